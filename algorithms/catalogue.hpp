@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+/// The one list of algorithms. The command, the benchmarks, the tests and the stress all iterate it; to add an algorithm is to add a line.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/block.hpp"
+#include "runtime/machine.hpp"
+#include "runtime/node.hpp"
+#include "runtime/program.hpp"
+
+namespace torus {
+
+enum class Collective : std::uint8_t { broadcast, multinode_broadcast, total_exchange };
+
+/// As in traces and on the command line: "multinode-broadcast".
+std::string_view name(Collective collective) noexcept;
+
+/// What is asked for, apart from the machine.
+struct Request {
+  Collective collective = Collective::broadcast;
+  std::vector<NodeId> sources;  ///< ascending; broadcast: one; total exchange: ignored (all)
+  Bytes bytes = 0;              ///< of each source's message; total exchange: of each block
+
+  // Options that only some algorithms read; 0 or empty: the algorithm's own choice.
+  std::uint32_t segments = 0;           ///< --segments: blocks that each message is cut in
+  std::uint32_t h = 0;                  ///< --h: partition of the multi-node broadcast
+  std::uint32_t chunk = 0;              ///< --chunk: segments a channel carries in a step
+  std::string prefix;                   ///< --prefix: global5, diag5, global3, diag3, hash, none
+  std::optional<double> expected_sources;  ///< --expect: what the chooser may assume; programs never see it
+};
+
+/// What an algorithm will do for a request on a machine: its program and its predictions.
+struct Plan {
+  /// Makes a node's program. Called once a node; whatever it captures (tables) is shared by all nodes and outlives the run.
+  std::function<Program(Node&)> start;
+  std::uint32_t segments = 1;          ///< blocks that each source's message is cut in
+  std::uint64_t steps = 0;             ///< scheduled steps, by the paper's (or the spec's) formula
+  bool steps_exact = true;             ///< false: at most so many
+  std::string formula;                 ///< the formula in words: "k*ceil(log_{2k+1} n)+(k-1)"
+  double channel_bytes = 0;            ///< predicted sum over the steps of the most bytes on a channel
+  Bytes table_bytes = 0;               ///< tables made by plan() and shared by all nodes
+  Bytes node_bytes = 0;                ///< what a node's program allocates beside its frame and the blocks, at most
+  std::vector<std::pair<std::string, std::string>> notes;  ///< rows for the report: ("h", "5")
+
+  double model_time_s(const CostModel& cost) const noexcept {
+    return static_cast<double>(steps) * cost.start_up_s + channel_bytes * cost.byte_s;
+  }
+};
+
+/// The least machine that an algorithm was made for; what the command assumes where the user says nothing.
+struct NativeMachine {
+  Switching switching = Switching::wormhole;
+  Contention contention = Contention::forbid;
+  int ports = 0;  ///< 0: all
+};
+
+struct Algorithm {
+  std::string_view name;        ///< "wang-tseng"
+  Collective collective;
+  std::string_view source;      ///< paper, section, theorem
+  std::string_view shapes;      ///< in words: "torus n x .. x n, any n, any k"
+  std::string_view ports;       ///< in words: "all"
+  std::string_view steps;       ///< in words: "k ceil(log_{2k+1} n) + k-1"
+  NativeMachine native;
+  /// Why not: one line that names the value, the rule and what would do; none where the algorithm applies. Cheap.
+  std::optional<std::string> (*refuses)(const Machine& machine, const Request& request);
+  /// For machines and requests that are not refused. May compute tables; the time counts as set-up.
+  Plan (*plan)(const Machine& machine, const Request& request);
+};
+
+/// All algorithms, by collective, yardsticks first.
+std::span<const Algorithm* const> catalogue() noexcept;
+
+/// The algorithm of that name and collective; none if there is none.
+const Algorithm* find_algorithm(Collective collective, std::string_view name) noexcept;
+
+/// The least number of steps t with base^t >= value, by integer multiplication. base >= 2, value >= 1.
+constexpr std::uint32_t ceil_log(std::uint64_t base, std::uint64_t value) noexcept {
+  std::uint32_t t = 0;
+  for (; value > 1; value = (value - 1) / base + 1) ++t;  // dividing upwards t times is dividing upwards by base^t
+  return t;
+}
+
+/// Whether a machine allows what an algorithm made for `needed` does: packet routes are legal under wormhole, both under circuit switching.
+constexpr bool allows(Switching machine, Switching needed) noexcept { return machine >= needed; }
+
+/// Where all nodes of a request's blocks start and end.
+Placement placement_of(const Machine& machine, const Request& request, const Plan& plan);
+
+}  // namespace torus

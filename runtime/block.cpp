@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/block.hpp"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "runtime/error.hpp"
+
+namespace torus {
+namespace {
+
+constexpr std::uint32_t no_source = std::numeric_limits<std::uint32_t>::max();
+
+/// Word j of the block with this key. Multiplications by odd constants: cheap, and every bit of key and j reaches the high half.
+std::uint64_t word(std::uint64_t key, std::uint64_t j) noexcept {
+  const std::uint64_t w = (key ^ (j * 0x9E3779B97F4A7C15U)) * 0xD1B54A32D192ED03U;
+  return w ^ (w >> 32U);
+}
+
+std::uint64_t key_of(std::uint64_t seed, BlockId id) noexcept { return XXH64(&id, sizeof id, seed); }
+
+}  // namespace
+
+void fill_block(std::span<std::byte> bytes, std::uint64_t seed, BlockId id) noexcept {
+  const std::uint64_t key = key_of(seed, id);
+  std::size_t j = 0;
+  for (; 8 * (j + 1) <= bytes.size(); ++j) {
+    const std::uint64_t w = word(key, j);
+    std::memcpy(bytes.data() + 8 * j, &w, 8);
+  }
+  const std::uint64_t w = word(key, j);
+  if (bytes.size() % 8 != 0) std::memcpy(bytes.data() + 8 * j, &w, bytes.size() % 8);
+}
+
+std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> bytes, std::uint64_t seed, BlockId id) noexcept {
+  const std::uint64_t key = key_of(seed, id);
+  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+    const std::uint64_t w = word(key, at / 8);
+    const std::size_t length = std::min<std::size_t>(8, bytes.size() - at);
+    if (std::memcmp(bytes.data() + at, &w, length) == 0) continue;
+    std::byte wanted[8];
+    std::memcpy(wanted, &w, 8);
+    for (std::size_t i = 0; i < length; ++i) {
+      if (bytes[at + i] != wanted[i]) return WrongByte{at + i, bytes[at + i], wanted[i]};
+    }
+  }
+  return std::nullopt;
+}
+
+Placement Placement::replicated(NodeId nodes, std::vector<NodeId> sources, Bytes bytes, std::uint32_t segments) {
+  if (segments == 0) throw InputError("segments 0: a message has at least 1 segment");
+  std::sort(sources.begin(), sources.end());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i] >= nodes) {
+      throw InputError("source " + std::to_string(sources[i]) + ": ranks here go from 0 to " + std::to_string(nodes - 1));
+    }
+    if (i > 0 && sources[i] == sources[i - 1]) {
+      throw InputError("source " + std::to_string(sources[i]) + " is named twice: name each source once");
+    }
+  }
+  const std::uint64_t blocks = sources.size() * static_cast<std::uint64_t>(segments);
+  if (blocks > std::numeric_limits<std::int32_t>::max()) {
+    throw InputError(std::to_string(sources.size()) + " sources of " + std::to_string(segments) +
+                     " segments: a node can hold at most 2147483647 blocks; choose fewer segments");
+  }
+  Placement placement(Kind::replicated, nodes, segments);
+  placement.segment_ = bytes / segments;
+  placement.longer_ = static_cast<std::uint32_t>(bytes % segments);
+  placement.buckets_ = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(blocks));
+  placement.sources_ = std::move(sources);
+  if (placement.sources_.size() > 1) {
+    placement.index_of_source_.assign(nodes, no_source);
+    for (std::uint32_t i = 0; i < placement.sources_.size(); ++i) placement.index_of_source_[placement.sources_[i]] = i;
+  }
+  return placement;
+}
+
+Placement Placement::personalised(NodeId nodes, Bytes bytes) {
+  Placement placement(Kind::personalised, nodes, nodes);
+  placement.segment_ = bytes;
+  placement.buckets_ = nodes;
+  return placement;
+}
+
+Placement Placement::scattered(NodeId nodes, NodeId root, Bytes bytes) {
+  if (root >= nodes) throw InputError("root " + std::to_string(root) + ": ranks here go from 0 to " + std::to_string(nodes - 1));
+  Placement placement(Kind::scattered, nodes, 1);
+  placement.segment_ = bytes;
+  placement.buckets_ = nodes;
+  placement.root_ = root;
+  return placement;
+}
+
+Placement Placement::gathered(NodeId nodes, NodeId root, Bytes bytes) {
+  Placement placement = scattered(nodes, root, bytes);
+  placement.kind_ = Kind::gathered;
+  return placement;
+}
+
+Placement Placement::resident(NodeId nodes, std::uint32_t per_node, Bytes bytes) {
+  Placement placement(Kind::resident, nodes, per_node);
+  placement.segment_ = bytes;
+  placement.buckets_ = per_node;
+  return placement;
+}
+
+std::uint64_t Placement::initial_count(NodeId node) const noexcept {
+  switch (kind_) {
+    case Kind::replicated: return std::binary_search(sources_.begin(), sources_.end(), node) ? segments_.value() : 0;
+    case Kind::personalised:
+    case Kind::resident: return segments_.value();
+    case Kind::scattered: return node == root_ ? nodes_ : 0;
+    case Kind::gathered: return 1;
+  }
+  return 0;
+}
+
+BlockId Placement::initial(NodeId node, std::uint64_t i) const noexcept {
+  switch (kind_) {
+    case Kind::replicated:
+    case Kind::personalised:
+    case Kind::resident: return BlockId{node} * segments_.value() + i;
+    case Kind::scattered: return i;
+    case Kind::gathered: return node;
+  }
+  return 0;
+}
+
+std::uint64_t Placement::wanted_count(NodeId node) const noexcept {
+  switch (kind_) {
+    case Kind::replicated: return sources_.size() * std::uint64_t{segments_.value()};
+    case Kind::personalised:
+    case Kind::resident: return segments_.value();
+    case Kind::scattered: return 1;
+    case Kind::gathered: return node == root_ ? nodes_ : 0;
+  }
+  return 0;
+}
+
+BlockId Placement::wanted(NodeId node, std::uint64_t i) const noexcept {
+  switch (kind_) {
+    case Kind::replicated: return BlockId{sources_[i / segments_.value()]} * segments_.value() + i % segments_.value();
+    case Kind::personalised: return i * nodes_ + node;
+    case Kind::resident: return BlockId{node} * segments_.value() + i;
+    case Kind::scattered: return node;
+    case Kind::gathered: return i;
+  }
+  return 0;
+}
+
+bool Placement::wants(NodeId node, BlockId id) const noexcept {
+  switch (kind_) {
+    case Kind::replicated: return exists(id);
+    case Kind::personalised: return split(id).second == node;
+    case Kind::resident: return split(id).first == node;
+    case Kind::scattered: return id == node;
+    case Kind::gathered: return node == root_;
+  }
+  return false;
+}
+
+std::uint64_t Placement::initial_total() const noexcept {
+  switch (kind_) {
+    case Kind::replicated: return sources_.size() * std::uint64_t{segments_.value()};
+    case Kind::personalised:
+    case Kind::resident: return std::uint64_t{nodes_} * segments_.value();
+    case Kind::scattered:
+    case Kind::gathered: return nodes_;
+  }
+  return 0;
+}
+
+std::uint64_t Placement::wanted_total() const noexcept {
+  return kind_ == Kind::replicated ? initial_total() * nodes_ : initial_total();
+}
+
+bool Placement::exists(BlockId id) const noexcept {
+  switch (kind_) {
+    case Kind::replicated: {
+      const std::uint64_t source = id / segments_.value();
+      if (sources_.size() == 1) return source == sources_.front();
+      return source < nodes_ && !sources_.empty() && index_of_source_[source] != no_source;
+    }
+    case Kind::personalised:
+    case Kind::resident: return id < std::uint64_t{nodes_} * segments_.value();
+    case Kind::scattered:
+    case Kind::gathered: return id < nodes_;
+  }
+  return false;
+}
+
+}  // namespace torus

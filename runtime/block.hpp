@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/// Blocks: the units of payload. Who a block is, what bytes it must have, where it starts and where it must end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/machine.hpp"
+#include "runtime/topology.hpp"
+
+namespace torus {
+
+/// A block's identity. Its meaning is the Placement's; traces carry the same numbers.
+using BlockId = std::uint64_t;
+
+/// Writes the bytes that block `id` must have: a function of (seed, id, offset) alone, so that a misplaced, truncated, swapped or stale
+/// byte shows. Some 10 GB/s a core.
+void fill_block(std::span<std::byte> bytes, std::uint64_t seed, BlockId id) noexcept;
+
+struct WrongByte {
+  std::size_t offset;
+  std::byte got;
+  std::byte wanted;
+};
+/// The first byte that is not what fill_block() would write; none if all are.
+std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> bytes, std::uint64_t seed, BlockId id) noexcept;
+
+/// Which blocks there are, how long each is, who holds them at first and who must hold them at the end. An immutable value.
+///
+/// It says nothing of how they get there. Programs never see it: a node knows its own blocks and what it is told.
+class Placement {
+ public:
+  /// Every node wants every block. Each source's message of `bytes` is cut in `segments` blocks, the first bytes % segments of them a byte longer;
+  /// id = source * segments + segment. Throws InputError on a source out of range or twice, or no segment.
+  static Placement replicated(NodeId nodes, std::vector<NodeId> sources, Bytes bytes, std::uint32_t segments = 1);
+  /// Every node has a block for every node (itself too): id = origin * nodes + destination.
+  static Placement personalised(NodeId nodes, Bytes bytes);
+  /// The root has a block for every node: id = destination. Every node has a block for the root: id = origin.
+  static Placement scattered(NodeId nodes, NodeId root, Bytes bytes);
+  static Placement gathered(NodeId nodes, NodeId root, Bytes bytes);
+  /// Every node has `per_node` blocks and must have the same ones at the end: id = node * per_node + i. For benchmarks, whose blocks go round.
+  static Placement resident(NodeId nodes, std::uint32_t per_node, Bytes bytes);
+
+  NodeId nodes() const noexcept { return nodes_; }
+  /// Length of a block; of the longest block.
+  Bytes bytes(BlockId id) const noexcept {
+    return kind_ == Kind::replicated && segments_.value() > 1 ? segment_ + (segment_of(id) < longer_ ? 1 : 0) : segment_;
+  }
+  Bytes longest() const noexcept { return segment_ + (longer_ > 0 ? 1 : 0); }
+  bool uniform() const noexcept { return longer_ == 0; }
+
+  /// The blocks that a node holds at first, ascending; and the ones it must hold at the end.
+  std::uint64_t initial_count(NodeId node) const noexcept;
+  BlockId initial(NodeId node, std::uint64_t i) const noexcept;
+  std::uint64_t wanted_count(NodeId node) const noexcept;
+  BlockId wanted(NodeId node, std::uint64_t i) const noexcept;
+  bool wants(NodeId node, BlockId id) const noexcept;
+  /// Blocks of the whole machine at the start, and at the end.
+  std::uint64_t initial_total() const noexcept;
+  std::uint64_t wanted_total() const noexcept;
+
+  /// Whether there is such a block at all.
+  bool exists(BlockId id) const noexcept;
+
+  /// Where a node's table of held blocks looks for one: 0..buckets()-1. One block a bucket if everyone wants all; else several may meet.
+  std::uint32_t buckets() const noexcept { return buckets_; }
+  /// For ids that exist.
+  std::uint32_t bucket(BlockId id) const noexcept {
+    switch (kind_) {
+      case Kind::replicated: return source_bucket(id);
+      case Kind::personalised: {
+        const auto [origin, destination] = split(id);
+        return destination >= origin ? destination - origin : destination + nodes_ - origin;
+      }
+      case Kind::scattered:
+      case Kind::gathered: return static_cast<std::uint32_t>(id);
+      case Kind::resident: return split(id).second;
+    }
+    return 0;
+  }
+  bool one_block_a_bucket() const noexcept { return kind_ != Kind::personalised && kind_ != Kind::resident; }
+
+ private:
+  enum class Kind : std::uint8_t { replicated, personalised, scattered, gathered, resident };
+
+  Placement(Kind kind, NodeId nodes, std::uint32_t divisor) : kind_{kind}, nodes_{nodes}, segments_{divisor} {}
+
+  /// (id / segments_, id % segments_), where segments_ also stands for the blocks a node of the personalised kinds.
+  std::pair<std::uint32_t, std::uint32_t> split(BlockId id) const noexcept {
+    if (id <= 0xffffffffU) {
+      const std::uint32_t q = segments_.divide(static_cast<std::uint32_t>(id));
+      return {q, static_cast<std::uint32_t>(id) - q * segments_.value()};
+    }
+    return {static_cast<std::uint32_t>(id / segments_.value()), static_cast<std::uint32_t>(id % segments_.value())};
+  }
+  std::uint32_t segment_of(BlockId id) const noexcept { return split(id).second; }
+  std::uint32_t source_bucket(BlockId id) const noexcept {
+    if (sources_.size() == 1) return segment_of(id);
+    const auto [source, segment] = split(id);
+    return index_of_source_[source] * segments_.value() + segment;
+  }
+
+  Kind kind_;
+  NodeId nodes_;
+  detail::Divisor segments_;
+  Bytes segment_ = 0;         // bytes of the shorter blocks
+  std::uint32_t longer_ = 0;  // this many segments are a byte longer
+  std::uint32_t buckets_ = 1;
+  NodeId root_ = 0;
+  std::vector<NodeId> sources_;                  // ascending
+  std::vector<std::uint32_t> index_of_source_;   // by rank, where there are several sources
+};
+
+}  // namespace torus

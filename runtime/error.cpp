@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/error.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace torus::detail {
+
+void assertion_failed(const char* expression, const char* file, int line) {
+  std::fprintf(stderr, "torus: assertion failed: %s (%s:%d)\n", expression, file, line);
+  std::abort();
+}
+
+}  // namespace torus::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+/// A message: control words and blocks, with the route that it took.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/block.hpp"
+#include "runtime/machine.hpp"
+#include "runtime/route.hpp"
+
+namespace torus {
+
+/// A control word of a header: 4 bytes on the channel.
+using Word = std::uint32_t;
+
+namespace detail {
+class MessageArena;
+}
+
+/// What one node sent to another in one step. Lives until its receiver's next wait.
+///
+/// In memory the lists follow the fields directly, so that a message of one block and one hop is a single cache line.
+class Message {
+ public:
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+
+  NodeId source() const noexcept { return source_; }
+  NodeId destination() const noexcept { return destination_; }
+  /// The step in which it was sent.
+  Step step() const noexcept { return step_; }
+  /// The legs that it travelled, none of 0 hops.
+  RouteView route() const noexcept { return {reinterpret_cast<const Leg*>(this->after() + 8 * std::size_t{blocks_}), legs_}; }
+  /// The channel that it came in by, as (dimension, direction of travel).
+  Dimension dimension() const noexcept { return route().back().dimension; }
+  std::int32_t direction() const noexcept { return route().back().hops; }
+  /// The blocks that it brought, in the sender's order.
+  std::span<const BlockId> blocks() const noexcept { return {reinterpret_cast<const BlockId*>(after()), blocks_}; }
+  /// The control words that it brought.
+  std::span<const Word> header() const noexcept {
+    return {reinterpret_cast<const Word*>(after() + 8 * (std::size_t{blocks_} + legs_)), header_words_};
+  }
+  /// All it weighs: 4 bytes a control word and the blocks' bytes.
+  Bytes bytes() const noexcept { return bytes_; }
+
+ private:
+  friend class detail::MessageArena;
+  Message() = default;
+
+  const std::byte* after() const noexcept { return reinterpret_cast<const std::byte*>(this) + sizeof(Message); }
+  std::byte* after() noexcept { return reinterpret_cast<std::byte*>(this) + sizeof(Message); }
+
+  std::uint32_t header_words_;
+  std::uint32_t in_slot_;  // channel slot of the last hop
+  // From here to the end of the route: what a trace tells of a message, and what its digest covers.
+  Step step_;
+  NodeId source_;
+  NodeId destination_;
+  std::uint32_t legs_;
+  Bytes bytes_;
+  std::uint32_t blocks_;
+  std::uint32_t zero_;
+};
+
+/// The messages that a node received in a step, ordered by (in-channel, source).
+class Arrivals {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(const Message* const* at) noexcept : at_{at} {}
+    const Message& operator*() const noexcept { return **at_; }
+    const Message* operator->() const noexcept { return *at_; }
+    Iterator& operator++() noexcept {
+      ++at_;
+      return *this;
+    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const Message* const* at_;
+  };
+
+  Arrivals() = default;
+  Arrivals(const Message* const* first, std::size_t count) noexcept : first_{first}, count_{count} {}
+  Iterator begin() const noexcept { return Iterator{first_}; }
+  Iterator end() const noexcept { return Iterator{first_ + count_}; }
+  std::size_t size() const noexcept { return count_; }
+  bool empty() const noexcept { return count_ == 0; }
+  const Message& operator[](std::size_t i) const noexcept { return *first_[i]; }
+  const Message& front() const noexcept { return **first_; }
+
+ private:
+  const Message* const* first_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+}  // namespace torus
