@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::array algorithms{
     &broadcast::flood,
+    &broadcast::flood_pipelined,
     &broadcast::dimension_wise,
     &broadcast::wang_tseng,
     &broadcast::wang_tseng_trimmed,

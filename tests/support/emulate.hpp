@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/bounds.hpp"
 #include "algorithms/catalogue.hpp"
 #include "runtime/engine.hpp"
 
@@ -22,6 +23,7 @@ inline Request broadcast_request(NodeId source, Bytes bytes) {
 
 struct Emulation {
   Plan plan;
+  Bounds bounds;
   RunResult result;
 };
 
@@ -29,7 +31,7 @@ struct Emulation {
 inline Emulation emulate(const Algorithm& algorithm, const Machine& machine, const Request& request, RunOptions options) {
   Plan plan = algorithm.plan(machine, request);
   RunResult result = Engine(machine, placement_of(machine, request, plan), std::move(options)).run(plan.start);
-  return {std::move(plan), std::move(result)};
+  return {std::move(plan), lower_bounds(machine, request), std::move(result)};
 }
 inline Emulation emulate(const Algorithm& algorithm, const Machine& machine, const Request& request) {
   RunOptions options;
@@ -37,7 +39,7 @@ inline Emulation emulate(const Algorithm& algorithm, const Machine& machine, con
   return emulate(algorithm, machine, request, std::move(options));
 }
 
-/// What is wrong with a run: a violation, a hang, a wrong byte, steps or bytes other than predicted. Empty if nothing.
+/// What is wrong with a run: a violation, a hang, a wrong byte, steps or bytes other than predicted or fewer than can be. Empty if nothing.
 inline std::string complaint(const Emulation& run) {
   const RunResult& r = run.result;
   if (!r.violations.empty()) return r.violations.front().text;
@@ -50,6 +52,11 @@ inline std::string complaint(const Emulation& run) {
   const auto bytes = static_cast<double>(r.channel_bytes_sum);
   if (run.plan.steps_exact ? bytes != run.plan.channel_bytes : bytes > run.plan.channel_bytes) {
     return "charges " + std::to_string(bytes) + " bytes instead of " + std::to_string(run.plan.channel_bytes);
+  }
+  if (r.steps < run.bounds.steps)
+    return "takes fewer steps than the bound of " + std::to_string(run.bounds.steps) + ": " + run.bounds.steps_reason;
+  if (bytes < run.bounds.channel_bytes) {
+    return "charges fewer bytes than the bound of " + std::to_string(run.bounds.channel_bytes) + ": " + run.bounds.bytes_reason;
   }
   return {};
 }
