@@ -3,13 +3,29 @@
 
 #include <array>
 
+#include "algorithms/broadcast/edf.hpp"
 #include "algorithms/broadcast/flood.hpp"
+#include "algorithms/broadcast/mst.hpp"
+#include "algorithms/broadcast/mst_naive.hpp"
+#include "algorithms/broadcast/pipeline.hpp"
+#include "algorithms/broadcast/rs_bcast.hpp"
+#include "algorithms/broadcast/scatter_collect_1d.hpp"
+#include "algorithms/broadcast/scatter_collect_2d.hpp"
+#include "algorithms/broadcast/separate_dimensions.hpp"
 
 namespace torus {
 namespace {
 
 constexpr std::array algorithms{
     &broadcast::flood,
+    &broadcast::mst_naive,
+    &broadcast::mst,
+    &broadcast::separate_dimensions,
+    &broadcast::rs_bcast,
+    &broadcast::pipeline,
+    &broadcast::edf,
+    &broadcast::scatter_collect_1d,
+    &broadcast::scatter_collect_2d,
 };
 
 }  // namespace
