@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/engine.hpp"
 
+#define XXH_INLINE_ALL  // the header alone, no library to link
 #include <unistd.h>
 #include <xxhash.h>
 
