@@ -38,6 +38,7 @@ constexpr Part whole_row(Place places, Place root) noexcept { return {0, places,
 struct Halves {
   Part kept;
   Part given;  ///< its holder is the target
+  friend constexpr bool operator==(const Halves&, const Halves&) = default;
 };
 
 /// One step of a part of at least two places.
