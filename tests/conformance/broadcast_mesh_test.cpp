@@ -74,7 +74,7 @@ Run check(const char* name, const Machine& machine, const Request& request) {
 std::vector<NodeId> roots_of(const Topology& topology) {
   const NodeId p = topology.nodes();
   std::vector<NodeId> roots;
-  if (p <= 12) {
+  if (p <= 36) {
     for (NodeId root = 0; root < p; ++root) roots.push_back(root);
   } else {
     roots = {0, p - 1, p / 2 + static_cast<NodeId>(topology.extent(1)) / 2 % p, p * 7U / 19U};
