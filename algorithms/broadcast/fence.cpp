@@ -43,14 +43,31 @@ class Travel {
 Bytes fence_channel_bytes(std::uint32_t r, std::uint32_t c, Bytes bytes, std::uint64_t segments) {
   const Travel even(r, c);
   const Travel odd(c, r);
+  // The longer segments come first, so that the first one on its way is the longest.
+  const auto first_moving = [&](std::uint64_t t) {
+    const std::uint64_t last = segments - 1;
+    return std::min(even.segment(t, 0, last).value_or(segments), odd.segment(t, 1, last).value_or(segments));
+  };
   Bytes sum = 0;
-  for (std::uint64_t t = 0, steps = fence_steps(r, c, segments); t < steps; ++t) {
-    // The longer segments come first, so that the first one on its way is the longest.
-    std::uint64_t first = segments;
-    if (const auto s = even.segment(t, 0, segments - 1)) first = std::min(first, *s);
-    if (const auto s = odd.segment(t, 1, segments - 1)) first = std::min(first, *s);
-    if (first < segments) sum += bytes_of_segments(bytes, segments, first, first + 1);
+  const auto add = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t t = from; t < to; ++t) {
+      if (const std::uint64_t s = first_moving(t); s < segments) sum += bytes_of_segments(bytes, segments, s, s + 1);
+    }
+  };
+  const std::uint64_t steps = fence_steps(r, c, segments);
+  const std::uint64_t full = std::uint64_t{r} + c + 2;  // no segment travels longer: from here on all ages are there
+  if (segments <= full) {
+    add(0, steps);
+    return sum;
   }
+  add(0, full);
+  for (const std::uint64_t t : {full, full + 1}) {  // steps t, t + 2, .. while segments start: each is like the one before, two segments on
+    const std::uint64_t count = (segments - t + 1) / 2;
+    const std::uint64_t age = t - first_moving(t);
+    const std::uint64_t last_longer = std::min(segments, bytes % segments + age);  // in steps before this the first one moving is longer
+    sum += count * (bytes / segments) + (last_longer > t ? (last_longer - t + 1) / 2 : 0);
+  }
+  add(segments, steps);
   return sum;
 }
 

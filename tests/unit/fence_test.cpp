@@ -112,8 +112,8 @@ TEST_CASE("segments reach every node in the step of the closed form, one at a ti
 TEST_CASE("the predicted bytes are those of the longest segment of every step, idle steps free", "[unit]") {
   for (std::uint32_t r = 2; r <= 7; ++r) {
     for (std::uint32_t c = 2; c <= 7; ++c) {
-      for (const std::uint64_t segments : {1U, 2U, 3U, 5U, 8U, 13U}) {
-        for (const Bytes bytes : {0U, 5U, 13U, 104U, 109U}) {
+      for (const std::uint64_t segments : {1U, 2U, 3U, 5U, 8U, 13U, 16U, 31U}) {
+        for (const Bytes bytes : {0U, 5U, 13U, 30U, 104U, 109U}) {
           CAPTURE(r, c, segments, bytes);
           std::vector<Bytes> longest(fence_steps(r, c, segments), 0);
           const auto sent = play(r, c, segments);
