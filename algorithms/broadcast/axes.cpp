@@ -65,8 +65,8 @@ std::uint64_t Axes::first_piece_of_row(const Topology& topology, NodeId node, st
 
 Program halving_program(Node& self, const Axes& axes, NodeId root, std::span<const BlockId> pieces) {
   std::size_t a = axes.informed_along(self.topology(), self.rank(), root);
-  Part part = first_part(axes[a].places(), axes[a].place(self.topology(), root), axes[a].place(self.topology(), self.rank()),
-                         axes[a].target());
+  Part part =
+      first_part(axes[a].places(), axes[a].place(self.topology(), root), axes[a].place(self.topology(), self.rank()), axes[a].target());
   if (self.rank() != root) co_await self.arrival();
   while (true) {
     while (self.now() < axes.begin(a + 1)) {

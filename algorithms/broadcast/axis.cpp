@@ -8,8 +8,7 @@
 
 namespace torus::broadcast {
 
-Axis::Axis(const Machine& machine, std::vector<Dimension> order, Target target)
-    : order_{std::move(order)}, places_{1}, target_{target} {
+Axis::Axis(const Machine& machine, std::vector<Dimension> order, Target target) : order_{std::move(order)}, places_{1}, target_{target} {
   for (const Dimension d : order_) places_ *= static_cast<Place>(machine.topology.extent(d));
 }
 

@@ -78,20 +78,23 @@ struct FenceDuty {
   }
 };
 
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
+/// More than two dimensions of more than one node.
+refusal::Refusal refuses_dimensions(const Topology& topology) {
+  const std::vector<Dimension> dimensions = long_dimensions(topology);
+  if (dimensions.size() <= 2) return std::nullopt;
+  const auto rows = static_cast<NodeId>(topology.extent(dimensions.front()));
+  return "edf has a fence for two dimensions: " + topology.text() + " has " + std::to_string(dimensions.size()) + ", " +
+         std::to_string(rows) + "x" + std::to_string(topology.nodes() / rows) + " would do, or --algorithm pipeline";
+}
+
+refusal::Refusal refuses(const Machine& machine, const Request&) {
   const std::vector<Dimension> dimensions = long_dimensions(machine.topology);
   bool single_hops = dimensions.size() == 2;  // a torus with both sides even
   for (const Dimension d : dimensions) {
     single_hops = single_hops && machine.topology.wiring(d) == Wiring::ring && machine.topology.extent(d) % 2 == 0;
   }
-  if (auto why = refuses_machine("edf", machine, single_hops ? Switching::packet : Switching::wormhole)) return why;
-  if (dimensions.size() > 2) {
-    return "edf has a fence for two dimensions: " + machine.topology.text() + " has " + std::to_string(dimensions.size()) + ", " +
-           std::to_string(machine.topology.extent(dimensions[0])) + "x" +
-           std::to_string(machine.topology.nodes() / static_cast<NodeId>(machine.topology.extent(dimensions[0]))) +
-           " would do, or --algorithm pipeline";
-  }
-  return std::nullopt;
+  return refusal::first_of(refuses_wiring("edf", machine), refuses_dimensions(machine.topology),
+                           refusal::of_switching("edf", machine, single_hops ? Switching::packet : Switching::wormhole));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

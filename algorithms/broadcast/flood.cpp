@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/flood.hpp"
 
+#include "algorithms/common/refusal.hpp"
+
 namespace torus::broadcast {
 namespace {
 
@@ -20,10 +22,8 @@ void pass_on(Node& self, const Arrivals& came) {
   }
 }
 
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  if (machine.all_port()) return std::nullopt;
-  return "flood sends over all channels at once: --ports " + std::to_string(machine.ports) + " is too few, --ports " +
-         std::to_string(machine.topology.max_ports()) + " would do";
+refusal::Refusal refuses(const Machine& machine, const Request& request) {
+  return refusal::first_of(refusal::of_ports_but_all("flood", machine), refusal::of_segments("flood", request));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

@@ -9,7 +9,8 @@
 ///   near  the place of the other half that is nearest to the holder: all messages flow away from the root.
 /// The sizes are the same for both: the largest part of level l has ceil(places / 2^l) places, and the largest given half, summed over
 /// the levels, makes places - 1: what scattering costs.
-/// Source: Barnett, Payne, van de Geijn & Watts, "Recursive Splitting Broadcast" (far); near is its mirror image for the other routing order.
+/// Source: Barnett, Payne, van de Geijn & Watts, "Recursive Splitting Broadcast" (far); near is its mirror image, for the other order of
+/// routing.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,9 @@ enum class Target : std::uint8_t { near, far };
 
 struct Part {
   Place first = 0;
-  Place end = 1;           ///< one past the last
+  Place end = 1;  ///< one past the last
   Place holder = 0;
-  std::int32_t side = 0;   ///< where the holder stands, seen from the root: -1 left, +1 right, 0 it is the root
+  std::int32_t side = 0;  ///< where the holder stands, seen from the root: -1 left, +1 right, 0 it is the root
 
   constexpr Place size() const noexcept { return end - first; }
   constexpr bool contains(Place place) const noexcept { return first <= place && place < end; }

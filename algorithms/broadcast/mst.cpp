@@ -7,10 +7,9 @@
 namespace torus::broadcast {
 namespace {
 
-std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  if (auto why = refuses_machine("mst", machine)) return why;
-  if (auto why = refuses_extents("mst", machine)) return why;
-  return refuses_segments("mst", request);
+refusal::Refusal refuses(const Machine& machine, const Request& request) {
+  return refusal::first_of(refuses_wiring("mst", machine), refuses_extents("mst", machine),
+                           refusal::of_switching("mst", machine, Switching::wormhole), refusal::of_segments("mst", request));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

@@ -9,14 +9,16 @@
 namespace torus::broadcast {
 namespace {
 
-std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  if (auto why = refuses_machine("mst-naive", machine)) return why;
-  if (auto why = refuses_extents("mst-naive", machine)) return why;
-  if (machine.contention != Contention::share) {
-    return "mst-naive lets messages meet on a channel: --contention " + std::string(name(machine.contention)) +
-           " makes that a violation, --contention share would do";
-  }
-  return refuses_segments("mst-naive", request);
+refusal::Refusal refuses_contention(const Machine& machine) {
+  if (machine.contention == Contention::share) return std::nullopt;
+  return "mst-naive lets messages meet on a channel: --contention " + std::string(name(machine.contention)) +
+         " makes that a violation, --contention share would do";
+}
+
+refusal::Refusal refuses(const Machine& machine, const Request& request) {
+  return refusal::first_of(refuses_wiring("mst-naive", machine), refuses_extents("mst-naive", machine),
+                           refusal::of_switching("mst-naive", machine, Switching::wormhole), refuses_contention(machine),
+                           refusal::of_segments("mst-naive", request));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

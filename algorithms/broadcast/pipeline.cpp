@@ -9,7 +9,9 @@
 namespace torus::broadcast {
 namespace {
 
-std::optional<std::string> refuses(const Machine& machine, const Request&) { return refuses_machine("pipeline", machine); }
+refusal::Refusal refuses(const Machine& machine, const Request&) {
+  return refusal::first_of(refuses_wiring("pipeline", machine), refusal::of_switching("pipeline", machine, Switching::wormhole));
+}
 
 /// Sends a segment to the next place of the ring.
 void pass_on(Node& self, const Axis& ring, BlockId segment) {
@@ -48,8 +50,8 @@ Plan pipeline_plan(const Machine& machine, const Request& request) {
            static_cast<double>(pipeline_channel_bytes(p, request.bytes, k)) * machine.cost.byte_s;
   };
   Plan plan;
-  plan.segments = request.segments != 0 ? request.segments
-                                        : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, machine.cost, time);
+  plan.segments =
+      request.segments != 0 ? request.segments : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, machine.cost, time);
   plan.start = [ring, root = request.sources.front(), k = plan.segments](Node& self) { return pipeline_program(self, *ring, root, k); };
   plan.steps = pipeline_steps(p, plan.segments);
   plan.formula = "K+p-2";

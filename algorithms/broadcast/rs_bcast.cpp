@@ -9,9 +9,9 @@
 namespace torus::broadcast {
 namespace {
 
-std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  if (auto why = refuses_machine("rs-bcast", machine)) return why;
-  return refuses_segments("rs-bcast", request);
+refusal::Refusal refuses(const Machine& machine, const Request& request) {
+  return refusal::first_of(refuses_wiring("rs-bcast", machine), refusal::of_switching("rs-bcast", machine, Switching::wormhole),
+                           refusal::of_segments("rs-bcast", request));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

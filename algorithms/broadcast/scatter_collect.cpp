@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "algorithms/broadcast/one_port_mesh.hpp"
 #include "algorithms/broadcast/segment_count.hpp"
 
 namespace torus::broadcast {
@@ -40,6 +41,15 @@ Program collect_program(Node& self, const Axes& axes, std::size_t a, std::span<c
 Program scatter_collect_program(Node& self, const Axes& axes, NodeId root, std::span<const BlockId> pieces) {
   co_await halving_program(self, axes, root, pieces);
   for (std::size_t a = axes.size(); a-- > 0;) co_await collect_program(self, axes, a, pieces);
+}
+
+refusal::Refusal refuses_scatter_collect(std::string_view algorithm, const Machine& machine, const Request& request) {
+  const NodeId p = machine.topology.nodes();
+  if (request.segments != 0 && request.segments != p) {
+    return std::string(algorithm) + " cuts the message in one piece a node: --segments " + std::to_string(request.segments) +
+           " should be left out or be " + std::to_string(p);
+  }
+  return refusal::first_of(refuses_wiring(algorithm, machine), refusal::of_switching(algorithm, machine, Switching::wormhole));
 }
 
 Bytes scatter_collect_channel_bytes(const Topology& topology, const Axes& axes, NodeId root, Bytes bytes) {

@@ -7,9 +7,8 @@
 namespace torus::broadcast {
 namespace {
 
-std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  if (auto why = refuses_machine("scatter-collect-2d", machine)) return why;
-  return refuses_segments("scatter-collect-2d", request, machine.topology.nodes());
+refusal::Refusal refuses(const Machine& machine, const Request& request) {
+  return refuses_scatter_collect("scatter-collect-2d", machine, request);
 }
 
 Plan plan(const Machine& machine, const Request& request) {

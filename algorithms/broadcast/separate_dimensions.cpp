@@ -9,9 +9,10 @@
 namespace torus::broadcast {
 namespace {
 
-std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  if (auto why = refuses_machine("separate-dimensions", machine)) return why;
-  return refuses_segments("separate-dimensions", request);
+refusal::Refusal refuses(const Machine& machine, const Request& request) {
+  return refusal::first_of(refuses_wiring("separate-dimensions", machine),
+                           refusal::of_switching("separate-dimensions", machine, Switching::wormhole),
+                           refusal::of_segments("separate-dimensions", request));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

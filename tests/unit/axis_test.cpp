@@ -122,7 +122,7 @@ TEST_CASE("axes know when each begins, who is informed where and which pieces a 
   CHECK(down.begin(2) == 5);
   CHECK(down.steps() == 7);
   CHECK(down.informed_along(machine.topology, 7, 7) == 0);
-  CHECK(down.informed_along(machine.topology, 8, 7) == 0);            // in the root's row
+  CHECK(down.informed_along(machine.topology, 8, 7) == 0);  // in the root's row
   CHECK(down.informed_along(machine.topology, 7 + 5, 7) == 1);
   CHECK(down.informed_along(machine.topology, 7 + 5 + 20, 7) == 2);
   const Axes up = Axes::ascending(machine);
