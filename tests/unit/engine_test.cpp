@@ -76,10 +76,10 @@ TEST_CASE("a run accounts for every message, hop and byte", "[unit]") {
   CHECK(result.duplicates == 0);
   CHECK(result.max_channel_load == 1);
   CHECK(result.channel_bytes_max == 100);
-  CHECK(result.channel_bytes_mean == Catch::Approx(700.0 / 14));
-  CHECK(result.channel_idle_share == Catch::Approx(7.0 / 14));
+  CHECK(result.channel_bytes_mean == Approx(700.0 / 14));
+  CHECK(result.channel_idle_share == Approx(7.0 / 14));
   CHECK(result.channel_bytes_sum == 700);
-  CHECK(result.model_time_s == Catch::Approx(7 * (1 + 100 * 0.5 + 0.25)));
+  CHECK(result.model_time_s == Approx(7 * (1 + 100 * 0.5 + 0.25)));
   CHECK(result.step_records.size() == 7);
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("arrivals come ordered by in-channel, then by source", "[unit]") {
     std::vector<std::pair<int, NodeId>> order;
     const auto program = [&](Node& self) -> Program {
       const Coordinates at = self.coordinates();
-      if (self.rank() != centre && (at[0] == 2) != (at[1] == 2)) self.send(centre, no_blocks, {self.rank()});  // two on each side
+      if (self.rank() != centre && (at[0] == 2) != (at[1] == 2)) self.send(centre, no_blocks);  // two on each side
       if (self.rank() == centre) {
         for (const Message& m : co_await self.arrival()) order.emplace_back(slot_of(m), m.source());
       }

@@ -183,5 +183,5 @@ TEST_CASE("a shared channel charges the model time for all that it carries", "[u
   CHECK(result.violations.empty());
   CHECK(result.max_channel_load == 2);
   CHECK(result.channel_bytes_sum == 100);
-  CHECK(result.model_time_s == Catch::Approx(1 + 100));
+  CHECK(result.model_time_s == Approx(1 + 100));
 }
