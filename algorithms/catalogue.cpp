@@ -4,12 +4,28 @@
 #include <array>
 
 #include "algorithms/broadcast/flood.hpp"
+#include "algorithms/total_exchange/bruck.hpp"
+#include "algorithms/total_exchange/dimension_wise.hpp"
+#include "algorithms/total_exchange/direct.hpp"
+#include "algorithms/total_exchange/log_rotating.hpp"
+#include "algorithms/total_exchange/logarithmic.hpp"
+#include "algorithms/total_exchange/rotating.hpp"
+#include "algorithms/total_exchange/sequential.hpp"
+#include "algorithms/total_exchange/stride.hpp"
 
 namespace torus {
 namespace {
 
 constexpr std::array algorithms{
     &broadcast::flood,
+    &exchange::dimension_wise,
+    &exchange::sequential,
+    &exchange::rotating,
+    &exchange::logarithmic,
+    &exchange::log_rotating,
+    &exchange::bruck,
+    &exchange::stride,
+    &exchange::direct,
 };
 
 }  // namespace
