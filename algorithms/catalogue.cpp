@@ -4,6 +4,7 @@
 #include <array>
 
 #include "algorithms/broadcast/flood.hpp"
+#include "algorithms/total_exchange/a2.hpp"
 #include "algorithms/total_exchange/bruck.hpp"
 #include "algorithms/total_exchange/dimension_wise.hpp"
 #include "algorithms/total_exchange/direct.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::array algorithms{
     &broadcast::flood,
+    &exchange::a2,
     &exchange::dimension_wise,
     &exchange::sequential,
     &exchange::rotating,
