@@ -5,11 +5,13 @@
 
 #include "algorithms/broadcast/flood.hpp"
 #include "algorithms/total_exchange/a2.hpp"
+#include "algorithms/total_exchange/a3.hpp"
 #include "algorithms/total_exchange/bruck.hpp"
 #include "algorithms/total_exchange/dimension_wise.hpp"
 #include "algorithms/total_exchange/direct.hpp"
 #include "algorithms/total_exchange/log_rotating.hpp"
 #include "algorithms/total_exchange/logarithmic.hpp"
+#include "algorithms/total_exchange/phases.hpp"
 #include "algorithms/total_exchange/rotating.hpp"
 #include "algorithms/total_exchange/sequential.hpp"
 #include "algorithms/total_exchange/stride.hpp"
@@ -20,6 +22,8 @@ namespace {
 constexpr std::array algorithms{
     &broadcast::flood,
     &exchange::a2,
+    &exchange::a3,
+    &exchange::phases,
     &exchange::dimension_wise,
     &exchange::sequential,
     &exchange::rotating,

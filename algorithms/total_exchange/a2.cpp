@@ -2,6 +2,7 @@
 #include "algorithms/total_exchange/a2.hpp"
 
 #include "algorithms/total_exchange/one_port_line.hpp"
+#include "algorithms/total_exchange/requirements.hpp"
 
 namespace torus::exchange {
 namespace {
@@ -27,7 +28,7 @@ NodeId choices_before(const Topology& topology, Dimension d) {
   return topology.nodes() / (static_cast<NodeId>(topology.extent(d)) * topology.stride(d));
 }
 
-std::optional<std::string> refuses(const Machine&, const Request&) { return std::nullopt; }
+std::optional<std::string> refuses(const Machine& machine, const Request&) { return needs_countable_blocks("a2", machine); }
 
 Plan plan(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;

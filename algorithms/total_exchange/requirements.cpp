@@ -34,6 +34,13 @@ Refusal needs_sharing(std::string_view algorithm, const Machine& machine) {
          " sends several worms over a channel at once; --contention share would do";
 }
 
+Refusal needs_countable_blocks(std::string_view algorithm, const Machine& machine) {
+  const NodeId nodes = machine.topology.nodes();
+  if (nodes < 65536) return std::nullopt;
+  return std::to_string(nodes) + " nodes: " + std::string(algorithm) +
+         " has a block for each pair of nodes and a run holds fewer than 2^32; 65535 nodes would do";
+}
+
 Refusal needs_multiples(std::string_view algorithm, const Machine& machine, std::int32_t unit, std::string_view why) {
   for (const DimensionShape& dimension : machine.topology.shape()) {
     if (dimension.extent == 1 || dimension.extent % unit == 0) continue;
