@@ -11,6 +11,7 @@
 #include "algorithms/total_exchange/direct.hpp"
 #include "algorithms/total_exchange/log_rotating.hpp"
 #include "algorithms/total_exchange/logarithmic.hpp"
+#include "algorithms/total_exchange/open_shop.hpp"
 #include "algorithms/total_exchange/phases.hpp"
 #include "algorithms/total_exchange/rotating.hpp"
 #include "algorithms/total_exchange/sequential.hpp"
@@ -24,6 +25,7 @@ constexpr std::array algorithms{
     &exchange::a2,
     &exchange::a3,
     &exchange::phases,
+    &exchange::open_shop,
     &exchange::dimension_wise,
     &exchange::sequential,
     &exchange::rotating,
