@@ -28,8 +28,8 @@ std::optional<std::string> refuses(const Machine& machine, const Request&) {
 
 Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
-  plan.start = [](Node& self) { return flood_program(self); };
   plan.steps = static_cast<std::uint64_t>(machine.topology.eccentricity(request.sources.front()));
+  plan.start = [steps = static_cast<Step>(plan.steps)](Node& self) { return flood_program(self, steps); };
   plan.formula = "eccentricity of the root";
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes);
   return plan;
@@ -37,10 +37,10 @@ Plan plan(const Machine& machine, const Request& request) {
 
 }  // namespace
 
-Program flood_program(Node& self) {
+Program flood_program(Node& self, Step steps) {
   Arrivals came;
   if (self.blocks().empty()) came = co_await self.arrival();
-  pass_on(self, came);
+  if (self.now() < steps) pass_on(self, came);
 }
 
 const Algorithm flood{

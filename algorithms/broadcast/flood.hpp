@@ -11,7 +11,8 @@ namespace torus::broadcast {
 
 extern const Algorithm flood;
 
-/// The program of a node; the root is the node that holds the message.
-Program flood_program(Node& self);
+/// The program of a node; the root is the node that holds the message. Nodes know in how many steps all have heard it, and say no more then: the
+/// last ones to hear it (two neighbours in an odd ring) would only tell each other.
+Program flood_program(Node& self, Step steps);
 
 }  // namespace torus::broadcast
