@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/block.hpp"
 
+#define XXH_INLINE_ALL  // the header alone, no library to link
 #include <xxhash.h>
 
 #include <algorithm>

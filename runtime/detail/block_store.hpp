@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+/// The bytes of all blocks, and which node holds which.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "runtime/block.hpp"
+#include "runtime/detail/region.hpp"
+#include "runtime/error.hpp"
+
+namespace torus::detail {
+
+/// A place for one block's bytes; 0 means none.
+using Slot = std::uint32_t;
+
+/// Slots of one size in one region, handed out by workers; and a table a node: bucket -> chain of slots.
+///
+/// A delivery takes a slot from the sending worker's stock, copies the bytes into it once and gives it to the receiver, whose it is from then on. A
+/// freed slot goes to the stock of the worker that freed it and is the next to be used, still in its cache.
+/// Who may do what: a node's table only the worker that runs the node; a stock only its worker; bytes whoever holds the slot.
+class BlockStore {
+ public:
+  /// Bytes of a slot for blocks of at most `longest` bytes: whole cache lines for all but small blocks.
+  static std::size_t stride_for(Bytes longest) noexcept {
+    const Bytes unit = longest > 64 ? 64 : longest > 8 ? 8 : longest > 4 ? 8 : longest > 2 ? 4 : longest > 1 ? 2 : 1;
+    return static_cast<std::size_t>((longest + unit - 1) / unit * unit);
+  }
+  /// Bookkeeping a slot, and a bucket.
+  static constexpr std::size_t slot_overhead = 12;
+  static constexpr std::size_t bucket_overhead = 4;
+
+  /// expected: slots that a run needs; more are given as long as they fit in `most_bytes`.
+  BlockStore(const Placement& placement, std::uint64_t expected, Bytes most_bytes, unsigned workers, bool streaming)
+      : placement_{&placement},
+        buckets_{placement.buckets()},
+        chained_{!placement.one_block_a_bucket()},
+        streaming_{streaming},
+        stride_{stride_for(placement.longest())},
+        chunk_{std::max<std::uint64_t>(1, std::min<std::uint64_t>((std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_, 64), expected / (8 * workers) + 1))},
+        stocks_(workers) {
+    const std::uint64_t most = std::min<std::uint64_t>(0xfffffffeU, most_bytes / (stride_ + slot_overhead));
+    capacity_ = std::min(most, 8 * expected + 4 * chunk_ * workers + 1024) + 1;
+    if (capacity_ < expected) throw InputError(std::to_string(expected) + " blocks: a run holds at most 4294967294; choose a smaller shape or fewer segments");
+    expected_ = std::min(expected + 2 * chunk_ * workers + 1, capacity_);
+    bytes_ = Region<std::byte>(capacity_ * stride_);
+    ids_ = Region<BlockId>(capacity_);
+    if (chained_) next_ = Region<Slot>(capacity_);
+    table_ = Region<Slot>(std::size_t{placement.nodes()} * buckets_);
+  }
+
+  /// Lets the kernel provide the memory that the run will need.
+  void populate(unsigned part, unsigned parts) {
+    if (stride_ > 0) bytes_.populate(expected_, part, parts);
+    ids_.populate(expected_, part, parts);
+    if (chained_) next_.populate(expected_, part, parts);
+    table_.populate(table_.size(), part, parts);
+  }
+
+  /// Forgets part `part` of `parts` of the tables; clear() then forgets the slots.
+  void clear_tables(unsigned part, unsigned parts) {
+    const std::size_t from = table_.size() * part / parts;
+    const std::size_t to = table_.size() * (part + 1) / parts;
+    if (to > from) std::memset(&table_[from], 0, (to - from) * sizeof(Slot));
+  }
+  void clear() noexcept {
+    fresh_.store(1, std::memory_order_relaxed);
+    for (Stock& stock : stocks_) {
+      stock.freed.clear();
+      stock.fresh = stock.fresh_end = 0;
+    }
+  }
+
+  /// The slot in which a node holds a block; 0 if it does not.
+  Slot find(NodeId node, BlockId id) const noexcept { return placement_->exists(id) ? find_in(node, placement_->bucket(id), id) : 0; }
+
+  /// A slot that belongs to nobody yet. Throws RunError when the memory granted is used up.
+  Slot take(unsigned worker) {
+    Stock& stock = stocks_[worker];
+    if (!stock.freed.empty()) {
+      const Slot slot = stock.freed.back();
+      stock.freed.pop_back();
+      return slot;
+    }
+    if (stock.fresh == stock.fresh_end) refill(stock);
+    return stock.fresh++;
+  }
+  void give_back(unsigned worker, Slot slot) { stocks_[worker].freed.push_back(slot); }
+
+  /// Makes a node the holder of a slot that has been taken and filled. False if it holds the block already: the slot is then given back.
+  bool adopt(unsigned worker, NodeId node, BlockId id, Slot slot) {
+    Slot& head = head_of(node, placement_->bucket(id));
+    if (head != 0) {
+      if (!chained_) {
+        give_back(worker, slot);
+        return false;
+      }
+      for (Slot other = head; other != 0; other = next_[other]) {
+        if (ids_[other] == id) {
+          give_back(worker, slot);
+          return false;
+        }
+      }
+    }
+    ids_[slot] = id;
+    if (chained_) next_[slot] = head;
+    head = slot;
+    return true;
+  }
+
+  /// Takes a held block away from a node; its slot is free for the next delivery. Nothing if it is not held.
+  void release(unsigned worker, NodeId node, BlockId id) {
+    if (!placement_->exists(id)) return;
+    for (Slot* link = &head_of(node, placement_->bucket(id)); *link != 0; link = &next_[*link]) {
+      if (chained_ && ids_[*link] != id) continue;
+      const Slot slot = *link;
+      *link = chained_ ? next_[slot] : 0;
+      give_back(worker, slot);
+      return;
+    }
+  }
+
+  /// Calls f(id, slot) for all that a node holds, in the order of its table.
+  template <class F>
+  void each_held(NodeId node, F&& f) const {
+    const Slot* table = &table_[std::size_t{node} * buckets_];
+    for (std::uint32_t bucket = 0; bucket < buckets_; ++bucket) {
+      for (Slot slot = table[bucket]; slot != 0; slot = chained_ ? next_[slot] : 0) f(ids_[slot], slot);
+    }
+  }
+
+  std::byte* at(Slot slot) noexcept { return bytes_.data() + std::size_t{slot} * stride_; }
+  const std::byte* at(Slot slot) const noexcept { return bytes_.data() + std::size_t{slot} * stride_; }
+
+  /// The one copy of a delivery.
+  void copy(Slot to, Slot from, Bytes bytes) noexcept {
+    std::byte* target = at(to);
+    const std::byte* source = at(from);
+    if (bytes == 64) {
+      std::memcpy(target, source, 64);
+      return;
+    }
+#if defined(__SSE2__)
+    if (streaming_ && bytes >= 512) return stream(target, source, bytes);
+#endif
+    std::memcpy(target, source, bytes);
+  }
+  /// After the last copy of a step: streamed bytes are visible to others once they have passed the barrier.
+  void fence() const noexcept {
+#if defined(__SSE2__)
+    if (streaming_) _mm_sfence();
+#endif
+  }
+
+  void prefetch(Slot slot) const noexcept { __builtin_prefetch(at(slot)); }
+
+ private:
+  struct alignas(64) Stock {
+    std::vector<Slot> freed;
+    Slot fresh = 0;
+    Slot fresh_end = 0;
+  };
+
+  Slot& head_of(NodeId node, std::uint32_t bucket) noexcept { return table_[std::size_t{node} * buckets_ + bucket]; }
+
+  Slot find_in(NodeId node, std::uint32_t bucket, BlockId id) const noexcept {
+    Slot slot = table_[std::size_t{node} * buckets_ + bucket];
+    if (!chained_) return slot;
+    while (slot != 0 && ids_[slot] != id) slot = next_[slot];
+    return slot;
+  }
+
+  void refill(Stock& stock) {
+    const std::uint64_t first = fresh_.fetch_add(chunk_, std::memory_order_relaxed);
+    if (first >= capacity_) {
+      throw RunError("the blocks held and in flight need more than the " + std::to_string(capacity_ * stride_) +
+                     " bytes granted: the program makes more copies than nodes want; raise --memory or release blocks");
+    }
+    stock.fresh = static_cast<Slot>(first);
+    stock.fresh_end = static_cast<Slot>(std::min(first + chunk_, capacity_));
+  }
+
+#if defined(__SSE2__)
+  /// Stores past the cache: for payloads that nobody reads again soon and that would only push out what is read. Targets are 64-byte aligned.
+  static void stream(std::byte* target, const std::byte* source, Bytes bytes) noexcept {
+    const std::size_t lines = bytes / 64;
+    for (std::size_t i = 0; i < lines; ++i) {
+      const auto* from = reinterpret_cast<const __m128i*>(source + 64 * i);
+      auto* to = reinterpret_cast<__m128i*>(target + 64 * i);
+      const __m128i a = _mm_load_si128(from);
+      const __m128i b = _mm_load_si128(from + 1);
+      const __m128i c = _mm_load_si128(from + 2);
+      const __m128i d = _mm_load_si128(from + 3);
+      _mm_stream_si128(to, a);
+      _mm_stream_si128(to + 1, b);
+      _mm_stream_si128(to + 2, c);
+      _mm_stream_si128(to + 3, d);
+    }
+    std::memcpy(target + 64 * lines, source + 64 * lines, bytes - 64 * lines);
+  }
+#endif
+
+  const Placement* placement_;
+  std::uint32_t buckets_;
+  bool chained_;
+  bool streaming_;
+  std::size_t stride_;
+  std::uint64_t chunk_;
+  std::uint64_t capacity_ = 0;
+  std::uint64_t expected_ = 0;
+  Region<std::byte> bytes_;
+  Region<BlockId> ids_;
+  Region<Slot> next_;   // chained tables only
+  Region<Slot> table_;  // nodes x buckets
+  std::vector<Stock> stocks_;
+  alignas(64) std::atomic<std::uint64_t> fresh_{1};
+};
+
+}  // namespace torus::detail

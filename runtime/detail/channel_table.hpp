@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/// One entry a channel: who claimed it in this step, and what it has carried so far.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/detail/region.hpp"
+#include "runtime/machine.hpp"
+#include "runtime/route.hpp"
+#include "runtime/topology.hpp"
+
+namespace torus::detail {
+
+struct ChannelEntry {
+  std::uint32_t stamp;     ///< 1 + the epoch of the last claim
+  std::uint32_t messages;  ///< carried so far
+  Bytes bytes;             ///< carried so far
+};
+
+/// Under packet switching a node claims only its own channels: the entries of a node lie together and need no atomic operation. Long routes run
+/// along lines: there the entries of a line and direction lie together, so that a route walks through memory in order, and a claim is a
+/// compare-and-swap, because routes of other nodes cross too.
+class ChannelTable {
+ public:
+  ChannelTable() = default;
+  explicit ChannelTable(const Machine& machine)
+      : topology_{&machine.topology},
+        by_node_{machine.switching == Switching::packet},
+        slots_{static_cast<std::uint32_t>(machine.topology.channel_slots())},
+        entries_(std::size_t{machine.topology.nodes()} * slots_) {
+    const Topology& topology = machine.topology;
+    for (Dimension d = 0; d < topology.dimensions(); ++d) {
+      blocks_.emplace_back(topology.stride(d) * static_cast<std::uint32_t>(topology.extent(d)));
+      strides_.emplace_back(topology.stride(d));
+    }
+  }
+
+  std::size_t size() const noexcept { return entries_.size(); }
+  const ChannelEntry& operator[](std::size_t i) const noexcept { return entries_[i]; }
+  void populate(unsigned part, unsigned parts) { entries_.populate(entries_.size(), part, parts); }
+  void clear_loads() noexcept {
+    for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i] = {entries_[i].stamp, 0, 0};
+  }
+
+  /// The channel out of a node by a slot, for machines with packet switching.
+  ChannelEntry& of_node(NodeId node, std::uint32_t slot) noexcept { return entries_[std::size_t{node} * slots_ + slot]; }
+
+  std::size_t index_of(const ChannelEntry& entry) const noexcept { return static_cast<std::size_t>(&entry - entries_.data()); }
+
+  /// Calls f(entry) for each channel of a leg that starts at `from`, whose coordinate there is `x`, in order, while f returns true. The leg must not
+  /// leave a line.
+  template <class F>
+  bool each(NodeId from, std::int32_t x, const Leg& leg, F&& f) noexcept {
+    const auto d = static_cast<std::size_t>(leg.dimension);
+    const auto slot = static_cast<std::uint32_t>(topology_->slot(leg.dimension, leg.hops));
+    if (topology_->wiring(leg.dimension) == Wiring::complete) return f(entries_[index(from, slot)]);
+    const std::int32_t n = topology_->extent(leg.dimension);
+    const std::uint32_t stride = strides_[d].value();
+    // The node of the line with coordinate 0, and the distance in memory between neighbours on the line.
+    const NodeId origin = from - static_cast<NodeId>(x) * stride;
+    std::size_t first = 0;
+    std::size_t pitch = 0;
+    if (by_node_) {
+      first = index(origin, slot);
+      pitch = std::size_t{stride} * slots_;
+    } else {
+      const std::uint32_t block = blocks_[d].divide(from);
+      const std::uint32_t inside = origin - block * blocks_[d].value();
+      first = std::size_t{slot} * topology_->nodes() + std::size_t{block} * blocks_[d].value() + std::size_t{inside} * static_cast<std::size_t>(n);
+      pitch = 1;
+    }
+    const std::int32_t sign = leg.hops > 0 ? 1 : -1;
+    for (std::int32_t left = leg.hops * sign; left > 0; --left) {
+      if (!f(entries_[first + static_cast<std::size_t>(x) * pitch])) return false;
+      x += sign;
+      if (x == n) x = 0;
+      if (x < 0) x = n - 1;
+    }
+    return true;
+  }
+
+  /// Claims a channel for one message in an epoch. False if another message has it. Any worker.
+  static bool claim(ChannelEntry& entry, std::uint32_t epoch, Bytes bytes) noexcept {
+    std::atomic_ref stamp(entry.stamp);
+    std::uint32_t seen = stamp.load(std::memory_order_relaxed);
+    if (seen == epoch + 1 || !stamp.compare_exchange_strong(seen, epoch + 1, std::memory_order_relaxed)) return false;
+    ++entry.messages;  // ours alone until the barrier
+    entry.bytes += bytes;
+    return true;
+  }
+  /// The same for a channel that only the calling worker can claim.
+  static bool claim_own(ChannelEntry& entry, std::uint32_t epoch, Bytes bytes) noexcept {
+    if (entry.stamp == epoch + 1) return false;
+    entry.stamp = epoch + 1;
+    ++entry.messages;
+    entry.bytes += bytes;
+    return true;
+  }
+
+ private:
+  std::size_t index(NodeId node, std::uint32_t slot) const noexcept {
+    return by_node_ ? std::size_t{node} * slots_ + slot : std::size_t{slot} * topology_->nodes() + node;
+  }
+
+  const Topology* topology_ = nullptr;
+  bool by_node_ = false;
+  std::uint32_t slots_ = 0;
+  Region<ChannelEntry> entries_;
+  std::vector<Divisor> blocks_, strides_;
+};
+
+}  // namespace torus::detail

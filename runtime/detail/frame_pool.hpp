@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/// Memory of coroutine frames: a worker's own, from large chunks, recycled by size.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "runtime/detail/region.hpp"
+
+namespace torus::detail {
+
+/// Not thread-safe: each worker has one. A frame may be freed to another pool than it came from; chunks live as long as the pools.
+class FramePool {
+ public:
+  void* allocate(std::size_t bytes) {
+    const std::size_t size_class = (bytes + unit - 1) / unit;
+    if (size_class >= free_.size()) return ::operator new(bytes);
+    if (Free* frame = free_[size_class]; frame != nullptr) {
+      free_[size_class] = frame->next;
+      return frame;
+    }
+    const std::size_t size = size_class * unit;
+    if (left_ < size) {
+      const std::size_t chunk = chunks_.empty() ? std::size_t{64} << 10U : std::min<std::size_t>(chunks_.back().size() * 4, std::size_t{32} << 20U);
+      chunks_.emplace_back(chunk);
+      next_ = chunks_.back().data();
+      left_ = chunk;
+    }
+    void* frame = next_;
+    next_ += size;
+    left_ -= size;
+    in_use_ += size;
+    return frame;
+  }
+
+  void free(void* memory, std::size_t bytes) noexcept {
+    const std::size_t size_class = (bytes + unit - 1) / unit;
+    if (size_class >= free_.size()) return ::operator delete(memory);
+    free_[size_class] = new (memory) Free{free_[size_class]};
+  }
+
+  /// Bytes ever handed out and not only recycled.
+  std::size_t footprint() const noexcept { return in_use_; }
+
+ private:
+  struct Free {
+    Free* next;
+  };
+  static constexpr std::size_t unit = 32;
+
+  std::array<Free*, 257> free_{};  // frames up to 8 KiB; larger ones come from the heap
+  std::vector<Region<std::byte>> chunks_;
+  std::byte* next_ = nullptr;
+  std::size_t left_ = 0;
+  std::size_t in_use_ = 0;
+};
+
+}  // namespace torus::detail

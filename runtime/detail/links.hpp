@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/// The bounded lock-free queues of all in-channels.
+#pragma once
+
+// The library keeps the producer's and the consumer's index a cache line apart, for the case that both spin on the queue. Ours are a barrier
+// apart, one queue holds one message a step, and a node has 2k of them: together in one line they cost a cache miss less a hop and half the memory.
+#include <boost/lockfree/detail/prefix.hpp>
+#undef BOOST_LOCKFREE_CACHELINE_BYTES
+#define BOOST_LOCKFREE_CACHELINE_BYTES 16
+#include <boost/lockfree/queue.hpp>
+#include <boost/lockfree/spsc_queue.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/detail/message_arena.hpp"
+#include "runtime/detail/region.hpp"
+#include "runtime/message.hpp"
+
+namespace torus::detail {
+
+/// Where contention is forbidden a channel carries one message a step, so an in-channel has one producer: whoever claimed the channel. The queue
+/// takes two messages, because a fast neighbour may already send the next step's while this step's still waits to be read.
+class ExclusiveLinks {
+ public:
+  static constexpr std::size_t bytes_each() noexcept { return sizeof(Queue); }
+
+  ExclusiveLinks() = default;
+  explicit ExclusiveLinks(std::size_t channels) : queues_(channels) {}
+  ~ExclusiveLinks() {
+    for (std::size_t i = 0; i < made_; ++i) queues_[i].~Queue();
+  }
+
+  /// Builds part `part` of `parts` of the queues; all parts before the first push.
+  void make(unsigned part, unsigned parts) {
+    const std::size_t to = queues_.size() * (part + 1) / parts;
+    for (std::size_t i = queues_.size() * part / parts; i < to; ++i) new (&queues_[i]) Queue;
+  }
+  void made() noexcept { made_ = queues_.size(); }
+
+  /// The claimant of the in-channel. False if the queue is full.
+  bool push(std::size_t channel, const Message* message) { return queues_[channel].push(message); }
+
+  /// The receiver's worker. The message sent in `step`, if there is one.
+  const Message* pop(std::size_t channel, Step step) {
+    Queue& queue = queues_[channel];
+    if (queue.read_available() == 0) return nullptr;
+    const Message* message = queue.front();
+    if (message->step() != step) return nullptr;
+    queue.pop();
+    return message;
+  }
+
+  void clear() {
+    for (std::size_t i = 0; i < made_; ++i) queues_[i].reset();
+  }
+
+ private:
+  using Queue = boost::lockfree::spsc_queue<const Message*, boost::lockfree::capacity<2>>;
+  Region<Queue> queues_;
+  std::size_t made_ = 0;
+};
+
+/// Where channels are shared several producers may meet at an in-channel: multi-producer queues, one pair an in-channel, for even and odd steps.
+class SharedLinks {
+ public:
+  static constexpr std::size_t depth = 8;
+  static constexpr std::size_t bytes_each() noexcept { return 2 * (sizeof(Queue) + 16); }
+
+  SharedLinks() = default;
+  explicit SharedLinks(std::size_t channels) {
+    for (std::size_t i = 0; i < 2 * channels; ++i) queues_.push_back(std::make_unique<Queue>());
+  }
+
+  /// Any worker. False if the queue is full.
+  bool push(std::size_t channel, const Message* message) { return queues_[2 * channel + (message->step() & 1U)]->push(message); }
+
+  /// The receiver's worker: calls f(message) for the messages sent in `step`, by source.
+  template <class F>
+  void drain(std::size_t channel, Step step, F&& f) {
+    const Message* messages[depth];
+    std::size_t count = 0;
+    Queue& queue = *queues_[2 * channel + (step & 1U)];
+    while (count < depth && queue.pop(messages[count])) ++count;
+    std::sort(messages, messages + count, [](const Message* a, const Message* b) { return a->source() < b->source(); });
+    for (std::size_t i = 0; i < count; ++i) f(messages[i]);
+  }
+
+  void clear() {
+    for (const auto& queue : queues_) queue->consume_all([](const Message*) {});
+  }
+
+ private:
+  using Queue = boost::lockfree::queue<const Message*, boost::lockfree::capacity<depth>>;
+  std::vector<std::unique_ptr<Queue>> queues_;
+};
+
+}  // namespace torus::detail

@@ -1,0 +1,777 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/engine.hpp"
+
+#define XXH_INLINE_ALL  // the header alone, no library to link
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <tuple>
+#include <utility>
+
+#include "runtime/auditor.hpp"
+#include "runtime/detail/active_set.hpp"
+#include "runtime/detail/block_store.hpp"
+#include "runtime/detail/channel_table.hpp"
+#include "runtime/detail/frame_pool.hpp"
+#include "runtime/detail/links.hpp"
+#include "runtime/detail/message_arena.hpp"
+#include "runtime/detail/region.hpp"
+#include "runtime/host_memory.hpp"
+#include "runtime/verifier.hpp"
+
+namespace torus {
+namespace {
+
+using detail::ActiveSet;
+using detail::ChannelEntry;
+using detail::MessageArena;
+using detail::NodeDoor;
+using detail::Slot;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+constexpr std::size_t most_named_waiters = 8;
+
+/// All that a worker writes during a step: its own cache lines, its own pools.
+struct alignas(128) Worker {
+  std::uint32_t index = 0;
+  StepRecord step;                       // of the present step
+  NodeId phase_node = 0;                 // who named the phase; meaningful if step.phase is set
+  std::uint64_t digest = 0;
+  Bytes bytes_hops = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t activated = 0;           // nodes put into the next step by this worker
+  std::uint64_t ended = 0;
+  bool suspect = false;                  // a message of this step breaks a rule
+  bool suspect_receives = false;         // a node got more messages of the last step than it has ports
+  std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held, queues full
+  NodeId failed_node = 0;                // lowest node whose program threw
+  std::exception_ptr failure;
+  MessageArena arenas[2];                // of even and odd steps
+  std::vector<const Message*> inbox;     // of the node that runs
+  std::vector<BlockId> held;             // what Node::blocks() showed last
+  std::vector<Leg> legs;                 // scratch of send()
+  detail::FramePool frames;
+  alignas(64) std::atomic<std::uint64_t> cursor{0};  // next item of this worker's share; others steal here
+  std::uint64_t share_end = 0;
+};
+
+}  // namespace
+
+MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes) {
+  const Topology& topology = machine.topology;
+  const Bytes nodes = topology.nodes();
+  const Bytes slots = static_cast<Bytes>(topology.channel_slots());
+  const Bytes blocks = std::max(placement.initial_total(), placement.wanted_total());
+  const Bytes link = machine.contention == Contention::share ? detail::SharedLinks::bytes_each() : detail::ExclusiveLinks::bytes_each();
+  constexpr Bytes usual_frame = 384;
+  MemoryEstimate estimate;
+  estimate.payload = blocks * detail::BlockStore::stride_for(placement.longest());
+  estimate.blocks = blocks * detail::BlockStore::slot_overhead + nodes * placement.buckets() * detail::BlockStore::bucket_overhead;
+  estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * (link + sizeof(ChannelEntry))) + 2 * ActiveSet::bytes_for(topology.nodes()) + nodes * 2;
+  estimate.flight = 2 * (nodes * 64 + placement.initial_total() * 12);
+  estimate.programs = program_bytes;
+  return estimate;
+}
+
+class Engine::Impl final : public Network {
+ public:
+  Impl(const Machine& machine, const Placement& placement, RunOptions options)
+      : machine_{machine},
+        placement_{placement},
+        options_{std::move(options)},
+        topology_{machine_.topology},
+        slots_{static_cast<std::uint32_t>(topology_.channel_slots())},
+        packet_{machine_.switching == Switching::packet},
+        shared_{machine_.contention == Contention::share},
+        estimate_{estimate_memory(machine_, placement_, options_.program_bytes)},
+        limit_{options_.memory_limit > 0 ? options_.memory_limit : available_memory() / 5 * 4} {
+    const Clock::time_point start = Clock::now();
+    refuse_too_large();
+    executor_ = make_executor(options_.executor, options_.threads);
+    workers_ = std::vector<Worker>(executor_->workers());
+    for (std::uint32_t i = 0; i < workers_.size(); ++i) workers_[i].index = i;
+    const std::uint64_t expected = std::max(placement_.initial_total(), placement_.wanted_total());
+    const bool streaming = expected * placement_.longest() > last_level_cache();
+    store_ = std::make_unique<detail::BlockStore>(placement_, expected, std::max<Bytes>(limit_, estimate_.payload + estimate_.blocks + (Bytes{1} << 24U)),
+                                                  executor_->workers(), streaming && placement_.one_block_a_bucket());
+    nodes_ = detail::Region<Node>(topology_.nodes());
+    arrived_ = detail::Region<std::uint8_t>(2 * std::size_t{topology_.nodes()});
+    channels_ = detail::ChannelTable(machine_);
+    const std::size_t in_channels = std::size_t{topology_.nodes()} * slots_;
+    if (shared_) {
+      shared_links_ = detail::SharedLinks(in_channels);
+      shared_bytes_.resize(in_channels);
+      shared_messages_.resize(in_channels);
+    } else {
+      links_.emplace(in_channels);
+    }
+    active_[0] = ActiveSet(topology_.nodes());
+    active_[1] = ActiveSet(topology_.nodes());
+    world_ = {&machine_, this, 0};
+    const auto parts = static_cast<unsigned>(workers_.size());
+    executor_->run([&](unsigned part) {
+      store_->populate(part, parts);
+      channels_.populate(part, parts);
+      if (links_) links_->make(part, parts);
+      const NodeId to = part_end(part);
+      for (NodeId rank = part_begin(part); rank < to; ++rank) {
+        Node& node = *new (&nodes_[rank]) Node;
+        NodeDoor::world(node) = &world_;
+        NodeDoor::rank(node) = rank;
+      }
+    });
+    if (links_) links_->made();
+    allocation_s_ = seconds_since(start);
+  }
+
+  ~Impl() { destroy_programs(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  RunResult run(const std::function<Program(Node&)>& start) {
+    RunResult result;
+    result.threads = static_cast<unsigned>(workers_.size());
+    result.memory_bytes = estimate_.total();
+    try {
+      const Clock::time_point setup_start = Clock::now();
+      prepare(start);
+      result.setup_s = std::exchange(allocation_s_, 0) + seconds_since(setup_start);  // allocation counts once, in the first run
+      const Clock::time_point run_start = Clock::now();
+      emulate(result);
+      result.run_s = seconds_since(run_start);
+    } catch (...) {
+      destroy_programs();
+      sweep();
+      throw;
+    }
+    total(result);
+    if (result.violations.empty() && !result.interrupted && options_.verify) {
+      const Clock::time_point verify_start = Clock::now();
+      result.wrong = verify(placement_, *store_, options_.seed, *executor_);
+      result.verify_s = seconds_since(verify_start);
+      result.verified = !result.wrong && !result.hang;
+    }
+    destroy_programs();
+    if (!result.violations.empty() || result.interrupted || result.hang) sweep();
+    return result;
+  }
+
+  std::span<const std::byte> bytes_of(NodeId node, BlockId id) const {
+    const Slot slot = store_->find(node, id);
+    if (slot == 0) return {};
+    return {std::as_const(*store_).at(slot), static_cast<std::size_t>(placement_.bytes(id))};
+  }
+
+  // ---- what nodes call (Network) ----
+
+  void send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) override {
+    Worker& w = workers_[NodeDoor::worker(from)];
+    const NodeId source = from.rank();
+    Bytes payload = 0;
+    if (placement_.uniform()) {
+      payload = placement_.longest() * blocks.size();
+    } else {
+      for (const BlockId id : blocks) payload += placement_.bytes(id);
+    }
+    const Bytes bytes = payload + sizeof(Word) * header.size();
+    if (NodeDoor::sends(from)++ >= machine_.ports) w.suspect = true;
+
+    Path path = packet_ && route.size() == 1 ? claim_hop(source, route[0], bytes) : claim_route(source, moving_legs(route, w.legs), bytes);
+    Message& m = *w.arenas[now_ & 1U].allocate(blocks.size(), path.legs.size(), header.size());
+    MessageArena::set_ends(m, now_, source, path.destination, path.in_slot, bytes);
+    std::copy(path.legs.begin(), path.legs.end(), MessageArena::legs(m));
+    std::copy(blocks.begin(), blocks.end(), MessageArena::blocks(m));
+    std::copy(header.begin(), header.end(), MessageArena::header(m));
+    if (!path.legal) w.suspect = true;
+    Slot* const slots = MessageArena::slots(m);
+    if (!find_all(w, source, blocks, slots) || !path.legal) return;
+    copy_all(w, source, blocks, slots, release);
+
+    const bool pushed = shared_ ? shared_links_.push(std::size_t{path.destination} * slots_ + path.in_slot, &m)
+                                : links_->push(std::size_t{path.destination} * slots_ + path.in_slot, &m);
+    if (!pushed) {
+      w.suspect = true;
+      w.violations.push_back({Offence::queue_overflow, now_, path.destination,
+                              "step " + std::to_string(now_) + ": the queue of in-channel " + std::to_string(path.in_slot) + " of node " +
+                                  std::to_string(path.destination) + " is full: a message of node " + std::to_string(source) + " finds no room"});
+      return;
+    }
+    std::atomic_ref arrived(arrived_[2 * std::size_t{path.destination} + (now_ & 1U)]);
+    if (arrived.load(std::memory_order_relaxed) == 0) arrived.store(1, std::memory_order_relaxed);  // read after the barrier
+    if (active_[(now_ + 1) & 1U].insert(path.destination)) ++w.activated;
+
+    w.step.messages += 1;
+    w.step.control_messages += blocks.empty() ? 1U : 0U;
+    w.step.hops += path.hops;
+    w.step.bytes += bytes;
+    w.step.payload_bytes += payload;
+    w.step.most_bytes = std::max(w.step.most_bytes, bytes);
+    w.step.longest_route = std::max(w.step.longest_route, path.hops);
+    w.bytes_hops += bytes * path.hops;
+    w.blocks += blocks.size();
+    const std::span<const std::byte> digested = MessageArena::digested(m);
+    w.digest += XXH3_64bits(digested.data(), digested.size());
+  }
+
+  bool holds(const Node& node, BlockId id) const override { return store_->find(node.rank(), id) != 0; }
+
+  std::span<const BlockId> blocks(const Node& node) override {
+    std::vector<BlockId>& held = workers_[NodeDoor::worker(node)].held;
+    held.clear();
+    store_->each_held(node.rank(), [&](BlockId id, Slot) { held.push_back(id); });
+    return held;
+  }
+
+  std::span<std::byte> bytes(const Node& node, BlockId id) override {
+    const Slot slot = store_->find(node.rank(), id);
+    if (slot == 0) return {};
+    return {store_->at(slot), static_cast<std::size_t>(placement_.bytes(id))};
+  }
+
+  void release(Node& node, BlockId id) override { store_->release(NodeDoor::worker(node), node.rank(), id); }
+
+  void enter_phase(const Node& node, const char* phase) override {
+    Worker& w = workers_[NodeDoor::worker(node)];
+    if (w.step.phase != nullptr && w.phase_node <= node.rank()) return;
+    w.step.phase = phase;
+    w.phase_node = node.rank();
+  }
+
+  void* allocate_frame(Node& node, std::size_t bytes) override { return workers_[NodeDoor::worker(node)].frames.allocate(bytes); }
+  void free_frame(Node& node, void* frame, std::size_t bytes) noexcept override { workers_[NodeDoor::worker(node)].frames.free(frame, bytes); }
+
+ private:
+  struct Path {
+    NodeId destination = 0;
+    std::uint32_t in_slot = 0;
+    std::uint32_t hops = 0;
+    bool legal = false;
+    RouteView legs;
+  };
+
+  // ---- set-up ----
+
+  static Bytes last_level_cache() {
+    const long bytes = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return bytes > 0 ? static_cast<Bytes>(bytes) : Bytes{32} << 20U;
+  }
+
+  NodeId part_begin(unsigned part) const { return static_cast<NodeId>(std::uint64_t{topology_.nodes()} * part / workers_.size()); }
+  NodeId part_end(unsigned part) const { return static_cast<NodeId>(std::uint64_t{topology_.nodes()} * (part + 1) / workers_.size()); }
+
+  void refuse_too_large() const {
+    if (estimate_.total() <= limit_) return;
+    const std::uint64_t blocks = std::max<std::uint64_t>(1, std::max(placement_.initial_total(), placement_.wanted_total()));
+    const Bytes rest = estimate_.total() - estimate_.payload;
+    std::string text = "a run of " + std::to_string(topology_.nodes()) + " nodes and " + std::to_string(blocks) + " blocks of " +
+                       std::to_string(placement_.longest()) + " bytes needs " + bytes_text(estimate_.total()) + " (blocks " + bytes_text(estimate_.payload) +
+                       ", their bookkeeping " + bytes_text(estimate_.blocks) + ", nodes " + bytes_text(estimate_.nodes) + ", messages " + bytes_text(estimate_.flight) +
+                       ", programs " + bytes_text(estimate_.programs) + ") and " + bytes_text(limit_) + " may be used; ";
+    if (rest < limit_) {
+      text += "blocks of at most " + std::to_string((limit_ - rest) / blocks / 64 * 64) + " bytes would fit";
+    } else {
+      text += "choose a smaller shape: without any payload it needs " + bytes_text(rest);
+    }
+    throw InputError(text);
+  }
+
+  void prepare(const std::function<Program(Node&)>& start) {
+    now_ = 0;
+    ++epoch_;
+    world_.now = 0;
+    store_->clear();
+    channels_.clear_loads();
+    for (Worker& w : workers_) {
+      w.digest = w.bytes_hops = w.blocks = w.duplicates = w.activated = w.ended = 0;
+      w.suspect = w.suspect_receives = false;
+      w.violations.clear();
+      w.failure = nullptr;
+      w.step = {};
+      w.arenas[0].clear();
+      w.arenas[1].clear();
+      w.inbox.reserve(slots_ + detail::SharedLinks::depth);
+    }
+    const auto parts = static_cast<unsigned>(workers_.size());
+    executor_->run([&](unsigned part) { store_->clear_tables(part, parts); });
+    executor_->run([&](unsigned part) {
+      Worker& w = workers_[part];
+      try {
+        const NodeId to = part_end(part);
+        for (NodeId rank = part_begin(part); rank < to; ++rank) prepare_node(w, rank, start);
+      } catch (...) {
+        w.failure = std::current_exception();
+      }
+    });
+    throw_failure();
+  }
+
+  void prepare_node(Worker& w, NodeId rank, const std::function<Program(Node&)>& start) {
+    Node& node = nodes_[rank];
+    const std::uint64_t count = placement_.initial_count(rank);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const BlockId id = placement_.initial(rank, i);
+      const Slot slot = store_->take(w.index);
+      fill_block({store_->at(slot), static_cast<std::size_t>(placement_.bytes(id))}, options_.seed, id);
+      store_->adopt(w.index, rank, id, slot);
+    }
+    arrived_[2 * std::size_t{rank}] = arrived_[2 * std::size_t{rank} + 1] = 0;
+    active_[0].insert(rank);
+    NodeDoor::worker(node) = w.index;
+    NodeDoor::wait(node) = Wait::none;
+    NodeDoor::last_arrival(node) = 0;
+    NodeDoor::sends(node) = 0;
+    auto program = start(node).take();
+    NodeDoor::innermost(node) = program;
+    NodeDoor::program(node) = program.address();
+  }
+
+  void destroy_programs() noexcept {
+    executor_->run([&](unsigned part) {
+      const NodeId to = part_end(part);
+      for (NodeId rank = part_begin(part); rank < to; ++rank) destroy_program(nodes_[rank], workers_[part]);
+    });
+  }
+
+  /// Empties what a run that did not end by itself has left in queues and sets.
+  void sweep() {
+    for (ActiveSet& set : active_) {
+      set.take_groups(groups_);
+      for (const std::uint32_t group : groups_) set.take_nodes(group, [](NodeId) {});
+    }
+    if (shared_) shared_links_.clear();
+    else links_->clear();
+  }
+
+  void destroy_program(Node& node, Worker& w) noexcept {
+    void*& address = NodeDoor::program(node);
+    if (address == nullptr) return;
+    NodeDoor::worker(node) = w.index;
+    std::coroutine_handle<>::from_address(address).destroy();
+    address = nullptr;
+  }
+
+  // ---- the loop of steps ----
+
+  void emulate(RunResult& result) {
+    const std::uint64_t idle_limit = idle_steps_allowed();
+    std::uint64_t idle = 0;
+    std::uint64_t expected_active = topology_.nodes();
+    std::optional<Step> last_traffic;
+    while (true) {
+      run_step(expected_active);
+      throw_failure();
+      if (gather_violations(result)) return;
+      StepRecord record = gather_record();
+      expected_active = 0;
+      std::uint64_t ended = 0;
+      for (Worker& w : workers_) {
+        expected_active += std::exchange(w.activated, 0);
+        ended += w.ended;
+      }
+      if (expected_active == 0) {  // nobody waits for the barrier and nothing crosses it
+        if (ended < topology_.nodes()) result.hang = name_the_waiting(last_traffic, false);
+        return;
+      }
+      if (record.messages > 0) cross_with_messages(record, result);
+      result.step_records.push_back(record);
+      if (options_.on_step) options_.on_step(now_);
+      idle = record.messages > 0 ? 0 : idle + 1;
+      if (record.messages > 0) last_traffic = now_;
+      ++now_;
+      ++epoch_;
+      world_.now = now_;
+      for (Worker& w : workers_) w.arenas[now_ & 1U].clear();
+      if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed)) {
+        result.interrupted = true;
+        return;
+      }
+      if (idle > idle_limit) {
+        result.hang = name_the_waiting(last_traffic, true);
+        return;
+      }
+      if (epoch_ == std::numeric_limits<std::uint32_t>::max() - 1) throw RunError("more than 2^32 - 2 steps in one process");
+    }
+  }
+
+  /// Steps without a message after which nodes that only pass barriers are taken to wait for ever.
+  std::uint64_t idle_steps_allowed() const {
+    std::uint64_t sides = 0;
+    for (const DimensionShape& dimension : topology_.shape()) sides += static_cast<std::uint64_t>(dimension.extent);
+    return 64 + 4 * sides;
+  }
+
+  /// Runs all active nodes once. `expected` is how many there are, or a few more.
+  void run_step(std::uint64_t expected) {
+    ActiveSet& active = active_[now_ & 1U];
+    active.take_groups(groups_);
+    if (options_.executor == ExecutorKind::shuffled) return run_shuffled(active);
+    const bool by_node = expected < 2048;  // few nodes are shared out singly, many in groups
+    if (by_node) {
+      active_nodes_.clear();
+      for (const std::uint32_t group : groups_) active.take_nodes(group, [&](NodeId rank) { active_nodes_.push_back(rank); });
+    }
+    const std::uint64_t items = by_node ? active_nodes_.size() : groups_.size();
+    if (workers_.size() == 1 || not_worth_a_barrier(expected)) {
+      for (std::uint64_t item = 0; item < items; ++item) run_item(active, by_node, item, workers_[0]);
+      store_->fence();
+      return;
+    }
+    const std::uint64_t batch = std::max<std::uint64_t>(1, items / (workers_.size() * 64));
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      workers_[i].cursor.store(items * i / workers_.size(), std::memory_order_relaxed);
+      workers_[i].share_end = items * (i + 1) / workers_.size();
+    }
+    executor_->run([&, by_node, batch](unsigned worker) {
+      Worker& w = workers_[worker];
+      // First its own share, the same nodes in every step as long as all are active; then what the others have left.
+      for (std::size_t i = 0; i < workers_.size(); ++i) {
+        Worker& owner = workers_[(worker + i) % workers_.size()];
+        while (true) {
+          const std::uint64_t from = owner.cursor.fetch_add(batch, std::memory_order_relaxed);
+          if (from >= owner.share_end) break;
+          const std::uint64_t to = std::min(from + batch, owner.share_end);
+          for (std::uint64_t item = from; item < to; ++item) run_item(active, by_node, item, w);
+        }
+      }
+      store_->fence();
+    });
+  }
+
+  /// A step of a few microseconds is done before other workers have noticed it. Only a guess at speed: the result is the same.
+  bool not_worth_a_barrier(std::uint64_t nodes) const {
+    const double ports = std::min<double>(machine_.ports, 8);
+    const double copied = std::max(static_cast<double>(nodes) * ports * static_cast<double>(placement_.longest()), static_cast<double>(last_payload_));
+    return static_cast<double>(nodes) * 100 + copied / 20 < 8000;  // nanoseconds
+  }
+
+  void run_item(ActiveSet& active, bool by_node, std::uint64_t item, Worker& w) {
+    if (by_node) run_node(active_nodes_[item], w);
+    else active.take_nodes(groups_[item], [&](NodeId rank) { run_node(rank, w); });
+  }
+
+  void run_shuffled(ActiveSet& active) {
+    active_nodes_.clear();
+    for (const std::uint32_t group : groups_) active.take_nodes(group, [&](NodeId rank) { active_nodes_.push_back(rank); });
+    std::mt19937_64 random(options_.seed ^ (0x9E3779B97F4A7C15U * (now_ + 1)));
+    std::shuffle(active_nodes_.begin(), active_nodes_.end(), random);
+    for (const NodeId rank : active_nodes_) run_node(rank, workers_[0]);
+  }
+
+  /// Gives a node what arrived for it and lets its program go on to its next wait.
+  void run_node(NodeId rank, Worker& w) {
+    Node& node = nodes_[rank];
+    NodeDoor::worker(node) = w.index;
+    w.inbox.clear();
+    if (now_ > 0) {
+      std::uint8_t& arrived = arrived_[2 * std::size_t{rank} + ((now_ - 1) & 1U)];
+      if (arrived != 0) {
+        arrived = 0;
+        receive(node, w);
+      }
+    }
+    const Wait wait = NodeDoor::wait(node);
+    if (wait == Wait::ended || (wait == Wait::arrival && w.inbox.empty())) return;
+    NodeDoor::arrivals(node) = Arrivals(w.inbox.data(), w.inbox.size());
+    NodeDoor::sends(node) = 0;
+    do {
+      NodeDoor::wait(node) = Wait::none;
+      NodeDoor::innermost(node).resume();
+    } while (NodeDoor::wait(node) == Wait::call);
+    switch (NodeDoor::wait(node)) {
+      case Wait::step:
+        if (active_[(now_ + 1) & 1U].insert(rank)) ++w.activated;
+        break;
+      case Wait::ended: end_program(node, w); break;
+      default: break;
+    }
+  }
+
+  void receive(Node& node, Worker& w) {
+    const NodeId rank = node.rank();
+    const std::size_t first = std::size_t{rank} * slots_;
+    const Step sent = now_ - 1;
+    for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+      if (shared_) {
+        shared_links_.drain(first + slot, sent, [&](const Message* m) { w.inbox.push_back(m); });
+      } else if (const Message* m = links_->pop(first + slot, sent); m != nullptr) {
+        w.inbox.push_back(m);
+      }
+    }
+    if (w.inbox.size() > static_cast<std::size_t>(machine_.ports)) w.suspect_receives = true;
+    for (const Message* m : w.inbox) {
+      const std::span<const BlockId> ids = m->blocks();
+      const Slot* slots = MessageArena::slots(*m);
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (!store_->adopt(w.index, rank, ids[i], slots[i])) ++w.duplicates;
+      }
+    }
+    NodeDoor::last_arrival(node) = now_;
+  }
+
+  void end_program(Node& node, Worker& w) {
+    const auto program = Program::Handle::from_address(NodeDoor::program(node));
+    if (program.promise().error() && (!w.failure || node.rank() < w.failed_node)) {
+      w.failure = program.promise().error();
+      w.failed_node = node.rank();
+    }
+    destroy_program(node, w);
+    ++w.ended;
+  }
+
+  // ---- sending ----
+
+  /// One hop under packet switching, the hot path: only the sender can claim the channel.
+  Path claim_hop(NodeId source, const Leg& leg, Bytes bytes) {
+    Path path{source, 0, 1, false, {&leg, 1}};
+    const Dimension d = leg.dimension;
+    if (d < 0 || d >= topology_.dimensions()) return path;
+    const bool complete = topology_.wiring(d) == Wiring::complete;
+    if (complete ? leg.hops < 1 || leg.hops >= topology_.extent(d) : (leg.hops != 1 && leg.hops != -1) || topology_.extent(d) == 1) {
+      if (leg.hops == 0) path.legs = {};
+      return path;
+    }
+    const std::optional<NodeId> to = topology_.neighbour(source, d, leg.hops);
+    if (!to) return path;
+    path.destination = *to;
+    path.in_slot = static_cast<std::uint32_t>(topology_.slot(d, leg.hops));
+    path.legal = shared_ || detail::ChannelTable::claim_own(channels_.of_node(source, path.in_slot), epoch_, bytes);
+    return path;
+  }
+
+  /// The route without legs of 0 hops.
+  static RouteView moving_legs(RouteView route, std::vector<Leg>& scratch) {
+    const auto still = [](const Leg& leg) { return leg.hops == 0; };
+    if (std::none_of(route.begin(), route.end(), still)) return route;
+    scratch.clear();
+    std::remove_copy_if(route.begin(), route.end(), std::back_inserter(scratch), still);
+    return scratch;
+  }
+
+  /// Any route: checks it and claims its channels.
+  Path claim_route(NodeId source, RouteView legs, Bytes bytes) {
+    Path path{source, 0, 0, false, legs};
+    const RouteCheck check = check_route(machine_, source, legs);
+    path.hops = static_cast<std::uint32_t>(check.hops);
+    if (check.offence) return path;
+    NodeId at = source;
+    bool free = true;
+    for (const Leg& leg : legs) {
+      if (!shared_ && free) {
+        free = channels_.each(at, topology_.coordinate(at, leg.dimension), leg,
+                              [&](ChannelEntry& entry) { return detail::ChannelTable::claim(entry, epoch_, bytes); });
+      }
+      at = *topology_.neighbour(at, leg.dimension, leg.hops);
+    }
+    path.destination = at;
+    path.in_slot = static_cast<std::uint32_t>(topology_.slot(legs.back().dimension, legs.back().hops));
+    path.legal = free;
+    return path;
+  }
+
+  /// Where the sender holds the blocks; false, with a violation, if it does not hold one of them.
+  bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      slots[i] = store_->find(source, blocks[i]);
+      if (slots[i] != 0) continue;
+      w.suspect = true;
+      w.violations.push_back({Offence::block_not_held, now_, source,
+                              "step " + std::to_string(now_) + ": node " + std::to_string(source) + " sends block " + std::to_string(blocks[i]) +
+                                  ", which it does not hold"});
+      return false;
+    }
+    return true;
+  }
+
+  /// Copies the blocks to new slots, the receiver's, and replaces the sender's slots by them.
+  void copy_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release) {
+    constexpr std::size_t ahead = 4;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (i + ahead < blocks.size()) store_->prefetch(slots[i + ahead]);
+      const Slot to = store_->take(w.index);
+      store_->copy(to, slots[i], placement_.bytes(blocks[i]));
+      slots[i] = to;
+      if (release) store_->release(w.index, source, blocks[i]);
+    }
+  }
+
+  // ---- at the barrier ----
+
+  void throw_failure() {
+    const Worker* first = nullptr;
+    for (const Worker& w : workers_) {
+      if (w.failure && (first == nullptr || w.failed_node < first->failed_node)) first = &w;
+    }
+    if (first != nullptr) std::rethrow_exception(first->failure);
+  }
+
+  std::vector<const Message*> messages_of(Step step) const {
+    std::vector<const Message*> messages;
+    for (const Worker& w : workers_) w.arenas[step & 1U].for_each([&](const Message& m) { messages.push_back(&m); });
+    return messages;
+  }
+
+  /// True if a rule was broken: the violations of the earliest step are then in the result.
+  bool gather_violations(RunResult& result) {
+    bool suspect = false;
+    bool suspect_receives = false;
+    for (const Worker& w : workers_) {
+      suspect |= w.suspect;
+      suspect_receives |= w.suspect_receives;
+    }
+    if (suspect_receives) result.violations = audit(machine_, messages_of(now_ - 1));
+    if (suspect && result.violations.empty()) {
+      result.violations = audit(machine_, messages_of(now_));
+      for (Worker& w : workers_) result.violations.insert(result.violations.end(), w.violations.begin(), w.violations.end());
+      std::sort(result.violations.begin(), result.violations.end(), [](const Violation& a, const Violation& b) {
+        return std::tie(a.node, a.offence, a.text) < std::tie(b.node, b.offence, b.text);
+      });
+    }
+    TORUS_ASSERT(suspect || suspect_receives == !result.violations.empty());
+    return suspect || suspect_receives;
+  }
+
+  StepRecord gather_record() {
+    StepRecord record;
+    NodeId phase_node = 0;
+    for (Worker& w : workers_) {
+      const StepRecord part = std::exchange(w.step, {});
+      record.messages += part.messages;
+      record.control_messages += part.control_messages;
+      record.hops += part.hops;
+      record.bytes += part.bytes;
+      record.payload_bytes += part.payload_bytes;
+      record.most_bytes = std::max(record.most_bytes, part.most_bytes);
+      record.longest_route = std::max(record.longest_route, part.longest_route);
+      if (part.phase != nullptr && (record.phase == nullptr || w.phase_node < phase_node)) {
+        record.phase = part.phase;
+        phase_node = w.phase_node;
+      }
+    }
+    last_payload_ = record.payload_bytes;
+    return record;
+  }
+
+  void cross_with_messages(StepRecord& record, RunResult& result) {
+    std::uint64_t load = 1;
+    if (shared_ || options_.on_messages) {
+      const std::vector<const Message*> messages = messages_of(now_);
+      if (shared_) load = share_channels(messages, record);
+      if (options_.on_messages) options_.on_messages(messages);
+    }
+    result.max_channel_load = std::max(result.max_channel_load, load);
+  }
+
+  /// Adds up what shared channels carried in this step; returns the most messages on one.
+  std::uint64_t share_channels(const std::vector<const Message*>& messages, StepRecord& record) {
+    std::uint64_t most = 0;
+    for (const Message* m : messages) {
+      NodeId at = m->source();
+      for (const Leg& leg : m->route()) {
+        channels_.each(at, topology_.coordinate(at, leg.dimension), leg, [&](ChannelEntry& entry) {
+          const std::size_t i = channels_.index_of(entry);
+          if (entry.stamp != epoch_ + 1) shared_messages_[i] = shared_bytes_[i] = 0;
+          entry.stamp = epoch_ + 1;
+          entry.messages += 1;
+          entry.bytes += m->bytes();
+          most = std::max(most, ++shared_messages_[i]);
+          record.most_bytes = std::max(record.most_bytes, shared_bytes_[i] += m->bytes());
+          return true;
+        });
+        at = *topology_.neighbour(at, leg.dimension, leg.hops);
+      }
+    }
+    return most;
+  }
+
+  Hang name_the_waiting(std::optional<Step> last_traffic, bool stepping) {
+    Hang hang;
+    hang.last_traffic = last_traffic;
+    hang.stepping = stepping;
+    for (NodeId rank = 0; rank < topology_.nodes(); ++rank) {
+      Node& node = nodes_[rank];
+      if (NodeDoor::wait(node) == Wait::ended) continue;
+      if (++hang.nodes > most_named_waiters) continue;
+      const Step last = NodeDoor::last_arrival(node);
+      hang.first.push_back({rank, NodeDoor::wait(node), last == 0 ? std::nullopt : std::optional<Step>(last - 1)});
+    }
+    return hang;
+  }
+
+  // ---- the sums ----
+
+  void total(RunResult& result) const {
+    result.steps = result.step_records.size();
+    for (const StepRecord& record : result.step_records) {
+      result.busy_steps += record.messages > 0 ? 1 : 0;
+      result.messages += record.messages;
+      result.control_messages += record.control_messages;
+      result.hops += record.hops;
+      result.bytes_delivered += record.payload_bytes;
+      result.control_bytes += record.bytes - record.payload_bytes;
+      result.channel_bytes_sum += record.most_bytes;
+      result.model_time_s += machine_.cost.step(record.most_bytes, record.longest_route);
+    }
+    for (const Worker& w : workers_) {
+      result.bytes_hops += w.bytes_hops;
+      result.blocks_delivered += w.blocks;
+      result.duplicates += w.duplicates;
+      result.trace_digest += w.digest;
+    }
+    std::uint64_t used = 0;
+    Bytes sum = 0;
+    for (std::size_t i = 0; i < channels_.size(); ++i) {
+      const ChannelEntry& entry = channels_[i];
+      used += entry.messages > 0 ? 1 : 0;
+      sum += entry.bytes;
+      result.channel_bytes_max = std::max(result.channel_bytes_max, entry.bytes);
+    }
+    const auto channels = static_cast<double>(std::max<std::uint64_t>(1, topology_.channels()));
+    result.channel_bytes_mean = static_cast<double>(sum) / channels;
+    result.channel_idle_share = 1 - static_cast<double>(used) / channels;
+  }
+
+  const Machine machine_;
+  const Placement placement_;
+  RunOptions options_;
+  const Topology& topology_;
+  const std::uint32_t slots_;
+  const bool packet_;
+  const bool shared_;
+  const MemoryEstimate estimate_;
+  const Bytes limit_;
+  double allocation_s_ = 0;
+
+  std::unique_ptr<Executor> executor_;
+  std::vector<Worker> workers_;
+  std::unique_ptr<detail::BlockStore> store_;
+  detail::Region<Node> nodes_;
+  detail::Region<std::uint8_t> arrived_;     // by node and parity of the sending step: something was sent to it
+  detail::ChannelTable channels_;
+  std::optional<detail::ExclusiveLinks> links_;
+  detail::SharedLinks shared_links_;
+  std::vector<std::uint64_t> shared_messages_, shared_bytes_;  // of the present step, where channels are shared
+  ActiveSet active_[2];                      // by parity of the step
+  World world_;
+  Step now_ = 0;
+  std::uint32_t epoch_ = 0;                  // like now_, but goes on from run to run: stamps need no clearing
+  Bytes last_payload_ = 0;                   // of the step before
+  std::vector<std::uint32_t> groups_;
+  std::vector<NodeId> active_nodes_;
+};
+
+Engine::Engine(const Machine& machine, const Placement& placement, RunOptions options)
+    : impl_{std::make_unique<Impl>(machine, placement, std::move(options))} {}
+Engine::~Engine() = default;
+Engine::Engine(Engine&&) noexcept = default;
+RunResult Engine::run(const std::function<Program(Node&)>& start) { return impl_->run(start); }
+std::span<const std::byte> Engine::bytes(NodeId node, BlockId id) const { return impl_->bytes_of(node, id); }
+
+}  // namespace torus

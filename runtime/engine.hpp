@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+/// The engine: runs one program a node, step by step, until all have ended; audits every step and verifies every byte.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/block.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/machine.hpp"
+#include "runtime/message.hpp"
+#include "runtime/node.hpp"
+#include "runtime/program.hpp"
+#include "runtime/verifier.hpp"
+#include "runtime/violation.hpp"
+
+namespace torus {
+
+struct RunOptions {
+  ExecutorKind executor = ExecutorKind::tbb;
+  unsigned threads = 0;           ///< workers; 0: the host's cores. serial and shuffled always use one
+  std::uint64_t seed = 1;         ///< of the blocks' bytes, and of the order of `shuffled`
+  Bytes memory_limit = 0;         ///< 0: 80 % of the memory that is available now
+  Bytes program_bytes = 0;        ///< what the algorithm says its tables and nodes allocate, for the estimate
+  bool verify = true;             ///< check every byte at the end
+  /// Called at each barrier that messages cross, on the calling thread, with the messages of the step in no particular order.
+  std::function<void(std::span<const Message* const>)> on_messages;
+  /// Called at each barrier, on the calling thread.
+  std::function<void(Step)> on_step;
+  /// Set from elsewhere (a signal handler): the run ends at the next barrier.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// What one step carried.
+struct StepRecord {
+  std::uint64_t messages = 0;
+  std::uint64_t control_messages = 0;  ///< without blocks
+  std::uint64_t hops = 0;
+  Bytes bytes = 0;                     ///< of all messages, headers included
+  Bytes payload_bytes = 0;             ///< of the blocks alone
+  Bytes most_bytes = 0;                ///< on one channel
+  std::uint32_t longest_route = 0;     ///< hops
+  const char* phase = nullptr;         ///< what the programs called it
+};
+
+/// A run that would have waited for ever.
+struct Hang {
+  struct Waiting {
+    NodeId node = 0;
+    Wait waits_for = Wait::arrival;
+    std::optional<Step> last_arrival;  ///< the step that brought its last message
+  };
+  std::uint64_t nodes = 0;               ///< that had not ended
+  std::vector<Waiting> first;            ///< the first of them, by rank
+  std::optional<Step> last_traffic;      ///< the last step with a message
+  bool stepping = false;                 ///< they did pass barriers, but nothing was sent for very long
+};
+
+struct RunResult {
+  // What happened. Reproducible: the same for every executor and number of threads.
+  std::uint64_t steps = 0;       ///< barriers crossed, until all programs had ended
+  std::uint64_t busy_steps = 0;  ///< of them, with a message
+  std::uint64_t messages = 0;
+  std::uint64_t control_messages = 0;
+  std::uint64_t hops = 0;
+  std::uint64_t blocks_delivered = 0;
+  std::uint64_t duplicates = 0;        ///< blocks that reached a node that held them already
+  Bytes bytes_delivered = 0;           ///< of all blocks of all messages, once a delivery
+  Bytes control_bytes = 0;             ///< of all headers
+  Bytes bytes_hops = 0;                ///< message bytes times hops
+  std::uint64_t max_channel_load = 0;  ///< most messages on one channel in one step
+  Bytes channel_bytes_max = 0;         ///< over the whole run, on the busiest channel
+  double channel_bytes_mean = 0;       ///< over all channels
+  double channel_idle_share = 0;       ///< channels that never carried anything
+  Bytes channel_bytes_sum = 0;         ///< sum over the steps of the most bytes on a channel: what model time charges
+  double model_time_s = 0;
+  std::uint64_t trace_digest = 0;      ///< sum of the hashes of all messages
+  std::vector<StepRecord> step_records;
+
+  // How it ended.
+  std::vector<Violation> violations;  ///< of the first step that has any, by node
+  std::optional<Hang> hang;
+  std::optional<WrongDelivery> wrong;
+  bool verified = false;              ///< every wanted block is where it should be, byte for byte, and nothing else
+  bool interrupted = false;
+  bool good() const noexcept { return violations.empty() && !hang && !wrong && !interrupted; }
+
+  // How long it took on this host.
+  double setup_s = 0;                 ///< memory, queues, filling, making programs
+  double run_s = 0;
+  double verify_s = 0;
+  unsigned threads = 0;
+  Bytes memory_bytes = 0;             ///< what the estimate came to
+};
+
+/// What a run will need, before anything is allocated.
+struct MemoryEstimate {
+  Bytes payload = 0;   ///< the blocks' slots
+  Bytes blocks = 0;    ///< bookkeeping of blocks
+  Bytes nodes = 0;     ///< nodes, frames, queues, channels
+  Bytes flight = 0;    ///< messages of two steps
+  Bytes programs = 0;  ///< what the algorithm says it allocates
+  Bytes total() const noexcept { return payload + blocks + nodes + flight + programs; }
+};
+MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes = 0);
+
+/// An emulated machine with its blocks in place; runs programs on it.
+///
+/// Deterministic: a program gives one result and one trace, whatever the executor and the number of threads. An exception thrown by a program
+/// ends the run after its step; the lowest node's is rethrown.
+class Engine {
+ public:
+  /// Allocates everything a run needs. Throws InputError, before anything is allocated, if that is more than the memory limit.
+  Engine(const Machine& machine, const Placement& placement, RunOptions options);
+  ~Engine();
+  Engine(Engine&&) noexcept;
+
+  /// Runs start(node) on every node to the end. May be called again: each run starts with fresh blocks and nodes.
+  RunResult run(const std::function<Program(Node&)>& start);
+
+  /// A node's copy of a block after the last run; empty if it does not hold it. For tests and tools.
+  std::span<const std::byte> bytes(NodeId node, BlockId id) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace torus

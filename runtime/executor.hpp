@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/// The seam between the engine and the host's threads: "call this on every worker at the same time, then wait".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace torus {
+
+/// serial: the calling thread alone. threads: std::jthread and a barrier of atomics (the one that ThreadSanitizer can see into). tbb: oneTBB.
+/// shuffled: the calling thread alone, nodes in a random order that changes every step; for tests.
+enum class ExecutorKind : std::uint8_t { serial, threads, tbb, shuffled };
+
+std::string_view name(ExecutorKind kind) noexcept;
+/// Throws InputError on another word than serial, threads, tbb, shuffled.
+ExecutorKind parse_executor(std::string_view text);
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// Workers that run() calls for: 0..workers()-1.
+  virtual unsigned workers() const noexcept = 0;
+  /// Calls task(worker) once for every worker, on as many threads as there are, and returns when all are done: everything that the tasks
+  /// wrote is visible then. A task must not throw and must not wait for another task. One caller at a time.
+  virtual void run(const std::function<void(unsigned)>& task) = 0;
+};
+
+/// threads 0: as many as the host has cores. serial and shuffled always have one worker.
+std::unique_ptr<Executor> make_executor(ExecutorKind kind, unsigned threads);
+
+}  // namespace torus

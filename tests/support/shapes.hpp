@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/// Shapes to test on: the telling ones, which every law and every algorithm that applies should see, and random ones from a seed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "runtime/topology.hpp"
+
+namespace torus::support {
+
+/// Extents 1, 2, 3, even, odd and prime, equal and unequal, rings, lines and complete dimensions, alone and mixed; at most 243 nodes.
+inline std::vector<Topology> telling_shapes() {
+  std::vector<Topology> shapes;
+  for (const char* text : {"1",    "2",     "3",     "4",       "7",      "12",       "1m",     "2m",      "3m",     "8m",       "2c",  "3c",   "5c",    "1x1",
+                           "1x5",  "2x2",   "2x3",   "3x3",     "4x4",    "5x5",      "6x6",    "8x8",     "4x7",    "13x3",     "9x1", "2x11", "5x5m",  "4mx3",
+                           "3x4c", "4cx4c", "mesh:4x6", "mesh:1x7", "mesh:3x3x3", "hypercube:5", "2^5", "3^5",     "3x3x3",  "2x3x5",    "4x4x4",
+                           "5x1x4", "2x2x2x2", "2mx3x4c", "1^4"}) {
+    shapes.push_back(Topology::parse(text));
+  }
+  return shapes;
+}
+
+/// The seed of random tests: 1, or what TORUS_TEST_SEED says. Show it: CAPTURE(support::seed()).
+inline std::uint64_t seed() {
+  const char* text = std::getenv("TORUS_TEST_SEED");
+  return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
+}
+
+/// A number from 0 to `below` - 1, the same on every platform for a generator's state.
+inline std::uint32_t random_below(std::mt19937_64& random, std::uint64_t below) { return static_cast<std::uint32_t>(random() % below); }
+
+/// One to five dimensions of any wiring, at most `most_nodes` nodes.
+inline Topology random_topology(std::mt19937_64& random, std::uint32_t most_nodes) {
+  std::vector<DimensionShape> shape(1 + random_below(random, 5));
+  std::uint32_t room = most_nodes;
+  for (DimensionShape& dimension : shape) {
+    dimension.extent = static_cast<std::int32_t>(1 + random_below(random, std::min<std::uint32_t>(room, 14)));
+    dimension.wiring = static_cast<Wiring>(random_below(random, 3));
+    room /= static_cast<std::uint32_t>(dimension.extent);
+  }
+  return Topology(std::move(shape));
+}
+
+}  // namespace torus::support
