@@ -18,6 +18,18 @@
 #include "algorithms/broadcast/span.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 #include "algorithms/broadcast/wang_tseng.hpp"
+#include "algorithms/total_exchange/a2.hpp"
+#include "algorithms/total_exchange/a3.hpp"
+#include "algorithms/total_exchange/bruck.hpp"
+#include "algorithms/total_exchange/dimension_wise.hpp"
+#include "algorithms/total_exchange/direct.hpp"
+#include "algorithms/total_exchange/log_rotating.hpp"
+#include "algorithms/total_exchange/logarithmic.hpp"
+#include "algorithms/total_exchange/open_shop.hpp"
+#include "algorithms/total_exchange/phases.hpp"
+#include "algorithms/total_exchange/rotating.hpp"
+#include "algorithms/total_exchange/sequential.hpp"
+#include "algorithms/total_exchange/stride.hpp"
 
 namespace torus {
 namespace {
@@ -40,6 +52,18 @@ constexpr std::array algorithms{
     &broadcast::edf,
     &broadcast::scatter_collect_1d,
     &broadcast::scatter_collect_2d,
+    &exchange::a2,
+    &exchange::a3,
+    &exchange::phases,
+    &exchange::open_shop,
+    &exchange::dimension_wise,
+    &exchange::sequential,
+    &exchange::rotating,
+    &exchange::logarithmic,
+    &exchange::log_rotating,
+    &exchange::bruck,
+    &exchange::stride,
+    &exchange::direct,
 };
 
 }  // namespace
