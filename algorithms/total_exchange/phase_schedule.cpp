@@ -10,19 +10,6 @@
 namespace torus::exchange {
 namespace {
 
-/// The exchanges along one dimension: how many, how long, and when each starts.
-struct Exchanges {
-  Exchanges(const Topology& topology, Dimension d)
-      : number{topology.nodes() / static_cast<NodeId>(topology.extent(d))},
-        duration{all_port_steps(topology.wiring(d), topology.extent(d))},
-        total{phase_steps(topology)} {}
-  std::uint64_t start(std::uint32_t f) const noexcept { return f * total / number; }
-
-  std::uint32_t number;
-  std::uint32_t duration;
-  std::uint64_t total;
-};
-
 std::vector<Exchanges> exchanges_of(const Topology& topology) {
   std::vector<Exchanges> out;
   for (const Dimension d : linked_dimensions(topology)) out.emplace_back(topology, d);
@@ -46,6 +33,11 @@ std::uint64_t phase_steps(const Topology& topology) noexcept {
   }
   return steps;
 }
+
+Exchanges::Exchanges(const Topology& topology, Dimension d)
+    : number{topology.nodes() / static_cast<NodeId>(topology.extent(d))},
+      duration{all_port_steps(topology.wiring(d), topology.extent(d))},
+      total{phase_steps(topology)} {}
 
 bool one_dimension_at_a_time(const Topology& topology, const ExchangeOf& exchange_of) {
   const std::vector<Dimension> dimensions = linked_dimensions(topology);

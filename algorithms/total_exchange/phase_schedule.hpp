@@ -26,6 +26,16 @@ using ExchangeOf = std::function<std::uint32_t(NodeId delta, std::size_t i)>;
 /// max over i of (N/n_i) T_i.
 std::uint64_t phase_steps(const Topology& topology) noexcept;
 
+/// The exchanges along one dimension: how many, how long each, and when it starts.
+struct Exchanges {
+  Exchanges(const Topology& topology, Dimension d);
+  std::uint64_t start(std::uint32_t f) const noexcept { return f * total / number; }
+
+  std::uint32_t number;
+  std::uint32_t duration;
+  std::uint64_t total;  ///< steps of the whole schedule
+};
+
 /// Whether every class would be in one dimension at a time.
 bool one_dimension_at_a_time(const Topology& topology, const ExchangeOf& exchange_of);
 
