@@ -54,8 +54,8 @@ bool moves_along_only(const Topology& topology, NodeId delta, Dimension d) {
   return delta == static_cast<NodeId>(topology.coordinate(delta, d)) * topology.stride(d);
 }
 
-/// Which class, or one of the two jobs after the classes, is on which machine when. Any order of the jobs would do; with the farthest classes first the
-/// blocks are on their way for the shortest time, so that the few that are under way stay in the host's caches.
+/// Which class, or one of the two jobs after the classes, is on which machine when. Any order of the jobs would do; with the farthest
+/// classes first the blocks are on their way for the shortest time, so that the few that are under way stay in the host's caches.
 OpenShopTable filled_table(const Topology& topology, const std::vector<Leg>& machines, std::optional<Dimension> odd_ties, Step steps) {
   const NodeId classes = topology.nodes();
   std::vector<NodeId> farthest_first;
@@ -128,8 +128,8 @@ OpenShopSchedule::OpenShopSchedule(const Topology& topology) : steps_{static_cas
 
   const NodeId classes = topology.nodes();
   const OpenShopTable table = filled_table(topology, machines, odd_ties, steps_);
-  std::vector<NodeId> at(classes, 0);           // how far each class has come
-  std::vector<NodeId> line_steps(2, 0);         // of the two jobs that are no class
+  std::vector<NodeId> at(classes, 0);    // how far each class has come
+  std::vector<NodeId> line_steps(2, 0);  // of the two jobs that are no class
   first_of_step_.reserve(std::size_t{steps_} + 1);
   for (Step t = 0; t < steps_; ++t) {
     first_of_step_.push_back(static_cast<std::uint32_t>(moves_.size()));

@@ -84,7 +84,8 @@ PhaseSchedule::PhaseSchedule(const Topology& topology, const ExchangeOf& exchang
         origin[d] = moved ? -offset[d] : 0;
         if (moved || j == i) destination[d] = 0;
       }
-      const std::size_t place = std::size_t{exchange_of(delta, i)} * static_cast<std::size_t>(axes_[i].extent) + static_cast<std::size_t>(along);
+      const std::size_t place =
+          std::size_t{exchange_of(delta, i)} * static_cast<std::size_t>(axes_[i].extent) + static_cast<std::size_t>(along);
       axes_[i].carried[place] = {topology.rank(origin), topology.rank(destination)};
     }
   }
@@ -100,7 +101,8 @@ PhaseSchedule::PhaseSchedule(const Topology& topology, const ExchangeOf& exchang
   }
 }
 
-BlockId PhaseSchedule::block(const Node& self, const Axis& axis, std::uint32_t exchange, std::int32_t own, Crossing crossing) const noexcept {
+BlockId PhaseSchedule::block(const Node& self, const Axis& axis, std::uint32_t exchange, std::int32_t own,
+                             Crossing crossing) const noexcept {
   const std::int32_t difference = crossing.destination - crossing.origin;
   const std::int32_t offset = difference < 0 ? difference + axis.extent : difference;
   const std::size_t place = std::size_t{exchange} * static_cast<std::size_t>(axis.extent) + static_cast<std::size_t>(offset);

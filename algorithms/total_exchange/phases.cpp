@@ -65,7 +65,8 @@ Plan plan(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
   const std::string formula = "max (N/n_i) T_i";
   if (equal_extents(topology)) {
-    return plan_in_phases(machine, request, [&](NodeId delta, std::size_t i) { return closed_form_phase(topology, delta, i); }, formula);
+    return plan_in_phases(
+        machine, request, [&](NodeId delta, std::size_t i) { return closed_form_phase(topology, delta, i); }, formula);
   }
   constexpr std::uint32_t most_attempts = 1000;  // few shapes need a second one, and none that was tried a tenth
   for (std::uint32_t attempt = 0; attempt < most_attempts; ++attempt) {

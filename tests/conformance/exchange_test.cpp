@@ -58,7 +58,9 @@ std::uint64_t lower_bound(const Topology& topology) {
     const std::uint64_t n = nodes_of(dimension);
     const std::uint64_t near = n / 2 * (topology.nodes() / n);
     const std::uint64_t far = topology.nodes() - near;
-    const std::uint64_t links_of_line = dimension.wiring == Wiring::complete ? (n / 2) * (n - n / 2) : dimension.wiring == Wiring::ring ? 2 : 1;
+    const std::uint64_t links_of_line = dimension.wiring == Wiring::complete ? (n / 2) * (n - n / 2)
+                                        : dimension.wiring == Wiring::ring   ? 2
+                                                                             : 1;
     const std::uint64_t links = links_of_line * (topology.nodes() / n);
     if (n > 1) steps = std::max(steps, (near * far + links - 1) / links);
   }
@@ -144,8 +146,10 @@ TEST_CASE("cubes of up to seven dimensions are exchanged as the formulas say", "
 }
 
 TEST_CASE("extents that are awkward for one of the constructions are exchanged as the formulas say", "[conformance]") {
-  // Ties that do not divide by class (10x7x3, 14x3), rings whose exchange rounds up (6x6, 10x10), orders that need a second try (2x2x5, 2x3x2x5).
-  for (const char* shape : {"10x7x3", "14x3", "6x6", "10x10", "2x2x5", "2x3x2x5", "12x12", "9x7", "2x11", "18x5", "mesh:10x3", "7x7m", "16x16"}) {
+  // Ties that do not divide by class (10x7x3, 14x3), rings whose exchange rounds up (6x6, 10x10), orders that need a second try (2x2x5,
+  // 2x3x2x5).
+  for (const char* shape :
+       {"10x7x3", "14x3", "6x6", "10x10", "2x2x5", "2x3x2x5", "12x12", "9x7", "2x11", "18x5", "mesh:10x3", "7x7m", "16x16"}) {
     check_all(Topology::parse(shape));
   }
 }
@@ -176,7 +180,8 @@ TEST_CASE("an exchange is the same run on every executor", "[conformance]") {
 
 TEST_CASE("an exchange refuses in one line what it cannot do, naming what would do", "[conformance]") {
   const auto refusal = [](std::string_view name, const char* shape, int ports) {
-    const std::optional<std::string> text = exchange_named(name).refuses(Machine(Topology::parse(shape), ports, Switching::packet), exchange_of(1));
+    const std::optional<std::string> text =
+        exchange_named(name).refuses(Machine(Topology::parse(shape), ports, Switching::packet), exchange_of(1));
     REQUIRE(text);
     CHECK(text->find('\n') == std::string::npos);
     return *text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The assignments of classes to the exchanges along each dimension: each exchange carries each offset once, and no class is in two dimensions at
-/// once.
+/// The assignments of classes to the exchanges along each dimension: each exchange carries each offset once, and no class is in two
+/// dimensions at once.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -52,8 +52,8 @@ std::uint32_t attempts(const Topology& topology, std::uint32_t most) {
 }  // namespace
 
 TEST_CASE("equal dimensions: both assignments fill every phase and never need a class in two dimensions at once", "[property]") {
-  for (const char* shape : {"1", "2", "7", "2x2", "3x3", "4x4", "5x1x5", "14x14", "2^3", "3^3", "6^3", "2^4", "3^4", "4^4", "2^5", "3^5", "2^6", "2^7", "2^8",
-                            "mesh:4x4", "5cx5c"}) {
+  for (const char* shape : {"1",   "2",   "7",   "2x2", "3x3", "4x4", "5x1x5", "14x14", "2^3",      "3^3",  "6^3",
+                            "2^4", "3^4", "4^4", "2^5", "3^5", "2^6", "2^7",   "2^8",   "mesh:4x4", "5cx5c"}) {
     CAPTURE(shape);
     const Topology topology = Topology::parse(shape);
     const std::size_t k = linked_dimensions(topology).size();
@@ -82,11 +82,13 @@ TEST_CASE("shapes of any wiring: a way to keep every class out of two dimensions
   CAPTURE(support::seed());
   std::mt19937_64 random(support::seed());
   std::vector<Topology> shapes;
-  for (const char* text : {"10x2cx2c", "2x2x7", "2x2x2x3", "2x3x2x5", "mesh:2x2x9", "3x2cx2cx2c", "1x5x2"}) shapes.push_back(Topology::parse(text));
+  for (const char* text : {"10x2cx2c", "2x2x7", "2x2x2x3", "2x3x2x5", "mesh:2x2x9", "3x2cx2cx2c", "1x5x2"})
+    shapes.push_back(Topology::parse(text));
   while (shapes.size() < 300) {
     Topology shape = support::random_topology(random, 200);
     const std::vector<Dimension> dimensions = linked_dimensions(shape);
-    const bool equal = std::all_of(dimensions.begin(), dimensions.end(), [&](Dimension d) { return shape.extent(d) == shape.extent(dimensions[0]); });
+    const bool equal =
+        std::all_of(dimensions.begin(), dimensions.end(), [&](Dimension d) { return shape.extent(d) == shape.extent(dimensions[0]); });
     if (!equal) shapes.push_back(std::move(shape));  // else the closed form does
   }
   for (const Topology& topology : shapes) {

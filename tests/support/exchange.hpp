@@ -33,7 +33,8 @@ inline Request exchange_of(Bytes bytes) {
 }
 
 /// Legal, complete, every byte in its place, no block twice, nothing but blocks, and in the steps and channel bytes predicted.
-inline RunResult exchange_on(const Machine& machine, const Algorithm& algorithm, Bytes bytes = 1, ExecutorKind executor = ExecutorKind::serial) {
+inline RunResult exchange_on(const Machine& machine, const Algorithm& algorithm, Bytes bytes = 1,
+                             ExecutorKind executor = ExecutorKind::serial) {
   const std::string shape = machine.topology.text();
   CAPTURE(algorithm.name, shape, bytes);
   const Request request = exchange_of(bytes);
