@@ -34,6 +34,11 @@ Refusal needs_sharing(std::string_view algorithm, const Machine& machine) {
          " sends several worms over a channel at once; --contention share would do";
 }
 
+Refusal needs_overlapping_worms(std::string_view algorithm, const Machine& machine) {
+  if (largest_extent(machine.topology) < 4) return std::nullopt;
+  return first_of(needs_switching(algorithm, machine, Switching::wormhole), needs_sharing(algorithm, machine));
+}
+
 Refusal needs_countable_blocks(std::string_view algorithm, const Machine& machine) {
   const NodeId nodes = machine.topology.nodes();
   if (nodes < 65536) return std::nullopt;

@@ -19,6 +19,8 @@ Refusal needs_torus(std::string_view algorithm, const Machine& machine);
 Refusal needs_ports(std::string_view algorithm, const Machine& machine, int ports);
 Refusal needs_switching(std::string_view algorithm, const Machine& machine, Switching switching);
 Refusal needs_sharing(std::string_view algorithm, const Machine& machine);
+/// Worms along a ring, half way round at most, that overlap: up to an extent of 3 they are of one hop and any machine takes them.
+Refusal needs_overlapping_worms(std::string_view algorithm, const Machine& machine);
 /// A run holds at most 2^32 blocks; said before tables are made for more nodes than that.
 Refusal needs_countable_blocks(std::string_view algorithm, const Machine& machine);
 /// Every extent but those of 1 must be a multiple of `unit`; `why` says what the unit is.

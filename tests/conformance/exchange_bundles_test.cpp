@@ -293,6 +293,7 @@ TEST_CASE("message-combining exchanges refuse in one line the machines that will
   for (const char* name : {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "bruck", "stride", "direct"}) {
     CHECK(contains(refusal(name, Machine(Topology::parse("8x8m"), 0, Switching::wormhole, Contention::share)), "8x8 would do"));
     CHECK(contains(refusal(name, Machine(Topology::parse("4cx4"), 0, Switching::wormhole, Contention::share)), "4x4 would do"));
+    CHECK(contains(refusal(name, Machine(Topology::parse("256x256"), 0, Switching::wormhole, Contention::share)), "65535 nodes would do"));
   }
   const Topology torus = Topology::parse("8x8");
   for (const char* name : {"log", "log-rotating", "bruck", "stride", "direct"}) {
