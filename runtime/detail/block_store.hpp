@@ -167,7 +167,7 @@ class BlockStore {
 #if defined(__SSE2__)
     if (streaming_ && bytes >= 512) return stream(target, source, bytes);
 #endif
-    std::memcpy(target, source, bytes);
+    if (bytes > 0) std::memcpy(target, source, bytes);  // blocks of no byte have no memory at all
   }
   /// After the last copy of a step: streamed bytes are visible to others once they have passed the barrier.
   void fence() const noexcept {
