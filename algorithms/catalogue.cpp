@@ -3,13 +3,26 @@
 
 #include <array>
 
+#include "algorithms/broadcast/dimension_wise.hpp"
 #include "algorithms/broadcast/flood.hpp"
+#include "algorithms/broadcast/park_choi.hpp"
+#include "algorithms/broadcast/peters_syska.hpp"
+#include "algorithms/broadcast/span.hpp"
+#include "algorithms/broadcast/tsai_mckinley.hpp"
+#include "algorithms/broadcast/wang_tseng.hpp"
 
 namespace torus {
 namespace {
 
 constexpr std::array algorithms{
     &broadcast::flood,
+    &broadcast::dimension_wise,
+    &broadcast::wang_tseng,
+    &broadcast::wang_tseng_trimmed,
+    &broadcast::tsai_mckinley,
+    &broadcast::span,
+    &broadcast::peters_syska,
+    &broadcast::park_choi,
 };
 
 }  // namespace
