@@ -4,12 +4,14 @@
 #include <array>
 
 #include "algorithms/broadcast/flood.hpp"
+#include "algorithms/broadcast/squeeze_expand.hpp"
 
 namespace torus {
 namespace {
 
 constexpr std::array algorithms{
     &broadcast::flood,
+    &broadcast::squeeze_expand,
 };
 
 }  // namespace
