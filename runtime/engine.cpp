@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <random>
 #include <tuple>
@@ -22,6 +21,7 @@
 #include "runtime/detail/links.hpp"
 #include "runtime/detail/message_arena.hpp"
 #include "runtime/detail/region.hpp"
+#include "runtime/host_memory.hpp"
 #include "runtime/verifier.hpp"
 
 namespace torus {
@@ -81,14 +81,6 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
   return estimate;
 }
 
-Bytes default_memory_limit() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("MemAvailable:")) return std::stoull(line.substr(13)) * 1024 / 5 * 4;
-  }
-  return static_cast<Bytes>(::sysconf(_SC_PHYS_PAGES)) * static_cast<Bytes>(::sysconf(_SC_PAGESIZE)) / 5 * 4;
-}
-
 class Engine::Impl final : public Network {
  public:
   Impl(const Machine& machine, const Placement& placement, RunOptions options)
@@ -100,7 +92,7 @@ class Engine::Impl final : public Network {
         packet_{machine_.switching == Switching::packet},
         shared_{machine_.contention == Contention::share},
         estimate_{estimate_memory(machine_, placement_, options_.program_bytes)},
-        limit_{options_.memory_limit > 0 ? options_.memory_limit : default_memory_limit()} {
+        limit_{options_.memory_limit > 0 ? options_.memory_limit : available_memory() / 5 * 4} {
     const Clock::time_point start = Clock::now();
     refuse_too_large();
     executor_ = make_executor(options_.executor, options_.threads);
@@ -277,17 +269,16 @@ class Engine::Impl final : public Network {
 
   void refuse_too_large() const {
     if (estimate_.total() <= limit_) return;
-    const auto mib = [](Bytes bytes) { return std::to_string(bytes >> 20U) + " MiB"; };
     const std::uint64_t blocks = std::max<std::uint64_t>(1, std::max(placement_.initial_total(), placement_.wanted_total()));
     const Bytes rest = estimate_.total() - estimate_.payload;
     std::string text = "a run of " + std::to_string(topology_.nodes()) + " nodes and " + std::to_string(blocks) + " blocks of " +
-                       std::to_string(placement_.longest()) + " bytes needs " + mib(estimate_.total()) + " (blocks " + mib(estimate_.payload) +
-                       ", their bookkeeping " + mib(estimate_.blocks) + ", nodes " + mib(estimate_.nodes) + ", messages " + mib(estimate_.flight) +
-                       ", programs " + mib(estimate_.programs) + ") and " + mib(limit_) + " may be used; ";
+                       std::to_string(placement_.longest()) + " bytes needs " + bytes_text(estimate_.total()) + " (blocks " + bytes_text(estimate_.payload) +
+                       ", their bookkeeping " + bytes_text(estimate_.blocks) + ", nodes " + bytes_text(estimate_.nodes) + ", messages " + bytes_text(estimate_.flight) +
+                       ", programs " + bytes_text(estimate_.programs) + ") and " + bytes_text(limit_) + " may be used; ";
     if (rest < limit_) {
       text += "blocks of at most " + std::to_string((limit_ - rest) / blocks / 64 * 64) + " bytes would fit";
     } else {
-      text += "choose a smaller shape: without any payload it needs " + mib(rest);
+      text += "choose a smaller shape: without any payload it needs " + bytes_text(rest);
     }
     throw InputError(text);
   }

@@ -110,9 +110,6 @@ struct MemoryEstimate {
 };
 MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes = 0);
 
-/// Memory that may be used: 80 % of what the host has available now.
-Bytes default_memory_limit();
-
 /// An emulated machine with its blocks in place; runs programs on it.
 ///
 /// Deterministic: a program gives one result and one trace, whatever the executor and the number of threads. An exception thrown by a program

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/host_memory.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace torus {
+namespace {
+
+/// A file that holds one number; the greatest number if it does not.
+Bytes number_in(const char* path) {
+  std::ifstream file(path);
+  Bytes value = 0;
+  return file >> value ? value : std::numeric_limits<Bytes>::max();
+}
+
+Bytes left_of_limit(const char* limit_file, const char* used_file) {
+  constexpr Bytes none = std::numeric_limits<Bytes>::max();
+  const Bytes limit = number_in(limit_file);
+  const Bytes used = number_in(used_file);
+  if (limit == none || used == none) return none;
+  return limit > used ? limit - used : 0;
+}
+
+}  // namespace
+
+Bytes available_memory() noexcept {
+  try {
+    Bytes available = std::numeric_limits<Bytes>::max();
+    std::ifstream info("/proc/meminfo");
+    for (std::string key; info >> key;) {
+      Bytes kib = 0;
+      if (key == "MemAvailable:" && info >> kib) available = kib * 1024;
+      info.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    }
+    const Bytes second = left_of_limit("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current");
+    const Bytes first = left_of_limit("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes");
+    return std::min({available, first, second});
+  } catch (...) {
+    return std::numeric_limits<Bytes>::max();
+  }
+}
+
+std::string bytes_text(Bytes bytes) {
+  static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
+  char text[40];
+  std::snprintf(text, sizeof text, value < 10 && unit > 0 && value != static_cast<int>(value) ? "%.1f %s" : "%.0f %s", value, units[unit]);
+  return text;
+}
+
+}  // namespace torus

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+/// What memory the host has for us.
+#pragma once
+
+#include <string>
+
+#include "runtime/machine.hpp"
+
+namespace torus {
+
+/// Bytes that a process may still take without driving the host into swap: what the kernel calls available, or what is left of the
+/// container's limit if that is less.
+Bytes available_memory() noexcept;
+
+/// "1.5 GiB".
+std::string bytes_text(Bytes bytes);
+
+}  // namespace torus

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "runtime/error.hpp"
+
+namespace torus {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
+
+}  // namespace
+
+/// The open file, its buffer and its compressor.
+class OutputFile::Sink {
+ public:
+  explicit Sink(std::string path) : path_{std::move(path)} {
+    if (path_.empty()) throw InputError("file '': it must have a name; for instance out.json");
+    struct stat status{};
+    const bool there = ::stat(path_.c_str(), &status) == 0;
+    if (there && S_ISDIR(status.st_mode)) throw InputError("file '" + path_ + "': it is a folder; name a file in it, for instance " + path_ + "/out");
+    if (there && !S_ISREG(status.st_mode)) {
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    } else {
+      temporary_ = path_ + ".part-" + std::to_string(::getpid());
+      descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    }
+    if (descriptor_ < 0) {
+      const int error = errno;
+      temporary_.clear();
+      throw InputError("file '" + path_ + "': it cannot be written (" + std::strerror(error) + "); choose a folder that is there and yours");
+    }
+    if (path_.ends_with(".gz")) {
+      compressing_ = true;
+      compressed_.resize(buffer_bytes);
+      // 15 + 16: the largest window, gzip format. Level 1: traces shrink some twentyfold already.
+      if (deflateInit2(&zlib_, 1, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
+        discard();
+        throw RunError("file '" + path_ + "': no memory to compress it");
+      }
+    }
+    buffer_.reserve(buffer_bytes);
+  }
+
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+
+  ~Sink() { discard(); }
+
+  void write(std::string_view text) {
+    if (buffer_.size() + text.size() > buffer_bytes) flush(Z_NO_FLUSH);
+    if (text.size() > buffer_bytes) put(text, Z_NO_FLUSH);
+    else buffer_.append(text);
+  }
+
+  void commit() {
+    flush(Z_FINISH);
+    const int descriptor = descriptor_;
+    descriptor_ = -1;
+    if (::close(descriptor) != 0) fail(errno);
+    if (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);
+    temporary_.clear();
+  }
+
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  [[noreturn]] void fail(int error) {
+    throw RunError("file '" + path_ + "': writing it failed (" + std::strerror(error) + "); nothing is left of it");
+  }
+
+  void flush(int mode) {
+    put(buffer_, mode);
+    buffer_.clear();
+  }
+
+  void put(std::string_view text, int mode) {
+    if (!compressing_) return put_raw(text.data(), text.size());
+    // zlib's interface predates const; it does not write to its input.
+    zlib_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(text.data()));
+    zlib_.avail_in = static_cast<uInt>(text.size());
+    do {
+      zlib_.next_out = compressed_.data();
+      zlib_.avail_out = static_cast<uInt>(compressed_.size());
+      deflate(&zlib_, mode);
+      put_raw(reinterpret_cast<const char*>(compressed_.data()), compressed_.size() - zlib_.avail_out);
+    } while (zlib_.avail_out == 0);
+  }
+
+  void put_raw(const char* data, std::size_t size) {
+    while (size > 0) {
+      const ssize_t written = ::write(descriptor_, data, size);
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        fail(errno);
+      }
+      data += written;
+      size -= static_cast<std::size_t>(written);
+    }
+  }
+
+  void discard() noexcept {
+    if (compressing_) deflateEnd(&zlib_);
+    compressing_ = false;
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    temporary_.clear();
+  }
+
+  std::string path_;
+  std::string temporary_;  // empty: nothing to rename or to remove
+  int descriptor_ = -1;
+  std::string buffer_;
+  bool compressing_ = false;
+  z_stream zlib_{};
+  std::vector<Bytef> compressed_;
+};
+
+OutputFile::OutputFile(std::string path) : sink_{std::make_unique<Sink>(std::move(path))} {}
+OutputFile::OutputFile(OutputFile&&) noexcept = default;
+OutputFile::~OutputFile() = default;
+
+void OutputFile::write(std::string_view text) { sink_->write(text); }
+void OutputFile::commit() { sink_->commit(); }
+const std::string& OutputFile::path() const noexcept { return sink_->path(); }
+
+}  // namespace torus

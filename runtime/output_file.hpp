@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/// A file that is either complete or not there: written under a temporary name in the same folder, renamed by commit().
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace torus {
+
+/// Compresses (gzip) where the name ends in .gz. What is there already and is no regular file (/dev/full, a pipe) is written to directly.
+/// Not for several threads at once.
+class OutputFile {
+ public:
+  /// Throws InputError if the file cannot be made there.
+  explicit OutputFile(std::string path);
+  OutputFile(OutputFile&&) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  /// Removes what was written, unless commit() was called.
+  ~OutputFile();
+
+  /// Throws RunError if the disk is full or fails; the same holds for commit().
+  void write(std::string_view text);
+  /// Writes what is still buffered and gives the file its name. Nothing may be written after it.
+  void commit();
+
+  const std::string& path() const noexcept;
+
+ private:
+  class Sink;
+  std::unique_ptr<Sink> sink_;
+};
+
+}  // namespace torus
