@@ -5,6 +5,7 @@
 
 #include "algorithms/broadcast/flood.hpp"
 #include "algorithms/broadcast/squeeze_expand.hpp"
+#include "algorithms/broadcast/synthesized.hpp"
 
 namespace torus {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 constexpr std::array algorithms{
     &broadcast::flood,
     &broadcast::squeeze_expand,
+    &broadcast::synthesized,
 };
 
 }  // namespace

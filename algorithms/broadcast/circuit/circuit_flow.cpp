@@ -67,7 +67,9 @@ void CircuitFlow::greedy_start() {
   }
 }
 
-/// Distances from all senders with ports to spare along channels where the flow can grow; false if no unserved target is in reach.
+/// Distances from all senders with ports to spare along channels where the flow can grow; false if no unserved target is in reach. It looks
+/// twice as far as the nearest target, not just to it: few rounds for sparse senders, whose targets are at many distances, and hardly
+/// longer routes.
 bool CircuitFlow::find_levels() {
   std::fill(level_.begin(), level_.end(), unreached);
   queue_.clear();
@@ -76,19 +78,19 @@ bool CircuitFlow::find_levels() {
     level_[sender] = 0;
     queue_.push_back(sender);
   }
-  std::uint32_t target_level = unreached;
+  std::uint32_t last = unreached;
   for (std::size_t head = 0; head < queue_.size(); ++head) {
     const NodeId node = queue_[head];
-    if (level_[node] >= target_level) break;
+    if (level_[node] >= last) break;
     for (std::int32_t slot = 0; slot < slots_; ++slot) {
       const NodeId to = next_[channel(node, slot)];
       if (level_[to] != unreached || to == node || !open(node, slot, to)) continue;
       level_[to] = level_[node] + 1;
-      if (role_[to] == Role::target) target_level = level_[to];
+      if (role_[to] == Role::target && last == unreached) last = 2 * level_[to];
       queue_.push_back(to);
     }
   }
-  return target_level != unreached;
+  return last != unreached;
 }
 
 /// One more circuit from a sender along ascending levels.
