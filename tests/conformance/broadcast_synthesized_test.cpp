@@ -44,10 +44,10 @@ bool nearly_full(std::uint64_t nodes, std::int32_t ports, double share) {
 
 }  // namespace
 
-TEST_CASE("synthesized meets the bound on all 2D tori to 32x32 and on rings, with any ports", "[conformance]") {
+TEST_CASE("synthesized meets the bound on all 2D tori to 40x40 and on rings, with any ports", "[conformance]") {
   for (std::int32_t ports = 1; ports <= 4; ++ports) {
-    for (std::int32_t a = 1; a <= 32; ++a) {
-      for (std::int32_t b = a; b <= 32; ++b) check_bound({a, b}, ports);
+    for (std::int32_t a = 1; a <= 40; ++a) {
+      for (std::int32_t b = a; b <= 40; ++b) check_bound({a, b}, ports);
     }
     for (std::int32_t n = 33; n <= 1000; n += 31) check_bound({n}, ports);
   }
@@ -91,6 +91,8 @@ TEST_CASE("synthesized meets the bound on 2D and 3D tori that are just full", "[
       }
     }
   }
+  check_bound({2, 4, 300}, 6);  // the last resorts of the search
+  check_bound({4, 3906}, 4);
 }
 
 TEST_CASE("synthesized meets the bound on long thin and on large tori", "[conformance]") {
@@ -101,6 +103,7 @@ TEST_CASE("synthesized meets the bound on long thin and on large tori", "[confor
       check_bound({n, 2, 3}, ports);
     }
     check_bound({124, 126}, ports);
+    check_bound({128, 128}, ports);
     check_bound({20, 28, 30}, ports);
   }
 }

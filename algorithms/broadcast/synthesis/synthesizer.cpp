@@ -14,12 +14,13 @@ namespace {
 
 constexpr std::uint32_t most_dead_ends = 4;  // a step, before the search goes back to the later one
 constexpr double repair_temperature = 0.35;  // unserved nodes
+constexpr std::uint64_t resort_rounds = 12;
 constexpr std::uint64_t most_rows_less = 7;
 constexpr std::size_t lattices_to_stretch = 30;
 
-/// Flows that the last resorts may spend, fewer on large tori: some seconds at most.
-std::uint64_t scans(const Topology& topology) { return std::clamp<std::uint64_t>(4'000'000 / topology.nodes(), 50, 2000); }
-std::uint64_t repairs(const Topology& topology) { return std::clamp<std::uint64_t>(8'000'000 / topology.nodes(), 100, 4000); }
+/// Flows that a round of last resorts may spend, fewer on large tori: some seconds at most in all.
+std::uint64_t scans(const Topology& topology) { return std::clamp<std::uint64_t>(400'000 / topology.nodes(), 8, 200); }
+std::uint64_t repairs(const Topology& topology) { return std::clamp<std::uint64_t>(800'000 / topology.nodes(), 16, 400); }
 
 std::vector<NodeId> all_nodes(const Topology& topology) {
   std::vector<NodeId> nodes(topology.nodes());
@@ -62,15 +63,25 @@ bool Synthesizer::choose(std::uint32_t step, const Nodes& after) {
     if (attempt_spreads(step, size, size == all_sizes.back(), after, best)) return true;
     if (dead_ends_[step] >= most_dead_ends) return false;
   }
-  const std::size_t most = all_sizes.back();
-  if (after.size() == topology_.nodes()) {
-    for (std::uint64_t i = 0; i < scans(topology_) && best.unserved > 0; ++i) {
-      const Nodes before = i % 2 == 0 ? stretched_lattice(most) : quasi_lattice(topology_, random_multipliers(topology_, random_), most);
+  return last_resorts(step, all_sizes.back(), after, std::move(best));
+}
+
+/// Rounds of wilder choices of the greatest size, the nearest miss of each round repaired.
+bool Synthesizer::last_resorts(std::uint32_t step, std::size_t size, const Nodes& after, NearMiss best) {
+  const bool dense = after.size() == topology_.nodes();
+  for (std::uint64_t round = 0; round < resort_rounds; ++round) {
+    for (std::uint64_t i = 0; i < (dense ? scans(topology_) : 2); ++i) {
+      const Nodes before = !dense       ? balanced_partition(topology_, after, size, random_shift())
+                           : i % 2 == 0 ? stretched_lattice(size)
+                                        : quasi_lattice(topology_, random_multipliers(topology_, random_), size);
       if (attempt(step, before, after, best)) return true;
       if (dead_ends_[step] >= most_dead_ends) return false;
     }
+    if (repair(step, after, best)) return true;
+    if (dead_ends_[step] >= most_dead_ends) return false;
+    best = {{}, after.size()};
   }
-  return repair(step, after, std::move(best));
+  return false;
 }
 
 /// What to try, in this order. Growing by a little more than the least is likely to succeed and leaves slack to the earlier steps; the
@@ -132,7 +143,7 @@ bool Synthesizer::find_origin(const Nodes& after) {
 }
 
 /// Simulated annealing on the number of unserved nodes: a member with sends to spare moves near to an unserved node, or by one hop.
-bool Synthesizer::repair(std::uint32_t step, const Nodes& after, NearMiss best) {
+bool Synthesizer::repair(std::uint32_t step, const Nodes& after, const NearMiss& best) {
   if (best.before.empty() || best.unserved == 0) return false;
   std::vector<std::uint8_t> free(topology_.nodes(), 0);  // may become a member
   for (const NodeId node : after) free[node] = 1;

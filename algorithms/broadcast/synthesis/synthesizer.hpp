@@ -43,7 +43,8 @@ class Synthesizer {
   /// Whether one step leads from `before` to `after`, and earlier steps to `before`.
   bool attempt(std::uint32_t step, const Nodes& before, const Nodes& after, NearMiss& best);
   bool attempt_spreads(std::uint32_t step, std::size_t size, bool last, const Nodes& after, NearMiss& best);
-  bool repair(std::uint32_t step, const Nodes& after, NearMiss best);
+  bool repair(std::uint32_t step, const Nodes& after, const NearMiss& best);
+  bool last_resorts(std::uint32_t step, std::size_t size, const Nodes& after, NearMiss best);
 
   std::vector<std::size_t> sizes(std::uint32_t step, std::size_t after) const;
   std::size_t unserved(const Nodes& before, const Nodes& after);
