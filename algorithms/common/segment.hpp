@@ -2,11 +2,10 @@
 /// The splitting rule on which the broadcasts of Wang, Tseng et al. rest: how the informed place of a segment shares it out in one step.
 ///
 /// A segment is `length` consecutive places on a line, one of them, the owner, informed. Of `ports` messages a step, floor(ports/2) go to
-/// the left and ceil(ports/2) to the right; the owner always has left_of(length) places on its left, so the length is all that a child must be told.
-/// A segment of L places is finished in exactly ceil(log_{ports+1} L) steps, the least possible: the own part and every child's have at
-/// most ceil(L / (ports+1)) places.
-/// Source: Wang, Tseng, Ni & Sheu, section 3.1, with the owner at floor(ports/2) : ceil(ports/2) instead of the centre, which for odd
-/// ports loses a step (15 and 16 places with 3 ports, for instance).
+/// the left and ceil(ports/2) to the right; the owner always has left_of(length) places on its left, so the length is all that a child must
+/// be told. A segment of L places is finished in exactly ceil(log_{ports+1} L) steps, the least possible: the own part and every child's
+/// have at most ceil(L / (ports+1)) places. Source: Wang, Tseng, Ni & Sheu, section 3.1, with the owner at floor(ports/2) : ceil(ports/2)
+/// instead of the centre, which for odd ports loses a step (15 and 16 places with 3 ports, for instance).
 #pragma once
 
 #include <algorithm>
@@ -26,11 +25,9 @@ struct Child {
   std::int32_t track;   ///< 1, 2, ..: the how manieth child on its side, nearest first
 };
 
-/// Calls f(child) for each child, right side first, nearest first; returns the length that the owner keeps. No child if length is 1.
+/// Calls f(child) for each child, right side first, nearest first, of an owner that keeps `own` of its `length` places, 1 <= own <= length.
 template <class F>
-constexpr std::int32_t split(std::int32_t length, std::int32_t ports, F&& f) {
-  if (length < 2) return length;
-  const std::int32_t own = (length + ports) / (ports + 1);
+constexpr void share_out(std::int32_t length, std::int32_t own, std::int32_t ports, F&& f) {
   const auto side = [&](std::int32_t rest, std::int32_t edge, std::int32_t side_ports, bool right) {
     const std::int32_t children = std::min(side_ports, rest);
     for (std::int32_t i = 0; i < children; ++i) {
@@ -42,6 +39,18 @@ constexpr std::int32_t split(std::int32_t length, std::int32_t ports, F&& f) {
   };
   side(right_of(length, ports) - right_of(own, ports), right_of(own, ports), ports - ports / 2, true);
   side(left_of(length, ports) - left_of(own, ports), left_of(own, ports), ports / 2, false);
+}
+
+/// What the owner keeps in a step of the recursion: an equal share.
+constexpr std::int32_t own_share(std::int32_t length, std::int32_t ports) noexcept {
+  return static_cast<std::int32_t>((std::int64_t{length} + ports) / (ports + 1));
+}
+
+/// One step of the recursion: calls f(child) for each child and returns the length that the owner keeps. No child if length is 1.
+template <class F>
+constexpr std::int32_t split(std::int32_t length, std::int32_t ports, F&& f) {
+  const std::int32_t own = own_share(length, ports);
+  share_out(length, own, ports, f);
   return own;
 }
 

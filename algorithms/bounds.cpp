@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/bounds.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace torus {
+namespace {
+
+/// Figures of one dimension alone, as exact integers. `n` >= 2.
+struct Factor {
+  std::uint64_t n;
+  Wiring wiring;
+
+  std::uint64_t ring_status() const { return n / 2 * ((n + 1) / 2); }  // floor(n^2 / 4)
+  std::uint64_t least_status() const { return wiring == Wiring::complete ? n - 1 : ring_status(); }
+  std::uint64_t greatest_status() const { return wiring == Wiring::line ? n * (n - 1) / 2 : least_status(); }
+  /// Three times the average status, which on a line is (n^2-1)/3.
+  std::uint64_t average_status_times_3() const { return wiring == Wiring::line ? n * n - 1 : 3 * least_status(); }
+  /// Links over the cut between the two halves (the larger half less one node, if n is odd).
+  std::uint64_t middle_cut() const {
+    switch (wiring) {
+      case Wiring::ring: return 2;
+      case Wiring::line: return 1;
+      case Wiring::complete: return ring_status();
+    }
+    return 1;
+  }
+  /// Nodes by their number of channels in this dimension.
+  std::map<std::uint64_t, std::uint64_t> degrees() const {
+    switch (wiring) {
+      case Wiring::ring: return {{2, n}};
+      case Wiring::complete: return {{n - 1, n}};
+      case Wiring::line: break;
+    }
+    if (n == 2) return {{1, 2}};
+    return {{1, 2}, {2, n - 2}};
+  }
+};
+
+/// The dimensions that have links.
+std::vector<Factor> factors(const Topology& topology) {
+  std::vector<Factor> result;
+  for (const DimensionShape& d : topology.shape()) {
+    if (d.extent > 1) result.push_back({static_cast<std::uint64_t>(d.extent), d.wiring});
+  }
+  return result;
+}
+
+/// How many nodes can send how many messages a step: min(ports, channels) -> nodes, the most first.
+using Senders = std::map<std::uint64_t, std::uint64_t, std::greater<>>;
+
+Senders senders(const Topology& topology, std::uint64_t ports) {
+  std::map<std::uint64_t, std::uint64_t> degrees{{0, 1}};
+  for (const Factor& f : factors(topology)) {
+    std::map<std::uint64_t, std::uint64_t> product;
+    for (const auto& [degree, nodes] : degrees) {
+      for (const auto& [more, times] : f.degrees()) product[degree + more] += nodes * times;
+    }
+    degrees = std::move(product);
+  }
+  Senders result;
+  for (const auto& [degree, nodes] : degrees) result[std::min(degree, ports)] += nodes;
+  return result;
+}
+
+/// Channels that leave a node.
+std::uint64_t channels_of(const Topology& topology, NodeId node) {
+  std::uint64_t count = 0;
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    const std::int32_t n = topology.extent(d);
+    if (n == 1) continue;
+    const std::int32_t c = topology.coordinate(node, d);
+    switch (topology.wiring(d)) {
+      case Wiring::ring: count += 2; break;
+      case Wiring::line: count += (c > 0 ? 1U : 0U) + (c < n - 1 ? 1U : 0U); break;
+      case Wiring::complete: count += static_cast<std::uint64_t>(n) - 1; break;
+    }
+  }
+  return count;
+}
+
+/// Fewest steps in which a node that sends `first` messages a step can have told all, if the best senders are told first.
+std::uint64_t growth_steps(Senders untold, std::uint64_t first) {
+  if (--untold[first] == 0) untold.erase(first);
+  std::uint64_t messages = first;  // that all told nodes together send in a step
+  std::uint64_t steps = 0;
+  for (; !untold.empty(); ++steps) {
+    std::uint64_t sent = messages;
+    while (sent > 0 && !untold.empty()) {
+      const auto best = untold.begin();
+      const std::uint64_t told = std::min(sent, best->second);
+      messages += told * best->first;
+      sent -= told;
+      if ((best->second -= told) == 0) untold.erase(best);
+    }
+  }
+  return steps;
+}
+
+std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+/// Keeps the greatest of several bounds with its reason; the first of equals.
+template <class Value>
+void raise(Value& bound, std::string& reason, Value candidate, std::string why) {
+  if (candidate <= bound && !reason.empty()) return;
+  bound = candidate;
+  reason = std::move(why);
+}
+
+/// Who has something to tell, and how much a node can do in a step.
+struct Question {
+  const Machine& machine;
+  const Request& request;
+  Senders channels;  ///< min(ports, channels): what bounds bytes, however the messages share a channel
+  bool exchange = request.collective == Collective::total_exchange;  // all nodes are sources
+  bool packet = machine.switching == Switching::packet;
+  bool shared = machine.contention == Contention::share;  // several messages may leave a node by one channel
+  std::uint64_t ports = static_cast<std::uint64_t>(machine.ports);
+
+  /// Messages a step of a node that has so many channels to use.
+  std::uint64_t messages(std::uint64_t usable_channels) const { return shared ? ports : usable_channels; }
+};
+
+std::string over(std::uint64_t channels) { return " over " + number(channels) + (channels == 1 ? " channel" : " channels"); }
+
+void bound_steps(const Question& asked, Bounds& bounds) {
+  const Topology& topology = asked.machine.topology;
+  const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.nodes()) + ")";
+  raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(asked.ports + 1, topology.nodes()),
+                       logarithm + ": a node tells at most " + number(asked.ports) + " others a step");
+  if (!asked.shared || asked.packet) {  // else a node may send all its messages by one channel, to different nodes
+    std::uint64_t weakest = asked.exchange ? asked.channels.rbegin()->first : asked.ports;
+    if (!asked.exchange) {
+      for (const NodeId source : asked.request.sources) weakest = std::min(weakest, channels_of(topology, source));
+    }
+    raise(bounds.steps, bounds.steps_reason, growth_steps(asked.channels, weakest),
+          "more than " + logarithm + ", for nodes at a border have fewer channels than ports");
+  }
+  if (!asked.packet) return;
+  std::int32_t farthest = asked.exchange ? topology.diameter() : 0;
+  if (!asked.exchange) {
+    for (const NodeId source : asked.request.sources) farthest = std::max(farthest, topology.eccentricity(source));
+  }
+  raise(bounds.steps, bounds.steps_reason, static_cast<std::uint64_t>(farthest),
+        asked.exchange ? "the diameter: a packet makes one hop a step" : "the eccentricity of a source: a packet makes one hop a step");
+}
+
+/// Every node wants every source's message; a source has its own already.
+void bound_replicated(const Question& asked, Bounds& bounds) {
+  const auto bytes = static_cast<double>(asked.request.bytes);
+  Senders sources;
+  for (const NodeId source : asked.request.sources) ++sources[std::min(channels_of(asked.machine.topology, source), asked.ports)];
+  for (const auto& [channels, nodes] : asked.channels) {
+    const auto found = sources.find(channels);
+    const std::uint64_t own = found != sources.end() && found->second == nodes ? 1 : 0;
+    const std::uint64_t takes = asked.request.sources.size() - own;
+    const std::string why = "a node takes in " + number(takes) + (takes == 1 ? " message" : " messages");
+    raise(bounds.channel_bytes, bounds.bytes_reason, static_cast<double>(takes) * bytes / static_cast<double>(channels),
+          why + over(channels));
+    const std::uint64_t at_once = asked.messages(channels);
+    raise(bounds.single_block_steps, bounds.single_block_reason, divide_up(takes, at_once), why + ", " + number(at_once) + " a step");
+  }
+  const std::uint64_t narrowest = sources.rbegin()->first;
+  raise(bounds.channel_bytes, bounds.bytes_reason, bytes / static_cast<double>(narrowest), "a source sends its message" + over(narrowest));
+}
+
+/// Every node has a block for every other.
+void bound_exchange(const Question& asked, Bounds& bounds) {
+  const std::uint64_t n = asked.machine.topology.nodes();
+  const auto bytes = static_cast<double>(asked.request.bytes);
+  const ShapeFacts facts = shape_facts(asked.machine.topology);
+  const auto block_bytes = [&](double count, const std::string& why) {
+    raise(bounds.channel_bytes, bounds.bytes_reason, count * bytes, why);
+  };
+  const auto block_steps = [&](std::uint64_t count, const std::string& why) {
+    raise(bounds.single_block_steps, bounds.single_block_reason, count, why);
+  };
+
+  const std::uint64_t narrowest = asked.channels.rbegin()->first;
+  const std::uint64_t at_once = asked.messages(narrowest);
+  block_bytes(static_cast<double>(n - 1) / static_cast<double>(narrowest), "a node sends " + number(n - 1) + " blocks" + over(narrowest));
+  block_steps(divide_up(n - 1, at_once), "a node sends " + number(n - 1) + " blocks, " + number(at_once) + " a step");
+
+  // Hops that a step carries, in bytes and in messages; a worm or circuit may use every channel, whatever the ports.
+  std::uint64_t channels = facts.channels;
+  std::uint64_t messages = facts.channels;
+  if (asked.packet) {
+    channels = messages = 0;
+    for (const auto& [usable, nodes] : asked.channels) {
+      channels += usable * nodes;
+      messages += asked.messages(usable) * nodes;
+    }
+  }
+  const bool bound3 = asked.packet && asked.ports == 1;
+  const double all_hops = facts.average_status * static_cast<double>(n);
+  const auto carried = [&](std::uint64_t a_step) {
+    return bound3 ? std::string("bound (3): the average status, hops of the blocks of a node")
+                  : "the shortest ways of all blocks, " + number(a_step) + " hops a step";
+  };
+  block_bytes(all_hops / static_cast<double>(channels), carried(channels));
+  if (bound3) {
+    block_steps(facts.bound3, carried(messages));
+  } else if (asked.packet || !asked.shared) {
+    // Up to a whole number, but not over it for the sake of a double's last bits.
+    block_steps(static_cast<std::uint64_t>(all_hops / static_cast<double>(messages) * (1 - 1e-12)) + 1, carried(messages));
+  }
+
+  const std::vector<Factor> dimensions = factors(asked.machine.topology);
+  for (const Factor& f : dimensions) {
+    const std::uint64_t crossing = n / f.n * f.ring_status();  // |V1||V2| / (n / f.n), as the links are
+    const std::string why = "bound (4): the middle cut of a dimension of " + number(f.n);
+    block_bytes(static_cast<double>(crossing) / static_cast<double>(f.middle_cut()), why);
+    if (!asked.shared) block_steps(divide_up(crossing, f.middle_cut()), why);
+  }
+
+  if (bound3 && dimensions.size() == 1 && dimensions.front().wiring == Wiring::line) {
+    const std::uint64_t middle = (n * n - 1) / 2;
+    const std::string why = "the middle node of a line sends its own blocks and passes on all that cross it";
+    block_bytes(static_cast<double>(middle), why);
+    block_steps(middle, why);
+  }
+}
+
+/// See ShapeFacts::bisection_links. The cut goes through an odd dimension's middle layer and on in it, until an even one ends it. Of two
+/// odd dimensions the one with the smaller cut/(n-1) comes first (exchange the two and compare); an odd one comes before the even one e if
+/// its cut/(n-1) is less than cut_e/n_e.
+std::uint64_t bisection(std::vector<Factor> dimensions, std::uint64_t nodes) {
+  std::stable_sort(dimensions.begin(), dimensions.end(), [](const Factor& a, const Factor& b) {
+    const auto span = [](const Factor& f) { return f.n % 2 == 0 ? f.n : f.n - 1; };
+    return a.middle_cut() * span(b) < b.middle_cut() * span(a);
+  });
+  std::uint64_t least = 0;
+  for (std::size_t end = 0; end <= dimensions.size(); ++end) {
+    if (end < dimensions.size() && dimensions[end].n % 2 != 0) continue;
+    std::uint64_t rest = nodes;
+    std::uint64_t cut = 0;
+    const auto through = [&](const Factor& f) {
+      rest /= f.n;
+      cut += f.middle_cut() * rest;
+    };
+    for (std::size_t i = 0; i < end; ++i) {
+      if (dimensions[i].n % 2 != 0) through(dimensions[i]);
+    }
+    if (end < dimensions.size()) {
+      through(dimensions[end]);
+    } else if (std::any_of(dimensions.begin(), dimensions.end(), [](const Factor& f) { return f.n % 2 == 0; })) {
+      continue;  // odd layers alone do not end where an even dimension is left
+    }
+    if (least == 0 || cut < least) least = cut;
+  }
+  return least;
+}
+
+}  // namespace
+
+Bounds lower_bounds(const Machine& machine, const Request& request) {
+  Bounds bounds;
+  if (machine.topology.nodes() == 1) {
+    bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is nobody to tell";
+    return bounds;
+  }
+  const Question asked{
+      .machine = machine, .request = request, .channels = senders(machine.topology, static_cast<std::uint64_t>(machine.ports))};
+  bound_steps(asked, bounds);
+  if (asked.exchange) {
+    bound_exchange(asked, bounds);
+  } else {
+    bound_replicated(asked, bounds);
+  }
+  raise(bounds.single_block_steps, bounds.single_block_reason, bounds.steps, bounds.steps_reason);
+  return bounds;
+}
+
+ShapeFacts shape_facts(const Topology& topology) {
+  ShapeFacts facts;
+  const std::uint64_t n = topology.nodes();
+  const std::vector<Factor> dimensions = factors(topology);
+  std::uint64_t status_times_3 = 0;
+  for (const Factor& f : dimensions) {
+    facts.least_status += n / f.n * f.least_status();
+    facts.greatest_status += n / f.n * f.greatest_status();
+    status_times_3 += n / f.n * f.average_status_times_3();
+    facts.bound4 = std::max(facts.bound4, divide_up(n / f.n * f.ring_status(), f.middle_cut()));
+    facts.least_channels_of_a_node += static_cast<std::int32_t>(f.degrees().begin()->first);
+    facts.most_channels_of_a_node += static_cast<std::int32_t>(f.degrees().rbegin()->first);
+  }
+  facts.diameter = topology.diameter();
+  facts.channels = topology.channels();
+  facts.average_status = static_cast<double>(status_times_3) / 3;
+  if (n > 1) facts.average_distance = facts.average_status / static_cast<double>(n - 1);
+  facts.bound3 = divide_up(status_times_3, 3);
+  facts.bisection_links = n > 1 ? bisection(dimensions, n) : 0;
+  return facts;
+}
+
+}  // namespace torus

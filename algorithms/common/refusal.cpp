@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/common/refusal.hpp"
+
+#include <algorithm>
+
+namespace torus::refusal {
+
+Refusal of_switching(std::string_view algorithm, const Machine& machine, Switching needed) {
+  if (allows(machine.switching, needed)) return std::nullopt;
+  return std::string(algorithm) + " needs " + std::string(name(needed)) + " switching, not " + std::string(name(machine.switching)) +
+         ": --switching " + std::string(name(needed)) + " would do";
+}
+
+Refusal of_ports_but_all(std::string_view algorithm, const Machine& machine) {
+  if (machine.all_port()) return std::nullopt;
+  return std::string(algorithm) + " uses all channels at once: --ports " + std::to_string(machine.ports) + " is too few, --ports " +
+         std::to_string(machine.topology.max_ports()) + " would do";
+}
+
+Refusal of_shape_but_square(std::string_view algorithm, const Machine& machine) {
+  const Topology& topology = machine.topology;
+  if (topology.is_square_torus()) return std::nullopt;
+  const Dimension k = topology.dimensions();
+  const std::uint64_t below = side_of_cube(k, topology.nodes());
+  return std::string(algorithm) + " needs a torus of equal sides, not " + topology.text() + "; nearest: " + cube(k, below);
+}
+
+Refusal of_segments(std::string_view algorithm, const Request& request) {
+  if (request.segments <= 1) return std::nullopt;
+  return std::string(algorithm) + " sends the message whole and gains nothing by segments: --segments " + std::to_string(request.segments) +
+         " should be left out or be 1";
+}
+
+std::string cube(Dimension dimensions, std::uint64_t side) {
+  std::string text = std::to_string(side);
+  for (Dimension d = 1; d < dimensions; ++d) text += "x" + std::to_string(side);
+  return text;
+}
+
+std::uint64_t side_of_cube(Dimension dimensions, std::uint64_t nodes) {
+  const auto fits = [&](std::uint64_t side) {
+    std::uint64_t rest = nodes;
+    for (Dimension d = 0; d < dimensions; ++d) rest /= side;
+    return rest > 0;  // dividing downwards step by step is dividing downwards by the power
+  };
+  std::uint64_t low = 1;
+  for (std::uint64_t high = nodes; low < high;) {
+    const std::uint64_t middle = low + (high - low + 1) / 2;
+    if (fits(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace torus::refusal

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// The bounds' product formulas against slow, obvious counting on small shapes, and against values worked out by hand.
+#include "algorithms/bounds.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+
+namespace torus {
+namespace {
+
+const std::vector<std::string> small_shapes{"1",          "2",     "3",     "7",        "2m",       "5m",       "6c",       "2x2",
+                                            "3x3",        "4x4",   "2x3x3", "mesh:2x2", "mesh:3x3", "mesh:4x4", "mesh:3x4", "mesh:3x5",
+                                            "4x4c",       "3x3m",  "2x5",   "3x5",      "1x6",      "2x2x2",    "2^4",      "hypercube:4",
+                                            "mesh:2x3x3", "3cx3c", "4cx4c", "2mx3x2c",  "5x3m",     "4mx3c",    "2cx7m"};
+
+Topology shape(const std::string& text) { return Topology::parse(text); }
+
+/// All channels of the machine, each once, as (from, to).
+std::vector<std::pair<NodeId, NodeId>> all_channels(const Topology& t) {
+  std::vector<std::pair<NodeId, NodeId>> result;
+  for (NodeId v = 0; v < t.nodes(); ++v) {
+    for (Dimension d = 0; d < t.dimensions(); ++d) {
+      if (t.wiring(d) == Wiring::complete) {
+        for (std::int32_t offset = 1; offset < t.extent(d); ++offset) result.emplace_back(v, *t.neighbour(v, d, offset));
+      } else if (t.extent(d) > 1) {
+        for (const std::int32_t direction : {+1, -1}) {
+          if (const auto to = t.neighbour(v, d, direction)) result.emplace_back(v, *to);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+std::uint64_t status(const Topology& t, NodeId v) {
+  std::uint64_t sum = 0;
+  for (NodeId w = 0; w < t.nodes(); ++w) sum += static_cast<std::uint64_t>(t.distance(v, w));
+  return sum;
+}
+
+/// The least number of links over a cut into halves, all halves tried.
+std::uint64_t least_bisection(const Topology& t) {
+  const auto channels = all_channels(t);
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::uint32_t half = 0; half < (1U << t.nodes()); ++half) {
+    if (static_cast<NodeId>(std::popcount(half)) != t.nodes() / 2) continue;
+    std::uint64_t cut = 0;
+    for (const auto& [from, to] : channels) cut += (half >> from & 1U) > (half >> to & 1U) ? 1U : 0U;
+    least = std::min(least, cut);
+  }
+  return least;
+}
+
+Request broadcast(NodeId source, Bytes bytes) {
+  return {.collective = Collective::broadcast, .sources = {source}, .bytes = bytes, .prefix = {}, .expected_sources = {}};
+}
+Request multinode(std::vector<NodeId> sources, Bytes bytes) {
+  return {
+      .collective = Collective::multinode_broadcast, .sources = std::move(sources), .bytes = bytes, .prefix = {}, .expected_sources = {}};
+}
+Request exchange(Bytes bytes) {
+  return {.collective = Collective::total_exchange, .sources = {}, .bytes = bytes, .prefix = {}, .expected_sources = {}};
+}
+
+}  // namespace
+
+TEST_CASE("statuses, distances and channels of a shape equal those counted node by node", "[unit]") {
+  for (const std::string& text : small_shapes) {
+    CAPTURE(text);
+    const Topology t = shape(text);
+    const ShapeFacts facts = shape_facts(t);
+    std::uint64_t least = ~std::uint64_t{0};
+    std::uint64_t greatest = 0;
+    std::uint64_t sum = 0;
+    std::vector<std::int32_t> degree(t.nodes(), 0);
+    for (NodeId v = 0; v < t.nodes(); ++v) {
+      const std::uint64_t s = status(t, v);
+      least = std::min(least, s);
+      greatest = std::max(greatest, s);
+      sum += s;
+    }
+    for (const auto& [from, to] : all_channels(t)) ++degree[from];
+    CHECK(facts.least_status == least);
+    CHECK(facts.greatest_status == greatest);
+    CHECK(facts.average_status * t.nodes() == Approx(static_cast<double>(sum)));
+    CHECK(facts.bound3 == (sum + t.nodes() - 1) / t.nodes());
+    if (t.nodes() > 1) CHECK(facts.average_distance * t.nodes() * (t.nodes() - 1) == Approx(static_cast<double>(sum)));
+    CHECK(facts.channels == all_channels(t).size());
+    CHECK(facts.least_channels_of_a_node == *std::min_element(degree.begin(), degree.end()));
+    CHECK(facts.most_channels_of_a_node == *std::max_element(degree.begin(), degree.end()));
+  }
+}
+
+TEST_CASE("the narrow cut is the bisection width of small shapes, all halves tried", "[unit]") {
+  for (const std::string& text : small_shapes) {
+    CAPTURE(text);
+    const Topology t = shape(text);
+    if (t.nodes() == 1) {
+      CHECK(shape_facts(t).bisection_links == 0);
+      continue;
+    }
+    CHECK(shape_facts(t).bisection_links == least_bisection(t));
+  }
+}
+
+TEST_CASE("total-exchange bounds (3) and (4) have the values of the literature", "[unit]") {
+  CHECK(shape_facts(shape("8x8")).bound3 == 256);  // 2 * 8 * 16
+  CHECK(shape_facts(shape("8x8")).bound4 == 64);   // 64 * 8 / 8
+  CHECK(shape_facts(shape("4x4x4")).bound4 == 32);
+  CHECK(shape_facts(shape("3x3x3")).bound4 == 9);
+  CHECK(shape_facts(shape("6x6")).bound4 == 27);
+  CHECK(shape_facts(shape("6x5")).bound4 == 23);
+  CHECK(shape_facts(shape("10x7x3")).bound4 == 263);
+  CHECK(shape_facts(shape("3x4x5")).bound4 == 36);
+  CHECK(shape_facts(shape("mesh:4x6")).bound4 == 36);  // 24 / 6 * 9
+  CHECK(shape_facts(shape("mesh:3x4x5")).bound4 == 72);
+  CHECK(shape_facts(shape("hypercube:4")).bound4 == 8);  // N / 2
+  CHECK(shape_facts(shape("5c")).bound3 == 4);
+}
+
+TEST_CASE("a broadcast takes ceil(log_{ports+1} N) steps, a packet also the eccentricity", "[unit]") {
+  CHECK(lower_bounds(Machine(shape("16x16")), broadcast(0, 0)).steps == 4);  // 5^3 < 256 <= 5^4
+  CHECK(lower_bounds(Machine(shape("25x25")), broadcast(0, 0)).steps == 4);  // 5^4 = 625
+  CHECK(lower_bounds(Machine(shape("16x16"), 1), broadcast(7, 0)).steps == 8);
+  CHECK(lower_bounds(Machine(shape("16x16"), 2), broadcast(7, 0)).steps == 6);
+  CHECK(lower_bounds(Machine(shape("16x16"), 0, Switching::packet), broadcast(7, 0)).steps == 16);
+  CHECK(lower_bounds(Machine(shape("mesh:4x4"), 0, Switching::packet), broadcast(0, 0)).steps == 6);
+  CHECK(lower_bounds(Machine(shape("1x1")), broadcast(0, 9)).steps == 0);
+  CHECK(lower_bounds(Machine(shape("2")), broadcast(0, 9)).steps == 1);
+}
+
+TEST_CASE("nodes at a border tell fewer others than the ports say", "[unit]") {
+  // A line of 9, two ports, from an end: 1, 2, 4 (the second has two channels), .. against 3^2 = 9.
+  CHECK(lower_bounds(Machine(shape("9m")), broadcast(4, 0)).steps == 2);
+  CHECK(lower_bounds(Machine(shape("9m")), broadcast(0, 0)).steps == 3);
+  // A hypercube's nodes are all alike: log_5 16 = 2.
+  CHECK(lower_bounds(Machine(shape("hypercube:4")), broadcast(3, 0)).steps == 2);
+  // 3x3 mesh: corner 2 channels, then at best centre (4) and a side (3): 1, 3, 3 + 2 + 4 + 3 = 12 >= 9.
+  CHECK(lower_bounds(Machine(shape("mesh:3x3")), broadcast(0, 0)).steps == 2);
+  // Worms that may share a channel are bounded by the ports alone.
+  CHECK(lower_bounds(Machine(shape("9m"), 2, Switching::wormhole, Contention::share), broadcast(0, 0)).steps == 2);
+}
+
+TEST_CASE("bytes: a node takes its message in over the channels that it has", "[unit]") {
+  CHECK(lower_bounds(Machine(shape("8x8")), broadcast(0, 4096)).channel_bytes == 1024);
+  CHECK(lower_bounds(Machine(shape("8x8"), 3), broadcast(0, 4096)).channel_bytes == Approx(4096.0 / 3));
+  CHECK(lower_bounds(Machine(shape("mesh:8x8")), broadcast(9, 4096)).channel_bytes == 2048);  // a corner
+  CHECK(lower_bounds(Machine(shape("8x8")), multinode({0, 1, 2}, 100)).channel_bytes == 75);
+  CHECK(lower_bounds(Machine(shape("8x8")), multinode({0, 1, 2}, 100)).single_block_steps == 3);
+  CHECK(lower_bounds(Machine(shape("3x3")), multinode({0, 1, 2, 3, 4, 5, 6, 7, 8}, 100)).channel_bytes == 200);  // each has its own
+  CHECK(lower_bounds(Machine(shape("3m")), multinode({0, 2}, 10)).channel_bytes == 10);                          // both ends have their own
+  CHECK(lower_bounds(Machine(shape("3m")), multinode({1, 2}, 10)).channel_bytes == 20);
+}
+
+TEST_CASE("a total exchange is bounded by cuts, by ways and by its diameter", "[unit]") {
+  const Bounds all_port = lower_bounds(Machine(shape("16x16"), 0, Switching::packet), exchange(10));
+  CHECK(all_port.steps == 16);
+  CHECK(all_port.channel_bytes == 5120);
+  CHECK(all_port.single_block_steps == 512);
+  const Bounds one_port = lower_bounds(Machine(shape("16x16"), 1, Switching::packet), exchange(10));
+  CHECK(one_port.channel_bytes == 20480);
+  CHECK(one_port.single_block_steps == 2048);
+  const Bounds worms = lower_bounds(Machine(shape("16x16"), 1, Switching::wormhole), exchange(10));
+  CHECK(worms.steps == 8);
+  CHECK(worms.channel_bytes == 5120);
+  CHECK(worms.single_block_steps == 512);
+  CHECK(lower_bounds(Machine(shape("16x16"), 1, Switching::wormhole, Contention::share), exchange(10)).single_block_steps == 255);
+  // A line with one port: floor((n^2-1)/2), by its middle node.
+  for (const std::int32_t n : {2, 3, 4, 9, 10}) {
+    CHECK(lower_bounds(Machine(shape(std::to_string(n) + "m"), 1, Switching::packet), exchange(1)).single_block_steps ==
+          static_cast<std::uint64_t>(n * n - 1) / 2);
+  }
+}
+
+TEST_CASE("no bound of the greatest machines overflows", "[unit]") {
+  CHECK(shape_facts(shape("2147483646")).bound3 == std::uint64_t{1073741823} * 1073741823);
+  const Topology square = shape("32768x65536");
+  CHECK(shape_facts(square).bound4 == (std::uint64_t{1} << 31U) * 65536 / 8);
+  CHECK(lower_bounds(Machine(square), broadcast(0, 1)).steps == 14);  // 5^13 < 2^31 <= 5^14
+}
+
+}  // namespace torus

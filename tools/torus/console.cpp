@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "tools/torus/console.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "runtime/error.hpp"
+
+namespace torus::command {
+
+void print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw RunError(std::string("standard output: writing it failed (") + std::strerror(errno) + ")");
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+Progress::Progress() : terminal_{::isatty(STDERR_FILENO) == 1}, next_{Clock::now() + std::chrono::seconds(1)} {}
+
+bool Progress::due() { return terminal_ && Clock::now() >= next_; }
+
+void Progress::show(std::string_view line) {
+  std::fprintf(stderr, "\r\033[K%.*s", static_cast<int>(line.size()), line.data());
+  std::fflush(stderr);
+  shown_ = true;
+  next_ = Clock::now() + std::chrono::milliseconds(100);
+}
+
+void Progress::clear() {
+  if (!shown_) return;
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+std::string aligned(const Rows& rows) {
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, row.first.size());
+  std::string text;
+  for (const auto& [name, value] : rows) text += name + std::string(width - name.size() + 2, ' ') + value + "\n";
+  return text;
+}
+
+std::string aligned(const std::vector<std::vector<std::string>>& table) {
+  std::vector<std::size_t> width;
+  for (const auto& line : table) {
+    width.resize(std::max(width.size(), line.size()));
+    for (std::size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
+  }
+  std::string text;
+  for (const auto& line : table) {
+    std::string out;
+    for (std::size_t i = 0; i < line.size(); ++i) out += line[i] + std::string(width[i] - line[i].size() + 2, ' ');
+    out.erase(out.find_last_not_of(' ') + 1);
+    text += out + "\n";
+  }
+  return text;
+}
+
+std::string csv_line(const std::vector<std::string>& values) {
+  std::string line;
+  for (const std::string& value : values) {
+    if (&value != &values.front()) line += ',';
+    if (value.find_first_of(",\"\n") == std::string::npos) {
+      line += value;
+      continue;
+    }
+    line += '"';
+    for (const char c : value) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+    line += '"';
+  }
+  return line + "\n";
+}
+
+}  // namespace torus::command

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/// Standard output and the terminal.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace torus::command {
+
+/// Writes to standard output and makes sure that it got there. Throws RunError if it did not: a closed pipe, a full disk.
+void print(std::string_view text);
+
+/// A line on standard error that tells how far a long piece of work is. Only on a terminal, only after a second, at most ten times a second;
+/// it leaves nothing behind.
+class Progress {
+ public:
+  Progress();
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Whether a line would be shown now; asks the clock only every so often, so that it may be called in every step.
+  bool due();
+  void show(std::string_view line);
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool terminal_;
+  bool shown_ = false;
+  Clock::time_point next_;
+};
+
+/// Rows of a report: a name and a text, the texts below each other.
+using Rows = std::vector<std::pair<std::string, std::string>>;
+std::string aligned(const Rows& rows);
+
+/// A table: the first line is the head, columns as wide as they must be.
+std::string aligned(const std::vector<std::vector<std::string>>& table);
+
+/// A line of comma-separated values; what holds a comma, a quote or a line's end is quoted.
+std::string csv_line(const std::vector<std::string>& values);
+
+}  // namespace torus::command

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "tools/torus/emulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "runtime/trace.hpp"
+#include "tools/torus/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+std::string_view waits_for(Wait wait) { return wait == Wait::step ? "the next step" : "a message"; }
+
+std::string hang_text(const Topology& topology, const Hang& hang) {
+  std::string text = fmt::format("hang: {} nodes wait for ever", grouped(hang.nodes));
+  for (std::size_t i = 0; i < std::min<std::size_t>(hang.first.size(), 3); ++i) {
+    const Hang::Waiting& w = hang.first[i];
+    text += fmt::format("{} {} for {}, {}", i == 0 ? ":" : ";", node_text(topology, w.node), waits_for(w.waits_for),
+                        w.last_arrival ? fmt::format("last arrival in step {}", *w.last_arrival) : "nothing ever arrived");
+  }
+  return text + (hang.last_traffic ? fmt::format("; last traffic in step {}", *hang.last_traffic) : "; there was no traffic at all");
+}
+
+std::string wrong_text(const Topology& topology, const WrongDelivery& wrong) {
+  const std::string node = node_text(topology, wrong.node);
+  switch (wrong.kind) {
+    case WrongDelivery::Kind::missing: return fmt::format("node {} lacks block {} at the end", node, wrong.block);
+    case WrongDelivery::Kind::unasked: return fmt::format("node {} keeps block {} that it did not ask for", node, wrong.block);
+    case WrongDelivery::Kind::damaged:
+      return fmt::format("node {}, block {}, offset {}: got {:#04x}, wanted {:#04x}", node, wrong.block, wrong.offset, wrong.got, wrong.wanted);
+  }
+  return "";
+}
+
+std::optional<std::string> failure_of(const Setting& setting, const RunResult& result, const EmulationOptions& options) {
+  const Topology& topology = setting.machine.topology;
+  if (!result.violations.empty()) {
+    std::string text = fmt::format("violation, {}: {}", name(result.violations.front().offence), result.violations.front().text);
+    if (result.violations.size() > 1) text += fmt::format(" (and {} more in that step)", result.violations.size() - 1);
+    return text;
+  }
+  if (result.interrupted) return fmt::format("interrupted after step {}", result.steps);
+  if (result.hang) return hang_text(topology, *result.hang);
+  if (result.wrong) return "wrong delivery: " + wrong_text(topology, *result.wrong);
+  if (!result.verified) return "the run was not verified";
+  const Plan& plan = setting.plan;
+  if (plan.steps_exact ? result.steps != plan.steps : result.steps > plan.steps) {
+    return fmt::format("{} steps, where the formula {} says {}{}", result.steps, plan.formula, plan.steps_exact ? "" : "at most ", plan.steps);
+  }
+  if (options.digest && result.trace_digest != *options.digest) {
+    return fmt::format("the trace digest is {:016x}, wanted {:016x}", result.trace_digest, *options.digest);
+  }
+  return std::nullopt;
+}
+
+/// Follows every block of an aggregate-and-distribute broadcast through the phases in which it is in one place, and counts after each step how
+/// many lie in each dilated subnetwork. Node (i, j) of the diagonals i = j (mod h) belongs to subnetwork i mod h.
+class LoadObserver {
+ public:
+  LoadObserver(const Setting& setting, std::uint32_t h) : topology_{setting.machine.topology}, h_{h}, segments_{setting.plan.segments} {
+    index_.assign(topology_.nodes(), 0);
+    for (std::size_t i = 0; i < setting.request.sources.size(); ++i) {
+      index_[setting.request.sources[i]] = static_cast<std::uint32_t>(i);
+      for (std::uint32_t s = 0; s < segments_; ++s) at_.push_back(setting.request.sources[i]);
+    }
+  }
+
+  /// The partition that the plan says it uses, where the balancing of it can be watched.
+  static std::uint32_t partition_of(const Setting& setting) {
+    const Topology& topology = setting.machine.topology;
+    if (setting.request.collective != Collective::multinode_broadcast || topology.dimensions() != 2 || !topology.is_square_torus()) return 0;
+    for (const auto& [key, value] : setting.plan.notes) {
+      std::uint32_t h = 0;
+      if (key == "h" && std::from_chars(value.data(), value.data() + value.size(), h).ec == std::errc{}) return h;
+    }
+    return 0;
+  }
+
+  void step(std::span<const Message* const> messages) {
+    if (messages.empty() || counts_.size() > most_steps) return;
+    // A copy is made only by the phases after the balancing, in any order; of those nothing is asked.
+    for (const Message* message : messages) {
+      for (const BlockId id : message->blocks()) at_[index_[id / segments_] * segments_ + id % segments_] = message->destination();
+    }
+    counts_.resize(std::max<std::size_t>(counts_.size(), messages.front()->step() + 1));
+    counts_.back() = count();
+  }
+
+  std::optional<NetworkLoads> loads(const RunResult& result) const {
+    std::optional<std::size_t> aggregated, tuned;
+    for (std::size_t step = 0; step < result.step_records.size(); ++step) {
+      const char* const phase = result.step_records[step].phase;
+      if (phase == nullptr) continue;
+      if (phase == std::string_view("aggregate")) aggregated = step;
+      if (phase == std::string_view("tune")) tuned = step;
+    }
+    if (!aggregated || !tuned) return std::nullopt;
+    return NetworkLoads{h_, after(*aggregated), after(*tuned)};
+  }
+
+ private:
+  static constexpr std::size_t most_steps = 4096;
+
+  std::vector<std::uint64_t> count() const {
+    std::vector<std::uint64_t> counts(h_);
+    for (const NodeId node : at_) ++counts[static_cast<std::uint32_t>(topology_.coordinate(node, 0)) % h_];
+    return counts;
+  }
+  /// The counts after a step: those of the last step up to it that had messages.
+  std::vector<std::uint64_t> after(std::size_t step) const {
+    for (std::size_t s = std::min(step + 1, counts_.size()); s-- > 0;) {
+      if (!counts_[s].empty()) return counts_[s];
+    }
+    return std::vector<std::uint64_t>(h_);
+  }
+
+  const Topology& topology_;
+  std::uint32_t h_;
+  std::uint32_t segments_;
+  std::vector<std::uint32_t> index_;                // by rank of the source
+  std::vector<NodeId> at_;                          // by block
+  std::vector<std::vector<std::uint64_t>> counts_;  // by step; empty for steps without messages
+};
+
+}  // namespace
+
+Emulation emulate(const Setting& setting, const EmulationOptions& options) {
+  const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
+  const bool total = setting.request.collective == Collective::total_exchange;
+  std::optional<TraceWriter> trace;
+  std::optional<LoadObserver> observer;
+  if (const std::uint32_t h = LoadObserver::partition_of(setting); h > 0) observer.emplace(setting, h);
+  bool first = true;
+
+  RunOptions run;
+  run.executor = setting.executor;
+  run.threads = setting.threads;
+  run.seed = setting.seed;
+  run.memory_limit = setting.memory;
+  run.program_bytes = setting.plan.table_bytes + setting.plan.node_bytes * setting.machine.topology.nodes();
+  run.stop = options.stop;
+  run.on_step = options.on_step;
+  if (!options.trace.empty() || observer || options.on_messages) {
+    run.on_messages = [&](std::span<const Message* const> messages) {
+      if (!first) return;
+      if (trace) trace->write_step(messages);
+      if (observer) observer->step(messages);
+      if (options.on_messages) options.on_messages(messages);
+    };
+  }
+  Engine engine(setting.machine, placement, run);
+  if (!options.trace.empty()) {
+    trace.emplace(options.trace, TraceHeader{setting.machine, std::string(name(setting.request.collective)), setting.request.sources, setting.plan.segments,
+                                             total ? setting.request.bytes : setting.request.bytes / setting.plan.segments,
+                                             std::string(setting.algorithm->name), setting.seed});
+  }
+
+  Emulation emulation;
+  for (unsigned repetition = 0; repetition < options.repeat && !emulation.failure; ++repetition) {
+    RunResult result = engine.run(setting.plan.start);
+    emulation.run_s.push_back(result.run_s);
+    emulation.failure = failure_of(setting, result, options);
+    if (!first && !emulation.failure && result.trace_digest != emulation.result.trace_digest) {
+      emulation.failure = fmt::format("repetition {} had another trace digest than the first", repetition + 1);
+    }
+    if (first) emulation.result = std::move(result);
+    first = false;
+  }
+  if (trace && !emulation.result.interrupted) trace->commit();
+  if (observer) emulation.loads = observer->loads(emulation.result);
+  return emulation;
+}
+
+}  // namespace torus::command

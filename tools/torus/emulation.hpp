@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/// Runs a setting and says whether all is as it must be.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/engine.hpp"
+#include "tools/torus/setting.hpp"
+
+namespace torus::command {
+
+/// How many blocks the nodes of each dilated subnetwork (DDN) of a multi-node broadcast hold: before balancing and after.
+struct NetworkLoads {
+  std::uint32_t h = 0;
+  std::vector<std::uint64_t> before;  ///< by subnetwork
+  std::vector<std::uint64_t> after;
+};
+
+struct Emulation {
+  RunResult result;                 ///< of the first run
+  std::vector<double> run_s;        ///< of every repetition
+  std::optional<NetworkLoads> loads;
+  std::optional<std::string> failure;  ///< one line; none: done and verified
+};
+
+struct EmulationOptions {
+  std::string trace;                 ///< file to write; empty: none. It is there, complete, after a run to the end, and else not at all
+  unsigned repeat = 1;               ///< timed repetitions; set-up of the engine once
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(Step)> on_step;
+  std::optional<std::uint64_t> digest;  ///< the trace digest that it must have
+  /// Sees the messages of every step too.
+  std::function<void(std::span<const Message* const>)> on_messages;
+};
+
+Emulation emulate(const Setting& setting, const EmulationOptions& options);
+
+}  // namespace torus::command

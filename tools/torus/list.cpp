@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/// torus list: every algorithm, what it needs and what it promises.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tools/torus/console.hpp"
+#include "tools/torus/setting.hpp"
+#include "tools/torus/subcommands.hpp"
+
+namespace torus::command {
+namespace {
+
+struct ListArguments {
+  std::optional<std::string> collective;
+  bool json = false;
+};
+
+int list(const ListArguments& arguments) {
+  if (arguments.collective) static_cast<void>(parse_collective(*arguments.collective));  // refuses what is no collective
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  std::vector<std::vector<std::string>> table{{"collective", "algorithm", "made for", "ports", "shapes", "steps", "source"}};
+  for (const Algorithm* algorithm : catalogue()) {
+    if (arguments.collective && name(algorithm->collective) != *arguments.collective) continue;
+    const std::string machine =
+        fmt::format("{}{}", name(algorithm->native.switching), algorithm->native.contention == Contention::share ? ", channels shared" : "");
+    table.push_back({std::string(name(algorithm->collective)), std::string(algorithm->name), machine, std::string(algorithm->ports),
+                     std::string(algorithm->shapes), std::string(algorithm->steps), std::string(algorithm->source)});
+    json.push_back({{"collective", name(algorithm->collective)},
+                    {"algorithm", algorithm->name},
+                    {"switching", name(algorithm->native.switching)},
+                    {"contention", name(algorithm->native.contention)},
+                    {"ports", algorithm->ports},
+                    {"shapes", algorithm->shapes},
+                    {"steps", algorithm->steps},
+                    {"source", algorithm->source}});
+  }
+  print(arguments.json ? json.dump() + "\n" : aligned(table));
+  return 0;
+}
+
+}  // namespace
+
+Subcommand add_list(CLI::App& torus) {
+  const auto arguments = std::make_shared<ListArguments>();
+  CLI::App* app = torus.add_subcommand("list", "Every algorithm: the machine it needs, the shapes it covers, its steps, its source");
+  app->add_option("collective", arguments->collective, "only those of broadcast, multinode-broadcast or total-exchange");
+  app->add_flag("--json", arguments->json, "print a JSON list");
+  return {app, [arguments] { return list(*arguments); }};
+}
+
+}  // namespace torus::command

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+#include "tools/torus/report.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/host_memory.hpp"
+#include "tools/torus/console.hpp"
+#include "tools/torus/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+Bytes peak_rss() noexcept {
+  struct rusage usage {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<Bytes>(usage.ru_maxrss) * 1024;
+}
+
+double per_second(double amount, double seconds) noexcept { return seconds > 0 ? amount / seconds : 0; }
+
+std::string machine_row(const Machine& machine) {
+  std::string text = fmt::format("{}: {} nodes, {}, {}-port, contention {}", machine.topology.text(), grouped(machine.topology.nodes()), name(machine.switching),
+                                 machine.all_port() ? fmt::format("all ({})", machine.ports) : std::to_string(machine.ports),
+                                 machine.contention == Contention::forbid ? "forbidden" : "shared");
+  if (!machine.ascending_routing()) text += fmt::format(", routing {}", fmt::join(machine.routing, ","));
+  return text;
+}
+
+std::string sources_row(const Setting& setting) {
+  const Topology& topology = setting.machine.topology;
+  const auto& sources = setting.request.sources;
+  if (sources.size() == topology.nodes()) return fmt::format("all {}", grouped(topology.nodes()));
+  std::string text = sources.size() == 1 ? "" : fmt::format("{}:", grouped(sources.size()));
+  for (std::size_t i = 0; i < std::min<std::size_t>(sources.size(), 8); ++i) text += (text.empty() ? "" : " ") + node_text(topology, sources[i]);
+  return text + (sources.size() > 8 ? " .." : "");
+}
+
+struct LoadFigures {
+  std::uint64_t least = 0, greatest = 0;
+  double mean = 0;
+};
+LoadFigures figures_of(const std::vector<std::uint64_t>& loads) {
+  if (loads.empty()) return {};
+  const auto [least, greatest] = std::minmax_element(loads.begin(), loads.end());
+  const auto sum = std::accumulate(loads.begin(), loads.end(), std::uint64_t{0});
+  return {*least, *greatest, static_cast<double>(sum) / static_cast<double>(loads.size())};
+}
+
+std::uint64_t control_steps_of(const RunResult& result) {
+  return static_cast<std::uint64_t>(std::count_if(result.step_records.begin(), result.step_records.end(), [](const StepRecord& record) {
+    return record.messages > 0 && record.control_messages == record.messages;
+  }));
+}
+
+Bytes data_bytes_of(const RunResult& result) {
+  Bytes bytes = 0;
+  for (const StepRecord& record : result.step_records) bytes += record.payload_bytes;
+  return bytes;
+}
+
+std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
+
+nlohmann::ordered_json load_json(const std::vector<std::uint64_t>& loads) {
+  const LoadFigures figures = figures_of(loads);
+  return {{"max", figures.greatest}, {"min", figures.least}, {"mean", figures.mean}, {"blocks", loads}};
+}
+
+}  // namespace
+
+std::vector<PhaseSum> phases_of(const RunResult& result, const CostModel& cost) {
+  std::vector<PhaseSum> phases;
+  bool named = false;
+  for (const StepRecord& record : result.step_records) {
+    named = named || record.phase != nullptr;
+    const std::string phase = record.phase != nullptr ? record.phase : "-";
+    auto at = std::find_if(phases.begin(), phases.end(), [&](const PhaseSum& sum) { return sum.name == phase; });
+    if (at == phases.end()) at = phases.insert(at, PhaseSum{phase, 0, 0, 0, 0, 0, 0});
+    ++at->steps;
+    if (record.messages > 0 && record.control_messages == record.messages) ++at->control_steps;
+    at->messages += record.messages;
+    at->bytes += record.bytes;
+    at->channel_bytes += record.most_bytes;
+    at->model_time_s += cost.step(record.most_bytes, record.longest_route);
+  }
+  return named ? phases : std::vector<PhaseSum>{};
+}
+
+Repeats repeats_of(std::vector<double> run_s) {
+  if (run_s.empty()) return {};
+  std::sort(run_s.begin(), run_s.end());
+  const std::size_t middle = run_s.size() / 2;
+  const double median = run_s.size() % 2 == 1 ? run_s[middle] : (run_s[middle - 1] + run_s[middle]) / 2;
+  return {run_s.size(), median, run_s.front(), run_s.back()};
+}
+
+nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulation) {
+  const Machine& machine = setting.machine;
+  const RunResult& result = emulation.result;
+  const Plan& plan = setting.plan;
+  const Bounds bounds = lower_bounds(machine, setting.request);
+  const ShapeFacts facts = shape_facts(machine.topology);
+  const Repeats repeats = repeats_of(emulation.run_s);
+  nlohmann::ordered_json json;
+  json["shape"] = machine.topology.text();
+  json["nodes"] = machine.topology.nodes();
+  json["ports"] = machine.ports;
+  json["switching"] = name(machine.switching);
+  json["contention"] = name(machine.contention);
+  json["routing"] = machine.routing;
+  json["ts_s"] = machine.cost.start_up_s;
+  json["tc_s"] = machine.cost.byte_s;
+  json["th_s"] = machine.cost.hop_s;
+  json["collective"] = name(setting.request.collective);
+  json["algorithm"] = setting.algorithm->name;
+  json["reference"] = setting.algorithm->source;
+  if (!setting.chosen.empty()) json["chosen_because"] = setting.chosen;
+  if (setting.request.collective == Collective::broadcast) json["source"] = setting.request.sources.front();
+  json["sources"] = setting.request.sources;
+  json["source_count"] = setting.request.sources.size();
+  json["bytes"] = setting.request.bytes;
+  json["segments"] = plan.segments;
+  json["seed"] = setting.seed;
+  json["threads"] = result.threads;
+  json["executor"] = name(setting.executor);
+  json["steps"] = result.steps;
+  json["busy_steps"] = result.busy_steps;
+  json["control_steps"] = control_steps_of(result);
+  json["steps_formula"] = plan.steps;
+  json["steps_formula_text"] = plan.formula;
+  json["steps_formula_exact"] = plan.steps_exact;
+  json["steps_lower_bound"] = bounds.steps;
+  json["steps_lower_bound_reason"] = bounds.steps_reason;
+  json["steps_lower_bound_single_block"] = bounds.single_block_steps;
+  json["messages"] = result.messages;
+  json["control_messages"] = result.control_messages;
+  json["hops"] = result.hops;
+  json["bytes_delivered"] = result.bytes_delivered;
+  json["blocks_delivered"] = result.blocks_delivered;
+  json["duplicates"] = result.duplicates;
+  json["control_bytes"] = result.control_bytes;
+  json["data_bytes"] = data_bytes_of(result);
+  json["bytes_hops"] = result.bytes_hops;
+  json["max_channel_load"] = result.max_channel_load;
+  json["channel_bytes_max"] = result.channel_bytes_max;
+  json["channel_bytes_mean"] = result.channel_bytes_mean;
+  json["channel_idle_share"] = result.channel_idle_share;
+  json["channel_bytes_sum"] = result.channel_bytes_sum;
+  json["channel_bytes_formula"] = plan.channel_bytes;
+  json["channel_bytes_lower_bound"] = bounds.channel_bytes;
+  json["model_time_s"] = result.model_time_s;
+  json["model_time_formula_s"] = plan.model_time_s(machine.cost);
+  json["model_time_lower_bound_s"] = bounds.model_time_s(machine.cost);
+  if (setting.request.collective == Collective::total_exchange) {
+    json["bound3_steps"] = facts.bound3;
+    json["bound4_steps"] = facts.bound4;
+  }
+  json["diameter"] = facts.diameter;
+  json["average_distance"] = facts.average_distance;
+  json["average_status"] = facts.average_status;
+  json["setup_s"] = result.setup_s + setting.plan_s;
+  json["run_s"] = repeats.runs > 1 ? repeats.median_s : result.run_s;
+  json["verify_s"] = result.verify_s;
+  json["delivered_bytes_per_s"] = per_second(static_cast<double>(result.bytes_delivered), json["run_s"].get<double>());
+  json["hops_per_s"] = per_second(static_cast<double>(result.hops), json["run_s"].get<double>());
+  if (repeats.runs > 1) {
+    json["repeat"] = {{"runs", repeats.runs},
+                      {"run_s_median", repeats.median_s},
+                      {"run_s_min", repeats.least_s},
+                      {"run_s_max", repeats.greatest_s},
+                      {"run_s_spread", repeats.greatest_s / std::max(repeats.least_s, 1e-12)}};
+  }
+  json["memory_bytes"] = result.memory_bytes;
+  json["peak_rss_bytes"] = peak_rss();
+  json["verified"] = result.verified && !emulation.failure;
+  json["trace_digest"] = digest_text(result.trace_digest);
+  if (const auto phases = phases_of(result, machine.cost); !phases.empty()) {
+    for (const PhaseSum& p : phases) {
+      json["phases"].push_back({{"name", p.name},
+                                {"steps", p.steps},
+                                {"control_steps", p.control_steps},
+                                {"messages", p.messages},
+                                {"bytes", p.bytes},
+                                {"channel_bytes", p.channel_bytes},
+                                {"model_time_s", p.model_time_s}});
+    }
+  }
+  if (emulation.loads) {
+    json["h"] = emulation.loads->h;
+    json["blocks_per_ddn_before"] = load_json(emulation.loads->before);
+    json["blocks_per_ddn_after"] = load_json(emulation.loads->after);
+  }
+  if (!plan.notes.empty()) {
+    for (const auto& [key, value] : plan.notes) json["notes"][key] = value;
+  }
+  if (emulation.failure) json["failure"] = *emulation.failure;
+  return json;
+}
+
+std::string to_table(const Setting& setting, const Emulation& emulation) {
+  const Machine& machine = setting.machine;
+  const RunResult& result = emulation.result;
+  const Plan& plan = setting.plan;
+  const Bounds bounds = lower_bounds(machine, setting.request);
+  const bool exchange = setting.request.collective == Collective::total_exchange;
+  const Repeats repeats = repeats_of(emulation.run_s);
+  const double run_s = repeats.runs > 1 ? repeats.median_s : result.run_s;
+  Rows rows;
+  rows.emplace_back("machine", machine_row(machine));
+  rows.emplace_back("collective", fmt::format("{} of {}{}{}", name(setting.request.collective), bytes_option(setting.request.bytes),
+                                              exchange ? " a block" : fmt::format(" from {}", sources_row(setting)),
+                                              plan.segments > 1 ? fmt::format(", cut in {}", plan.segments) : ""));
+  rows.emplace_back("algorithm", fmt::format("{} ({})", setting.algorithm->name, setting.algorithm->source));
+  if (!setting.chosen.empty()) rows.emplace_back("chosen", setting.chosen);
+  for (const auto& [key, value] : plan.notes) rows.emplace_back(key, value);
+  rows.emplace_back("steps", fmt::format("{} ({} with traffic); formula {}{}: {}; lower bound {}", grouped(result.steps), grouped(result.busy_steps),
+                                         plan.steps_exact ? "" : "at most ", grouped(plan.steps), plan.formula, grouped(bounds.steps)));
+  if (bounds.single_block_steps > bounds.steps) {
+    rows.emplace_back("", fmt::format("one block a message: lower bound {} ({})", grouped(bounds.single_block_steps), bounds.single_block_reason));
+  }
+  if (exchange) {
+    const ShapeFacts facts = shape_facts(machine.topology);
+    rows.emplace_back("shape", fmt::format("bound (3) {}, bound (4) {}, diameter {}, average status {:.6g}, average distance {:.4g}", grouped(facts.bound3),
+                                           grouped(facts.bound4), facts.diameter, facts.average_status, facts.average_distance));
+  }
+  rows.emplace_back("messages", fmt::format("{} over {} hops; {} of control alone, in {} steps of their own", grouped(result.messages), grouped(result.hops),
+                                            grouped(result.control_messages), grouped(control_steps_of(result))));
+  rows.emplace_back("bytes", fmt::format("{} delivered ({}), {} of control; bytes x hops {}", grouped(result.bytes_delivered), bytes_text(result.bytes_delivered),
+                                         grouped(result.control_bytes), grouped(result.bytes_hops)));
+  rows.emplace_back("channels", fmt::format("busiest {}, mean {:.4g} bytes, idle {:.1f} %; at most {} message{} at a time", grouped(result.channel_bytes_max),
+                                            result.channel_bytes_mean, 100 * result.channel_idle_share, result.max_channel_load,
+                                            result.max_channel_load == 1 ? "" : "s"));
+  if (emulation.loads) {
+    const LoadFigures before = figures_of(emulation.loads->before);
+    const LoadFigures after = figures_of(emulation.loads->after);
+    rows.emplace_back("blocks a DDN", fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.least, before.greatest, after.least,
+                                                  after.greatest, after.mean, emulation.loads->h));
+  }
+  rows.emplace_back("model time", fmt::format("{}; formula {}; lower bound {}  (T_s {}, T_c {} a byte{})", seconds_text(result.model_time_s),
+                                              seconds_text(plan.model_time_s(machine.cost)), seconds_text(bounds.model_time_s(machine.cost)),
+                                              seconds_text(machine.cost.start_up_s), seconds_text(machine.cost.byte_s),
+                                              machine.cost.hop_s > 0 ? fmt::format(", T_h {} a hop", seconds_text(machine.cost.hop_s)) : ""));
+  rows.emplace_back("wall time", fmt::format("set-up {}, run {}, verify {}; {} thread{}, executor {}", seconds_text(result.setup_s + setting.plan_s),
+                                             seconds_text(run_s), seconds_text(result.verify_s), result.threads, result.threads == 1 ? "" : "s",
+                                             name(setting.executor)));
+  if (repeats.runs > 1) {
+    rows.emplace_back("repeated", fmt::format("{} runs: median {}, least {}, greatest {}, spread {:.2f}", repeats.runs, seconds_text(repeats.median_s),
+                                              seconds_text(repeats.least_s), seconds_text(repeats.greatest_s),
+                                              repeats.greatest_s / std::max(repeats.least_s, 1e-12)));
+  }
+  rows.emplace_back("speed", fmt::format("{} delivered, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
+                                         rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));
+  rows.emplace_back("memory", fmt::format("{} at the peak, {} reckoned", bytes_text(peak_rss()), bytes_text(result.memory_bytes)));
+  rows.emplace_back("seed, digest", fmt::format("{}, {}", setting.seed, digest_text(result.trace_digest)));
+  rows.emplace_back("verdict", emulation.failure ? "FAILED: " + *emulation.failure : "verified: every byte at every node");
+  std::string text = aligned(rows);
+  if (const auto phases = phases_of(result, machine.cost); !phases.empty()) {
+    std::vector<std::vector<std::string>> table{{"phase", "steps", "of control", "messages", "bytes", "bytes on the fullest channels", "model time"}};
+    for (const PhaseSum& p : phases) {
+      table.push_back({p.name, grouped(p.steps), grouped(p.control_steps), grouped(p.messages), grouped(p.bytes), grouped(p.channel_bytes),
+                       seconds_text(p.model_time_s)});
+    }
+    text += "\n" + aligned(table);
+  }
+  return text;
+}
+
+std::string to_csv(const Setting& setting, const Emulation& emulation) {
+  std::vector<std::string> names, values;
+  const nlohmann::ordered_json json = to_json(setting, emulation);
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_structured()) continue;
+    names.push_back(name);
+    values.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return csv_line(names) + csv_line(values);
+}
+
+}  // namespace torus::command

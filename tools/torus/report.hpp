@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+/// What a run did: as a table for people, as one JSON object for programs, as a line of CSV for spreadsheets.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "algorithms/bounds.hpp"
+#include "tools/torus/emulation.hpp"
+#include "tools/torus/setting.hpp"
+
+namespace torus::command {
+
+/// What the steps of one phase came to.
+struct PhaseSum {
+  std::string name;
+  std::uint64_t steps = 0;
+  std::uint64_t control_steps = 0;  ///< steps that carried control messages alone
+  std::uint64_t messages = 0;
+  Bytes bytes = 0;
+  Bytes channel_bytes = 0;          ///< sum over the steps of the most bytes on a channel
+  double model_time_s = 0;
+};
+
+/// Phases in the order in which they first come; steps that nobody named are "-". Empty if no step was named.
+std::vector<PhaseSum> phases_of(const RunResult& result, const CostModel& cost);
+
+/// Median, least, greatest and spread (greatest / least) of repeated run times.
+struct Repeats {
+  std::size_t runs = 0;
+  double median_s = 0, least_s = 0, greatest_s = 0;
+};
+Repeats repeats_of(std::vector<double> run_s);
+
+/// One object, stable names; see tools/README.md.
+nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulation);
+std::string to_table(const Setting& setting, const Emulation& emulation);
+/// The scalar fields of the JSON object: the names, and the values.
+std::string to_csv(const Setting& setting, const Emulation& emulation);
+
+}  // namespace torus::command

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/// torus run COLLECTIVE: one run, verified, with its report.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <memory>
+
+#include "runtime/error.hpp"
+#include "runtime/output_file.hpp"
+#include "tools/torus/console.hpp"
+#include "tools/torus/emulation.hpp"
+#include "tools/torus/interrupt.hpp"
+#include "tools/torus/notation.hpp"
+#include "tools/torus/report.hpp"
+#include "tools/torus/setting_options.hpp"
+#include "tools/torus/subcommands.hpp"
+
+namespace torus::command {
+namespace {
+
+struct RunArguments {
+  std::string collective;
+  SettingOptions setting;
+  std::string trace, csv;
+  std::optional<std::string> repeat, digest;
+  bool json = false;
+};
+
+std::uint64_t parse_digest(const std::string& text) {
+  std::uint64_t digest = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digest, 16);
+  if (text.size() != 16 || error != std::errc{} || end != text.data() + text.size()) {
+    throw InputError(fmt::format("--digest '{}': a trace digest is 16 hexadecimal digits, as a report prints them; for instance 00c0ffee00c0ffee", text));
+  }
+  return digest;
+}
+
+int run(const RunArguments& arguments) {
+  const Collective collective = parse_collective(arguments.collective);
+  const Setting setting = make_setting(collective, arguments.setting, catalogue());
+  Progress progress;
+  EmulationOptions options;
+  options.trace = arguments.trace;
+  options.stop = &interrupted();
+  if (arguments.repeat) options.repeat = static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000));
+  if (arguments.digest) options.digest = parse_digest(*arguments.digest);
+  if (options.repeat > 1 && !options.trace.empty()) {
+    throw InputError(fmt::format("--repeat {}: a run that writes a trace is no timed run; leave out --repeat or --trace", options.repeat));
+  }
+  std::optional<OutputFile> csv;
+  if (!arguments.csv.empty()) csv.emplace(arguments.csv);
+  options.on_step = [&](Step step) {
+    if (!progress.due()) return;
+    const std::uint64_t steps = std::max<std::uint64_t>(setting.plan.steps, step);
+    progress.show(fmt::format("step {} of {} ({} %)", grouped(step), grouped(steps), 100 * std::uint64_t{step} / std::max<std::uint64_t>(steps, 1)));
+  };
+
+  const Emulation emulation = emulate(setting, options);
+  progress.clear();
+  if (csv && !emulation.result.interrupted) {
+    csv->write(to_csv(setting, emulation));
+    csv->commit();
+  }
+  print(arguments.json ? to_json(setting, emulation).dump() + "\n" : to_table(setting, emulation));
+  if (!emulation.failure) return 0;
+  throw RunError(*emulation.failure);
+}
+
+}  // namespace
+
+Subcommand add_run(CLI::App& torus) {
+  const auto arguments = std::make_shared<RunArguments>();
+  CLI::App* app = torus.add_subcommand("run", "Run a collective, check every step, verify every byte, report");
+  app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
+  app->add_option("--algorithm", arguments->setting.algorithm, "see `torus list`; default: the applicable one with the least model time")->type_name("NAME");
+  add_machine_options(*app, arguments->setting);
+  add_request_options(*app, arguments->setting);
+  add_host_options(*app, arguments->setting);
+  app->add_option("--repeat", arguments->repeat, "timed repetitions in this process")->type_name("R");
+  app->add_option("--trace", arguments->trace, "write every message to this file, compressed if it ends in .gz")->type_name("FILE");
+  app->add_option("--csv", arguments->csv, "write the report's figures to this file")->type_name("FILE");
+  app->add_option("--digest", arguments->digest, "fail unless the trace digest is this one")->type_name("HEX");
+  app->add_flag("--json", arguments->json, "print one JSON object");
+  return {app, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace torus::command

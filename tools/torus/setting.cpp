@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "tools/torus/setting.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+
+#include "runtime/error.hpp"
+#include "tools/torus/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+constexpr std::array collectives{Collective::broadcast, Collective::multinode_broadcast, Collective::total_exchange};
+constexpr std::array<std::string_view, 6> prefixes{"global5", "diag5", "global3", "diag3", "hash", "none"};
+
+std::string machine_text(const Machine& machine) {
+  return fmt::format("{} ({}, {} ports, contention {})", machine.topology.text(), name(machine.switching), machine.ports, name(machine.contention));
+}
+
+/// The applicable algorithm with the least predicted model time; on a tie the first of the catalogue.
+void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
+  double best = std::numeric_limits<double>::infinity();
+  double second = best;
+  const Algorithm* runner_up = nullptr;
+  std::string refusal;
+  int applicable = 0;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->collective != setting.request.collective) continue;
+    if (const auto why_not = algorithm->refuses(setting.machine, setting.request)) {
+      refusal = refusal.empty() ? *why_not : refusal;
+      continue;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    Plan plan = algorithm->plan(setting.machine, setting.request);
+    const double plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double time = plan.model_time_s(setting.machine.cost);
+    ++applicable;
+    if (time < best) {
+      second = best;
+      runner_up = setting.algorithm;
+      best = time;
+      setting.algorithm = algorithm;
+      setting.plan = std::move(plan);
+      setting.plan_s = plan_s;
+    } else if (time < second) {
+      second = time;
+      runner_up = algorithm;
+    }
+  }
+  if (setting.algorithm == nullptr) {
+    throw InputError(fmt::format("{} on {}: no algorithm applies; the first says: {}; see `torus list` for what each needs",
+                                 name(setting.request.collective), machine_text(setting.machine), refusal));
+  }
+  setting.chosen = fmt::format("least predicted model time, {}, of {} that apply here", seconds_text(best), applicable);
+  if (runner_up != nullptr) setting.chosen += fmt::format("; next {} with {}", runner_up->name, seconds_text(second));
+  if (applicable == 1) setting.chosen = "the only one that applies here";
+}
+
+const Algorithm& named_algorithm(Collective collective, std::string_view wanted, std::span<const Algorithm* const> algorithms) {
+  const Algorithm* elsewhere = nullptr;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->name != wanted) continue;
+    if (algorithm->collective == collective) return *algorithm;
+    elsewhere = algorithm;
+  }
+  if (elsewhere != nullptr) {
+    throw InputError(fmt::format("--algorithm '{}': it is no {}; for instance torus run {} --algorithm {}", wanted, name(collective),
+                                 name(elsewhere->collective), wanted));
+  }
+  const auto names = algorithm_names(algorithms, collective);
+  const std::string near = did_you_mean(wanted, names);
+  throw InputError(fmt::format("--algorithm '{}': there is no such {}{}", wanted, name(collective),
+                               !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.empty() ? "flood" : names.front())));
+}
+
+void refuse_foreign(Collective collective, const char* option, const std::optional<std::string>& value, std::string_view owner) {
+  if (value) throw InputError(fmt::format("{} '{}': it is for {}, not for {}; leave it out", option, *value, owner, name(collective)));
+}
+
+}  // namespace
+
+std::vector<std::string_view> algorithm_names(std::span<const Algorithm* const> algorithms, std::optional<Collective> collective) {
+  std::vector<std::string_view> names;
+  for (const Algorithm* algorithm : algorithms) {
+    if (!collective || algorithm->collective == *collective) names.push_back(algorithm->name);
+  }
+  return names;
+}
+
+Collective parse_collective(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (const Collective collective : collectives) {
+    if (text == name(collective)) return collective;
+    names.push_back(name(collective));
+  }
+  throw InputError(fmt::format("collective '{}': it must be broadcast, multinode-broadcast or total-exchange{}", text, did_you_mean(text, names)));
+}
+
+std::string_view default_shape(Collective collective) noexcept { return collective == Collective::broadcast ? "16x16x16" : "16x16"; }
+
+Machine make_machine(const SettingOptions& options, std::string_view default_shape, const NativeMachine& native) {
+  Topology topology = Topology::parse(options.on ? std::string_view(*options.on) : default_shape);
+  // An algorithm that was made for many ports still starts on a shape with few.
+  int ports = std::min(native.ports, static_cast<int>(topology.max_ports()));
+  if (options.ports && *options.ports != "all") {
+    ports = static_cast<int>(parse_whole("--ports", *options.ports, 1, static_cast<std::uint64_t>(topology.max_ports())));
+  } else if (options.ports) {
+    ports = 0;
+  }
+  CostModel cost;
+  if (options.start_up) cost.start_up_s = parse_real("--ts", *options.start_up, 0);
+  if (options.byte_time) cost.byte_s = parse_real("--tc", *options.byte_time, 0);
+  if (options.hop_time) cost.hop_s = parse_real("--th", *options.hop_time, 0);
+  return Machine(std::move(topology), ports, options.switching ? parse_switching(*options.switching) : native.switching,
+                 options.contention ? parse_contention(*options.contention) : native.contention,
+                 options.routing ? parse_routing(*options.routing) : std::vector<Dimension>{}, cost);
+}
+
+Request make_request(Collective collective, const SettingOptions& options, const Topology& topology) {
+  Request request;
+  request.collective = collective;
+  const Bytes default_bytes = collective == Collective::broadcast ? 65536 : collective == Collective::total_exchange ? 64 : 4096;
+  request.bytes = options.bytes ? parse_bytes("--bytes", *options.bytes) : default_bytes;
+  const std::uint64_t seed = options.seed ? parse_whole("--seed", *options.seed, 0, std::numeric_limits<std::uint64_t>::max()) : 1;
+  if (collective == Collective::total_exchange) {
+    if (options.sources && *options.sources != "all") {
+      throw InputError(fmt::format("--sources '{}': in a total exchange every node is a source; leave it out", *options.sources));
+    }
+    request.sources = parse_sources("--sources", "all", topology, seed);
+  } else {
+    const std::string_view otherwise = collective == Collective::broadcast ? "0" : "all";
+    const std::string_view text = options.sources ? std::string_view(*options.sources) : otherwise;
+    request.sources = parse_sources("--sources", text, topology, seed);
+    if (collective == Collective::broadcast && request.sources.size() != 1) {
+      throw InputError(fmt::format("--source '{}': a broadcast has one source, this names {}; for instance --source 0, or torus run multinode-broadcast",
+                                   text, request.sources.size()));
+    }
+  }
+  constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+  if (collective != Collective::multinode_broadcast) {
+    refuse_foreign(collective, "--h", options.h, "multinode-broadcast");
+    refuse_foreign(collective, "--prefix", options.prefix, "multinode-broadcast");
+    refuse_foreign(collective, "--chunk", options.chunk, "multinode-broadcast");
+    refuse_foreign(collective, "--expect", options.expect, "multinode-broadcast");
+  }
+  if (collective == Collective::total_exchange) refuse_foreign(collective, "--segments", options.segments, "broadcasts");
+  if (options.segments && *options.segments != "auto") request.segments = static_cast<std::uint32_t>(parse_whole("--segments", *options.segments, 1, most));
+  if (options.h) request.h = static_cast<std::uint32_t>(parse_whole("--h", *options.h, 1, most));
+  if (options.chunk) request.chunk = static_cast<std::uint32_t>(parse_whole("--chunk", *options.chunk, 1, most));
+  if (options.expect) request.expected_sources = parse_real("--expect", *options.expect, 0);
+  if (options.prefix) {
+    if (std::find(prefixes.begin(), prefixes.end(), *options.prefix) == prefixes.end()) {
+      throw InputError(fmt::format("--prefix '{}': it must be global5, diag5, global3, diag3, hash or none{}", *options.prefix,
+                                   did_you_mean(*options.prefix, prefixes)));
+    }
+    request.prefix = *options.prefix;
+  }
+  return request;
+}
+
+Setting make_setting(Collective collective, const SettingOptions& options, std::span<const Algorithm* const> algorithms) {
+  const Algorithm* named = options.algorithm ? &named_algorithm(collective, *options.algorithm, algorithms) : nullptr;
+  NativeMachine native;
+  if (named != nullptr) native = named->native;
+  else if (collective == Collective::total_exchange) native.switching = Switching::packet;
+  Machine machine = make_machine(options, default_shape(collective), native);
+  Request request = make_request(collective, options, machine.topology);
+  Setting setting{std::move(machine), std::move(request), named, {}, 0, "", 1, ExecutorKind::tbb, 0, 0};
+  if (options.seed) setting.seed = parse_whole("--seed", *options.seed, 0, std::numeric_limits<std::uint64_t>::max());
+  if (options.executor) setting.executor = parse_executor(*options.executor);
+  if (options.threads) setting.threads = static_cast<unsigned>(parse_whole("--threads", *options.threads, 1, 1024));
+  if (options.memory) {
+    setting.memory = parse_bytes("--memory", *options.memory);
+    if (setting.memory == 0) throw InputError("--memory '0': a run needs some; for instance 4GiB");
+  }
+  if (named == nullptr) {
+    choose(setting, algorithms);
+    return setting;
+  }
+  if (const auto why_not = named->refuses(setting.machine, setting.request)) throw InputError(*why_not);
+  const auto start = std::chrono::steady_clock::now();
+  setting.plan = named->plan(setting.machine, setting.request);
+  setting.plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return setting;
+}
+
+std::string command_line(const Setting& setting) {
+  const Machine& machine = setting.machine;
+  const Request& request = setting.request;
+  std::string text = fmt::format("torus run {} --on {} --algorithm {} --ports {} --switching {} --contention {}", name(request.collective),
+                                 machine.topology.text(), setting.algorithm->name, machine.ports, name(machine.switching), name(machine.contention));
+  if (!machine.ascending_routing()) text += fmt::format(" --routing {}", fmt::join(machine.routing, ","));
+  text += fmt::format(" --bytes {}", bytes_option(request.bytes));
+  if (request.collective == Collective::broadcast) text += fmt::format(" --source {}", request.sources.front());
+  if (request.collective == Collective::multinode_broadcast) {
+    const std::string sources = sources_option(machine.topology, request.sources);
+    text += sources.find(';') == std::string::npos ? fmt::format(" --sources {}", sources) : fmt::format(" --sources '{}'", sources);
+  }
+  if (request.segments > 0) text += fmt::format(" --segments {}", request.segments);
+  if (request.h > 0) text += fmt::format(" --h {}", request.h);
+  if (!request.prefix.empty()) text += fmt::format(" --prefix {}", request.prefix);
+  if (request.chunk > 0) text += fmt::format(" --chunk {}", request.chunk);
+  if (request.expected_sources) text += fmt::format(" --expect {}", *request.expected_sources);
+  const CostModel standard;
+  if (machine.cost.start_up_s != standard.start_up_s) text += fmt::format(" --ts {}", machine.cost.start_up_s);
+  if (machine.cost.byte_s != standard.byte_s) text += fmt::format(" --tc {}", machine.cost.byte_s);
+  if (machine.cost.hop_s != standard.hop_s) text += fmt::format(" --th {}", machine.cost.hop_s);
+  text += fmt::format(" --seed {} --executor {}", setting.seed, name(setting.executor));
+  if (setting.threads > 0) text += fmt::format(" --threads {}", setting.threads);
+  return text;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/// A setting: everything that decides what a run does. Made from the options as typed; written back as the command line that repeats it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "algorithms/catalogue.hpp"
+#include "runtime/engine.hpp"
+
+namespace torus::command {
+
+/// The options of a run as typed; those that were not, are empty.
+struct SettingOptions {
+  std::optional<std::string> on, ports, switching, contention, routing, algorithm, bytes, sources, seed;
+  std::optional<std::string> segments, h, prefix, chunk, expect;
+  std::optional<std::string> start_up, byte_time, hop_time;
+  std::optional<std::string> executor, threads, memory;
+};
+
+struct Setting {
+  Machine machine;
+  Request request;
+  const Algorithm* algorithm = nullptr;
+  Plan plan;
+  double plan_s = 0;     ///< wall time that plan() took: set-up
+  std::string chosen;    ///< why this algorithm, where none was named
+  std::uint64_t seed = 1;
+  ExecutorKind executor = ExecutorKind::tbb;
+  unsigned threads = 0;  ///< 0: the host's cores
+  Bytes memory = 0;      ///< 0: what the engine takes by itself
+};
+
+/// "wang-tseng", .. of a collective, or all names if none is given.
+std::vector<std::string_view> algorithm_names(std::span<const Algorithm* const> algorithms, std::optional<Collective> collective = std::nullopt);
+
+/// Reads the collective's name. Throws InputError.
+Collective parse_collective(std::string_view text);
+
+/// The machine that options describe, apart from any algorithm; `native` fills what they leave open.
+Machine make_machine(const SettingOptions& options, std::string_view default_shape, const NativeMachine& native);
+
+/// What is asked for: sources, bytes and the algorithms' own options.
+Request make_request(Collective collective, const SettingOptions& options, const Topology& topology);
+
+/// The shape, bytes and sources that a collective is run with where the options do not say.
+std::string_view default_shape(Collective collective) noexcept;
+
+/// Reads all options and settles the algorithm: the one that is named, or the applicable one with the least predicted model time. Where no
+/// machine is described, a named algorithm gets the machine that it was made for. Throws InputError.
+Setting make_setting(Collective collective, const SettingOptions& options, std::span<const Algorithm* const> algorithms);
+
+/// `torus run ...`: the one command that runs this setting.
+std::string command_line(const Setting& setting);
+
+}  // namespace torus::command

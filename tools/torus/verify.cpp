@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+/// torus verify TRACE: judge a trace, ours or anybody's.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "runtime/error.hpp"
+#include "runtime/judge.hpp"
+#include "tools/torus/console.hpp"
+#include "tools/torus/interrupt.hpp"
+#include "tools/torus/notation.hpp"
+#include "tools/torus/subcommands.hpp"
+
+namespace torus::command {
+namespace {
+
+struct VerifyArguments {
+  std::string trace;
+  bool json = false;
+};
+
+nlohmann::ordered_json to_json(const TraceHeader& header, const Verdict& verdict) {
+  return {{"ok", verdict.ok},
+          {"shape", header.machine.topology.text()},
+          {"collective", header.collective},
+          {"algorithm", header.algorithm},
+          {"busy_steps", verdict.busy_steps},
+          {"last_step", verdict.last_step},
+          {"messages", verdict.messages},
+          {"control_messages", verdict.control_messages},
+          {"hops", verdict.hops},
+          {"bytes", verdict.bytes},
+          {"max_channel_load", verdict.max_channel_load},
+          {"max_channel_bytes", verdict.max_channel_bytes},
+          {"channel_bytes_sum", verdict.channel_bytes},
+          {"missing_blocks", verdict.missing_blocks},
+          {"trace_digest", fmt::format("{:016x}", verdict.digest)},
+          {"offences", verdict.offences}};
+}
+
+std::string to_table(const TraceHeader& header, const Verdict& verdict) {
+  const Machine& machine = header.machine;
+  Rows rows;
+  rows.emplace_back("machine", fmt::format("{}: {} nodes, {}, {} ports, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
+                                           name(machine.switching), machine.ports, name(machine.contention)));
+  rows.emplace_back("trace", fmt::format("{} by {}", header.collective, header.algorithm));
+  rows.emplace_back("steps", fmt::format("{} with traffic, the last is step {}", grouped(verdict.busy_steps), verdict.last_step));
+  rows.emplace_back("messages", fmt::format("{} over {} hops, {} bytes", grouped(verdict.messages), grouped(verdict.hops), grouped(verdict.bytes)));
+  rows.emplace_back("digest", fmt::format("{:016x}", verdict.digest));
+  for (const std::string& offence : verdict.offences) rows.emplace_back("offence", offence);
+  if (verdict.stopped) rows.emplace_back("", "there may be more: the rest was not read");
+  rows.emplace_back("verdict", verdict.ok ? "legal and complete" : "REFUSED");
+  return aligned(rows);
+}
+
+int verify(const VerifyArguments& arguments) {
+  TraceReader reader(arguments.trace);
+  Judge judge(reader.header());
+  Progress progress;
+  TraceMessage message;
+  while (reader.next(message) && judge.message(message)) {
+    if (interrupted()) throw RunError(fmt::format("interrupted at line {}", reader.line()));
+    if (progress.due()) progress.show(fmt::format("line {}", grouped(reader.line())));
+  }
+  progress.clear();
+  const Verdict verdict = judge.finish();
+  print(arguments.json ? to_json(reader.header(), verdict).dump() + "\n" : to_table(reader.header(), verdict));
+  if (verdict.ok) return 0;
+  throw RunError(verdict.offences.front());
+}
+
+}  // namespace
+
+Subcommand add_verify(CLI::App& torus) {
+  const auto arguments = std::make_shared<VerifyArguments>();
+  CLI::App* app = torus.add_subcommand("verify", "Judge a trace: legality of every step, causality, delivery");
+  app->add_option("trace", arguments->trace, "a file, plain or gzip; - is standard input")->required();
+  app->add_flag("--json", arguments->json, "print one JSON object");
+  return {app, [arguments] { return verify(*arguments); }};
+}
+
+}  // namespace torus::command
