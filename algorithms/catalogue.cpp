@@ -6,8 +6,6 @@
 #include "algorithms/broadcast/dimension_wise.hpp"
 #include "algorithms/broadcast/edf.hpp"
 #include "algorithms/broadcast/flood.hpp"
-#include "algorithms/broadcast/squeeze_expand.hpp"
-#include "algorithms/broadcast/synthesized.hpp"
 #include "algorithms/broadcast/mst.hpp"
 #include "algorithms/broadcast/mst_naive.hpp"
 #include "algorithms/broadcast/park_choi.hpp"
@@ -18,6 +16,8 @@
 #include "algorithms/broadcast/scatter_collect_2d.hpp"
 #include "algorithms/broadcast/separate_dimensions.hpp"
 #include "algorithms/broadcast/span.hpp"
+#include "algorithms/broadcast/squeeze_expand.hpp"
+#include "algorithms/broadcast/synthesized.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 #include "algorithms/broadcast/wang_tseng.hpp"
 #include "algorithms/total_exchange/a2.hpp"
@@ -38,16 +38,18 @@ namespace {
 
 constexpr std::array algorithms{
     &broadcast::flood,
-    &broadcast::squeeze_expand,
-    &broadcast::synthesized,
     &broadcast::flood_pipelined,
     &broadcast::dimension_wise,
     &broadcast::wang_tseng,
     &broadcast::wang_tseng_trimmed,
     &broadcast::tsai_mckinley,
     &broadcast::span,
+    &broadcast::squeeze_expand,
+    &broadcast::two_line,
+    &broadcast::pairs,
     &broadcast::peters_syska,
     &broadcast::park_choi,
+    &broadcast::synthesized,
     &broadcast::mst_naive,
     &broadcast::mst,
     &broadcast::separate_dimensions,

@@ -4,30 +4,45 @@
 #include <algorithm>
 
 #include "algorithms/broadcast/circuit/squeeze_variants.hpp"
+#include "algorithms/common/refusal.hpp"
 
 namespace torus::broadcast {
 namespace {
 
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  const Topology& topology = machine.topology;
-  if (!topology.is_torus()) return topology.text() + " is not a torus: squeeze-expand goes round rings, 8x12 would do";
-  if (wide_dimensions(topology).size() < 2) {
-    return topology.text() + " is a ring: squeeze-expand needs two dimensions wider than 1 (8x12 would do), dimension-wise takes rings";
-  }
-  if (machine.ports < 3) {
-    return "squeeze-expand needs 3 ports or more: --ports " + std::to_string(machine.ports) +
-           " is what dimension-wise is for, --ports 3 would do";
-  }
-  if (!allows(machine.switching, Switching::circuit)) {
-    return "squeeze-expand turns corners at will: --switching " + std::string(name(machine.switching)) + " is too strict, circuit would do";
-  }
-  return std::nullopt;
+using refusal::Refusal;
+
+Refusal of_ports(std::string_view name, const Machine& machine) {
+  if (machine.ports >= 3) return std::nullopt;
+  return std::string(name) + " needs 3 ports or more: --ports " + std::to_string(machine.ports) +
+         " is what dimension-wise is for, --ports 3 would do";
 }
 
-Plan plan(const Machine& machine, const Request& request) {
+/// Tori of at least and at most so many dimensions wider than 1.
+Refusal of_shape(std::string_view name, const Machine& machine, std::size_t least, std::size_t most) {
+  const std::size_t wide = wide_dimensions(machine.topology).size();
+  if (machine.topology.is_torus() && wide >= least && wide <= most) return std::nullopt;
+  return std::string(name) + " needs a torus of " +
+         (most == 2    ? "two"
+          : least == 3 ? "three or more"
+                       : "two or more") +
+         " dimensions wider than 1, not " + machine.topology.text() + (least == 3 ? "; 6x8x12 would do" : "; 8x12 would do");
+}
+
+Refusal of_all(std::string_view name, const Machine& machine, const Request& request, std::size_t least, std::size_t most) {
+  return refusal::first_of(of_shape(name, machine, least, most), of_ports(name, machine),
+                           refusal::of_switching(name, machine, Switching::circuit), refusal::of_segments(name, request));
+}
+
+Refusal refuses(const Machine& machine, const Request& request) { return of_all("squeeze-expand", machine, request, 2, max_dimensions); }
+Refusal refuses_two_line(const Machine& machine, const Request& request) { return of_all("two-line", machine, request, 2, 2); }
+Refusal refuses_pairs(const Machine& machine, const Request& request) { return of_all("pairs", machine, request, 3, max_dimensions); }
+
+/// The variant of that name with the fewest steps; of any name, if it is empty.
+Plan plan_variant(std::string_view name, const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
   auto variants =
       wide_dimensions(topology).size() == 2 ? planar_variants(topology, machine.ports) : solid_variants(topology, machine.ports);
+  if (!name.empty()) std::erase_if(variants, [&](const SqueezeVariant& variant) { return variant.name != name; });
   std::stable_sort(variants.begin(), variants.end(),
                    [](const SqueezeVariant& a, const SqueezeVariant& b) { return a.least_steps < b.least_steps; });
   auto schedule = std::make_shared<const CircuitSchedule>(variants.front().build());
@@ -51,6 +66,10 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
+Plan plan(const Machine& machine, const Request& request) { return plan_variant("", machine, request); }
+Plan plan_two_line(const Machine& machine, const Request& request) { return plan_variant("two-line", machine, request); }
+Plan plan_pairs(const Machine& machine, const Request& request) { return plan_variant("pairs", machine, request); }
+
 }  // namespace
 
 const Algorithm squeeze_expand{
@@ -65,6 +84,30 @@ const Algorithm squeeze_expand{
     .native = {.switching = Switching::circuit},
     .refuses = refuses,
     .plan = plan,
+};
+
+const Algorithm two_line{
+    .name = "two-line",
+    .collective = Collective::broadcast,
+    .source = "this project, after Wang, Tseng, Ni & Sheu, section 3.2",
+    .shapes = "torus n_1 x n_2, any sides wider than 1",
+    .ports = "3 or 4",
+    .steps = "min over a of L(m)+L(n_b)+(n_a mod 2), m = n_a less n_a mod 2, L = ceil(log_{ports+1})",
+    .native = {.switching = Switching::circuit},
+    .refuses = refuses_two_line,
+    .plan = plan_two_line,
+};
+
+const Algorithm pairs{
+    .name = "pairs",
+    .collective = Collective::broadcast,
+    .source = "this project, after Wang, Tseng, Ni & Sheu, section 5",
+    .shapes = "torus of any sides, three or more of them wider than 1",
+    .ports = "3 or more",
+    .steps = "1+sum L(floor(n_d/2))+closing, closing = L(2^(k-1)), at times one or two more, L = ceil(log_{ports+1})",
+    .native = {.switching = Switching::circuit},
+    .refuses = refuses_pairs,
+    .plan = plan_pairs,
 };
 
 }  // namespace torus::broadcast

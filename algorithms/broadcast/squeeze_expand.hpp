@@ -17,5 +17,8 @@
 namespace torus::broadcast {
 
 extern const Algorithm squeeze_expand;
+/// Single variants, to set beside the best.
+extern const Algorithm two_line;
+extern const Algorithm pairs;
 
 }  // namespace torus::broadcast

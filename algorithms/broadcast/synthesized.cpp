@@ -3,6 +3,7 @@
 
 #include "algorithms/broadcast/circuit/table_step.hpp"
 #include "algorithms/broadcast/synthesis/synthesizer.hpp"
+#include "algorithms/common/refusal.hpp"
 #include "runtime/error.hpp"
 
 namespace torus::broadcast {
@@ -11,17 +12,16 @@ namespace {
 constexpr NodeId most_nodes = NodeId{1} << 20U;
 constexpr std::uint32_t most_steps_over = 3;
 
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
+refusal::Refusal of_shape(const Machine& machine) {
   const Topology& topology = machine.topology;
-  if (!topology.is_torus()) return topology.text() + " is not a torus: synthesized goes round rings, 8x12 would do";
-  if (!allows(machine.switching, Switching::circuit)) {
-    return "synthesized turns corners at will: --switching " + std::string(name(machine.switching)) + " is too strict, circuit would do";
-  }
-  if (topology.nodes() > most_nodes) {
-    return topology.text() + " has " + std::to_string(topology.nodes()) + " nodes: synthesized searches tori up to " +
-           std::to_string(most_nodes) + ", 1024x1024 would do";
-  }
-  return std::nullopt;
+  if (!topology.is_torus()) return "synthesized needs a torus, not " + topology.text() + "; 8x12 would do";
+  if (topology.nodes() <= most_nodes) return std::nullopt;
+  return "synthesized searches tori of up to " + std::to_string(most_nodes) + " nodes, not " + topology.text() + "; 1024x1024 would do";
+}
+
+std::optional<std::string> refuses(const Machine& machine, const Request& request) {
+  return refusal::first_of(of_shape(machine), refusal::of_switching("synthesized", machine, Switching::circuit),
+                           refusal::of_segments("synthesized", request));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

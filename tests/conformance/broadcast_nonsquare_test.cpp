@@ -171,8 +171,10 @@ TEST_CASE("squeeze-expand refuses what it cannot do and names what would do", "[
     return squeeze_expand.refuses(Machine(Topology::parse(text), ports, switching), broadcast_from(0)).value_or("");
   };
   CHECK(refusal("8x12", 2, Switching::circuit).find("dimension-wise") != std::string::npos);
-  CHECK(refusal("8x12m", 3, Switching::circuit).find("not a torus") != std::string::npos);
-  CHECK(refusal("1x12", 2, Switching::circuit).find("ring") != std::string::npos);
+  CHECK(refusal("8x12m", 3, Switching::circuit).find("needs a torus") != std::string::npos);
+  CHECK(refusal("1x12", 2, Switching::circuit).find("two or more dimensions wider than 1, not 1x12") != std::string::npos);
   CHECK(refusal("8x12", 4, Switching::wormhole).find("circuit would do") != std::string::npos);
   CHECK(refusal("8x12", 4, Switching::circuit).empty());
+  CHECK(two_line.refuses(Machine(Topology::parse("4x5x6"), 4, Switching::circuit), broadcast_from(0)).has_value());
+  CHECK(pairs.refuses(Machine(Topology::parse("4x5"), 4, Switching::circuit), broadcast_from(0)).has_value());
 }

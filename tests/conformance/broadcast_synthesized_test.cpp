@@ -144,7 +144,7 @@ TEST_CASE("synthesized refuses what it cannot do and names what would do", "[con
     request.sources = {0};
     return synthesized.refuses(Machine(Topology::parse(text), 0, switching), request).value_or("");
   };
-  CHECK(refusal("8x12m", Switching::circuit).find("not a torus") != std::string::npos);
+  CHECK(refusal("8x12m", Switching::circuit).find("needs a torus") != std::string::npos);
   CHECK(refusal("8x12", Switching::wormhole).find("circuit would do") != std::string::npos);
   CHECK(refusal("1024x1025", Switching::circuit).find("1024x1024 would do") != std::string::npos);
   CHECK(refusal("7x9", Switching::circuit).empty());
