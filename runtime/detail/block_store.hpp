@@ -60,7 +60,7 @@ class BlockStore {
 
   /// Lets the kernel provide the memory that the run will need.
   void populate(unsigned part, unsigned parts) {
-    if (stride_ > 0) bytes_.populate(expected_, part, parts);
+    if (stride_ > 0) bytes_.populate(expected_ * stride_, part, parts);
     ids_.populate(expected_, part, parts);
     if (chained_) next_.populate(expected_, part, parts);
     table_.populate(table_.size(), part, parts);
@@ -167,7 +167,7 @@ class BlockStore {
 #if defined(__SSE2__)
     if (streaming_ && bytes >= 512) return stream(target, source, bytes);
 #endif
-    std::memcpy(target, source, bytes);
+    if (bytes > 0) std::memcpy(target, source, bytes);
   }
   /// After the last copy of a step: streamed bytes are visible to others once they have passed the barrier.
   void fence() const noexcept {
