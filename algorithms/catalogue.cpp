@@ -4,18 +4,39 @@
 #include <array>
 
 #include "algorithms/broadcast/dimension_wise.hpp"
+#include "algorithms/broadcast/edf.hpp"
 #include "algorithms/broadcast/flood.hpp"
+#include "algorithms/broadcast/mst.hpp"
+#include "algorithms/broadcast/mst_naive.hpp"
 #include "algorithms/broadcast/park_choi.hpp"
 #include "algorithms/broadcast/peters_syska.hpp"
+#include "algorithms/broadcast/pipeline.hpp"
+#include "algorithms/broadcast/rs_bcast.hpp"
+#include "algorithms/broadcast/scatter_collect_1d.hpp"
+#include "algorithms/broadcast/scatter_collect_2d.hpp"
+#include "algorithms/broadcast/separate_dimensions.hpp"
 #include "algorithms/broadcast/span.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 #include "algorithms/broadcast/wang_tseng.hpp"
+#include "algorithms/total_exchange/a2.hpp"
+#include "algorithms/total_exchange/a3.hpp"
+#include "algorithms/total_exchange/bruck.hpp"
+#include "algorithms/total_exchange/dimension_wise.hpp"
+#include "algorithms/total_exchange/direct.hpp"
+#include "algorithms/total_exchange/log_rotating.hpp"
+#include "algorithms/total_exchange/logarithmic.hpp"
+#include "algorithms/total_exchange/open_shop.hpp"
+#include "algorithms/total_exchange/phases.hpp"
+#include "algorithms/total_exchange/rotating.hpp"
+#include "algorithms/total_exchange/sequential.hpp"
+#include "algorithms/total_exchange/stride.hpp"
 
 namespace torus {
 namespace {
 
 constexpr std::array algorithms{
     &broadcast::flood,
+    &broadcast::flood_pipelined,
     &broadcast::dimension_wise,
     &broadcast::wang_tseng,
     &broadcast::wang_tseng_trimmed,
@@ -23,6 +44,26 @@ constexpr std::array algorithms{
     &broadcast::span,
     &broadcast::peters_syska,
     &broadcast::park_choi,
+    &broadcast::mst_naive,
+    &broadcast::mst,
+    &broadcast::separate_dimensions,
+    &broadcast::rs_bcast,
+    &broadcast::pipeline,
+    &broadcast::edf,
+    &broadcast::scatter_collect_1d,
+    &broadcast::scatter_collect_2d,
+    &exchange::a2,
+    &exchange::a3,
+    &exchange::phases,
+    &exchange::open_shop,
+    &exchange::dimension_wise,
+    &exchange::sequential,
+    &exchange::rotating,
+    &exchange::logarithmic,
+    &exchange::log_rotating,
+    &exchange::bruck,
+    &exchange::stride,
+    &exchange::direct,
 };
 
 }  // namespace

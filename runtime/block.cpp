@@ -14,8 +14,6 @@
 namespace torus {
 namespace {
 
-constexpr std::uint32_t no_source = std::numeric_limits<std::uint32_t>::max();
-
 /// Word j of the block with this key. Multiplications by odd constants: cheap, and every bit of key and j reaches the high half.
 std::uint64_t word(std::uint64_t key, std::uint64_t j) noexcept {
   const std::uint64_t w = (key ^ (j * 0x9E3779B97F4A7C15U)) * 0xD1B54A32D192ED03U;
@@ -68,13 +66,17 @@ Placement Placement::replicated(NodeId nodes, std::vector<NodeId> sources, Bytes
     throw InputError(std::to_string(sources.size()) + " sources of " + std::to_string(segments) +
                      " segments: a node can hold at most 2147483647 blocks; choose fewer segments");
   }
-  Placement placement(Kind::replicated, nodes, segments);
+  Placement placement(sources.size() == 1 ? Kind::one_source : Kind::several_sources, nodes, segments);
   placement.segment_ = bytes / segments;
   placement.longer_ = static_cast<std::uint32_t>(bytes % segments);
   placement.buckets_ = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(blocks));
   placement.sources_ = std::move(sources);
-  if (placement.sources_.size() > 1) {
-    placement.index_of_source_.assign(nodes, no_source);
+  if (placement.sources_.size() == 1) {
+    placement.first_id_ = BlockId{placement.sources_.front()} * segments;
+    placement.ids_ = segments;
+  } else {
+    placement.ids_ = std::uint64_t{nodes} * segments;
+    placement.index_of_source_.assign(nodes, no_bucket);
     for (std::uint32_t i = 0; i < placement.sources_.size(); ++i) placement.index_of_source_[placement.sources_[i]] = i;
   }
   return placement;
@@ -84,6 +86,7 @@ Placement Placement::personalised(NodeId nodes, Bytes bytes) {
   Placement placement(Kind::personalised, nodes, nodes);
   placement.segment_ = bytes;
   placement.buckets_ = nodes;
+  placement.ids_ = std::uint64_t{nodes} * nodes;
   return placement;
 }
 
@@ -93,6 +96,7 @@ Placement Placement::scattered(NodeId nodes, NodeId root, Bytes bytes) {
   placement.segment_ = bytes;
   placement.buckets_ = nodes;
   placement.root_ = root;
+  placement.ids_ = nodes;
   return placement;
 }
 
@@ -106,12 +110,14 @@ Placement Placement::resident(NodeId nodes, std::uint32_t per_node, Bytes bytes)
   Placement placement(Kind::resident, nodes, per_node);
   placement.segment_ = bytes;
   placement.buckets_ = per_node;
+  placement.ids_ = std::uint64_t{nodes} * per_node;
   return placement;
 }
 
 std::uint64_t Placement::initial_count(NodeId node) const noexcept {
   switch (kind_) {
-    case Kind::replicated: return std::binary_search(sources_.begin(), sources_.end(), node) ? segments_.value() : 0;
+    case Kind::one_source:
+    case Kind::several_sources: return std::binary_search(sources_.begin(), sources_.end(), node) ? segments_.value() : 0;
     case Kind::personalised:
     case Kind::resident: return segments_.value();
     case Kind::scattered: return node == root_ ? nodes_ : 0;
@@ -122,7 +128,8 @@ std::uint64_t Placement::initial_count(NodeId node) const noexcept {
 
 BlockId Placement::initial(NodeId node, std::uint64_t i) const noexcept {
   switch (kind_) {
-    case Kind::replicated:
+    case Kind::one_source:
+    case Kind::several_sources:
     case Kind::personalised:
     case Kind::resident: return BlockId{node} * segments_.value() + i;
     case Kind::scattered: return i;
@@ -133,7 +140,8 @@ BlockId Placement::initial(NodeId node, std::uint64_t i) const noexcept {
 
 std::uint64_t Placement::wanted_count(NodeId node) const noexcept {
   switch (kind_) {
-    case Kind::replicated: return sources_.size() * std::uint64_t{segments_.value()};
+    case Kind::one_source:
+    case Kind::several_sources: return sources_.size() * std::uint64_t{segments_.value()};
     case Kind::personalised:
     case Kind::resident: return segments_.value();
     case Kind::scattered: return 1;
@@ -144,7 +152,8 @@ std::uint64_t Placement::wanted_count(NodeId node) const noexcept {
 
 BlockId Placement::wanted(NodeId node, std::uint64_t i) const noexcept {
   switch (kind_) {
-    case Kind::replicated: return BlockId{sources_[i / segments_.value()]} * segments_.value() + i % segments_.value();
+    case Kind::one_source:
+    case Kind::several_sources: return BlockId{sources_[i / segments_.value()]} * segments_.value() + i % segments_.value();
     case Kind::personalised: return i * nodes_ + node;
     case Kind::resident: return BlockId{node} * segments_.value() + i;
     case Kind::scattered: return node;
@@ -155,7 +164,8 @@ BlockId Placement::wanted(NodeId node, std::uint64_t i) const noexcept {
 
 bool Placement::wants(NodeId node, BlockId id) const noexcept {
   switch (kind_) {
-    case Kind::replicated: return exists(id);
+    case Kind::one_source:
+    case Kind::several_sources: return exists(id);
     case Kind::personalised: return split(id).second == node;
     case Kind::resident: return split(id).first == node;
     case Kind::scattered: return id == node;
@@ -166,7 +176,8 @@ bool Placement::wants(NodeId node, BlockId id) const noexcept {
 
 std::uint64_t Placement::initial_total() const noexcept {
   switch (kind_) {
-    case Kind::replicated: return sources_.size() * std::uint64_t{segments_.value()};
+    case Kind::one_source:
+    case Kind::several_sources: return sources_.size() * std::uint64_t{segments_.value()};
     case Kind::personalised:
     case Kind::resident: return std::uint64_t{nodes_} * segments_.value();
     case Kind::scattered:
@@ -176,22 +187,7 @@ std::uint64_t Placement::initial_total() const noexcept {
 }
 
 std::uint64_t Placement::wanted_total() const noexcept {
-  return kind_ == Kind::replicated ? initial_total() * nodes_ : initial_total();
-}
-
-bool Placement::exists(BlockId id) const noexcept {
-  switch (kind_) {
-    case Kind::replicated: {
-      const std::uint64_t source = id / segments_.value();
-      if (sources_.size() == 1) return source == sources_.front();
-      return source < nodes_ && !sources_.empty() && index_of_source_[source] != no_source;
-    }
-    case Kind::personalised:
-    case Kind::resident: return id < std::uint64_t{nodes_} * segments_.value();
-    case Kind::scattered:
-    case Kind::gathered: return id < nodes_;
-  }
-  return false;
+  return kind_ == Kind::one_source || kind_ == Kind::several_sources ? initial_total() * nodes_ : initial_total();
 }
 
 }  // namespace torus

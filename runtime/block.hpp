@@ -47,7 +47,7 @@ class Placement {
   NodeId nodes() const noexcept { return nodes_; }
   /// Length of a block; of the longest block.
   Bytes bytes(BlockId id) const noexcept {
-    return kind_ == Kind::replicated && segments_.value() > 1 ? segment_ + (segment_of(id) < longer_ ? 1 : 0) : segment_;
+    return longer_ == 0 ? segment_ : segment_ + (split(id).second < longer_ ? 1 : 0);
   }
   Bytes longest() const noexcept { return segment_ + (longer_ > 0 ? 1 : 0); }
   bool uniform() const noexcept { return longer_ == 0; }
@@ -63,28 +63,36 @@ class Placement {
   std::uint64_t wanted_total() const noexcept;
 
   /// Whether there is such a block at all.
-  bool exists(BlockId id) const noexcept;
+  bool exists(BlockId id) const noexcept { return bucket(id) != no_bucket; }
 
   /// Where a node's table of held blocks looks for one: 0..buckets()-1. One block a bucket if everyone wants all; else several may meet.
   std::uint32_t buckets() const noexcept { return buckets_; }
-  /// For ids that exist.
+  static constexpr std::uint32_t no_bucket = 0xffffffff;
+  /// no_bucket for ids that no block has.
   std::uint32_t bucket(BlockId id) const noexcept {
+    id -= first_id_;
+    if (id >= ids_) return no_bucket;
     switch (kind_) {
-      case Kind::replicated: return source_bucket(id);
       case Kind::personalised: {
         const auto [origin, destination] = split(id);
         return destination >= origin ? destination - origin : destination + nodes_ - origin;
       }
-      case Kind::scattered:
-      case Kind::gathered: return static_cast<std::uint32_t>(id);
       case Kind::resident: return split(id).second;
+      case Kind::several_sources: {
+        const auto [source, segment] = split(id);
+        const std::uint32_t index = index_of_source_[source];
+        return index == no_bucket ? no_bucket : index * segments_.value() + segment;
+      }
+      case Kind::one_source:
+      case Kind::scattered:
+      case Kind::gathered: break;
     }
-    return 0;
+    return static_cast<std::uint32_t>(id);
   }
   bool one_block_a_bucket() const noexcept { return kind_ != Kind::personalised && kind_ != Kind::resident; }
 
  private:
-  enum class Kind : std::uint8_t { replicated, personalised, scattered, gathered, resident };
+  enum class Kind : std::uint8_t { one_source, several_sources, personalised, scattered, gathered, resident };
 
   Placement(Kind kind, NodeId nodes, std::uint32_t divisor) : kind_{kind}, nodes_{nodes}, segments_{divisor} {}
 
@@ -96,19 +104,14 @@ class Placement {
     }
     return {static_cast<std::uint32_t>(id / segments_.value()), static_cast<std::uint32_t>(id % segments_.value())};
   }
-  std::uint32_t segment_of(BlockId id) const noexcept { return split(id).second; }
-  std::uint32_t source_bucket(BlockId id) const noexcept {
-    if (sources_.size() == 1) return segment_of(id);
-    const auto [source, segment] = split(id);
-    return index_of_source_[source] * segments_.value() + segment;
-  }
-
   Kind kind_;
   NodeId nodes_;
   detail::Divisor segments_;
   Bytes segment_ = 0;         // bytes of the shorter blocks
   std::uint32_t longer_ = 0;  // this many segments are a byte longer
   std::uint32_t buckets_ = 1;
+  BlockId first_id_ = 0;      // ids that exist are among the ids_ from here
+  std::uint64_t ids_ = 0;
   NodeId root_ = 0;
   std::vector<NodeId> sources_;                  // ascending
   std::vector<std::uint32_t> index_of_source_;   // by rank, where there are several sources

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/engine.hpp"
 
-#define XXH_INLINE_ALL  // the header alone, no library to link
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <chrono>
@@ -41,11 +39,14 @@ constexpr std::size_t most_named_waiters = 8;
 /// All that a worker writes during a step: its own cache lines, its own pools.
 struct alignas(128) Worker {
   std::uint32_t index = 0;
+  detail::BlockStore::Stock* stock = nullptr;
   StepRecord step;                       // of the present step
   NodeId phase_node = 0;                 // who named the phase; meaningful if step.phase is set
   std::uint64_t digest = 0;
-  Bytes bytes_hops = 0;
+  std::uint64_t further_hops = 0;        // of the present step, beyond one a message
+  Bytes further_bytes_hops = 0;          // message bytes times those
   std::uint64_t blocks = 0;
+  std::uint64_t header_words = 0;        // of the present step
   std::uint64_t duplicates = 0;
   std::uint64_t activated = 0;           // nodes put into the next step by this worker
   std::uint64_t ended = 0;
@@ -91,6 +92,8 @@ class Engine::Impl final : public Network {
         slots_{static_cast<std::uint32_t>(topology_.channel_slots())},
         packet_{machine_.switching == Switching::packet},
         shared_{machine_.contention == Contention::share},
+        block_bytes_{placement_.longest()},
+        hops_only_{packet_ && !shared_ && placement_.uniform()},
         estimate_{estimate_memory(machine_, placement_, options_.program_bytes)},
         limit_{options_.memory_limit > 0 ? options_.memory_limit : available_memory() / 5 * 4} {
     const Clock::time_point start = Clock::now();
@@ -102,6 +105,7 @@ class Engine::Impl final : public Network {
     const bool streaming = expected * placement_.longest() > last_level_cache();
     store_ = std::make_unique<detail::BlockStore>(placement_, expected, std::max<Bytes>(limit_, estimate_.payload + estimate_.blocks + (Bytes{1} << 24U)),
                                                   executor_->workers(), streaming && placement_.one_block_a_bucket());
+    for (Worker& w : workers_) w.stock = &store_->stock(w.index);
     nodes_ = detail::Region<Node>(topology_.nodes());
     arrived_ = detail::Region<std::uint8_t>(2 * std::size_t{topology_.nodes()});
     channels_ = detail::ChannelTable(machine_);
@@ -119,7 +123,7 @@ class Engine::Impl final : public Network {
     const auto parts = static_cast<unsigned>(workers_.size());
     executor_->run([&](unsigned part) {
       store_->populate(part, parts);
-      channels_.populate(part, parts);
+      channels_.make(part, parts);
       if (links_) links_->make(part, parts);
       const NodeId to = part_end(part);
       for (NodeId rank = part_begin(part); rank < to; ++rank) {
@@ -173,58 +177,16 @@ class Engine::Impl final : public Network {
   // ---- what nodes call (Network) ----
 
   void send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) override {
-    Worker& w = workers_[NodeDoor::worker(from)];
-    const NodeId source = from.rank();
-    Bytes payload = 0;
-    if (placement_.uniform()) {
-      payload = placement_.longest() * blocks.size();
-    } else {
-      for (const BlockId id : blocks) payload += placement_.bytes(id);
-    }
-    const Bytes bytes = payload + sizeof(Word) * header.size();
+    Worker& w = worker_of(from);
     if (NodeDoor::sends(from)++ >= machine_.ports) w.suspect = true;
-
-    Path path = packet_ && route.size() == 1 ? claim_hop(source, route[0], bytes) : claim_route(source, moving_legs(route, w.legs), bytes);
-    Message& m = *w.arenas[now_ & 1U].allocate(blocks.size(), path.legs.size(), header.size());
-    MessageArena::set_ends(m, now_, source, path.destination, path.in_slot, bytes);
-    std::copy(path.legs.begin(), path.legs.end(), MessageArena::legs(m));
-    std::copy(blocks.begin(), blocks.end(), MessageArena::blocks(m));
-    std::copy(header.begin(), header.end(), MessageArena::header(m));
-    if (!path.legal) w.suspect = true;
-    Slot* const slots = MessageArena::slots(m);
-    if (!find_all(w, source, blocks, slots) || !path.legal) return;
-    copy_all(w, source, blocks, slots, release);
-
-    const bool pushed = shared_ ? shared_links_.push(std::size_t{path.destination} * slots_ + path.in_slot, &m)
-                                : links_->push(std::size_t{path.destination} * slots_ + path.in_slot, &m);
-    if (!pushed) {
-      w.suspect = true;
-      w.violations.push_back({Offence::queue_overflow, now_, path.destination,
-                              "step " + std::to_string(now_) + ": the queue of in-channel " + std::to_string(path.in_slot) + " of node " +
-                                  std::to_string(path.destination) + " is full: a message of node " + std::to_string(source) + " finds no room"});
-      return;
-    }
-    std::atomic_ref arrived(arrived_[2 * std::size_t{path.destination} + (now_ & 1U)]);
-    if (arrived.load(std::memory_order_relaxed) == 0) arrived.store(1, std::memory_order_relaxed);  // read after the barrier
-    if (active_[(now_ + 1) & 1U].insert(path.destination)) ++w.activated;
-
-    w.step.messages += 1;
-    w.step.control_messages += blocks.empty() ? 1U : 0U;
-    w.step.hops += path.hops;
-    w.step.bytes += bytes;
-    w.step.payload_bytes += payload;
-    w.step.most_bytes = std::max(w.step.most_bytes, bytes);
-    w.step.longest_route = std::max(w.step.longest_route, path.hops);
-    w.bytes_hops += bytes * path.hops;
-    w.blocks += blocks.size();
-    const std::span<const std::byte> digested = MessageArena::digested(m);
-    w.digest += XXH3_64bits(digested.data(), digested.size());
+    if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty()) return send_one(w, from.rank(), route[0], blocks[0], release);
+    send_any(w, from.rank(), route, blocks, header, release);
   }
 
   bool holds(const Node& node, BlockId id) const override { return store_->find(node.rank(), id) != 0; }
 
   std::span<const BlockId> blocks(const Node& node) override {
-    std::vector<BlockId>& held = workers_[NodeDoor::worker(node)].held;
+    std::vector<BlockId>& held = worker_of(node).held;
     held.clear();
     store_->each_held(node.rank(), [&](BlockId id, Slot) { held.push_back(id); });
     return held;
@@ -236,17 +198,17 @@ class Engine::Impl final : public Network {
     return {store_->at(slot), static_cast<std::size_t>(placement_.bytes(id))};
   }
 
-  void release(Node& node, BlockId id) override { store_->release(NodeDoor::worker(node), node.rank(), id); }
+  void release(Node& node, BlockId id) override { store_->release(*worker_of(node).stock, node.rank(), id); }
 
   void enter_phase(const Node& node, const char* phase) override {
-    Worker& w = workers_[NodeDoor::worker(node)];
+    Worker& w = worker_of(node);
     if (w.step.phase != nullptr && w.phase_node <= node.rank()) return;
     w.step.phase = phase;
     w.phase_node = node.rank();
   }
 
-  void* allocate_frame(Node& node, std::size_t bytes) override { return workers_[NodeDoor::worker(node)].frames.allocate(bytes); }
-  void free_frame(Node& node, void* frame, std::size_t bytes) noexcept override { workers_[NodeDoor::worker(node)].frames.free(frame, bytes); }
+  void* allocate_frame(Node& node, std::size_t bytes) override { return worker_of(node).frames.allocate(bytes); }
+  void free_frame(Node& node, void* frame, std::size_t bytes) noexcept override { worker_of(node).frames.free(frame, bytes); }
 
  private:
   struct Path {
@@ -256,6 +218,8 @@ class Engine::Impl final : public Network {
     bool legal = false;
     RouteView legs;
   };
+
+  static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
 
   // ---- set-up ----
 
@@ -285,12 +249,12 @@ class Engine::Impl final : public Network {
 
   void prepare(const std::function<Program(Node&)>& start) {
     now_ = 0;
-    ++epoch_;
+    first_epoch_ = ++epoch_;
     world_.now = 0;
     store_->clear();
     channels_.clear_loads();
     for (Worker& w : workers_) {
-      w.digest = w.bytes_hops = w.blocks = w.duplicates = w.activated = w.ended = 0;
+      w.digest = w.further_hops = w.further_bytes_hops = w.blocks = w.header_words = w.duplicates = w.activated = w.ended = 0;
       w.suspect = w.suspect_receives = false;
       w.violations.clear();
       w.failure = nullptr;
@@ -318,13 +282,13 @@ class Engine::Impl final : public Network {
     const std::uint64_t count = placement_.initial_count(rank);
     for (std::uint64_t i = 0; i < count; ++i) {
       const BlockId id = placement_.initial(rank, i);
-      const Slot slot = store_->take(w.index);
+      const Slot slot = store_->take(*w.stock);
       fill_block({store_->at(slot), static_cast<std::size_t>(placement_.bytes(id))}, options_.seed, id);
-      store_->adopt(w.index, rank, id, slot);
+      store_->adopt(*w.stock, rank, id, slot);
     }
     arrived_[2 * std::size_t{rank}] = arrived_[2 * std::size_t{rank} + 1] = 0;
     active_[0].insert(rank);
-    NodeDoor::worker(node) = w.index;
+    NodeDoor::worker(node) = &w;
     NodeDoor::wait(node) = Wait::none;
     NodeDoor::last_arrival(node) = 0;
     NodeDoor::sends(node) = 0;
@@ -353,7 +317,7 @@ class Engine::Impl final : public Network {
   void destroy_program(Node& node, Worker& w) noexcept {
     void*& address = NodeDoor::program(node);
     if (address == nullptr) return;
-    NodeDoor::worker(node) = w.index;
+    NodeDoor::worker(node) = &w;
     std::coroutine_handle<>::from_address(address).destroy();
     address = nullptr;
   }
@@ -468,7 +432,7 @@ class Engine::Impl final : public Network {
   /// Gives a node what arrived for it and lets its program go on to its next wait.
   void run_node(NodeId rank, Worker& w) {
     Node& node = nodes_[rank];
-    NodeDoor::worker(node) = w.index;
+    NodeDoor::worker(node) = &w;
     w.inbox.clear();
     if (now_ > 0) {
       std::uint8_t& arrived = arrived_[2 * std::size_t{rank} + ((now_ - 1) & 1U)];
@@ -508,9 +472,11 @@ class Engine::Impl final : public Network {
     if (w.inbox.size() > static_cast<std::size_t>(machine_.ports)) w.suspect_receives = true;
     for (const Message* m : w.inbox) {
       const std::span<const BlockId> ids = m->blocks();
+      if (ids.empty()) continue;
       const Slot* slots = MessageArena::slots(*m);
-      for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (!store_->adopt(w.index, rank, ids[i], slots[i])) ++w.duplicates;
+      if (!store_->adopt_at(*w.stock, rank, MessageArena::first_bucket(*m), ids[0], slots[0])) ++w.duplicates;
+      for (std::size_t i = 1; i < ids.size(); ++i) {
+        if (!store_->adopt(*w.stock, rank, ids[i], slots[i])) ++w.duplicates;
       }
     }
     NodeDoor::last_arrival(node) = now_;
@@ -528,21 +494,96 @@ class Engine::Impl final : public Network {
 
   // ---- sending ----
 
-  /// One hop under packet switching, the hot path: only the sender can claim the channel.
-  Path claim_hop(NodeId source, const Leg& leg, Bytes bytes) {
-    Path path{source, 0, 1, false, {&leg, 1}};
-    const Dimension d = leg.dimension;
-    if (d < 0 || d >= topology_.dimensions()) return path;
-    const bool complete = topology_.wiring(d) == Wiring::complete;
-    if (complete ? leg.hops < 1 || leg.hops >= topology_.extent(d) : (leg.hops != 1 && leg.hops != -1) || topology_.extent(d) == 1) {
-      if (leg.hops == 0) path.legs = {};
-      return path;
+  /// One block over one channel of a packet-switched machine: the hot path of everything that is written in the constant model.
+  [[gnu::always_inline]] inline void send_one(Worker& w, NodeId source, const Leg& leg, BlockId id, bool release) {
+    const Step now = now_;
+    detail::BlockStore& store = *store_;
+    const Path path = claim_hop(source, leg, block_bytes_);
+    Message& m = *w.arenas[now & 1U].allocate(1, path.legs.size(), 0);
+    MessageArena::set_ends(m, now, source, path.destination, path.in_slot, block_bytes_);
+    std::memcpy(MessageArena::blocks(m), &id, sizeof id);
+    if (path.legal) std::memcpy(MessageArena::legs(m), &leg, sizeof leg);
+    else copy_few(MessageArena::legs(m), path.legs);
+    const std::uint32_t bucket = placement_.bucket(id);
+    const Slot slot = bucket == Placement::no_bucket ? 0 : store.find_at(source, bucket, id);
+    if (slot == 0) return not_held(w, source, id);
+    if (!path.legal) {
+      w.suspect = true;
+      return;
     }
-    const std::optional<NodeId> to = topology_.neighbour(source, d, leg.hops);
-    if (!to) return path;
-    path.destination = *to;
+    const Slot to = store.take(*w.stock);
+    store.copy(to, slot, block_bytes_);
+    *MessageArena::slots(m) = to;
+    MessageArena::first_bucket(m) = bucket;
+    if (release) store.release_at(*w.stock, source, bucket, slot);
+    w.step.messages += 1;
+    w.step.bytes += block_bytes_;
+    w.blocks += 1;
+    w.digest += MessageArena::digest(m);
+    deliver(w, m, path);
+  }
+
+  [[gnu::noinline]] void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
+    const Bytes bytes = payload_of(blocks) + sizeof(Word) * header.size();
+    const Path path = packet_ && route.size() == 1 ? claim_hop(source, route[0], bytes) : claim_route(source, moving_legs(route, w.legs), bytes);
+    Message& m = *w.arenas[now_ & 1U].allocate(blocks.size(), path.legs.size(), header.size());
+    MessageArena::set_ends(m, now_, source, path.destination, path.in_slot, bytes);
+    copy_few(MessageArena::legs(m), path.legs);
+    copy_few(MessageArena::blocks(m), blocks);
+    copy_few(MessageArena::header(m), header);
+    if (!path.legal) w.suspect = true;
+    if (!find_all(w, source, blocks, m) || !path.legal) return;
+    copy_all(w, source, blocks, MessageArena::slots(m), release);
+    if (blocks.empty()) ++w.step.control_messages;
+    w.step.messages += 1;
+    w.step.bytes += bytes;
+    w.step.most_bytes = std::max(w.step.most_bytes, bytes);
+    if (path.hops > 1) {
+      w.further_hops += path.hops - 1;
+      w.further_bytes_hops += bytes * (path.hops - 1);
+      w.step.longest_route = std::max(w.step.longest_route, path.hops);
+    }
+    w.header_words += header.size();
+    w.blocks += blocks.size();
+    w.digest += MessageArena::digest(m);
+    deliver(w, m, path);
+  }
+
+  /// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
+  [[gnu::always_inline]] inline void deliver(Worker& w, const Message& m, const Path& path) {
+    const std::size_t in_channel = std::size_t{path.destination} * slots_ + path.in_slot;
+    if (!(shared_ ? shared_links_.push(in_channel, &m) : links_->push(in_channel, &m))) return overflow(w, m);
+    // Read after the barrier.
+    std::atomic_ref(arrived_[2 * std::size_t{path.destination} + (now_ & 1U)]).store(1, std::memory_order_relaxed);
+    if (active_[(now_ + 1) & 1U].insert(path.destination)) ++w.activated;
+  }
+
+  Bytes payload_of(std::span<const BlockId> blocks) const noexcept {
+    if (placement_.uniform()) return block_bytes_ * blocks.size();
+    Bytes payload = 0;
+    for (const BlockId id : blocks) payload += placement_.bytes(id);
+    return payload;
+  }
+
+  /// Mostly one value: that one without a call.
+  template <class T>
+  static void copy_few(T* to, std::span<const T> from) noexcept {
+    if (from.size() == 1) std::memcpy(to, from.data(), sizeof(T));
+    else if (!from.empty()) std::memcpy(to, from.data(), from.size_bytes());
+  }
+
+  /// One hop under packet switching, the hot path: only the sender can claim the channel, and its entry says where it ends.
+  [[gnu::always_inline]] inline Path claim_hop(NodeId source, const Leg& leg, Bytes bytes) {
+    const Dimension d = leg.dimension;
+    Path path{source, 0, 1, false, {&leg, leg.hops == 0 ? 0U : 1U}};
+    if (d < 0 || d >= topology_.dimensions()) return path;
+    const std::int32_t n = topology_.extent(d);
+    if (topology_.wiring(d) == Wiring::complete ? leg.hops < 1 || leg.hops >= n : (leg.hops != 1 && leg.hops != -1) || n == 1) return path;
     path.in_slot = static_cast<std::uint32_t>(topology_.slot(d, leg.hops));
-    path.legal = shared_ || detail::ChannelTable::claim_own(channels_.of_node(source, path.in_slot), epoch_, bytes);
+    ChannelEntry& entry = channels_.of_node(source, path.in_slot);
+    if (entry.to == detail::no_node) return path;
+    path.destination = entry.to;
+    path.legal = shared_ || detail::ChannelTable::claim_own(entry, epoch_, bytes);
     return path;
   }
 
@@ -576,30 +617,46 @@ class Engine::Impl final : public Network {
     return path;
   }
 
-  /// Where the sender holds the blocks; false, with a violation, if it does not hold one of them.
-  bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots) {
+  /// Writes to the message where the sender holds the blocks; false, with a violation, if it does not hold one of them.
+  bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Message& m) {
+    Slot* const slots = MessageArena::slots(m);
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      slots[i] = store_->find(source, blocks[i]);
+      const std::uint32_t bucket = placement_.bucket(blocks[i]);
+      if (i == 0) MessageArena::first_bucket(m) = bucket;
+      slots[i] = bucket == Placement::no_bucket ? 0 : store_->find_at(source, bucket, blocks[i]);
       if (slots[i] != 0) continue;
-      w.suspect = true;
-      w.violations.push_back({Offence::block_not_held, now_, source,
-                              "step " + std::to_string(now_) + ": node " + std::to_string(source) + " sends block " + std::to_string(blocks[i]) +
-                                  ", which it does not hold"});
+      not_held(w, source, blocks[i]);
       return false;
     }
     return true;
   }
 
+  [[gnu::cold, gnu::noinline]] void not_held(Worker& w, NodeId source, BlockId id) {
+    w.suspect = true;
+    w.violations.push_back({Offence::block_not_held, now_, source,
+                            "step " + std::to_string(now_) + ": node " + std::to_string(source) + " sends block " + std::to_string(id) +
+                                ", which it does not hold"});
+  }
+
   /// Copies the blocks to new slots, the receiver's, and replaces the sender's slots by them.
   void copy_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release) {
     constexpr std::size_t ahead = 4;
+    const bool uniform = placement_.uniform();
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (i + ahead < blocks.size()) store_->prefetch(slots[i + ahead]);
-      const Slot to = store_->take(w.index);
-      store_->copy(to, slots[i], placement_.bytes(blocks[i]));
+      const Slot to = store_->take(*w.stock);
+      store_->copy(to, slots[i], uniform ? block_bytes_ : placement_.bytes(blocks[i]));
       slots[i] = to;
-      if (release) store_->release(w.index, source, blocks[i]);
+      if (release) store_->release(*w.stock, source, blocks[i]);
     }
+  }
+
+  [[gnu::cold, gnu::noinline]] void overflow(Worker& w, const Message& m) {
+    w.suspect = true;
+    w.violations.push_back({Offence::queue_overflow, now_, m.destination(),
+                            "step " + std::to_string(now_) + ": a queue of node " + std::to_string(m.destination()) + " is full, dimension " +
+                                std::to_string(m.dimension()) + " direction " + std::to_string(m.direction()) + ": the message of node " +
+                                std::to_string(m.source()) + " finds no room"});
   }
 
   // ---- at the barrier ----
@@ -645,9 +702,9 @@ class Engine::Impl final : public Network {
       const StepRecord part = std::exchange(w.step, {});
       record.messages += part.messages;
       record.control_messages += part.control_messages;
-      record.hops += part.hops;
+      record.hops += part.messages + std::exchange(w.further_hops, 0);
       record.bytes += part.bytes;
-      record.payload_bytes += part.payload_bytes;
+      record.payload_bytes += part.bytes - sizeof(Word) * std::exchange(w.header_words, 0);
       record.most_bytes = std::max(record.most_bytes, part.most_bytes);
       record.longest_route = std::max(record.longest_route, part.longest_route);
       if (part.phase != nullptr && (record.phase == nullptr || w.phase_node < phase_node)) {
@@ -655,6 +712,8 @@ class Engine::Impl final : public Network {
         phase_node = w.phase_node;
       }
     }
+    if (record.messages > 0) record.longest_route = std::max(record.longest_route, 1U);
+    if (hops_only_ && record.messages > record.control_messages) record.most_bytes = std::max(record.most_bytes, block_bytes_);
     last_payload_ = record.payload_bytes;
     return record;
   }
@@ -679,7 +738,6 @@ class Engine::Impl final : public Network {
           const std::size_t i = channels_.index_of(entry);
           if (entry.stamp != epoch_ + 1) shared_messages_[i] = shared_bytes_[i] = 0;
           entry.stamp = epoch_ + 1;
-          entry.messages += 1;
           entry.bytes += m->bytes();
           most = std::max(most, ++shared_messages_[i]);
           record.most_bytes = std::max(record.most_bytes, shared_bytes_[i] += m->bytes());
@@ -716,11 +774,12 @@ class Engine::Impl final : public Network {
       result.hops += record.hops;
       result.bytes_delivered += record.payload_bytes;
       result.control_bytes += record.bytes - record.payload_bytes;
+      result.bytes_hops += record.bytes;
       result.channel_bytes_sum += record.most_bytes;
       result.model_time_s += machine_.cost.step(record.most_bytes, record.longest_route);
     }
     for (const Worker& w : workers_) {
-      result.bytes_hops += w.bytes_hops;
+      result.bytes_hops += w.further_bytes_hops;
       result.blocks_delivered += w.blocks;
       result.duplicates += w.duplicates;
       result.trace_digest += w.digest;
@@ -729,7 +788,7 @@ class Engine::Impl final : public Network {
     Bytes sum = 0;
     for (std::size_t i = 0; i < channels_.size(); ++i) {
       const ChannelEntry& entry = channels_[i];
-      used += entry.messages > 0 ? 1 : 0;
+      used += entry.stamp > first_epoch_ ? 1 : 0;
       sum += entry.bytes;
       result.channel_bytes_max = std::max(result.channel_bytes_max, entry.bytes);
     }
@@ -745,6 +804,8 @@ class Engine::Impl final : public Network {
   const std::uint32_t slots_;
   const bool packet_;
   const bool shared_;
+  const Bytes block_bytes_;                  // where all blocks are equally long
+  const bool hops_only_;                     // send_one() may serve
   const MemoryEstimate estimate_;
   const Bytes limit_;
   double allocation_s_ = 0;
@@ -762,6 +823,7 @@ class Engine::Impl final : public Network {
   World world_;
   Step now_ = 0;
   std::uint32_t epoch_ = 0;                  // like now_, but goes on from run to run: stamps need no clearing
+  std::uint32_t first_epoch_ = 0;            // of the present run
   Bytes last_payload_ = 0;                   // of the step before
   std::vector<std::uint32_t> groups_;
   std::vector<NodeId> active_nodes_;

@@ -30,9 +30,9 @@ struct RunOptions {
   Bytes program_bytes = 0;        ///< what the algorithm says its tables and nodes allocate, for the estimate
   bool verify = true;             ///< check every byte at the end
   /// Called at each barrier that messages cross, on the calling thread, with the messages of the step in no particular order.
-  std::function<void(std::span<const Message* const>)> on_messages;
+  std::function<void(std::span<const Message* const>)> on_messages = {};
   /// Called at each barrier, on the calling thread.
-  std::function<void(Step)> on_step;
+  std::function<void(Step)> on_step = {};
   /// Set from elsewhere (a signal handler): the run ends at the next barrier.
   const std::atomic<bool>* stop = nullptr;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/executor.hpp"
 
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -88,7 +89,10 @@ class ThreadsExecutor final : public Executor {
 
 class TbbExecutor final : public Executor {
  public:
-  explicit TbbExecutor(unsigned workers) : workers_{workers}, arena_(static_cast<int>(workers)) {}
+  explicit TbbExecutor(unsigned workers)
+      : workers_{workers},
+        allowed_(oneapi::tbb::global_control::max_allowed_parallelism, std::max(workers, std::max(1U, std::thread::hardware_concurrency()))),
+        arena_(static_cast<int>(workers)) {}
   unsigned workers() const noexcept override { return workers_; }
   void run(const std::function<void(unsigned)>& task) override {
     arena_.execute([&] {
@@ -98,6 +102,7 @@ class TbbExecutor final : public Executor {
 
  private:
   unsigned workers_;
+  oneapi::tbb::global_control allowed_;  // oneTBB starts no more threads than cores unless told so, and warns
   oneapi::tbb::task_arena arena_;
 };
 

@@ -27,10 +27,10 @@ class Message {
   Message(const Message&) = delete;
   Message& operator=(const Message&) = delete;
 
-  NodeId source() const noexcept { return source_; }
+  NodeId source() const noexcept { return static_cast<NodeId>(step_and_source_ >> 32U); }
   NodeId destination() const noexcept { return destination_; }
   /// The step in which it was sent.
-  Step step() const noexcept { return step_; }
+  Step step() const noexcept { return static_cast<Step>(step_and_source_); }
   /// The legs that it travelled, none of 0 hops.
   RouteView route() const noexcept { return {reinterpret_cast<const Leg*>(this->after() + 8 * std::size_t{blocks_}), legs_}; }
   /// The channel that it came in by, as (dimension, direction of travel).
@@ -52,16 +52,15 @@ class Message {
   const std::byte* after() const noexcept { return reinterpret_cast<const std::byte*>(this) + sizeof(Message); }
   std::byte* after() noexcept { return reinterpret_cast<std::byte*>(this) + sizeof(Message); }
 
-  std::uint32_t header_words_;
-  std::uint32_t in_slot_;  // channel slot of the last hop
-  // From here to the end of the route: what a trace tells of a message, and what its digest covers.
-  Step step_;
-  NodeId source_;
   NodeId destination_;
+  std::uint32_t in_slot_;  // channel slot of the last hop
+  std::uint32_t header_words_;
   std::uint32_t legs_;
-  Bytes bytes_;
   std::uint32_t blocks_;
-  std::uint32_t zero_;
+  std::uint32_t first_bucket_;  // of the first block, in the receiver's table
+  // From here to the end of the route, together with the counts: what a trace tells of a message, and what its digest covers.
+  std::uint64_t step_and_source_;  // step low, source high; written and hashed in one piece
+  Bytes bytes_;
 };
 
 /// The messages that a node received in a step, ordered by (in-channel, source).

@@ -139,7 +139,7 @@ class Node {
   Wait wait_ = Wait::none;
   std::uint16_t sends_ = 0;         // messages sent in this step
   Step last_arrival_ = 0;           // 1 + the step that brought the last message; 0: none yet
-  std::uint32_t worker_ = 0;        // who runs the node at present
+  void* worker_ = nullptr;          // who runs the node at present
   void* program_ = nullptr;         // address of the outermost frame
 };
 
@@ -155,8 +155,8 @@ struct NodeDoor {
   static Wait& wait(Node& n) noexcept { return n.wait_; }
   static std::uint16_t& sends(Node& n) noexcept { return n.sends_; }
   static Step& last_arrival(Node& n) noexcept { return n.last_arrival_; }
-  static std::uint32_t& worker(Node& n) noexcept { return n.worker_; }
-  static std::uint32_t worker(const Node& n) noexcept { return n.worker_; }
+  static void*& worker(Node& n) noexcept { return n.worker_; }
+  static void* worker(const Node& n) noexcept { return n.worker_; }
   static void*& program(Node& n) noexcept { return n.program_; }
 };
 

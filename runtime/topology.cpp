@@ -38,7 +38,7 @@ Topology::Topology(std::vector<DimensionShape> dimensions) : shape_(std::move(di
     if (n < 1) throw InputError("an extent of " + std::to_string(n) + ": it must be at least 1");
     nodes *= static_cast<std::uint64_t>(n);
     if (nodes > (std::uint64_t{1} << 31U)) throw InputError("a shape of more than 2^31 nodes: choose smaller extents");
-    first_slot_.push_back(static_cast<std::int32_t>(slots));
+    facts_.push_back({detail::Divisor(static_cast<std::uint32_t>(n)), detail::Divisor{}, n, static_cast<std::int32_t>(slots), dimension.wiring});
     slots += dimension.wiring == Wiring::complete ? n - 1 : (n > 1 ? 2 : 0);
     if (dimension.wiring == Wiring::complete) ports += n - 1;
     else if (dimension.wiring == Wiring::ring) ports += n > 1 ? 2 : 0;
@@ -49,10 +49,9 @@ Topology::Topology(std::vector<DimensionShape> dimensions) : shape_(std::move(di
   slots_ = static_cast<std::int32_t>(slots);
   max_ports_ = static_cast<std::int32_t>(std::max<std::int64_t>(ports, 1));
   std::uint64_t stride = nodes;
-  for (const DimensionShape& dimension : shape_) {
-    stride /= static_cast<std::uint64_t>(dimension.extent);
-    extent_.emplace_back(static_cast<std::uint32_t>(dimension.extent));
-    stride_.emplace_back(static_cast<std::uint32_t>(stride));
+  for (Facts& facts : facts_) {
+    stride /= static_cast<std::uint64_t>(facts.extent);
+    facts.by_stride = detail::Divisor(static_cast<std::uint32_t>(stride));
   }
 }
 
@@ -121,18 +120,6 @@ NodeId Topology::rank(std::span<const std::int32_t> coordinates) const noexcept 
     rank += static_cast<NodeId>(modulo(coordinates[static_cast<std::size_t>(d)], extent(d))) * stride(d);
   }
   return rank;
-}
-
-std::optional<NodeId> Topology::neighbour(NodeId from, Dimension d, std::int32_t hops) const noexcept {
-  const std::int32_t n = extent(d);
-  const std::int32_t at = coordinate(from, d);
-  std::int64_t to = static_cast<std::int64_t>(at) + hops;
-  if (to < 0 || to >= n) {
-    if (wiring(d) == Wiring::line) return std::nullopt;
-    to = modulo(to, n);
-  }
-  const std::int64_t rank = static_cast<std::int64_t>(from) + (to - at) * static_cast<std::int64_t>(stride(d));
-  return static_cast<NodeId>(rank);
 }
 
 std::uint64_t Topology::channels() const noexcept {

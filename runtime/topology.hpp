@@ -27,6 +27,12 @@ using Coordinates = InlineVector<std::int32_t, max_dimensions>;
 /// How the nodes of one dimension are linked: in a circle, in a row, or each with each.
 enum class Wiring : std::uint8_t { ring, line, complete };
 
+/// x modulo n in 0..n-1, for any x.
+constexpr std::int32_t modulo(std::int64_t x, std::int32_t n) noexcept {
+  const auto r = static_cast<std::int32_t>(x % n);
+  return r < 0 ? r + n : r;
+}
+
 struct DimensionShape {
   std::int32_t extent = 1;
   Wiring wiring = Wiring::ring;
@@ -75,16 +81,15 @@ class Topology {
   std::string text() const;
 
   Dimension dimensions() const noexcept { return static_cast<Dimension>(shape_.size()); }
-  std::int32_t extent(Dimension d) const noexcept { return shape_[static_cast<std::size_t>(d)].extent; }
-  Wiring wiring(Dimension d) const noexcept { return shape_[static_cast<std::size_t>(d)].wiring; }
+  std::int32_t extent(Dimension d) const noexcept { return facts(d).extent; }
+  Wiring wiring(Dimension d) const noexcept { return facts(d).wiring; }
   std::span<const DimensionShape> shape() const noexcept { return shape_; }
   NodeId nodes() const noexcept { return nodes_; }
   /// Ranks of neighbours in dimension d differ by this.
-  NodeId stride(Dimension d) const noexcept { return stride_[static_cast<std::size_t>(d)].value(); }
+  NodeId stride(Dimension d) const noexcept { return facts(d).by_stride.value(); }
 
   std::int32_t coordinate(NodeId rank, Dimension d) const noexcept {
-    const auto i = static_cast<std::size_t>(d);
-    return static_cast<std::int32_t>(extent_[i].remainder(stride_[i].divide(rank)));
+    return static_cast<std::int32_t>(facts(d).by_extent.remainder(facts(d).by_stride.divide(rank)));
   }
   Coordinates coordinates(NodeId rank) const noexcept;
   /// The rank of the given coordinates, each taken modulo its extent.
@@ -92,11 +97,20 @@ class Topology {
 
   /// The node `hops` away in dimension d: along a ring either way round and any number of times, along a line (none if it leaves the
   /// line), to the node at that offset of a complete dimension.
-  std::optional<NodeId> neighbour(NodeId from, Dimension d, std::int32_t hops) const noexcept;
+  std::optional<NodeId> neighbour(NodeId from, Dimension d, std::int32_t hops) const noexcept {
+    const Facts& f = facts(d);
+    const std::int32_t at = coordinate(from, d);
+    std::int64_t to = std::int64_t{at} + hops;
+    if (to < 0 || to >= f.extent) {
+      if (f.wiring == Wiring::line) return std::nullopt;
+      to = to >= 0 && to < 2 * std::int64_t{f.extent} ? to - f.extent : to < 0 && to >= -std::int64_t{f.extent} ? to + f.extent : modulo(to, f.extent);
+    }
+    return from + static_cast<NodeId>(static_cast<std::int32_t>(to) - at) * f.by_stride.value();
+  }
 
   /// Channel slots of a node, and the first slot of a dimension.
   std::int32_t channel_slots() const noexcept { return slots_; }
-  std::int32_t first_slot(Dimension d) const noexcept { return first_slot_[static_cast<std::size_t>(d)]; }
+  std::int32_t first_slot(Dimension d) const noexcept { return facts(d).first_slot; }
   /// The slot of (dimension, direction); direction: the sign of hops on rings and lines, the offset on complete dimensions.
   std::int32_t slot(Dimension d, std::int32_t direction) const noexcept {
     return first_slot(d) + (wiring(d) == Wiring::complete ? direction - 1 : (direction > 0 ? 0 : 1));
@@ -124,18 +138,20 @@ class Topology {
   friend bool operator==(const Topology& a, const Topology& b) noexcept { return a.shape_ == b.shape_; }
 
  private:
+  /// What the arithmetic of ranks needs of one dimension, together in memory.
+  struct Facts {
+    detail::Divisor by_extent, by_stride;
+    std::int32_t extent;
+    std::int32_t first_slot;
+    Wiring wiring;
+  };
+  const Facts& facts(Dimension d) const noexcept { return facts_[static_cast<std::size_t>(d)]; }
+
   std::vector<DimensionShape> shape_;
-  std::vector<detail::Divisor> extent_, stride_;
-  std::vector<std::int32_t> first_slot_;
+  std::vector<Facts> facts_;
   NodeId nodes_ = 1;
   std::int32_t slots_ = 0;
   std::int32_t max_ports_ = 1;
 };
-
-/// x modulo n in 0..n-1, for any x.
-constexpr std::int32_t modulo(std::int64_t x, std::int32_t n) noexcept {
-  const auto r = static_cast<std::int32_t>(x % n);
-  return r < 0 ? r + n : r;
-}
 
 }  // namespace torus

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/trace.hpp"
 
+#include "runtime/detail/digest.hpp"
+
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <charconv>
@@ -127,10 +128,8 @@ void TraceWriter::write_step(std::span<const Message* const> messages) {
 void TraceWriter::commit() { file_.commit(); }
 
 std::uint64_t message_digest(const Message& message) noexcept {
-  // A message has in memory, one behind the other: step, source, destination, legs; bytes, blocks, 0; the block ids; the legs.
-  constexpr std::size_t fields = 4 * 4 + 8 + 4 + 4;
-  const std::byte* const first = reinterpret_cast<const std::byte*>(message.blocks().data()) - fields;
-  return XXH3_64bits(first, fields + 8 * (message.blocks().size() + message.route().size()));
+  // A message has in memory, one behind the other: step, source; bytes; the block ids; the legs.
+  return detail::digest_of_image(reinterpret_cast<const std::byte*>(message.blocks().data()) - 16, message.blocks().size(), message.route().size());
 }
 
 }  // namespace torus

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/trace_reader.hpp"
 
+#include "runtime/detail/digest.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -390,24 +391,17 @@ bool TraceReader::next(TraceMessage& message) {
 }
 
 std::uint64_t message_digest(const TraceMessage& message) {
-  // The same bytes as a Message has in memory: see message_digest(const Message&).
-  struct Fields {
-    std::uint32_t step, source, destination, legs;
-    std::uint64_t bytes;
-    std::uint32_t blocks, zero;
-  };
-  std::vector<std::uint64_t> image(4 + message.blocks.size() + message.path.size());
-  const std::size_t legs = static_cast<std::size_t>(std::count_if(message.path.begin(), message.path.end(), [](const Leg& leg) { return leg.hops != 0; }));
-  const Fields fields{message.step,  message.source, message.destination, static_cast<std::uint32_t>(legs),
-                      message.bytes, static_cast<std::uint32_t>(message.blocks.size()), 0};
-  static_assert(sizeof fields == 32 && sizeof(Leg) == 8);
-  std::memcpy(image.data(), &fields, sizeof fields);
-  std::copy(message.blocks.begin(), message.blocks.end(), image.begin() + 4);
-  std::size_t at = 4 + message.blocks.size();
+  const auto legs = static_cast<std::size_t>(std::count_if(message.path.begin(), message.path.end(), [](const Leg& leg) { return leg.hops != 0; }));
+  std::vector<std::uint64_t> image(2 + message.blocks.size() + legs);
+  const std::uint32_t first[2] = {message.step, message.source};
+  std::memcpy(image.data(), first, 8);
+  image[1] = message.bytes;
+  std::copy(message.blocks.begin(), message.blocks.end(), image.begin() + 2);
+  std::size_t at = 2 + message.blocks.size();
   for (const Leg& leg : message.path) {
     if (leg.hops != 0) std::memcpy(&image[at++], &leg, sizeof leg);
   }
-  return XXH3_64bits(image.data(), 8 * at);
+  return detail::digest_of_image(image.data(), message.blocks.size(), legs);
 }
 
 }  // namespace torus

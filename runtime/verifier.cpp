@@ -32,6 +32,7 @@ class References {
   }
   bool same(BlockId id, std::span<const std::byte> bytes) const noexcept {
     const std::uint32_t i = placement_->bucket(id);
+    if (bytes.empty()) return true;  // a segment of no bytes has no address either
     return i < right_.size() && std::memcmp(right_[i].data(), bytes.data(), bytes.size()) == 0;
   }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "runtime/machine.hpp"
 #include "runtime/route.hpp"

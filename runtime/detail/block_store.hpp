@@ -75,58 +75,73 @@ class BlockStore {
   void clear() noexcept {
     fresh_.store(1, std::memory_order_relaxed);
     for (Stock& stock : stocks_) {
-      stock.freed.clear();
+      stock.top = stock.base;
       stock.fresh = stock.fresh_end = 0;
     }
   }
 
+  /// A worker's slots that belong to nobody: those given back, the latest first, and a range never used.
+  struct alignas(64) Stock {
+    Slot* top = nullptr;   // one past the latest of `freed`
+    Slot* base = nullptr;
+    Slot* limit = nullptr;
+    Slot fresh = 0;
+    Slot fresh_end = 0;
+    std::vector<Slot> freed;
+  };
+  Stock& stock(unsigned worker) noexcept { return stocks_[worker]; }
+
   /// The slot in which a node holds a block; 0 if it does not.
-  Slot find(NodeId node, BlockId id) const noexcept { return placement_->exists(id) ? find_in(node, placement_->bucket(id), id) : 0; }
+  Slot find(NodeId node, BlockId id) const noexcept {
+    const std::uint32_t bucket = placement_->bucket(id);
+    return bucket == Placement::no_bucket ? 0 : find_at(node, bucket, id);
+  }
+  /// The same where the block's bucket is known.
+  Slot find_at(NodeId node, std::uint32_t bucket, BlockId id) const noexcept {
+    Slot slot = table_[std::size_t{node} * buckets_ + bucket];
+    if (!chained_) return slot;
+    while (slot != 0 && ids_[slot] != id) slot = next_[slot];
+    return slot;
+  }
 
   /// A slot that belongs to nobody yet. Throws RunError when the memory granted is used up.
-  Slot take(unsigned worker) {
-    Stock& stock = stocks_[worker];
-    if (!stock.freed.empty()) {
-      const Slot slot = stock.freed.back();
-      stock.freed.pop_back();
-      return slot;
-    }
+  Slot take(Stock& stock) {
+    if (stock.top != stock.base) return *--stock.top;
     if (stock.fresh == stock.fresh_end) refill(stock);
     return stock.fresh++;
   }
-  void give_back(unsigned worker, Slot slot) { stocks_[worker].freed.push_back(slot); }
+  [[gnu::always_inline]] inline void give_back(Stock& stock, Slot slot) {
+    if (stock.top == stock.limit) grow(stock);
+    *stock.top++ = slot;
+  }
 
   /// Makes a node the holder of a slot that has been taken and filled. False if it holds the block already: the slot is then given back.
-  bool adopt(unsigned worker, NodeId node, BlockId id, Slot slot) {
-    Slot& head = head_of(node, placement_->bucket(id));
-    if (head != 0) {
-      if (!chained_) {
-        give_back(worker, slot);
-        return false;
-      }
-      for (Slot other = head; other != 0; other = next_[other]) {
-        if (ids_[other] == id) {
-          give_back(worker, slot);
-          return false;
-        }
-      }
+  bool adopt(Stock& stock, NodeId node, BlockId id, Slot slot) { return adopt_at(stock, node, placement_->bucket(id), id, slot); }
+  [[gnu::always_inline]] inline bool adopt_at(Stock& stock, NodeId node, std::uint32_t bucket, BlockId id, Slot slot) {
+    Slot& head = table_[std::size_t{node} * buckets_ + bucket];
+    const Slot first = head;
+    if (first != 0 && (!chained_ || find_at(node, bucket, id) != 0)) {
+      give_back(stock, slot);
+      return false;
     }
     ids_[slot] = id;
-    if (chained_) next_[slot] = head;
+    if (chained_) next_[slot] = first;
     head = slot;
     return true;
   }
 
   /// Takes a held block away from a node; its slot is free for the next delivery. Nothing if it is not held.
-  void release(unsigned worker, NodeId node, BlockId id) {
-    if (!placement_->exists(id)) return;
-    for (Slot* link = &head_of(node, placement_->bucket(id)); *link != 0; link = &next_[*link]) {
-      if (chained_ && ids_[*link] != id) continue;
-      const Slot slot = *link;
-      *link = chained_ ? next_[slot] : 0;
-      give_back(worker, slot);
-      return;
-    }
+  void release(Stock& stock, NodeId node, BlockId id) {
+    const std::uint32_t bucket = placement_->bucket(id);
+    if (bucket == Placement::no_bucket) return;
+    if (const Slot slot = find_at(node, bucket, id); slot != 0) release_at(stock, node, bucket, slot);
+  }
+  /// The same for a slot that the node holds in a known bucket.
+  [[gnu::always_inline]] inline void release_at(Stock& stock, NodeId node, std::uint32_t bucket, Slot slot) {
+    Slot* link = &table_[std::size_t{node} * buckets_ + bucket];
+    while (*link != slot) link = &next_[*link];
+    *link = chained_ ? next_[slot] : 0;
+    give_back(stock, slot);
   }
 
   /// Calls f(id, slot) for all that a node holds, in the order of its table.
@@ -142,7 +157,7 @@ class BlockStore {
   const std::byte* at(Slot slot) const noexcept { return bytes_.data() + std::size_t{slot} * stride_; }
 
   /// The one copy of a delivery.
-  void copy(Slot to, Slot from, Bytes bytes) noexcept {
+  [[gnu::always_inline]] inline void copy(Slot to, Slot from, Bytes bytes) noexcept {
     std::byte* target = at(to);
     const std::byte* source = at(from);
     if (bytes == 64) {
@@ -164,22 +179,15 @@ class BlockStore {
   void prefetch(Slot slot) const noexcept { __builtin_prefetch(at(slot)); }
 
  private:
-  struct alignas(64) Stock {
-    std::vector<Slot> freed;
-    Slot fresh = 0;
-    Slot fresh_end = 0;
-  };
-
-  Slot& head_of(NodeId node, std::uint32_t bucket) noexcept { return table_[std::size_t{node} * buckets_ + bucket]; }
-
-  Slot find_in(NodeId node, std::uint32_t bucket, BlockId id) const noexcept {
-    Slot slot = table_[std::size_t{node} * buckets_ + bucket];
-    if (!chained_) return slot;
-    while (slot != 0 && ids_[slot] != id) slot = next_[slot];
-    return slot;
+  [[gnu::cold, gnu::noinline]] static void grow(Stock& stock) {
+    const auto count = static_cast<std::size_t>(stock.top - stock.base);
+    stock.freed.resize(std::max<std::size_t>(1024, 2 * count));
+    stock.base = stock.freed.data();
+    stock.top = stock.base + count;
+    stock.limit = stock.base + stock.freed.size();
   }
 
-  void refill(Stock& stock) {
+  [[gnu::cold, gnu::noinline]] void refill(Stock& stock) {
     const std::uint64_t first = fresh_.fetch_add(chunk_, std::memory_order_relaxed);
     if (first >= capacity_) {
       throw RunError("the blocks held and in flight need more than the " + std::to_string(capacity_ * stride_) +
@@ -191,7 +199,7 @@ class BlockStore {
 
 #if defined(__SSE2__)
   /// Stores past the cache: for payloads that nobody reads again soon and that would only push out what is read. Targets are 64-byte aligned.
-  static void stream(std::byte* target, const std::byte* source, Bytes bytes) noexcept {
+  [[gnu::noinline]] static void stream(std::byte* target, const std::byte* source, Bytes bytes) noexcept {
     const std::size_t lines = bytes / 64;
     for (std::size_t i = 0; i < lines; ++i) {
       const auto* from = reinterpret_cast<const __m128i*>(source + 64 * i);

@@ -15,10 +15,11 @@
 namespace torus::detail {
 
 struct ChannelEntry {
-  std::uint32_t stamp;     ///< 1 + the epoch of the last claim
-  std::uint32_t messages;  ///< carried so far
-  Bytes bytes;             ///< carried so far
+  std::uint32_t stamp;  ///< 1 + the epoch of the last claim
+  NodeId to;            ///< under packet switching: the node at its other end, or no_node if there is no such channel
+  Bytes bytes;          ///< carried so far
 };
+inline constexpr NodeId no_node = 0xffffffff;
 
 /// Under packet switching a node claims only its own channels: the entries of a node lie together and need no atomic operation. Long routes run
 /// along lines: there the entries of a line and direction lie together, so that a route walks through memory in order, and a claim is a
@@ -40,9 +41,26 @@ class ChannelTable {
 
   std::size_t size() const noexcept { return entries_.size(); }
   const ChannelEntry& operator[](std::size_t i) const noexcept { return entries_[i]; }
-  void populate(unsigned part, unsigned parts) { entries_.populate(entries_.size(), part, parts); }
+
+  /// Fills in the other ends of part `part` of `parts` of the channels, for packet switching; loads are 0 as the kernel gave them.
+  void make(unsigned part, unsigned parts) {
+    if (!by_node_) return entries_.populate(entries_.size(), part, parts);
+    const Topology& topology = *topology_;
+    const auto end = static_cast<NodeId>(std::uint64_t{topology.nodes()} * (part + 1) / parts);
+    for (auto node = static_cast<NodeId>(std::uint64_t{topology.nodes()} * part / parts); node < end; ++node) {
+      ChannelEntry* entry = &entries_[std::size_t{node} * slots_];
+      for (Dimension d = 0; d < topology.dimensions(); ++d) {
+        const std::int32_t n = topology.extent(d);
+        if (topology.wiring(d) == Wiring::complete) {
+          for (std::int32_t offset = 1; offset < n; ++offset) (entry++)->to = *topology.neighbour(node, d, offset);
+        } else if (n > 1) {
+          for (const std::int32_t hop : {+1, -1}) (entry++)->to = topology.neighbour(node, d, hop).value_or(no_node);
+        }
+      }
+    }
+  }
   void clear_loads() noexcept {
-    for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i] = {entries_[i].stamp, 0, 0};
+    for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].bytes = 0;
   }
 
   /// The channel out of a node by a slot, for machines with packet switching.
@@ -87,15 +105,13 @@ class ChannelTable {
     std::atomic_ref stamp(entry.stamp);
     std::uint32_t seen = stamp.load(std::memory_order_relaxed);
     if (seen == epoch + 1 || !stamp.compare_exchange_strong(seen, epoch + 1, std::memory_order_relaxed)) return false;
-    ++entry.messages;  // ours alone until the barrier
-    entry.bytes += bytes;
+    entry.bytes += bytes;  // ours alone until the barrier
     return true;
   }
   /// The same for a channel that only the calling worker can claim.
   static bool claim_own(ChannelEntry& entry, std::uint32_t epoch, Bytes bytes) noexcept {
     if (entry.stamp == epoch + 1) return false;
     entry.stamp = epoch + 1;
-    ++entry.messages;
     entry.bytes += bytes;
     return true;
   }

@@ -48,7 +48,7 @@ class ExclusiveLinks {
   const Message* pop(std::size_t channel, Step step) {
     Queue& queue = queues_[channel];
     if (queue.read_available() == 0) return nullptr;
-    const Message* message = queue.front();
+    const Message* const message = queue.front();
     if (message->step() != step) return nullptr;
     queue.pop();
     return message;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/detail/digest.hpp"
 #include "runtime/detail/region.hpp"
 #include "runtime/message.hpp"
 
@@ -18,32 +19,31 @@ namespace torus::detail {
 class MessageArena {
  public:
   /// Room for a message with the given lists, whose contents the caller writes through the functions below.
-  Message* allocate(std::size_t blocks, std::size_t legs, std::size_t header_words) {
+  [[gnu::always_inline]] inline Message* allocate(std::size_t blocks, std::size_t legs, std::size_t header_words) {
     const std::size_t size = size_of(blocks, legs, header_words);
-    if (used_ + size > room_) next_chunk(size);
-    auto* message = new (chunks_[chunk_].memory.data() + used_) Message;
-    used_ += size;
-    chunks_[chunk_].used = used_;
+    if (static_cast<std::size_t>(end_ - next_) < size) next_chunk(size);
+    auto* message = new (next_) Message;
+    next_ += size;
     message->blocks_ = static_cast<std::uint32_t>(blocks);
     message->legs_ = static_cast<std::uint32_t>(legs);
     message->header_words_ = static_cast<std::uint32_t>(header_words);
-    message->zero_ = 0;
     return message;
   }
 
   /// Forgets all messages; keeps the memory.
   void clear() noexcept {
-    for (std::size_t i = 0; i <= chunk_ && i < chunks_.size(); ++i) chunks_[i].used = 0;
+    for (Chunk& chunk : chunks_) chunk.used = 0;
     chunk_ = 0;
-    used_ = 0;
-    room_ = chunks_.empty() ? 0 : chunks_.front().memory.size();
+    if (!chunks_.empty()) open();
   }
 
   template <class F>
   void for_each(F&& f) const {
-    for (const Chunk& chunk : chunks_) {
-      for (std::size_t at = 0; at < chunk.used;) {
-        const auto* message = reinterpret_cast<const Message*>(chunk.memory.data() + at);
+    for (std::size_t i = 0; i < chunks_.size() && i <= chunk_; ++i) {
+      const std::byte* at = chunks_[i].memory.data();
+      const std::byte* const to = i == chunk_ ? next_ : at + chunks_[i].used;
+      while (at < to) {
+        const auto* message = reinterpret_cast<const Message*>(at);
         f(*message);
         at += size_of(message->blocks_, message->legs_, message->header_words_);
       }
@@ -57,28 +57,25 @@ class MessageArena {
   }
 
   static void set_ends(Message& m, Step step, NodeId source, NodeId destination, std::uint32_t in_slot, Bytes bytes) noexcept {
-    m.step_ = step;
-    m.source_ = source;
+    m.step_and_source_ = std::uint64_t{source} << 32U | step;
     m.destination_ = destination;
     m.in_slot_ = in_slot;
     m.bytes_ = bytes;
   }
-  static std::uint32_t in_slot(const Message& m) noexcept { return m.in_slot_; }
+  static std::uint32_t& first_bucket(Message& m) noexcept { return m.first_bucket_; }
+  static std::uint32_t first_bucket(const Message& m) noexcept { return m.first_bucket_; }
   static BlockId* blocks(Message& m) noexcept { return reinterpret_cast<BlockId*>(m.after()); }
   static Leg* legs(Message& m) noexcept { return reinterpret_cast<Leg*>(m.after() + 8 * std::size_t{m.blocks_}); }
   static Word* header(Message& m) noexcept { return reinterpret_cast<Word*>(m.after() + 8 * (std::size_t{m.blocks_} + m.legs_)); }
   /// The receiver's slots with the blocks' bytes, one a block.
   static std::uint32_t* slots(Message& m) noexcept { return reinterpret_cast<std::uint32_t*>(header(m) + m.header_words_); }
   static const std::uint32_t* slots(const Message& m) noexcept { return slots(const_cast<Message&>(m)); }
-  /// What the trace digest covers: step, ends, sizes, blocks, route.
-  static std::span<const std::byte> digested(const Message& m) noexcept {
-    return {reinterpret_cast<const std::byte*>(&m.step_), 32 + 8 * (std::size_t{m.blocks_} + m.legs_)};
-  }
+  [[gnu::always_inline]] static inline std::uint64_t digest(const Message& m) noexcept { return digest_of_image(&m.step_and_source_, m.blocks_, m.legs_); }
 
  private:
   struct Chunk {
     Region<std::byte> memory;
-    std::size_t used = 0;
+    std::size_t used = 0;  // of a chunk that has been left
   };
 
   /// Whole cache lines, so that two messages never share one.
@@ -86,22 +83,29 @@ class MessageArena {
     return (sizeof(Message) + 12 * blocks + 8 * legs + 4 * header_words + 63) / 64 * 64;
   }
 
-  void next_chunk(std::size_t size) {
-    if (!chunks_.empty()) ++chunk_;
+  [[gnu::cold, gnu::noinline]] void next_chunk(std::size_t size) {
+    if (!chunks_.empty()) {
+      chunks_[chunk_].used = static_cast<std::size_t>(next_ - chunks_[chunk_].memory.data());
+      ++chunk_;
+    }
     while (chunk_ < chunks_.size() && chunks_[chunk_].memory.size() < size) ++chunk_;
     if (chunk_ >= chunks_.size()) {
       const std::size_t usual = chunks_.empty() ? std::size_t{128} << 10U : std::min<std::size_t>(2 * chunks_.back().memory.size(), std::size_t{16} << 20U);
       chunks_.push_back({Region<std::byte>(std::max(usual, (size + 4095) / 4096 * 4096)), 0});
       chunk_ = chunks_.size() - 1;
     }
-    used_ = 0;
-    room_ = chunks_[chunk_].memory.size();
+    open();
+  }
+
+  void open() noexcept {
+    next_ = chunks_[chunk_].memory.data();
+    end_ = next_ + chunks_[chunk_].memory.size();
   }
 
   std::vector<Chunk> chunks_;
   std::size_t chunk_ = 0;
-  std::size_t used_ = 0;
-  std::size_t room_ = 0;
+  std::byte* next_ = nullptr;
+  std::byte* end_ = nullptr;
 };
 
 }  // namespace torus::detail

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Catch2, of either major version. Tests use what both have: TEST_CASE, SECTION, REQUIRE, CHECK, CHECK_THROWS_AS, CAPTURE, GENERATE.
+/// Catch2, of either major version. Tests use what both have: TEST_CASE, SECTION, REQUIRE, CHECK, CHECK_THROWS_AS, CHECK_THROWS_WITH, CAPTURE, GENERATE, Approx.
 #pragma once
 
 #if TORUS_CATCH2_MAJOR >= 3
 #include <catch2/catch_all.hpp>
+using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
 #endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/broadcast/axes.hpp"
+
+#include <utility>
+
+#include "algorithms/catalogue.hpp"
+
+namespace torus::broadcast {
+namespace {
+
+/// Sends to the new holder of the other half; returns the half that is kept.
+Part give_half(Node& self, const Axes& axes, std::size_t a, const Part& part, std::span<const BlockId> pieces) {
+  const Halves halves = halve(part, axes[a].target());
+  const Part& given = halves.given;
+  const Route route = axes[a].route(self.machine(), self.rank(), given.holder);
+  if (pieces.empty()) {
+    self.send(RouteView(route), self.blocks());
+  } else {
+    const std::uint64_t weight = axes.pieces_of_place(a);
+    const std::uint64_t first = axes.first_piece_of_row(self.topology(), self.rank(), a) + given.first * weight;
+    self.send(RouteView(route), pieces.subspan(first, given.size() * weight));
+  }
+  return halves.kept;
+}
+
+}  // namespace
+
+Axes::Axes(std::vector<Axis> axes, std::vector<std::string> phases)
+    : axes_{std::move(axes)}, phases_{std::move(phases)}, begin_{0}, pieces_of_place_(axes_.size()) {
+  std::uint64_t pieces = 1;
+  for (std::size_t a = axes_.size(); a-- > 0; pieces *= axes_[a].places()) pieces_of_place_[a] = pieces;
+  for (const Axis& axis : axes_) begin_.push_back(begin_.back() + ceil_log(2, axis.places()));
+}
+
+Axes Axes::linear_array(const Machine& machine) { return {{Axis::linear_array(machine)}, {"linear array"}}; }
+
+Axes Axes::ascending(const Machine& machine) {
+  std::vector<Axis> axes;
+  std::vector<std::string> phases;
+  for (Dimension d = 0; d < machine.topology.dimensions(); ++d) {
+    axes.push_back(Axis::along(machine, d));
+    phases.push_back("dimension " + std::to_string(d));
+  }
+  return {std::move(axes), std::move(phases)};
+}
+
+Axes Axes::descending(const Machine& machine) {
+  const Axes up = ascending(machine);
+  return {{up.axes_.rbegin(), up.axes_.rend()}, {up.phases_.rbegin(), up.phases_.rend()}};
+}
+
+std::size_t Axes::informed_along(const Topology& topology, NodeId node, NodeId root) const noexcept {
+  std::size_t a = axes_.size();
+  while (a-- > 1) {
+    if (axes_[a].place(topology, node) != axes_[a].place(topology, root)) return a;
+  }
+  return 0;
+}
+
+std::uint64_t Axes::first_piece_of_row(const Topology& topology, NodeId node, std::size_t a) const noexcept {
+  std::uint64_t first = 0;
+  for (std::size_t b = 0; b < a; ++b) first += axes_[b].place(topology, node) * pieces_of_place_[b];
+  return first;
+}
+
+Program halving_program(Node& self, const Axes& axes, NodeId root, std::span<const BlockId> pieces) {
+  std::size_t a = axes.informed_along(self.topology(), self.rank(), root);
+  Part part =
+      first_part(axes[a].places(), axes[a].place(self.topology(), root), axes[a].place(self.topology(), self.rank()), axes[a].target());
+  if (self.rank() != root) co_await self.arrival();
+  while (true) {
+    while (self.now() < axes.begin(a + 1)) {
+      if (self.rank() == root) self.phase(axes.phase(a));  // the root is awake in every step
+      if (part.size() > 1) part = give_half(self, axes, a, part, pieces);
+      co_await self.step();
+    }
+    if (++a == axes.size()) co_return;
+    part = whole_row(axes[a].places(), axes[a].place(self.topology(), self.rank()));
+  }
+}
+
+}  // namespace torus::broadcast

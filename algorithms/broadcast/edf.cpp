@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/broadcast/edf.hpp"
+
+#include <vector>
+
+#include "algorithms/broadcast/fence.hpp"
+#include "algorithms/broadcast/one_port_mesh.hpp"
+#include "algorithms/broadcast/pipeline.hpp"
+#include "algorithms/broadcast/segment_count.hpp"
+
+namespace torus::broadcast {
+namespace {
+
+/// The dimensions of more than one node.
+std::vector<Dimension> long_dimensions(const Topology& topology) {
+  std::vector<Dimension> dimensions;
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    if (topology.extent(d) > 1) dimensions.push_back(d);
+  }
+  return dimensions;
+}
+
+/// To the next place of a dimension taken round: over the wrap-around link if there is one, else all the way back.
+Leg round_leg(const Node& self, Dimension d) {
+  const std::int32_t last = self.extent(d) - 1;
+  const bool back = self.topology().wiring(d) == Wiring::line && self.coordinate(d) == last;
+  return {d, back ? -last : +1};
+}
+
+/// One of a node's two ports, and what it has still to pass on.
+struct PortDuty {
+  std::uint32_t next = 0;  // segment; none if not below K
+  bool diagonal = false;
+};
+
+/// The duties of a node of the fence.
+struct FenceDuty {
+  FenceDimensions dimensions;
+  BlockId first = 0;  // id of segment 0
+  std::uint32_t segments = 0;
+  std::uint32_t colour = 0;
+  PortDuty east, south;
+
+  FenceDuty(const Node& self, FenceDimensions fence_dimensions, NodeId root, std::uint32_t segment_count)
+      : dimensions{fence_dimensions}, first{BlockId{root} * segment_count}, segments{segment_count} {
+    const auto extent = [&](Dimension d) { return static_cast<std::uint32_t>(self.extent(d)); };
+    const auto from_root = [&](Dimension d) {
+      return static_cast<std::uint32_t>(modulo(self.coordinate(d) - self.topology().coordinate(root, d), self.extent(d)));
+    };
+    const std::uint32_t r = extent(dimensions.row_dimension);
+    const std::uint32_t c = extent(dimensions.column_dimension);
+    const std::uint32_t i = from_root(dimensions.row_dimension);
+    const std::uint32_t j = from_root(dimensions.column_dimension);
+    colour = (i + j) % 2;
+    const auto duty = [&](const FencePort& port) { return PortDuty{port.fence == 0 ? segments : port.fence - 1, port.diagonal}; };
+    east = duty(east_port(r, c, i, j));
+    south = duty(south_port(r, c, i, j));
+  }
+
+  bool done() const noexcept { return east.next >= segments && south.next >= segments; }
+  bool ready(const Node& self, const PortDuty& port) const { return port.next < segments && self.holds(first + port.next); }
+  bool ready(const Node& self) const { return ready(self, east) || ready(self, south); }
+
+  /// Lets the port whose turn it is in this step pass its next segment on, if that has come.
+  void serve(Node& self) {
+    const bool eastward = self.now() % 2 == colour;
+    PortDuty& port = eastward ? east : south;
+    if (!ready(self, port)) return;
+    const BlockId segment = first + port.next;
+    Route route;
+    for (const Dimension d : self.machine().routing) {
+      const bool main = d == (eastward ? dimensions.column_dimension : dimensions.row_dimension);
+      const bool side = d == (eastward ? dimensions.row_dimension : dimensions.column_dimension);
+      if (main || (side && port.diagonal)) route.push_back(round_leg(self, d));
+    }
+    self.send(RouteView(route), {&segment, 1});
+    port.next += 2;
+  }
+};
+
+/// More than two dimensions of more than one node.
+refusal::Refusal refuses_dimensions(const Topology& topology) {
+  const std::vector<Dimension> dimensions = long_dimensions(topology);
+  if (dimensions.size() <= 2) return std::nullopt;
+  const auto rows = static_cast<NodeId>(topology.extent(dimensions.front()));
+  return "edf has a fence for two dimensions: " + topology.text() + " has " + std::to_string(dimensions.size()) + ", " +
+         std::to_string(rows) + "x" + std::to_string(topology.nodes() / rows) + " would do, or --algorithm pipeline";
+}
+
+refusal::Refusal refuses(const Machine& machine, const Request&) {
+  const std::vector<Dimension> dimensions = long_dimensions(machine.topology);
+  bool single_hops = dimensions.size() == 2;  // a torus with both sides even
+  for (const Dimension d : dimensions) {
+    single_hops = single_hops && machine.topology.wiring(d) == Wiring::ring && machine.topology.extent(d) % 2 == 0;
+  }
+  return refusal::first_of(refuses_wiring("edf", machine), refuses_dimensions(machine.topology),
+                           refusal::of_switching("edf", machine, single_hops ? Switching::packet : Switching::wormhole));
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  const std::vector<Dimension> dimensions = long_dimensions(machine.topology);
+  if (dimensions.size() < 2) return pipeline_plan(machine, request);
+  const auto r = static_cast<std::uint32_t>(machine.topology.extent(dimensions[0]));
+  const auto c = static_cast<std::uint32_t>(machine.topology.extent(dimensions[1]));
+  const auto time = [&](std::uint32_t k) {
+    return static_cast<double>(fence_steps(r, c, k)) * machine.cost.start_up_s +
+           static_cast<double>(fence_channel_bytes(r, c, request.bytes, k)) * machine.cost.byte_s;
+  };
+  Plan plan;
+  plan.segments = request.segments != 0 ? request.segments : best_segments(r + c, request.bytes, machine.cost, time);
+  plan.start = [fence = FenceDimensions{dimensions[0], dimensions[1]}, root = request.sources.front(), k = plan.segments](Node& self) {
+    return edf_program(self, fence, root, k);
+  };
+  plan.steps = fence_steps(r, c, plan.segments);
+  plan.formula = "1+max(e1,e2) <= K+r+c";
+  plan.channel_bytes = static_cast<double>(fence_channel_bytes(r, c, request.bytes, plan.segments));
+  plan.notes = {{"segments", std::to_string(plan.segments)}};
+  return plan;
+}
+
+}  // namespace
+
+Program edf_program(Node& self, FenceDimensions dimensions, NodeId root, std::uint32_t segments) {
+  FenceDuty duty(self, dimensions, root, segments);
+  while (!duty.done()) {
+    duty.serve(self);
+    if (duty.ready(self)) {
+      co_await self.step();  // a segment waits for the other port's turn
+    } else if (!duty.done()) {
+      co_await self.arrival();
+    }
+  }
+}
+
+const Algorithm edf{
+    .name = "edf",
+    .collective = Collective::broadcast,
+    .source = "Barnett, Payne, van de Geijn & Watts, Pipelined Broadcast",
+    .shapes = "mesh or torus r x c, any r, c",
+    .ports = "1",
+    .steps = "1+max(e1,e2) <= K+r+c, K segments",
+    .native = one_port_wormhole,
+    .refuses = refuses,
+    .plan = plan,
+};
+
+}  // namespace torus::broadcast

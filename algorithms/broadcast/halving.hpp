@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+/// Recursive halving of a row of places: who sends to whom when a broadcast or a scatter goes over a row in ceil(log2 places) steps.
+///
+/// A part is an interval of places, one of them, the holder, informed. In a step the part is cut in two as evenly as can be, the holder
+/// keeps the half that it stands in (the larger one where they differ) and sends to one place of the other half, its new holder.
+/// Where the new holder stands is the Target:
+///   far   the root sends to the far end of the other half; who stands left of the root stands at the left end of its part and sends
+///         right, who stands right of it stands at the right end and sends left: all messages flow towards the root.
+///   near  the place of the other half that is nearest to the holder: all messages flow away from the root.
+/// The sizes are the same for both: the largest part of level l has ceil(places / 2^l) places, and the largest given half, summed over
+/// the levels, makes places - 1: what scattering costs.
+/// Source: Barnett, Payne, van de Geijn & Watts, "Recursive Splitting Broadcast" (far); near is its mirror image, for the other order of
+/// routing.
+#pragma once
+
+#include <cstdint>
+
+namespace torus::broadcast {
+
+/// A place in a row, from 0. A row may be the whole machine.
+using Place = std::uint32_t;
+
+enum class Target : std::uint8_t { near, far };
+
+struct Part {
+  Place first = 0;
+  Place end = 1;  ///< one past the last
+  Place holder = 0;
+  std::int32_t side = 0;  ///< where the holder stands, seen from the root: -1 left, +1 right, 0 it is the root
+
+  constexpr Place size() const noexcept { return end - first; }
+  constexpr bool contains(Place place) const noexcept { return first <= place && place < end; }
+  friend constexpr bool operator==(const Part&, const Part&) = default;
+};
+
+/// A row of places before the first step.
+constexpr Part whole_row(Place places, Place root) noexcept { return {0, places, root, 0}; }
+
+struct Halves {
+  Part kept;
+  Part given;  ///< its holder is the target
+  friend constexpr bool operator==(const Halves&, const Halves&) = default;
+};
+
+/// One step of a part of at least two places.
+constexpr Halves halve(const Part& part, Target target) noexcept {
+  const Place up = part.first + (part.size() + 1) / 2;
+  const Place down = part.first + part.size() / 2;
+  const Place middle = part.holder < up ? up : down;
+  const bool left = part.holder < middle;  // the holder stands in the left half
+  Halves halves{{part.first, middle, part.holder, part.side}, {middle, part.end, 0, left ? +1 : -1}};
+  if (!left) halves = {{middle, part.end, part.holder, part.side}, {part.first, middle, 0, -1}};
+  Part& given = halves.given;
+  if (part.side != 0) given.side = part.side;
+  // Nearest to the holder is the inner end of the other half; far, the root takes the outer one.
+  const bool outer = target == Target::far && part.side == 0;
+  given.holder = left == outer ? given.end - 1 : given.first;
+  return halves;
+}
+
+/// The part that a place holds when it is informed: the whole row for the root. O(log places).
+constexpr Part first_part(Place places, Place root, Place place, Target target) noexcept {
+  Part part = whole_row(places, root);
+  while (part.holder != place) {
+    const Halves halves = halve(part, target);
+    part = halves.kept.contains(place) ? halves.kept : halves.given;
+  }
+  return part;
+}
+
+}  // namespace torus::broadcast

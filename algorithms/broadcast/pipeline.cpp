@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/broadcast/pipeline.hpp"
+
+#include <memory>
+
+#include "algorithms/broadcast/one_port_mesh.hpp"
+#include "algorithms/broadcast/segment_count.hpp"
+
+namespace torus::broadcast {
+namespace {
+
+refusal::Refusal refuses(const Machine& machine, const Request&) {
+  return refusal::first_of(refuses_wiring("pipeline", machine), refusal::of_switching("pipeline", machine, Switching::wormhole));
+}
+
+/// Sends a segment to the next place of the ring.
+void pass_on(Node& self, const Axis& ring, BlockId segment) {
+  const Place next = (ring.place(self.topology(), self.rank()) + 1) % ring.places();
+  self.send(RouteView(ring.route(self.machine(), self.rank(), next)), {&segment, 1});
+}
+
+}  // namespace
+
+Program pipeline_program(Node& self, const Axis& ring, NodeId root, std::uint32_t segments) {
+  const Place place = ring.place(self.topology(), self.rank()) + 1;
+  if (place % ring.places() == ring.place(self.topology(), root)) co_return;  // the last: all segments end here
+  for (std::uint32_t s = 0; s < segments; ++s) {
+    if (self.rank() != root) {
+      co_await self.arrival();
+    } else if (s > 0) {
+      co_await self.step();
+    }
+    pass_on(self, ring, BlockId{root} * segments + s);
+  }
+}
+
+std::uint64_t pipeline_steps(Place places, std::uint64_t segments) noexcept { return places > 1 ? segments + places - 2 : 0; }
+
+Bytes pipeline_channel_bytes(Place places, Bytes bytes, std::uint64_t segments) noexcept {
+  // The longer segments go first; while one of them is on its way it is what the step costs.
+  const Bytes longer = bytes % segments;
+  return bytes / segments * pipeline_steps(places, segments) + (longer > 0 ? pipeline_steps(places, longer) : 0);
+}
+
+Plan pipeline_plan(const Machine& machine, const Request& request) {
+  const auto ring = std::make_shared<const Axis>(Axis::linear_array(machine));
+  const Place p = ring->places();
+  const auto time = [&](std::uint32_t k) {
+    return static_cast<double>(pipeline_steps(p, k)) * machine.cost.start_up_s +
+           static_cast<double>(pipeline_channel_bytes(p, request.bytes, k)) * machine.cost.byte_s;
+  };
+  Plan plan;
+  plan.segments =
+      request.segments != 0 ? request.segments : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, machine.cost, time);
+  plan.start = [ring, root = request.sources.front(), k = plan.segments](Node& self) { return pipeline_program(self, *ring, root, k); };
+  plan.steps = pipeline_steps(p, plan.segments);
+  plan.formula = "K+p-2";
+  plan.channel_bytes = static_cast<double>(pipeline_channel_bytes(p, request.bytes, plan.segments));
+  plan.notes = {{"segments", std::to_string(plan.segments)}};
+  return plan;
+}
+
+const Algorithm pipeline{
+    .name = "pipeline",
+    .collective = Collective::broadcast,
+    .source = "Barnett, Payne, van de Geijn & Watts, Pipelined Broadcast (one dimension)",
+    .shapes = "mesh or torus, any extents, any k",
+    .ports = "1",
+    .steps = "K+p-2, K segments",
+    .native = one_port_wormhole,
+    .refuses = refuses,
+    .plan = pipeline_plan,
+};
+
+}  // namespace torus::broadcast

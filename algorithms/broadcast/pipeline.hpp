@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/// Pipelined ring broadcast: the message is cut in K segments that go one behind the other round the ring of all nodes (the linear array of
+/// axis.hpp, closed), from the root to the node before it. All routes of a step may be in use and none share a channel.
+/// Machine  wormhole, 1 port, meshes and tori (whose wrap-around links it leaves alone) of any extents and any number of dimensions.
+/// Steps    K + p - 2 on p nodes. Best for long messages on machines of few nodes: every byte crosses a channel once, after p - 2 steps.
+/// Header   none.   Memory  O(1) a node.
+/// Source   the one-dimensional case of Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast"; the ring is that of their
+///          "1-D Scatter-Collect". No channel twice: two neighbours i -> i+1 of the array go "both to the right"; the closing route
+///          starts in the last place of every slower dimension (or ends in the first), where no other route turns back.
+#pragma once
+
+#include "algorithms/broadcast/axis.hpp"
+#include "algorithms/catalogue.hpp"
+
+namespace torus::broadcast {
+
+extern const Algorithm pipeline;
+
+/// Round the ring that an axis makes when its ends meet. `ring` must outlive the run.
+Program pipeline_program(Node& self, const Axis& ring, NodeId root, std::uint32_t segments);
+
+/// The steps of `segments` segments over a ring of `places`, and the bytes that a step's busiest channel carries, summed over the steps.
+std::uint64_t pipeline_steps(Place places, std::uint64_t segments) noexcept;
+Bytes pipeline_channel_bytes(Place places, Bytes bytes, std::uint64_t segments) noexcept;
+
+/// The whole plan on any machine for which no dimension is complete.
+Plan pipeline_plan(const Machine& machine, const Request& request);
+
+}  // namespace torus::broadcast

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/// In how many segments a pipelined broadcast cuts its message, and what the pieces weigh.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "runtime/machine.hpp"
+
+namespace torus::broadcast {
+
+/// The bytes of the segments first..end-1 of a message cut in `segments`, the first bytes % segments of them a byte longer.
+constexpr Bytes bytes_of_segments(Bytes bytes, std::uint64_t segments, std::uint64_t first, std::uint64_t end) noexcept {
+  const Bytes longer = bytes % segments;
+  return bytes / segments * (end - first) + (std::min(end, longer) - std::min(first, longer));
+}
+
+/// The best number of segments where the model time is (K + latency) (T_s + (n / K) T_c), which has its minimum at
+/// sqrt(latency n T_c / T_s): both whole neighbours of it, clipped to 1..n, are compared by `model_time_s(K)`, the exact time.
+/// Source: Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast", k_opt.
+template <class ModelTime>
+std::uint32_t best_segments(double latency, Bytes bytes, const CostModel& cost, ModelTime&& model_time_s) {
+  const double most = std::clamp(static_cast<double>(bytes), 1.0, static_cast<double>(std::numeric_limits<std::uint32_t>::max()));
+  double best = std::sqrt(latency * static_cast<double>(bytes) * cost.byte_s / cost.start_up_s);
+  if (!(best > 1)) best = 1;  // also where nothing costs anything
+  best = std::min(best, most);
+  const auto below = static_cast<std::uint32_t>(std::floor(best));
+  const auto above = static_cast<std::uint32_t>(std::ceil(best));
+  return model_time_s(above) < model_time_s(below) ? above : below;
+}
+
+}  // namespace torus::broadcast

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+/// Total exchange in the fewest start-ups of one port: dimension by dimension, for each bit of the offset 0..n-1 forwards, one worm carries
+/// everything that has the bit 2^bit nodes on (the other way round where that is shorter). A step's worms overlap.
+/// Machine  wormhole, one port, channels shared, torus of any sides (up to 3: worms of one hop, which any machine takes).
+/// Header, memory  as every convoy (convoys.hpp).
+/// Steps    sum over i of ceil(log2 n_i).   Blocks on the busiest channel  sum over i of (N/n_i) sum over bits of
+///          min(2^bit, n_i - 2^bit) * (offsets that have the bit): N (n_i - 1)/2 a dimension for powers of two.
+/// Source   Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8(11), 1997, dimension by dimension.
+#pragma once
+
+#include "algorithms/catalogue.hpp"
+
+namespace torus::exchange {
+
+extern const Algorithm bruck;
+
+}  // namespace torus::exchange

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/total_exchange/convoys.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+namespace torus::exchange {
+namespace {
+
+/// The ranks of x + r, for all relative ranks r.
+std::vector<NodeId> ranks_seen_from(const Topology& topology, NodeId x) {
+  std::vector<NodeId> ranks{0};
+  ranks.reserve(topology.nodes());
+  std::vector<NodeId> longer;
+  longer.reserve(topology.nodes());
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    const std::int32_t n = topology.extent(d);
+    const std::int32_t own = topology.coordinate(x, d);
+    longer.clear();
+    for (const NodeId rank : ranks) {
+      for (std::int32_t c = own; c < n; ++c) longer.push_back(rank + static_cast<NodeId>(c) * topology.stride(d));
+      for (std::int32_t c = 0; c < own; ++c) longer.push_back(rank + static_cast<NodeId>(c) * topology.stride(d));
+    }
+    ranks.swap(longer);
+  }
+  return ranks;
+}
+
+/// The first move of a stage's convoys. Allocates for as long as it runs, not for as long as the node waits.
+void depart(Node& self, const Stage& stage) {
+  const std::uint64_t nodes = self.topology().nodes();
+  const std::vector<NodeId> ranks = ranks_seen_from(self.topology(), self.rank());
+  std::vector<BlockId> bundle;
+  for (const Convoy& convoy : stage.convoys) {
+    bundle.resize(convoy.departing.size());
+    std::transform(convoy.departing.begin(), convoy.departing.end(), bundle.begin(),
+                   [&](const RelativeBlock& block) { return ranks[block.origin] * nodes + ranks[block.destination]; });
+    self.forward({convoy.leg}, bundle);
+  }
+}
+
+/// Move `move` of the convoy that the message was part of, for the blocks that have not come far enough.
+void go_on(Node& self, const Stage& stage, std::uint32_t move, const Message& message) {
+  for (const Convoy& convoy : stage.convoys) {
+    if (convoy.leg != message.route().front()) continue;
+    if (move < convoy.moving.size()) self.forward({convoy.leg}, message.blocks().first(convoy.moving[move]));
+    return;
+  }
+}
+
+}  // namespace
+
+Timetable::Timetable(const Topology& topology) : topology_{&topology}, where_(topology.nodes()) {
+  for (NodeId delta = 0; delta < topology.nodes(); ++delta) where_[delta] = {0, delta};
+}
+
+void Timetable::begin_stage(std::uint32_t moves) {
+  if (moves > 0) stages_.push_back({moves, {}});
+}
+
+void Timetable::add(Leg leg, std::span<const std::int32_t> moves) {
+  const std::int32_t longest = *std::max_element(moves.begin(), moves.end());
+  if (longest <= 0) return;
+
+  Convoy convoy{leg, {}, std::vector<std::uint32_t>(static_cast<std::size_t>(longest))};
+  for (const std::int32_t m : moves) {
+    for (std::int32_t t = 0; t < m; ++t) ++convoy.moving[static_cast<std::size_t>(t)];
+  }
+  // moving[t] classes make more than t moves, so those that make exactly t + 1 stand behind moving[t + 1] others, in the order of classes.
+  std::vector<std::uint32_t> place(convoy.moving.begin() + 1, convoy.moving.end());
+  place.push_back(0);
+  convoy.departing.resize(convoy.moving.front());
+  for (NodeId delta = 0; delta < where_.size(); ++delta) {
+    if (moves[delta] <= 0) continue;
+    RelativeBlock& block = where_[delta];
+    convoy.departing[place[static_cast<std::size_t>(moves[delta] - 1)]++] = block;
+    const std::int32_t back = -leg.hops * moves[delta];
+    block.origin = topology_->neighbour(block.origin, leg.dimension, back).value();
+    block.destination = topology_->neighbour(block.destination, leg.dimension, back).value();
+  }
+  stages_.back().convoys.push_back(std::move(convoy));
+}
+
+std::uint64_t Timetable::steps() const noexcept {
+  std::uint64_t steps = 0;
+  for (const Stage& stage : stages_) steps += stage.moves;
+  return steps;
+}
+
+Bytes Timetable::table_bytes() const noexcept {
+  Bytes bytes = where_.size() * sizeof(RelativeBlock) + stages_.size() * sizeof(Stage);
+  for (const Stage& stage : stages_) {
+    for (const Convoy& convoy : stage.convoys) {
+      bytes += sizeof(Convoy) + convoy.departing.size() * sizeof(RelativeBlock) + convoy.moving.size() * sizeof(std::uint32_t);
+    }
+  }
+  return bytes;
+}
+
+std::uint64_t blocks_on_busiest_channel(std::span<const Timetable> timetables, Worms worms) noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t stage = 0; stage < timetables.front().stages().size(); ++stage) {
+    for (std::uint32_t move = 0; move < timetables.front().stages()[stage].moves; ++move) {
+      std::uint64_t busiest = 0;
+      for (const Timetable& timetable : timetables) {
+        for (const Convoy& convoy : timetable.stages()[stage].convoys) {
+          if (move >= convoy.moving.size()) continue;
+          const auto sharing = static_cast<std::uint64_t>(worms == Worms::overlap ? std::abs(convoy.leg.hops) : 1);
+          busiest = std::max(busiest, convoy.moving[move] * sharing);
+        }
+      }
+      sum += busiest;
+    }
+  }
+  return sum;
+}
+
+Program travel(Node& self, const Timetable& timetable) {
+  for (const Stage& stage : timetable.stages()) {
+    depart(self, stage);
+    for (std::uint32_t move = 1; move <= stage.moves; ++move) {
+      for (const Message& message : co_await self.step()) go_on(self, stage, move, message);
+    }
+  }
+}
+
+Plan plan_of(Timetable timetable, std::uint64_t steps, std::string formula, Bytes block_bytes) {
+  Plan plan;
+  plan.steps = steps;
+  plan.formula = std::move(formula);
+  plan.channel_bytes = static_cast<double>(blocks_on_busiest_channel({&timetable, 1}, Worms::overlap)) * static_cast<double>(block_bytes);
+  plan.table_bytes = timetable.table_bytes();
+  plan.start = [shared = std::make_shared<const Timetable>(std::move(timetable))](Node& self) { return travel(self, *shared); };
+  return plan;
+}
+
+}  // namespace torus::exchange

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/total_exchange/log_rotating.hpp"
+
+#include <bit>
+
+#include "algorithms/total_exchange/class_hops.hpp"
+#include "algorithms/total_exchange/convoys.hpp"
+#include "algorithms/total_exchange/requirements.hpp"
+#include "algorithms/total_exchange/rotation.hpp"
+
+namespace torus::exchange {
+namespace {
+
+Timetable timetable(const Topology& topology) {
+  const Rotation rotation(topology);
+  const ClassHops hops(topology, [&rotation](NodeId delta) { return rotation.group(delta); });
+  Timetable table(topology);
+  for (std::uint32_t stage = 0; stage < rotation.groups(); ++stage) {
+    for (std::int32_t worm = 1; worm <= largest_extent(topology) / 2; worm *= 2) {
+      table.begin_stage(1);
+      for (const Dimension d : linked_dimensions(topology)) {
+        for (const std::int32_t direction : {+1, -1}) {
+          table.add_convoy({d, direction * worm}, [&rotation, &hops, stage, d, direction, worm](NodeId delta) {
+            const std::int32_t hops_now = rotation.dimension(delta, stage) == d ? direction * hops(delta, d) : 0;
+            return hops_now > 0 && (hops_now & worm) != 0;
+          });
+        }
+      }
+    }
+  }
+  return table;
+}
+
+std::optional<std::string> refuses(const Machine& machine, const Request&) {
+  const Refusal refusal =
+      first_of(needs_torus("log-rotating", machine), needs_ports("log-rotating", machine, machine.topology.max_ports()));
+  if (largest_extent(machine.topology) < 4) return refusal;
+  return first_of(refusal, needs_switching("log-rotating", machine, Switching::wormhole), needs_sharing("log-rotating", machine));
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  const Topology& topology = machine.topology;
+  const auto farthest = static_cast<std::uint32_t>(largest_extent(topology) / 2);
+  const std::uint64_t steps = linked_dimensions(topology).size() * static_cast<std::uint64_t>(std::bit_width(farthest));
+  return plan_of(timetable(topology), steps, "k max bl(floor(n_i/2))", request.bytes);
+}
+
+}  // namespace
+
+const Algorithm log_rotating{
+    .name = "log-rotating",
+    .collective = Collective::total_exchange,
+    .source = "this project",
+    .shapes = "torus, any sides",
+    .ports = "all",
+    .steps = "k max bl(floor(n_i/2))",
+    .native = {.contention = Contention::share},
+    .refuses = refuses,
+    .plan = plan,
+};
+
+}  // namespace torus::exchange

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/total_exchange/requirements.hpp"
+
+#include <algorithm>
+
+#include "algorithms/catalogue.hpp"
+
+namespace torus::exchange {
+
+Refusal needs_torus(std::string_view algorithm, const Machine& machine) {
+  const Topology& topology = machine.topology;
+  if (topology.is_torus()) return std::nullopt;
+  std::vector<DimensionShape> rings(topology.shape().begin(), topology.shape().end());
+  for (DimensionShape& dimension : rings) dimension.wiring = Wiring::ring;
+  return "shape " + topology.text() + ": " + std::string(algorithm) + " goes round rings and every dimension must be one; " +
+         Topology(rings).text() + " would do";
+}
+
+Refusal needs_ports(std::string_view algorithm, const Machine& machine, int ports) {
+  if (machine.ports >= ports) return std::nullopt;
+  return "ports " + std::to_string(machine.ports) + ": " + std::string(algorithm) + " sends " + std::to_string(ports) +
+         " messages a node and step; --ports " + std::to_string(ports) + " would do";
+}
+
+Refusal needs_switching(std::string_view algorithm, const Machine& machine, Switching switching) {
+  if (allows(machine.switching, switching)) return std::nullopt;
+  return "switching " + std::string(name(machine.switching)) + ": " + std::string(algorithm) +
+         " sends worms of several hops; --switching " + std::string(name(switching)) + " would do";
+}
+
+Refusal needs_sharing(std::string_view algorithm, const Machine& machine) {
+  if (machine.contention == Contention::share) return std::nullopt;
+  return "contention " + std::string(name(machine.contention)) + ": " + std::string(algorithm) +
+         " sends several worms over a channel at once; --contention share would do";
+}
+
+Refusal needs_countable_blocks(std::string_view algorithm, const Machine& machine) {
+  const NodeId nodes = machine.topology.nodes();
+  if (nodes < 65536) return std::nullopt;
+  return std::to_string(nodes) + " nodes: " + std::string(algorithm) +
+         " has a block for each pair of nodes and a run holds fewer than 2^32; 65535 nodes would do";
+}
+
+Refusal needs_multiples(std::string_view algorithm, const Machine& machine, std::int32_t unit, std::string_view why) {
+  for (const DimensionShape& dimension : machine.topology.shape()) {
+    if (dimension.extent == 1 || dimension.extent % unit == 0) continue;
+    return "extent " + std::to_string(dimension.extent) + " of " + machine.topology.text() + ": " + std::string(algorithm) +
+           " needs multiples of " + std::to_string(unit) + std::string(why) + "; " +
+           std::to_string((dimension.extent / unit + 1) * unit) + " would do";
+  }
+  return std::nullopt;
+}
+
+std::vector<Dimension> linked_dimensions(const Topology& topology) {
+  std::vector<Dimension> linked;
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    if (topology.extent(d) > 1) linked.push_back(d);
+  }
+  return linked;
+}
+
+std::int32_t largest_extent(const Topology& topology) noexcept {
+  std::int32_t largest = 1;
+  for (const DimensionShape& dimension : topology.shape()) largest = std::max(largest, dimension.extent);
+  return largest;
+}
+
+}  // namespace torus::exchange

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/total_exchange/stride.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "algorithms/total_exchange/convoys.hpp"
+#include "algorithms/total_exchange/requirements.hpp"
+
+namespace torus::exchange {
+namespace {
+
+/// How each class goes: signed strides and single hops in each dimension that has links (numbered 0..k-1 here).
+class Strides {
+ public:
+  explicit Strides(const Topology& topology) : dimensions_{linked_dimensions(topology)} {
+    for (NodeId delta = 0; delta < topology.nodes(); ++delta) {
+      const std::size_t first = strides_.size();
+      std::int32_t sum = 0;  // of all strides forwards and single hops
+      for (const Dimension d : dimensions_) {
+        const std::int32_t c = topology.coordinate(delta, d);
+        std::int32_t single = modulo(c, width());
+        if (single > width() / 2) single -= width();
+        hops_.push_back(single);
+        strides_.push_back(modulo(c - single, topology.extent(d)) / width());
+        sum += single + strides_.back();
+      }
+      for (std::size_t i = 0; i < dimensions_.size(); ++i) {
+        std::int32_t& b = strides_[first + i];
+        const std::int32_t q = topology.extent(dimensions_[i]) / width();
+        // Half way round: by the parity of the rest, so that both directions carry the same.
+        const bool backwards = 2 * b == q ? modulo(sum - q / 2, 2) == 1 : 2 * b > q;
+        if (backwards) b -= q;
+      }
+    }
+  }
+
+  std::span<const Dimension> dimensions() const noexcept { return dimensions_; }
+  std::int32_t width() const noexcept { return 2 * static_cast<std::int32_t>(dimensions_.size()); }
+  std::int32_t strides(NodeId delta, std::size_t i) const noexcept { return strides_[delta * dimensions_.size() + i]; }
+  std::int32_t hops(NodeId delta, std::size_t i) const noexcept { return hops_[delta * dimensions_.size() + i]; }
+
+ private:
+  std::vector<Dimension> dimensions_;
+  std::vector<std::int32_t> strides_, hops_;  // class by class
+};
+
+/// The timetable of the nodes of a colour.
+Timetable timetable(const Topology& topology, const Strides& classes, std::int32_t colour) {
+  const std::int32_t w = classes.width();
+  const std::size_t k = classes.dimensions().size();
+  Timetable table(topology);
+  for (std::int32_t stage = 0; stage < w; ++stage) {
+    const auto direction = static_cast<std::size_t>(modulo(colour + stage, w));
+    const std::size_t i = direction % k;
+    const std::int32_t sign = direction < k ? +1 : -1;
+    table.begin_stage(static_cast<std::uint32_t>(largest_extent(topology) / w / 2));
+    table.add_convoy({classes.dimensions()[i], sign * w}, [&, i, sign](NodeId delta) { return sign * classes.strides(delta, i); });
+  }
+  for (std::size_t i = 0; i < k; ++i) {
+    const Dimension d = classes.dimensions()[i];
+    table.begin_stage(static_cast<std::uint32_t>(k));
+    table.add_convoy({d, +1}, [&, i](NodeId delta) { return classes.hops(delta, i); });
+    table.begin_stage(static_cast<std::uint32_t>(k - 1));
+    table.add_convoy({d, -1}, [&, i](NodeId delta) { return -classes.hops(delta, i); });
+  }
+  return table;
+}
+
+/// The timetables of all colours, and the colour of a node.
+struct Colours {
+  explicit Colours(const Topology& topology) {
+    const Strides classes(topology);
+    for (std::int32_t colour = 0; colour < std::max(1, classes.width()); ++colour) {
+      timetables.push_back(timetable(topology, classes, colour));
+    }
+  }
+
+  const Timetable& timetable_of(const Node& node) const {
+    std::uint32_t sum = 0;
+    for (Dimension d = 0; d < node.dimensions(); ++d) sum += static_cast<std::uint32_t>(node.coordinate(d));
+    return timetables[sum % timetables.size()];
+  }
+
+  std::vector<Timetable> timetables;
+};
+
+std::optional<std::string> refuses(const Machine& machine, const Request&) {
+  const auto k = static_cast<std::int32_t>(linked_dimensions(machine.topology).size());
+  return first_of(needs_torus("stride", machine), needs_switching("stride", machine, Switching::wormhole),
+                  k == 0 ? Refusal{} : needs_multiples("stride", machine, 2 * k, " (twice the dimensions)"));
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  const auto colours = std::make_shared<const Colours>(machine.topology);
+  const std::uint64_t k = linked_dimensions(machine.topology).size();
+  Plan plan;
+  if (k > 0) plan.steps = 2 * k * (static_cast<std::uint64_t>(largest_extent(machine.topology)) / (4 * k)) + k * (2 * k - 1);
+  plan.formula = "2k max floor(n_i/4k) + k(2k-1)";
+  plan.channel_bytes = static_cast<double>(blocks_on_busiest_channel(colours->timetables, Worms::tile)) * static_cast<double>(request.bytes);
+  for (const Timetable& table : colours->timetables) plan.table_bytes += table.table_bytes();
+  plan.start = [colours](Node& self) { return travel(self, colours->timetable_of(self)); };
+  return plan;
+}
+
+}  // namespace
+
+const Algorithm stride{
+    .name = "stride",
+    .collective = Collective::total_exchange,
+    .source = "this project; of the kind of Tseng, Lin, Gupta, Panda 1997",
+    .shapes = "torus, sides multiples of 2k",
+    .ports = "one",
+    .steps = "2k max floor(n_i/4k) + k(2k-1)",
+    .native = {.ports = 1},
+    .refuses = refuses,
+    .plan = plan,
+};
+
+}  // namespace torus::exchange

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// One program gives one trace and one result, whatever the executor, the number of threads or the order of the nodes. The machines are
+// large enough for the engine to spread the steps over its workers (it runs small steps on one).
+#include <random>
+#include <string>
+#include <vector>
+
+#include "algorithms/catalogue.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/run.hpp"
+#include "tests/support/shapes.hpp"
+
+using namespace torus;
+
+namespace {
+
+/// Everything in a result that is not time, as text.
+std::string text_of(const RunResult& r) {
+  std::string out;
+  for (const std::uint64_t n : {r.steps, r.busy_steps, r.messages, r.control_messages, r.hops, r.blocks_delivered, r.duplicates, r.bytes_delivered,
+                                r.control_bytes, r.bytes_hops, r.max_channel_load, r.channel_bytes_max, r.channel_bytes_sum, r.trace_digest}) {
+    out += std::to_string(n) + " ";
+  }
+  out += std::to_string(r.channel_bytes_mean) + " " + std::to_string(r.channel_idle_share) + " " + std::to_string(r.model_time_s * 1e9);
+  for (const StepRecord& s : r.step_records) {
+    out += "; " + std::to_string(s.messages) + " " + std::to_string(s.hops) + " " + std::to_string(s.most_bytes) + " " + std::to_string(s.longest_route) +
+           " " + (s.phase == nullptr ? "" : s.phase);
+  }
+  for (const Violation& v : r.violations) out += "; " + v.text;
+  out += r.verified ? "; verified" : "; not verified";
+  return out;
+}
+
+void check_all_alike(const Machine& machine, const Placement& placement, const std::function<Program(Node&)>& program) {
+  const support::Outcome serial = support::emulate(machine, placement, program);
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    const support::Outcome other = support::emulate(machine, placement, program, workers);
+    CHECK(text_of(other.result) == text_of(serial.result));
+    CHECK(other.trace == serial.trace);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every algorithm leaves one trace, whatever runs it", "[conformance]") {
+  for (const char* shape : {"24x24", "9x9x9", "16x12m", "mesh:20x20", "5x5x5x5", "hypercube:9", "27x27", "64", "8cx8c"}) {
+    const Machine all_ports(Topology::parse(shape));
+    for (const Algorithm* algorithm : catalogue()) {
+      const NativeMachine& native = algorithm->native;
+      const Machine machine(all_ports.topology, std::min(native.ports, all_ports.ports), native.switching, native.contention);
+      Request request;
+      request.collective = algorithm->collective;
+      request.sources = {machine.topology.nodes() / 3};
+      request.bytes = 200;
+      if (algorithm->collective == Collective::multinode_broadcast) {
+        std::mt19937_64 random(support::seed());
+        request.sources.clear();
+        for (NodeId node = 0; node < machine.topology.nodes(); ++node) {
+          if (support::random_below(random, 10) == 0) request.sources.push_back(node);
+        }
+      }
+      if (algorithm->collective == Collective::total_exchange && machine.topology.nodes() > 100) continue;
+      if (algorithm->refuses(machine, request)) continue;
+      CAPTURE(algorithm->name, machine.topology.text());
+      const Plan plan = algorithm->plan(machine, request);
+      check_all_alike(machine, placement_of(machine, request, plan), plan.start);
+    }
+  }
+}
+
+TEST_CASE("random traffic leaves one trace, whatever runs it", "[conformance]") {
+  // Each node draws its own messages from its rank and the step: to any node, none or more blocks, some header words. Shared channels.
+  const Machine machine(Topology::parse("20x20"), 0, Switching::circuit, Contention::share);
+  const std::uint64_t seed = support::seed();
+  CAPTURE(seed);
+  const auto program = [seed](Node& self) -> Program {
+    for (int step = 0; step < 6; ++step) {
+      std::mt19937_64 random(seed + 1000 * self.rank() + self.now());
+      if (random() % 3 == 0) {
+        const Word words[2] = {static_cast<Word>(random()), static_cast<Word>(random())};
+        const NodeId to = support::random_below(random, self.topology().nodes());
+        const std::span<const BlockId> blocks = self.blocks();
+        if (to != self.rank()) self.send(to, blocks.first(random() % (blocks.size() + 1)), std::span(words, random() % 3));
+      }
+      co_await self.step();
+    }
+  };
+  check_all_alike(machine, Placement::resident(400, 3, 48), program);
+}
+
+TEST_CASE("a wrong program breaks the same rules first, whatever runs it", "[conformance]") {
+  // Every node of the square sends along its row as far as its rank says: many messages meet on many channels.
+  const Machine machine(Topology::parse("20x20"));
+  const auto program = [](Node& self) -> Program {
+    co_await self.step();
+    self.send({{1, 1 + static_cast<std::int32_t>(self.rank() % 7)}}, self.blocks());
+    if (self.rank() % 11 == 0) self.send({{0, -3}, {1, 1}}, self.blocks());
+    co_await self.step();
+  };
+  const support::Outcome serial = support::emulate(machine, Placement::resident(400, 1, 64), program);
+  CHECK(serial.result.violations.size() > 100);
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    const support::Outcome other = support::emulate(machine, Placement::resident(400, 1, 64), program, workers);
+    REQUIRE(other.result.violations.size() == serial.result.violations.size());
+    for (std::size_t i = 0; i < serial.result.violations.size(); ++i) {
+      REQUIRE(other.result.violations[i].text == serial.result.violations[i].text);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Runs the algorithm of ring_broadcast.cpp on the installed engine, hands its trace to the installed judge, and runs an algorithm of the
+// installed catalogue beside it.
+#include <cstdio>
+#include <string>
+
+#include "algorithms/catalogue.hpp"
+#include "ring_broadcast.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/judge.hpp"
+#include "runtime/trace.hpp"
+
+using namespace torus;
+
+namespace {
+
+constexpr NodeId nodes = 9;
+constexpr NodeId root = 2;
+
+bool own_algorithm(const Machine& machine) {
+  const std::string path = "ring_broadcast.jsonl";
+  TraceWriter trace(path, {.machine = machine, .collective = "broadcast", .sources = {root}, .block_bytes = 4096, .algorithm = "ring_broadcast", .seed = 1});
+  RunOptions options;
+  options.on_messages = [&](std::span<const Message* const> messages) { trace.write_step(messages); };
+  Engine engine(machine, Placement::replicated(nodes, {root}, 4096), options);
+  const RunResult result = engine.run([](Node& self) { return ring_broadcast(self, root); });
+  trace.commit();
+
+  TraceReader reader(path);
+  Judge judge(reader.header());
+  for (TraceMessage message; reader.next(message);) judge.message(message);
+  const Verdict verdict = judge.finish();
+  std::printf("ring_broadcast: %llu steps, %s; its trace: %s\n", static_cast<unsigned long long>(result.steps), result.verified ? "verified" : "wrong",
+              verdict.ok ? "legal and complete" : "refused");
+  return result.good() && result.verified && result.steps == nodes - 1 && verdict.ok && verdict.digest == result.trace_digest;
+}
+
+bool algorithm_of_the_catalogue(const Machine& machine) {
+  const Algorithm* flood = find_algorithm(Collective::broadcast, "flood");
+  Request request;
+  request.sources = {root};
+  request.bytes = 4096;
+  const Plan plan = flood->plan(machine, request);
+  Engine engine(machine, placement_of(machine, request, plan), {});
+  const RunResult result = engine.run(plan.start);
+  std::printf("flood: %llu steps, %s\n", static_cast<unsigned long long>(result.steps), result.verified ? "verified" : "wrong");
+  return result.good() && result.verified && result.steps == plan.steps;
+}
+
+}  // namespace
+
+int main() {
+  const Machine machine(Topology::parse("9"), 0, Switching::packet);
+  const bool good = own_algorithm(machine) && algorithm_of_the_catalogue(machine);
+  return good ? 0 : 1;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+/// Running programs in tests: on any executor, with every message written down as a line of text, in the order of a trace.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "runtime/engine.hpp"
+
+namespace torus::support {
+
+struct Workers {
+  ExecutorKind executor = ExecutorKind::serial;
+  unsigned threads = 1;
+
+  std::string text() const { return std::string(name(executor)) + ":" + std::to_string(threads); }
+};
+
+/// Every executor, the threaded ones with 1, 2, 3 and 4 x cores workers. Without oneTBB under ThreadSanitizer, which cannot see into it.
+inline std::vector<Workers> every_executor() {
+  const unsigned many = std::min(64U, 4 * std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<Workers> out{{ExecutorKind::serial, 1}, {ExecutorKind::shuffled, 1}};
+  for (const unsigned threads : {1U, 2U, 3U, many}) {
+    out.push_back({ExecutorKind::threads, threads});
+#ifndef __SANITIZE_THREAD__
+    out.push_back({ExecutorKind::tbb, threads});
+#endif
+  }
+  return out;
+}
+
+struct Outcome {
+  RunResult result;
+  std::vector<std::string> trace;  ///< one line a message
+};
+
+/// "3: 7 [[0,2],[1,-1]] -> 12, 4100 bytes, blocks 0 1, header 5".
+inline std::string text_of(const Message& m) {
+  std::string out = std::to_string(m.step()) + ": " + std::to_string(m.source()) + " [";
+  for (const Leg& leg : m.route()) out += "[" + std::to_string(leg.dimension) + "," + std::to_string(leg.hops) + "]";
+  out += "] -> " + std::to_string(m.destination()) + ", " + std::to_string(m.bytes()) + " bytes, blocks";
+  for (const BlockId id : m.blocks()) out += " " + std::to_string(id);
+  out += ", header";
+  for (const Word word : m.header()) out += " " + std::to_string(word);
+  return out;
+}
+
+/// Runs a program on every node and writes the messages down.
+inline Outcome emulate(const Machine& machine, const Placement& placement, const std::function<Program(Node&)>& program, Workers workers = {},
+                       RunOptions options = {}) {
+  using Line = std::tuple<Step, NodeId, std::string>;
+  std::vector<Line> lines;
+  options.executor = workers.executor;
+  options.threads = workers.threads;
+  options.on_messages = [&](std::span<const Message* const> messages) {
+    for (const Message* m : messages) lines.emplace_back(m->step(), m->source(), text_of(*m));
+  };
+  Outcome outcome;
+  outcome.result = Engine(machine, placement, options).run(program);
+  std::sort(lines.begin(), lines.end());
+  for (Line& line : lines) outcome.trace.push_back(std::move(std::get<2>(line)));
+  return outcome;
+}
+
+}  // namespace torus::support

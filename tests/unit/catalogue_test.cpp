@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// The catalogue says of every algorithm what a user must know, and algorithms/README.md shows what it says. To bring the page up to date:
+// TORUS_UPDATE_README=1 build/release/bin/tests/unit/catalogue_test
+#include "algorithms/catalogue.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "tests/support/catch.hpp"
+
+using namespace torus;
+
+namespace {
+
+const std::string begin = "<!-- table of the catalogue -->\n";
+const std::string end = "<!-- end of the table -->\n";
+
+std::string ports_of(const Algorithm& algorithm) {
+  return algorithm.native.contention == Contention::share ? std::string(algorithm.ports) + ", shared channels" : std::string(algorithm.ports);
+}
+
+std::string table() {
+  std::string out = "| collective | algorithm | switching | ports | shapes | steps | source |\n|---|---|---|---|---|---|---|\n";
+  for (const Algorithm* a : catalogue()) {
+    out += "| " + std::string(name(a->collective)) + " | `" + std::string(a->name) + "` | " + std::string(name(a->native.switching)) + " | " + ports_of(*a) +
+           " | " + std::string(a->shapes) + " | " + std::string(a->steps) + " | " + std::string(a->source) + " |\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("every algorithm has a name of its own, and a source, shapes, ports and steps in words", "[unit]") {
+  std::set<std::pair<Collective, std::string_view>> names;
+  for (const Algorithm* a : catalogue()) {
+    CAPTURE(a->name);
+    CHECK(names.emplace(a->collective, a->name).second);
+    CHECK(a->name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos);
+    for (const std::string_view words : {a->name, a->source, a->shapes, a->ports, a->steps}) {
+      CHECK_FALSE(words.empty());
+      CHECK(words.find_first_of("|\n") == std::string_view::npos);
+    }
+    CHECK(a->refuses != nullptr);
+    CHECK(a->plan != nullptr);
+    CHECK(find_algorithm(a->collective, a->name) == a);
+  }
+  CHECK(find_algorithm(Collective::broadcast, "no such algorithm") == nullptr);
+}
+
+TEST_CASE("the page on the algorithms shows the catalogue", "[unit]") {
+  const std::string path = TORUS_SOURCE_DIR "/algorithms/README.md";
+  std::ifstream in(path);
+  std::string page{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t from = page.find(begin);
+  const std::size_t to = page.find(end);
+  REQUIRE(from != std::string::npos);
+  REQUIRE(to != std::string::npos);
+  const std::size_t first = from + begin.size();
+  if (std::getenv("TORUS_UPDATE_README") != nullptr) {
+    page.replace(first, to - first, table());
+    std::ofstream(path) << page;
+    return;
+  }
+  CHECK(page.substr(first, to - first) == table());
+}
+
+TEST_CASE("logarithms are rounded up, exactly", "[unit]") {
+  CHECK(ceil_log(2, 1) == 0);
+  CHECK(ceil_log(3, 1) == 0);
+  CHECK(ceil_log(2, 2) == 1);
+  CHECK(ceil_log(2, 3) == 2);
+  for (const std::uint64_t base : {2U, 3U, 5U, 7U, 9U, 33U}) {
+    std::uint64_t power = 1;
+    for (std::uint32_t t = 0; power < (std::uint64_t{1} << 40U); ++t, power *= base) {
+      CHECK(ceil_log(base, power) == t);
+      CHECK(ceil_log(base, power + 1) == t + 1);
+      if (power > base) CHECK(ceil_log(base, power - 1) == t);
+    }
+  }
+}
+
+TEST_CASE("a machine allows the switching that algorithms of humbler machines need", "[unit]") {
+  CHECK(allows(Switching::circuit, Switching::packet));
+  CHECK(allows(Switching::wormhole, Switching::packet));
+  CHECK(allows(Switching::wormhole, Switching::wormhole));
+  CHECK_FALSE(allows(Switching::packet, Switching::wormhole));
+  CHECK_FALSE(allows(Switching::wormhole, Switching::circuit));
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/engine.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/error.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/run.hpp"
+
+using namespace torus;
+using support::emulate;
+
+namespace {
+
+/// The message of node 0, one block of so many bytes, for every node of a machine.
+Placement from_zero(const Machine& machine, Bytes bytes = 100, std::uint32_t segments = 1) {
+  return Placement::replicated(machine.topology.nodes(), {0}, bytes, segments);
+}
+
+/// Passes the message of node 0 along a line or a ring, one hop a step.
+Program pass_on(Node& self) {
+  if (self.blocks().empty()) co_await self.arrival();
+  const std::optional<NodeId> next = self.neighbour({0, +1});
+  if (next && *next != 0) self.send({{0, +1}}, self.blocks());
+}
+
+const std::vector<BlockId> no_blocks;
+
+}  // namespace
+
+TEST_CASE("a message sent in a step arrives at the start of the next", "[unit]") {
+  const Machine machine(Topology::parse("4x5"));
+  const NodeId to = machine.topology.rank(Coordinates{1, 3});
+  int arrived = 0;
+  const auto program = [&](Node& self) -> Program {
+    if (self.rank() == 0) self.send({{0, 1}, {1, -2}}, self.blocks(), {11U, 22U});
+    if (self.rank() == to) {
+      const Arrivals arrivals = co_await self.arrival();
+      arrived += static_cast<int>(arrivals.size());
+      const Message& m = arrivals.front();
+      CHECK(self.now() == 1);
+      CHECK(m.step() == 0);
+      CHECK(m.source() == 0);
+      CHECK(m.destination() == to);
+      CHECK(support::text_of(m) == "0: 0 [[0,1][1,-2]] -> " + std::to_string(to) + ", 108 bytes, blocks 0, header 11 22");
+      CHECK(m.dimension() == 1);
+      CHECK(m.direction() < 0);
+      CHECK(self.holds(0));
+      CHECK(self.bytes(0).size() == 100);
+      CHECK_FALSE(first_wrong_byte(self.bytes(0), 1, 0));
+    }
+  };
+  const RunResult result = emulate(machine, from_zero(machine), program).result;
+  CHECK(arrived == 1);
+  CHECK(result.steps == 1);
+  CHECK(result.busy_steps == 1);
+}
+
+TEST_CASE("a run accounts for every message, hop and byte", "[unit]") {
+  const Machine machine(Topology::parse("8m"), 0, Switching::packet, Contention::forbid, {}, {.start_up_s = 1, .byte_s = 0.5, .hop_s = 0.25});
+  const RunResult result = emulate(machine, from_zero(machine), pass_on).result;
+  CHECK(result.verified);
+  CHECK(result.good());
+  CHECK(result.steps == 7);
+  CHECK(result.busy_steps == 7);
+  CHECK(result.messages == 7);
+  CHECK(result.control_messages == 0);
+  CHECK(result.hops == 7);
+  CHECK(result.blocks_delivered == 7);
+  CHECK(result.bytes_delivered == 700);
+  CHECK(result.control_bytes == 0);
+  CHECK(result.bytes_hops == 700);
+  CHECK(result.duplicates == 0);
+  CHECK(result.max_channel_load == 1);
+  CHECK(result.channel_bytes_max == 100);
+  CHECK(result.channel_bytes_mean == Approx(700.0 / 14));
+  CHECK(result.channel_idle_share == Approx(7.0 / 14));
+  CHECK(result.channel_bytes_sum == 700);
+  CHECK(result.model_time_s == Approx(7 * (1 + 100 * 0.5 + 0.25)));
+  CHECK(result.step_records.size() == 7);
+}
+
+TEST_CASE("headers weigh four bytes a word", "[unit]") {
+  const Machine machine(Topology::parse("2m"));
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() == 0) {
+      self.send({{0, +1}}, self.blocks(), {1U, 2U, 3U});
+      co_await self.step();
+      self.send({{0, +1}}, no_blocks, {4U});
+    }
+  };
+  const RunResult result = emulate(machine, from_zero(machine), program).result;
+  CHECK(result.verified);
+  CHECK(result.messages == 2);
+  CHECK(result.control_messages == 1);
+  CHECK(result.control_bytes == 16);
+  CHECK(result.bytes_delivered == 100);
+  CHECK(result.channel_bytes_sum == 112 + 4);
+}
+
+TEST_CASE("a sender may overwrite its block as soon as send has returned", "[unit]") {
+  const Machine machine(Topology::parse("3m"), 0, Switching::packet);
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() > 0) co_await self.arrival();
+    if (self.rank() == 2) co_return;
+    self.send({{0, +1}}, self.blocks());
+    const std::span<std::byte> mine = self.bytes(0);
+    const std::vector<std::byte> right(mine.begin(), mine.end());
+    std::fill(mine.begin(), mine.end(), std::byte{0});
+    co_await self.step();
+    co_await self.step();
+    std::copy(right.begin(), right.end(), self.bytes(0).begin());
+  };
+  CHECK(emulate(machine, from_zero(machine), program).result.verified);
+}
+
+TEST_CASE("what a sender writes after sending stays with the sender", "[unit]") {
+  const Machine machine(Topology::parse("3m"), 0, Switching::packet);
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() > 0) co_await self.arrival();
+    if (self.rank() == 2) co_return;
+    self.send({{0, +1}}, self.blocks());
+    if (self.rank() == 1) self.bytes(0)[5] ^= std::byte{1};
+  };
+  const RunResult result = emulate(machine, from_zero(machine), program).result;
+  REQUIRE(result.wrong);
+  CHECK(result.wrong->node == 1);
+  CHECK(result.wrong->offset == 5);
+}
+
+TEST_CASE("arrivals come ordered by in-channel, then by source", "[unit]") {
+  const Machine machine(Topology::parse("5x5"), 0, Switching::wormhole, Contention::share);
+  const NodeId centre = 12;
+  const auto slot_of = [](const Message& m) { return m.dimension() * 2 + (m.direction() > 0 ? 0 : 1); };
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    std::vector<std::pair<int, NodeId>> order;
+    const auto program = [&](Node& self) -> Program {
+      const Coordinates at = self.coordinates();
+      if (self.rank() != centre && (at[0] == 2) != (at[1] == 2)) self.send(centre, no_blocks);  // two on each side
+      if (self.rank() == centre) {
+        for (const Message& m : co_await self.arrival()) order.emplace_back(slot_of(m), m.source());
+      }
+    };
+    const RunResult result = emulate(machine, Placement::resident(25, 1, 8), program, workers).result;
+    if (result.violations.empty()) {
+      CHECK(order.size() == 8);
+      CHECK(std::is_sorted(order.begin(), order.end()));
+    } else {
+      CHECK(result.violations.front().offence == Offence::too_many_receives);
+    }
+  }
+}
+
+TEST_CASE("steps are the barriers crossed until all programs have ended", "[unit]") {
+  const Machine machine(Topology::parse("4"));
+  const auto waits = [](NodeId who, int steps) {
+    return [=](Node& self) -> Program {
+      if (self.rank() == who) {
+        for (int i = 0; i < steps; ++i) co_await self.step();
+      }
+    };
+  };
+  const Placement nothing = Placement::resident(4, 1, 8);
+  CHECK(emulate(machine, nothing, waits(2, 0)).result.steps == 0);
+  const RunResult idle = emulate(machine, nothing, waits(2, 5)).result;
+  CHECK(idle.steps == 5);
+  CHECK(idle.busy_steps == 0);
+  CHECK(idle.verified);
+}
+
+TEST_CASE("a node whose program has ended still takes what arrives", "[unit]") {
+  const Machine machine(Topology::parse("2m"));
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() == 0) self.send({{0, +1}}, self.blocks());
+    co_return;
+  };
+  const RunResult result = emulate(machine, from_zero(machine), program).result;
+  CHECK(result.verified);
+  CHECK(result.steps == 1);
+}
+
+TEST_CASE("a block that arrives twice is counted and dropped", "[unit]") {
+  const Machine machine(Topology::parse("2m"));
+  const auto program = [](Node& self) -> Program {
+    for (int i = 0; i < 3; ++i) {
+      if (self.rank() == 0) self.send({{0, +1}}, self.blocks());
+      co_await self.step();
+    }
+  };
+  const RunResult result = emulate(machine, from_zero(machine), program).result;
+  CHECK(result.verified);
+  CHECK(result.blocks_delivered == 3);
+  CHECK(result.duplicates == 2);
+}
+
+TEST_CASE("a forwarded block leaves its node", "[unit]") {
+  const Machine machine(Topology::parse("3m"), 0, Switching::packet);
+  const Placement scatter = Placement::scattered(3, 0, 40);
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() == 0) {
+      const std::vector<BlockId> away{1, 2};
+      self.forward({{0, +1}}, away);
+      CHECK_FALSE(self.holds(1));
+      CHECK(self.holds(0));
+    }
+    if (self.rank() == 1) {
+      co_await self.arrival();
+      CHECK(std::vector<BlockId>(self.blocks().begin(), self.blocks().end()) == std::vector<BlockId>{1, 2});
+      const std::vector<BlockId> away{2};
+      self.forward({{0, +1}}, away);
+      CHECK(std::vector<BlockId>(self.blocks().begin(), self.blocks().end()) == std::vector<BlockId>{1});
+    }
+  };
+  CHECK(emulate(machine, scatter, program).result.verified);
+}
+
+TEST_CASE("a program is made of programs that return values", "[unit]") {
+  struct Sub {
+    static ProgramOf<int> leaf(Node& self, int steps) {
+      for (int i = 0; i < steps; ++i) co_await self.step();
+      co_return steps;
+    }
+    static ProgramOf<int> sum(Node& self, int upto) {
+      int total = 0;
+      for (int i = 0; i <= upto; ++i) {
+        const int part = co_await leaf(self, i);
+        total += part;
+      }
+      co_return total;
+    }
+    static Program nothing(Node&) { co_return; }
+  };
+  const Machine machine(Topology::parse("3"));
+  std::vector<int> totals(3);
+  const auto program = [&](Node& self) -> Program {
+    co_await Sub::nothing(self);
+    const int total = co_await Sub::sum(self, 4);
+    totals[self.rank()] = total;
+    co_await Sub::nothing(self);
+  };
+  const RunResult result = emulate(machine, Placement::resident(3, 1, 8), program).result;
+  CHECK(totals == std::vector<int>{10, 10, 10});
+  CHECK(result.steps == 10);
+}
+
+TEST_CASE("an exception passes through sub-programs, and may be caught on its way", "[unit]") {
+  struct Sub {
+    static Program fails(Node& self) {
+      co_await self.step();
+      throw std::runtime_error("no");
+    }
+    static Program between(Node& self) { co_await fails(self); }
+  };
+  const Machine machine(Topology::parse("3"));
+  const Placement nothing = Placement::resident(3, 1, 8);
+  std::vector<int> caught(3);
+  const auto catches = [&](Node& self) -> Program {
+    try {
+      co_await Sub::between(self);
+    } catch (const std::runtime_error&) {
+      caught[self.rank()] = 1;
+    }
+    co_await self.step();
+  };
+  CHECK(emulate(machine, nothing, catches).result.steps == 2);
+  CHECK(caught == std::vector<int>{1, 1, 1});
+  CHECK_THROWS_WITH(emulate(machine, nothing, [](Node& self) { return Sub::between(self); }), "no");
+}
+
+TEST_CASE("of the exceptions of a step the lowest node's is rethrown, whatever the executor", "[unit]") {
+  const Machine machine(Topology::parse("16x16"));
+  const Placement nothing = Placement::resident(256, 1, 8);
+  const auto program = [](Node& self) -> Program {
+    co_await self.step();
+    if (self.rank() % 50 == 49) throw std::runtime_error("node " + std::to_string(self.rank()));
+    co_await self.step();
+    throw std::runtime_error("too late");
+  };
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    CHECK_THROWS_WITH(emulate(machine, nothing, program, workers), "node 49");
+  }
+}
+
+TEST_CASE("an engine runs again and again from fresh blocks, also after a run that failed", "[unit]") {
+  const Machine machine(Topology::parse("2m"));
+  Engine engine(machine, from_zero(machine), {.executor = ExecutorKind::serial});
+  const auto sends = [](Node& self) -> Program {
+    if (self.rank() == 0) self.send({{0, +1}}, self.blocks());
+    co_return;
+  };
+  const auto damages = [](Node& self) -> Program {
+    if (self.rank() == 0) self.bytes(0)[0] ^= std::byte{1};
+    co_return;
+  };
+  const auto throws = [](Node& self) -> Program {
+    if (self.rank() == 0) self.send({{0, +1}}, self.blocks());
+    if (self.rank() == 1) throw std::runtime_error("no");
+    co_return;
+  };
+  const std::uint64_t digest = engine.run(sends).trace_digest;
+  CHECK(engine.run(damages).wrong);
+  CHECK_THROWS_WITH(engine.run(throws), "no");
+  const RunResult again = engine.run(sends);
+  CHECK(again.verified);
+  CHECK(again.messages == 1);
+  CHECK(again.duplicates == 0);
+  CHECK(again.trace_digest == digest);
+  CHECK(engine.bytes(1, 0).size() == 100);
+}
+
+TEST_CASE("phases name their steps", "[unit]") {
+  const Machine machine(Topology::parse("4"));
+  const auto program = [](Node& self) -> Program {
+    self.phase("first");
+    co_await self.step();
+    co_await self.step();
+    self.phase(self.rank() == 0 ? "last" : "not the lowest rank's word");
+    co_await self.step();
+  };
+  for (const support::Workers& workers : support::every_executor()) {
+    const RunResult result = emulate(machine, Placement::resident(4, 1, 8), program, workers).result;
+    REQUIRE(result.step_records.size() == 3);
+    CHECK(std::string(result.step_records[0].phase) == "first");
+    CHECK(result.step_records[1].phase == nullptr);
+    CHECK(std::string(result.step_records[2].phase) == "last");
+  }
+}
+
+TEST_CASE("a machine of one node, and a message of no byte, are runs like any other", "[unit]") {
+  const Machine one(Topology::parse("1"));
+  const RunResult alone = emulate(one, from_zero(one), pass_on).result;
+  CHECK(alone.verified);
+  CHECK(alone.steps == 0);
+  const Machine line(Topology::parse("3m"), 0, Switching::packet);
+  const RunResult empty = emulate(line, from_zero(line, 0), pass_on).result;
+  CHECK(empty.verified);
+  CHECK(empty.blocks_delivered == 2);
+  CHECK(empty.bytes_delivered == 0);
+}
+
+TEST_CASE("segments of unequal length arrive whole", "[unit]") {
+  const Machine line(Topology::parse("3m"), 0, Switching::packet);
+  const RunResult result = emulate(line, from_zero(line, 103, 10), pass_on).result;
+  CHECK(result.verified);
+  CHECK(result.bytes_delivered == 206);
+  CHECK(result.blocks_delivered == 20);
+}
+
+TEST_CASE("a run that cannot fit is refused with what it needs and what there is", "[unit]") {
+  const Machine machine(Topology::parse("64x64"));
+  const Placement placement = from_zero(machine, Bytes{1} << 40U);
+  std::string line;
+  try {
+    Engine engine(machine, placement, {});
+  } catch (const InputError& error) {
+    line = error.what();
+  }
+  CAPTURE(line);
+  CHECK(line.find("4096 nodes") != std::string::npos);
+  CHECK(line.find("MiB") != std::string::npos);
+  CHECK(line.find("would fit") != std::string::npos);
+  CHECK(line.find('\n') == std::string::npos);
+  CHECK_THROWS_AS(Engine(machine, from_zero(machine), {.memory_limit = 1000}), InputError);
+  CHECK_NOTHROW(Engine(machine, from_zero(machine), {.memory_limit = estimate_memory(machine, from_zero(machine)).total()}));
+}
+
+TEST_CASE("a run that is told to stop ends at the next barrier", "[unit]") {
+  const Machine machine(Topology::parse("16x16"));
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    std::atomic<bool> stop{false};
+    RunOptions options;
+    options.stop = &stop;
+    options.on_step = [&](Step step) {
+      if (step == 3) stop = true;
+    };
+    const auto program = [](Node& self) -> Program {
+      while (true) {
+        self.send({{0, +1}}, self.blocks());
+        co_await self.step();
+      }
+    };
+    const RunResult result = emulate(machine, Placement::resident(256, 1, 8), program, workers, options).result;
+    CHECK(result.interrupted);
+    CHECK_FALSE(result.good());
+    CHECK_FALSE(result.verified);
+    CHECK(result.steps >= 3);
+    CHECK(result.steps <= 5);
+  }
+}

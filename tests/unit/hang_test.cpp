@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// A run that would wait for ever ends, and says who waits for what.
+#include <chrono>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/run.hpp"
+
+using namespace torus;
+
+TEST_CASE("a run in which everybody waits for a message is a hang, at once", "[unit]") {
+  const Machine machine(Topology::parse("16x16"));
+  const auto program = [](Node& self) -> Program { co_await self.arrival(); };
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    const RunResult result = support::emulate(machine, Placement::replicated(256, {0}, 64), program, workers).result;
+    REQUIRE(result.hang);
+    CHECK(result.hang->nodes == 256);
+    CHECK_FALSE(result.hang->last_traffic);
+    CHECK_FALSE(result.hang->stepping);
+    REQUIRE_FALSE(result.hang->first.empty());
+    for (std::size_t i = 0; i < result.hang->first.size(); ++i) {
+      CHECK(result.hang->first[i].node == i);
+      CHECK(result.hang->first[i].waits_for == Wait::arrival);
+      CHECK_FALSE(result.hang->first[i].last_arrival);
+    }
+    CHECK_FALSE(result.good());
+    CHECK_FALSE(result.verified);
+  }
+}
+
+TEST_CASE("a hang tells the last step with traffic, and each waiting node's last arrival", "[unit]") {
+  const Machine machine(Topology::parse("6m"), 0, Switching::packet);
+  // The message of node 0 comes to node 3, which keeps it to itself; node 2 waits for an answer.
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() > 0) co_await self.arrival();
+    if (self.rank() < 3) self.send({{0, +1}}, self.blocks());
+    if (self.rank() == 2) co_await self.arrival();
+  };
+  const RunResult result = support::emulate(machine, Placement::replicated(6, {0}, 64), program).result;
+  REQUIRE(result.hang);
+  CHECK(result.hang->nodes == 3);
+  CHECK(result.hang->last_traffic == Step{2});
+  REQUIRE(result.hang->first.size() == 3);
+  CHECK(result.hang->first[0].node == 2);
+  CHECK(result.hang->first[0].last_arrival == Step{1});  // sent in step 1
+  CHECK(result.hang->first[1].node == 4);
+  CHECK_FALSE(result.hang->first[1].last_arrival);
+  CHECK(result.hang->first[2].node == 5);
+}
+
+TEST_CASE("nodes that pass barriers for ever without sending are a hang too", "[unit]") {
+  const Machine machine(Topology::parse("2"));
+  const auto program = [](Node& self) -> Program {
+    while (true) co_await self.step();
+  };
+  const auto start = std::chrono::steady_clock::now();
+  const RunResult result = support::emulate(machine, Placement::resident(2, 1, 8), program).result;
+  REQUIRE(result.hang);
+  CHECK(result.hang->stepping);
+  CHECK(result.hang->nodes == 2);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+}
+
+TEST_CASE("a hang inside a sub-program is a hang of its node", "[unit]") {
+  struct Sub {
+    static Program sleeps(Node& self) { co_await self.arrival(); }
+  };
+  const Machine machine(Topology::parse("4"));
+  const auto program = [](Node& self) -> Program {
+    co_await self.step();
+    if (self.rank() == 2) co_await Sub::sleeps(self);
+  };
+  const RunResult result = support::emulate(machine, Placement::resident(4, 1, 8), program).result;
+  REQUIRE(result.hang);
+  CHECK(result.hang->nodes == 1);
+  CHECK(result.hang->first.front().node == 2);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/broadcast/segment_count.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithms/broadcast/pipeline.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace torus;
+using namespace torus::broadcast;
+
+TEST_CASE("the first segments are a byte longer where the message does not divide", "[unit]") {
+  CHECK(bytes_of_segments(12, 4, 1, 3) == 6);
+  CHECK(bytes_of_segments(14, 4, 0, 1) == 4);
+  CHECK(bytes_of_segments(14, 4, 2, 4) == 6);
+  CHECK(bytes_of_segments(14, 4, 1, 3) == 7);
+  CHECK(bytes_of_segments(3, 5, 0, 5) == 3);
+  CHECK(bytes_of_segments(0, 5, 0, 5) == 0);
+}
+
+TEST_CASE("the best number of segments is the best of all numbers", "[unit]") {
+  for (const double latency : {1.0, 4.0, 13.0, 40.0}) {
+    for (const Bytes bytes : {1U, 7U, 64U, 1000U}) {
+      for (const double start_up : {1.0, 16.0, 300.0, 1e6}) {
+        const CostModel cost{start_up, 3.0, 0.0};
+        const auto time = [&](std::uint64_t k) {
+          const auto segments = static_cast<double>(k);
+          return (segments + latency) * (start_up + static_cast<double>(bytes) / segments * 3.0);
+        };
+        double least = time(1);
+        for (std::uint64_t k = 2; k <= bytes; ++k) least = std::min(least, time(k));
+        CAPTURE(latency, bytes, start_up);
+        CHECK(time(best_segments(latency, bytes, cost, time)) == least);
+      }
+    }
+  }
+}
+
+TEST_CASE("the best number of segments stays between one and a byte each, whatever is free", "[unit]") {
+  const auto time = [](std::uint32_t) { return 0.0; };
+  CHECK(best_segments(10, 1000, {0.0, 1.0, 0.0}, time) == 1000);
+  CHECK(best_segments(10, 1000, {1.0, 0.0, 0.0}, time) == 1);
+  CHECK(best_segments(10, 1000, {0.0, 0.0, 0.0}, time) == 1);
+  CHECK(best_segments(10, 0, {1.0, 1.0, 0.0}, time) == 1);
+  CHECK(best_segments(0, 1000, {0.0, 1.0, 0.0}, time) == 1);
+}
+
+TEST_CASE("a pipeline pays for a longer segment as long as one is on its way", "[unit]") {
+  for (const Place places : {2U, 3U, 7U}) {
+    for (const std::uint64_t segments : {1U, 2U, 3U, 5U}) {
+      for (const Bytes bytes : {0U, 1U, 4U, 10U, 11U}) {
+        Bytes sum = 0;
+        for (std::uint64_t t = 0; t < pipeline_steps(places, segments); ++t) {
+          Bytes longest = 0;
+          for (std::uint64_t s = 0; s < segments; ++s) {
+            if (s <= t && t - s <= places - 2) longest = std::max(longest, bytes_of_segments(bytes, segments, s, s + 1));
+          }
+          sum += longest;
+        }
+        CHECK(pipeline_channel_bytes(places, bytes, segments) == sum);
+      }
+    }
+  }
+  CHECK(pipeline_steps(1, 5) == 0);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// Every rule of the machine, broken by a program that is wrong in just that way; named right, and the same by every executor.
+#include "runtime/violation.hpp"
+
+#include <string>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/run.hpp"
+
+using namespace torus;
+
+namespace {
+
+const std::vector<BlockId> no_blocks;
+
+/// A wrong program: what its node 5 does in step 2 (other nodes may help), and what must be said about it.
+struct Wrong {
+  std::string what;
+  Machine machine;
+  Offence offence;
+  void (*sends)(Node&);
+  NodeId named = 5;
+};
+
+void none(Node&) {}
+
+template <Leg... legs>
+void one_by(Node& self) {
+  if (self.rank() == 5) self.send({legs...}, no_blocks);
+}
+
+Machine square(const char* shape, Switching switching, int ports = 0, std::vector<Dimension> routing = {}) {
+  return Machine(Topology::parse(shape), ports, switching, Contention::forbid, std::move(routing));
+}
+
+void same_channel(Node& self) {
+  if (self.rank() != 5) return;
+  self.send({{1, +1}}, no_blocks, {1U});
+  self.send({{1, +1}}, no_blocks, {2U});
+}
+
+/// Nodes 5 and 6 of a row meet on the channel from 6 to 7; the later in the order of senders is named.
+void two_worms(Node& self) {
+  if (self.rank() == 5 || self.rank() == 6) self.send({{1, +2}}, no_blocks);
+}
+
+void two_sends(Node& self) {
+  if (self.rank() != 5) return;
+  self.send({{0, +1}}, no_blocks);
+  self.send({{1, +1}}, no_blocks);
+}
+
+/// From left and right into node 5.
+void two_receives(Node& self) {
+  if (self.rank() == 4) self.send({{1, +1}}, no_blocks);
+  if (self.rank() == 6) self.send({{1, -1}}, no_blocks);
+}
+
+void not_held(Node& self) {
+  const std::vector<BlockId> other{7};
+  if (self.rank() == 5) self.send({{1, +1}}, other);
+}
+
+void does_not_exist(Node& self) {
+  const std::vector<BlockId> other{BlockId{1} << 50U};
+  if (self.rank() == 5) self.send({{1, +1}}, other);
+}
+
+std::vector<Wrong> all_wrong() {
+  const auto packet = Switching::packet;
+  const auto wormhole = Switching::wormhole;
+  const auto circuit = Switching::circuit;
+  return {
+      {"no leg", square("4x4", wormhole), Offence::empty_route, one_by<>},
+      {"no leg, one hop a step", square("4x4", packet), Offence::empty_route, one_by<>},
+      {"a leg of no hops", square("4x4", wormhole), Offence::empty_route, one_by<Leg{0, 0}>},
+      {"a leg of no hops, one hop a step", square("4x4", packet), Offence::empty_route, one_by<Leg{0, 0}>},
+      {"a third dimension", square("4x4", wormhole), Offence::unknown_dimension, one_by<Leg{2, 1}>},
+      {"a third dimension, one hop a step", square("4x4", packet), Offence::unknown_dimension, one_by<Leg{2, 1}>},
+      {"dimension -1", square("4x4", circuit), Offence::unknown_dimension, one_by<Leg{0, 1}, Leg{-1, 1}>},
+      {"over the end of a line", square("4x4m", wormhole), Offence::leaves_the_machine, one_by<Leg{1, 3}>},
+      {"over the end of a line, one hop a step", square("2mx4", packet), Offence::leaves_the_machine, one_by<Leg{0, 1}>},
+      {"over the end of a line on the way", square("4x4m", circuit), Offence::leaves_the_machine, one_by<Leg{1, -3}, Leg{1, 2}>},
+      {"round an extent of 1", square("1x8", wormhole), Offence::leaves_the_machine, one_by<Leg{0, 1}>},
+      {"round an extent of 1, one hop a step", square("1x8", packet), Offence::leaves_the_machine, one_by<Leg{0, 1}>},
+      {"to an offset past a complete dimension", square("2x4c", wormhole), Offence::leaves_the_machine, one_by<Leg{1, 4}>},
+      {"to a negative offset of a complete dimension", square("2x4c", packet), Offence::leaves_the_machine, one_by<Leg{1, -1}>},
+      {"two hops at once", square("4x4", packet), Offence::more_than_one_hop, one_by<Leg{1, 2}>},
+      {"round the corner at once", square("4x4", packet), Offence::more_than_one_hop, one_by<Leg{0, 1}, Leg{1, 1}>},
+      {"dimensions in the wrong order", square("4x4", wormhole), Offence::not_dimension_ordered, one_by<Leg{1, 1}, Leg{0, 1}>},
+      {"dimensions in the machine's wrong order", square("4x4", wormhole, 0, {1, 0}), Offence::not_dimension_ordered, one_by<Leg{0, 1}, Leg{1, 1}>},
+      {"a dimension twice", square("4x4", wormhole), Offence::not_dimension_ordered, one_by<Leg{0, 1}, Leg{0, 1}>},
+      {"more than once round", square("4x4", wormhole), Offence::channel_crossed_twice, one_by<Leg{1, 5}>},
+      {"forth, back and forth", square("4x4", circuit), Offence::channel_crossed_twice, one_by<Leg{1, 1}, Leg{1, -1}, Leg{1, 1}>},
+      {"one channel, two messages", square("4x4", wormhole), Offence::channel_used_twice, same_channel},
+      {"one channel, two messages, one hop a step", square("4x4", packet), Offence::channel_used_twice, same_channel},
+      {"one channel, messages of two nodes", square("4x8", wormhole), Offence::channel_used_twice, two_worms, 6},
+      {"two sends by one port", square("4x4", wormhole, 1), Offence::too_many_sends, two_sends},
+      {"two sends by one port, one hop a step", square("4x4", packet, 1), Offence::too_many_sends, two_sends},
+      {"two receives by one port", square("4x8", wormhole, 1), Offence::too_many_receives, two_receives},
+      {"two receives by one port, one hop a step", square("4x8", packet, 1), Offence::too_many_receives, two_receives},
+      {"another node's block", square("4x4", wormhole), Offence::block_not_held, not_held},
+      {"a block that does not exist", square("4x4", wormhole), Offence::block_not_held, does_not_exist},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("every broken rule is named with its step and node, the same by every executor", "[unit]") {
+  for (const Wrong& wrong : all_wrong()) {
+    CAPTURE(wrong.what);
+    const auto program = [&](Node& self) -> Program {
+      co_await self.step();
+      co_await self.step();
+      wrong.sends(self);
+      while (true) co_await self.step();  // the violation ends the run
+    };
+    std::string text;
+    for (const support::Workers& workers : support::every_executor()) {
+      CAPTURE(workers.text());
+      const RunResult result = support::emulate(wrong.machine, Placement::resident(wrong.machine.topology.nodes(), 1, 64), program, workers).result;
+      REQUIRE_FALSE(result.violations.empty());
+      const Violation& first = result.violations.front();
+      CAPTURE(first.text);
+      CHECK(name(first.offence) == name(wrong.offence));
+      CHECK(first.step == 2);
+      CHECK(first.node == wrong.named);
+      CHECK(first.text.find("step 2") != std::string::npos);
+      CHECK(first.text.find('\n') == std::string::npos);
+      CHECK_FALSE(result.good());
+      CHECK_FALSE(result.verified);
+      CHECK_FALSE(result.hang);
+      if (text.empty()) text = first.text;
+      CHECK(first.text == text);
+    }
+  }
+}
+
+TEST_CASE("what one rule forbids another machine allows", "[unit]") {
+  const auto quiet = [](Machine machine, void (*sends)(Node&)) {
+    const auto program = [&](Node& self) -> Program {
+      sends(self);
+      co_await self.step();
+    };
+    const RunResult result = support::emulate(machine, Placement::resident(machine.topology.nodes(), 1, 64), program).result;
+    return result.violations.empty() ? std::string() : result.violations.front().text;
+  };
+  CHECK(quiet(square("4x4", Switching::wormhole), none).empty());
+  CHECK(quiet(square("4x4", Switching::wormhole), one_by<Leg{0, 1}, Leg{1, 1}>).empty());
+  CHECK(quiet(square("4x4", Switching::wormhole), one_by<Leg{0, 0}, Leg{1, 1}>).empty());
+  CHECK(quiet(square("4x4", Switching::wormhole, 0, {1, 0}), one_by<Leg{1, 1}, Leg{0, 1}>).empty());
+  CHECK(quiet(square("4x4", Switching::circuit), one_by<Leg{1, 1}, Leg{0, 1}>).empty());
+  CHECK(quiet(square("4x4", Switching::circuit), one_by<Leg{1, 1}, Leg{0, 1}, Leg{1, 1}>).empty());
+  CHECK(quiet(square("4x4", Switching::wormhole), one_by<Leg{1, 4}>).empty());
+  CHECK(quiet(square("4x4", Switching::wormhole), one_by<Leg{1, -3}>).empty());
+  CHECK(quiet(square("4x4", Switching::wormhole, 2), two_sends).empty());
+  CHECK(quiet(square("4x8", Switching::wormhole, 2), two_receives).empty());
+  CHECK(quiet(Machine(Topology::parse("4x4"), 0, Switching::wormhole, Contention::share), same_channel).empty());
+  CHECK(quiet(Machine(Topology::parse("4x8"), 0, Switching::wormhole, Contention::share), two_worms).empty());
+}
+
+TEST_CASE("the two links between the nodes of a ring of two are two channels each way", "[unit]") {
+  const Machine machine(Topology::parse("2"), 0, Switching::packet);
+  const auto program = [](Node& self) -> Program {
+    self.send({{0, +1}}, self.blocks(), {1U});
+    self.send({{0, -1}}, self.blocks(), {2U});
+    co_await self.step();
+  };
+  const RunResult result = support::emulate(machine, Placement::resident(2, 1, 8), program).result;
+  CHECK(result.violations.empty());
+  CHECK(result.messages == 4);
+}
+
+TEST_CASE("a shared channel charges the model time for all that it carries", "[unit]") {
+  const Machine machine(Topology::parse("4"), 0, Switching::wormhole, Contention::share, {}, {.start_up_s = 1, .byte_s = 1});
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() == 0) self.send({{0, +2}}, self.blocks());
+    if (self.rank() == 1) self.send({{0, +1}}, self.blocks());
+    co_await self.step();
+  };
+  const RunResult result = support::emulate(machine, Placement::resident(4, 1, 50), program, {}, {.verify = false}).result;
+  CHECK(result.violations.empty());
+  CHECK(result.max_channel_load == 2);
+  CHECK(result.channel_bytes_sum == 100);
+  CHECK(result.model_time_s == Approx(1 + 100));
+}
