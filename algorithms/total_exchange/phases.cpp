@@ -58,7 +58,8 @@ bool equal_extents(const Topology& topology) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_ports("phases", machine, machine.topology.max_ports()), needs_countable_blocks("phases", machine));
+  return first_of(needs_ports("phases", machine, machine.topology.max_ports()), needs_countable_blocks("phases", machine),
+                  needs_tabled_steps("phases", machine, phase_steps(machine.topology)));
 }
 
 Plan plan(const Machine& machine, const Request& request) {
