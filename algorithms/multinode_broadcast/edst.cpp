@@ -261,7 +261,7 @@ const Algorithm edst{
     .shapes = "torus of any dimension up to 8, any sides",
     .ports = "all",
     .steps = "height of the trees: D + 2 for n x n",
-    .native = {.switching = Switching::packet},
+    .native = {},  // packet switching would do for the synchronous form, but --chunk asks for more
     .refuses = refuses,
     .plan = plan,
 };
