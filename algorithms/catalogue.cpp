@@ -16,6 +16,8 @@
 #include "algorithms/broadcast/scatter_collect_2d.hpp"
 #include "algorithms/broadcast/separate_dimensions.hpp"
 #include "algorithms/broadcast/span.hpp"
+#include "algorithms/broadcast/squeeze_expand.hpp"
+#include "algorithms/broadcast/synthesized.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 #include "algorithms/broadcast/wang_tseng.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute.hpp"
@@ -47,8 +49,12 @@ constexpr std::array algorithms{
     &broadcast::wang_tseng_trimmed,
     &broadcast::tsai_mckinley,
     &broadcast::span,
+    &broadcast::squeeze_expand,
+    &broadcast::two_line,
+    &broadcast::pairs,
     &broadcast::peters_syska,
     &broadcast::park_choi,
+    &broadcast::synthesized,
     &broadcast::mst_naive,
     &broadcast::mst,
     &broadcast::separate_dimensions,
