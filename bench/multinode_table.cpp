@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Prints the tables of algorithms/multinode_broadcast/README.md: every multi-node broadcast, emulated and verified, over sides, partitions and
-/// numbers of sources; what it costs for every ratio of start-up to transmission, who wins, and where the paper's scheme does.
+/// Prints the tables of algorithms/multinode_broadcast/README.md: every multi-node broadcast, emulated and verified, over sides, partitions
+/// and numbers of sources; what it costs for every ratio of start-up to transmission, who wins, and where the paper's scheme does.
 ///
 /// Counts, not times: the output is the same on every host. Some 20 seconds.
 #include <algorithm>
@@ -77,7 +77,7 @@ std::vector<std::uint32_t> partitions(std::uint32_t n) {
 struct Case {
   NodeId n, s;
   double bound;
-  std::vector<Cost> paper;   ///< aggregate-distribute, by h
+  std::vector<Cost> paper;  ///< aggregate-distribute, by h
   std::vector<Cost> others;
 };
 
@@ -86,8 +86,8 @@ Case measure(NodeId n, NodeId s) {
   const std::vector<NodeId> sources = random_sources(n * n, s);
   Case c{n, s, static_cast<double>(s == n * n ? s - 1 : s) / 4, {}, {}};
   for (const std::uint32_t h : partitions(n)) c.paper.push_back(emulate(machine, sources, {"AD", "aggregate-distribute", h}));
-  for (const Variant& v : {Variant{"EDST", "edst"}, Variant{"EDST/1", "edst", 0, 1}, Variant{"EDST/4", "edst", 0, 4}, Variant{"EDST/16", "edst", 0, 16},
-                           Variant{"RING", "ring"}, Variant{"LOG", "log"}}) {
+  for (const Variant& v : {Variant{"EDST", "edst"}, Variant{"EDST/1", "edst", 0, 1}, Variant{"EDST/4", "edst", 0, 4},
+                           Variant{"EDST/16", "edst", 0, 16}, Variant{"RING", "ring"}, Variant{"LOG", "log"}}) {
     c.others.push_back(emulate(machine, sources, v));
   }
   for (const std::uint32_t h : partitions(n)) {
@@ -113,11 +113,14 @@ std::string cell(const Cost& cost) {
 }
 
 void print_costs(const std::vector<Case>& cases) {
-  std::printf("| n | s | bound | AD, by h | EDST | EDST/1 | EDST/4 | EDST/16 | RING | HIER, by h | HIERL, by h | LOG |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "| n | s | bound | AD, by h | EDST | EDST/1 | EDST/4 | EDST/16 | RING | HIER, by h | HIERL, by h | LOG "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   const auto by_h = [](const std::vector<Cost>& costs, const std::string& prefix) {
     std::string text;
     for (const Cost& cost : costs) {
-      if (cost.name.rfind(prefix + "(", 0) == 0) text += (text.empty() ? "" : ", ") + cost.name.substr(prefix.size() + 1, cost.name.size() - prefix.size() - 2) + ": " + cell(cost);
+      if (cost.name.rfind(prefix + "(", 0) == 0)
+        text += (text.empty() ? "" : ", ") + cost.name.substr(prefix.size() + 1, cost.name.size() - prefix.size() - 2) + ": " + cell(cost);
     }
     return text;
   };
@@ -139,8 +142,8 @@ void print_winners(const std::vector<Case>& cases) {
     for (const double rho : ratios) {
       const Cost& best = cheapest(c.others, rho);
       const Cost& paper = cheapest(c.paper, rho);
-      std::printf(" %s %.*f; %s x%.2f, EDST x%.2f |", best.name.c_str(), best.time(rho) < 100 ? 1 : 0, best.time(rho), paper.name.c_str(), paper.time(rho) / best.time(rho),
-                  named(c, "EDST").time(rho) / best.time(rho));
+      std::printf(" %s %.*f; %s x%.2f, EDST x%.2f |", best.name.c_str(), best.time(rho) < 100 ? 1 : 0, best.time(rho), paper.name.c_str(),
+                  paper.time(rho) / best.time(rho), named(c, "EDST").time(rho) / best.time(rho));
     }
     std::printf("\n");
   }
@@ -161,7 +164,8 @@ void print_crossovers(const std::vector<Case>& cases) {
   std::printf("| n | s | AD cheaper than EDST, by h | AD cheaper than everything else |\n|---|---|---|---|\n");
   for (const Case& c : cases) {
     std::string by_h;
-    for (const Cost& cost : c.paper) by_h += (by_h.empty() ? "" : ", ") + cost.name.substr(3, cost.name.size() - 4) + ": " + crossover(cost, named(c, "EDST"));
+    for (const Cost& cost : c.paper)
+      by_h += (by_h.empty() ? "" : ", ") + cost.name.substr(3, cost.name.size() - 4) + ": " + crossover(cost, named(c, "EDST"));
     double closest = std::numeric_limits<double>::infinity(), at = 0;
     for (double rho = 0.01; rho < 1000; rho *= 1.1) {
       const double ratio = cheapest(c.paper, rho).time(rho) / cheapest(c.others, rho).time(rho);
@@ -170,7 +174,8 @@ void print_crossovers(const std::vector<Case>& cases) {
         at = rho;
       }
     }
-    std::printf("| %u | %u | %s | %s; closest x%.2f at rho = %.*f |\n", c.n, c.s, by_h.c_str(), closest < 1 ? "yes" : "nowhere", closest, at < 10 ? 2 : 0, at);
+    std::printf("| %u | %u | %s | %s; closest x%.2f at rho = %.*f |\n", c.n, c.s, by_h.c_str(), closest < 1 ? "yes" : "nowhere", closest,
+                at < 10 ? 2 : 0, at);
   }
 }
 
@@ -184,7 +189,9 @@ int main() {
   for (const NodeId s : {1U, 64U, 256U}) cases.push_back(measure(64, s));
   std::printf("### Steps / messages on the fullest channels\n\n");
   print_costs(cases);
-  std::printf("\n### Model time in units of m T_c, by rho = T_s / (m T_c): the winner; how many times as long the paper's scheme (best h) and the trees take\n\n");
+  std::printf(
+      "\n### Model time in units of m T_c, by rho = T_s / (m T_c): the winner; how many times as long the paper's scheme (best h) and the "
+      "trees take\n\n");
   print_winners(cases);
   std::printf("\n### Where the paper's scheme is ahead of the trees\n\n");
   print_crossovers(cases);
