@@ -105,8 +105,8 @@ Program direct_program(Node& self, const Patterns& patterns) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_torus("direct", machine), needs_switching("direct", machine, Switching::wormhole),
-                  needs_multiples("direct", machine, 4, ""));
+  return first_of(needs_torus("direct", machine), refusal::of_switching("direct", machine, Switching::wormhole),
+                  needs_multiples("direct", machine, 4, ""), needs_countable_blocks("direct", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

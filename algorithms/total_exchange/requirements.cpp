@@ -2,8 +2,7 @@
 #include "algorithms/total_exchange/requirements.hpp"
 
 #include <algorithm>
-
-#include "algorithms/catalogue.hpp"
+#include <string>
 
 namespace torus::exchange {
 
@@ -22,16 +21,15 @@ Refusal needs_ports(std::string_view algorithm, const Machine& machine, int port
          " messages a node and step; --ports " + std::to_string(ports) + " would do";
 }
 
-Refusal needs_switching(std::string_view algorithm, const Machine& machine, Switching switching) {
-  if (allows(machine.switching, switching)) return std::nullopt;
-  return "switching " + std::string(name(machine.switching)) + ": " + std::string(algorithm) +
-         " sends worms of several hops; --switching " + std::string(name(switching)) + " would do";
-}
-
 Refusal needs_sharing(std::string_view algorithm, const Machine& machine) {
   if (machine.contention == Contention::share) return std::nullopt;
   return "contention " + std::string(name(machine.contention)) + ": " + std::string(algorithm) +
          " sends several worms over a channel at once; --contention share would do";
+}
+
+Refusal needs_overlapping_worms(std::string_view algorithm, const Machine& machine) {
+  if (largest_extent(machine.topology) < 4) return std::nullopt;
+  return first_of(refusal::of_switching(algorithm, machine, Switching::wormhole), needs_sharing(algorithm, machine));
 }
 
 Refusal needs_countable_blocks(std::string_view algorithm, const Machine& machine) {

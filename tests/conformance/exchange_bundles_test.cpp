@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "algorithms/catalogue.hpp"
-#include "runtime/engine.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/emulate.hpp"
 
 using namespace torus;
 
@@ -49,20 +49,14 @@ Measured exchange_on(const Machine& machine, const Algorithm& algorithm, Bytes b
   const std::optional<std::string> refusal = algorithm.refuses(machine, request);
   CAPTURE(refusal.value_or(""));
   REQUIRE(!refusal);
-  const Plan plan = algorithm.plan(machine, request);
   RunOptions options;
   options.executor = executor;
-  Engine engine(machine, placement_of(machine, request, plan), options);
-  const RunResult result = engine.run(plan.start);
-  CAPTURE(result.violations.empty() ? std::string() : result.violations.front().text);
-  REQUIRE(result.good());
-  CHECK(result.verified);
-  CHECK(result.duplicates == 0);
-  CHECK(result.control_bytes == 0);
-  CHECK(plan.steps_exact);
-  CHECK(result.steps == plan.steps);
-  CHECK(static_cast<double>(result.channel_bytes_sum) == plan.channel_bytes);
-  return {result.steps, bytes == 0 ? 0 : result.channel_bytes_sum / bytes};
+  const support::Emulation run = support::emulate(algorithm, machine, request, options);
+  CHECK(support::complaint(run) == "");
+  CHECK(run.plan.steps_exact);
+  CHECK(run.result.duplicates == 0);
+  CHECK(run.result.control_bytes == 0);
+  return {run.result.steps, bytes == 0 ? 0 : run.result.channel_bytes_sum / bytes};
 }
 
 Measured exchange_on(const Topology& topology, std::string_view name, Bytes bytes = 1) {
@@ -293,6 +287,7 @@ TEST_CASE("message-combining exchanges refuse in one line the machines that will
   for (const char* name : {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "bruck", "stride", "direct"}) {
     CHECK(contains(refusal(name, Machine(Topology::parse("8x8m"), 0, Switching::wormhole, Contention::share)), "8x8 would do"));
     CHECK(contains(refusal(name, Machine(Topology::parse("4cx4"), 0, Switching::wormhole, Contention::share)), "4x4 would do"));
+    CHECK(contains(refusal(name, Machine(Topology::parse("256x256"), 0, Switching::wormhole, Contention::share)), "65535 nodes would do"));
   }
   const Topology torus = Topology::parse("8x8");
   for (const char* name : {"log", "log-rotating", "bruck", "stride", "direct"}) {
