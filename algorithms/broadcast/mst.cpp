@@ -16,7 +16,7 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.start = [root = request.sources.front()](Node& self) { return mst_program(self, root); };
   plan.steps = ceil_log(2, machine.topology.nodes());
-  plan.formula = "log2 p";
+  plan.formula = "log2 N";
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes);
   return plan;
 }
@@ -38,8 +38,8 @@ const Algorithm mst{
     .collective = Collective::broadcast,
     .source = "Barnett, Payne, van de Geijn & Watts, Conflict-Free Hypercube-Like Mesh Algorithm",
     .shapes = "mesh or torus, extents powers of 2, any k",
-    .ports = "1",
-    .steps = "log2 p",
+    .ports = "one",
+    .steps = "log2 N",
     .native = one_port_wormhole,
     .refuses = refuses,
     .plan = plan,

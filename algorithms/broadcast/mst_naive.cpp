@@ -28,7 +28,7 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.start = [root = request.sources.front()](Node& self) { return mst_naive_program(self, root); };
   plan.steps = ceil_log(2, topology.nodes());
-  plan.formula = "log2 p";
+  plan.formula = "log2 N";
   plan.channel_bytes = static_cast<double>(messages) * static_cast<double>(request.bytes);
   return plan;
 }
@@ -51,8 +51,8 @@ const Algorithm mst_naive{
     .collective = Collective::broadcast,
     .source = "Barnett, Payne, van de Geijn & Watts, Naive Hypercube-Like Mesh Algorithm",
     .shapes = "mesh or torus, extents powers of 2, any k",
-    .ports = "1",
-    .steps = "log2 p",
+    .ports = "one, shared channels",
+    .steps = "log2 N",
     .native = {.switching = Switching::wormhole, .contention = Contention::share, .ports = 1},
     .refuses = refuses,
     .plan = plan,

@@ -54,7 +54,7 @@ Plan pipeline_plan(const Machine& machine, const Request& request) {
       request.segments != 0 ? request.segments : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, machine.cost, time);
   plan.start = [ring, root = request.sources.front(), k = plan.segments](Node& self) { return pipeline_program(self, *ring, root, k); };
   plan.steps = pipeline_steps(p, plan.segments);
-  plan.formula = "K+p-2";
+  plan.formula = "K+N-2";
   plan.channel_bytes = static_cast<double>(pipeline_channel_bytes(p, request.bytes, plan.segments));
   plan.notes = {{"segments", std::to_string(plan.segments)}};
   return plan;
@@ -65,8 +65,8 @@ const Algorithm pipeline{
     .collective = Collective::broadcast,
     .source = "Barnett, Payne, van de Geijn & Watts, Pipelined Broadcast (one dimension)",
     .shapes = "mesh or torus, any extents, any k",
-    .ports = "1",
-    .steps = "K+p-2, K segments",
+    .ports = "one",
+    .steps = "K+N-2, K segments",
     .native = one_port_wormhole,
     .refuses = refuses,
     .plan = pipeline_plan,

@@ -19,7 +19,7 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.start = [axes, root = request.sources.front()](Node& self) { return halving_program(self, *axes, root, {}); };
   plan.steps = axes->steps();
-  plan.formula = "ceil(log2 p)";
+  plan.formula = "ceil(log2 N)";
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes);
   return plan;
 }
@@ -31,8 +31,8 @@ const Algorithm rs_bcast{
     .collective = Collective::broadcast,
     .source = "Barnett, Payne, van de Geijn & Watts, Recursive Splitting Broadcast",
     .shapes = "mesh or torus, any extents, any k",
-    .ports = "1",
-    .steps = "ceil(log2 p)",
+    .ports = "one",
+    .steps = "ceil(log2 N)",
     .native = one_port_wormhole,
     .refuses = refuses,
     .plan = plan,

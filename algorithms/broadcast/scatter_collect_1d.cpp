@@ -12,7 +12,7 @@ refusal::Refusal refuses(const Machine& machine, const Request& request) {
 }
 
 Plan plan(const Machine& machine, const Request& request) {
-  return scatter_collect_plan(machine, request, Axes::linear_array(machine), "ceil(log2 p)+p-1");
+  return scatter_collect_plan(machine, request, Axes::linear_array(machine), "ceil(log2 N)+N-1");
 }
 
 }  // namespace
@@ -22,8 +22,8 @@ const Algorithm scatter_collect_1d{
     .collective = Collective::broadcast,
     .source = "Barnett, Payne, van de Geijn & Watts, 1-D Scatter-Collect",
     .shapes = "mesh or torus, any extents, any k",
-    .ports = "1",
-    .steps = "ceil(log2 p)+p-1",
+    .ports = "one",
+    .steps = "ceil(log2 N)+N-1",
     .native = one_port_wormhole,
     .refuses = refuses,
     .plan = plan,

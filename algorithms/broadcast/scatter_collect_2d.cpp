@@ -12,7 +12,7 @@ refusal::Refusal refuses(const Machine& machine, const Request& request) {
 }
 
 Plan plan(const Machine& machine, const Request& request) {
-  return scatter_collect_plan(machine, request, Axes::ascending(machine), "sum of ceil(log2 n_d)+n_d-1");
+  return scatter_collect_plan(machine, request, Axes::ascending(machine), "sum of (ceil(log2 n_d)+n_d-1)");
 }
 
 }  // namespace
@@ -22,8 +22,8 @@ const Algorithm scatter_collect_2d{
     .collective = Collective::broadcast,
     .source = "Barnett, Payne, van de Geijn & Watts, 2-D Scatter-Collect",
     .shapes = "mesh or torus, any extents, any k",
-    .ports = "1",
-    .steps = "sum of ceil(log2 n_d)+n_d-1",
+    .ports = "one",
+    .steps = "sum of (ceil(log2 n_d)+n_d-1)",
     .native = one_port_wormhole,
     .refuses = refuses,
     .plan = plan,

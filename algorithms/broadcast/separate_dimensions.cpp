@@ -32,7 +32,7 @@ const Algorithm separate_dimensions{
     .collective = Collective::broadcast,
     .source = "Barnett, Payne, van de Geijn & Watts, Separating Dimension",
     .shapes = "mesh or torus, any extents, any k",
-    .ports = "1",
+    .ports = "one",
     .steps = "sum of ceil(log2 n_d)",
     .native = one_port_wormhole,
     .refuses = refuses,

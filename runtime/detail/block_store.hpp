@@ -39,7 +39,7 @@ class BlockStore {
   static constexpr std::size_t slot_overhead = 12;
   static constexpr std::size_t bucket_overhead = 4;
 
-  /// expected: slots that a run needs; more are given as long as they fit in `most_bytes`.
+  /// expected: slots that a run needs; more are given as long as they fit in `most_bytes`, for programs that send what is held already.
   BlockStore(const Placement& placement, std::uint64_t expected, Bytes most_bytes, unsigned workers, bool streaming)
       : placement_{&placement},
         buckets_{placement.buckets()},
@@ -49,7 +49,7 @@ class BlockStore {
         chunk_{std::max<std::uint64_t>(1, std::min<std::uint64_t>((std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_, 64), expected / (8 * workers) + 1))},
         stocks_(workers) {
     const std::uint64_t most = std::min<std::uint64_t>(0xfffffffeU, most_bytes / (stride_ + slot_overhead));
-    capacity_ = std::min(most, 8 * expected + 4 * chunk_ * workers + 1024) + 1;
+    capacity_ = most + 1;  // address space only
     if (capacity_ < expected) throw InputError(std::to_string(expected) + " blocks: a run holds at most 4294967294; choose a smaller shape or fewer segments");
     expected_ = std::min(expected + 2 * chunk_ * workers + 1, capacity_);
     bytes_ = Region<std::byte>(capacity_ * stride_);
@@ -60,7 +60,7 @@ class BlockStore {
 
   /// Lets the kernel provide the memory that the run will need.
   void populate(unsigned part, unsigned parts) {
-    if (stride_ > 0) bytes_.populate(expected_, part, parts);
+    if (stride_ > 0) bytes_.populate(expected_ * stride_, part, parts);
     ids_.populate(expected_, part, parts);
     if (chained_) next_.populate(expected_, part, parts);
     table_.populate(table_.size(), part, parts);
@@ -167,7 +167,7 @@ class BlockStore {
 #if defined(__SSE2__)
     if (streaming_ && bytes >= 512) return stream(target, source, bytes);
 #endif
-    std::memcpy(target, source, bytes);
+    if (bytes > 0) std::memcpy(target, source, bytes);
   }
   /// After the last copy of a step: streamed bytes are visible to others once they have passed the barrier.
   void fence() const noexcept {
