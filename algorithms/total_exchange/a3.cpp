@@ -30,7 +30,8 @@ std::optional<std::string> refuses(const Machine& machine, const Request&) {
 Plan plan(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
   const auto phase = std::has_single_bit(linked_dimensions(topology).size()) ? halving_phase : closed_form_phase;
-  return plan_in_phases(machine, request, [&](NodeId delta, std::size_t i) { return phase(topology, delta, i); }, "n^(k-1) T_1");
+  return plan_in_phases(
+      machine, request, [&](NodeId delta, std::size_t i) { return phase(topology, delta, i); }, "n^(k-1) T_1");
 }
 
 }  // namespace
@@ -38,7 +39,8 @@ Plan plan(const Machine& machine, const Request& request) {
 const Algorithm a3{
     .name = "a3",
     .collective = Collective::total_exchange,
-    .source = "Dimakopoulos & Dimopoulos, total exchange in multidimensional networks, algorithm A3; other than 2^j dimensions: this project",
+    .source =
+        "Dimakopoulos & Dimopoulos, total exchange in multidimensional networks, algorithm A3; other than 2^j dimensions: this project",
     .shapes = "k equal rings, lines or complete graphs, any k",
     .ports = "all",
     .steps = "n^(k-1) T_1; T_1: ring ceil(floor(n^2/4)/2), line floor(n^2/4), complete 1",

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "algorithms/total_exchange/equal_phases.hpp"
+#include "algorithms/total_exchange/matching.hpp"
 #include "algorithms/total_exchange/phase_schedule.hpp"
 #include "algorithms/total_exchange/requirements.hpp"
 #include "runtime/error.hpp"
@@ -49,16 +50,6 @@ std::vector<std::size_t> ascending_extents(const Topology& topology) {
   return order;
 }
 
-/// The rank of a class in the topology with its dimensions sorted.
-NodeId sorted_rank(const Topology& topology, const std::vector<std::size_t>& order, NodeId delta) {
-  const std::vector<Dimension> dimensions = linked_dimensions(topology);
-  NodeId rank = 0;
-  for (const std::size_t i : order) {
-    rank = rank * static_cast<NodeId>(topology.extent(dimensions[i])) + static_cast<NodeId>(topology.coordinate(delta, dimensions[i]));
-  }
-  return rank;
-}
-
 bool equal_extents(const Topology& topology) {
   for (const DimensionShape& dimension : topology.shape()) {
     if (dimension.extent != 1 && dimension.extent != largest_extent(topology)) return false;
@@ -74,38 +65,43 @@ Plan plan(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
   const std::string formula = "max (N/n_i) T_i";
   if (equal_extents(topology)) {
-    return plan_in_phases(machine, request, [&](NodeId delta, std::size_t i) { return closed_form_phase(topology, delta, i); }, formula);
+    return plan_in_phases(
+        machine, request, [&](NodeId delta, std::size_t i) { return closed_form_phase(topology, delta, i); }, formula);
   }
-  constexpr std::uint32_t most_attempts = 10000;  // no shape that was tried needed more than 48
+  constexpr std::uint32_t most_attempts = 1000;  // few shapes need a second one, and none that was tried a tenth
   for (std::uint32_t attempt = 0; attempt < most_attempts; ++attempt) {
-    const auto table = exchanges_by_rank(topology, attempt);
-    const auto exchange_of = [&table](NodeId delta, std::size_t i) { return table[i][delta]; };
-    if (!one_dimension_at_a_time(topology, exchange_of)) continue;
-    Plan plan = plan_in_phases(machine, request, exchange_of, formula);
-    plan.notes.emplace_back("order of classes", std::to_string(attempt));
-    return plan;
+    const std::optional<ExchangeAssignment> assignment = assign_exchanges(topology, attempt);
+    if (!assignment) continue;
+    const auto exchange_of = [&assignment](NodeId delta, std::size_t i) { return (*assignment)[i][delta]; };
+    if (one_dimension_at_a_time(topology, exchange_of)) return plan_in_phases(machine, request, exchange_of, formula);
   }
   throw InputError("shape " + topology.text() + ": phases found no order of the classes in " + std::to_string(most_attempts) +
                    " attempts; --algorithm a2 --ports 1 would do");
 }
 
-}  // namespace
-
-std::vector<std::vector<std::uint32_t>> exchanges_by_rank(const Topology& topology, std::uint32_t attempt) {
-  const std::vector<Dimension> dimensions = linked_dimensions(topology);
-  const std::vector<std::size_t> ascending = ascending_extents(topology);
+/// The classes in the order of the attempt.
+std::vector<NodeId> order_of_classes(const Topology& topology, std::uint32_t attempt) {
   const std::vector<std::uint64_t> key = keys(topology, attempt);
-  std::vector<NodeId> rank(topology.nodes());
-  for (NodeId delta = 0; delta < rank.size(); ++delta) rank[delta] = sorted_rank(topology, ascending, delta);
-
+  std::vector<std::uint64_t> tie(topology.nodes());  // the rank if the dimensions were sorted
+  const std::vector<Dimension> dimensions = linked_dimensions(topology);
+  for (const std::size_t i : ascending_extents(topology)) {
+    const Dimension d = dimensions[i];
+    for (NodeId delta = 0; delta < tie.size(); ++delta) {
+      tie[delta] = tie[delta] * static_cast<std::uint64_t>(topology.extent(d)) + static_cast<std::uint64_t>(topology.coordinate(delta, d));
+    }
+  }
   std::vector<NodeId> order(topology.nodes());
   std::iota(order.begin(), order.end(), NodeId{0});
-  std::sort(order.begin(), order.end(), [&](NodeId a, NodeId b) {
-    if (key[a] != key[b]) return key[a] < key[b];
-    return attempt == 1 ? rank[a] > rank[b] : rank[a] < rank[b];
-  });
+  std::sort(order.begin(), order.end(), [&](NodeId a, NodeId b) { return std::pair(key[a], tie[a]) < std::pair(key[b], tie[b]); });
+  return order;
+}
 
-  std::vector<std::vector<std::uint32_t>> table(dimensions.size(), std::vector<std::uint32_t>(topology.nodes()));
+/// The classes of each offset, numbered.
+ExchangeAssignment assign_by_rank(const Topology& topology, std::uint32_t attempt) {
+  const std::vector<Dimension> dimensions = linked_dimensions(topology);
+  const std::vector<std::size_t> ascending = ascending_extents(topology);
+  const std::vector<NodeId> order = order_of_classes(topology, attempt);
+  ExchangeAssignment assignment(dimensions.size(), std::vector<std::uint32_t>(topology.nodes()));
   for (std::size_t position = 0; position < ascending.size(); ++position) {
     const std::size_t i = ascending[position];
     const auto extent = static_cast<std::uint32_t>(topology.extent(dimensions[i]));
@@ -113,10 +109,59 @@ std::vector<std::vector<std::uint32_t>> exchanges_by_rank(const Topology& topolo
     const auto first = static_cast<std::uint32_t>(position * exchanges / ascending.size());
     std::vector<std::uint32_t> next(extent, first);  // by offset
     for (const NodeId delta : order) {
-      table[i][delta] = next[static_cast<std::size_t>(topology.coordinate(delta, dimensions[i]))]++ % exchanges;
+      assignment[i][delta] = next[static_cast<std::size_t>(topology.coordinate(delta, dimensions[i]))]++ % exchanges;
     }
   }
-  return table;
+  return assignment;
+}
+
+/// Changes an assignment so that no class is in two dimensions at once. False if it got stuck.
+bool match_dimension_by_dimension(const Topology& topology, ExchangeAssignment& assignment) {
+  struct Interval {
+    std::uint64_t from, to;
+  };
+  std::vector<std::vector<Interval>> busy(topology.nodes());  // by class
+  const std::vector<Dimension> dimensions = linked_dimensions(topology);
+  std::vector<Exchanges> exchanges;
+  for (const Dimension d : dimensions) exchanges.emplace_back(topology, d);
+  std::vector<std::size_t> longest_first(dimensions.size());
+  std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
+  std::stable_sort(longest_first.begin(), longest_first.end(),
+                   [&](std::size_t a, std::size_t b) { return exchanges[a].duration > exchanges[b].duration; });
+
+  for (const std::size_t i : longest_first) {
+    std::vector<std::vector<NodeId>> classes(static_cast<std::size_t>(topology.extent(dimensions[i])));  // by offset
+    for (NodeId delta = 0; delta < topology.nodes(); ++delta) {
+      classes[static_cast<std::size_t>(topology.coordinate(delta, dimensions[i]))].push_back(delta);
+    }
+    for (std::size_t offset = 1; offset < classes.size(); ++offset) {
+      const std::vector<NodeId>& alike = classes[offset];
+      std::vector<std::uint32_t> preferred;
+      for (const NodeId delta : alike) preferred.push_back(assignment[i][delta]);
+      const auto free = [&](std::uint32_t c, std::uint32_t f) {
+        const std::uint64_t from = exchanges[i].start(f);
+        const std::uint64_t to = from + exchanges[i].duration;
+        const std::vector<Interval>& intervals = busy[alike[c]];
+        return std::all_of(intervals.begin(), intervals.end(), [&](const Interval& b) { return b.to <= from || to <= b.from; });
+      };
+      const auto matching = perfect_matching(preferred, free);
+      if (!matching) return false;
+      for (std::size_t c = 0; c < alike.size(); ++c) {
+        const std::uint32_t f = (*matching)[c];
+        assignment[i][alike[c]] = f;
+        busy[alike[c]].push_back({exchanges[i].start(f), exchanges[i].start(f) + exchanges[i].duration});
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<ExchangeAssignment> assign_exchanges(const Topology& topology, std::uint32_t attempt) {
+  ExchangeAssignment assignment = assign_by_rank(topology, attempt);
+  if (attempt > 0 && !match_dimension_by_dimension(topology, assignment)) return std::nullopt;
+  return assignment;
 }
 
 const Algorithm phases{

@@ -43,8 +43,8 @@ Refusal needs_multiples(std::string_view algorithm, const Machine& machine, std:
   for (const DimensionShape& dimension : machine.topology.shape()) {
     if (dimension.extent == 1 || dimension.extent % unit == 0) continue;
     return "extent " + std::to_string(dimension.extent) + " of " + machine.topology.text() + ": " + std::string(algorithm) +
-           " needs multiples of " + std::to_string(unit) + std::string(why) + "; " +
-           std::to_string((dimension.extent / unit + 1) * unit) + " would do";
+           " needs multiples of " + std::to_string(unit) + std::string(why) + "; " + std::to_string((dimension.extent / unit + 1) * unit) +
+           " would do";
   }
   return std::nullopt;
 }

@@ -131,7 +131,8 @@ using Expected = std::map<std::string, std::pair<std::uint64_t, std::uint64_t>>;
 
 }  // namespace
 
-TEST_CASE("the dimension-wise exchange takes sum (n_i - 1) steps and moves the status of a node over its busiest channels", "[conformance]") {
+TEST_CASE("the dimension-wise exchange takes sum (n_i - 1) steps and moves the status of a node over its busiest channels",
+          "[conformance]") {
   for (const Topology& topology : tori()) {
     const Measured measured = exchange_on(topology, "dimension-wise");
     CHECK(measured.start_ups == sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return n - 1; }));
@@ -145,18 +146,18 @@ TEST_CASE("the sequential exchange takes as many steps as the diameter and moves
     CHECK(measured.start_ups == static_cast<std::uint64_t>(topology.diameter()));
     // Ties: half of the classes of a line each way, rounded up, all n/2 hops long.
     CHECK(measured.units == sum_over_sides(topology, [](std::uint64_t n, std::uint64_t lines) {
-      const std::uint64_t h = n / 2;
-      return n % 2 == 1 ? lines * (h * (h + 1) / 2) : lines * (h * (h - 1) / 2) + h * ((lines + 1) / 2);
-    }));
+            const std::uint64_t h = n / 2;
+            return n % 2 == 1 ? lines * (h * (h + 1) / 2) : lines * (h * (h - 1) / 2) + h * ((lines + 1) / 2);
+          }));
     const bool ties_split = sum_over_sides(topology, [](std::uint64_t n, std::uint64_t lines) { return n % 2 == 0 ? lines % 2 : 0; }) == 0;
     if (ties_split) CHECK(2 * measured.units == status(topology));
   }
 }
 
 TEST_CASE("the rotating exchange takes k max floor(n_i/2) steps and meets the bound in bytes where it says so", "[conformance]") {
-  const Expected known{{"3x3", {2, 4}},   {"5x5", {4, 16}},  {"6x6", {6, 30}},     {"7x7", {6, 44}},   {"15x15", {14, 424}}, {"7x7x7", {9, 297}},
-                       {"8x8x8", {12, 519}}, {"4", {2, 3}},  {"8x8", {8, 64}},     {"16x16", {16, 512}}, {"6x6x6", {9, 162}}, {"4x4x4", {6, 36}},
-                       {"5x7", {6, 32}},  {"3x4x5", {6, 36}}};
+  const Expected known{{"3x3", {2, 4}},     {"5x5", {4, 16}},     {"6x6", {6, 30}}, {"7x7", {6, 44}},  {"15x15", {14, 424}},
+                       {"7x7x7", {9, 297}}, {"8x8x8", {12, 519}}, {"4", {2, 3}},    {"8x8", {8, 64}},  {"16x16", {16, 512}},
+                       {"6x6x6", {9, 162}}, {"4x4x4", {6, 36}},   {"5x7", {6, 32}}, {"3x4x5", {6, 36}}};
   std::vector<Topology> all = tori();
   for (const char* larger : {"15x15", "7x7x7", "8x8x8"}) all.push_back(Topology::parse(larger));
   std::size_t known_seen = 0;
@@ -168,8 +169,8 @@ TEST_CASE("the rotating exchange takes k max floor(n_i/2) steps and meets the bo
     CHECK(measured.start_ups == k * (largest_side(topology) / 2));
     CHECK(measured.units >= bisection_bound(topology));
     const bool divides = k > 0 && sum_over_sides(topology, [k](std::uint64_t n, std::uint64_t lines) {
-      return std::uint64_t{n > 1 && (n % k != 0 || (n % 2 == 0 && lines % (2 * k) != 0))};
-    }) == 0;
+                                    return std::uint64_t{n > 1 && (n % k != 0 || (n % 2 == 0 && lines % (2 * k) != 0))};
+                                  }) == 0;
     if (divides) CHECK(measured.units == bisection_bound(topology));
     if (const auto found = known.find(shape); found != known.end()) {
       ++known_seen;
@@ -183,7 +184,8 @@ TEST_CASE("the rotating exchange takes k max floor(n_i/2) steps and meets the bo
 TEST_CASE("the logarithmic exchange moves no more bytes than hop by hop", "[conformance]") {
   for (const Topology& topology : tori()) {
     const Measured measured = exchange_on(topology, "log");
-    CHECK(measured.start_ups == sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return bit_length(n / 2) + bit_length((n - 1) / 2); }));
+    CHECK(measured.start_ups ==
+          sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return bit_length(n / 2) + bit_length((n - 1) / 2); }));
     CHECK(measured.units == status(topology));
   }
 }
@@ -206,14 +208,17 @@ TEST_CASE("the rotating exchange in logarithmic steps", "[conformance]") {
   CHECK(known_seen == known.size());
 }
 
-TEST_CASE("the exchange of Bruck et al. takes sum ceil(log2 n_i) steps and N (n_i - 1)/2 blocks a dimension for powers of two", "[conformance]") {
+TEST_CASE("the exchange of Bruck et al. takes sum ceil(log2 n_i) steps and N (n_i - 1)/2 blocks a dimension for powers of two",
+          "[conformance]") {
   for (const Topology& topology : tori()) {
     const std::string shape = topology.text();
     CAPTURE(shape);
     const Measured measured = exchange_on(topology, "bruck");
     CHECK(measured.start_ups == sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return bit_length(n - 1); }));
-    const std::uint64_t if_powers_of_two = sum_over_sides(topology, [](std::uint64_t n, std::uint64_t lines) { return lines * n * (n - 1) / 2; });
-    const bool powers_of_two = sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return std::uint64_t{!std::has_single_bit(n)}; }) == 0;
+    const std::uint64_t if_powers_of_two =
+        sum_over_sides(topology, [](std::uint64_t n, std::uint64_t lines) { return lines * n * (n - 1) / 2; });
+    const bool powers_of_two =
+        sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return std::uint64_t{!std::has_single_bit(n)}; }) == 0;
     CHECK(measured.units <= if_powers_of_two);
     if (powers_of_two) CHECK(measured.units == if_powers_of_two);
     if (shape == "16x16") CHECK(measured.units == 3840);
@@ -236,11 +241,14 @@ TEST_CASE("the stride exchange takes 2k max floor(n_i/4k) + k(2k-1) steps withou
 }
 
 TEST_CASE("the direct exchange takes N n_max/8 steps in each of which a channel carries at most one block", "[conformance]") {
-  for (const char* shape : {"1", "4", "8", "12", "16", "20", "4x4", "4x8", "8x4", "8x8", "8x12", "12x12", "4x16", "16x16", "4x4x4", "4x4x8", "8x8x4", "1x8", "4x1x4", "4x4x4x4"}) {
+  for (const char* shape : {"1",    "4",     "8",    "12",    "16",    "20",    "4x4",   "4x8", "8x4",   "8x8",
+                            "8x12", "12x12", "4x16", "16x16", "4x4x4", "4x4x8", "8x8x4", "1x8", "4x1x4", "4x4x4x4"}) {
     CAPTURE(shape);
     const Topology topology = Topology::parse(shape);
     const Measured measured = exchange_on(topology, "direct");
-    const std::uint64_t steps = topology.nodes() == 1 ? 0 : largest_side(topology) == 4 ? topology.nodes() : topology.nodes() * largest_side(topology) / 8;
+    const std::uint64_t steps = topology.nodes() == 1         ? 0
+                                : largest_side(topology) == 4 ? topology.nodes()
+                                                              : topology.nodes() * largest_side(topology) / 8;
     CHECK(measured.start_ups == steps);
     CHECK(measured.units == steps);
   }

@@ -34,8 +34,7 @@ struct EmulationOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(Step)> on_step;
   std::optional<std::uint64_t> digest;  ///< the trace digest that it must have
-  /// Sees the messages of every step too.
-  std::function<void(std::span<const Message* const>)> on_messages;
+  bool judge = false;                   ///< have the judge of traces look at every message too
 };
 
 Emulation emulate(const Setting& setting, const EmulationOptions& options);
