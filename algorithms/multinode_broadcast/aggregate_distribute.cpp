@@ -23,7 +23,8 @@ std::optional<std::string> refuses(const Machine& machine, const Request& reques
   }
   const auto n = static_cast<std::uint32_t>(machine.topology.extent(0));
   if (request.h != 0 && n % request.h != 0) {
-    return "--h " + std::to_string(request.h) + " does not divide the side " + std::to_string(n) + ", --h " + std::to_string(n) + " would do";
+    return "--h " + std::to_string(request.h) + " does not divide the side " + std::to_string(n) + ", --h " + std::to_string(n) +
+           " would do";
   }
   if (!parse_prefix(request.prefix)) {
     return "--prefix " + request.prefix + " is none of global5, diag5, global3, diag3, hash, none; global5 would do";
@@ -39,7 +40,8 @@ AggregateDistribute choose(const Machine& machine, const Request& request, doubl
   double least = std::numeric_limits<double>::infinity();
   for (const std::int32_t h : divisors(n)) {
     const AggregateDistribute scheme(n, h, prefix);
-    const double time = scheme.steps() * machine.cost.start_up_s + scheme.channel_bytes(s, static_cast<double>(request.bytes)) * machine.cost.byte_s;
+    const double time =
+        scheme.steps() * machine.cost.start_up_s + scheme.channel_bytes(s, static_cast<double>(request.bytes)) * machine.cost.byte_s;
     if (time < least) {
       least = time;
       best = h;

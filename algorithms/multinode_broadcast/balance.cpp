@@ -61,7 +61,8 @@ DdnLoads ddn_loads(std::int32_t n, std::int32_t h, Prefix prefix, std::span<cons
       ranked.push_back({gathered(at, offset, ddn, h, n).i, offset, at, count[r]});
     }
   }
-  std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) { return std::pair(a.major, a.minor) < std::pair(b.major, b.minor); });
+  std::sort(ranked.begin(), ranked.end(),
+            [](const Ranked& a, const Ranked& b) { return std::pair(a.major, a.minor) < std::pair(b.major, b.minor); });
 
   DdnLoads loads{std::vector<std::uint32_t>(static_cast<std::size_t>(h), 0), std::vector<std::uint32_t>(static_cast<std::size_t>(h), 0)};
   std::uint32_t rank = 0;

@@ -4,7 +4,7 @@
 /// The even places downwards and the odd ones upwards, so that the ring has dilation 2 and no channel is used twice. Each node passes
 /// on what it got last. Confined to the DCN.
 /// Machine  torus, wormhole (single legs); one send a step.   Steps  h - 1.   Header  none.
-/// Source   Chen, Chen & Tseng, section 3.2.2 (column broadcasting); spec section 1.7.
+/// Source   Chen, Chen & Tseng, section 3.2.2 (column broadcasting).
 #pragma once
 
 #include "algorithms/multinode_broadcast/bundle.hpp"

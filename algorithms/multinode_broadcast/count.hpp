@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Counting over the whole torus: every node ends with the sum of what all nodes brought. Ternary along each dimension and back.
 /// Machine  torus of any dimension, wormhole (single legs); with rings up to 3 nodes packet switching does.
-/// Steps    2 sum over t of ceil(log3 n_t).   Header  one word.   Source  spec section 2 (pipelined EDST).
+/// Steps    2 sum over t of ceil(log3 n_t).   Header  one word.   Source  this project.
 #pragma once
 
 #include <span>

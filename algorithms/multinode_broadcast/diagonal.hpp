@@ -6,7 +6,7 @@
 /// is the diagonal gathered to. A near child (slot +-1) moves along dimension 0, a far one (+-2) along dimension 1: the root of a segment
 /// takes from four nodes at once. Segments are intervals and a row meets every diagonal once, so no channel is shared.
 /// Machine  2-D torus, wormhole (single legs), all ports.   Steps  ceil(log5 positions).   Header  none.
-/// Source   Chen, Chen & Tseng, section 3.1.1 step 1; Tseng's dilated-diagonal scheme; spec sections 1.1, 1.4, 1.6.
+/// Source   Chen, Chen & Tseng, section 3.1.1 step 1; the dilated-diagonal scheme of Tseng (1997).
 #pragma once
 
 #include "algorithms/multinode_broadcast/bundle.hpp"

@@ -29,7 +29,8 @@ class Window {
   void take(const Message& m, std::int32_t first) {
     std::size_t at_block = 0;
     for (const Word length : m.header()) {
-      at(first++).assign(m.blocks().begin() + static_cast<std::ptrdiff_t>(at_block), m.blocks().begin() + static_cast<std::ptrdiff_t>(at_block + length));
+      at(first++).assign(m.blocks().begin() + static_cast<std::ptrdiff_t>(at_block),
+                         m.blocks().begin() + static_cast<std::ptrdiff_t>(at_block + length));
       at_block += length;
     }
     at(first).assign(m.blocks().begin() + static_cast<std::ptrdiff_t>(at_block), m.blocks().end());
@@ -62,7 +63,7 @@ void send_round(Node& self, const Round& round, std::int32_t unit, bool far, Win
     const std::int32_t count = far ? round.far[side] : round.near[side];
     if (count == 0) continue;
     const std::int32_t away = (side == 0 ? -1 : +1) * round.t * (far ? 2 : 1);  // from here to the receiver
-    const std::int32_t first = first_taken(round, side, far) + away;             // relative to this node
+    const std::int32_t first = first_taken(round, side, far) + away;            // relative to this node
     if (far) {
       window.send(self, {{1, away * unit}}, first, count, !round.last);
     } else {

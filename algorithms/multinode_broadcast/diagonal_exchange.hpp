@@ -8,7 +8,7 @@
 /// Machine  square 2-D torus, wormhole in ascending order, all ports.
 /// Steps    quinary 2 ceil(log5 q), one less if at most two positions are left for the last round; ternary ceil(log3 q).
 /// Header   lengths of a message's bundles but the last, if it has several and a later round asks for them (never for q <= 25).
-/// Source   Chen, Chen & Tseng, section 3.2.2 (all-to-all broadcasting on the diagonal); spec section 1.5.
+/// Source   Chen, Chen & Tseng, section 3.2.2 (all-to-all broadcasting on the diagonal); the ternary form: this project.
 #pragma once
 
 #include <array>

@@ -81,7 +81,8 @@ std::optional<std::string> refuses_any(std::string_view name, const Machine& mac
   if (auto why = refuses_torus(name, machine, pipelined ? Switching::wormhole : Switching::packet)) return why;
   const std::size_t axes = axes_of(machine.topology).size();
   if (axes > most_axes) {
-    return std::string(name) + " takes at most 8 dimensions: " + machine.topology.text() + " has " + std::to_string(axes) + ", 2^8 would do";
+    return std::string(name) + " takes at most 8 dimensions: " + machine.topology.text() + " has " + std::to_string(axes) +
+           ", 2^8 would do";
   }
   if (const std::size_t trees = std::max<std::size_t>(1, 2 * axes); request.segments % trees != 0) {
     return "--segments " + std::to_string(request.segments) + " is no multiple of the " + std::to_string(trees) + " trees, --segments " +
@@ -97,7 +98,9 @@ std::optional<std::string> refuses_pipelined(const Machine& machine, const Reque
   return refuses_any("edst-pipelined", machine, request, true);
 }
 
-std::uint32_t trees_on(const Machine& machine) { return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(2 * axes_of(machine.topology).size())); }
+std::uint32_t trees_on(const Machine& machine) {
+  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(2 * axes_of(machine.topology).size()));
+}
 
 void describe(Plan& plan, const Forest& forest, const Request& request) {
   plan.segments = forest.segments();
@@ -125,9 +128,11 @@ struct Pipeline {
 
 Pipeline choose(const Machine& machine, const Request& request, double s, double height) {
   const double trees = trees_on(machine), m = std::max(1.0, static_cast<double>(request.bytes));
-  const double best = std::sqrt(trees * std::max(1.0, s) * machine.cost.start_up_s / (std::max(1.0, height) * m * std::max(1e-30, machine.cost.byte_s)));
+  const double best =
+      std::sqrt(trees * std::max(1.0, s) * machine.cost.start_up_s / (std::max(1.0, height) * m * std::max(1e-30, machine.cost.byte_s)));
   constexpr double finest = 16;  // finer cuts bring little and cost the host much
-  double cut = request.segments > 0 ? request.segments / trees : std::clamp(std::floor(1 / std::max(best, 1e-9)), 1.0, std::max(1.0, std::min(finest, m / trees)));
+  double cut = request.segments > 0 ? request.segments / trees
+                                    : std::clamp(std::floor(1 / std::max(best, 1e-9)), 1.0, std::max(1.0, std::min(finest, m / trees)));
   cut = std::floor(cut);
   const double chunk = request.chunk > 0 ? request.chunk : std::clamp(std::round(best * cut), 1.0, 1e6);
   return {static_cast<std::uint32_t>(chunk), static_cast<std::uint32_t>(cut * trees)};
@@ -261,7 +266,7 @@ const Algorithm edst{
     .shapes = "torus of any dimension up to 8, any sides",
     .ports = "all",
     .steps = "height of the trees: D + 2 for n x n",
-    .native = {.switching = Switching::packet},
+    .native = {},  // packet switching would do for the synchronous form, but --chunk asks for more
     .refuses = refuses,
     .plan = plan,
 };

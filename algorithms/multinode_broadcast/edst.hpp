@@ -9,9 +9,9 @@
 ///                   none to pass on.                       2 sum L3(n_t) + height + ceil(s U / C) steps as a rule
 /// The pipelined bound is measured, not proven: over 2500 runs on 14 shapes no run with U = 1 was above it, and runs with U = 3 were 1 or 2
 /// steps above it on most shapes but a fifth of s U / C on 3x5x2; the prediction allows for 2 steps, and for U > 1 for a quarter more.
-/// Machine  torus of 1..8 dimensions of more than one node, packet (single hops), all ports, no channel shared.
+/// Machine  torus of 1..8 dimensions of more than one node, packet (single hops; the counting: wormhole), all ports, no channel shared.
 /// Memory   O(N k) bytes of tables; a node queues at most all segments.   Header  counting: one word; data: none.
-/// Source   Varvarigos & Bertsekas's partial multi-node broadcast; the trees: spec section 2; the bound: section 6.
+/// Source   Varvarigos & Bertsekas, partial multinode broadcast; the trees and the counting: this project.
 #pragma once
 
 #include <memory>

@@ -19,7 +19,7 @@ double fullest(double mean, double variables, double cap) noexcept {
   if (mean > 300) return std::min(cap, mean + std::sqrt(2 * mean * std::log(std::max(2.0, variables))));
   double term = std::exp(-mean), tail = 1 - term;  // P(X = x), P(X > x)
   double x = 0;
-  while (variables * tail > 0.69 && x < cap) {      // P(all <= x) = exp(-variables * tail) reaches one half
+  while (variables * tail > 0.69 && x < cap) {  // P(all <= x) = exp(-variables * tail) reaches one half
     ++x;
     term *= mean / x;
     tail -= term;

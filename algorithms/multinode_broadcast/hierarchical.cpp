@@ -31,8 +31,8 @@ std::optional<std::string> refuses_any(std::string_view name, const Machine& mac
   }
   const auto most = static_cast<std::uint32_t>(greatest_h(machine.topology));
   if (request.h != 0 && most % request.h != 0) {
-    return "--h " + std::to_string(request.h) + " does not divide every side of " + machine.topology.text() + " (two dimensions at least), --h " +
-           std::to_string(most) + " would do";
+    return "--h " + std::to_string(request.h) + " does not divide every side of " + machine.topology.text() +
+           " (two dimensions at least), --h " + std::to_string(most) + " would do";
   }
   const std::optional<Prefix> prefix = parse_prefix(request.prefix);
   if (!request.prefix.empty() && prefix != Prefix::hash && prefix != Prefix::none) {
@@ -41,7 +41,9 @@ std::optional<std::string> refuses_any(std::string_view name, const Machine& mac
   return std::nullopt;
 }
 
-std::optional<std::string> refuses_scatter(const Machine& machine, const Request& request) { return refuses_any("hierarchical", machine, request); }
+std::optional<std::string> refuses_scatter(const Machine& machine, const Request& request) {
+  return refuses_any("hierarchical", machine, request);
+}
 
 std::optional<std::string> refuses_log(const Machine& machine, const Request& request) {
   if (machine.topology.dimensions() != 2) {
@@ -74,12 +76,13 @@ Plan plan_any(const Machine& machine, const Request& request, Hierarchy::Dcn dcn
   plan.segments = std::max(1U, scheme->parts());
   plan.start = [scheme](Node& self) { return hierarchical_program(self, *scheme); };
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
-  plan.formula = dcn == Hierarchy::Dcn::log         ? "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2)"
+  plan.formula = dcn == Hierarchy::Dcn::log          ? "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2)"
                  : machine.topology.dimensions() > 2 ? "(k-1) L3(h) + tune + k floor(n/2h) + (k-1) L3(h) + k floor(h/2)"
                                                      : "L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2)";
   plan.channel_bytes = scheme->channel_bytes(s, request.bytes);
   plan.node_bytes = 5 * sizeof(BlockId) * request.sources.size() * plan.segments;
-  plan.notes = {{"h", std::to_string(scheme->h)}, {"prefix", scheme->tunes ? "hash" : "none"}, {"sources assumed by the prediction", decimal(s)}};
+  plan.notes = {
+      {"h", std::to_string(scheme->h)}, {"prefix", scheme->tunes ? "hash" : "none"}, {"sources assumed by the prediction", decimal(s)}};
   return plan;
 }
 

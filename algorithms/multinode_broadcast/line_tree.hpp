@@ -3,7 +3,7 @@
 ///
 /// In a step of a gather the root of a segment takes from at most `arms` roots of shorter segments on each side (base = 2 arms + 1: 5 or
 /// 3); the segments of a level are disjoint intervals, so that moves inside them share no channel. ceil(log_base n) levels for any n.
-/// Source: spec section 0.1; for n = 5^R it is the paper's aggregation pattern, which the text gives for that case alone.
+/// Source: this project; for n = 5^R it is the paper's aggregation pattern, which the text gives for that case alone.
 #pragma once
 
 #include <cstdint>

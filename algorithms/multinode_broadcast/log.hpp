@@ -5,7 +5,7 @@
 /// most bytes: for small messages.
 /// Machine  square 2-D torus, wormhole in ascending order, all ports, no channel shared.   Memory  O(s) words a node.
 /// Steps    2 ceil(log5 n) + ceil(log3 n), whatever the sources.   Header  see diagonal_exchange (none for n <= 9).
-/// Source   spec section 3 (LOG), from the paper's phases 1.4 to 1.6.
+/// Source   this project, from the phases of Chen, Chen & Tseng, section 3.2.
 #pragma once
 
 #include "algorithms/catalogue.hpp"

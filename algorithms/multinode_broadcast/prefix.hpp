@@ -11,7 +11,7 @@
 /// hash     no messages: a rank that depends on the place alone.                                        0
 /// none     no balancing at all: neither ranks nor tuning.                                              0
 /// Machine  square 2-D torus, wormhole in ascending order, all ports.   Header  one word a message: a sum, or a base.
-/// Memory   O(log n) words a node.   Source  Chen, Chen & Tseng, section 3.1.1 step 2; spec section 1.2.
+/// Memory   O(log n) words a node.   Source  Chen, Chen & Tseng, section 3.1.1 step 2; global3, diag3, hash: this project.
 #pragma once
 
 #include <optional>

@@ -5,7 +5,7 @@
 /// scheme must; for few sources the fullest row decides.
 /// Machine  torus of any dimension and sides, packet (single hops), all ports, no channel shared.   Memory  O(s k) words a node.
 /// Steps    k floor(longest side / 2), whatever the sources.   Header  none.
-/// Source   folklore (ring all-gather); spec section 3 (RING), section 7.
+/// Source   folklore (ring all-gather).
 #pragma once
 
 #include "algorithms/catalogue.hpp"

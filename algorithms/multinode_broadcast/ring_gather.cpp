@@ -33,7 +33,8 @@ void send_step(Node& self, const RingGather& rings, std::int32_t phase, std::int
   }
 }
 
-void take_step(const RingGather& rings, std::int32_t phase, const Arrivals& came, std::vector<Passing>& passing, std::vector<Bundle>& bundles) {
+void take_step(const RingGather& rings, std::int32_t phase, const Arrivals& came, std::vector<Passing>& passing,
+               std::vector<Bundle>& bundles) {
   for (Passing& p : passing) {
     p.up.clear();
     p.down.clear();

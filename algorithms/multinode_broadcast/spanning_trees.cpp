@@ -84,7 +84,8 @@ Roles roles_of(const Framed& f) noexcept {
 
 }  // namespace
 
-SpanningTrees::SpanningTrees(std::vector<std::int32_t> sides, std::uint32_t trees) : sides_{std::move(sides)}, strides_(sides_.size()), trees_{trees} {
+SpanningTrees::SpanningTrees(std::vector<std::int32_t> sides, std::uint32_t trees)
+    : sides_{std::move(sides)}, strides_(sides_.size()), trees_{trees} {
   for (std::size_t d = sides_.size(); d-- > 0;) {
     strides_[d] = nodes_;
     nodes_ *= static_cast<std::uint32_t>(sides_[d]);
@@ -104,7 +105,8 @@ SpanningTrees SpanningTrees::ring(std::int32_t n) {
 std::optional<SpanningTrees> SpanningTrees::closed_form(std::int32_t rows, std::int32_t columns) {
   SpanningTrees family({rows, columns}, 4);
   for (std::uint32_t node = 1; node < family.nodes_; ++node) {
-    const std::int32_t x = centred(static_cast<std::int32_t>(node) / columns, rows), y = centred(static_cast<std::int32_t>(node) % columns, columns);
+    const std::int32_t x = centred(static_cast<std::int32_t>(node) / columns, rows),
+                       y = centred(static_cast<std::int32_t>(node) % columns, columns);
     if (2 * x == rows && 2 * y == columns) {  // the antipode of even sides
       constexpr Roles antipode{N, W, S, E};
       for (std::uint32_t r = 0; r < 4; ++r) family.entry_at(node, r) = direction_of(antipode[r]);

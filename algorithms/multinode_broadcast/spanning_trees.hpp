@@ -5,7 +5,7 @@
 /// arc-disjoint if the 2k entries of every node differ.
 ///   closed form  2-D; height D + 2 for n x n (D = 2 floor(n/2)), D + 2 .. D + 4 for similar sides; not for every shape.
 ///   product      any dimensions, any sides >= 2; height at most the sum of the sides plus k.
-/// Source   spec section 2 (after Johnsson & Ho's and Tseng's use of edge-disjoint spanning trees); both are checked before use.
+/// Source   this project; the closed form is checked before it is used.
 #pragma once
 
 #include <cstdint>

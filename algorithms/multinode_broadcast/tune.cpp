@@ -28,7 +28,8 @@ class Drift {
       } else if (digit == -move.digit) {
         minus_.add(bundle_, x, parts_, rest_[x] + move.digit * move.unit);
       } else {
-        std::copy_n(bundle_.begin() + static_cast<std::ptrdiff_t>(x * parts_), parts_, bundle_.begin() + static_cast<std::ptrdiff_t>(kept * parts_));
+        std::copy_n(bundle_.begin() + static_cast<std::ptrdiff_t>(x * parts_), parts_,
+                    bundle_.begin() + static_cast<std::ptrdiff_t>(kept * parts_));
         rest_[kept++] = rest_[x];
       }
     }

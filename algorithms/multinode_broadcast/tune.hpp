@@ -6,7 +6,7 @@
 /// shared. The paper's "2 ceil(log5 h) steps of at most m bytes" holds for h <= 5; above, bundles are unavoidable.
 /// Machine  torus of any dimension, h | every extent, wormhole in ascending order.
 /// Header   what is left of each message's distance, a word a message, where a later move may still need it (never for h <= 5 in base 5).
-/// Source   Chen, Chen & Tseng, section 3.1.1 (data tuning); spec section 1.3.
+/// Source   Chen, Chen & Tseng, section 3.1.1 (data tuning).
 #pragma once
 
 #include "algorithms/multinode_broadcast/bundle.hpp"

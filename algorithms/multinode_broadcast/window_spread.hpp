@@ -9,7 +9,7 @@
 ///              window. All nodes of a DDN must hold its bundle in one order before: copies are cut alike.
 /// Machine  torus of any dimension, h | every extent, wormhole (single legs), all ports.
 /// Steps    broadcast ceil(log3 h); scatter (k-1) ceil(log3 h).   Header  none.
-/// Source   Chen, Chen & Tseng, section 3.2.2 (row broadcasting); spec section 1.7, 3 step 4, 7.
+/// Source   Chen, Chen & Tseng, section 3.2.2 (row broadcasting); the scatter: this project.
 #pragma once
 
 #include "algorithms/multinode_broadcast/bundle.hpp"

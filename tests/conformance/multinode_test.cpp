@@ -42,8 +42,8 @@ Recorded record(std::string_view name, const Machine& machine, const Request& re
 
 }  // namespace
 
-TEST_CASE("the published steps and bytes are reproduced exactly", "[conformance]") {
-  struct Published {
+TEST_CASE("the reference steps and bytes are reproduced exactly", "[conformance]") {
+  struct Reference {
     std::int32_t n;
     NodeId every_kth;
     std::uint32_t h;
@@ -53,39 +53,39 @@ TEST_CASE("the published steps and bytes are reproduced exactly", "[conformance]
     std::uint64_t steps;
     Bytes bytes;
   };
-  const std::vector<Published> published{{15, 7, 5, "aggregate-distribute", "", 0, 22, 58408},
-                                         {16, 5, 4, "aggregate-distribute", "", 0, 22, 94248},
-                                         {10, 3, 2, "aggregate-distribute", "", 0, 18, 64552},
-                                         {15, 7, 5, "aggregate-distribute", "diag5", 0, 20, 59424},
-                                         {16, 5, 4, "aggregate-distribute", "diag5", 0, 20, 98336},
-                                         {10, 3, 2, "aggregate-distribute", "diag5", 0, 16, 65568},
-                                         {15, 7, 0, "edst", "", 0, 16, 23808},
-                                         {16, 5, 0, "edst", "", 0, 18, 30464},
-                                         {10, 3, 0, "edst", "", 0, 12, 16640},
-                                         {15, 7, 0, "edst", "", 1, 40, 10240},
-                                         {16, 5, 0, "edst", "", 1, 59, 15104},
-                                         {10, 3, 0, "edst", "", 1, 38, 9728},
-                                         {15, 7, 0, "ring", "", 0, 14, 14336},
-                                         {16, 5, 0, "ring", "", 0, 16, 19456},
-                                         {10, 3, 0, "ring", "", 0, 10, 11776},
-                                         {15, 7, 5, "hierarchical", "", 0, 11, 17920},
-                                         {16, 5, 4, "hierarchical", "", 0, 13, 26112},
-                                         {10, 3, 2, "hierarchical", "", 0, 9, 19968}};
-  for (const Published& p : published) {
+  const std::vector<Reference> references{{15, 7, 5, "aggregate-distribute", "", 0, 22, 58408},
+                                          {16, 5, 4, "aggregate-distribute", "", 0, 22, 94248},
+                                          {10, 3, 2, "aggregate-distribute", "", 0, 18, 64552},
+                                          {15, 7, 5, "aggregate-distribute", "diag5", 0, 20, 59424},
+                                          {16, 5, 4, "aggregate-distribute", "diag5", 0, 20, 98336},
+                                          {10, 3, 2, "aggregate-distribute", "diag5", 0, 16, 65568},
+                                          {15, 7, 0, "edst", "", 0, 16, 23808},
+                                          {16, 5, 0, "edst", "", 0, 18, 30464},
+                                          {10, 3, 0, "edst", "", 0, 12, 16640},
+                                          {15, 7, 0, "edst", "", 1, 40, 10240},
+                                          {16, 5, 0, "edst", "", 1, 59, 15104},
+                                          {10, 3, 0, "edst", "", 1, 38, 9728},
+                                          {15, 7, 0, "ring", "", 0, 14, 14336},
+                                          {16, 5, 0, "ring", "", 0, 16, 19456},
+                                          {10, 3, 0, "ring", "", 0, 10, 11776},
+                                          {15, 7, 5, "hierarchical", "", 0, 11, 17920},
+                                          {16, 5, 4, "hierarchical", "", 0, 13, 26112},
+                                          {10, 3, 2, "hierarchical", "", 0, 9, 19968}};
+  for (const Reference& p : references) {
     CAPTURE(p.n, p.name, p.prefix, p.chunk);
     Request request = multinode_request(every(static_cast<NodeId>(p.n * p.n), p.every_kth), 1024);
     request.h = p.h;
     request.prefix = p.prefix;
     request.chunk = p.chunk;
     const Emulation e = checked(p.name, square(p.n), request);
-    // The published figures of the pipelined trees leave out the counting.
+    // The reference figures of the pipelined trees leave out the counting.
     CHECK(e.result.steps - phase_steps(e.result, "count") == p.steps);
     CHECK(e.result.channel_bytes_sum - phase_bytes(e.result, "count") == p.bytes);
     CHECK(phase_steps(e.result, "count") == (p.chunk > 0 ? 4U * ceil_log(3, static_cast<std::uint64_t>(p.n)) : 0));
   }
 }
 
-TEST_CASE("the published bytes of each phase on 15 x 15 are reproduced exactly", "[conformance]") {
+TEST_CASE("the reference bytes of each phase on 15 x 15 are reproduced exactly", "[conformance]") {
   Request request = multinode_request(every(225, 7), 1024);
   request.h = 5;
   const Emulation e = checked("aggregate-distribute", square(15), request);
@@ -168,7 +168,8 @@ TEST_CASE("payloads from nothing to 64 KiB arrive whole", "[conformance]") {
 TEST_CASE("tori of other shapes are served: rings, unequal sides, three and more dimensions", "[conformance]") {
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
-  for (const char* shape : {"1", "1x1", "2", "7", "1x6", "4x6", "3x9", "12x18", "2x11", "4x4x4", "6x3x9", "6x6x6", "2x3x5", "2x1x3x2", "2x2x2x2", "3x3x3x3"}) {
+  for (const char* shape :
+       {"1", "1x1", "2", "7", "1x6", "4x6", "3x9", "12x18", "2x11", "4x4x4", "6x3x9", "6x6x6", "2x3x5", "2x1x3x2", "2x2x2x2", "3x3x3x3"}) {
     const Machine machine(Topology::parse(shape));
     for (const std::uint32_t one_in : {1U, 2U, 9U}) {
       Request request = multinode_request(random_nodes(random, machine.topology.nodes(), one_in), 30);
@@ -201,11 +202,13 @@ TEST_CASE("one run, one result, whatever the executor", "[conformance]") {
 }
 
 TEST_CASE("a program made for other sources does the same: the plan tells the nodes nothing of them", "[conformance]") {
+  constexpr Bytes bytes = 6000;  // neither start-ups nor bytes are all that counts: what is best would depend on the sources
   for (const std::string_view name : multinode_names) {
     for (const std::uint32_t h : {0U, 3U}) {
       CAPTURE(name, h);
       if (h > 0 && name == "log") continue;
-      Request request = multinode_request(every(144, 5), 24), other = multinode_request({7, 8, 100}, 24), nobody = multinode_request({}, 24);
+      Request request = multinode_request(every(144, 5), bytes), other = multinode_request({7, 8, 100}, bytes),
+              nobody = multinode_request({}, bytes);
       request.h = other.h = nobody.h = h;
       const Machine machine = square(12);
       const Recorded own = record(name, machine, request, request);

@@ -46,7 +46,7 @@ bool disjoint_and_spanning_by_walking(const SpanningTrees& trees) {
 
 }  // namespace
 
-TEST_CASE("the closed form of 7 x 7 has the published entries", "[property]") {
+TEST_CASE("the closed form of 7 x 7 has the reference entries", "[property]") {
   const SpanningTrees trees = *SpanningTrees::closed_form(7, 7);
   CHECK(compass(trees, 1, 1) == "NESW");
   CHECK(compass(trees, 2, 1) == "WESN");
@@ -93,8 +93,9 @@ TEST_CASE("the closed form is valid where both sides are 3 or at least 6", "[pro
 }
 
 TEST_CASE("the product form gives arc-disjoint spanning trees in any number of dimensions", "[property]") {
-  const std::vector<std::vector<std::int32_t>> shapes{{2},       {3},       {9},       {2, 2, 2}, {2, 3, 5},       {4, 4, 4},    {5, 5, 5},
-                                                      {3, 7, 2}, {6, 3, 9}, {7, 7, 7}, {2, 2, 2, 2}, {3, 3, 3, 3}, {2, 4, 3, 5}, {2, 2, 2, 2, 2, 2}};
+  const std::vector<std::vector<std::int32_t>> shapes{{2},          {3},          {9},          {2, 2, 2},         {2, 3, 5},
+                                                      {4, 4, 4},    {5, 5, 5},    {3, 7, 2},    {6, 3, 9},         {7, 7, 7},
+                                                      {2, 2, 2, 2}, {3, 3, 3, 3}, {2, 4, 3, 5}, {2, 2, 2, 2, 2, 2}};
   for (const std::vector<std::int32_t>& sides : shapes) {
     CAPTURE(sides);
     const SpanningTrees trees = trees_of(sides);
@@ -122,7 +123,7 @@ TEST_CASE("the trees are arc-disjoint and spanning for every n1 x n2 x n3 from 2
   }
 }
 
-TEST_CASE("the heights in three and four dimensions are the published ones", "[property]") {
+TEST_CASE("the heights in three and four dimensions are the reference ones", "[property]") {
   CHECK(trees_of({4, 4, 4}).height() <= 10);
   CHECK(trees_of({5, 5, 5}).height() <= 13);
   CHECK(trees_of({7, 7, 7}).height() <= 19);

@@ -43,7 +43,8 @@ inline const Algorithm& multinode_algorithm(std::string_view name) { return *fin
 inline Machine square(std::int32_t n) { return Machine(Topology(std::vector<DimensionShape>(2, DimensionShape{n, Wiring::ring}))); }
 
 /// Runs an algorithm: complete, legal, in the promised number of steps, below no bound.
-inline Emulation checked(std::string_view name, const Machine& machine, const Request& request, ExecutorKind executor = ExecutorKind::serial) {
+inline Emulation checked(std::string_view name, const Machine& machine, const Request& request,
+                         ExecutorKind executor = ExecutorKind::serial) {
   const Algorithm& algorithm = multinode_algorithm(name);
   const auto why = algorithm.refuses(machine, request);
   INFO(why.value_or(""));
@@ -123,7 +124,8 @@ inline void check_all_sources(std::int32_t n, Bytes bytes, std::span<const std::
   }
 }
 
-inline constexpr std::array<std::string_view, 7> multinode_names{"ring", "log", "edst", "edst-pipelined", "hierarchical", "hierarchical-log", "aggregate-distribute"};
+inline constexpr std::array<std::string_view, 7> multinode_names{
+    "ring", "log", "edst", "edst-pipelined", "hierarchical", "hierarchical-log", "aggregate-distribute"};
 inline constexpr std::array<std::string_view, 6> all_prefixes{"global5", "diag5", "global3", "diag3", "hash", "none"};
 inline constexpr std::array<std::string_view, 1> default_prefix{"global5"};
 

@@ -27,7 +27,7 @@ TEST_CASE("the centred representative lies in a window of n around 0", "[unit]")
   CHECK(centred(12, 1) == 0);
 }
 
-TEST_CASE("the quinary tree over a window hands over as the published vectors say", "[unit]") {
+TEST_CASE("the quinary tree over a window hands over as the reference vectors say", "[unit]") {
   const LineTree seven = LineTree::window(5, 7);
   CHECK(seven.levels() == 2);
   check(seven, -3, 1, 0, -1);
@@ -44,7 +44,7 @@ TEST_CASE("the quinary tree over a window hands over as the published vectors sa
   check(ten, 5, 1, 0, 2);
 }
 
-TEST_CASE("the ternary trees over a window and over a line hand over as the published vectors say", "[unit]") {
+TEST_CASE("the ternary trees over a window and over a line hand over as the reference vectors say", "[unit]") {
   const LineTree four = LineTree::window(3, 4);
   check(four, -1, 0, 0, -1);
   check(four, 1, 0, 0, 1);
@@ -58,7 +58,7 @@ TEST_CASE("the ternary trees over a window and over a line hand over as the publ
   check(six, 5, 0, 4, 1);
 }
 
-TEST_CASE("the longest segments of each level are those of the published table", "[unit]") {
+TEST_CASE("the longest segments of each level are those of the reference table", "[unit]") {
   using Sizes = std::vector<std::int32_t>;
   const auto sizes = [](std::int32_t n) { return LineTree::window(5, n).level_sizes(); };
   for (const std::int32_t n : {2, 3, 4, 5}) CHECK(sizes(n) == Sizes{1});
@@ -84,7 +84,7 @@ TEST_CASE("a gather over the tree brings every position to the root in the least
           if (p == tree.root()) {
             CHECK(v.level == tree.levels());
           } else {
-            REQUIRE(v.level < tree.at(v.parent).level);                  // so the way up ends at the root
+            REQUIRE(v.level < tree.at(v.parent).level);  // so the way up ends at the root
             REQUIRE((v.low <= p && p <= v.high));
             REQUIRE((v.parent < v.low || v.parent > v.high));
             REQUIRE((v.slot > 0) == (p > v.parent));

@@ -36,7 +36,10 @@ TEST_CASE("after a global prefix sum the DDNs' loads differ by at most one, what
     for (const std::int32_t h : divisors(n)) {
       CAPTURE(n, h);
       const auto nodes = static_cast<NodeId>(n * n);
-      std::vector<std::vector<NodeId>> sets{{}, {nodes - 1}, support::all_nodes(nodes), support::random_nodes(random, nodes, 2),
+      std::vector<std::vector<NodeId>> sets{{},
+                                            {nodes - 1},
+                                            support::all_nodes(nodes),
+                                            support::random_nodes(random, nodes, 2),
                                             support::random_nodes(random, nodes, static_cast<std::uint32_t>(n))};
       if (n <= 16) sets.push_back(adversarial(n, h));
       for (const std::vector<NodeId>& sources : sets) {

@@ -108,7 +108,7 @@ TEST_CASE("the prefix sum gives the messages consecutive ranks, each its own", "
   }
 }
 
-TEST_CASE("the moves of the tuning and their worst payloads are the published ones", "[unit]") {
+TEST_CASE("the moves of the tuning and their worst payloads are the reference ones", "[unit]") {
   const auto cost = [](std::int32_t h) {
     const TuneMoves moves(h, 5);
     std::int32_t payload = 0;
@@ -145,12 +145,13 @@ TEST_CASE("tuning brings message x of a node to DDN (rank + x) mod h on the same
         ranks[node] = support::random_below(random, 1000);
         if (on_dcn_diagonal(topology, node, h)) sources.push_back(node);
       }
-      const RunResult run = run_phase(machine, sources, static_cast<Bytes>(h) * block_bytes, static_cast<std::uint32_t>(h), [&](Node& node) {
-        return [](Node& self, const TuneMoves& m, std::uint32_t rank, Bundle& start, Bundle& bundle) -> Program {
-          bundle = start = own_blocks(self);
-          co_await tune(self, m, rank, 1, bundle);
-        }(node, moves, ranks[node.rank()], before[node.rank()], after[node.rank()]);
-      });
+      const RunResult run =
+          run_phase(machine, sources, static_cast<Bytes>(h) * block_bytes, static_cast<std::uint32_t>(h), [&](Node& node) {
+            return [](Node& self, const TuneMoves& m, std::uint32_t rank, Bundle& start, Bundle& bundle) -> Program {
+              bundle = start = own_blocks(self);
+              co_await tune(self, m, rank, 1, bundle);
+            }(node, moves, ranks[node.rank()], before[node.rank()], after[node.rank()]);
+          });
       CHECK(run.good());
       CHECK(run.steps == moves.moves.size());
       Bytes worst = 0;  // every node has a message for every DDN: the worst case
@@ -230,7 +231,8 @@ TEST_CASE("the exchange gives every node of the main diagonal all bundles, empty
 }
 
 TEST_CASE("the broadcast in the DDNs brings the main diagonal's bundles to all their nodes", "[unit]") {
-  for (const auto& [n, h] : std::vector<std::pair<std::int32_t, std::int32_t>>{{6, 1}, {6, 2}, {6, 6}, {15, 3}, {16, 4}, {12, 2}, {26, 2}}) {
+  for (const auto& [n, h] :
+       std::vector<std::pair<std::int32_t, std::int32_t>>{{6, 1}, {6, 2}, {6, 6}, {15, 3}, {16, 4}, {12, 2}, {26, 2}}) {
     CAPTURE(n, h);
     const Machine machine = square(n);
     const LineTree ddn = LineTree::window(5, n / h);
@@ -372,7 +374,8 @@ TEST_CASE("the scatter cuts every bundle of a DDN alike over its windows, and th
 }
 
 TEST_CASE("gathering the windows of a torus of three and more dimensions leaves all at nodes with congruent coordinates", "[unit]") {
-  for (const auto& [shape, h] : std::vector<std::pair<const char*, std::int32_t>>{{"4x4x4", 2}, {"6x3x9", 3}, {"5x5x5", 5}, {"2x2x4x2", 2}}) {
+  for (const auto& [shape, h] :
+       std::vector<std::pair<const char*, std::int32_t>>{{"4x4x4", 2}, {"6x3x9", 3}, {"5x5x5", 5}, {"2x2x4x2", 2}}) {
     CAPTURE(shape, h);
     const Machine machine(Topology::parse(shape));
     const LineTree window = LineTree::window(3, h);
