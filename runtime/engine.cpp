@@ -36,6 +36,9 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 constexpr std::size_t most_named_waiters = 8;
 
+/// Blocks of a message whose bytes are fetched ahead of the copy: what a core can have under way to memory.
+constexpr std::size_t copies_ahead = 24;
+
 /// All that a worker writes during a step: its own cache lines, its own pools.
 struct alignas(128) Worker {
   std::uint32_t index = 0;
@@ -51,6 +54,8 @@ struct alignas(128) Worker {
   std::uint64_t duplicates = 0;
   std::uint64_t activated = 0;           // nodes put into the next step by this worker
   std::uint64_t ended = 0;
+  bool unsettled = false;                // the node that runs has not yet adopted all blocks of its long messages
+  bool copied = false;                   // in this step a node sent a block and kept it
   bool suspect = false;                  // a message of this step breaks a rule
   bool suspect_receives = false;         // a node got more messages of the last step than it has ports
   std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held, queues full
@@ -185,13 +190,17 @@ class Engine::Impl final : public Network {
   void send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) override {
     Worker& w = worker_of(from);
     if (NodeDoor::sends(from)++ >= machine_.ports) w.suspect = true;
-    if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty()) return send_one(w, from.rank(), route[0], blocks[0], release);
+    if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty() && !w.unsettled) return send_one(w, from.rank(), route[0], blocks[0], release);
     send_any(w, from.rank(), route, blocks, header, release);
   }
 
-  bool holds(const Node& node, BlockId id) const override { return store_->find(node.rank(), id) != 0; }
+  bool holds(const Node& node, BlockId id) const override {
+    settle(worker_of(node), node.rank());
+    return store_->find(node.rank(), id) != 0;
+  }
 
   std::span<const BlockId> blocks(const Node& node) override {
+    settle(worker_of(node), node.rank());
     std::vector<BlockId>& held = worker_of(node).held;
     held.clear();
     store_->each_held(node.rank(), [&](BlockId id, Slot) { held.push_back(id); });
@@ -199,12 +208,16 @@ class Engine::Impl final : public Network {
   }
 
   std::span<std::byte> bytes(const Node& node, BlockId id) override {
+    settle(worker_of(node), node.rank());
     const Slot slot = store_->find(node.rank(), id);
     if (slot == 0) return {};
     return {store_->at(slot), static_cast<std::size_t>(placement_.bytes(id))};
   }
 
-  void release(Node& node, BlockId id) override { store_->release(*worker_of(node).stock, node.rank(), id); }
+  void release(Node& node, BlockId id) override {
+    settle(worker_of(node), node.rank());
+    store_->release(*worker_of(node).stock, node.rank(), id);
+  }
 
   void enter_phase(const Node& node, const char* phase) override {
     Worker& w = worker_of(node);
@@ -256,13 +269,14 @@ class Engine::Impl final : public Network {
   void prepare(const std::function<Program(Node&)>& start) {
     now_ = 0;
     first_epoch_ = ++epoch_;
+    unique_ = placement_.initial_total() == placement_.wanted_total();
     world_.now = 0;
     next_active_ = &active_[1];
     store_->clear();
     channels_.clear_loads();
     for (Worker& w : workers_) {
       w.digest = w.further_hops = w.further_bytes_hops = w.blocks = w.header_words = w.duplicates = w.activated = w.ended = 0;
-      w.suspect = w.suspect_receives = false;
+      w.suspect = w.suspect_receives = w.unsettled = w.copied = false;
       w.violations.clear();
       w.failure = nullptr;
       w.step = {};
@@ -455,13 +469,14 @@ class Engine::Impl final : public Network {
       }
     }
     const Wait wait = NodeDoor::wait(node);
-    if (wait == Wait::ended || (wait == Wait::arrival && w.inbox_size == 0)) return;
+    if (wait == Wait::ended || (wait == Wait::arrival && w.inbox_size == 0)) return settle(w, rank);
     NodeDoor::arrivals(node) = Arrivals(w.inbox.data(), w.inbox_size);
     NodeDoor::sends(node) = 0;
     do {
       NodeDoor::wait(node) = Wait::none;
       NodeDoor::innermost(node).resume();
     } while (NodeDoor::wait(node) == Wait::call);
+    settle(w, rank);
     switch (NodeDoor::wait(node)) {
       case Wait::step:
         if (next_active_->insert(rank)) ++w.activated;
@@ -491,7 +506,10 @@ class Engine::Impl final : public Network {
     }
     w.inbox_size = size;
     if (size > static_cast<std::size_t>(machine_.ports)) w.suspect_receives = true;
-    for (std::size_t i = 0; i < size; ++i) adopt_all(w, rank, *inbox[i]);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (adopted_late(*inbox[i])) w.unsettled = true;
+      else adopt_all(w, rank, *inbox[i]);
+    }
     NodeDoor::last_arrival(node) = now_;
   }
 
@@ -502,6 +520,55 @@ class Engine::Impl final : public Network {
     if (!store_->adopt_at(*w.stock, rank, MessageArena::first_bucket(m), ids[0], slots[0])) ++w.duplicates;
     for (std::size_t i = 1; i < ids.size(); ++i) {
       if (!store_->adopt(*w.stock, rank, ids[i], slots[i])) ++w.duplicates;
+    }
+  }
+
+  /// Most blocks of a bundle leave again in the same step: forward() of a part of what has just arrived finds them in the message, and
+  /// they never see the node's table. So bundles are adopted only when the program has run, or asks. As long as no node has kept
+  /// a block that it sent there is one copy of each and nothing to compare with.
+  bool adopted_late(const Message& m) const { return unique_ && m.blocks().size() > 1; }
+
+  /// Adopts what was left for later.
+  void settle(Worker& w, NodeId rank) const {
+    if (w.unsettled) adopt_late(w, rank);
+  }
+  [[gnu::noinline]] void adopt_late(Worker& w, NodeId rank) const {
+    w.unsettled = false;
+    for (const Message* m : inbox_of(w)) {
+      if (!adopted_late(*m)) continue;
+      const std::span<const BlockId> ids = m->blocks();
+      const Slot* const slots = MessageArena::slots(*m);
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (slots[i] != 0) store_->adopt(*w.stock, rank, ids[i], slots[i]);  // 0: passed on
+      }
+    }
+  }
+
+  /// The slots of blocks that are a part of a message not yet adopted, none of them passed on before; null if they are not.
+  Slot* slots_just_arrived(const Worker& w, std::span<const BlockId> blocks) const {
+    for (const Message* m : inbox_of(w)) {
+      const std::span<const BlockId> ids = m->blocks();
+      const auto before = std::less<const BlockId*>();
+      if (!adopted_late(*m) || before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
+      Slot* const slots = MessageArena::slots(const_cast<Message&>(*m)) + (blocks.data() - ids.data());  // ours alone since it arrived
+      return std::find(slots, slots + blocks.size(), Slot{0}) == slots + blocks.size() ? slots : nullptr;
+    }
+    return nullptr;
+  }
+
+  static std::span<const Message* const> inbox_of(const Worker& w) noexcept { return {w.inbox.data(), w.inbox_size}; }
+
+  /// Copies such blocks to new slots, the next receiver's.
+  void pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Message& m) {
+    Slot* const slots = MessageArena::slots(m);
+    MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
+    detail::BlockStore::Stock& stock = *w.stock;
+    const bool uniform = placement_.uniform();
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (i + copies_ahead < blocks.size()) store_->prefetch(from[i + copies_ahead]);
+      slots[i] = store_->take(stock);
+      store_->copy(slots[i], from[i], uniform ? block_bytes_ : placement_.bytes(blocks[i]));
+      store_->give_back(stock, std::exchange(from[i], 0));
     }
   }
 
@@ -534,6 +601,7 @@ class Engine::Impl final : public Network {
     MessageArena::only_slot(m) = to;
     MessageArena::first_bucket(m) = bucket;
     if (release) store.release_at(*w.stock, link);
+    else w.copied = true;
     ++w.single_blocks;
     w.digest += MessageArena::digest_one(m);
     deliver(w, m, channel.to, out);
@@ -559,8 +627,14 @@ class Engine::Impl final : public Network {
     copy_few(MessageArena::blocks(m), blocks);
     copy_few(MessageArena::header(m), header);
     if (!path.legal) w.suspect = true;
-    if (!find_all(w, source, blocks, m) || !path.legal) return;
-    copy_all(w, source, blocks, MessageArena::slots(m), release);
+    if (!blocks.empty() && !release) w.copied = true;
+    if (Slot* const arrived = release && w.unsettled && path.legal && !blocks.empty() ? slots_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
+      pass_on(w, blocks, arrived, m);
+    } else {
+      settle(w, source);
+      if (!find_all(w, source, blocks, m) || !path.legal) return;
+      copy_all(w, source, blocks, MessageArena::slots(m), release);
+    }
     if (blocks.empty()) ++w.step.control_messages;
     w.step.messages += 1;
     w.step.bytes += bytes;
@@ -675,10 +749,9 @@ class Engine::Impl final : public Network {
 
   /// Copies the blocks to new slots, the receiver's, and replaces the sender's slots by them.
   void copy_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release) {
-    constexpr std::size_t ahead = 4;
     const bool uniform = placement_.uniform();
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      if (i + ahead < blocks.size()) store_->prefetch(slots[i + ahead]);
+      if (i + copies_ahead < blocks.size()) store_->prefetch(slots[i + copies_ahead]);
       const Slot to = store_->take(*w.stock);
       store_->copy(to, slots[i], uniform ? block_bytes_ : placement_.bytes(blocks[i]));
       slots[i] = to;
@@ -747,6 +820,7 @@ class Engine::Impl final : public Network {
       record.payload_bytes += part.bytes - sizeof(Word) * std::exchange(w.header_words, 0);
       record.most_bytes = std::max(record.most_bytes, part.most_bytes);
       record.longest_route = std::max(record.longest_route, part.longest_route);
+      if (std::exchange(w.copied, false)) unique_ = false;
       if (part.phase != nullptr && (record.phase == nullptr || w.phase_node < phase_node)) {
         record.phase = part.phase;
         phase_node = w.phase_node;
@@ -871,6 +945,7 @@ class Engine::Impl final : public Network {
   Step now_ = 0;
   std::uint32_t epoch_ = 0;                  // like now_, but goes on from run to run: stamps need no clearing
   std::uint32_t first_epoch_ = 0;            // of the present run
+  bool unique_ = false;                      // of each block there is one copy in the machine, so far
   Bytes last_payload_ = 0;                   // of the step before
   std::vector<HopSlots> hops_;
   std::vector<std::uint32_t> groups_;

@@ -14,9 +14,9 @@ constexpr std::uint32_t most_steps_over = 3;
 
 refusal::Refusal of_shape(const Machine& machine) {
   const Topology& topology = machine.topology;
-  if (!topology.is_torus()) return "synthesized needs a torus, not " + topology.text() + "; 8x12 would do";
+  if (!topology.is_torus_or_mesh()) return "synthesized needs a torus or mesh, not " + topology.text() + "; 8x12 would do";
   if (topology.nodes() <= most_nodes) return std::nullopt;
-  return "synthesized searches tori of up to " + std::to_string(most_nodes) + " nodes, not " + topology.text() + "; 1024x1024 would do";
+  return "synthesized searches machines of up to " + std::to_string(most_nodes) + " nodes, not " + topology.text() + "; 1024x1024 would do";
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request& request) {
@@ -26,8 +26,8 @@ std::optional<std::string> refuses(const Machine& machine, const Request& reques
 
 Plan plan(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
-  const std::uint32_t bound = ceil_log(static_cast<std::uint64_t>(machine.ports) + 1, topology.nodes());
-  Synthesizer synthesizer(topology, machine.ports);
+  Synthesizer synthesizer(topology, machine.ports, request.sources.front());
+  const std::uint32_t bound = synthesizer.least_steps();
   std::optional<std::vector<std::vector<Circuit>>> found;
   std::uint32_t over = 0;
   for (; !found && over <= most_steps_over; ++over) found = synthesizer.broadcast_in(bound + over);
@@ -38,7 +38,9 @@ Plan plan(const Machine& machine, const Request& request) {
   for (const std::vector<Circuit>& circuits : *found) schedule->add("flow", std::make_unique<TableStep>(topology, circuits));
   Plan plan;
   plan.steps = schedule->steps();
-  plan.formula = "ceil(log_" + std::to_string(machine.ports + 1) + " N)" + (over == 0 ? "" : "+" + std::to_string(over));
+  const std::string by_counting =
+      topology.is_torus() ? "ceil(log_" + std::to_string(machine.ports + 1) + " N)" : "least by counting channels";
+  plan.formula = by_counting + (over == 0 ? "" : "+" + std::to_string(over));
   plan.channel_bytes = schedule->channel_bytes(request.bytes);
   plan.table_bytes = schedule->table_bytes();
   plan.notes = {{"lower bound", std::to_string(bound)}, {"flows solved", std::to_string(synthesizer.flows())}};
@@ -52,9 +54,9 @@ const Algorithm synthesized{
     .name = "synthesized",
     .collective = Collective::broadcast,
     .source = "ours: balanced sets of nodes and maximum flows",
-    .shapes = "any torus up to 2^20 nodes",
+    .shapes = "torus or mesh, any sides, up to 2^20 nodes",
     .ports = "any",
-    .steps = "ceil(log_{ports+1} N), the lower bound",
+    .steps = "torus: ceil(log_{ports+1} N), the lower bound; mesh: the bound by counting channels, at times 1 more",
     .native = {.switching = Switching::circuit},
     .refuses = refuses,
     .plan = plan,

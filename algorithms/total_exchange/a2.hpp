@@ -5,9 +5,10 @@
 /// all copies of A of what came from (., w). With A one dimension and B the product of the later ones, in turn exchanged by A2, this is:
 /// along dimension i, one exchange for each choice of the destination's coordinates before i and of the origin's coordinates behind i.
 /// Machine  packet, one port, any topology.
-/// Steps    sum over i of (N/n_i) T_i, T_i the steps of one exchange along dimension i; meets bound (3) on tori, hypercubes and generalised
-/// hypercubes. Header   none.   Memory  O(1) a node. Source   Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional
-/// interconnection networks: algorithm A2.
+/// Steps    sum over i of (N/n_i) T_i, T_i the steps of one exchange along dimension i; meets bound (3) on tori, hypercubes and
+///          generalised hypercubes.
+/// Header   none.   Memory  O(1) a node.
+/// Source   Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection networks: algorithm A2.
 #pragma once
 
 #include "algorithms/catalogue.hpp"

@@ -24,7 +24,7 @@ Refusal needs_equal_dimensions(const Topology& topology) {
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
   return first_of(needs_equal_dimensions(machine.topology), needs_ports("a3", machine, machine.topology.max_ports()),
-                  needs_countable_blocks("a3", machine));
+                  needs_countable_blocks("a3", machine), needs_tabled_steps("a3", machine, phase_steps(machine.topology)));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

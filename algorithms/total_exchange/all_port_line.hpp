@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /// Total exchange along one dimension over all its channels at once: which block crosses which channel in which step.
 /// Machine  packet, all ports.
-/// Steps    ring ceil(floor(n^2/4)/2); line floor(n^2/4); complete 1: each meets bound (4).   Memory  ring: n^2 bytes, shared by all nodes;
-/// else none. Source   Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection networks: single
-/// dimension, multiport.
-///          The ring of even n, and the closed form of the line, are this project's.
+/// Steps    ring ceil(floor(n^2/4)/2); line floor(n^2/4); complete 1: each meets bound (4).
+/// Memory   ring: n^2 bytes, shared by all nodes; else none.
+/// Source   Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection networks: single dimension,
+///          multiport. The ring of even n, and the closed form of the line, are this project's.
 #pragma once
 
 #include <array>

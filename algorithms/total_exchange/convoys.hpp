@@ -26,9 +26,9 @@
 namespace torus::exchange {
 
 struct Convoy {
-  Leg leg;                                ///< each move goes along it
-  std::vector<RelativeBlock> departing;   ///< what a node puts together for the first move; who moves longest stands first
-  std::vector<std::uint32_t> moving;      ///< the first moving[t] of them make move t
+  Leg leg;                               ///< each move goes along it
+  std::vector<RelativeBlock> departing;  ///< what a node puts together for the first move; who moves longest stands first
+  std::vector<std::uint32_t> moving;     ///< the first moving[t] of them make move t
 };
 
 /// Convoys that start in the same step, and the steps until the next ones do.

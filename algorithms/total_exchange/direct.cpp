@@ -35,8 +35,8 @@ class Patterns {
   }
 
   std::uint32_t combinations() const noexcept { return combinations_; }
-  /// Steps of a combination: the number of patterns in a class of the largest dimension, and no fewer than 2, so that the directions v and -v
-  /// never meet in a node.
+  /// Steps of a combination: the number of patterns in a class of the largest dimension, and no fewer than 2, so that the directions v and
+  /// -v never meet in a node.
   std::int32_t shifts() const noexcept { return shifts_; }
 
   /// The shift in which it is the node's turn to send in the directions v; to send in -v, it is the one before, cyclically.

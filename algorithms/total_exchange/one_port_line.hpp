@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /// Total exchange along one dimension with one port: the building blocks of A2. All nodes of a ring, a line or a complete dimension run it
-/// side by side; node a of them has a block for each of the others. Machine  packet, one port. Steps    ring floor(n^2/4); line floor((n^2
-/// - 1)/2); complete n - 1: each the least there is.   Header  none.   Memory  O(1) a node. Source   Dimakopoulos & Dimopoulos, A theory
-/// for total exchange in multidimensional interconnection networks: single dimension.
+/// side by side; node a of them has a block for each of the others.
+/// Machine  packet, one port.
+/// Steps    ring floor(n^2/4); line floor((n^2 - 1)/2); complete n - 1: each the least there is.
+/// Header   none.   Memory  O(1) a node.
+/// Source   Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection networks: single dimension.
 #pragma once
 
 #include <cstdint>

@@ -95,7 +95,8 @@ std::optional<std::string> needs_short_lines(const Topology& topology) {
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
   return first_of(needs_short_lines(machine.topology), needs_ports("open-shop", machine, machine.topology.max_ports()),
-                  needs_countable_blocks("open-shop", machine));
+                  needs_countable_blocks("open-shop", machine),
+                  needs_tabled_steps("open-shop", machine, open_shop_steps(machine.topology)));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

@@ -3,9 +3,11 @@
 ///
 /// Along dimension i there are P_i = N/n_i exchanges of T_i steps, one for each choice of what the other coordinates of a class may be;
 /// exchange f starts in step floor(f T / P_i), T = max P_i T_i. The exchange carries one class for each offset along i. Which, is the
-/// algorithm's choice: it must let a class be in one dimension at a time. Each class takes the dimensions in its own order. Machine packet,
-/// all ports, any topology.   Steps  max over i of (N/n_i) T_i.   Header  none. Memory   O(1) a node; 8 bytes a class and dimension and 8
-/// bytes a step and dimension, shared by all nodes.
+/// algorithm's choice: it must let a class be in one dimension at a time. Each class takes the dimensions in its own order.
+///
+/// Machine  packet, all ports, any topology.
+/// Steps    max over i of (N/n_i) T_i.
+/// Header   none.   Memory  O(1) a node; 8 bytes a class and dimension and 8 bytes a step and dimension, shared by all nodes.
 #pragma once
 
 #include <cstdint>

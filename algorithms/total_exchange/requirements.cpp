@@ -39,12 +39,18 @@ Refusal needs_countable_blocks(std::string_view algorithm, const Machine& machin
          " has a block for each pair of nodes and a run holds fewer than 2^32; 65535 nodes would do";
 }
 
+Refusal needs_tabled_steps(std::string_view algorithm, const Machine& machine, std::uint64_t steps) {
+  if (steps <= std::uint64_t{1} << 24U) return std::nullopt;
+  return std::to_string(steps) + " steps on " + machine.topology.text() + ": " + std::string(algorithm) +
+         " keeps a table of at most 16777216; --algorithm a2 --ports 1 would do";
+}
+
 Refusal needs_multiples(std::string_view algorithm, const Machine& machine, std::int32_t unit, std::string_view why) {
   for (const DimensionShape& dimension : machine.topology.shape()) {
     if (dimension.extent == 1 || dimension.extent % unit == 0) continue;
     return "extent " + std::to_string(dimension.extent) + " of " + machine.topology.text() + ": " + std::string(algorithm) +
-           " needs multiples of " + std::to_string(unit) + std::string(why) + "; " +
-           std::to_string((dimension.extent / unit + 1) * unit) + " would do";
+           " needs multiples of " + std::to_string(unit) + std::string(why) + "; " + std::to_string((dimension.extent / unit + 1) * unit) +
+           " would do";
   }
   return std::nullopt;
 }

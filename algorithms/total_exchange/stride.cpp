@@ -100,7 +100,8 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   if (k > 0) plan.steps = 2 * k * (static_cast<std::uint64_t>(largest_extent(machine.topology)) / (4 * k)) + k * (2 * k - 1);
   plan.formula = "2k max floor(n_i/4k) + k(2k-1)";
-  plan.channel_bytes = static_cast<double>(blocks_on_busiest_channel(colours->timetables, Worms::tile)) * static_cast<double>(request.bytes);
+  plan.channel_bytes =
+      static_cast<double>(blocks_on_busiest_channel(colours->timetables, Worms::tile)) * static_cast<double>(request.bytes);
   plan.table_bytes = colours->offsets.table_bytes();
   for (const Timetable& table : colours->timetables) plan.table_bytes += table.table_bytes();
   plan.start = [colours](Node& self) { return travel(self, colours->timetable_of(self), colours->offsets); };

@@ -191,5 +191,6 @@ TEST_CASE("an exchange refuses in one line what it cannot do, naming what would 
   CHECK(refusal("a3", "4x4", 1).find("--ports 4 would do") != std::string::npos);
   CHECK(refusal("phases", "4x4", 3).find("--ports 4 would do") != std::string::npos);
   CHECK(refusal("open-shop", "4x3m", 0).find("--algorithm phases would do") != std::string::npos);
+  CHECK(refusal("phases", "65535m", 0).find("--algorithm a2 --ports 1 would do") != std::string::npos);
   CHECK(refusal("open-shop", "256x256", 0).find("65535 nodes would do") != std::string::npos);
 }

@@ -10,8 +10,8 @@
 
 #include "algorithms/total_exchange/equal_phases.hpp"
 #include "algorithms/total_exchange/phase_schedule.hpp"
-#include "algorithms/total_exchange/phases.hpp"
 #include "algorithms/total_exchange/requirements.hpp"
+#include "algorithms/total_exchange/unequal_phases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 
@@ -95,5 +95,23 @@ TEST_CASE("shapes of any wiring: a way to keep every class out of two dimensions
     const std::string shape = topology.text();
     CAPTURE(shape);
     CHECK(attempts(topology, 10) < 10);
+  }
+}
+
+TEST_CASE("whatever the order of the classes, a matching keeps them out of two dimensions at once", "[property]") {
+  for (const char* shape : {"4x6", "3x4c", "2x2x5", "2x3x4", "mesh:5x2x3", "10x2cx2c"}) {
+    const Topology topology = Topology::parse(shape);
+    int found = 0;
+    for (std::uint32_t attempt = 1; attempt < 8; ++attempt) {
+      CAPTURE(shape, attempt);
+      const std::optional<ExchangeAssignment> assignment = assign_exchanges(topology, attempt);
+      if (!assignment) continue;
+      const auto exchange_of = [&](NodeId delta, std::size_t i) { return (*assignment)[i][delta]; };
+      CHECK(carries_each_offset_once(topology, exchange_of));
+      CHECK(one_dimension_at_a_time(topology, exchange_of));
+      ++found;
+    }
+    CAPTURE(shape);
+    CHECK(found > 0);
   }
 }

@@ -11,6 +11,7 @@
 #include "algorithms/catalogue.hpp"
 #include "runtime/engine.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/emulate.hpp"
 
 namespace torus::support {
 
@@ -32,7 +33,8 @@ inline Request exchange_of(Bytes bytes) {
   return request;
 }
 
-/// Legal, complete, every byte in its place, no block twice, nothing but blocks, and in the steps and channel bytes predicted.
+/// Legal, complete, every byte in its place, no block twice, nothing but blocks, in the steps and channel bytes predicted, and in no fewer
+/// than the bounds.
 inline RunResult exchange_on(const Machine& machine, const Algorithm& algorithm, Bytes bytes = 1,
                              ExecutorKind executor = ExecutorKind::serial) {
   const std::string shape = machine.topology.text();
@@ -41,20 +43,14 @@ inline RunResult exchange_on(const Machine& machine, const Algorithm& algorithm,
   const std::optional<std::string> refusal = algorithm.refuses(machine, request);
   CAPTURE(refusal.value_or(""));
   REQUIRE(!refusal);
-  const Plan plan = algorithm.plan(machine, request);
   RunOptions options;
   options.executor = executor;
-  Engine engine(machine, placement_of(machine, request, plan), options);
-  const RunResult result = engine.run(plan.start);
-  CAPTURE(result.violations.empty() ? std::string() : result.violations.front().text);
-  REQUIRE(result.good());
-  CHECK(result.verified);
-  CHECK(result.duplicates == 0);
-  CHECK(result.control_bytes == 0);
-  CHECK(plan.steps_exact);
-  CHECK(result.steps == plan.steps);
-  CHECK(static_cast<double>(result.channel_bytes_sum) == plan.channel_bytes);
-  return result;
+  const Emulation run = emulate(algorithm, machine, request, options);
+  CHECK(complaint(run) == "");
+  CHECK(run.plan.steps_exact);
+  CHECK(run.result.duplicates == 0);
+  CHECK(run.result.control_bytes == 0);
+  return run.result;
 }
 
 inline RunResult exchange_on(const Topology& topology, std::string_view name, Bytes bytes = 1) {

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "algorithms/bounds.hpp"
 #include "runtime/judge.hpp"
 #include "runtime/trace.hpp"
 #include "tools/torus/notation.hpp"
@@ -54,6 +55,23 @@ std::optional<std::string> failure_of(const Setting& setting, const RunResult& r
   }
   if (options.digest && result.trace_digest != *options.digest) {
     return fmt::format("the trace digest is {:016x}, wanted {:016x}", result.trace_digest, *options.digest);
+  }
+  return std::nullopt;
+}
+
+/// What a run that did all it should have did better than it can, or otherwise than predicted.
+std::optional<std::string> surprise_of(const Setting& setting, const RunResult& result) {
+  const Plan& plan = setting.plan;
+  const auto bytes = static_cast<double>(result.channel_bytes_sum);
+  if (plan.steps_exact ? bytes != plan.channel_bytes : bytes > plan.channel_bytes) {
+    return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted", result.channel_bytes_sum,
+                       plan.steps_exact ? "" : "at most ", plan.channel_bytes);
+  }
+  const Bounds bounds = lower_bounds(setting.machine, setting.request);
+  if (result.steps < bounds.steps) return fmt::format("{} steps, fewer than the lower bound {}: {}", result.steps, bounds.steps, bounds.steps_reason);
+  if (bytes < bounds.channel_bytes) {
+    return fmt::format("{} bytes on the fullest channels, summed over the steps, fewer than the lower bound {}: {}", result.channel_bytes_sum,
+                       bounds.channel_bytes, bounds.bytes_reason);
   }
   return std::nullopt;
 }
@@ -213,6 +231,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
       emulation.failure = fmt::format("repetition {} had another trace digest than the first", repetition + 1);
     }
     if (first && witness && !emulation.failure) emulation.failure = witness->objection(result);
+    if (first && witness && !emulation.failure) emulation.failure = surprise_of(setting, result);
     if (first) emulation.result = std::move(result);
     first = false;
   }

@@ -84,7 +84,7 @@ Subcommand add_run(CLI::App& torus) {
   app->add_option("--trace", arguments->trace, "write every message to this file, compressed if it ends in .gz")->type_name("FILE");
   app->add_option("--csv", arguments->csv, "write the report's figures to this file")->type_name("FILE");
   app->add_option("--digest", arguments->digest, "fail unless the trace digest is this one")->type_name("HEX");
-  app->add_flag("--judge", arguments->judge, "have the judge of traces, who shares nothing with the engine, look at every message too");
+  app->add_flag("--judge", arguments->judge, "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");
   app->add_flag("--json", arguments->json, "print one JSON object");
   return {app, [arguments] { return run(*arguments); }};
 }

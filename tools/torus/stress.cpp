@@ -50,7 +50,7 @@ std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result) 
   again.executor = stress_case.other;
   again.threads = stress_case.other_threads;
   const Emulation second = emulate_safely(again, true);
-  if (second.failure) return Fault{*second.failure, command_line(again) + (second.failure->starts_with("the judge") ? " --judge" : "")};
+  if (second.failure) return Fault{*second.failure, command_line(again) + " --judge"};
   if (!same(first.result, second.result)) {
     return Fault{fmt::format("executor {} with {} threads and executor {} with {} do not agree: digests {:016x} and {:016x}, {} and {} steps", name(stress_case.setting.executor),
                              stress_case.setting.threads, name(again.executor), again.threads, first.result.trace_digest, second.result.trace_digest,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/ring_tree.hpp"
 
+#include <algorithm>
+
 #include "algorithms/common/segment.hpp"
 
 namespace torus::broadcast {

@@ -63,7 +63,8 @@ std::vector<Multipliers> promising_multipliers(const Topology& topology, std::in
   return chosen;
 }
 
-std::vector<NodeId> quasi_lattice(const Topology& topology, const Multipliers& multipliers, std::size_t count) {
+std::vector<NodeId> quasi_lattice(const Topology& topology, const Multipliers& multipliers, std::size_t count, NodeId centre) {
+  const Coordinates origin = topology.coordinates(centre);
   std::uint64_t period = 1;
   for (const DimensionShape& d : topology.shape()) period = std::lcm(period, static_cast<std::uint64_t>(d.extent));
   std::vector<std::pair<std::uint64_t, NodeId>> by_phase;
@@ -72,8 +73,9 @@ std::vector<NodeId> quasi_lattice(const Topology& topology, const Multipliers& m
     std::uint64_t phase = 0;
     for (Dimension d = 0; d < topology.dimensions(); ++d) {
       const auto n = static_cast<std::uint64_t>(topology.extent(d));
-      const auto turns =
-          static_cast<std::uint64_t>(multipliers[static_cast<std::size_t>(d)]) * static_cast<std::uint64_t>(topology.coordinate(node, d));
+      const auto i = static_cast<std::size_t>(d);
+      const std::int32_t from_centre = modulo(topology.coordinate(node, d) - origin[i], topology.extent(d));
+      const auto turns = static_cast<std::uint64_t>(multipliers[i]) * static_cast<std::uint64_t>(from_centre);
       phase += turns % n * (period / n);
     }
     by_phase.emplace_back(phase % period, node);

@@ -22,7 +22,7 @@ std::vector<Multipliers> promising_multipliers(const Topology& topology, std::in
 /// Random multipliers 0..n_i-1.
 Multipliers random_multipliers(const Topology& topology, std::mt19937_64& random);
 
-/// The nodes, ascending. O(N).
-std::vector<NodeId> quasi_lattice(const Topology& topology, const Multipliers& multipliers, std::size_t count);
+/// The nodes, ascending, coordinates counted from `centre`, which is one of them as a rule. O(N).
+std::vector<NodeId> quasi_lattice(const Topology& topology, const Multipliers& multipliers, std::size_t count, NodeId centre = 0);
 
 }  // namespace torus::broadcast

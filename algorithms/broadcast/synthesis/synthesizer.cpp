@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "algorithms/broadcast/synthesis/balanced_partition.hpp"
@@ -12,15 +13,15 @@
 namespace torus::broadcast {
 namespace {
 
-constexpr std::uint32_t most_dead_ends = 4;  // a step, before the search goes back to the later one
-constexpr double repair_temperature = 0.35;  // unserved nodes
+constexpr std::uint32_t most_dead_ends = 12;  // a step, before the search goes back to the later one
+constexpr double repair_temperature = 0.35;   // unserved nodes
 constexpr std::uint64_t resort_rounds = 12;
 constexpr std::uint64_t most_rows_less = 7;
 constexpr std::size_t lattices_to_stretch = 30;
 
 /// Flows that a round of last resorts may spend, fewer on large tori: some seconds at most in all.
-std::uint64_t scans(const Topology& topology) { return std::clamp<std::uint64_t>(400'000 / topology.nodes(), 8, 200); }
-std::uint64_t repairs(const Topology& topology) { return std::clamp<std::uint64_t>(800'000 / topology.nodes(), 16, 400); }
+std::uint64_t scans(const Topology& topology) { return std::clamp<std::uint64_t>(400'000 / topology.nodes(), 1, 200); }
+std::uint64_t repairs(const Topology& topology) { return std::clamp<std::uint64_t>(800'000 / topology.nodes(), 2, 400); }
 
 std::vector<NodeId> all_nodes(const Topology& topology) {
   std::vector<NodeId> nodes(topology.nodes());
@@ -30,8 +31,26 @@ std::vector<NodeId> all_nodes(const Topology& topology) {
 
 }  // namespace
 
-Synthesizer::Synthesizer(const Topology& topology, std::int32_t ports) : topology_{topology}, ports_{ports}, flow_{topology, ports} {
-  TORUS_ASSERT(topology.is_torus());
+Synthesizer::Synthesizer(const Topology& topology, std::int32_t ports, NodeId root)
+    : topology_{topology}, ports_{ports}, root_{root}, torus_{topology.is_torus()}, flow_{topology, ports}, origin_{root} {
+  TORUS_ASSERT(topology.is_torus_or_mesh());
+  std::vector<std::uint64_t> tells(topology.nodes());  // how many a node can tell in a step
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    std::int32_t channels = 0;
+    for (Dimension d = 0; d < topology.dimensions(); ++d) {
+      for (const std::int32_t hop : {1, -1}) channels += topology.extent(d) > 1 && topology.neighbour(node, d, hop).has_value() ? 1 : 0;
+    }
+    tells[node] = static_cast<std::uint64_t>(std::min(ports, channels));
+  }
+  std::swap(tells.front(), tells[root]);
+  std::sort(tells.begin() + 1, tells.end(), std::greater<>());
+  std::uint64_t told = 0;
+  std::uint64_t informed = 1;
+  for (std::uint64_t counted = 0; true; informed = std::min<std::uint64_t>(informed + told, topology.nodes())) {
+    reach_.push_back(informed);
+    if (informed == topology.nodes()) break;
+    for (; counted < informed; ++counted) told += tells[counted];
+  }
 }
 
 std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::uint32_t steps) {
@@ -39,7 +58,7 @@ std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::
   dead_ends_.assign(steps, 0);
   if (steps == 0) return topology_.nodes() == 1 ? std::optional{std::move(circuits_)} : std::nullopt;
   if (!choose(steps - 1, all_nodes(topology_))) return std::nullopt;
-  // A torus looks alike from everywhere: what starts at the origin found can start at node 0.
+  // A torus looks alike from everywhere: what starts at the origin found can start at any root.
   const Coordinates origin = topology_.coordinates(origin_);
   const auto moved = [&](NodeId node) {
     Coordinates at = topology_.coordinates(node);
@@ -73,8 +92,8 @@ bool Synthesizer::last_resorts(std::uint32_t step, std::size_t size, const Nodes
     for (std::uint64_t i = 0; i < (dense ? scans(topology_) : 2); ++i) {
       const Nodes before = !dense       ? balanced_partition(topology_, after, size, random_shift())
                            : i % 2 == 0 ? stretched_lattice(size)
-                                        : quasi_lattice(topology_, random_multipliers(topology_, random_), size);
-      if (attempt(step, before, after, best)) return true;
+                                        : quasi_lattice(topology_, random_multipliers(topology_, random_), size, root_);
+      if (attempt(step, with_root(before), after, best)) return true;
       if (dead_ends_[step] >= most_dead_ends) return false;
     }
     if (repair(step, after, best)) return true;
@@ -88,9 +107,7 @@ bool Synthesizer::last_resorts(std::uint32_t step, std::size_t size, const Nodes
 /// least itself leaves most of it but is hard to reach.
 std::vector<std::size_t> Synthesizer::sizes(std::uint32_t step, std::size_t after) const {
   const auto base = static_cast<std::uint64_t>(ports_) + 1;
-  std::uint64_t cap = 1;
-  for (std::uint32_t t = 0; t < step && cap < after; ++t) cap *= base;
-  cap = std::min<std::uint64_t>(cap, after - 1);
+  const std::uint64_t cap = std::min<std::uint64_t>(reach_[std::min<std::size_t>(step, reach_.size() - 1)], after - 1);
   const std::uint64_t least = (after + base - 1) / base;
   const double slack = static_cast<double>(cap) / static_cast<double>(least);
   std::vector<std::size_t> all;
@@ -107,14 +124,14 @@ bool Synthesizer::attempt_spreads(std::uint32_t step, std::size_t size, bool las
   const bool dense = after.size() == topology_.nodes();
   if (dense) {
     for (const Multipliers& p : promising_multipliers(topology_, ports_, last ? 60 : 5, random_)) {
-      if (attempt(step, quasi_lattice(topology_, p, size), after, best)) return true;
+      if (attempt(step, with_root(quasi_lattice(topology_, p, size, root_)), after, best)) return true;
       if (!go_on()) return false;
     }
   }
   const int tries = dense && !last ? 2 : 7;
   for (int i = 0; i < tries && go_on(); ++i) {
     const Coordinates shift = i == 0 ? Coordinates(static_cast<std::size_t>(topology_.dimensions()), 0) : random_shift();
-    if (attempt(step, balanced_partition(topology_, after, size, shift), after, best)) return true;
+    if (attempt(step, with_root(balanced_partition(topology_, after, size, shift)), after, best)) return true;
   }
   return false;
 }
@@ -134,6 +151,7 @@ bool Synthesizer::attempt(std::uint32_t step, const Nodes& before, const Nodes& 
 
 bool Synthesizer::find_origin(const Nodes& after) {
   for (const NodeId origin : after) {
+    if (!torus_ && origin != root_) continue;
     if (unserved({origin}, after) > 0) continue;
     circuits_[0] = flow_.circuits();
     origin_ = origin;
@@ -159,6 +177,7 @@ bool Synthesizer::repair(std::uint32_t step, const Nodes& after, const NearMiss&
   note_spare();
   for (std::uint64_t i = 0; i < repairs(topology_) && dead_ends_[step] < most_dead_ends; ++i) {
     const NodeId leaves = !spare.empty() && below(10) < 8 ? spare[below(spare.size())] : before[below(before.size())];
+    if (!torus_ && leaves == root_) continue;
     const bool far = below(10) < 8;
     const std::optional<NodeId> comes = far ? near(missing[below(missing.size())], 3, free) : near(leaves, 1, free);
     if (!comes) continue;
@@ -189,6 +208,15 @@ std::size_t Synthesizer::unserved(const Nodes& before, const Nodes& after) {
   return targets.size() - flow_.solve(before, targets);
 }
 
+/// On a mesh the root must be in every set: it takes the place of the member nearest to it.
+Synthesizer::Nodes Synthesizer::with_root(Nodes nodes) const {
+  if (torus_ || std::binary_search(nodes.begin(), nodes.end(), root_)) return nodes;
+  const auto nearer = [&](NodeId a, NodeId b) { return topology_.distance(a, root_) < topology_.distance(b, root_); };
+  *std::min_element(nodes.begin(), nodes.end(), nearer) = root_;
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
 /// The lattice of a torus with a few rows fewer, and in those rows what members are left: circuits across them disturb nothing in them.
 /// Fits thin tori that are just full, whose extents allow no perfect lattice.
 Synthesizer::Nodes Synthesizer::stretched_lattice(std::size_t count) {
@@ -217,7 +245,8 @@ Synthesizer::Nodes Synthesizer::stretched_lattice(std::size_t count) {
 Coordinates Synthesizer::random_shift() {
   Coordinates shift;
   for (Dimension d = 0; d < topology_.dimensions(); ++d) {
-    shift.push_back(static_cast<std::int32_t>(below(static_cast<std::uint64_t>(topology_.extent(d)))));
+    const bool ring = topology_.wiring(d) == Wiring::ring;
+    shift.push_back(ring ? static_cast<std::int32_t>(below(static_cast<std::uint64_t>(topology_.extent(d)))) : 0);
   }
   return shift;
 }
@@ -229,7 +258,7 @@ std::optional<NodeId> Synthesizer::near(NodeId node, std::uint64_t hops, const s
     if (hops > 1 && free[at] != 0 && below(4) == 0) return at;
     for (std::uint64_t h = 1 + below(hops); h > 0; --h) {
       const auto d = static_cast<Dimension>(below(static_cast<std::uint64_t>(topology_.dimensions())));
-      if (topology_.extent(d) > 1) at = topology_.neighbour(at, d, below(2) == 0 ? 1 : -1).value();
+      if (topology_.extent(d) > 1) at = topology_.neighbour(at, d, below(2) == 0 ? 1 : -1).value_or(at);
     }
     if (free[at] != 0) return at;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Finds a broadcast in as many steps as counting alone demands: L = ceil(log_{ports+1} N).
+/// Finds a broadcast in as many steps as counting alone demands: on a torus L = ceil(log_{ports+1} N), on a mesh, whose border nodes have
+/// fewer channels, at times more.
 ///
 /// It goes backwards from all nodes: of the nodes informed after a step it chooses those informed before it, evenly spread, and a maximum
 /// flow says whether one step leads from these to those. The last, dense choice is a quasi-lattice, the earlier, sparse ones are balanced
@@ -19,10 +20,14 @@ namespace torus::broadcast {
 
 class Synthesizer {
  public:
-  /// A torus, which must outlive the synthesizer.
-  Synthesizer(const Topology& topology, std::int32_t ports);
+  /// A torus, a mesh or a mix, which must outlive the synthesizer. On a torus all roots are alike, and any will do.
+  Synthesizer(const Topology& topology, std::int32_t ports, NodeId root = 0);
 
-  /// Circuits of each step, from node 0; none if none was found.
+  /// The bound by counting: nobody tells more than its ports or its channels in a step, and the root is told first.
+  std::uint32_t least_steps() const noexcept { return static_cast<std::uint32_t>(reach_.size()) - 1; }
+
+  /// Circuits of each step, as if all nodes were moved so that the root is node 0 (across borders, where a dimension is a line); none if
+  /// none was found.
   std::optional<std::vector<std::vector<Circuit>>> broadcast_in(std::uint32_t steps);
 
   /// Flows solved so far: the measure of the search.
@@ -48,6 +53,7 @@ class Synthesizer {
 
   std::vector<std::size_t> sizes(std::uint32_t step, std::size_t after) const;
   std::size_t unserved(const Nodes& before, const Nodes& after);
+  Nodes with_root(Nodes nodes) const;
   Nodes stretched_lattice(std::size_t count);
   Coordinates random_shift();
   std::optional<NodeId> near(NodeId node, std::uint64_t hops, const std::vector<std::uint8_t>& free);
@@ -55,6 +61,9 @@ class Synthesizer {
 
   const Topology& topology_;
   std::int32_t ports_;
+  NodeId root_;
+  bool torus_;
+  std::vector<std::uint64_t> reach_;  // by step: most nodes that can be informed before it; the last is N
   CircuitFlow flow_;
   std::mt19937_64 random_{1};
   std::vector<std::vector<Circuit>> circuits_;  // by step
