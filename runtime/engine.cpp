@@ -54,7 +54,7 @@ struct alignas(128) Worker {
   std::uint64_t duplicates = 0;
   std::uint64_t activated = 0;           // nodes put into the next step by this worker
   std::uint64_t ended = 0;
-  bool unsettled = false;                // the node that runs has not yet adopted all blocks of its long messages
+  bool unsettled = false;                // the node that runs has not yet adopted what has arrived
   bool copied = false;                   // in this step a node sent a block and kept it
   bool suspect = false;                  // a message of this step breaks a rule
   bool suspect_receives = false;         // a node got more messages of the last step than it has ports
@@ -190,7 +190,7 @@ class Engine::Impl final : public Network {
   void send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) override {
     Worker& w = worker_of(from);
     if (NodeDoor::sends(from)++ >= machine_.ports) w.suspect = true;
-    if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty() && !w.unsettled) return send_one(w, from.rank(), route[0], blocks[0], release);
+    if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty()) return send_one(w, from.rank(), route[0], blocks[0], release);
     send_any(w, from.rank(), route, blocks, header, release);
   }
 
@@ -506,50 +506,47 @@ class Engine::Impl final : public Network {
     }
     w.inbox_size = size;
     if (size > static_cast<std::size_t>(machine_.ports)) w.suspect_receives = true;
-    for (std::size_t i = 0; i < size; ++i) {
-      if (adopted_late(*inbox[i])) w.unsettled = true;
-      else adopt_all(w, rank, *inbox[i]);
-    }
+    w.unsettled = size > 0;
     NodeDoor::last_arrival(node) = now_;
   }
 
-  [[gnu::always_inline]] inline void adopt_all(Worker& w, NodeId rank, const Message& m) {
-    const std::span<const BlockId> ids = m.blocks();
-    if (ids.empty()) return;
-    const Slot* const slots = MessageArena::slots(m);
-    if (!store_->adopt_at(*w.stock, rank, MessageArena::first_bucket(m), ids[0], slots[0])) ++w.duplicates;
-    for (std::size_t i = 1; i < ids.size(); ++i) {
-      if (!store_->adopt(*w.stock, rank, ids[i], slots[i])) ++w.duplicates;
-    }
-  }
-
-  /// Most blocks of a bundle leave again in the same step: forward() of a part of what has just arrived finds them in the message, and
-  /// they never see the node's table. So bundles are adopted only when the program has run, or asks. As long as no node has kept
-  /// a block that it sent there is one copy of each and nothing to compare with.
-  bool adopted_late(const Message& m) const { return unique_ && m.blocks().size() > 1; }
-
-  /// Adopts what was left for later.
+  /// Blocks are adopted only when the program has run, or asks: most that are in transit leave again in the same step, and forward() finds them in the
+  /// message that brought them, so that they never see the node's table.
   void settle(Worker& w, NodeId rank) const {
-    if (w.unsettled) adopt_late(w, rank);
+    if (w.unsettled) adopt_all(w, rank);
   }
-  [[gnu::noinline]] void adopt_late(Worker& w, NodeId rank) const {
+  [[gnu::noinline]] void adopt_all(Worker& w, NodeId rank) const {
     w.unsettled = false;
     for (const Message* m : inbox_of(w)) {
-      if (!adopted_late(*m)) continue;
       const std::span<const BlockId> ids = m->blocks();
       const Slot* const slots = MessageArena::slots(*m);
       for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (slots[i] != 0) store_->adopt(*w.stock, rank, ids[i], slots[i]);  // 0: passed on
+        if (slots[i] == 0) continue;  // passed on
+        const std::uint32_t bucket = i == 0 ? MessageArena::first_bucket(*m) : placement_.bucket(ids[i]);
+        if (!store_->adopt_at(*w.stock, rank, bucket, ids[i], slots[i])) ++w.duplicates;
       }
     }
   }
 
+  /// The message that has just brought this block alone, if it is among the first few and has not been adopted or passed on. Only where every block
+  /// is unique: else the node might hold another copy.
+  [[gnu::always_inline]] inline const Message* just_arrived_alone(const Worker& w, BlockId id) const noexcept {
+    if (!w.unsettled || !unique_) return nullptr;
+    const std::size_t few = std::min<std::size_t>(w.inbox_size, 8);
+    for (std::size_t i = 0; i < few; ++i) {
+      const Message* const m = w.inbox[i];
+      if (m->blocks().size() == 1 && m->blocks()[0] == id && *MessageArena::slots(*m) != 0) return m;
+    }
+    return nullptr;
+  }
+
   /// The slots of blocks that are a part of a message not yet adopted, none of them passed on before; null if they are not.
   Slot* slots_just_arrived(const Worker& w, std::span<const BlockId> blocks) const {
+    if (!w.unsettled || !unique_ || blocks.empty()) return nullptr;
     for (const Message* m : inbox_of(w)) {
       const std::span<const BlockId> ids = m->blocks();
       const auto before = std::less<const BlockId*>();
-      if (!adopted_late(*m) || before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
+      if (before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
       Slot* const slots = MessageArena::slots(const_cast<Message&>(*m)) + (blocks.data() - ids.data());  // ours alone since it arrived
       return std::find(slots, slots + blocks.size(), Slot{0}) == slots + blocks.size() ? slots : nullptr;
     }
@@ -589,19 +586,35 @@ class Engine::Impl final : public Network {
     const Bytes bytes = block_bytes_;
     detail::BlockStore& store = *store_;
     const std::uint32_t out = out_slot(leg);
-    const std::uint32_t bucket = placement_.bucket(id);
-    if (out == no_slot || bucket == Placement::no_bucket) return refuse_one(w, source, leg, id);
-    ChannelEntry& channel = channels_.of_node(source, out);
-    Slot* const link = store.link_at(source, bucket, id);
+    const Message* const brought = release ? just_arrived_alone(w, id) : nullptr;
+    Slot* link = nullptr;  // what names the block's slot here: the message that brought it, or the node's table
+    std::uint32_t bucket = 0;
+    if (brought != nullptr) {
+      link = MessageArena::slots(const_cast<Message&>(*brought));  // the receiver's alone since it arrived
+      bucket = MessageArena::first_bucket(*brought);
+    } else {
+      settle(w, source);
+      bucket = placement_.bucket(id);
+      if (bucket == Placement::no_bucket) return refuse_one(w, source, leg, id);
+      link = store.link_at(source, bucket, id);
+    }
     const Slot from = *link;
-    if (channel.to == detail::no_node || from == 0 || !detail::ChannelTable::claim_own(channel, epoch_, bytes)) return refuse_one(w, source, leg, id);
+    if (out == no_slot || from == 0) return refuse_one(w, source, leg, id);
+    ChannelEntry& channel = channels_.of_node(source, out);
+    if (channel.to == detail::no_node || !detail::ChannelTable::claim_own(channel, epoch_, bytes)) return refuse_one(w, source, leg, id);
     Message& m = *w.arena->allocate_one(now_, source, channel.to, out, bytes, id, leg);
     const Slot to = store.take(*w.stock);
     store.copy(to, from, bytes);
     MessageArena::only_slot(m) = to;
     MessageArena::first_bucket(m) = bucket;
-    if (release) store.release_at(*w.stock, link);
-    else w.copied = true;
+    if (brought != nullptr) {
+      *link = 0;
+      store.give_back(*w.stock, from);
+    } else if (release) {
+      store.release_at(*w.stock, link);
+    } else {
+      w.copied = true;
+    }
     ++w.single_blocks;
     w.digest += MessageArena::digest_one(m);
     deliver(w, m, channel.to, out);
@@ -610,6 +623,7 @@ class Engine::Impl final : public Network {
   /// Keeps an illegal message for the auditor.
   [[gnu::cold, gnu::noinline]] void refuse_one(Worker& w, NodeId source, const Leg& leg, BlockId id) {
     w.suspect = true;
+    settle(w, source);
     if (store_->find(source, id) == 0) not_held(w, source, id);
     const RouteView legs(&leg, leg.hops == 0 ? 0U : 1U);
     Message& m = *w.arena->allocate(1, legs.size(), 0);
@@ -628,7 +642,7 @@ class Engine::Impl final : public Network {
     copy_few(MessageArena::header(m), header);
     if (!path.legal) w.suspect = true;
     if (!blocks.empty() && !release) w.copied = true;
-    if (Slot* const arrived = release && w.unsettled && path.legal && !blocks.empty() ? slots_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
+    if (Slot* const arrived = release && path.legal ? slots_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
       pass_on(w, blocks, arrived, m);
     } else {
       settle(w, source);

@@ -48,7 +48,7 @@ class ChannelTable {
     const Topology& topology = *topology_;
     const auto end = static_cast<NodeId>(std::uint64_t{topology.nodes()} * (part + 1) / parts);
     for (auto node = static_cast<NodeId>(std::uint64_t{topology.nodes()} * part / parts); node < end; ++node) {
-      ChannelEntry* entry = &entries_[std::size_t{node} * slots_];
+      ChannelEntry* entry = entries_.data() + std::size_t{node} * slots_;
       for (Dimension d = 0; d < topology.dimensions(); ++d) {
         const std::int32_t n = topology.extent(d);
         if (topology.wiring(d) == Wiring::complete) {
