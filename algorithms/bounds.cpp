@@ -264,6 +264,10 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
     bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is nobody to tell";
     return bounds;
   }
+  if (request.collective != Collective::total_exchange && request.sources.empty()) {
+    bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is nothing to tell";
+    return bounds;
+  }
   const Question asked{
       .machine = machine, .request = request, .channels = senders(machine.topology, static_cast<std::uint64_t>(machine.ports))};
   bound_steps(asked, bounds);

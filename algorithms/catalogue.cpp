@@ -16,8 +16,15 @@
 #include "algorithms/broadcast/scatter_collect_2d.hpp"
 #include "algorithms/broadcast/separate_dimensions.hpp"
 #include "algorithms/broadcast/span.hpp"
+#include "algorithms/broadcast/squeeze_expand.hpp"
+#include "algorithms/broadcast/synthesized.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 #include "algorithms/broadcast/wang_tseng.hpp"
+#include "algorithms/multinode_broadcast/aggregate_distribute.hpp"
+#include "algorithms/multinode_broadcast/edst.hpp"
+#include "algorithms/multinode_broadcast/hierarchical.hpp"
+#include "algorithms/multinode_broadcast/log.hpp"
+#include "algorithms/multinode_broadcast/ring.hpp"
 #include "algorithms/total_exchange/a2.hpp"
 #include "algorithms/total_exchange/a3.hpp"
 #include "algorithms/total_exchange/bruck.hpp"
@@ -42,8 +49,12 @@ constexpr std::array algorithms{
     &broadcast::wang_tseng_trimmed,
     &broadcast::tsai_mckinley,
     &broadcast::span,
+    &broadcast::squeeze_expand,
+    &broadcast::two_line,
+    &broadcast::pairs,
     &broadcast::peters_syska,
     &broadcast::park_choi,
+    &broadcast::synthesized,
     &broadcast::mst_naive,
     &broadcast::mst,
     &broadcast::separate_dimensions,
@@ -52,6 +63,13 @@ constexpr std::array algorithms{
     &broadcast::edf,
     &broadcast::scatter_collect_1d,
     &broadcast::scatter_collect_2d,
+    &multinode::ring,
+    &multinode::log,
+    &multinode::edst,
+    &multinode::edst_pipelined,
+    &multinode::hierarchical,
+    &multinode::hierarchical_log,
+    &multinode::aggregate_distribute,
     &exchange::a2,
     &exchange::a3,
     &exchange::phases,

@@ -36,6 +36,9 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 constexpr std::size_t most_named_waiters = 8;
 
+/// Blocks of a message whose bytes are fetched ahead of the copy: what a core can have under way to memory.
+constexpr std::size_t copies_ahead = 24;
+
 /// All that a worker writes during a step: its own cache lines, its own pools.
 struct alignas(128) Worker {
   std::uint32_t index = 0;
@@ -45,18 +48,23 @@ struct alignas(128) Worker {
   std::uint64_t digest = 0;
   std::uint64_t further_hops = 0;        // of the present step, beyond one a message
   Bytes further_bytes_hops = 0;          // message bytes times those
-  std::uint64_t blocks = 0;
+  std::uint64_t single_blocks = 0;       // of the present step: messages of one block and one hop
+  std::uint64_t blocks = 0;              // of the run
   std::uint64_t header_words = 0;        // of the present step
   std::uint64_t duplicates = 0;
   std::uint64_t activated = 0;           // nodes put into the next step by this worker
   std::uint64_t ended = 0;
+  bool unsettled = false;                // the node that runs has not yet adopted all blocks of its long messages
+  bool copied = false;                   // in this step a node sent a block and kept it
   bool suspect = false;                  // a message of this step breaks a rule
   bool suspect_receives = false;         // a node got more messages of the last step than it has ports
   std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held, queues full
   NodeId failed_node = 0;                // lowest node whose program threw
   std::exception_ptr failure;
+  MessageArena* arena = nullptr;         // of the present step
   MessageArena arenas[2];                // of even and odd steps
-  std::vector<const Message*> inbox;     // of the node that runs
+  std::vector<const Message*> inbox;     // of the node that runs, room for all its in-channels
+  std::size_t inbox_size = 0;
   std::vector<BlockId> held;             // what Node::blocks() showed last
   std::vector<Leg> legs;                 // scratch of send()
   detail::FramePool frames;
@@ -109,6 +117,9 @@ class Engine::Impl final : public Network {
     nodes_ = detail::Region<Node>(topology_.nodes());
     arrived_ = detail::Region<std::uint8_t>(2 * std::size_t{topology_.nodes()});
     channels_ = detail::ChannelTable(machine_);
+    for (Dimension d = 0; d < topology_.dimensions(); ++d) {
+      hops_.push_back({static_cast<std::uint32_t>(topology_.first_slot(d)), topology_.extent(d) - 1, topology_.wiring(d) == Wiring::complete});
+    }
     const std::size_t in_channels = std::size_t{topology_.nodes()} * slots_;
     if (shared_) {
       shared_links_ = detail::SharedLinks(in_channels);
@@ -179,13 +190,17 @@ class Engine::Impl final : public Network {
   void send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) override {
     Worker& w = worker_of(from);
     if (NodeDoor::sends(from)++ >= machine_.ports) w.suspect = true;
-    if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty()) return send_one(w, from.rank(), route[0], blocks[0], release);
+    if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty() && !w.unsettled) return send_one(w, from.rank(), route[0], blocks[0], release);
     send_any(w, from.rank(), route, blocks, header, release);
   }
 
-  bool holds(const Node& node, BlockId id) const override { return store_->find(node.rank(), id) != 0; }
+  bool holds(const Node& node, BlockId id) const override {
+    settle(worker_of(node), node.rank());
+    return store_->find(node.rank(), id) != 0;
+  }
 
   std::span<const BlockId> blocks(const Node& node) override {
+    settle(worker_of(node), node.rank());
     std::vector<BlockId>& held = worker_of(node).held;
     held.clear();
     store_->each_held(node.rank(), [&](BlockId id, Slot) { held.push_back(id); });
@@ -193,12 +208,16 @@ class Engine::Impl final : public Network {
   }
 
   std::span<std::byte> bytes(const Node& node, BlockId id) override {
+    settle(worker_of(node), node.rank());
     const Slot slot = store_->find(node.rank(), id);
     if (slot == 0) return {};
     return {store_->at(slot), static_cast<std::size_t>(placement_.bytes(id))};
   }
 
-  void release(Node& node, BlockId id) override { store_->release(*worker_of(node).stock, node.rank(), id); }
+  void release(Node& node, BlockId id) override {
+    settle(worker_of(node), node.rank());
+    store_->release(*worker_of(node).stock, node.rank(), id);
+  }
 
   void enter_phase(const Node& node, const char* phase) override {
     Worker& w = worker_of(node);
@@ -250,18 +269,22 @@ class Engine::Impl final : public Network {
   void prepare(const std::function<Program(Node&)>& start) {
     now_ = 0;
     first_epoch_ = ++epoch_;
+    unique_ = placement_.initial_total() == placement_.wanted_total();
     world_.now = 0;
+    next_active_ = &active_[1];
     store_->clear();
     channels_.clear_loads();
     for (Worker& w : workers_) {
       w.digest = w.further_hops = w.further_bytes_hops = w.blocks = w.header_words = w.duplicates = w.activated = w.ended = 0;
-      w.suspect = w.suspect_receives = false;
+      w.suspect = w.suspect_receives = w.unsettled = w.copied = false;
       w.violations.clear();
       w.failure = nullptr;
       w.step = {};
+      w.single_blocks = 0;
       w.arenas[0].clear();
       w.arenas[1].clear();
-      w.inbox.reserve(slots_ + detail::SharedLinks::depth);
+      w.arena = &w.arenas[0];
+      w.inbox.resize(std::max(1U, slots_) * (shared_ ? detail::SharedLinks::depth : 1));
     }
     const auto parts = static_cast<unsigned>(workers_.size());
     executor_->run([&](unsigned part) { store_->clear_tables(part, parts); });
@@ -352,7 +375,11 @@ class Engine::Impl final : public Network {
       ++now_;
       ++epoch_;
       world_.now = now_;
-      for (Worker& w : workers_) w.arenas[now_ & 1U].clear();
+      for (Worker& w : workers_) {
+        w.arena = &w.arenas[now_ & 1U];
+        w.arena->clear();
+      }
+      next_active_ = &active_[(now_ + 1) & 1U];
       if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed)) {
         result.interrupted = true;
         return;
@@ -433,7 +460,7 @@ class Engine::Impl final : public Network {
   void run_node(NodeId rank, Worker& w) {
     Node& node = nodes_[rank];
     NodeDoor::worker(node) = &w;
-    w.inbox.clear();
+    w.inbox_size = 0;
     if (now_ > 0) {
       std::uint8_t& arrived = arrived_[2 * std::size_t{rank} + ((now_ - 1) & 1U)];
       if (arrived != 0) {
@@ -442,16 +469,17 @@ class Engine::Impl final : public Network {
       }
     }
     const Wait wait = NodeDoor::wait(node);
-    if (wait == Wait::ended || (wait == Wait::arrival && w.inbox.empty())) return;
-    NodeDoor::arrivals(node) = Arrivals(w.inbox.data(), w.inbox.size());
+    if (wait == Wait::ended || (wait == Wait::arrival && w.inbox_size == 0)) return settle(w, rank);
+    NodeDoor::arrivals(node) = Arrivals(w.inbox.data(), w.inbox_size);
     NodeDoor::sends(node) = 0;
     do {
       NodeDoor::wait(node) = Wait::none;
       NodeDoor::innermost(node).resume();
     } while (NodeDoor::wait(node) == Wait::call);
+    settle(w, rank);
     switch (NodeDoor::wait(node)) {
       case Wait::step:
-        if (active_[(now_ + 1) & 1U].insert(rank)) ++w.activated;
+        if (next_active_->insert(rank)) ++w.activated;
         break;
       case Wait::ended: end_program(node, w); break;
       default: break;
@@ -462,24 +490,86 @@ class Engine::Impl final : public Network {
     const NodeId rank = node.rank();
     const std::size_t first = std::size_t{rank} * slots_;
     const Step sent = now_ - 1;
-    for (std::uint32_t slot = 0; slot < slots_; ++slot) {
-      if (shared_) {
-        shared_links_.drain(first + slot, sent, [&](const Message* m) { w.inbox.push_back(m); });
-      } else if (const Message* m = links_->pop(first + slot, sent); m != nullptr) {
-        w.inbox.push_back(m);
+    const Message** const inbox = w.inbox.data();
+    std::size_t size = 0;
+    if (shared_) {
+      for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+        shared_links_.drain(first + slot, sent, [&](const Message* m) { inbox[size++] = m; });
+      }
+    } else {
+      detail::ExclusiveLinks& links = *links_;
+      for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+        const Message* const m = links.pop(first + slot, sent);
+        inbox[size] = m;
+        size += m != nullptr ? 1 : 0;
       }
     }
-    if (w.inbox.size() > static_cast<std::size_t>(machine_.ports)) w.suspect_receives = true;
-    for (const Message* m : w.inbox) {
-      const std::span<const BlockId> ids = m->blocks();
-      if (ids.empty()) continue;
-      const Slot* slots = MessageArena::slots(*m);
-      if (!store_->adopt_at(*w.stock, rank, MessageArena::first_bucket(*m), ids[0], slots[0])) ++w.duplicates;
-      for (std::size_t i = 1; i < ids.size(); ++i) {
-        if (!store_->adopt(*w.stock, rank, ids[i], slots[i])) ++w.duplicates;
-      }
+    w.inbox_size = size;
+    if (size > static_cast<std::size_t>(machine_.ports)) w.suspect_receives = true;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (adopted_late(*inbox[i])) w.unsettled = true;
+      else adopt_all(w, rank, *inbox[i]);
     }
     NodeDoor::last_arrival(node) = now_;
+  }
+
+  [[gnu::always_inline]] inline void adopt_all(Worker& w, NodeId rank, const Message& m) {
+    const std::span<const BlockId> ids = m.blocks();
+    if (ids.empty()) return;
+    const Slot* const slots = MessageArena::slots(m);
+    if (!store_->adopt_at(*w.stock, rank, MessageArena::first_bucket(m), ids[0], slots[0])) ++w.duplicates;
+    for (std::size_t i = 1; i < ids.size(); ++i) {
+      if (!store_->adopt(*w.stock, rank, ids[i], slots[i])) ++w.duplicates;
+    }
+  }
+
+  /// Most blocks of a bundle leave again in the same step: forward() of a part of what has just arrived finds them in the message, and
+  /// they never see the node's table. So bundles are adopted only when the program has run, or asks. As long as no node has kept
+  /// a block that it sent there is one copy of each and nothing to compare with.
+  bool adopted_late(const Message& m) const { return unique_ && m.blocks().size() > 1; }
+
+  /// Adopts what was left for later.
+  void settle(Worker& w, NodeId rank) const {
+    if (w.unsettled) adopt_late(w, rank);
+  }
+  [[gnu::noinline]] void adopt_late(Worker& w, NodeId rank) const {
+    w.unsettled = false;
+    for (const Message* m : inbox_of(w)) {
+      if (!adopted_late(*m)) continue;
+      const std::span<const BlockId> ids = m->blocks();
+      const Slot* const slots = MessageArena::slots(*m);
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (slots[i] != 0) store_->adopt(*w.stock, rank, ids[i], slots[i]);  // 0: passed on
+      }
+    }
+  }
+
+  /// The slots of blocks that are a part of a message not yet adopted, none of them passed on before; null if they are not.
+  Slot* slots_just_arrived(const Worker& w, std::span<const BlockId> blocks) const {
+    for (const Message* m : inbox_of(w)) {
+      const std::span<const BlockId> ids = m->blocks();
+      const auto before = std::less<const BlockId*>();
+      if (!adopted_late(*m) || before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
+      Slot* const slots = MessageArena::slots(const_cast<Message&>(*m)) + (blocks.data() - ids.data());  // ours alone since it arrived
+      return std::find(slots, slots + blocks.size(), Slot{0}) == slots + blocks.size() ? slots : nullptr;
+    }
+    return nullptr;
+  }
+
+  static std::span<const Message* const> inbox_of(const Worker& w) noexcept { return {w.inbox.data(), w.inbox_size}; }
+
+  /// Copies such blocks to new slots, the next receiver's.
+  void pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Message& m) {
+    Slot* const slots = MessageArena::slots(m);
+    MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
+    detail::BlockStore::Stock& stock = *w.stock;
+    const bool uniform = placement_.uniform();
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (i + copies_ahead < blocks.size()) store_->prefetch(from[i + copies_ahead]);
+      slots[i] = store_->take(stock);
+      store_->copy(slots[i], from[i], uniform ? block_bytes_ : placement_.bytes(blocks[i]));
+      store_->give_back(stock, std::exchange(from[i], 0));
+    }
   }
 
   void end_program(Node& node, Worker& w) {
@@ -496,44 +586,55 @@ class Engine::Impl final : public Network {
 
   /// One block over one channel of a packet-switched machine: the hot path of everything that is written in the constant model.
   [[gnu::always_inline]] inline void send_one(Worker& w, NodeId source, const Leg& leg, BlockId id, bool release) {
-    const Step now = now_;
+    const Bytes bytes = block_bytes_;
     detail::BlockStore& store = *store_;
-    const Path path = claim_hop(source, leg, block_bytes_);
-    Message& m = *w.arenas[now & 1U].allocate(1, path.legs.size(), 0);
-    MessageArena::set_ends(m, now, source, path.destination, path.in_slot, block_bytes_);
-    std::memcpy(MessageArena::blocks(m), &id, sizeof id);
-    if (path.legal) std::memcpy(MessageArena::legs(m), &leg, sizeof leg);
-    else copy_few(MessageArena::legs(m), path.legs);
+    const std::uint32_t out = out_slot(leg);
     const std::uint32_t bucket = placement_.bucket(id);
-    const Slot slot = bucket == Placement::no_bucket ? 0 : store.find_at(source, bucket, id);
-    if (slot == 0) return not_held(w, source, id);
-    if (!path.legal) {
-      w.suspect = true;
-      return;
-    }
+    if (out == no_slot || bucket == Placement::no_bucket) return refuse_one(w, source, leg, id);
+    ChannelEntry& channel = channels_.of_node(source, out);
+    Slot* const link = store.link_at(source, bucket, id);
+    const Slot from = *link;
+    if (channel.to == detail::no_node || from == 0 || !detail::ChannelTable::claim_own(channel, epoch_, bytes)) return refuse_one(w, source, leg, id);
+    Message& m = *w.arena->allocate_one(now_, source, channel.to, out, bytes, id, leg);
     const Slot to = store.take(*w.stock);
-    store.copy(to, slot, block_bytes_);
-    *MessageArena::slots(m) = to;
+    store.copy(to, from, bytes);
+    MessageArena::only_slot(m) = to;
     MessageArena::first_bucket(m) = bucket;
-    if (release) store.release_at(*w.stock, source, bucket, slot);
-    w.step.messages += 1;
-    w.step.bytes += block_bytes_;
-    w.blocks += 1;
-    w.digest += MessageArena::digest(m);
-    deliver(w, m, path);
+    if (release) store.release_at(*w.stock, link);
+    else w.copied = true;
+    ++w.single_blocks;
+    w.digest += MessageArena::digest_one(m);
+    deliver(w, m, channel.to, out);
+  }
+
+  /// Keeps an illegal message for the auditor.
+  [[gnu::cold, gnu::noinline]] void refuse_one(Worker& w, NodeId source, const Leg& leg, BlockId id) {
+    w.suspect = true;
+    if (store_->find(source, id) == 0) not_held(w, source, id);
+    const RouteView legs(&leg, leg.hops == 0 ? 0U : 1U);
+    Message& m = *w.arena->allocate(1, legs.size(), 0);
+    MessageArena::set_ends(m, now_, source, source, 0, block_bytes_);
+    copy_few(MessageArena::legs(m), legs);
+    *MessageArena::blocks(m) = id;
   }
 
   [[gnu::noinline]] void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
     const Bytes bytes = payload_of(blocks) + sizeof(Word) * header.size();
     const Path path = packet_ && route.size() == 1 ? claim_hop(source, route[0], bytes) : claim_route(source, moving_legs(route, w.legs), bytes);
-    Message& m = *w.arenas[now_ & 1U].allocate(blocks.size(), path.legs.size(), header.size());
+    Message& m = *w.arena->allocate(blocks.size(), path.legs.size(), header.size());
     MessageArena::set_ends(m, now_, source, path.destination, path.in_slot, bytes);
     copy_few(MessageArena::legs(m), path.legs);
     copy_few(MessageArena::blocks(m), blocks);
     copy_few(MessageArena::header(m), header);
     if (!path.legal) w.suspect = true;
-    if (!find_all(w, source, blocks, m) || !path.legal) return;
-    copy_all(w, source, blocks, MessageArena::slots(m), release);
+    if (!blocks.empty() && !release) w.copied = true;
+    if (Slot* const arrived = release && w.unsettled && path.legal && !blocks.empty() ? slots_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
+      pass_on(w, blocks, arrived, m);
+    } else {
+      settle(w, source);
+      if (!find_all(w, source, blocks, m) || !path.legal) return;
+      copy_all(w, source, blocks, MessageArena::slots(m), release);
+    }
     if (blocks.empty()) ++w.step.control_messages;
     w.step.messages += 1;
     w.step.bytes += bytes;
@@ -546,16 +647,16 @@ class Engine::Impl final : public Network {
     w.header_words += header.size();
     w.blocks += blocks.size();
     w.digest += MessageArena::digest(m);
-    deliver(w, m, path);
+    deliver(w, m, path.destination, path.in_slot);
   }
 
   /// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
-  [[gnu::always_inline]] inline void deliver(Worker& w, const Message& m, const Path& path) {
-    const std::size_t in_channel = std::size_t{path.destination} * slots_ + path.in_slot;
+  [[gnu::always_inline]] inline void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot) {
+    const std::size_t in_channel = std::size_t{destination} * slots_ + in_slot;
     if (!(shared_ ? shared_links_.push(in_channel, &m) : links_->push(in_channel, &m))) return overflow(w, m);
     // Read after the barrier.
-    std::atomic_ref(arrived_[2 * std::size_t{path.destination} + (now_ & 1U)]).store(1, std::memory_order_relaxed);
-    if (active_[(now_ + 1) & 1U].insert(path.destination)) ++w.activated;
+    std::atomic_ref(arrived_[2 * std::size_t{destination} + (now_ & 1U)]).store(1, std::memory_order_relaxed);
+    if (next_active_->insert(destination)) ++w.activated;
   }
 
   Bytes payload_of(std::span<const BlockId> blocks) const noexcept {
@@ -572,18 +673,26 @@ class Engine::Impl final : public Network {
     else if (!from.empty()) std::memcpy(to, from.data(), from.size_bytes());
   }
 
-  /// One hop under packet switching, the hot path: only the sender can claim the channel, and its entry says where it ends.
-  [[gnu::always_inline]] inline Path claim_hop(NodeId source, const Leg& leg, Bytes bytes) {
-    const Dimension d = leg.dimension;
+  static constexpr std::uint32_t no_slot = 0xffffffff;
+
+  /// The slot of the channel that a single hop takes; no_slot if the leg is no such hop. On a line there may be no link behind it.
+  [[gnu::always_inline]] inline std::uint32_t out_slot(const Leg& leg) const noexcept {
+    if (static_cast<std::uint32_t>(leg.dimension) >= hops_.size()) return no_slot;
+    const HopSlots& hop = hops_[static_cast<std::size_t>(leg.dimension)];
+    if (!hop.complete) return leg.hops == 1 && hop.last > 0 ? hop.first : leg.hops == -1 && hop.last > 0 ? hop.first + 1 : no_slot;
+    return leg.hops >= 1 && leg.hops <= hop.last ? hop.first + static_cast<std::uint32_t>(leg.hops) - 1 : no_slot;
+  }
+
+  /// One hop under packet switching: only the sender can claim the channel, and its entry says where it ends.
+  Path claim_hop(NodeId source, const Leg& leg, Bytes bytes) {
     Path path{source, 0, 1, false, {&leg, leg.hops == 0 ? 0U : 1U}};
-    if (d < 0 || d >= topology_.dimensions()) return path;
-    const std::int32_t n = topology_.extent(d);
-    if (topology_.wiring(d) == Wiring::complete ? leg.hops < 1 || leg.hops >= n : (leg.hops != 1 && leg.hops != -1) || n == 1) return path;
-    path.in_slot = static_cast<std::uint32_t>(topology_.slot(d, leg.hops));
-    ChannelEntry& entry = channels_.of_node(source, path.in_slot);
-    if (entry.to == detail::no_node) return path;
-    path.destination = entry.to;
-    path.legal = shared_ || detail::ChannelTable::claim_own(entry, epoch_, bytes);
+    const std::uint32_t out = out_slot(leg);
+    if (out == no_slot) return path;
+    ChannelEntry& channel = channels_.of_node(source, out);
+    if (channel.to == detail::no_node) return path;
+    path.destination = channel.to;
+    path.in_slot = out;
+    path.legal = shared_ || detail::ChannelTable::claim_own(channel, epoch_, bytes);
     return path;
   }
 
@@ -640,10 +749,9 @@ class Engine::Impl final : public Network {
 
   /// Copies the blocks to new slots, the receiver's, and replaces the sender's slots by them.
   void copy_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release) {
-    constexpr std::size_t ahead = 4;
     const bool uniform = placement_.uniform();
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      if (i + ahead < blocks.size()) store_->prefetch(slots[i + ahead]);
+      if (i + copies_ahead < blocks.size()) store_->prefetch(slots[i + copies_ahead]);
       const Slot to = store_->take(*w.stock);
       store_->copy(to, slots[i], uniform ? block_bytes_ : placement_.bytes(blocks[i]));
       slots[i] = to;
@@ -699,7 +807,12 @@ class Engine::Impl final : public Network {
     StepRecord record;
     NodeId phase_node = 0;
     for (Worker& w : workers_) {
-      const StepRecord part = std::exchange(w.step, {});
+      StepRecord part = std::exchange(w.step, {});
+      const std::uint64_t singles = std::exchange(w.single_blocks, 0);
+      part.messages += singles;
+      part.bytes += singles * block_bytes_;
+      if (singles > 0) part.most_bytes = std::max(part.most_bytes, block_bytes_);
+      w.blocks += singles;
       record.messages += part.messages;
       record.control_messages += part.control_messages;
       record.hops += part.messages + std::exchange(w.further_hops, 0);
@@ -707,13 +820,13 @@ class Engine::Impl final : public Network {
       record.payload_bytes += part.bytes - sizeof(Word) * std::exchange(w.header_words, 0);
       record.most_bytes = std::max(record.most_bytes, part.most_bytes);
       record.longest_route = std::max(record.longest_route, part.longest_route);
+      if (std::exchange(w.copied, false)) unique_ = false;
       if (part.phase != nullptr && (record.phase == nullptr || w.phase_node < phase_node)) {
         record.phase = part.phase;
         phase_node = w.phase_node;
       }
     }
     if (record.messages > 0) record.longest_route = std::max(record.longest_route, 1U);
-    if (hops_only_ && record.messages > record.control_messages) record.most_bytes = std::max(record.most_bytes, block_bytes_);
     last_payload_ = record.payload_bytes;
     return record;
   }
@@ -797,6 +910,13 @@ class Engine::Impl final : public Network {
     result.channel_idle_share = 1 - static_cast<double>(used) / channels;
   }
 
+  /// Where the channels of a dimension are among a node's, for single hops.
+  struct HopSlots {
+    std::uint32_t first;
+    std::int32_t last;  // greatest offset of a complete dimension; else 0 where there are no channels
+    bool complete;
+  };
+
   const Machine machine_;
   const Placement placement_;
   RunOptions options_;
@@ -820,11 +940,14 @@ class Engine::Impl final : public Network {
   detail::SharedLinks shared_links_;
   std::vector<std::uint64_t> shared_messages_, shared_bytes_;  // of the present step, where channels are shared
   ActiveSet active_[2];                      // by parity of the step
+  ActiveSet* next_active_ = nullptr;         // of the next step
   World world_;
   Step now_ = 0;
   std::uint32_t epoch_ = 0;                  // like now_, but goes on from run to run: stamps need no clearing
   std::uint32_t first_epoch_ = 0;            // of the present run
+  bool unique_ = false;                      // of each block there is one copy in the machine, so far
   Bytes last_payload_ = 0;                   // of the step before
+  std::vector<HopSlots> hops_;
   std::vector<std::uint32_t> groups_;
   std::vector<NodeId> active_nodes_;
 };

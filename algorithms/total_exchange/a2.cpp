@@ -7,8 +7,9 @@
 namespace torus::exchange {
 namespace {
 
-/// The blocks of one exchange along dimension d: those whose destination has the rank `before` in the dimensions before d and whose origin has the
-/// rank `behind` in those behind it. They are still at their origin's place in the former and already at their destination's in the latter.
+/// The blocks of one exchange along dimension d: those whose destination has the rank `before` in the dimensions before d and whose origin
+/// has the rank `behind` in those behind it. They are still at their origin's place in the former and already at their destination's in the
+/// latter.
 LineBlocks blocks_of(const Node& self, Dimension d, NodeId before, NodeId behind) {
   const Topology& topology = self.topology();
   const BlockId nodes = topology.nodes();

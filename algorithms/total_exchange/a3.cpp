@@ -24,13 +24,14 @@ Refusal needs_equal_dimensions(const Topology& topology) {
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
   return first_of(needs_equal_dimensions(machine.topology), needs_ports("a3", machine, machine.topology.max_ports()),
-                  needs_countable_blocks("a3", machine));
+                  needs_countable_blocks("a3", machine), needs_tabled_steps("a3", machine, phase_steps(machine.topology)));
 }
 
 Plan plan(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
   const auto phase = std::has_single_bit(linked_dimensions(topology).size()) ? halving_phase : closed_form_phase;
-  return plan_in_phases(machine, request, [&](NodeId delta, std::size_t i) { return phase(topology, delta, i); }, "n^(k-1) T_1");
+  return plan_in_phases(
+      machine, request, [&](NodeId delta, std::size_t i) { return phase(topology, delta, i); }, "n^(k-1) T_1");
 }
 
 }  // namespace
@@ -38,7 +39,8 @@ Plan plan(const Machine& machine, const Request& request) {
 const Algorithm a3{
     .name = "a3",
     .collective = Collective::total_exchange,
-    .source = "Dimakopoulos & Dimopoulos, total exchange in multidimensional networks, algorithm A3; other than 2^j dimensions: this project",
+    .source =
+        "Dimakopoulos & Dimopoulos, total exchange in multidimensional networks, algorithm A3; other than 2^j dimensions: this project",
     .shapes = "k equal rings, lines or complete graphs, any k",
     .ports = "all",
     .steps = "n^(k-1) T_1; T_1: ring ceil(floor(n^2/4)/2), line floor(n^2/4), complete 1",

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /// Total exchange along one dimension over all its channels at once: which block crosses which channel in which step.
 /// Machine  packet, all ports.
-/// Steps    ring ceil(floor(n^2/4)/2); line floor(n^2/4); complete 1: each meets bound (4).   Memory  ring: n^2 bytes, shared by all nodes; else none.
-/// Source   Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection networks: single dimension, multiport.
-///          The ring of even n, and the closed form of the line, are this project's.
+/// Steps    ring ceil(floor(n^2/4)/2); line floor(n^2/4); complete 1: each meets bound (4).
+/// Memory   ring: n^2 bytes, shared by all nodes; else none.
+/// Source   Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection networks: single dimension,
+///          multiport. The ring of even n, and the closed form of the line, are this project's.
 #pragma once
 
 #include <array>
@@ -73,8 +74,8 @@ class AllPortLine {
     return {origin, wrapped(origin + direction * hop.offset)};
   }
 
-  /// The channel out of node i forwards carries first all that goes to the far end, its own block before those of the nodes behind, from near to
-  /// far; then all that goes to the node before that; and so on. Backwards: the mirror image.
+  /// The channel out of node i forwards carries first all that goes to the far end, its own block before those of the nodes behind, from
+  /// near to far; then all that goes to the node before that; and so on. Backwards: the mirror image.
   Crossing on_line(std::int32_t own, std::int32_t direction, std::uint32_t t) const noexcept {
     const std::int32_t i = direction > 0 ? own : extent_ - 1 - own;
     const auto sources = static_cast<std::uint32_t>(i + 1);

@@ -21,9 +21,7 @@ Timetable timetable(const Topology& topology) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  const Refusal torus = needs_torus("bruck", machine);
-  if (largest_extent(machine.topology) < 4) return torus;
-  return first_of(torus, needs_switching("bruck", machine, Switching::wormhole), needs_sharing("bruck", machine));
+  return first_of(needs_torus("bruck", machine), needs_overlapping_worms("bruck", machine), needs_countable_blocks("bruck", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// Total exchange in the fewest start-ups of one port: dimension by dimension, for each bit of the offset 0..n-1 forwards, one worm carries
-/// everything that has the bit 2^bit nodes on (the other way round where that is shorter). A step's worms overlap.
+/// Total exchange in the fewest start-ups of one port, log2 N, where all sides are powers of two: dimension by dimension, for each bit of
+/// the offset 0..n-1 forwards, one worm carries everything that has the bit 2^bit nodes on (the other way round where that is shorter). A
+/// step's worms overlap.
+///
 /// Machine  wormhole, one port, channels shared, torus of any sides (up to 3: worms of one hop, which any machine takes).
 /// Header, memory  as every convoy (convoys.hpp).
 /// Steps    sum over i of ceil(log2 n_i).   Blocks on the busiest channel  sum over i of (N/n_i) sum over bits of

@@ -32,9 +32,7 @@ class ClassHops {
     }
   }
 
-  std::int32_t operator()(NodeId delta, Dimension d) const noexcept {
-    return hops_[static_cast<std::size_t>(d) * nodes_ + delta];
-  }
+  std::int32_t operator()(NodeId delta, Dimension d) const noexcept { return hops_[static_cast<std::size_t>(d) * nodes_ + delta]; }
 
  private:
   std::size_t nodes_;

@@ -9,34 +9,13 @@
 namespace torus::exchange {
 namespace {
 
-/// The ranks of x + r, for all relative ranks r.
-std::vector<NodeId> ranks_seen_from(const Topology& topology, NodeId x) {
-  std::vector<NodeId> ranks{0};
-  ranks.reserve(topology.nodes());
-  std::vector<NodeId> longer;
-  longer.reserve(topology.nodes());
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    const std::int32_t n = topology.extent(d);
-    const std::int32_t own = topology.coordinate(x, d);
-    longer.clear();
-    for (const NodeId rank : ranks) {
-      for (std::int32_t c = own; c < n; ++c) longer.push_back(rank + static_cast<NodeId>(c) * topology.stride(d));
-      for (std::int32_t c = 0; c < own; ++c) longer.push_back(rank + static_cast<NodeId>(c) * topology.stride(d));
-    }
-    ranks.swap(longer);
-  }
-  return ranks;
-}
-
 /// The first move of a stage's convoys. Allocates for as long as it runs, not for as long as the node waits.
-void depart(Node& self, const Stage& stage) {
-  const std::uint64_t nodes = self.topology().nodes();
-  const std::vector<NodeId> ranks = ranks_seen_from(self.topology(), self.rank());
+void depart(Node& self, const Stage& stage, const Offsets& offsets) {
   std::vector<BlockId> bundle;
   for (const Convoy& convoy : stage.convoys) {
-    bundle.resize(convoy.departing.size());
-    std::transform(convoy.departing.begin(), convoy.departing.end(), bundle.begin(),
-                   [&](const RelativeBlock& block) { return ranks[block.origin] * nodes + ranks[block.destination]; });
+    bundle.clear();
+    bundle.reserve(convoy.departing.size());
+    for (const RelativeBlock& seen : convoy.departing) bundle.push_back(offsets.block(self.rank(), seen));
     self.forward({convoy.leg}, bundle);
   }
 }
@@ -117,9 +96,9 @@ std::uint64_t blocks_on_busiest_channel(std::span<const Timetable> timetables, W
   return sum;
 }
 
-Program travel(Node& self, const Timetable& timetable) {
+Program travel(Node& self, const Timetable& timetable, const Offsets& offsets) {
   for (const Stage& stage : timetable.stages()) {
-    depart(self, stage);
+    depart(self, stage, offsets);
     for (std::uint32_t move = 1; move <= stage.moves; ++move) {
       for (const Message& message : co_await self.step()) go_on(self, stage, move, message);
     }
@@ -130,9 +109,12 @@ Plan plan_of(Timetable timetable, std::uint64_t steps, std::string formula, Byte
   Plan plan;
   plan.steps = steps;
   plan.formula = std::move(formula);
+  Offsets offsets(timetable.topology());
   plan.channel_bytes = static_cast<double>(blocks_on_busiest_channel({&timetable, 1}, Worms::overlap)) * static_cast<double>(block_bytes);
-  plan.table_bytes = timetable.table_bytes();
-  plan.start = [shared = std::make_shared<const Timetable>(std::move(timetable))](Node& self) { return travel(self, *shared); };
+  plan.table_bytes = timetable.table_bytes() + offsets.table_bytes();
+  plan.start = [tables = std::make_shared<const std::pair<Timetable, Offsets>>(std::move(timetable), std::move(offsets))](Node& self) {
+    return travel(self, tables->first, tables->second);
+  };
   return plan;
 }
 

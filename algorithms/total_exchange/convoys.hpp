@@ -8,7 +8,7 @@
 /// up, class by class, in a table that all nodes share.
 ///
 /// Header   none: who travels with whom follows from the machine's shape.   Memory  nothing a node beside its blocks; the tables: 8 bytes
-/// a class and convoy it travels in.
+/// a class and convoy it travels in, and those of offsets.hpp.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@
 namespace torus::exchange {
 
 struct Convoy {
-  Leg leg;                                ///< each move goes along it
-  std::vector<RelativeBlock> departing;   ///< what a node puts together for the first move; who moves longest stands first
-  std::vector<std::uint32_t> moving;      ///< the first moving[t] of them make move t
+  Leg leg;                               ///< each move goes along it
+  std::vector<RelativeBlock> departing;  ///< what a node puts together for the first move; who moves longest stands first
+  std::vector<std::uint32_t> moving;     ///< the first moving[t] of them make move t
 };
 
 /// Convoys that start in the same step, and the steps until the next ones do.
@@ -46,7 +46,7 @@ enum class Worms : std::uint8_t {
 /// The convoys of an algorithm, stage after stage, and where each class is in between.
 class Timetable {
  public:
-  /// Of a torus; every class is at home. The topology must outlive the building, not the use.
+  /// Of a torus; every class is at home. The topology must outlive all but the run.
   explicit Timetable(const Topology& topology);
 
   /// Begins a stage of so many moves, whatever its convoys need. A stage without a move is none.
@@ -61,6 +61,7 @@ class Timetable {
     add(leg, of_class);
   }
 
+  const Topology& topology() const noexcept { return *topology_; }
   std::span<const Stage> stages() const noexcept { return stages_; }
   std::uint64_t steps() const noexcept;
   /// Where the block of a class is seen from its holder once all convoys have arrived; at its destination: {.., 0}.
@@ -78,8 +79,8 @@ class Timetable {
 /// Blocks on the busiest channel, summed over the steps, where nodes keep different timetables of equal stages (or all the same one).
 std::uint64_t blocks_on_busiest_channel(std::span<const Timetable> timetables, Worms worms) noexcept;
 
-/// The program of a node: goes through the timetable, which must outlive the run.
-Program travel(Node& self, const Timetable& timetable);
+/// The program of a node: goes through the timetable. Both tables are of the node's topology and must outlive the run.
+Program travel(Node& self, const Timetable& timetable, const Offsets& offsets);
 
 /// The plan of an algorithm whose nodes all keep the same timetable; `steps` is the formula's value, the bytes are counted in the tables.
 Plan plan_of(Timetable timetable, std::uint64_t steps, std::string formula, Bytes block_bytes);

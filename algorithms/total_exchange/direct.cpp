@@ -35,8 +35,8 @@ class Patterns {
   }
 
   std::uint32_t combinations() const noexcept { return combinations_; }
-  /// Steps of a combination: the number of patterns in a class of the largest dimension, and no fewer than 2, so that the directions v and -v
-  /// never meet in a node.
+  /// Steps of a combination: the number of patterns in a class of the largest dimension, and no fewer than 2, so that the directions v and
+  /// -v never meet in a node.
   std::int32_t shifts() const noexcept { return shifts_; }
 
   /// The shift in which it is the node's turn to send in the directions v; to send in -v, it is the one before, cyclically.
@@ -105,8 +105,8 @@ Program direct_program(Node& self, const Patterns& patterns) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_torus("direct", machine), needs_switching("direct", machine, Switching::wormhole),
-                  needs_multiples("direct", machine, 4, ""));
+  return first_of(needs_torus("direct", machine), refusal::of_switching("direct", machine, Switching::wormhole),
+                  needs_multiples("direct", machine, 4, ""), needs_countable_blocks("direct", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

@@ -32,10 +32,8 @@ Timetable timetable(const Topology& topology) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  const Refusal refusal =
-      first_of(needs_torus("log-rotating", machine), needs_ports("log-rotating", machine, machine.topology.max_ports()));
-  if (largest_extent(machine.topology) < 4) return refusal;
-  return first_of(refusal, needs_switching("log-rotating", machine, Switching::wormhole), needs_sharing("log-rotating", machine));
+  return first_of(needs_torus("log-rotating", machine), needs_ports("log-rotating", machine, machine.topology.max_ports()),
+                  needs_overlapping_worms("log-rotating", machine), needs_countable_blocks("log-rotating", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

@@ -27,9 +27,7 @@ Timetable timetable(const Topology& topology) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  const Refusal torus = needs_torus("log", machine);
-  if (largest_extent(machine.topology) < 4) return torus;
-  return first_of(torus, needs_switching("log", machine, Switching::wormhole), needs_sharing("log", machine));
+  return first_of(needs_torus("log", machine), needs_overlapping_worms("log", machine), needs_countable_blocks("log", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

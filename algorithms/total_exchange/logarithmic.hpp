@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// Total exchange in a logarithmic number of steps, each block on a shortest way: dimension by dimension, for each bit of the hops that a block
-/// has to go forwards (then backwards), one worm of 2^bit hops carries everything that has the bit. A step's worms overlap: a channel carries
-/// 2^bit of them, no more bytes in all than hop by hop.
+/// Total exchange in a logarithmic number of steps, each block on a shortest way: dimension by dimension, for each bit of the hops that a
+/// block has to go forwards (then backwards), one worm of 2^bit hops carries everything that has the bit. A step's worms overlap: a
+/// channel carries 2^bit of them, no more bytes in all than hop by hop.
+///
 /// Machine  wormhole, one port, channels shared, torus of any sides (up to 3: worms of one hop, which any machine takes).
 /// Header, memory  as every convoy (convoys.hpp).
 /// Steps    sum over i of bl(floor(n_i/2)) + bl(floor((n_i-1)/2)), bl the length in bits.

@@ -2,8 +2,8 @@
 /// Arithmetic with ranks, coordinate by coordinate and modulo the extents, without a division.
 ///
 /// A *class* delta is, at every node x, the block of x for node x + delta, where delta too is written as a rank: the one of the node
-/// with these coordinates. Where a schedule lets all nodes do the same with a class, it is told once, in classes, and each node finds its own
-/// blocks by addition.
+/// with these coordinates. Where a schedule lets all nodes do the same with a class, it is told once, in classes, and each node finds its
+/// own blocks by addition.
 #pragma once
 
 #include <cstddef>

@@ -19,8 +19,8 @@ Program exchange_ring(Node& self, const LineBlocks& blocks) {
   }
 }
 
-/// What a node of a line still has to pass on in one direction: first all that goes to the far end, its own block before those of the nodes behind
-/// it, from near to far; then all that goes to the node before that; and so on. Every block has then arrived when its turn comes.
+/// What a node of a line still has to pass on in one direction: first all that goes to the far end, its own block before those of the nodes
+/// behind it, from near to far; then all that goes to the node before that; and so on. Every block has then arrived when its turn comes.
 struct Stream {
   std::int32_t direction;
   std::int32_t source;

@@ -2,7 +2,6 @@
 #include "algorithms/total_exchange/open_shop.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 
 #include "algorithms/total_exchange/class_hops.hpp"
@@ -50,14 +49,25 @@ std::optional<Dimension> odd_tie_dimension(const Topology& topology) {
   return std::nullopt;
 }
 
-/// Which class, or one of the two jobs after the classes, is on which machine when.
+/// Whether the class moves along this dimension alone.
+bool moves_along_only(const Topology& topology, NodeId delta, Dimension d) {
+  return delta == static_cast<NodeId>(topology.coordinate(delta, d)) * topology.stride(d);
+}
+
+/// Which class, or one of the two jobs after the classes, is on which machine when. Any order of the jobs would do; with the farthest
+/// classes first the blocks are on their way for the shortest time, so that the few that are under way stay in the host's caches.
 OpenShopTable filled_table(const Topology& topology, const std::vector<Leg>& machines, std::optional<Dimension> odd_ties, Step steps) {
   const NodeId classes = topology.nodes();
+  std::vector<NodeId> farthest_first;
+  for (NodeId delta = 1; delta < classes; ++delta) {
+    if (!odd_ties || !moves_along_only(topology, delta, *odd_ties)) farthest_first.push_back(delta);
+  }
+  std::stable_sort(farthest_first.begin(), farthest_first.end(),
+                   [&](NodeId a, NodeId b) { return topology.distance(0, a) > topology.distance(0, b); });
+
   OpenShopTable table(machines.size(), std::size_t{classes} + 2, steps);
   const ClassHops hops(topology, [](NodeId) { return 0; });
-  for (NodeId delta = 1; delta < classes; ++delta) {
-    const bool along_odd_ties = odd_ties && delta == static_cast<NodeId>(topology.coordinate(delta, *odd_ties)) * topology.stride(*odd_ties);
-    if (along_odd_ties) continue;
+  for (const NodeId delta : farthest_first) {
     for (std::size_t m = 0; m < machines.size(); ++m) table.add(delta, m, operations(topology, hops, delta, machines[m]));
   }
   for (std::size_t m = 0; odd_ties && m < machines.size(); ++m) {
@@ -85,7 +95,8 @@ std::optional<std::string> needs_short_lines(const Topology& topology) {
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
   return first_of(needs_short_lines(machine.topology), needs_ports("open-shop", machine, machine.topology.max_ports()),
-                  needs_countable_blocks("open-shop", machine));
+                  needs_countable_blocks("open-shop", machine),
+                  needs_tabled_steps("open-shop", machine, open_shop_steps(machine.topology)));
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -118,8 +129,8 @@ OpenShopSchedule::OpenShopSchedule(const Topology& topology) : steps_{static_cas
 
   const NodeId classes = topology.nodes();
   const OpenShopTable table = filled_table(topology, machines, odd_ties, steps_);
-  std::vector<NodeId> at(classes, 0);           // how far each class has come
-  std::vector<NodeId> line_steps(2, 0);         // of the two jobs that are no class
+  std::vector<NodeId> at(classes, 0);    // how far each class has come
+  std::vector<NodeId> line_steps(2, 0);  // of the two jobs that are no class
   first_of_step_.reserve(std::size_t{steps_} + 1);
   for (Step t = 0; t < steps_; ++t) {
     first_of_step_.push_back(static_cast<std::uint32_t>(moves_.size()));

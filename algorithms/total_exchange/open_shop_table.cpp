@@ -62,8 +62,8 @@ void OpenShopTable::put(Job job, std::size_t machine, std::uint32_t slot) {
   while (first < slots_ && (busy[first / 64U] >> (first % 64U) & 1U) != 0) ++first;
 }
 
-/// Frees slot a of the machine, whose slot b is free: what is on it at a moves to b, what that job did at b moves to a, and so on. The chain does
-/// not come back to the machine, nor to a job that is free at a: it reaches machines from b and jobs from a.
+/// Frees slot a of the machine, whose slot b is free: what is on it at a moves to b, what that job did at b moves to a, and so on. The
+/// chain does not come back to the machine, nor to a job that is free at a: it reaches machines from b and jobs from a.
 void OpenShopTable::exchange_chain(std::size_t machine, std::uint32_t a, std::uint32_t b) {
   struct Link {
     Job job;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// An open shop of unit operations: each job needs so many on each machine, in any order; a job and a machine do one at a time. By edge colouring of
-/// the bipartite multigraph of jobs and machines (Koenig: On graphs and their application, 1916) all fit in as many time slots as the busiest job or
-/// machine has operations.
+/// An open shop of unit operations: each job needs so many on each machine, in any order; a job and a machine do one at a time. By edge
+/// colouring of the bipartite multigraph of jobs and machines (Koenig: On graphs and their application, 1916) all fit in as many time slots
+/// as the busiest job or machine has operations.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ class OpenShopTable {
   /// `slots`: at least the operations of any machine or job.
   OpenShopTable(std::size_t machines, std::size_t jobs, std::uint32_t slots);
 
-  /// Adds operations of a job on a machine, each in the first slot in which both are free. Where there is none: in the job's first free slot,
-  /// after moving operations between that slot and the machine's first free one, along the chain of jobs and machines that they connect.
-  /// Cost: O(slots / 64 + operations of the job) an operation; a chain visits each job and machine at most once.
+  /// Adds operations of a job on a machine, each in the first slot in which both are free. Where there is none: in the job's first free
+  /// slot, after moving operations between that slot and the machine's first free one, along the chain of jobs and machines that they
+  /// connect. Cost: O(slots / 64 + operations of the job) an operation; a chain visits each job and machine at most once.
   void add(Job job, std::size_t machine, std::uint32_t operations);
 
   Job job_at(std::size_t machine, std::uint32_t slot) const noexcept { return jobs_[machine * slots_ + slot]; }

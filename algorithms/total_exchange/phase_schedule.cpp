@@ -10,19 +10,6 @@
 namespace torus::exchange {
 namespace {
 
-/// The exchanges along one dimension: how many, how long, and when each starts.
-struct Exchanges {
-  Exchanges(const Topology& topology, Dimension d)
-      : number{topology.nodes() / static_cast<NodeId>(topology.extent(d))},
-        duration{all_port_steps(topology.wiring(d), topology.extent(d))},
-        total{phase_steps(topology)} {}
-  std::uint64_t start(std::uint32_t f) const noexcept { return f * total / number; }
-
-  std::uint32_t number;
-  std::uint32_t duration;
-  std::uint64_t total;
-};
-
 std::vector<Exchanges> exchanges_of(const Topology& topology) {
   std::vector<Exchanges> out;
   for (const Dimension d : linked_dimensions(topology)) out.emplace_back(topology, d);
@@ -46,6 +33,11 @@ std::uint64_t phase_steps(const Topology& topology) noexcept {
   }
   return steps;
 }
+
+Exchanges::Exchanges(const Topology& topology, Dimension d)
+    : number{topology.nodes() / static_cast<NodeId>(topology.extent(d))},
+      duration{all_port_steps(topology.wiring(d), topology.extent(d))},
+      total{phase_steps(topology)} {}
 
 bool one_dimension_at_a_time(const Topology& topology, const ExchangeOf& exchange_of) {
   const std::vector<Dimension> dimensions = linked_dimensions(topology);
@@ -92,7 +84,8 @@ PhaseSchedule::PhaseSchedule(const Topology& topology, const ExchangeOf& exchang
         origin[d] = moved ? -offset[d] : 0;
         if (moved || j == i) destination[d] = 0;
       }
-      const std::size_t place = std::size_t{exchange_of(delta, i)} * static_cast<std::size_t>(axes_[i].extent) + static_cast<std::size_t>(along);
+      const std::size_t place =
+          std::size_t{exchange_of(delta, i)} * static_cast<std::size_t>(axes_[i].extent) + static_cast<std::size_t>(along);
       axes_[i].carried[place] = {topology.rank(origin), topology.rank(destination)};
     }
   }
@@ -108,7 +101,8 @@ PhaseSchedule::PhaseSchedule(const Topology& topology, const ExchangeOf& exchang
   }
 }
 
-BlockId PhaseSchedule::block(const Node& self, const Axis& axis, std::uint32_t exchange, std::int32_t own, Crossing crossing) const noexcept {
+BlockId PhaseSchedule::block(const Node& self, const Axis& axis, std::uint32_t exchange, std::int32_t own,
+                             Crossing crossing) const noexcept {
   const std::int32_t difference = crossing.destination - crossing.origin;
   const std::int32_t offset = difference < 0 ? difference + axis.extent : difference;
   const std::size_t place = std::size_t{exchange} * static_cast<std::size_t>(axis.extent) + static_cast<std::size_t>(offset);

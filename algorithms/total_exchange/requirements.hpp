@@ -3,34 +3,28 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "algorithms/common/refusal.hpp"
 #include "runtime/machine.hpp"
 
 namespace torus::exchange {
 
-/// Why not, or nothing.
-using Refusal = std::optional<std::string>;
+using refusal::first_of;
+using refusal::Refusal;
 
 Refusal needs_torus(std::string_view algorithm, const Machine& machine);
 Refusal needs_ports(std::string_view algorithm, const Machine& machine, int ports);
-Refusal needs_switching(std::string_view algorithm, const Machine& machine, Switching switching);
 Refusal needs_sharing(std::string_view algorithm, const Machine& machine);
+/// Worms along a ring, half way round at most, that overlap: up to an extent of 3 they are of one hop and any machine takes them.
+Refusal needs_overlapping_worms(std::string_view algorithm, const Machine& machine);
 /// A run holds at most 2^32 blocks; said before tables are made for more nodes than that.
 Refusal needs_countable_blocks(std::string_view algorithm, const Machine& machine);
+/// A schedule of so many steps is kept as a table: at most 2^24, some hundred MiB.
+Refusal needs_tabled_steps(std::string_view algorithm, const Machine& machine, std::uint64_t steps);
 /// Every extent but those of 1 must be a multiple of `unit`; `why` says what the unit is.
 Refusal needs_multiples(std::string_view algorithm, const Machine& machine, std::int32_t unit, std::string_view why);
-
-/// The first of several refusals.
-template <class... Refusals>
-Refusal first_of(Refusals... refusals) {
-  Refusal first;
-  ((first = first ? first : refusals), ...);
-  return first;
-}
 
 /// The dimensions that have links: those of more than one node, ascending.
 std::vector<Dimension> linked_dimensions(const Topology& topology);

@@ -27,7 +27,8 @@ Timetable timetable(const Topology& topology) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_torus("rotating", machine), needs_ports("rotating", machine, machine.topology.max_ports()));
+  return first_of(needs_torus("rotating", machine), needs_ports("rotating", machine, machine.topology.max_ports()),
+                  needs_countable_blocks("rotating", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

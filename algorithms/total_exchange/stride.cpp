@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "algorithms/total_exchange/convoys.hpp"
+#include "algorithms/total_exchange/offsets.hpp"
 #include "algorithms/total_exchange/requirements.hpp"
 
 namespace torus::exchange {
@@ -69,7 +70,7 @@ Timetable timetable(const Topology& topology, const Strides& classes, std::int32
 
 /// The timetables of all colours, and the colour of a node.
 struct Colours {
-  explicit Colours(const Topology& topology) {
+  explicit Colours(const Topology& topology) : offsets{topology} {
     const Strides classes(topology);
     for (std::int32_t colour = 0; colour < std::max(1, classes.width()); ++colour) {
       timetables.push_back(timetable(topology, classes, colour));
@@ -82,13 +83,15 @@ struct Colours {
     return timetables[sum % timetables.size()];
   }
 
+  Offsets offsets;
   std::vector<Timetable> timetables;
 };
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
   const auto k = static_cast<std::int32_t>(linked_dimensions(machine.topology).size());
-  return first_of(needs_torus("stride", machine), needs_switching("stride", machine, Switching::wormhole),
-                  k == 0 ? Refusal{} : needs_multiples("stride", machine, 2 * k, " (twice the dimensions)"));
+  return first_of(needs_torus("stride", machine), refusal::of_switching("stride", machine, Switching::wormhole),
+                  k == 0 ? Refusal{} : needs_multiples("stride", machine, 2 * k, " (twice the dimensions)"),
+                  needs_countable_blocks("stride", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -97,9 +100,11 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   if (k > 0) plan.steps = 2 * k * (static_cast<std::uint64_t>(largest_extent(machine.topology)) / (4 * k)) + k * (2 * k - 1);
   plan.formula = "2k max floor(n_i/4k) + k(2k-1)";
-  plan.channel_bytes = static_cast<double>(blocks_on_busiest_channel(colours->timetables, Worms::tile)) * static_cast<double>(request.bytes);
+  plan.channel_bytes =
+      static_cast<double>(blocks_on_busiest_channel(colours->timetables, Worms::tile)) * static_cast<double>(request.bytes);
+  plan.table_bytes = colours->offsets.table_bytes();
   for (const Timetable& table : colours->timetables) plan.table_bytes += table.table_bytes();
-  plan.start = [colours](Node& self) { return travel(self, colours->timetable_of(self)); };
+  plan.start = [colours](Node& self) { return travel(self, colours->timetable_of(self), colours->offsets); };
   return plan;
 }
 

@@ -29,6 +29,13 @@ using Slot = std::uint32_t;
 /// freed slot goes to the stock of the worker that freed it and is the next to be used, still in its cache.
 /// Who may do what: a node's table only the worker that runs the node; a stock only its worker; bytes whoever holds the slot.
 class BlockStore {
+  /// What block a held slot has, and the next slot of its bucket.
+  struct Facts {
+    BlockId id;
+    Slot next;
+    std::uint32_t unused;
+  };
+
  public:
   /// Bytes of a slot for blocks of at most `longest` bytes: whole cache lines for all but small blocks.
   static std::size_t stride_for(Bytes longest) noexcept {
@@ -36,7 +43,7 @@ class BlockStore {
     return static_cast<std::size_t>((longest + unit - 1) / unit * unit);
   }
   /// Bookkeeping a slot, and a bucket.
-  static constexpr std::size_t slot_overhead = 12;
+  static constexpr std::size_t slot_overhead = sizeof(Facts);
   static constexpr std::size_t bucket_overhead = 4;
 
   /// expected: slots that a run needs; more are given as long as they fit in `most_bytes`, for programs that send what is held already.
@@ -53,16 +60,14 @@ class BlockStore {
     if (capacity_ < expected) throw InputError(std::to_string(expected) + " blocks: a run holds at most 4294967294; choose a smaller shape or fewer segments");
     expected_ = std::min(expected + 2 * chunk_ * workers + 1, capacity_);
     bytes_ = Region<std::byte>(capacity_ * stride_);
-    ids_ = Region<BlockId>(capacity_);
-    if (chained_) next_ = Region<Slot>(capacity_);
+    facts_ = Region<Facts>(capacity_);
     table_ = Region<Slot>(std::size_t{placement.nodes()} * buckets_);
   }
 
   /// Lets the kernel provide the memory that the run will need.
   void populate(unsigned part, unsigned parts) {
     if (stride_ > 0) bytes_.populate(expected_ * stride_, part, parts);
-    ids_.populate(expected_, part, parts);
-    if (chained_) next_.populate(expected_, part, parts);
+    facts_.populate(expected_, part, parts);
     table_.populate(table_.size(), part, parts);
   }
 
@@ -97,11 +102,14 @@ class BlockStore {
     return bucket == Placement::no_bucket ? 0 : find_at(node, bucket, id);
   }
   /// The same where the block's bucket is known.
-  Slot find_at(NodeId node, std::uint32_t bucket, BlockId id) const noexcept {
-    Slot slot = table_[std::size_t{node} * buckets_ + bucket];
-    if (!chained_) return slot;
-    while (slot != 0 && ids_[slot] != id) slot = next_[slot];
-    return slot;
+  Slot find_at(NodeId node, std::uint32_t bucket, BlockId id) const noexcept { return *const_cast<BlockStore*>(this)->link_at(node, bucket, id); }
+  /// The place in the node's table that names the slot; one that says 0 if the block is not held.
+  [[gnu::always_inline]] inline Slot* link_at(NodeId node, std::uint32_t bucket, BlockId id) noexcept {
+    Slot* link = table_.data() + (std::size_t{node} * buckets_ + bucket);
+    if (!chained_) return link;
+    Facts* const facts = facts_.data();
+    for (Slot slot = *link; slot != 0 && facts[slot].id != id; slot = *link) link = &facts[slot].next;
+    return link;
   }
 
   /// A slot that belongs to nobody yet. Throws RunError when the memory granted is used up.
@@ -124,8 +132,7 @@ class BlockStore {
       give_back(stock, slot);
       return false;
     }
-    ids_[slot] = id;
-    if (chained_) next_[slot] = first;
+    facts_[slot] = {id, first, 0};  // at most one block in an unchained bucket: first is 0 there
     head = slot;
     return true;
   }
@@ -134,13 +141,12 @@ class BlockStore {
   void release(Stock& stock, NodeId node, BlockId id) {
     const std::uint32_t bucket = placement_->bucket(id);
     if (bucket == Placement::no_bucket) return;
-    if (const Slot slot = find_at(node, bucket, id); slot != 0) release_at(stock, node, bucket, slot);
+    if (Slot* const link = link_at(node, bucket, id); *link != 0) release_at(stock, link);
   }
-  /// The same for a slot that the node holds in a known bucket.
-  [[gnu::always_inline]] inline void release_at(Stock& stock, NodeId node, std::uint32_t bucket, Slot slot) {
-    Slot* link = &table_[std::size_t{node} * buckets_ + bucket];
-    while (*link != slot) link = &next_[*link];
-    *link = chained_ ? next_[slot] : 0;
+  /// The same for a block that link_at() has found.
+  [[gnu::always_inline]] inline void release_at(Stock& stock, Slot* link) {
+    const Slot slot = *link;
+    *link = facts_[slot].next;
     give_back(stock, slot);
   }
 
@@ -149,7 +155,7 @@ class BlockStore {
   void each_held(NodeId node, F&& f) const {
     const Slot* table = &table_[std::size_t{node} * buckets_];
     for (std::uint32_t bucket = 0; bucket < buckets_; ++bucket) {
-      for (Slot slot = table[bucket]; slot != 0; slot = chained_ ? next_[slot] : 0) f(ids_[slot], slot);
+      for (Slot slot = table[bucket]; slot != 0; slot = facts_[slot].next) f(facts_[slot].id, slot);
     }
   }
 
@@ -226,8 +232,7 @@ class BlockStore {
   std::uint64_t capacity_ = 0;
   std::uint64_t expected_ = 0;
   Region<std::byte> bytes_;
-  Region<BlockId> ids_;
-  Region<Slot> next_;   // chained tables only
+  Region<Facts> facts_;
   Region<Slot> table_;  // nodes x buckets
   std::vector<Stock> stocks_;
   alignas(64) std::atomic<std::uint64_t> fresh_{1};

@@ -9,65 +9,22 @@
 #include <vector>
 
 #include "algorithms/catalogue.hpp"
-#include "runtime/engine.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/support/exchange.hpp"
 
 using namespace torus;
+using namespace torus::support;
 
 namespace {
-
-const Algorithm& algorithm_named(std::string_view name) {
-  const Algorithm* const algorithm = find_algorithm(Collective::total_exchange, name);
-  REQUIRE(algorithm != nullptr);
-  return *algorithm;
-}
-
-int ports_of(const Algorithm& algorithm, const Topology& topology) { return std::min(algorithm.native.ports, topology.max_ports()); }
-
-/// The machine that the algorithm was made for.
-Machine native_machine(const Algorithm& algorithm, const Topology& topology) {
-  return Machine(topology, ports_of(algorithm, topology), algorithm.native.switching, algorithm.native.contention);
-}
-
-Request exchange_of(Bytes bytes) {
-  Request request;
-  request.collective = Collective::total_exchange;
-  request.bytes = bytes;
-  return request;
-}
 
 struct Measured {
   std::uint64_t start_ups = 0;
   std::uint64_t units = 0;  ///< blocks on the busiest channel, summed over the steps
 };
 
-/// Runs the algorithm and checks all that must hold whatever the shape.
-Measured exchange_on(const Machine& machine, const Algorithm& algorithm, Bytes bytes = 1, ExecutorKind executor = ExecutorKind::serial) {
-  const std::string shape = machine.topology.text();
-  CAPTURE(algorithm.name, shape, bytes);
-  const Request request = exchange_of(bytes);
-  const std::optional<std::string> refusal = algorithm.refuses(machine, request);
-  CAPTURE(refusal.value_or(""));
-  REQUIRE(!refusal);
-  const Plan plan = algorithm.plan(machine, request);
-  RunOptions options;
-  options.executor = executor;
-  Engine engine(machine, placement_of(machine, request, plan), options);
-  const RunResult result = engine.run(plan.start);
-  CAPTURE(result.violations.empty() ? std::string() : result.violations.front().text);
-  REQUIRE(result.good());
-  CHECK(result.verified);
-  CHECK(result.duplicates == 0);
-  CHECK(result.control_bytes == 0);
-  CHECK(plan.steps_exact);
-  CHECK(result.steps == plan.steps);
-  CHECK(static_cast<double>(result.channel_bytes_sum) == plan.channel_bytes);
-  return {result.steps, bytes == 0 ? 0 : result.channel_bytes_sum / bytes};
-}
-
-Measured exchange_on(const Topology& topology, std::string_view name, Bytes bytes = 1) {
-  const Algorithm& algorithm = algorithm_named(name);
-  return exchange_on(native_machine(algorithm, topology), algorithm, bytes);
+/// Runs the algorithm on the machine that it was made for.
+Measured measured_on(const Topology& topology, std::string_view name) {
+  const RunResult result = exchange_on(topology, name, 1);
+  return {result.steps, result.channel_bytes_sum};
 }
 
 Topology torus_of(const std::vector<std::int32_t>& sides) {
@@ -137,9 +94,10 @@ using Expected = std::map<std::string, std::pair<std::uint64_t, std::uint64_t>>;
 
 }  // namespace
 
-TEST_CASE("the dimension-wise exchange takes sum (n_i - 1) steps and moves the status of a node over its busiest channels", "[conformance]") {
+TEST_CASE("the dimension-wise exchange takes sum (n_i - 1) steps and moves the status of a node over its busiest channels",
+          "[conformance]") {
   for (const Topology& topology : tori()) {
-    const Measured measured = exchange_on(topology, "dimension-wise");
+    const Measured measured = measured_on(topology, "dimension-wise");
     CHECK(measured.start_ups == sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return n - 1; }));
     CHECK(measured.units == status(topology));
   }
@@ -147,35 +105,35 @@ TEST_CASE("the dimension-wise exchange takes sum (n_i - 1) steps and moves the s
 
 TEST_CASE("the sequential exchange takes as many steps as the diameter and moves half the status", "[conformance]") {
   for (const Topology& topology : tori()) {
-    const Measured measured = exchange_on(topology, "sequential");
+    const Measured measured = measured_on(topology, "sequential");
     CHECK(measured.start_ups == static_cast<std::uint64_t>(topology.diameter()));
     // Ties: half of the classes of a line each way, rounded up, all n/2 hops long.
     CHECK(measured.units == sum_over_sides(topology, [](std::uint64_t n, std::uint64_t lines) {
-      const std::uint64_t h = n / 2;
-      return n % 2 == 1 ? lines * (h * (h + 1) / 2) : lines * (h * (h - 1) / 2) + h * ((lines + 1) / 2);
-    }));
+            const std::uint64_t h = n / 2;
+            return n % 2 == 1 ? lines * (h * (h + 1) / 2) : lines * (h * (h - 1) / 2) + h * ((lines + 1) / 2);
+          }));
     const bool ties_split = sum_over_sides(topology, [](std::uint64_t n, std::uint64_t lines) { return n % 2 == 0 ? lines % 2 : 0; }) == 0;
     if (ties_split) CHECK(2 * measured.units == status(topology));
   }
 }
 
 TEST_CASE("the rotating exchange takes k max floor(n_i/2) steps and meets the bound in bytes where it says so", "[conformance]") {
-  const Expected known{{"3x3", {2, 4}},   {"5x5", {4, 16}},  {"6x6", {6, 30}},     {"7x7", {6, 44}},   {"15x15", {14, 424}}, {"7x7x7", {9, 297}},
-                       {"8x8x8", {12, 519}}, {"4", {2, 3}},  {"8x8", {8, 64}},     {"16x16", {16, 512}}, {"6x6x6", {9, 162}}, {"4x4x4", {6, 36}},
-                       {"5x7", {6, 32}},  {"3x4x5", {6, 36}}};
+  const Expected known{{"3x3", {2, 4}},     {"5x5", {4, 16}},     {"6x6", {6, 30}}, {"7x7", {6, 44}},  {"15x15", {14, 424}},
+                       {"7x7x7", {9, 297}}, {"8x8x8", {12, 519}}, {"4", {2, 3}},    {"8x8", {8, 64}},  {"16x16", {16, 512}},
+                       {"6x6x6", {9, 162}}, {"4x4x4", {6, 36}},   {"5x7", {6, 32}}, {"3x4x5", {6, 36}}};
   std::vector<Topology> all = tori();
   for (const char* larger : {"15x15", "7x7x7", "8x8x8"}) all.push_back(Topology::parse(larger));
   std::size_t known_seen = 0;
   for (const Topology& topology : all) {
     const std::uint64_t k = dimensions_with_links(topology);
-    const Measured measured = exchange_on(topology, "rotating");
+    const Measured measured = measured_on(topology, "rotating");
     const std::string shape = topology.text();
     CAPTURE(shape, measured.units, bisection_bound(topology));
     CHECK(measured.start_ups == k * (largest_side(topology) / 2));
     CHECK(measured.units >= bisection_bound(topology));
     const bool divides = k > 0 && sum_over_sides(topology, [k](std::uint64_t n, std::uint64_t lines) {
-      return std::uint64_t{n > 1 && (n % k != 0 || (n % 2 == 0 && lines % (2 * k) != 0))};
-    }) == 0;
+                                    return std::uint64_t{n > 1 && (n % k != 0 || (n % 2 == 0 && lines % (2 * k) != 0))};
+                                  }) == 0;
     if (divides) CHECK(measured.units == bisection_bound(topology));
     if (const auto found = known.find(shape); found != known.end()) {
       ++known_seen;
@@ -188,8 +146,9 @@ TEST_CASE("the rotating exchange takes k max floor(n_i/2) steps and meets the bo
 
 TEST_CASE("the logarithmic exchange moves no more bytes than hop by hop", "[conformance]") {
   for (const Topology& topology : tori()) {
-    const Measured measured = exchange_on(topology, "log");
-    CHECK(measured.start_ups == sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return bit_length(n / 2) + bit_length((n - 1) / 2); }));
+    const Measured measured = measured_on(topology, "log");
+    CHECK(measured.start_ups ==
+          sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return bit_length(n / 2) + bit_length((n - 1) / 2); }));
     CHECK(measured.units == status(topology));
   }
 }
@@ -198,7 +157,7 @@ TEST_CASE("the rotating exchange in logarithmic steps", "[conformance]") {
   const Expected known{{"16x16", {8, 512}}};
   std::size_t known_seen = 0;
   for (const Topology& topology : tori()) {
-    const Measured measured = exchange_on(topology, "log-rotating");
+    const Measured measured = measured_on(topology, "log-rotating");
     const std::string shape = topology.text();
     CAPTURE(shape);
     CHECK(measured.start_ups == dimensions_with_links(topology) * bit_length(largest_side(topology) / 2));
@@ -212,14 +171,17 @@ TEST_CASE("the rotating exchange in logarithmic steps", "[conformance]") {
   CHECK(known_seen == known.size());
 }
 
-TEST_CASE("the exchange of Bruck et al. takes sum ceil(log2 n_i) steps and N (n_i - 1)/2 blocks a dimension for powers of two", "[conformance]") {
+TEST_CASE("the exchange of Bruck et al. takes sum ceil(log2 n_i) steps and N (n_i - 1)/2 blocks a dimension for powers of two",
+          "[conformance]") {
   for (const Topology& topology : tori()) {
     const std::string shape = topology.text();
     CAPTURE(shape);
-    const Measured measured = exchange_on(topology, "bruck");
+    const Measured measured = measured_on(topology, "bruck");
     CHECK(measured.start_ups == sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return bit_length(n - 1); }));
-    const std::uint64_t if_powers_of_two = sum_over_sides(topology, [](std::uint64_t n, std::uint64_t lines) { return lines * n * (n - 1) / 2; });
-    const bool powers_of_two = sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return std::uint64_t{!std::has_single_bit(n)}; }) == 0;
+    const std::uint64_t if_powers_of_two =
+        sum_over_sides(topology, [](std::uint64_t n, std::uint64_t lines) { return lines * n * (n - 1) / 2; });
+    const bool powers_of_two =
+        sum_over_sides(topology, [](std::uint64_t n, std::uint64_t) { return std::uint64_t{!std::has_single_bit(n)}; }) == 0;
     CHECK(measured.units <= if_powers_of_two);
     if (powers_of_two) CHECK(measured.units == if_powers_of_two);
     if (shape == "16x16") CHECK(measured.units == 3840);
@@ -232,7 +194,7 @@ TEST_CASE("the stride exchange takes 2k max floor(n_i/4k) + k(2k-1) steps withou
     CAPTURE(shape);
     const Topology topology = Topology::parse(shape);
     const std::uint64_t k = dimensions_with_links(topology);
-    const Measured measured = exchange_on(topology, "stride");
+    const Measured measured = measured_on(topology, "stride");
     CHECK(measured.start_ups == 2 * k * (largest_side(topology) / (4 * k)) + k * (2 * k - 1));
     if (const auto found = known.find(shape); found != known.end()) {
       CHECK(measured.start_ups == found->second.first);
@@ -242,25 +204,28 @@ TEST_CASE("the stride exchange takes 2k max floor(n_i/4k) + k(2k-1) steps withou
 }
 
 TEST_CASE("the direct exchange takes N n_max/8 steps in each of which a channel carries at most one block", "[conformance]") {
-  for (const char* shape : {"1", "4", "8", "12", "16", "20", "4x4", "4x8", "8x4", "8x8", "8x12", "12x12", "4x16", "16x16", "4x4x4", "4x4x8", "8x8x4", "1x8", "4x1x4", "4x4x4x4"}) {
+  for (const char* shape : {"1",    "4",     "8",    "12",    "16",    "20",    "4x4",   "4x8", "8x4",   "8x8",
+                            "8x12", "12x12", "4x16", "16x16", "4x4x4", "4x4x8", "8x8x4", "1x8", "4x1x4", "4x4x4x4"}) {
     CAPTURE(shape);
     const Topology topology = Topology::parse(shape);
-    const Measured measured = exchange_on(topology, "direct");
-    const std::uint64_t steps = topology.nodes() == 1 ? 0 : largest_side(topology) == 4 ? topology.nodes() : topology.nodes() * largest_side(topology) / 8;
+    const Measured measured = measured_on(topology, "direct");
+    const std::uint64_t steps = topology.nodes() == 1         ? 0
+                                : largest_side(topology) == 4 ? topology.nodes()
+                                                              : topology.nodes() * largest_side(topology) / 8;
     CHECK(measured.start_ups == steps);
     CHECK(measured.units == steps);
   }
 }
 
 TEST_CASE("the direct exchange goes by whatever order the machine routes in", "[conformance]") {
-  const Algorithm& direct = algorithm_named("direct");
+  const Algorithm& direct = exchange_named("direct");
   exchange_on(Machine(Topology::parse("8x4"), 1, Switching::wormhole, Contention::forbid, {1, 0}), direct);
   exchange_on(Machine(Topology::parse("4x8x4"), 1, Switching::wormhole, Contention::forbid, {2, 0, 1}), direct);
 }
 
 TEST_CASE("message-combining exchanges carry blocks of any size on any executor", "[conformance]") {
   for (const char* name : {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "bruck", "stride", "direct"}) {
-    const Algorithm& algorithm = algorithm_named(name);
+    const Algorithm& algorithm = exchange_named(name);
     const Machine machine = native_machine(algorithm, Topology::parse("8x4"));
     for (const Bytes bytes : {0U, 1U, 64U, 4096U}) {
       for (const ExecutorKind executor : {ExecutorKind::serial, ExecutorKind::threads, ExecutorKind::tbb, ExecutorKind::shuffled}) {
@@ -272,17 +237,17 @@ TEST_CASE("message-combining exchanges carry blocks of any size on any executor"
 
 TEST_CASE("message-combining exchanges run on more machine than they need", "[conformance]") {
   for (const char* name : {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "bruck", "stride", "direct"}) {
-    exchange_on(Machine(Topology::parse("4x4"), 4, Switching::circuit, Contention::share), algorithm_named(name));
+    exchange_on(Machine(Topology::parse("4x4"), 4, Switching::circuit, Contention::share), exchange_named(name));
   }
   for (const char* name : {"log", "log-rotating", "bruck"}) {  // worms of one hop share nothing
-    const Algorithm& algorithm = algorithm_named(name);
+    const Algorithm& algorithm = exchange_named(name);
     exchange_on(Machine(Topology::parse("3x2"), algorithm.native.ports, Switching::packet, Contention::forbid), algorithm);
   }
 }
 
 TEST_CASE("message-combining exchanges refuse in one line the machines that will not do, and say what would", "[conformance]") {
   const auto refusal = [](std::string_view name, const Machine& machine) {
-    const std::optional<std::string> text = algorithm_named(name).refuses(machine, exchange_of(1));
+    const std::optional<std::string> text = exchange_named(name).refuses(machine, exchange_of(1));
     CAPTURE(name, machine.topology.text(), text.value_or(""));
     REQUIRE(text);
     CHECK(text->find('\n') == std::string::npos);
@@ -293,6 +258,7 @@ TEST_CASE("message-combining exchanges refuse in one line the machines that will
   for (const char* name : {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "bruck", "stride", "direct"}) {
     CHECK(contains(refusal(name, Machine(Topology::parse("8x8m"), 0, Switching::wormhole, Contention::share)), "8x8 would do"));
     CHECK(contains(refusal(name, Machine(Topology::parse("4cx4"), 0, Switching::wormhole, Contention::share)), "4x4 would do"));
+    CHECK(contains(refusal(name, Machine(Topology::parse("256x256"), 0, Switching::wormhole, Contention::share)), "65535 nodes would do"));
   }
   const Topology torus = Topology::parse("8x8");
   for (const char* name : {"log", "log-rotating", "bruck", "stride", "direct"}) {

@@ -68,6 +68,14 @@ Request exchange(Bytes bytes) {
 
 }  // namespace
 
+TEST_CASE("without a source there is nothing to do", "[unit]") {
+  const Bounds bounds = lower_bounds(Machine(Topology::parse("4x4")), multinode({}, 100));
+  CHECK(bounds.steps == 0);
+  CHECK(bounds.channel_bytes == 0);
+  CHECK(bounds.single_block_steps == 0);
+  CHECK_FALSE(bounds.steps_reason.empty());
+}
+
 TEST_CASE("statuses, distances and channels of a shape equal those counted node by node", "[unit]") {
   for (const std::string& text : small_shapes) {
     CAPTURE(text);

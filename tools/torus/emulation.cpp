@@ -7,6 +7,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "algorithms/bounds.hpp"
+#include "runtime/judge.hpp"
 #include "runtime/trace.hpp"
 #include "tools/torus/notation.hpp"
 
@@ -53,6 +55,23 @@ std::optional<std::string> failure_of(const Setting& setting, const RunResult& r
   }
   if (options.digest && result.trace_digest != *options.digest) {
     return fmt::format("the trace digest is {:016x}, wanted {:016x}", result.trace_digest, *options.digest);
+  }
+  return std::nullopt;
+}
+
+/// What a run that did all it should have did better than it can, or otherwise than predicted.
+std::optional<std::string> surprise_of(const Setting& setting, const RunResult& result) {
+  const Plan& plan = setting.plan;
+  const auto bytes = static_cast<double>(result.channel_bytes_sum);
+  if (plan.steps_exact ? bytes != plan.channel_bytes : bytes > plan.channel_bytes) {
+    return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted", result.channel_bytes_sum,
+                       plan.steps_exact ? "" : "at most ", plan.channel_bytes);
+  }
+  const Bounds bounds = lower_bounds(setting.machine, setting.request);
+  if (result.steps < bounds.steps) return fmt::format("{} steps, fewer than the lower bound {}: {}", result.steps, bounds.steps, bounds.steps_reason);
+  if (bytes < bounds.channel_bytes) {
+    return fmt::format("{} bytes on the fullest channels, summed over the steps, fewer than the lower bound {}: {}", result.channel_bytes_sum,
+                       bounds.channel_bytes, bounds.bytes_reason);
   }
   return std::nullopt;
 }
@@ -126,14 +145,62 @@ class LoadObserver {
   std::vector<std::vector<std::uint64_t>> counts_;  // by step; empty for steps without messages
 };
 
+/// Puts the messages of a run before the judge of traces, as a trace would.
+class Witness {
+ public:
+  explicit Witness(const TraceHeader& header) : judge_{header} {}
+
+  void step(std::span<const Message* const> messages) {
+    for (const Message* m : messages) {
+      line_.step = m->step();
+      line_.source = m->source();
+      line_.destination = m->destination();
+      line_.path.assign(m->route().begin(), m->route().end());
+      line_.bytes = m->bytes();
+      line_.blocks.assign(m->blocks().begin(), m->blocks().end());
+      going_ = going_ && judge_.message(line_);
+    }
+  }
+
+  /// What the judge has against the run; none if it finds what the engine found.
+  std::optional<std::string> objection(const RunResult& result) {
+    const Verdict verdict = judge_.finish();
+    if (!verdict.ok) return "the judge: " + verdict.offences.front();
+    const bool same = verdict.digest == result.trace_digest && verdict.messages == result.messages && verdict.hops == result.hops &&
+                      verdict.busy_steps == result.busy_steps && verdict.channel_bytes == result.channel_bytes_sum &&
+                      verdict.max_channel_load == result.max_channel_load;
+    if (same) return std::nullopt;
+    return fmt::format("the judge counts {} messages, {} hops, {} busy steps, {} bytes on the fullest channels, load {}, digest {:016x}; the engine {}, {}, {}, {}, {}, {:016x}",
+                       verdict.messages, verdict.hops, verdict.busy_steps, verdict.channel_bytes, verdict.max_channel_load, verdict.digest, result.messages,
+                       result.hops, result.busy_steps, result.channel_bytes_sum, result.max_channel_load, result.trace_digest);
+  }
+
+ private:
+  Judge judge_;
+  TraceMessage line_;
+  bool going_ = true;
+};
+
+TraceHeader header_of(const Setting& setting) {
+  const bool cut = setting.request.collective != Collective::total_exchange;
+  return {setting.machine,
+          std::string(name(setting.request.collective)),
+          setting.request.sources,
+          setting.plan.segments,
+          cut ? setting.request.bytes / setting.plan.segments : setting.request.bytes,
+          std::string(setting.algorithm->name),
+          setting.seed};
+}
+
 }  // namespace
 
 Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
-  const bool total = setting.request.collective == Collective::total_exchange;
   std::optional<TraceWriter> trace;
   std::optional<LoadObserver> observer;
   if (const std::uint32_t h = LoadObserver::partition_of(setting); h > 0) observer.emplace(setting, h);
+  std::optional<Witness> witness;
+  if (options.judge) witness.emplace(header_of(setting));
   bool first = true;
 
   RunOptions run;
@@ -144,20 +211,16 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   run.program_bytes = setting.plan.table_bytes + setting.plan.node_bytes * setting.machine.topology.nodes();
   run.stop = options.stop;
   run.on_step = options.on_step;
-  if (!options.trace.empty() || observer || options.on_messages) {
+  if (!options.trace.empty() || observer || witness) {
     run.on_messages = [&](std::span<const Message* const> messages) {
       if (!first) return;
       if (trace) trace->write_step(messages);
       if (observer) observer->step(messages);
-      if (options.on_messages) options.on_messages(messages);
+      if (witness) witness->step(messages);
     };
   }
   Engine engine(setting.machine, placement, run);
-  if (!options.trace.empty()) {
-    trace.emplace(options.trace, TraceHeader{setting.machine, std::string(name(setting.request.collective)), setting.request.sources, setting.plan.segments,
-                                             total ? setting.request.bytes : setting.request.bytes / setting.plan.segments,
-                                             std::string(setting.algorithm->name), setting.seed});
-  }
+  if (!options.trace.empty()) trace.emplace(options.trace, header_of(setting));
 
   Emulation emulation;
   for (unsigned repetition = 0; repetition < options.repeat && !emulation.failure; ++repetition) {
@@ -167,6 +230,8 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
     if (!first && !emulation.failure && result.trace_digest != emulation.result.trace_digest) {
       emulation.failure = fmt::format("repetition {} had another trace digest than the first", repetition + 1);
     }
+    if (first && witness && !emulation.failure) emulation.failure = witness->objection(result);
+    if (first && witness && !emulation.failure) emulation.failure = surprise_of(setting, result);
     if (first) emulation.result = std::move(result);
     first = false;
   }

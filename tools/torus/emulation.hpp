@@ -34,8 +34,8 @@ struct EmulationOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(Step)> on_step;
   std::optional<std::uint64_t> digest;  ///< the trace digest that it must have
-  /// Sees the messages of every step too.
-  std::function<void(std::span<const Message* const>)> on_messages;
+  /// Have the judge of traces look at every message too, and hold the bytes against the plan's prediction and all against the lower bounds.
+  bool judge = false;
 };
 
 Emulation emulate(const Setting& setting, const EmulationOptions& options);

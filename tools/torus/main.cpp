@@ -29,28 +29,41 @@ int complain(int status, std::string text) {
   return status;
 }
 
-/// What to say of arguments that do not parse.
-std::string usage_text(CLI::App& app, const CLI::ParseError& error) {
+/// What to say of arguments that do not parse. CLI11's own words start with the option's name, if there is one.
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const auto called = app.get_subcommands();
-  const CLI::App* at = called.empty() ? &app : called.front();
-  const std::string help = called.empty() ? "torus --help" : fmt::format("torus {} --help", at->get_name());
-  if (const auto extras = app.remaining(true); error.get_name() == "ExtrasError" && !extras.empty()) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : at->get_options()) {
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    }
-    const std::vector<std::string_view> views(names.begin(), names.end());
-    const std::string_view word = std::string_view(extras.front()).substr(0, extras.front().find('='));
-    return fmt::format("'{}': there is no such {}{}; see {}", extras.front(), word.starts_with('-') ? "option" : "argument", did_you_mean(word, views), help);
+  const std::string help = called.empty() ? "torus --help" : fmt::format("torus {} --help", called.front()->get_name());
+  const std::string words = error.what();
+  if (error.get_name() == "ArgumentMismatch" && words.starts_with("--")) {
+    return fmt::format("{}: it takes one value, and stands there once; see {}", words.substr(0, words.find(':')), help);
   }
-  return fmt::format("{}; see {}", error.what(), help);
+  return fmt::format("{}; see {}", words, help);
+}
+
+/// What to say of an argument that nobody asked for.
+std::string surplus_text(const CLI::App& app, const std::string& argument) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view word = std::string_view(argument).substr(0, argument.find('='));
+  const bool option = word.starts_with('-');
+  return fmt::format("'{}': {} has no such {}{}; see {} --help", argument, app.get_name(), option ? "option" : "argument",
+                     option ? did_you_mean(word, views) : "", app.get_name() == "torus" ? "torus" : "torus " + app.get_name());
 }
 
 int run(int argc, char** argv) {
   CLI::App app{"Collective algorithms on an emulated torus multicomputer", "torus"};
   app.set_version_flag("--version", std::string("torus ") + version);
   app.footer("Each has a --help of its own. A first look: torus run broadcast");
-  const std::vector<Subcommand> subcommands{add_run(app), add_list(app), add_verify(app), add_bounds(app)};
+  const std::vector<Subcommand> subcommands{add_run(app), add_list(app), add_verify(app), add_bounds(app), add_stress(app)};
+  std::vector<std::string_view> names;
+  for (const Subcommand& subcommand : subcommands) {
+    subcommand.app->allow_extras();
+    names.push_back(subcommand.app->get_name());
+  }
+  app.allow_extras();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -60,15 +73,17 @@ int run(int argc, char** argv) {
       print(help.str());
       return 0;
     }
-    std::vector<std::string_view> names;
-    for (const Subcommand& subcommand : subcommands) names.push_back(subcommand.app->get_name());
-    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-') {
-      return complain(wrong_usage, fmt::format("subcommand '{}': it must be {}{}", argv[1], fmt::join(names, ", "), did_you_mean(argv[1], names)));
-    }
     return complain(wrong_usage, usage_text(app, error));
   }
   for (const Subcommand& subcommand : subcommands) {
-    if (subcommand.app->parsed()) return subcommand.body();
+    if (!subcommand.app->parsed()) continue;
+    const auto surplus = app.remaining(true);
+    if (!surplus.empty()) return complain(wrong_usage, surplus_text(*subcommand.app, surplus.front()));
+    return subcommand.body();
+  }
+  if (const auto surplus = app.remaining(true); !surplus.empty()) {
+    if (surplus.front().starts_with('-')) return complain(wrong_usage, surplus_text(app, surplus.front()));
+    return complain(wrong_usage, fmt::format("subcommand '{}': it must be {}{}", surplus.front(), fmt::join(names, ", "), did_you_mean(surplus.front(), names)));
   }
   return complain(wrong_usage, "no subcommand: say what to do; for instance torus run broadcast, or torus --help");
 }

@@ -25,6 +25,7 @@ struct RunArguments {
   SettingOptions setting;
   std::string trace, csv;
   std::optional<std::string> repeat, digest;
+  bool judge = false;
   bool json = false;
 };
 
@@ -43,6 +44,7 @@ int run(const RunArguments& arguments) {
   Progress progress;
   EmulationOptions options;
   options.trace = arguments.trace;
+  options.judge = arguments.judge;
   options.stop = &interrupted();
   if (arguments.repeat) options.repeat = static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000));
   if (arguments.digest) options.digest = parse_digest(*arguments.digest);
@@ -82,6 +84,7 @@ Subcommand add_run(CLI::App& torus) {
   app->add_option("--trace", arguments->trace, "write every message to this file, compressed if it ends in .gz")->type_name("FILE");
   app->add_option("--csv", arguments->csv, "write the report's figures to this file")->type_name("FILE");
   app->add_option("--digest", arguments->digest, "fail unless the trace digest is this one")->type_name("HEX");
+  app->add_flag("--judge", arguments->judge, "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");
   app->add_flag("--json", arguments->json, "print one JSON object");
   return {app, [arguments] { return run(*arguments); }};
 }

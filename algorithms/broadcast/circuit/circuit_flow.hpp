@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/// One circuit-switched step from a set of informed nodes to a set of targets, as a maximum flow: each channel once, each sender at most
+/// `ports` circuits, each target one. Routers are not limited, a circuit may pass through any node. The flow serves all targets if and only
+/// if one step can.
+///
+/// Method   Dinic's, from a start where every sender serves neighbours directly. On unit channels some O(sqrt N) rounds of O(N k).
+/// Memory   about 2k + 30 bytes a node; kept from one problem to the next.
+/// Source   the max-flow form of a step is ours; it stands for the paper's case-by-case closing figures.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/route.hpp"
+#include "runtime/topology.hpp"
+
+namespace torus::broadcast {
+
+/// A message of one step.
+struct Circuit {
+  NodeId from;
+  NodeId to;
+  std::vector<Leg> route;
+};
+
+class CircuitFlow {
+ public:
+  /// A torus or mesh, or a mix. The topology must outlive the flow.
+  CircuitFlow(const Topology& topology, std::int32_t ports);
+
+  /// Serves as many targets as one step can; gives their number. Senders and targets have nobody in common.
+  std::size_t solve(std::span<const NodeId> senders, std::span<const NodeId> targets);
+  /// Targets of the last problem that are not served.
+  std::vector<NodeId> unserved() const;
+  /// Circuits that a node sends in the last solution.
+  std::int32_t sends(NodeId node) const noexcept { return sent_[node]; }
+  /// The last solution as circuits without loops. Uses the solution up: once a problem.
+  std::vector<Circuit> circuits();
+
+ private:
+  enum class Role : std::uint8_t { none, sender, target, served };
+
+  std::size_t channel(NodeId node, std::int32_t slot) const noexcept {
+    return static_cast<std::size_t>(node) * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot);
+  }
+  void greedy_start();
+  bool find_levels();
+  bool augment(NodeId sender);
+  void push(NodeId from, std::int32_t slot, NodeId to);
+  /// Whether the flow can grow by a channel: it is free, or the opposite one can be freed.
+  bool open(NodeId from, std::int32_t slot, NodeId to) const noexcept {
+    return used_[channel(to, slot ^ 1)] != 0 || used_[channel(from, slot)] == 0;
+  }
+
+  std::int32_t ports_;
+  std::int32_t slots_;
+  std::vector<NodeId> next_;        // by channel: the node at its other end; the node itself where there is no link
+  std::vector<std::uint8_t> used_;  // by channel
+  std::vector<Role> role_;
+  std::vector<std::int32_t> sent_;
+  std::vector<std::uint32_t> level_;
+  std::vector<std::uint8_t> tried_;  // by node: slots that the present round has done with
+  std::vector<NodeId> queue_;
+  std::vector<NodeId> senders_;
+  std::vector<NodeId> targets_;
+  std::vector<std::pair<NodeId, std::int32_t>> path_;
+};
+
+}  // namespace torus::broadcast

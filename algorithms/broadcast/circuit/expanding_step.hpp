@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/// One step that refines every gap of one dimension, on all its informed lines at once, without two circuits on a channel.
+///
+/// The two ends of a gap share its new points, on circuits along the gap: the lower end only upwards, the upper end only downwards.
+/// `cross`    (2D, and planes of 3D): an end reaches every second new point straight, and the point next to it by one hop to the next line
+/// of the
+///            other dimension first, lower ends the + way, upper ends the - way; the circuit stays there, since that point is of the other
+///            parity. At most 5 parts, that is 3 or 4 ports.   [Wang, Tseng, Ni & Sheu, figures 2b and 4b]
+/// `there_and_back` (3D and more): an end reaches all new points of its own parity, the nearest straight, the o-th further one along the
+/// neighbour line
+///            in the o-th other dimension (lower ends the + way, upper ends the - way), and back.   [figures 10, 11, 13, 15]
+/// The tie of side and direction is what keeps circuits apart: a neighbour line is entered upwards by + hops and downwards by - hops only.
+/// Any sizes of gaps may be mixed in one step.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "algorithms/broadcast/circuit/gap_sequence.hpp"
+#include "algorithms/broadcast/circuit/schedule.hpp"
+#include "algorithms/common/row_table.hpp"
+
+namespace torus::broadcast {
+
+/// A dimension with the sequence of its informed positions.
+struct Axis {
+  Dimension dimension;
+  std::shared_ptr<const GapSequence> sequence;
+};
+
+enum class Detour : std::uint8_t { cross, there_and_back };
+
+class ExpandingStep : public StepRule {
+ public:
+  /// Cuts the gaps of `axis` by `cuts`. `others`: the dimensions of detours in their order; the first tells a node's parity, and no gap of
+  /// any of them may be 0. Cross detours use the first alone.
+  ExpandingStep(const Axis& axis, const std::vector<std::vector<std::int32_t>>& cuts, Detour detour, std::vector<Axis> others);
+
+  void routes(const Coordinates& place, const RouteSink& send) const override;
+  Bytes table_bytes() const override { return sends_.bytes(); }
+  /// Nothing to send for anybody.
+  bool idle() const noexcept { return sends_.empty(); }
+
+ private:
+  struct Send {
+    std::int32_t hops;    // signed, along the axis
+    std::int16_t detour;  // index in others_; -1: straight
+    bool up;              // from the lower end of the gap
+  };
+
+  Dimension dimension_;
+  std::int32_t extent_;
+  Detour detour_;
+  std::vector<Axis> others_;
+  RowTable<Send> sends_;  // by parity * extent + position
+};
+
+/// Adds all expanding steps that finish `axis` to the base, given the spread of its positions; gives the axis as it is then.
+Axis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps, Detour detour,
+                         Axis axis, const std::vector<Axis>& others);
+
+}  // namespace torus::broadcast

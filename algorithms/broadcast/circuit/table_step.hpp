@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/// A step whose circuits stand in a table, by place: what remains where no figure covers all cases.
+/// The table may be of a smaller torus of which the machine is a cover: a place is then taken modulo the table's extents, and circuits
+/// that share no channel there share none in the machine.
+#pragma once
+
+#include <span>
+
+#include "algorithms/broadcast/circuit/circuit_flow.hpp"
+#include "algorithms/broadcast/circuit/schedule.hpp"
+#include "algorithms/common/row_table.hpp"
+
+namespace torus::broadcast {
+
+class TableStep : public StepRule {
+ public:
+  /// `shape`: the table's extents; each divides the machine's. Circuits are between nodes of that shape.
+  TableStep(const Topology& shape, std::span<const Circuit> circuits);
+
+  void routes(const Coordinates& place, const RouteSink& send) const override;
+  Bytes table_bytes() const override { return legs_.bytes(); }
+
+ private:
+  struct Entry {
+    Leg leg;
+    bool last;  // of its route
+  };
+  Coordinates extents_;
+  RowTable<Entry> legs_;  // by rank in the table's shape
+};
+
+}  // namespace torus::broadcast

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/broadcast/synthesis/quasi_lattice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace torus::broadcast {
+namespace {
+
+constexpr std::size_t most_permutations = 720;
+
+/// Multipliers near n_i j_i / q for all ways to give the wide dimensions distinct j_i in 1..k, with how far from exact they are.
+void add_near(const Topology& topology, const std::vector<Dimension>& wide, std::int32_t q,
+              std::vector<std::pair<double, Multipliers>>& scored) {
+  std::vector<std::int32_t> j(wide.size());
+  std::iota(j.begin(), j.end(), 1);
+  std::size_t permutations = 0;
+  do {
+    // All nearest ones, then with one of them 1 off either way.
+    for (std::size_t off = 0; off <= 2 * wide.size(); ++off) {
+      Multipliers p(static_cast<std::size_t>(topology.dimensions()), 0);
+      double error = 0;
+      for (std::size_t i = 0; i < wide.size(); ++i) {
+        const std::int32_t n = topology.extent(wide[i]);
+        const double exact = static_cast<double>(n) * j[i] / q;
+        std::int32_t nearest = static_cast<std::int32_t>(std::floor(exact + 0.5));
+        if (off == 2 * i + 1) ++nearest;
+        if (off == 2 * i + 2) --nearest;
+        p[static_cast<std::size_t>(wide[i])] = modulo(nearest, n);
+        error += std::abs(nearest - exact) / n;
+      }
+      scored.emplace_back(error, std::move(p));
+    }
+  } while (++permutations < most_permutations && std::next_permutation(j.begin(), j.end()));
+}
+
+}  // namespace
+
+Multipliers random_multipliers(const Topology& topology, std::mt19937_64& random) {
+  Multipliers p;
+  for (const DimensionShape& d : topology.shape()) p.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(d.extent)));
+  return p;
+}
+
+std::vector<Multipliers> promising_multipliers(const Topology& topology, std::int32_t ports, std::size_t count, std::mt19937_64& random) {
+  std::vector<Dimension> wide;
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    if (topology.extent(d) > 1) wide.push_back(d);
+  }
+  const auto all_ports = static_cast<std::int32_t>(2 * wide.size());
+  std::vector<std::pair<double, Multipliers>> scored;
+  add_near(topology, wide, all_ports + 1, scored);
+  if (ports < all_ports) add_near(topology, wide, ports + 1, scored);
+  std::sort(scored.begin(), scored.end());
+  std::vector<Multipliers> chosen;
+  for (auto& [error, p] : scored) {
+    if (chosen.size() == count) break;
+    if (chosen.empty() || chosen.back() != p) chosen.push_back(std::move(p));
+  }
+  while (chosen.size() < count) chosen.push_back(random_multipliers(topology, random));
+  return chosen;
+}
+
+std::vector<NodeId> quasi_lattice(const Topology& topology, const Multipliers& multipliers, std::size_t count, NodeId centre) {
+  const Coordinates origin = topology.coordinates(centre);
+  std::uint64_t period = 1;
+  for (const DimensionShape& d : topology.shape()) period = std::lcm(period, static_cast<std::uint64_t>(d.extent));
+  std::vector<std::pair<std::uint64_t, NodeId>> by_phase;
+  by_phase.reserve(topology.nodes());
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    std::uint64_t phase = 0;
+    for (Dimension d = 0; d < topology.dimensions(); ++d) {
+      const auto n = static_cast<std::uint64_t>(topology.extent(d));
+      const auto i = static_cast<std::size_t>(d);
+      const std::int32_t from_centre = modulo(topology.coordinate(node, d) - origin[i], topology.extent(d));
+      const auto turns = static_cast<std::uint64_t>(multipliers[i]) * static_cast<std::uint64_t>(from_centre);
+      phase += turns % n * (period / n);
+    }
+    by_phase.emplace_back(phase % period, node);
+  }
+  std::nth_element(by_phase.begin(), by_phase.begin() + static_cast<std::ptrdiff_t>(count), by_phase.end());
+  std::vector<NodeId> nodes;
+  for (std::size_t i = 0; i < count; ++i) nodes.push_back(by_phase[i].second);
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+}  // namespace torus::broadcast

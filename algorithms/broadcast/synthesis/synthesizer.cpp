@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/broadcast/synthesis/synthesizer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "algorithms/broadcast/synthesis/balanced_partition.hpp"
+#include "algorithms/broadcast/synthesis/quasi_lattice.hpp"
+#include "runtime/error.hpp"
+
+namespace torus::broadcast {
+namespace {
+
+constexpr std::uint32_t most_dead_ends = 12;  // a step, before the search goes back to the later one
+constexpr double repair_temperature = 0.35;   // unserved nodes
+constexpr std::uint64_t resort_rounds = 12;
+constexpr std::uint64_t most_rows_less = 7;
+constexpr std::size_t lattices_to_stretch = 30;
+
+/// Flows that a round of last resorts may spend, fewer on large tori: some seconds at most in all.
+std::uint64_t scans(const Topology& topology) { return std::clamp<std::uint64_t>(400'000 / topology.nodes(), 1, 200); }
+std::uint64_t repairs(const Topology& topology) { return std::clamp<std::uint64_t>(800'000 / topology.nodes(), 2, 400); }
+
+std::vector<NodeId> all_nodes(const Topology& topology) {
+  std::vector<NodeId> nodes(topology.nodes());
+  std::iota(nodes.begin(), nodes.end(), NodeId{0});
+  return nodes;
+}
+
+}  // namespace
+
+Synthesizer::Synthesizer(const Topology& topology, std::int32_t ports, NodeId root)
+    : topology_{topology}, ports_{ports}, root_{root}, torus_{topology.is_torus()}, flow_{topology, ports}, origin_{root} {
+  TORUS_ASSERT(topology.is_torus_or_mesh());
+  std::vector<std::uint64_t> tells(topology.nodes());  // how many a node can tell in a step
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    std::int32_t channels = 0;
+    for (Dimension d = 0; d < topology.dimensions(); ++d) {
+      for (const std::int32_t hop : {1, -1}) channels += topology.extent(d) > 1 && topology.neighbour(node, d, hop).has_value() ? 1 : 0;
+    }
+    tells[node] = static_cast<std::uint64_t>(std::min(ports, channels));
+  }
+  std::swap(tells.front(), tells[root]);
+  std::sort(tells.begin() + 1, tells.end(), std::greater<>());
+  std::uint64_t told = 0;
+  std::uint64_t informed = 1;
+  for (std::uint64_t counted = 0; true; informed = std::min<std::uint64_t>(informed + told, topology.nodes())) {
+    reach_.push_back(informed);
+    if (informed == topology.nodes()) break;
+    for (; counted < informed; ++counted) told += tells[counted];
+  }
+}
+
+std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::uint32_t steps) {
+  circuits_.assign(steps, {});
+  dead_ends_.assign(steps, 0);
+  if (steps == 0) return topology_.nodes() == 1 ? std::optional{std::move(circuits_)} : std::nullopt;
+  if (!choose(steps - 1, all_nodes(topology_))) return std::nullopt;
+  // A torus looks alike from everywhere: what starts at the origin found can start at any root.
+  const Coordinates origin = topology_.coordinates(origin_);
+  const auto moved = [&](NodeId node) {
+    Coordinates at = topology_.coordinates(node);
+    for (std::size_t d = 0; d < at.size(); ++d) at[d] -= origin[d];
+    return topology_.rank(at);
+  };
+  for (std::vector<Circuit>& step : circuits_) {
+    for (Circuit& circuit : step) {
+      circuit.from = moved(circuit.from);
+      circuit.to = moved(circuit.to);
+    }
+  }
+  return std::move(circuits_);
+}
+
+bool Synthesizer::choose(std::uint32_t step, const Nodes& after) {
+  if (step == 0) return find_origin(after);
+  NearMiss best{{}, after.size()};
+  const std::vector<std::size_t> all_sizes = sizes(step, after.size());
+  for (const std::size_t size : all_sizes) {
+    if (attempt_spreads(step, size, size == all_sizes.back(), after, best)) return true;
+    if (dead_ends_[step] >= most_dead_ends) return false;
+  }
+  return last_resorts(step, all_sizes.back(), after, std::move(best));
+}
+
+/// Rounds of wilder choices of the greatest size, the nearest miss of each round repaired.
+bool Synthesizer::last_resorts(std::uint32_t step, std::size_t size, const Nodes& after, NearMiss best) {
+  const bool dense = after.size() == topology_.nodes();
+  for (std::uint64_t round = 0; round < resort_rounds; ++round) {
+    for (std::uint64_t i = 0; i < (dense ? scans(topology_) : 2); ++i) {
+      const Nodes before = !dense       ? balanced_partition(topology_, after, size, random_shift())
+                           : i % 2 == 0 ? stretched_lattice(size)
+                                        : quasi_lattice(topology_, random_multipliers(topology_, random_), size, root_);
+      if (attempt(step, with_root(before), after, best)) return true;
+      if (dead_ends_[step] >= most_dead_ends) return false;
+    }
+    if (repair(step, after, best)) return true;
+    if (dead_ends_[step] >= most_dead_ends) return false;
+    best = {{}, after.size()};
+  }
+  return false;
+}
+
+/// What to try, in this order. Growing by a little more than the least is likely to succeed and leaves slack to the earlier steps; the
+/// least itself leaves most of it but is hard to reach.
+std::vector<std::size_t> Synthesizer::sizes(std::uint32_t step, std::size_t after) const {
+  const auto base = static_cast<std::uint64_t>(ports_) + 1;
+  const std::uint64_t cap = std::min<std::uint64_t>(reach_[std::min<std::size_t>(step, reach_.size() - 1)], after - 1);
+  const std::uint64_t least = (after + base - 1) / base;
+  const double slack = static_cast<double>(cap) / static_cast<double>(least);
+  std::vector<std::size_t> all;
+  for (const double factor : {std::min(1.15, std::pow(slack, 0.5)), std::min(1.35, std::pow(slack, 0.7)), 1.0, 1.6, 2.0, 3.0, 5.0}) {
+    const auto size = static_cast<std::uint64_t>(static_cast<double>(least) * factor);
+    if (size < cap && std::find(all.begin(), all.end(), size) == all.end()) all.push_back(size);
+  }
+  all.push_back(cap);
+  return all;
+}
+
+bool Synthesizer::attempt_spreads(std::uint32_t step, std::size_t size, bool last, const Nodes& after, NearMiss& best) {
+  const auto go_on = [&] { return dead_ends_[step] < most_dead_ends; };
+  const bool dense = after.size() == topology_.nodes();
+  if (dense) {
+    for (const Multipliers& p : promising_multipliers(topology_, ports_, last ? 60 : 5, random_)) {
+      if (attempt(step, with_root(quasi_lattice(topology_, p, size, root_)), after, best)) return true;
+      if (!go_on()) return false;
+    }
+  }
+  const int tries = dense && !last ? 2 : 7;
+  for (int i = 0; i < tries && go_on(); ++i) {
+    const Coordinates shift = i == 0 ? Coordinates(static_cast<std::size_t>(topology_.dimensions()), 0) : random_shift();
+    if (attempt(step, with_root(balanced_partition(topology_, after, size, shift)), after, best)) return true;
+  }
+  return false;
+}
+
+bool Synthesizer::attempt(std::uint32_t step, const Nodes& before, const Nodes& after, NearMiss& best) {
+  const std::size_t left = unserved(before, after);
+  if (left > 0) {
+    if (left < best.unserved) best = {before, left};
+    return false;
+  }
+  circuits_[step] = flow_.circuits();
+  if (choose(step - 1, before)) return true;
+  dead_ends_[step - 1] = 0;
+  ++dead_ends_[step];
+  return false;
+}
+
+bool Synthesizer::find_origin(const Nodes& after) {
+  for (const NodeId origin : after) {
+    if (!torus_ && origin != root_) continue;
+    if (unserved({origin}, after) > 0) continue;
+    circuits_[0] = flow_.circuits();
+    origin_ = origin;
+    return true;
+  }
+  return false;
+}
+
+/// Simulated annealing on the number of unserved nodes: a member with sends to spare moves near to an unserved node, or by one hop.
+bool Synthesizer::repair(std::uint32_t step, const Nodes& after, const NearMiss& best) {
+  if (best.before.empty() || best.unserved == 0) return false;
+  std::vector<std::uint8_t> free(topology_.nodes(), 0);  // may become a member
+  for (const NodeId node : after) free[node] = 1;
+  for (const NodeId node : best.before) free[node] = 0;
+  Nodes before = best.before;
+  std::size_t left = unserved(before, after);
+  Nodes missing = flow_.unserved();
+  Nodes spare;
+  const auto note_spare = [&] {
+    spare.clear();
+    std::copy_if(before.begin(), before.end(), std::back_inserter(spare), [&](NodeId node) { return flow_.sends(node) < ports_; });
+  };
+  note_spare();
+  for (std::uint64_t i = 0; i < repairs(topology_) && dead_ends_[step] < most_dead_ends; ++i) {
+    const NodeId leaves = !spare.empty() && below(10) < 8 ? spare[below(spare.size())] : before[below(before.size())];
+    if (!torus_ && leaves == root_) continue;
+    const bool far = below(10) < 8;
+    const std::optional<NodeId> comes = far ? near(missing[below(missing.size())], 3, free) : near(leaves, 1, free);
+    if (!comes) continue;
+    Nodes changed = before;
+    *std::find(changed.begin(), changed.end(), leaves) = *comes;
+    std::sort(changed.begin(), changed.end());
+    const std::size_t now = unserved(changed, after);
+    if (now == 0) {
+      NearMiss none{{}, 0};
+      return attempt(step, changed, after, none);
+    }
+    const double worse = static_cast<double>(now) - static_cast<double>(left);
+    if (worse > 0 && static_cast<double>(below(1U << 30U)) >= std::exp(-worse / repair_temperature) * (1U << 30U)) continue;
+    free[leaves] = 1;
+    free[*comes] = 0;
+    before = std::move(changed);
+    left = now;
+    missing = flow_.unserved();
+    note_spare();
+  }
+  return false;
+}
+
+std::size_t Synthesizer::unserved(const Nodes& before, const Nodes& after) {
+  Nodes targets;
+  std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(targets));
+  ++flows_;
+  return targets.size() - flow_.solve(before, targets);
+}
+
+/// On a mesh the root must be in every set: it takes the place of the member nearest to it.
+Synthesizer::Nodes Synthesizer::with_root(Nodes nodes) const {
+  if (torus_ || std::binary_search(nodes.begin(), nodes.end(), root_)) return nodes;
+  const auto nearer = [&](NodeId a, NodeId b) { return topology_.distance(a, root_) < topology_.distance(b, root_); };
+  *std::min_element(nodes.begin(), nodes.end(), nearer) = root_;
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+/// The lattice of a torus with a few rows fewer, and in those rows what members are left: circuits across them disturb nothing in them.
+/// Fits thin tori that are just full, whose extents allow no perfect lattice.
+Synthesizer::Nodes Synthesizer::stretched_lattice(std::size_t count) {
+  std::vector<DimensionShape> shape(topology_.shape().begin(), topology_.shape().end());
+  const auto d = static_cast<std::size_t>(below(shape.size()));
+  shape[d].extent = std::max(1, shape[d].extent - static_cast<std::int32_t>(1 + below(most_rows_less)));
+  const Topology smaller(shape);
+  const std::size_t base = static_cast<std::size_t>(ports_) + 1;
+  const std::size_t members = std::min(count, (smaller.nodes() + base - 1) / base);
+  const std::vector<Multipliers> p = promising_multipliers(smaller, ports_, lattices_to_stretch, random_);
+  Nodes nodes;
+  for (const NodeId node : quasi_lattice(smaller, p[below(p.size())], members)) nodes.push_back(topology_.rank(smaller.coordinates(node)));
+  Nodes rows;
+  for (NodeId node = 0; node < topology_.nodes(); ++node) {
+    if (topology_.coordinate(node, static_cast<Dimension>(d)) >= shape[d].extent) rows.push_back(node);
+  }
+  if (count - members > rows.size()) return quasi_lattice(topology_, random_multipliers(topology_, random_), count);
+  if (count > members) {
+    const Nodes more = balanced_partition(topology_, rows, count - members, random_shift());
+    nodes.insert(nodes.end(), more.begin(), more.end());
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+Coordinates Synthesizer::random_shift() {
+  Coordinates shift;
+  for (Dimension d = 0; d < topology_.dimensions(); ++d) {
+    const bool ring = topology_.wiring(d) == Wiring::ring;
+    shift.push_back(ring ? static_cast<std::int32_t>(below(static_cast<std::uint64_t>(topology_.extent(d)))) : 0);
+  }
+  return shift;
+}
+
+/// A free node at most so many hops away, by random walks.
+std::optional<NodeId> Synthesizer::near(NodeId node, std::uint64_t hops, const std::vector<std::uint8_t>& free) {
+  for (int walk = 0; walk < 10; ++walk) {
+    NodeId at = node;
+    if (hops > 1 && free[at] != 0 && below(4) == 0) return at;
+    for (std::uint64_t h = 1 + below(hops); h > 0; --h) {
+      const auto d = static_cast<Dimension>(below(static_cast<std::uint64_t>(topology_.dimensions())));
+      if (topology_.extent(d) > 1) at = topology_.neighbour(at, d, below(2) == 0 ? 1 : -1).value_or(at);
+    }
+    if (free[at] != 0) return at;
+  }
+  return std::nullopt;
+}
+
+}  // namespace torus::broadcast

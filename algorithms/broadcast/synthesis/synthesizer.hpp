@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/// Finds a broadcast in as many steps as counting alone demands: on a torus L = ceil(log_{ports+1} N), on a mesh, whose border nodes have
+/// fewer channels, at times more.
+///
+/// It goes backwards from all nodes: of the nodes informed after a step it chooses those informed before it, evenly spread, and a maximum
+/// flow says whether one step leads from these to those. The last, dense choice is a quasi-lattice, the earlier, sparse ones are balanced
+/// partitions; where neither does, members are moved about by simulated annealing. A choice may take more nodes than the least, as long as
+/// earlier steps can reach so many: the slack of N below (ports+1)^L is spread over the steps, which is what makes the search short.
+/// Deterministic: the same for every run and platform.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "algorithms/broadcast/circuit/circuit_flow.hpp"
+
+namespace torus::broadcast {
+
+class Synthesizer {
+ public:
+  /// A torus, a mesh or a mix, which must outlive the synthesizer. On a torus all roots are alike, and any will do.
+  Synthesizer(const Topology& topology, std::int32_t ports, NodeId root = 0);
+
+  /// The bound by counting: nobody tells more than its ports or its channels in a step, and the root is told first.
+  std::uint32_t least_steps() const noexcept { return static_cast<std::uint32_t>(reach_.size()) - 1; }
+
+  /// Circuits of each step, as if all nodes were moved so that the root is node 0 (across borders, where a dimension is a line); none if
+  /// none was found.
+  std::optional<std::vector<std::vector<Circuit>>> broadcast_in(std::uint32_t steps);
+
+  /// Flows solved so far: the measure of the search.
+  std::uint64_t flows() const noexcept { return flows_; }
+
+ private:
+  using Nodes = std::vector<NodeId>;
+
+  /// A choice that fails, and by how much: where the repair begins.
+  struct NearMiss {
+    Nodes before;
+    std::size_t unserved;
+  };
+
+  /// Finds who is informed before `step`, given who is after it, and all earlier steps.
+  bool choose(std::uint32_t step, const Nodes& after);
+  bool find_origin(const Nodes& after);
+  /// Whether one step leads from `before` to `after`, and earlier steps to `before`.
+  bool attempt(std::uint32_t step, const Nodes& before, const Nodes& after, NearMiss& best);
+  bool attempt_spreads(std::uint32_t step, std::size_t size, bool last, const Nodes& after, NearMiss& best);
+  bool repair(std::uint32_t step, const Nodes& after, const NearMiss& best);
+  bool last_resorts(std::uint32_t step, std::size_t size, const Nodes& after, NearMiss best);
+
+  std::vector<std::size_t> sizes(std::uint32_t step, std::size_t after) const;
+  std::size_t unserved(const Nodes& before, const Nodes& after);
+  Nodes with_root(Nodes nodes) const;
+  Nodes stretched_lattice(std::size_t count);
+  Coordinates random_shift();
+  std::optional<NodeId> near(NodeId node, std::uint64_t hops, const std::vector<std::uint8_t>& free);
+  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+
+  const Topology& topology_;
+  std::int32_t ports_;
+  NodeId root_;
+  bool torus_;
+  std::vector<std::uint64_t> reach_;  // by step: most nodes that can be informed before it; the last is N
+  CircuitFlow flow_;
+  std::mt19937_64 random_{1};
+  std::vector<std::vector<Circuit>> circuits_;  // by step
+  std::vector<std::uint32_t> dead_ends_;        // by step: choices that no earlier steps led to
+  NodeId origin_ = 0;
+  std::uint64_t flows_ = 0;
+};
+
+}  // namespace torus::broadcast

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/// Rows of different lengths in two arrays: the form of every table that a plan computes once and all nodes read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace torus {
+
+template <class T>
+class RowTable {
+ public:
+  RowTable() = default;
+  explicit RowTable(const std::vector<std::vector<T>>& rows) {
+    start_.reserve(rows.size() + 1);
+    for (const std::vector<T>& row : rows) {
+      cells_.insert(cells_.end(), row.begin(), row.end());
+      start_.push_back(static_cast<std::uint32_t>(cells_.size()));
+    }
+  }
+
+  std::size_t rows() const noexcept { return start_.size() - 1; }
+  std::span<const T> row(std::size_t i) const noexcept { return {cells_.data() + start_[i], start_[i + 1] - start_[i]}; }
+  bool empty() const noexcept { return cells_.empty(); }
+  std::uint64_t bytes() const noexcept { return cells_.size() * sizeof(T) + start_.size() * sizeof(std::uint32_t); }
+
+ private:
+  std::vector<std::uint32_t> start_{0};
+  std::vector<T> cells_;
+};
+
+}  // namespace torus

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+/// Bundles (blocks that travel together) and the arithmetic of windows that every phase uses.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/node.hpp"
+
+namespace torus::multinode {
+
+/// Blocks that a phase handles as one. The blocks' bytes lie with the node; a bundle only names them, in an order that may matter.
+using Bundle = std::vector<BlockId>;
+
+inline void append(Bundle& bundle, const Message& message) {
+  bundle.insert(bundle.end(), message.blocks().begin(), message.blocks().end());
+}
+
+/// Sends a bundle unless it is empty: who has nothing to send in a scheduled transfer is silent, and silence is read as an empty bundle.
+inline void send_bundle(Node& self, RouteView route, std::span<const BlockId> bundle) {
+  if (!bundle.empty()) self.send(route, bundle);
+}
+inline void send_bundle(Node& self, std::initializer_list<Leg> route, std::span<const BlockId> bundle) {
+  if (!bundle.empty()) self.send(route, bundle);
+}
+
+/// The representative of x modulo n in window(n) = -floor((n-1)/2) .. floor(n/2).
+constexpr std::int32_t centred(std::int64_t x, std::int32_t n) noexcept {
+  const std::int32_t r = modulo(x, n);
+  return r > n / 2 ? r - n : r;
+}
+constexpr std::int32_t window_low(std::int32_t n) noexcept { return -((n - 1) / 2); }
+constexpr std::int32_t window_high(std::int32_t n) noexcept { return n / 2; }
+
+constexpr std::int32_t sign(std::int32_t x) noexcept { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+
+}  // namespace torus::multinode

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+/// Data collection along the columns of the DCNs: bundles go round a ring of the h nodes of a column, 0, 2, 4, .., 5, 3, 1.
+///
+/// The even places downwards and the odd ones upwards, so that the ring has dilation 2 and no channel is used twice. Each node passes
+/// on what it got last. Confined to the DCN.
+/// Machine  torus, wormhole (single legs); one send a step.   Steps  h - 1.   Header  none.
+/// Source   Chen, Chen & Tseng, section 3.2.2 (column broadcasting).
+#pragma once
+
+#include "algorithms/multinode_broadcast/bundle.hpp"
+#include "runtime/program.hpp"
+
+namespace torus::multinode {
+
+/// Hops from place y of a column to the next of the ring; h >= 2.
+constexpr std::int32_t column_ring_hop(std::int32_t y, std::int32_t h) noexcept {
+  if (y % 2 == 1) return y == 1 ? -1 : -2;
+  if (y + 2 < h) return +2;
+  return h % 2 == 0 ? +1 : -1;
+}
+
+Program column_ring(Node& self, std::int32_t h, Bundle& bundle);
+
+}  // namespace torus::multinode

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/// What can be foretold of a multi-node broadcast whose sources are not known: how many, and how unevenly chance strews them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "algorithms/catalogue.hpp"
+
+namespace torus::multinode {
+
+/// The number of sources that predictions go by: what the user expects, or else the square root of the number of nodes, in the middle of
+/// all orders of magnitude. Never the request's own sources: programs do not know them, and neither may the choice between programs.
+double assumed_sources(const Machine& machine, const Request& request) noexcept;
+
+/// The largest of `variables` independent Poisson variables of a mean, at its median: how many messages the fullest of so many channels
+/// carries. At most `cap`.
+double fullest(double mean, double variables, double cap) noexcept;
+
+/// 1, .., n: the divisors of n, ascending.
+std::vector<std::int32_t> divisors(std::int32_t n);
+
+/// "12 steps + 3456 B"
+std::string steps_and_bytes(double steps, double bytes);
+/// A number with as many decimals as tell something.
+std::string decimal(double value);
+
+}  // namespace torus::multinode

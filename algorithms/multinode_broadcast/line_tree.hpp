@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/// The tree over consecutive positions by which every phase gathers to, or spreads from, one of them.
+///
+/// In a step of a gather the root of a segment takes from at most `arms` roots of shorter segments on each side (base = 2 arms + 1: 5 or
+/// 3); the segments of a level are disjoint intervals, so that moves inside them share no channel. ceil(log_base n) levels for any n.
+/// Source: this project; for n = 5^R it is the paper's aggregation pattern, which the text gives for that case alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace torus::multinode {
+
+class LineTree {
+ public:
+  struct Vertex {
+    std::int32_t level = 0;   ///< it hands over to its parent in this level of a gather; the root: levels()
+    std::int32_t parent = 0;  ///< the root: itself
+    std::int32_t slot = 0;    ///< the how manieth child on its side (1 or 2, nearest first), - for the lower side; the root: 0
+    std::int32_t low = 0;     ///< the segment that it hands over, itself in it
+    std::int32_t high = 0;
+  };
+
+  /// W_base(n): positions -floor((n-1)/2) .. floor(n/2), root 0.
+  static LineTree window(std::int32_t base, std::int32_t n);
+  /// Line_base(n): positions 0 .. n-1, root floor((n-1)/2).
+  static LineTree line(std::int32_t base, std::int32_t n);
+
+  std::int32_t low() const noexcept { return low_; }
+  std::int32_t high() const noexcept { return low_ + static_cast<std::int32_t>(vertices_.size()) - 1; }
+  std::int32_t positions() const noexcept { return static_cast<std::int32_t>(vertices_.size()); }
+  std::int32_t root() const noexcept { return root_; }
+  std::int32_t levels() const noexcept { return levels_; }
+  const Vertex& at(std::int32_t position) const noexcept { return vertices_[static_cast<std::size_t>(position - low_)]; }
+
+  /// Whether a position takes part in a level as a parent: it has not handed over before.
+  bool holds_at(std::int32_t position, std::int32_t level) const noexcept { return at(position).level > level; }
+
+  /// Calls f(child's position, its slot) for the children that hand over in a level, in the order of their positions.
+  template <class F>
+  void for_children(std::int32_t position, std::int32_t level, F&& f) const {
+    const std::size_t first = children_index(position, level);
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (children_[first + i] != none) f(children_[first + i], slot_of[i]);
+    }
+  }
+
+  /// Positions of the longest segment that is handed over in each level: the worst payload of the level, in messages a position.
+  std::vector<std::int32_t> level_sizes() const;
+
+ private:
+  static constexpr std::int32_t none = INT32_MIN;
+  static constexpr std::int32_t slot_of[4] = {-2, -1, +1, +2};
+
+  LineTree(std::int32_t low, std::int32_t high, std::int32_t root, std::int32_t base);
+  void cut(std::int32_t low, std::int32_t high, std::int32_t centre, std::int32_t rounds, std::int32_t arms);
+  std::size_t children_index(std::int32_t position, std::int32_t level) const noexcept {
+    return 4 * (static_cast<std::size_t>(position - low_) * static_cast<std::size_t>(levels_) + static_cast<std::size_t>(level));
+  }
+
+  std::int32_t low_, root_, levels_ = 0;
+  std::vector<Vertex> vertices_;
+  std::vector<std::int32_t> children_;  // by position, level, slot
+};
+
+}  // namespace torus::multinode

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/multinode_broadcast/ring.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "algorithms/multinode_broadcast/forecast.hpp"
+#include "algorithms/multinode_broadcast/machine_fit.hpp"
+#include "algorithms/multinode_broadcast/ring_gather.hpp"
+
+namespace torus::multinode {
+namespace {
+
+std::optional<std::string> refuses(const Machine& machine, const Request& request) {
+  return refusal::first_of(refuses_torus("ring", machine, Switching::packet), refusal::of_segments("ring", request));
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  const double s = assumed_sources(machine, request), nodes = machine.topology.nodes();
+  const auto rings = std::make_shared<const RingGather>(whole_rings(machine.topology, "rings"));
+  Plan plan;
+  plan.segments = static_cast<std::uint32_t>(std::max(1, rings->parts()));
+  plan.start = [rings](Node& self) { return ring_program(self, *rings); };
+  plan.steps = static_cast<std::uint64_t>(rings->steps());
+  plan.formula = "k floor(longest side / 2)";
+  const Bytes part = (request.bytes + plan.segments - 1) / plan.segments;
+  plan.channel_bytes = static_cast<double>(part) * rings->payload(1, s / nodes, nodes);
+  plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size() * plan.segments;
+  plan.notes = {{"sources assumed by the prediction", decimal(s)}};
+  return plan;
+}
+
+}  // namespace
+
+Program ring_program(Node& self, const RingGather& rings) {
+  if (rings.axes.empty()) co_return;
+  std::vector<Bundle> parts = split_parts(self.blocks(), rings.axes.size());
+  co_await ring_gather(self, rings, true, parts);
+}
+
+const Algorithm ring{
+    .name = "ring",
+    .collective = Collective::multinode_broadcast,
+    .source = "folklore: dimension-wise ring all-gather, every link busy",
+    .shapes = "torus of any dimension and sides",
+    .ports = "all",
+    .steps = "k floor(longest side / 2)",
+    .native = {.switching = Switching::packet},
+    .refuses = refuses,
+    .plan = plan,
+};
+
+}  // namespace torus::multinode

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+/// All-gather along the rings of every dimension at once: k parts of the payload go round k dimensions, then change places.
+///
+/// In phase p part t goes along axis (t + p) mod k; each member passes on, both ways, what it got last from behind. In an even ring the
+/// last step sends the first half of the farthest bundle by + and the rest by -. In the next phase a member's bundle is all that it got.
+/// The rings may be dilated (a DDN: every h-th node of a line) or periodic (length h in a line of more nodes, if nodes h apart hold
+/// equal bundles in equal order; they then go on doing so).
+/// Machine  torus of any dimension, all ports; single legs, single hops where unit = 1 (then packet switching does).
+/// Steps    phases * floor(longest ring / 2).   Header  none.
+/// Source   folklore, with all dimensions at work at once; every channel is used in both directions in every step.
+#pragma once
+
+#include "algorithms/multinode_broadcast/bundle.hpp"
+#include "runtime/program.hpp"
+
+namespace torus::multinode {
+
+struct RingGather {
+  const char* label;                  ///< the phase that the report sums it under
+  std::vector<Dimension> axes;        ///< the dimensions that parts go along, in order
+  std::vector<std::int32_t> lengths;  ///< of the rings along each axis
+  std::int32_t unit = 1;              ///< hops between neighbours of a ring
+  std::int32_t phases = 1;            ///< 1: each part along one axis; axes.size(): along all
+
+  std::int32_t parts() const noexcept { return static_cast<std::int32_t>(axes.size()); }
+  std::int32_t steps_a_phase() const noexcept;
+  std::int32_t steps() const noexcept { return phases * steps_a_phase(); }
+  /// Sum over the steps of the items that the fullest channel carries, if every one of `members` nodes may start with `items` of equal
+  /// weight a part and does so for a share of them: exact for share 1, else what chance makes of it, about.
+  double payload(double items, double share, double members) const noexcept;
+};
+
+/// The rings of a whole torus: every dimension of more than one node, all its nodes.
+RingGather whole_rings(const Topology& topology, const char* label);
+
+/// The blocks of a bundle by part: block ids are source * parts + part.
+std::vector<Bundle> split_parts(std::span<const BlockId> bundle, std::size_t parts);
+
+/// Called by every node; who is no member is silent. bundles: one a part.
+Program ring_gather(Node& self, const RingGather& rings, bool member, std::vector<Bundle>& bundles);
+
+}  // namespace torus::multinode

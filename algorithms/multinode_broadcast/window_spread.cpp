@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/multinode_broadcast/window_spread.hpp"
+
+namespace torus::multinode {
+namespace {
+
+/// A part's way in one phase, seen from a node.
+struct WindowSite {
+  Dimension dimension;
+  std::int32_t position;  ///< in the window along that dimension; the holder stands at 0
+  bool member;            ///< whether the node's line has a holder at all
+};
+
+/// In phase p (from 1) part t goes along dimension t + p; it has come along those between, and has the later ones before it.
+WindowSite window_site(const Node& self, std::int32_t h, Dimension part, std::int32_t phase) {
+  const Dimension k = self.dimensions();
+  const std::int32_t ddn = self.coordinate(part) % h;
+  WindowSite site{(part + phase) % k, 0, true};
+  site.position = centred(self.coordinate(site.dimension) - self.coordinate(part), h);
+  for (std::int32_t later = phase + 1; later < k; ++later) site.member &= self.coordinate((part + later) % k) % h == ddn;
+  return site;
+}
+
+void send_whole(Node& self, const LineTree& window, const WindowSite& site, std::int32_t level, const Bundle& bundle) {
+  if (!site.member || !window.holds_at(site.position, level)) return;
+  window.for_children(site.position, level, [&](std::int32_t child, std::int32_t) {
+    send_bundle(self, {{site.dimension, child - site.position}}, bundle);
+  });
+}
+
+/// The cut of a bundle for a segment of places: who is responsible for places low..high gives place y the items
+/// [(y - low) T / L, (y + 1 - low) T / L) of its T items for L places.
+class Cut {
+ public:
+  Cut(const LineTree::Vertex& segment, std::size_t items) : low_{segment.low}, places_{segment.high - segment.low + 1}, items_{items} {}
+  std::span<const BlockId> of(const Bundle& bundle, std::int32_t low, std::int32_t high) const {
+    const std::size_t first = at(low), last = at(high + 1);
+    return std::span<const BlockId>(bundle).subspan(first, last - first);
+  }
+
+ private:
+  std::size_t at(std::int32_t place) const { return static_cast<std::size_t>(place - low_) * items_ / static_cast<std::size_t>(places_); }
+
+  std::int32_t low_, places_;
+  std::size_t items_;
+};
+
+void send_cut(Node& self, const LineTree& window, const WindowSite& site, std::int32_t level, const Bundle& bundle) {
+  if (!site.member || !window.holds_at(site.position, level)) return;
+  const Cut cut(window.at(site.position), bundle.size());
+  window.for_children(site.position, level, [&](std::int32_t child, std::int32_t) {
+    const LineTree::Vertex& v = window.at(child);
+    send_bundle(self, {{site.dimension, child - site.position}}, cut.of(bundle, v.low, v.high));
+  });
+}
+
+void keep_own_cut(const LineTree& window, const WindowSite& site, Bundle& bundle) {
+  const std::span<const BlockId> own = Cut(window.at(site.position), bundle.size()).of(bundle, site.position, site.position);
+  bundle = Bundle(own.begin(), own.end());
+}
+
+}  // namespace
+
+Program broadcast_row(Node& self, const LineTree& window, Bundle& bundle) {
+  const WindowSite site = window_site(self, window.positions(), 0, 1);
+  for (std::int32_t level = window.levels() - 1; level >= 0; --level) {
+    self.phase("row");
+    send_whole(self, window, site, level, bundle);
+    for (const Message& m : co_await self.step()) append(bundle, m);
+  }
+}
+
+Program gather_windows(Node& self, const LineTree& window, Bundle& bundle) {
+  const std::int32_t h = window.positions();
+  bool member = true;  // aligned with dimension 0 in all dimensions gathered so far
+  for (Dimension d = 1; d < self.dimensions(); ++d) {
+    const std::int32_t position = centred(self.coordinate(d) - self.coordinate(0), h);
+    for (std::int32_t level = 0; level < window.levels(); ++level) {
+      self.phase("aggregate");
+      if (member && window.at(position).level == level) {
+        send_bundle(self, {{d, window.at(position).parent - position}}, bundle);
+        bundle.clear();
+      }
+      for (const Message& m : co_await self.step()) append(bundle, m);
+    }
+    member = member && position == 0;
+  }
+}
+
+Program broadcast_cross(Node& self, const LineTree& window, std::vector<Bundle>& parts) {
+  const WindowSite row = window_site(self, window.positions(), 0, 1);
+  const WindowSite column = window_site(self, window.positions(), 1, 1);
+  for (std::int32_t level = window.levels() - 1; level >= 0; --level) {
+    self.phase("dcn-broadcast");
+    send_whole(self, window, row, level, parts[0]);
+    send_whole(self, window, column, level, parts[1]);
+    for (const Message& m : co_await self.step()) append(parts[static_cast<std::size_t>(1 - m.dimension())], m);
+  }
+}
+
+Program scatter_windows(Node& self, const LineTree& window, std::vector<Bundle>& parts) {
+  const Dimension k = self.dimensions();
+  const std::int32_t h = window.positions();
+  for (std::int32_t phase = 1; phase < k; ++phase) {
+    for (std::int32_t level = window.levels() - 1; level >= 0; --level) {
+      self.phase("scatter");
+      for (Dimension t = 0; t < k; ++t) send_cut(self, window, window_site(self, h, t, phase), level, parts[static_cast<std::size_t>(t)]);
+      for (const Message& m : co_await self.step()) append(parts[static_cast<std::size_t>(modulo(m.dimension() - phase, k))], m);
+    }
+    for (Dimension t = 0; t < k; ++t) keep_own_cut(window, window_site(self, h, t, phase), parts[static_cast<std::size_t>(t)]);
+  }
+}
+
+}  // namespace torus::multinode

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/// Prints the tables of algorithms/multinode_broadcast/README.md: every multi-node broadcast, emulated and verified, over sides, partitions
+/// and numbers of sources; what it costs for every ratio of start-up to transmission, who wins, and where the paper's scheme does.
+///
+/// Counts, not times: the output is the same on every host. Some 20 seconds.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "algorithms/bounds.hpp"
+#include "algorithms/catalogue.hpp"
+#include "runtime/engine.hpp"
+
+namespace {
+
+using namespace torus;
+
+constexpr Bytes message_bytes = 240;  // divides evenly into all cuts used here
+
+/// What a run costs: steps, and messages' worth of bytes on the fullest channels.
+struct Cost {
+  std::string name;
+  double steps = 0;
+  double messages = 0;
+  double time(double rho) const { return steps * rho + messages; }  // in units of m T_c
+};
+
+struct Variant {
+  const char* label;
+  std::string_view algorithm;
+  std::uint32_t h = 0;
+  std::uint32_t chunk = 0;
+};
+
+Cost emulate(const Machine& machine, const std::vector<NodeId>& sources, const Variant& variant) {
+  Request request;
+  request.collective = Collective::multinode_broadcast;
+  request.sources = sources;
+  request.bytes = message_bytes;
+  request.h = variant.h;
+  request.chunk = variant.chunk;
+  const Algorithm& algorithm = *find_algorithm(Collective::multinode_broadcast, variant.algorithm);
+  const Plan plan = algorithm.plan(machine, request);
+  const RunResult run = Engine(machine, placement_of(machine, request, plan), {}).run(plan.start);
+  if (!run.good() || !run.verified) {
+    std::fprintf(stderr, "%s is wrong on %s\n", variant.label, machine.topology.text().c_str());
+    std::exit(1);
+  }
+  std::string name = variant.label;
+  if (variant.h > 0) name += "(" + std::to_string(variant.h) + ")";
+  return {name, static_cast<double>(run.steps), static_cast<double>(run.channel_bytes_sum) / static_cast<double>(message_bytes)};
+}
+
+std::vector<NodeId> random_sources(NodeId nodes, NodeId count) {
+  std::vector<NodeId> all(nodes);
+  for (NodeId node = 0; node < nodes; ++node) all[node] = node;
+  std::mt19937_64 random(nodes + count);
+  for (NodeId i = 0; i < count; ++i) std::swap(all[i], all[i + random() % (nodes - i)]);
+  all.resize(count);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::vector<std::uint32_t> partitions(std::uint32_t n) {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t h = 1; h <= n; ++h) {
+    if (n % h == 0) found.push_back(h);
+  }
+  return found;
+}
+
+/// All costs of one machine and source set.
+struct Case {
+  NodeId n, s;
+  double bound;
+  std::vector<Cost> paper;  ///< aggregate-distribute, by h
+  std::vector<Cost> others;
+};
+
+Case measure(NodeId n, NodeId s) {
+  const Machine machine(Topology::parse(std::to_string(n) + "x" + std::to_string(n)));
+  const std::vector<NodeId> sources = random_sources(n * n, s);
+  Case c{n, s, static_cast<double>(s == n * n ? s - 1 : s) / 4, {}, {}};
+  for (const std::uint32_t h : partitions(n)) c.paper.push_back(emulate(machine, sources, {"AD", "aggregate-distribute", h}));
+  for (const Variant& v : {Variant{"EDST", "edst"}, Variant{"EDST/1", "edst", 0, 1}, Variant{"EDST/4", "edst", 0, 4},
+                           Variant{"EDST/16", "edst", 0, 16}, Variant{"RING", "ring"}, Variant{"LOG", "log"}}) {
+    c.others.push_back(emulate(machine, sources, v));
+  }
+  for (const std::uint32_t h : partitions(n)) {
+    if (h == 1 || h == n) continue;
+    c.others.push_back(emulate(machine, sources, {"HIER", "hierarchical", h}));
+    c.others.push_back(emulate(machine, sources, {"HIERL", "hierarchical-log", h}));
+  }
+  return c;
+}
+
+const Cost& cheapest(const std::vector<Cost>& costs, double rho) {
+  return *std::min_element(costs.begin(), costs.end(), [&](const Cost& a, const Cost& b) { return a.time(rho) < b.time(rho); });
+}
+
+const Cost& named(const Case& c, const char* name) {
+  return *std::find_if(c.others.begin(), c.others.end(), [&](const Cost& cost) { return cost.name == name; });
+}
+
+std::string cell(const Cost& cost) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.0f/%.1f", cost.steps, cost.messages);
+  return text;
+}
+
+void print_costs(const std::vector<Case>& cases) {
+  std::printf(
+      "| n | s | bound | AD, by h | EDST | EDST/1 | EDST/4 | EDST/16 | RING | HIER, by h | HIERL, by h | LOG "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  const auto by_h = [](const std::vector<Cost>& costs, const std::string& prefix) {
+    std::string text;
+    for (const Cost& cost : costs) {
+      if (cost.name.rfind(prefix + "(", 0) == 0)
+        text += (text.empty() ? "" : ", ") + cost.name.substr(prefix.size() + 1, cost.name.size() - prefix.size() - 2) + ": " + cell(cost);
+    }
+    return text;
+  };
+  for (const Case& c : cases) {
+    std::printf("| %u | %u | %.2f | %s |", c.n, c.s, c.bound, by_h(c.paper, "AD").c_str());
+    for (const char* name : {"EDST", "EDST/1", "EDST/4", "EDST/16", "RING"}) std::printf(" %s |", cell(named(c, name)).c_str());
+    std::printf(" %s | %s | %s |\n", by_h(c.others, "HIER").c_str(), by_h(c.others, "HIERL").c_str(), cell(named(c, "LOG")).c_str());
+  }
+}
+
+constexpr double ratios[] = {0.01, 0.1, 1, 10, 100, 1000};
+
+void print_winners(const std::vector<Case>& cases) {
+  std::printf("| n | s |");
+  for (const double rho : ratios) std::printf(" %g |", rho);
+  std::printf("\n|---|---|---|---|---|---|---|---|\n");
+  for (const Case& c : cases) {
+    std::printf("| %u | %u |", c.n, c.s);
+    for (const double rho : ratios) {
+      const Cost& best = cheapest(c.others, rho);
+      const Cost& paper = cheapest(c.paper, rho);
+      std::printf(" %s %.*f; %s x%.2f, EDST x%.2f |", best.name.c_str(), best.time(rho) < 100 ? 1 : 0, best.time(rho), paper.name.c_str(),
+                  paper.time(rho) / best.time(rho), named(c, "EDST").time(rho) / best.time(rho));
+    }
+    std::printf("\n");
+  }
+}
+
+/// Where aggregate-distribute becomes cheaper than the synchronous trees.
+std::string crossover(const Cost& paper, const Cost& trees) {
+  const bool steps = paper.steps < trees.steps, messages = paper.messages < trees.messages;
+  if (steps && messages) return "always";
+  if (!steps && !messages) return "never";
+  const double rho = (paper.messages - trees.messages) / (trees.steps - paper.steps);
+  char text[64];
+  std::snprintf(text, sizeof text, "%s %.*f", steps ? "above" : "below", rho < 10 ? 2 : 0, rho);
+  return text;
+}
+
+void print_crossovers(const std::vector<Case>& cases) {
+  std::printf("| n | s | AD cheaper than EDST, by h | AD cheaper than everything else |\n|---|---|---|---|\n");
+  for (const Case& c : cases) {
+    std::string by_h;
+    for (const Cost& cost : c.paper)
+      by_h += (by_h.empty() ? "" : ", ") + cost.name.substr(3, cost.name.size() - 4) + ": " + crossover(cost, named(c, "EDST"));
+    double closest = std::numeric_limits<double>::infinity(), at = 0;
+    for (double rho = 0.01; rho < 1000; rho *= 1.1) {
+      const double ratio = cheapest(c.paper, rho).time(rho) / cheapest(c.others, rho).time(rho);
+      if (ratio < closest) {
+        closest = ratio;
+        at = rho;
+      }
+    }
+    std::printf("| %u | %u | %s | %s; closest x%.2f at rho = %.*f |\n", c.n, c.s, by_h.c_str(), closest < 1 ? "yes" : "nowhere", closest,
+                at < 10 ? 2 : 0, at);
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::vector<Case> cases;
+  for (const NodeId n : {10U, 16U, 25U, 30U}) {
+    for (const NodeId s : {1U, n, n * n / 4, n * n}) cases.push_back(measure(n, s));
+  }
+  for (const NodeId s : {1U, 64U, 256U}) cases.push_back(measure(64, s));
+  std::printf("### Steps / messages on the fullest channels\n\n");
+  print_costs(cases);
+  std::printf(
+      "\n### Model time in units of m T_c, by rho = T_s / (m T_c): the winner; how many times as long the paper's scheme (best h) and the "
+      "trees take\n\n");
+  print_winners(cases);
+  std::printf("\n### Where the paper's scheme is ahead of the trees\n\n");
+  print_crossovers(cases);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/// synthesized: the lower bound itself, on every torus tried.
+#include <random>
+
+#include "algorithms/bounds.hpp"
+#include "algorithms/broadcast/circuit/table_step.hpp"
+#include "algorithms/broadcast/synthesis/synthesizer.hpp"
+#include "algorithms/broadcast/synthesized.hpp"
+#include "runtime/engine.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/schedule_judge.hpp"
+#include "tests/support/shapes.hpp"
+
+using namespace torus;
+using namespace torus::broadcast;
+
+namespace {
+
+/// Legal, complete, in ceil(log_{ports+1} N) steps, none of them idle.
+void check_bound(const std::vector<std::int32_t>& extents, std::int32_t ports) {
+  std::vector<DimensionShape> shape;
+  for (const std::int32_t n : extents) shape.push_back({n, Wiring::ring});
+  const Topology topology(std::move(shape));
+  if (ports > topology.max_ports()) return;
+  CAPTURE(topology.text(), ports);
+  std::uint32_t bound = 0;
+  for (std::uint64_t reached = 1; reached < topology.nodes(); reached *= static_cast<std::uint64_t>(ports) + 1) ++bound;
+  const auto found = Synthesizer(topology, ports).broadcast_in(bound);
+  REQUIRE(found.has_value());
+  CircuitSchedule schedule;
+  for (const auto& circuits : *found) schedule.add("flow", std::make_unique<TableStep>(topology, circuits));
+  const support::Judgement judgement = support::judge(topology, ports, schedule);
+  REQUIRE(judgement.offence == "");
+  REQUIRE(judgement.informed.size() == topology.nodes());
+  REQUIRE(judgement.messages == topology.nodes() - 1);
+  REQUIRE(judgement.idle_steps == 0);
+  REQUIRE(schedule.steps() == bound);
+}
+
+bool nearly_full(std::uint64_t nodes, std::int32_t ports, double share) {
+  std::uint64_t full = 1;
+  while (full < nodes) full *= static_cast<std::uint64_t>(ports) + 1;
+  return static_cast<double>(nodes) > share * static_cast<double>(full);
+}
+
+}  // namespace
+
+TEST_CASE("synthesized meets the bound on all 2D tori to 40x40 and on rings, with any ports", "[conformance]") {
+  for (std::int32_t ports = 1; ports <= 4; ++ports) {
+    for (std::int32_t a = 1; a <= 40; ++a) {
+      for (std::int32_t b = a; b <= 40; ++b) check_bound({a, b}, ports);
+    }
+    for (std::int32_t n = 33; n <= 1000; n += 31) check_bound({n}, ports);
+  }
+}
+
+TEST_CASE("synthesized meets the bound on all 3D tori with sides 2 to 8, on 4D and 5D ones, with any ports", "[conformance]") {
+  for (std::int32_t ports = 1; ports <= 10; ++ports) {
+    for (std::int32_t a = 2; a <= 8; ++a) {
+      for (std::int32_t b = a; b <= 8; ++b) {
+        for (std::int32_t c = b; c <= 8; ++c) check_bound({a, b, c}, ports);
+      }
+    }
+    for (std::int32_t a = 2; a <= 4; ++a) {
+      for (std::int32_t b = a; b <= 4; ++b) {
+        check_bound({2, a, b, 5}, ports);
+        check_bound({2, a, 2, b, 3}, ports);
+      }
+    }
+  }
+}
+
+TEST_CASE("synthesized meets the bound where squeeze-expand misses its theorems", "[conformance]") {
+  check_bound({2, 7, 7}, 4);
+  check_bound({2, 7, 9}, 4);
+  check_bound({2, 9, 9}, 4);
+  check_bound({2, 5, 5}, 5);
+}
+
+TEST_CASE("synthesized meets the bound on 2D and 3D tori that are just full", "[conformance]") {
+  for (std::int32_t ports = 2; ports <= 4; ++ports) {
+    for (std::int32_t a = 2; a <= 55; ++a) {
+      for (std::int32_t b = a; a * b <= 3125; ++b) {
+        if (nearly_full(static_cast<std::uint64_t>(a * b), ports, 0.99)) check_bound({a, b}, ports);
+      }
+    }
+  }
+  for (std::int32_t a = 2; a <= 8; ++a) {
+    for (std::int32_t b = a; a * b <= 343; ++b) {
+      for (std::int32_t c = b; a * b * c <= 343; ++c) {
+        if (nearly_full(static_cast<std::uint64_t>(a * b * c), 6, 0.97)) check_bound({a, b, c}, 6);
+      }
+    }
+  }
+  check_bound({2, 4, 300}, 6);  // the last resorts of the search
+  check_bound({4, 3906}, 4);
+}
+
+TEST_CASE("synthesized meets the bound on long thin and on large tori", "[conformance]") {
+  for (std::int32_t ports = 1; ports <= 6; ++ports) {
+    for (const std::int32_t n : {49, 150, 333, 600, 1201}) {
+      for (std::int32_t a = 2; a <= 4; ++a) check_bound({a, n}, ports);
+      check_bound({2, n, 2}, ports);
+      check_bound({n, 2, 3}, ports);
+    }
+    check_bound({124, 126}, ports);
+    check_bound({128, 128}, ports);
+    check_bound({20, 28, 30}, ports);
+  }
+}
+
+TEST_CASE("synthesized finds the bound on nine meshes of ten, from a corner and from within, and never needs two steps more",
+          "[conformance]") {
+  int all = 0;
+  int met = 0;
+  for (std::int32_t ports = 1; ports <= 4; ++ports) {
+    for (std::int32_t a = 2; a <= 11; ++a) {
+      for (std::int32_t b = 2; b <= 11; ++b) {
+        const Topology mesh({{a, Wiring::line}, {b, a % 2 == 0 ? Wiring::line : Wiring::ring}});
+        if (ports > mesh.max_ports()) continue;
+        for (const NodeId root : {NodeId{0}, mesh.nodes() / 2 + 1}) {
+          CAPTURE(mesh.text(), ports, root);
+          Synthesizer synthesizer(mesh, ports, root);
+          const std::uint32_t bound = synthesizer.least_steps();
+          ++all;
+          if (synthesizer.broadcast_in(bound)) {
+            ++met;
+          } else {
+            REQUIRE(synthesizer.broadcast_in(bound + 1));
+          }
+        }
+      }
+    }
+  }
+  CHECK(met * 10 >= all * 9);
+}
+
+TEST_CASE("a synthesis is the same every time", "[conformance]") {
+  const Topology torus = Topology::parse("4x156");
+  const auto once = Synthesizer(torus, 4).broadcast_in(4);
+  const auto again = Synthesizer(torus, 4).broadcast_in(4);
+  REQUIRE((once && again));
+  for (std::size_t step = 0; step < 4; ++step) {
+    REQUIRE((*once)[step].size() == (*again)[step].size());
+    for (std::size_t i = 0; i < (*once)[step].size(); ++i) {
+      REQUIRE((*once)[step][i].from == (*again)[step][i].from);
+      REQUIRE((*once)[step][i].route == (*again)[step][i].route);
+    }
+  }
+}
+
+TEST_CASE("synthesized runs on the engine from first, last and random sources, every byte right", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (const char* text :
+       {"1",       "1x1",     "2",  "9",        "2x2",      "5x7",      "1x6x9", "12x40",      "25x31",   "2x7x7",      "6x1x5x1x4",
+        "8x10x12", "2x3x4x5", "9m", "mesh:1x4", "mesh:2x8", "mesh:5x5", "6x7m",  "mesh:13x11", "4mx5x6m", "hypercube:6"}) {
+    const Topology topology = Topology::parse(text);
+    for (std::int32_t ports = 1; ports <= topology.max_ports(); ++ports) {
+      const Machine machine(topology, ports, Switching::circuit);
+      for (const NodeId source : {NodeId{0}, topology.nodes() - 1, support::random_below(random, topology.nodes())}) {
+        CAPTURE(text, ports, source);
+        Request request;
+        request.sources = {source};
+        request.bytes = 40;
+        REQUIRE(!synthesized.refuses(machine, request));
+        const Plan plan = synthesized.plan(machine, request);
+        const std::uint32_t bound = Synthesizer(topology, ports, source).least_steps();
+        REQUIRE(bound >= lower_bounds(machine, request).steps);
+        REQUIRE(plan.steps >= bound);
+        REQUIRE(plan.steps <= bound + (topology.is_torus() ? 0 : 1));
+        RunOptions options;
+        options.executor = ExecutorKind::serial;
+        options.program_bytes = plan.table_bytes + plan.node_bytes * topology.nodes();
+        const RunResult result = Engine(machine, placement_of(machine, request, plan), options).run(plan.start);
+        if (!result.violations.empty()) FAIL(result.violations.front().text);
+        REQUIRE(result.good());
+        REQUIRE(result.verified);
+        REQUIRE(result.steps == plan.steps);
+        REQUIRE(result.duplicates == 0);
+        REQUIRE(static_cast<double>(result.channel_bytes_sum) == plan.channel_bytes);
+      }
+    }
+  }
+}
+
+TEST_CASE("synthesized refuses what it cannot do and names what would do", "[conformance]") {
+  const auto refusal = [](const char* text, Switching switching) {
+    Request request;
+    request.sources = {0};
+    return synthesized.refuses(Machine(Topology::parse(text), 0, switching), request).value_or("");
+  };
+  CHECK(refusal("8x12c", Switching::circuit).find("needs a torus or mesh") != std::string::npos);
+  CHECK(refusal("8x12", Switching::wormhole).find("circuit would do") != std::string::npos);
+  CHECK(refusal("1024x1025", Switching::circuit).find("1024x1024 would do") != std::string::npos);
+  CHECK(refusal("7x9", Switching::circuit).empty());
+}

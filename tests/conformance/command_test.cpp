@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+/// The command from outside, as a user or a script meets it.
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/catalogue.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/process.hpp"
+
+using namespace torus;
+using Json = nlohmann::json;
+
+namespace {
+
+/// "run broadcast --on 4x4" in words; a word in single quotes may hold spaces or be empty.
+std::vector<std::string> words(const std::string& line) {
+  std::vector<std::string> out;
+  std::string word;
+  bool quoted = false;
+  bool any = false;
+  for (const char c : line + " ") {
+    if (c == '\'') {
+      quoted = !quoted;
+      any = true;
+    } else if (c == ' ' && !quoted) {
+      if (any) out.push_back(word);
+      word.clear();
+      any = false;
+    } else {
+      word += c;
+      any = true;
+    }
+  }
+  return out;
+}
+
+support::Ended command(const std::string& line) { return support::run_program(TORUS_PROGRAM, {.arguments = words(line)}); }
+
+std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+
+/// A run that takes minutes unless it is stopped, of small steps.
+const std::string endless = "run total-exchange --on 40x40 --algorithm a2 --bytes 0 --executor serial ";
+
+}  // namespace
+
+TEST_CASE("every wrong command line is refused with one line and status 2", "[conformance]") {
+  const support::Folder folder;
+  folder.write("trace", "hello\n");
+  const std::vector<std::string> bad{
+      "",
+      "rum",
+      "Run broadcast",
+      "-x",
+      "--foo",
+      "run",
+      "run bcast",
+      "run broadcast extra",
+      "run broadcast --bytez 4",
+      "run broadcast -z",
+      "run broadcast --on",
+      "run broadcast --on ''",
+      "run broadcast --on 16y16",
+      "run broadcast --on 0x4",
+      "run broadcast --on -4x4",
+      "run broadcast --on 4x",
+      "run broadcast --on x4",
+      "run broadcast --on 4xx4",
+      "run broadcast --on 4.5x4",
+      "run broadcast --on 4x4q",
+      "run broadcast --on 2^99",
+      "run broadcast --on 2^",
+      "run broadcast --on hypercube:0",
+      "run broadcast --on hypercube:40",
+      "run broadcast --on mesh:",
+      "run broadcast --on 99999x99999",
+      "run broadcast --on 99999999999",
+      "run broadcast --on 4x4 --on 8x8",
+      "run broadcast --ports 0",
+      "run broadcast --ports 7",
+      "run broadcast --ports -1",
+      "run broadcast --ports many",
+      "run broadcast --ports 1.5",
+      "run broadcast --switching train",
+      "run broadcast --switching Packet",
+      "run broadcast --contention maybe",
+      "run broadcast --routing 0,0,1",
+      "run broadcast --routing 0,1",
+      "run broadcast --routing a,b,c",
+      "run broadcast --routing ''",
+      "run broadcast --algorithm wang-tsang",
+      "run broadcast --algorithm ''",
+      "run broadcast --algorithm a2",
+      "run total-exchange --algorithm flood",
+      "run broadcast --on 4x5 --algorithm wang-tseng",
+      "run broadcast --on 4x4 --algorithm flood --ports 1",
+      "run broadcast --bytes 4KB",
+      "run broadcast --bytes -1",
+      "run broadcast --bytes 1.5",
+      "run broadcast --bytes 99999999999999999999",
+      "run broadcast --bytes ''",
+      "run broadcast --source 4096",
+      "run broadcast --source 16,0,0",
+      "run broadcast --source 1,1",
+      "run broadcast --source 0;1",
+      "run broadcast --source all",
+      "run broadcast --source none",
+      "run multinode-broadcast --sources 0;0",
+      "run multinode-broadcast --sources random:257",
+      "run multinode-broadcast --sources random:x",
+      "run multinode-broadcast --sources row:16",
+      "run multinode-broadcast --sources block:17x1",
+      "run multinode-broadcast --sources density:2",
+      "run multinode-broadcast --sources somewhere",
+      "run total-exchange --sources 3",
+      "run broadcast --seed -1",
+      "run broadcast --seed x",
+      "run broadcast --seed 18446744073709551616",
+      "run broadcast --segments 0",
+      "run broadcast --segments some",
+      "run total-exchange --segments 2",
+      "run broadcast --h 3",
+      "run multinode-broadcast --h 0",
+      "run multinode-broadcast --prefix global4",
+      "run multinode-broadcast --chunk 0",
+      "run multinode-broadcast --expect -1",
+      "run broadcast --threads 0",
+      "run broadcast --threads 9999",
+      "run broadcast --executor fast",
+      "run broadcast --ts -1",
+      "run broadcast --tc nan",
+      "run broadcast --th x",
+      "run broadcast --memory 0",
+      "run broadcast --memory lots",
+      "run broadcast --memory 1KiB",
+      "run broadcast --on 1024x1024x64 --bytes 1GiB",
+      "run broadcast --repeat 0",
+      "run broadcast --on 4x4 --repeat 2 --trace " + folder.file("t"),
+      "run broadcast --digest 12",
+      "run broadcast --json=maybe",
+      "run broadcast --trace",
+      "run broadcast --on 4x4 --trace " + folder.file("none/t"),
+      "run broadcast --on 4x4 --trace " + folder.file(""),
+      "run broadcast --on 4x4 --csv " + folder.file("none/t"),
+      "list everything",
+      "list broadcast total-exchange",
+      "list --yaml",
+      "verify",
+      "verify " + folder.file("none"),
+      "verify " + folder.file(""),
+      "verify " + folder.file("trace"),
+      "verify /dev/null",
+      "bounds --on 3y",
+      "bounds 4x4",
+      "bounds --ports 99",
+      "stress --only magic",
+      "stress --seconds -1",
+      "stress --seconds soon",
+      "stress --runs 0",
+      "stress --seed x",
+      "stress --executor x",
+      "stress --threads 0",
+      "stress --seconds 1 --csv " + folder.file("none/t"),
+  };
+  REQUIRE(bad.size() >= 60);
+  for (const std::string& line : bad) {
+    const support::Ended ended = command(line);
+    CAPTURE(line, ended.err);
+    CHECK(ended.status == 2);
+    CHECK(ended.out.empty());
+    CHECK(lines(ended.err) == 1);
+    CHECK(ended.err.starts_with("torus: "));
+    CHECK(ended.err.size() > 30);   // it says more than "no"
+    CHECK(ended.err.size() < 600);
+  }
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a refusal names the value, the rule and what would do", "[conformance]") {
+  const auto says = [](const std::string& line, std::initializer_list<const char*> parts) {
+    const std::string err = command(line).err;
+    CAPTURE(line, err);
+    for (const char* part : parts) CHECK(err.find(part) != std::string::npos);
+  };
+  says("rum", {"'rum'", "did you mean 'run'"});
+  says("run brodcast", {"'brodcast'", "did you mean 'broadcast'"});
+  says("run broadcast --byts 4", {"'--byts'", "did you mean '--bytes'"});
+  says("run broadcast --algorithm wang-tsang", {"wang-tsang", "did you mean 'wang-tseng'"});
+  says("run broadcast --bytes 4KB", {"--bytes '4KB'", "KiB", "for instance"});
+  says("run broadcast --on 4x4 --source 9,9", {"'9,9'", "0 to 15", "for instance 3,3"});
+  says("run broadcast --on 4x4 --ports 5", {"--ports '5'", "1 to 4"});
+  says("run multinode-broadcast --prefix global4", {"global4", "did you mean 'global5'"});
+  says("run broadcast --on 4x5 --algorithm wang-tseng", {"wang-tseng", "4x5"});
+}
+
+TEST_CASE("help and version are no errors", "[conformance]") {
+  for (const char* line : {"--help", "--version", "run --help", "list --help", "verify --help", "bounds --help", "stress --help"}) {
+    const support::Ended ended = command(line);
+    CAPTURE(line);
+    CHECK(ended.status == 0);
+    CHECK(ended.err.empty());
+    CHECK(!ended.out.empty());
+  }
+}
+
+TEST_CASE("a run reports every field that programs count on", "[conformance]") {
+  const support::Ended ended = command("run broadcast --on 5x5 --bytes 100 --source 2,2 --json --seed 3 --threads 2 --executor threads");
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  CHECK(lines(ended.out) == 1);
+  const Json json = Json::parse(ended.out);
+  for (const char* field : {"shape", "nodes", "ports", "switching", "contention", "collective", "algorithm", "source", "sources", "bytes", "seed", "threads",
+                            "executor", "steps", "busy_steps", "steps_formula", "steps_lower_bound", "messages", "hops", "bytes_delivered", "max_channel_load",
+                            "model_time_s", "setup_s", "run_s", "verify_s", "delivered_bytes_per_s", "hops_per_s", "peak_rss_bytes", "verified", "trace_digest"}) {
+    CAPTURE(field);
+    CHECK(json.contains(field));
+  }
+  CHECK(json["shape"] == "5x5");
+  CHECK(json["nodes"] == 25);
+  CHECK(json["ports"] == 4);
+  CHECK(json["source"] == 12);
+  CHECK(json["sources"] == Json::array({12}));
+  CHECK(json["seed"] == 3);
+  CHECK(json["threads"] == 2);
+  CHECK(json["executor"] == "threads");
+  CHECK(json["bytes_delivered"] >= 24 * 100);
+  CHECK(json["verified"] == true);
+  CHECK(json["steps"] == json["steps_formula"]);
+}
+
+TEST_CASE("with no algorithm named the one with the least model time is taken, and the report says why", "[conformance]") {
+  const Json chosen = Json::parse(command("run broadcast --on 5x5 --bytes 1KiB --json").out);
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->collective != Collective::broadcast) continue;
+    const support::Ended ended =
+        command("run broadcast --on 5x5 --bytes 1KiB --json --switching wormhole --ports 4 --contention forbid --algorithm " + std::string(algorithm->name));
+    if (ended.status == 2) continue;
+    CAPTURE(algorithm->name);
+    CHECK(Json::parse(ended.out)["model_time_formula_s"].get<double>() >= chosen["model_time_formula_s"].get<double>());
+  }
+  CHECK(chosen["chosen_because"].get<std::string>().find("least predicted model time") != std::string::npos);
+  CHECK(command("run broadcast --on 5x5 --bytes 1KiB").out.find("; next ") != std::string::npos);
+}
+
+TEST_CASE("a named algorithm gets the machine that it was made for, unless one is described", "[conformance]") {
+  CHECK(Json::parse(command("run broadcast --on 4x4 --algorithm flood --json").out)["switching"] == "packet");
+  CHECK(Json::parse(command("run broadcast --on 4x4 --algorithm flood --switching circuit --json").out)["switching"] == "circuit");
+  CHECK(Json::parse(command("run broadcast --on 4x4 --algorithm span --json").out)["switching"] == "circuit");
+  CHECK(Json::parse(command("run total-exchange --on 4x4 --json").out)["switching"] == "packet");
+  CHECK(Json::parse(command("run broadcast --on 4x4 --json").out)["switching"] == "wormhole");
+}
+
+TEST_CASE("a trace that was written is judged legal and has the run's digest", "[conformance]") {
+  const support::Folder folder;
+  for (const char* name : {"t.jsonl", "t.jsonl.gz"}) {
+    for (const char* what : {"broadcast --on 7x7", "total-exchange --on 3x4m --ports 1", "broadcast --on 3c --algorithm flood"}) {
+      const support::Ended run = command(std::string("run ") + what + " --bytes 8 --json --trace " + folder.file(name));
+      CAPTURE(name, what, run.err);
+      REQUIRE(run.status == 0);
+      const support::Ended verify = command("verify --json " + folder.file(name));
+      CAPTURE(verify.err);
+      REQUIRE(verify.status == 0);
+      CHECK(Json::parse(verify.out)["trace_digest"] == Json::parse(run.out)["trace_digest"]);
+      CHECK(Json::parse(verify.out)["hops"] == Json::parse(run.out)["hops"]);
+    }
+  }
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("an illegal trace is refused with status 1, from a file as from standard input", "[conformance]") {
+  const support::Folder folder;
+  REQUIRE(command("run broadcast --on 5x5 --bytes 8 --trace " + folder.file("t")).status == 0);
+  std::string text = support::text_of_file(folder.file("t"));
+  text.erase(text.rfind('\n', text.size() - 2) + 1);  // the last message is lost
+  const std::string path = folder.write("short", text);
+  const support::Ended file = command("verify " + path);
+  CAPTURE(file.err);
+  CHECK(file.status == 1);
+  CHECK(lines(file.err) == 1);
+  CHECK(file.err.find("lacks block") != std::string::npos);
+  CHECK(file.out.find("REFUSED") != std::string::npos);
+  const support::Ended pipe = support::run_program(TORUS_PROGRAM, {.arguments = {"verify", "-", "--json"}, .in = path});
+  CHECK(pipe.status == 1);
+  CHECK(Json::parse(pipe.out)["ok"] == false);
+  const support::Ended broken = command("verify " + folder.write("broken", text + "{\"step\":\n"));
+  CHECK(broken.status == 2);
+  CHECK(broken.err.find(" line " + std::to_string(lines(text) + 1) + ": ") != std::string::npos);
+}
+
+TEST_CASE("the digest that a run must have can be asked for", "[conformance]") {
+  const std::string line = "run broadcast --on 4x4 --bytes 8";
+  const std::string digest = Json::parse(command(line + " --json").out)["trace_digest"];
+  CHECK(command(line + " --digest " + digest).status == 0);
+  const support::Ended other = command(line + " --json --digest 0000000000000000");
+  CHECK(other.status == 1);
+  CHECK(lines(other.err) == 1);
+  CHECK(Json::parse(other.out)["verified"] == false);
+}
+
+TEST_CASE("repetitions are timed and summed up", "[conformance]") {
+  const Json json = Json::parse(command("run broadcast --on 8x8 --bytes 1KiB --repeat 7 --json").out);
+  CHECK(json["repeat"]["runs"] == 7);
+  CHECK(json["repeat"]["run_s_min"] <= json["repeat"]["run_s_median"]);
+  CHECK(json["repeat"]["run_s_median"] <= json["repeat"]["run_s_max"]);
+  CHECK(json["repeat"]["run_s_median"] == json["run_s"]);
+}
+
+TEST_CASE("figures go to a CSV file of one head and one line", "[conformance]") {
+  const support::Folder folder;
+  REQUIRE(command("run broadcast --on 4x4 --csv " + folder.file("r.csv")).status == 0);
+  const std::string text = support::text_of_file(folder.file("r.csv"));
+  CHECK(lines(text) == 2);
+  CHECK(text.starts_with("shape,nodes,ports,"));
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("every algorithm is listed, with all that it says of itself", "[conformance]") {
+  const Json json = Json::parse(command("list --json").out);
+  CHECK(json.size() == catalogue().size());
+  const std::string table = command("list").out;
+  for (const Algorithm* algorithm : catalogue()) CHECK(table.find(algorithm->name) != std::string::npos);
+  for (const auto& entry : json) {
+    for (const char* field : {"collective", "algorithm", "switching", "ports", "shapes", "steps", "source"}) CHECK(!entry[field].get<std::string>().empty());
+  }
+}
+
+TEST_CASE("bounds of a shape are its product formulas", "[conformance]") {
+  // 4x4: every node has distances 0..4 with sum 2 * 4 * (0+1+1+2) = 32; half of it is cut by 2 * 4 links.
+  const Json json = Json::parse(command("bounds --on 4x4 --json").out);
+  CHECK(json["diameter"] == 4);
+  CHECK(json["average_distance"].get<double>() == Approx(32.0 / 15));
+  CHECK(json["bisection_links"] == 8);
+  CHECK(json["bound3_steps"] == 32);
+  CHECK(json["bound4_steps"] == 8);
+  CHECK(command("bounds").status == 0);
+}
+
+TEST_CASE("a full disk, a full or closed standard output end with status 1 and one line", "[conformance]") {
+  const std::vector<std::string> run = words("run broadcast --on 4x4 --bytes 8");
+  const auto with = [&](std::initializer_list<const char*> more) {
+    std::vector<std::string> all = run;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const std::vector<support::Ended> ends{
+      support::run_program(TORUS_PROGRAM, {.arguments = with({"--trace", "/dev/full"})}),
+      support::run_program(TORUS_PROGRAM, {.arguments = with({"--csv", "/dev/full"})}),
+      support::run_program(TORUS_PROGRAM, {.arguments = run, .out = "/dev/full"}),
+      support::run_program(TORUS_PROGRAM, {.arguments = run, .closed_pipe = true}),
+      support::run_program(TORUS_PROGRAM, {.arguments = {"list"}, .closed_pipe = true}),
+      support::run_program(TORUS_PROGRAM, {.arguments = {"--help"}, .closed_pipe = true}),
+  };
+  for (const support::Ended& ended : ends) {
+    CAPTURE(ended.err);
+    CHECK(ended.status == 1);
+    CHECK(lines(ended.err) == 1);
+  }
+}
+
+TEST_CASE("a folder that may not be written to is refused", "[conformance]") {
+  if (::geteuid() == 0) return;  // nothing is forbidden to root
+  const support::Folder folder;
+  std::filesystem::permissions(folder.file(""), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  const support::Ended ended = command("run broadcast --on 4x4 --trace " + folder.file("t"));
+  std::filesystem::permissions(folder.file(""), std::filesystem::perms::owner_all);
+  CHECK(ended.status == 2);
+  CHECK(lines(ended.err) == 1);
+}
+
+TEST_CASE("SIGINT and SIGTERM end a run at its next step and leave no file behind", "[conformance]") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const support::Folder folder;
+    const auto start = std::chrono::steady_clock::now();
+    const support::Ended ended = support::run_program(
+        TORUS_PROGRAM, {.arguments = words(endless + "--trace " + folder.file("t.gz") + " --csv " + folder.file("c")), .after = std::chrono::milliseconds(1500), .signal = signal});
+    CAPTURE(signal, ended.err);
+    CHECK(ended.status == 1);
+    CHECK(ended.signal == 0);
+    CHECK(ended.err.find("interrupted") != std::string::npos);
+    CHECK(lines(ended.err) == 1);
+    CHECK(folder.files() == 0);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+  }
+}
+
+TEST_CASE("SIGINT ends the stress with its table so far", "[conformance]") {
+  const support::Ended ended =
+      support::run_program(TORUS_PROGRAM, {.arguments = words("stress --seconds 600 --json"), .after = std::chrono::milliseconds(1500), .signal = SIGINT});
+  CAPTURE(ended.err);
+  CHECK(ended.status == 1);
+  CHECK(Json::parse(ended.out)["interrupted"] == true);
+}
+
+TEST_CASE("a failing stress command line repeats what the stress saw", "[conformance]") {
+  const support::Ended ended = command("stress --runs 30 --seed 3 --json --only flood");
+  CAPTURE(ended.err);
+  CHECK(ended.status == 0);
+  CHECK(Json::parse(ended.out)["runs"] == 30);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/// What the tests of the multi-node broadcasts share: source sets by their shape, and what holds of every run.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "algorithms/multinode_broadcast/balance.hpp"
+#include "algorithms/multinode_broadcast/forecast.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/collect.hpp"
+#include "tests/support/emulate.hpp"
+
+namespace torus::support {
+
+inline Bytes phase_bytes(const RunResult& run, std::string_view phase) {
+  Bytes sum = 0;
+  for (const StepRecord& record : run.step_records) sum += record.phase != nullptr && record.phase == phase ? record.most_bytes : 0;
+  return sum;
+}
+
+inline std::uint64_t phase_steps(const RunResult& run, std::string_view phase) {
+  return static_cast<std::uint64_t>(std::count_if(run.step_records.begin(), run.step_records.end(), [&](const StepRecord& record) {
+    return record.phase != nullptr && record.phase == phase;
+  }));
+}
+
+inline Request multinode_request(std::vector<NodeId> sources, Bytes bytes) {
+  Request request;
+  request.collective = Collective::multinode_broadcast;
+  request.sources = std::move(sources);
+  request.bytes = bytes;
+  return request;
+}
+
+inline const Algorithm& multinode_algorithm(std::string_view name) { return *find_algorithm(Collective::multinode_broadcast, name); }
+
+inline Machine square(std::int32_t n) { return Machine(Topology(std::vector<DimensionShape>(2, DimensionShape{n, Wiring::ring}))); }
+
+/// Runs an algorithm: complete, legal, in the promised number of steps, below no bound.
+inline Emulation checked(std::string_view name, const Machine& machine, const Request& request,
+                         ExecutorKind executor = ExecutorKind::serial) {
+  const Algorithm& algorithm = multinode_algorithm(name);
+  const auto why = algorithm.refuses(machine, request);
+  INFO(why.value_or(""));
+  REQUIRE_FALSE(why.has_value());
+  RunOptions options;
+  options.executor = executor;
+  const Emulation e = emulate(algorithm, machine, request, options);
+  for (const Violation& violation : e.result.violations) FAIL_CHECK(violation.text);
+  CHECK_FALSE(e.result.hang.has_value());
+  CHECK(e.result.good());
+  CHECK(e.result.verified);
+  if (e.plan.steps_exact) {
+    CHECK(e.result.steps == e.plan.steps);
+  } else {
+    CHECK(e.result.steps <= e.plan.steps);
+  }
+  CHECK(e.result.steps >= e.bounds.steps);
+  CHECK(static_cast<double>(e.result.channel_bytes_sum) >= e.bounds.channel_bytes);
+  return e;
+}
+
+inline std::vector<NodeId> every(NodeId nodes, NodeId k) {
+  std::vector<NodeId> sources;
+  for (NodeId node = 0; node < nodes; node += k) sources.push_back(node);
+  return sources;
+}
+
+/// Source sets of an n x n torus by their shape.
+inline std::vector<std::pair<std::string, std::vector<NodeId>>> source_sets(std::int32_t n, std::int32_t h, std::mt19937_64& random) {
+  const auto side = static_cast<NodeId>(n), nodes = side * side;
+  std::vector<std::pair<std::string, std::vector<NodeId>>> sets{{"none", {}},
+                                                                {"one", {nodes / 2}},
+                                                                {"two", {0, nodes - 1}},
+                                                                {"half", random_nodes(random, nodes, 2)},
+                                                                {"about n", random_nodes(random, nodes, side)}};
+  std::vector<NodeId> row, column, diagonal, cluster, to_one_ddn;
+  for (NodeId i = 0; i < side; ++i) {
+    row.push_back(side * (side / 2) + i);
+    column.push_back(side * i + side / 3);
+    diagonal.push_back(side * i + i);
+  }
+  for (NodeId node = 0; node < nodes; ++node) {
+    if (node / side < (side + 1) / 2 && node % side < (side + 1) / 2) cluster.push_back(node);
+    if (multinode::ddn_loads(n, h, multinode::Prefix::none, std::vector<NodeId>{node}).before.front() == 1) to_one_ddn.push_back(node);
+  }
+  sets.emplace_back("a row", row);
+  sets.emplace_back("a column", column);
+  sets.emplace_back("the diagonal", diagonal);
+  sets.emplace_back("a cluster", cluster);
+  sets.emplace_back("all to DDN 0", to_one_ddn);
+  return sets;
+}
+
+/// All nodes are sources: every transfer of the fixed patterns is made, so that what is legal here is legal for any sources; and the
+/// bytes are known exactly.
+inline void check_all_sources(std::int32_t n, Bytes bytes, std::span<const std::string_view> prefixes) {
+  const Machine machine = square(n);
+  Request request = multinode_request(all_nodes(machine.topology.nodes()), bytes);
+  request.expected_sources = machine.topology.nodes();
+  const auto exact = [&](std::string_view name) {
+    CAPTURE(name, n, request.h, request.prefix);
+    const Emulation e = checked(name, machine, request);
+    CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
+  };
+  exact("ring");
+  exact("edst");
+  exact("log");
+  for (const std::int32_t h : multinode::divisors(n)) {
+    request.h = static_cast<std::uint32_t>(h);
+    exact("hierarchical");
+    exact("hierarchical-log");
+    for (const std::string_view prefix : prefixes) {
+      request.prefix = prefix;
+      exact("aggregate-distribute");
+    }
+    request.prefix.clear();
+  }
+}
+
+inline constexpr std::array<std::string_view, 7> multinode_names{
+    "ring", "log", "edst", "edst-pipelined", "hierarchical", "hierarchical-log", "aggregate-distribute"};
+inline constexpr std::array<std::string_view, 6> all_prefixes{"global5", "diag5", "global3", "diag3", "hash", "none"};
+inline constexpr std::array<std::string_view, 1> default_prefix{"global5"};
+
+}  // namespace torus::support

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/judge.hpp"
+
+#include "runtime/error.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace torus;
+
+namespace {
+
+TraceHeader header_for(const Machine& machine, const char* collective = "broadcast", std::vector<NodeId> sources = {0}) {
+  return {machine, collective, std::move(sources), 1, 1, "by hand", 1};
+}
+
+Verdict judged(const TraceHeader& header, const std::vector<TraceMessage>& messages) {
+  Judge judge(header);
+  for (const TraceMessage& message : messages) {
+    if (!judge.message(message)) break;
+  }
+  return judge.finish();
+}
+
+/// The first offence; empty if there is none.
+std::string offence(const TraceHeader& header, const std::vector<TraceMessage>& messages) {
+  const Verdict verdict = judged(header, messages);
+  return verdict.offences.empty() ? "" : verdict.offences.front();
+}
+
+bool names(const std::string& text, std::initializer_list<const char*> parts) {
+  return std::all_of(parts.begin(), parts.end(), [&](const char* part) { return text.find(part) != std::string::npos; });
+}
+
+const Machine ring4(Topology::parse("4"), 2, Switching::wormhole);
+const std::vector<TraceMessage> ring4_broadcast{{0, 0, 1, {{0, 1}}, 1, {0}}, {0, 0, 3, {{0, -1}}, 1, {0}}, {1, 1, 2, {{0, 1}}, 1, {0}}};
+
+}  // namespace
+
+TEST_CASE("a legal and complete trace is found so, and counted", "[unit]") {
+  const Verdict verdict = judged(header_for(ring4), ring4_broadcast);
+  CHECK(verdict.ok);
+  CHECK(verdict.offences.empty());
+  CHECK(verdict.busy_steps == 2);
+  CHECK(verdict.last_step == 1);
+  CHECK(verdict.messages == 3);
+  CHECK(verdict.hops == 3);
+  CHECK(verdict.bytes == 3);
+  CHECK(verdict.max_channel_load == 1);
+  CHECK(verdict.channel_bytes == 2);
+}
+
+TEST_CASE("each missing message is an incomplete trace that names a node", "[unit]") {
+  for (std::size_t i = 0; i < ring4_broadcast.size(); ++i) {
+    auto messages = ring4_broadcast;
+    messages.erase(messages.begin() + static_cast<std::ptrdiff_t>(i));
+    CHECK(!judged(header_for(ring4), messages).ok);
+  }
+  CHECK(names(offence(header_for(ring4), {ring4_broadcast[0], ring4_broadcast[1]}), {"node (2) lacks block 0"}));
+  CHECK(judged(header_for(ring4), {}).missing_blocks == 3);
+}
+
+TEST_CASE("a block is held from the end of the step on, not before", "[unit]") {
+  auto messages = ring4_broadcast;
+  messages[2].step = 0;
+  CHECK(names(offence(header_for(ring4), messages), {"step 0", "node (1)", "block 0", "does not hold"}));
+}
+
+TEST_CASE("a channel that two messages use is named, with both senders", "[unit]") {
+  const Machine line(Topology::parse("mesh:4"), 2, Switching::wormhole);
+  const std::vector<TraceMessage> messages{{0, 0, 2, {{0, 2}}, 1, {0}}, {0, 1, 2, {{0, 1}}, 1, {}}, {1, 2, 3, {{0, 1}}, 1, {0}}, {1, 2, 1, {{0, -1}}, 1, {0}}};
+  CHECK(names(offence(header_for(line), messages), {"step 0", "channel (1) dimension 0 direction +1", "two messages", "(0)", "(1)"}));
+  const Machine sharing(Topology::parse("mesh:4"), 2, Switching::wormhole, Contention::share);
+  const Verdict shared = judged(header_for(sharing), messages);
+  CHECK(shared.ok);
+  CHECK(shared.max_channel_load == 2);
+  CHECK(shared.max_channel_bytes == 2);
+}
+
+TEST_CASE("ports are counted on both sides", "[unit]") {
+  const Machine one_port(Topology::parse("4"), 1, Switching::wormhole);
+  CHECK(names(offence(header_for(one_port), ring4_broadcast), {"step 0", "node (0)", "sends more than 1"}));
+  const std::vector<TraceMessage> into{{0, 0, 1, {{0, 1}}, 1, {0}}, {1, 0, 3, {{0, -1}}, 1, {0}}, {2, 1, 2, {{0, 1}}, 1, {0}}, {2, 3, 2, {{0, -1}}, 1, {0}}};
+  CHECK(names(offence(header_for(one_port), into), {"step 2", "node (2)", "receives more than 1"}));
+}
+
+TEST_CASE("routes are judged by switching, shape and where they end", "[unit]") {
+  const Topology torus = Topology::parse("4x4m");
+  const auto first = [&](Switching switching, std::vector<Leg> path, NodeId from, NodeId to, std::vector<Dimension> routing = {}) {
+    return offence(header_for(Machine(torus, 0, switching, Contention::forbid, std::move(routing)), "broadcast", {from}), {{0, from, to, std::move(path), 1, {from}}});
+  };
+  const auto lacks = [](const std::string& text) { return names(text, {"lacks block"}); };
+  CHECK(names(first(Switching::packet, {{0, 2}}, 0, 8), {"2 hops under packet"}));
+  CHECK(lacks(first(Switching::packet, {{0, 1}}, 0, 4)));
+  CHECK(names(first(Switching::wormhole, {{1, 1}, {0, 1}}, 0, 5), {"not dimension-ordered"}));
+  CHECK(names(first(Switching::wormhole, {{0, 1}, {1, 1}, {0, 1}}, 0, 9), {"not dimension-ordered"}));
+  CHECK(lacks(first(Switching::wormhole, {{1, 1}, {0, 1}}, 0, 5, {1, 0})));
+  CHECK(lacks(first(Switching::circuit, {{0, 1}, {1, 1}, {0, 1}}, 0, 9)));
+  CHECK(names(first(Switching::wormhole, {{1, 4}}, 0, 0), {"leaves the machine", "(0,3)"}));
+  CHECK(names(first(Switching::wormhole, {{1, -1}}, 0, 3), {"leaves the machine"}));
+  CHECK(names(first(Switching::wormhole, {{0, 1}}, 0, 5), {"ends at node (1,0)"}));
+  CHECK(names(first(Switching::wormhole, {}, 0, 0), {"has no hop"}));
+  CHECK(names(first(Switching::wormhole, {{0, 0}}, 0, 0), {"has no hop"}));
+  CHECK(names(first(Switching::wormhole, {{0, 5}}, 0, 4), {"crosses channel (0,0) dimension 0 direction +1 twice"}));
+  CHECK(names(first(Switching::wormhole, {{0, 2000000001}}, 0, 4), {"crosses", "twice"}));
+  CHECK(lacks(first(Switching::circuit, {{0, 4}, {1, 1}}, 0, 1)));
+}
+
+TEST_CASE("a ring of two has two links, a ring of one none, a complete dimension one to each", "[unit]") {
+  const Machine pair(Topology::parse("2"), 2, Switching::wormhole);
+  CHECK(judged(header_for(pair, "total-exchange", {0, 1}), {{0, 0, 1, {{0, 1}}, 1, {1}}, {0, 0, 1, {{0, -1}}, 1, {}}, {0, 1, 0, {{0, 1}}, 1, {2}}}).ok);
+  const Machine single(Topology::parse("1x2"), 2, Switching::wormhole);
+  CHECK(names(offence(header_for(single), {{0, 0, 0, {{0, 1}}, 1, {0}}}), {"leaves the machine"}));
+  const Machine complete(Topology::parse("5c"), 4, Switching::packet);
+  CHECK(judged(header_for(complete), {{0, 0, 1, {{0, 1}}, 1, {0}}, {0, 0, 2, {{0, 2}}, 1, {0}}, {0, 0, 3, {{0, -2}}, 1, {0}}, {0, 0, 4, {{0, 4}}, 1, {0}}}).ok);
+  CHECK(names(offence(header_for(complete), {{0, 0, 0, {{0, 0}}, 1, {0}}}), {"leaves the machine"}));
+  CHECK(names(offence(header_for(complete), {{0, 0, 0, {{0, 5}}, 1, {0}}}), {"leaves the machine"}));
+}
+
+TEST_CASE("blocks that do not exist, too few bytes and steps that go back are offences", "[unit]") {
+  CHECK(names(offence(header_for(ring4), {{0, 0, 1, {{0, 1}}, 1, {3}}}), {"block 3", "does not exist"}));
+  CHECK(names(offence(header_for(ring4), {{0, 0, 1, {{0, 1}}, 0, {0}}}), {"0 bytes for 1 blocks of 1"}));
+  CHECK(names(offence(header_for(ring4), {ring4_broadcast[2], ring4_broadcast[0]}), {"does not hold"}));
+  auto messages = ring4_broadcast;
+  std::swap(messages[0], messages[2]);
+  CHECK(judged(header_for(ring4), messages).offences.size() >= 2);
+}
+
+TEST_CASE("every collective has its own idea of what must arrive", "[unit]") {
+  const Machine pair(Topology::parse("mesh:2"), 1, Switching::packet);
+  const TraceMessage there{0, 0, 1, {{0, 1}}, 2, {}};
+  const TraceMessage back{0, 1, 0, {{0, -1}}, 2, {}};
+  const auto with = [](TraceMessage message, std::vector<BlockId> blocks) {
+    message.blocks = std::move(blocks);
+    return message;
+  };
+  CHECK(judged(header_for(pair, "multinode-broadcast", {0, 1}), {with(there, {0}), with(back, {1})}).ok);
+  CHECK(!judged(header_for(pair, "multinode-broadcast", {0, 1}), {with(there, {0})}).ok);
+  CHECK(judged(header_for(pair, "multinode-broadcast", {}), {}).ok);
+  CHECK(judged(header_for(pair, "allgather", {0, 1}), {with(there, {0}), with(back, {1})}).ok);
+  CHECK(judged(header_for(pair, "total-exchange", {0, 1}), {with(there, {1}), with(back, {2})}).ok);
+  CHECK(!judged(header_for(pair, "total-exchange", {0, 1}), {with(there, {0}), with(back, {2})}).ok);
+  CHECK(judged(header_for(pair, "scatter", {1}), {with(back, {0})}).ok);
+  CHECK(!judged(header_for(pair, "scatter", {1}), {with(back, {1})}).ok);
+  CHECK(judged(header_for(pair, "gather", {1}), {with(there, {0})}).ok);
+  CHECK(!judged(header_for(pair, "gather", {0}), {with(there, {0})}).ok);
+  TraceHeader cut = header_for(pair, "broadcast", {1});
+  cut.segments = 3;
+  TraceMessage all = with(back, {3, 4, 5});
+  all.bytes = 3;
+  CHECK(judged(cut, {all}).ok);
+  CHECK(!judged(cut, {with(back, {3, 4})}).ok);
+}
+
+TEST_CASE("after ten offences the judge has seen enough", "[unit]") {
+  Judge judge(header_for(ring4));
+  bool going = true;
+  int read = 0;
+  for (; going && read < 100; ++read) going = judge.message({0, 1, 2, {{0, 1}}, 1, {0}});
+  const Verdict verdict = judge.finish();
+  CHECK(read < 20);
+  CHECK(verdict.stopped);
+  CHECK(verdict.offences.size() == 10);
+}
+
+TEST_CASE("a machine that would not fit into memory is refused before anything is allocated", "[unit]") {
+  const Machine huge(Topology::parse("32768x32768x2"), 0, Switching::wormhole);
+  CHECK_THROWS_AS(Judge(header_for(huge)), InputError);
+}

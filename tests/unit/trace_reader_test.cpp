@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/trace_reader.hpp"
+
+#include <zlib.h>
+
+#include "runtime/error.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/folder.hpp"
+
+using namespace torus;
+
+namespace {
+
+const std::string header =
+    R"({"format":"torus-trace","version":1,"shape":[3,4],"wrap":[true,false],"ports":2,"switching":"packet","collective":"broadcast","sources":[0]})";
+
+/// Reads all of it; the complaint, or nothing.
+std::string complaint_about(const std::string& path) {
+  try {
+    TraceReader reader(path);
+    TraceMessage message;
+    while (reader.next(message)) {
+    }
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string complaint_about_text(const std::string& text) {
+  const support::Folder folder;
+  return complaint_about(folder.write("t", text));
+}
+
+}  // namespace
+
+TEST_CASE("a message is read whatever the order of its keys, and unknown keys are passed over", "[unit]") {
+  const support::Folder folder;
+  TraceReader reader(folder.write(
+      "t", header + "\n" + R"({"blocks":[5,6],"note":{"path":[[9,9]],"x":[1,[2]]},"bytes":7,"path":[[0,-1],[1,2]],"dst":8,"src":1,"step":3,"more":null})" + "\r\n"));
+  TraceMessage message;
+  REQUIRE(reader.next(message));
+  CHECK(message.step == 3);
+  CHECK(message.source == 1);
+  CHECK(message.destination == 8);
+  CHECK(message.path == std::vector<Leg>{{0, -1}, {1, 2}});
+  CHECK(message.bytes == 7);
+  CHECK(message.blocks == std::vector<BlockId>{5, 6});
+  CHECK(reader.line() == 2);
+  CHECK(!reader.next(message));
+}
+
+TEST_CASE("a header may leave out what has a usual value", "[unit]") {
+  const support::Folder folder;
+  const TraceReader reader(folder.write("t", R"({"format":"torus-trace","version":1,"shape":[3,4],"ports":99,"switching":"wormhole","collective":"total-exchange"})"));
+  CHECK(reader.header().machine.topology == Topology::parse("3x4"));
+  CHECK(reader.header().machine.ports == 4);  // a node has no more
+  CHECK(reader.header().machine.contention == Contention::forbid);
+  CHECK(reader.header().machine.routing == std::vector<Dimension>{0, 1});
+  CHECK(reader.header().sources.size() == 12);
+  CHECK(reader.header().segments == 1);
+}
+
+TEST_CASE("every malformed message is refused with its line", "[unit]") {
+  const std::string good = R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})";
+  REQUIRE(complaint_about_text(header + "\n" + good + "\n").empty());
+  const std::vector<std::string> bad{
+      "",
+      "x",
+      "null",
+      "17",
+      "\"text\"",
+      "[]",
+      "{}",
+      "{",
+      good.substr(0, 30),
+      good + "x",
+      good + good,
+      R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":1})",
+      R"({"step":-1,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":0.5,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":1e3,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":99999999999,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":"0","src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":12,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":99999999999999999999,"path":[[1,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":null,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":[0],"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":1,"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[1,1],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[1]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[1,1,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[[1,1]]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[2,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[-1,1]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[1,9999999999]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[1,-2147483648]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[1,0.5]],"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":{"a":1},"bytes":1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":-1,"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":[1],"blocks":[0]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":0})",
+      R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[-1]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":["0"]})",
+      R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[[0]]})",
+      R"({"step":0,"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})",
+      "{\"step\":0,\"src\":0,\"dst\":1,\"path\":[[1,1]],\"bytes\":1,\"blocks\":[0],\"\xff\":0}",
+      std::string("{\"step\":0,\0}", 11),
+      std::string(100000, '['),
+  };
+  for (const std::string& line : bad) {
+    CAPTURE(line.substr(0, 120));
+    const std::string complaint = complaint_about_text(header + "\n" + good + "\n" + line + "\n" + good + "\n");
+    CAPTURE(complaint);
+    CHECK(complaint.find(" line 3: ") != std::string::npos);
+    CHECK(complaint.find('\n') == std::string::npos);
+    CHECK(complaint.size() < 400);
+  }
+}
+
+TEST_CASE("every malformed header is refused as line 1", "[unit]") {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = header;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  REQUIRE(complaint_about_text(header).empty());
+  const std::vector<std::string> bad{
+      "",
+      "\n",
+      "hello",
+      "[]",
+      "{}",
+      with("torus-trace", "other"),
+      with("\"version\":1", "\"version\":2"),
+      with("\"version\":1", "\"version\":\"1\""),
+      with("[3,4]", "[]"),
+      with("[3,4]", "[0,4]"),
+      with("[3,4]", "[-3,4]"),
+      with("[3,4]", "\"3x4\""),
+      with("[3,4]", "[3,4.5]"),
+      with("[3,4]", "[3,4,5]"),
+      with("[3,4]", "[99999,99999]"),
+      with("[true,false]", "[true]"),
+      with("[true,false]", "[true,\"yes\"]"),
+      with("\"ports\":2", "\"ports\":0"),
+      with("\"ports\":2", "\"ports\":-2"),
+      with("\"ports\":2,", ""),
+      with("\"packet\"", "\"train\""),
+      with("\"switching\":\"packet\",", ""),
+      with("\"broadcast\"", "\"reduce\""),
+      with("\"broadcast\"", "7"),
+      with("[0]", "[12]"),
+      with("[0]", "[0,0]"),
+      with("[0]", "0"),
+      with("\"sources\":[0]", "\"sources\":[0],\"segments\":0"),
+      with("\"sources\":[0]", "\"sources\":[0],\"routing\":[0,0]"),
+      with("\"sources\":[0]", "\"sources\":[0],\"routing\":[0]"),
+      with("\"sources\":[0]", "\"sources\":[0],\"contention\":\"maybe\""),
+      with("\"sources\":[0]", "\"sources\":[0],\"block_bytes\":-1"),
+      with("\"collective\":\"broadcast\",\"sources\":[0]", "\"collective\":\"scatter\",\"sources\":[0,1]"),
+  };
+  for (const std::string& line : bad) {
+    CAPTURE(line);
+    const std::string complaint = complaint_about_text(line);
+    CAPTURE(complaint);
+    CHECK(complaint.find(" line 1: ") != std::string::npos);
+    CHECK(complaint.find('\n') == std::string::npos);
+  }
+}
+
+TEST_CASE("a compressed trace that is cut off or damaged is refused", "[unit]") {
+  const support::Folder folder;
+  std::string text = header + "\n";
+  for (int i = 0; i < 20000; ++i) text += R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":)" + std::to_string(i * 7919 % 10007) + ",\"blocks\":[0]}\n";
+  gzFile file = gzopen(folder.file("t.gz").c_str(), "wb");
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
+  CHECK(complaint_about(folder.file("t.gz")).empty());
+  const std::string whole = support::text_of_file(folder.file("t.gz"));
+  CHECK(!complaint_about(folder.write("cut.gz", whole.substr(0, whole.size() / 2))).empty());
+  CHECK(!complaint_about(folder.write("cut.gz", whole.substr(0, whole.size() - 4))).empty());
+  std::string damaged = whole;
+  for (std::size_t i = damaged.size() / 2; i < damaged.size() / 2 + 20; ++i) damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
+  CHECK(!complaint_about(folder.write("damaged.gz", damaged)).empty());
+}
+
+TEST_CASE("a folder and a file that is not there are refused", "[unit]") {
+  const support::Folder folder;
+  CHECK(!complaint_about(folder.file("none")).empty());
+  CHECK(!complaint_about(folder.file("")).empty());
+}

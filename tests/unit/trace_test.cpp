@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/trace.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "algorithms/broadcast/flood.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/judge.hpp"
+#include "runtime/trace_reader.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/folder.hpp"
+
+using namespace torus;
+
+namespace {
+
+Machine packet_machine(const char* shape) { return Machine(Topology::parse(shape), 0, Switching::packet); }
+
+/// Floods from node 0, writes the trace and gives the run's digest back.
+std::uint64_t flood_trace(const std::string& path, const char* shape, ExecutorKind executor, unsigned threads) {
+  const Machine machine = packet_machine(shape);
+  TraceWriter writer(path, TraceHeader{machine, "broadcast", {0}, 1, 16, "flood", 1});
+  RunOptions options;
+  options.executor = executor;
+  options.threads = threads;
+  options.on_messages = [&](std::span<const Message* const> messages) { writer.write_step(messages); };
+  Engine engine(machine, Placement::replicated(machine.topology.nodes(), {0}, 16), options);
+  Request request;
+  request.sources = {0};
+  request.bytes = 16;
+  const Plan plan = broadcast::flood.plan(machine, request);
+  const RunResult result = engine.run(plan.start);
+  REQUIRE(result.good());
+  writer.commit();
+  return result.trace_digest;
+}
+
+}  // namespace
+
+TEST_CASE("the header says what the machine is, as the format has it", "[unit]") {
+  const Machine machine(Topology::parse("4x3mx5c"), 2, Switching::wormhole, Contention::share, {1, 0, 2});
+  CHECK(to_json_line({machine, "multinode-broadcast", {0, 7}, 3, 4096, "a\"b", 9}) ==
+        "{\"format\":\"torus-trace\",\"version\":1,\"shape\":[4,3,5],\"wrap\":[true,false,\"complete\"],\"ports\":2,\"switching\":\"wormhole\","
+        "\"contention\":\"share\",\"routing\":[1,0,2],\"collective\":\"multinode-broadcast\",\"sources\":[0,7],\"segments\":3,\"block_bytes\":4096,"
+        "\"algorithm\":\"a\\\"b\",\"seed\":9}");
+}
+
+TEST_CASE("one run gives one trace, byte for byte, whatever the executor", "[unit]") {
+  const support::Folder folder;
+  const std::uint64_t digest = flood_trace(folder.file("serial"), "5x4", ExecutorKind::serial, 1);
+  const std::string wanted = support::text_of_file(folder.file("serial"));
+  int number = 0;
+  for (const ExecutorKind executor : {ExecutorKind::threads, ExecutorKind::tbb, ExecutorKind::shuffled}) {
+    for (const unsigned threads : {1U, 2U, 3U, 8U}) {
+      const std::string path = folder.file(std::to_string(++number));
+      CHECK(flood_trace(path, "5x4", executor, threads) == digest);
+      CHECK(support::text_of_file(path) == wanted);
+    }
+  }
+}
+
+TEST_CASE("the lines of a trace are ordered by step, source and path", "[unit]") {
+  const support::Folder folder;
+  flood_trace(folder.file("t"), "4x4", ExecutorKind::shuffled, 1);
+  TraceReader reader(folder.file("t"));
+  TraceMessage message;
+  std::vector<std::vector<std::int64_t>> keys;
+  while (reader.next(message)) {
+    keys.push_back({message.step, message.source});
+    for (const Leg& leg : message.path) keys.back().insert(keys.back().end(), {leg.dimension, leg.hops});
+  }
+  CHECK(keys.size() > 16);
+  CHECK(std::is_sorted(keys.begin(), keys.end()));
+}
+
+TEST_CASE("the digest of a run is that of its trace, plain or compressed", "[unit]") {
+  const support::Folder folder;
+  for (const char* name : {"t.jsonl", "t.jsonl.gz"}) {
+    const std::uint64_t digest = flood_trace(folder.file(name), "3x5", ExecutorKind::serial, 1);
+    TraceReader reader(folder.file(name));
+    Judge judge(reader.header());
+    TraceMessage message;
+    while (reader.next(message)) REQUIRE(judge.message(message));
+    const Verdict verdict = judge.finish();
+    CHECK(verdict.ok);
+    CHECK(verdict.digest == digest);
+  }
+}
+
+TEST_CASE("what is read back is what the header was", "[unit]") {
+  const support::Folder folder;
+  const Machine machine(Topology::parse("4x3mx5c"), 2, Switching::circuit, Contention::share, {1, 0, 2});
+  const std::string path = folder.write("t", to_json_line({machine, "broadcast", {11}, 3, 4096, "x", 18446744073709551615U}));
+  const TraceReader reader(path);
+  const TraceHeader& header = reader.header();
+  CHECK(header.machine.topology == machine.topology);
+  CHECK(header.machine.ports == 2);
+  CHECK(header.machine.switching == Switching::circuit);
+  CHECK(header.machine.contention == Contention::share);
+  CHECK(header.machine.routing == machine.routing);
+  CHECK(header.sources == std::vector<NodeId>{11});
+  CHECK(header.segments == 3);
+  CHECK(header.block_bytes == 4096);
+  CHECK(header.algorithm == "x");
+  CHECK(header.seed == 18446744073709551615U);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "tools/torus/stress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "runtime/error.hpp"
+#include "tools/torus/emulation.hpp"
+#include "tools/torus/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+/// What must be the same whoever runs it.
+bool same(const RunResult& a, const RunResult& b) noexcept {
+  return a.trace_digest == b.trace_digest && a.steps == b.steps && a.busy_steps == b.busy_steps && a.messages == b.messages && a.hops == b.hops &&
+         a.bytes_delivered == b.bytes_delivered && a.duplicates == b.duplicates && a.max_channel_load == b.max_channel_load &&
+         a.channel_bytes_sum == b.channel_bytes_sum && a.model_time_s == b.model_time_s;
+}
+
+Emulation emulate_safely(const Setting& setting, bool judge) {
+  EmulationOptions options;
+  options.judge = judge;
+  try {
+    return emulate(setting, options);
+  } catch (const std::exception& error) {
+    Emulation emulation;
+    emulation.failure = std::string("exception: ") + error.what();
+    return emulation;
+  }
+}
+
+struct Turn {
+  StressRow row;
+  std::set<std::string> shapes;
+  std::set<std::pair<std::string, std::vector<NodeId>>> sources;
+};
+
+}  // namespace
+
+std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result) {
+  Emulation first = emulate_safely(stress_case.setting, false);
+  if (first.failure) return Fault{*first.failure, command_line(stress_case.setting)};
+  Setting again = stress_case.setting;
+  again.executor = stress_case.other;
+  again.threads = stress_case.other_threads;
+  const Emulation second = emulate_safely(again, true);
+  if (second.failure) return Fault{*second.failure, command_line(again) + " --judge"};
+  if (!same(first.result, second.result)) {
+    return Fault{fmt::format("executor {} with {} threads and executor {} with {} do not agree: digests {:016x} and {:016x}, {} and {} steps", name(stress_case.setting.executor),
+                             stress_case.setting.threads, name(again.executor), again.threads, first.result.trace_digest, second.result.trace_digest,
+                             first.result.steps, second.result.steps),
+                 command_line(stress_case.setting) + fmt::format(" --digest {:016x}", second.result.trace_digest)};
+  }
+  result = std::move(first.result);
+  return std::nullopt;
+}
+
+StressOutcome stress(const StressOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  std::vector<Turn> turns(options.algorithms.size());
+  for (std::size_t i = 0; i < turns.size(); ++i) turns[i].row.algorithm = options.algorithms[i];
+  StressOutcome outcome;
+  for (std::uint64_t number = 0; !turns.empty() && number < options.runs && elapsed() < options.seconds; ++number) {
+    if (options.stop != nullptr && options.stop->load()) {
+      outcome.interrupted = true;
+      break;
+    }
+    Turn& turn = turns[number % turns.size()];
+    Random random(options.seed, number);
+    auto setting = draw_setting(random, *turn.row.algorithm, options.budget);
+    if (!setting) {
+      ++turn.row.undrawn;
+      continue;
+    }
+    // How it is run comes from numbers of its own, so that the settings do not depend on what the user fixes here.
+    Random workers(options.seed ^ 0x5eed, number);
+    static constexpr std::array kinds{ExecutorKind::serial, ExecutorKind::threads, ExecutorKind::tbb};
+    static constexpr std::array others{ExecutorKind::serial, ExecutorKind::shuffled, ExecutorKind::threads, ExecutorKind::tbb};
+    setting->executor = options.executor ? *options.executor : workers.one_of(kinds);
+    setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + workers.below(6));
+    StressCase stress_case{std::move(*setting), workers.one_of(others), static_cast<unsigned>(1 + workers.below(6))};
+    if (options.progress) {
+      options.progress(fmt::format("{} runs, {:.0f} s: {} on {}", grouped(outcome.runs), elapsed(), turn.row.algorithm->name, stress_case.setting.machine.topology.text()));
+    }
+    ++outcome.runs;
+    ++turn.row.runs;
+    turn.row.most_nodes = std::max<std::uint64_t>(turn.row.most_nodes, stress_case.setting.machine.topology.nodes());
+    turn.shapes.insert(stress_case.setting.machine.topology.text());
+    turn.sources.emplace(stress_case.setting.machine.topology.text(), stress_case.setting.request.sources);
+    RunResult result;
+    const auto fault = fault_of(stress_case, result);
+    turn.row.steps += result.steps;
+    turn.row.messages += result.messages;
+    turn.row.bytes += result.bytes_delivered;
+    if (!fault) continue;
+    if (turn.row.failures++ > 0) continue;
+    const StressCase shrunk = shrink(stress_case);
+    RunResult ignored;
+    const auto smallest = fault_of(shrunk, ignored);
+    outcome.failures.push_back(smallest ? StressFailure{smallest->what, smallest->command, shrunk.setting}
+                                        : StressFailure{fault->what + " (not every time)", fault->command, stress_case.setting});
+  }
+  for (Turn& turn : turns) {
+    turn.row.shapes = turn.shapes.size();
+    turn.row.sources = turn.sources.size();
+    outcome.rows.push_back(turn.row);
+  }
+  return outcome;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+/// The stress: random settings of every algorithm of a catalogue, each run audited, judged, verified, held against its formula, and run again
+/// by another executor. A failure is shrunk to the smallest setting that still fails.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/torus/stress_case.hpp"
+
+namespace torus::command {
+
+struct StressOptions {
+  std::span<const Algorithm* const> algorithms;  ///< taken in turn
+  std::uint64_t seed = 1;
+  std::uint64_t runs = std::numeric_limits<std::uint64_t>::max();  ///< so many settings, or
+  double seconds = std::numeric_limits<double>::infinity();        ///< so long, whichever is over first
+  std::optional<ExecutorKind> executor;  ///< of the first run of each setting; else a random one
+  unsigned threads = 0;                  ///< of the first run of each setting; 0: a random number
+  StressBudget budget;
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(std::string_view)> progress;  ///< called often, with a line
+};
+
+/// What was done with one algorithm.
+struct StressRow {
+  const Algorithm* algorithm = nullptr;
+  std::uint64_t runs = 0;
+  std::uint64_t undrawn = 0;    ///< turns in which no setting was met that it takes
+  std::uint64_t shapes = 0;     ///< different ones
+  std::uint64_t sources = 0;    ///< different sets of sources (in number of sources and shape)
+  std::uint64_t most_nodes = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t messages = 0;
+  Bytes bytes = 0;              ///< delivered
+  std::uint64_t failures = 0;
+};
+
+struct StressFailure {
+  std::string what;     ///< one line
+  std::string command;  ///< one line: repeats it
+  std::optional<Setting> shrunk;
+};
+
+struct StressOutcome {
+  std::vector<StressRow> rows;          ///< one an algorithm
+  std::vector<StressFailure> failures;  ///< the first of each algorithm
+  std::uint64_t runs = 0;
+  bool interrupted = false;
+};
+
+/// The same seed and number of runs give the same rows, whatever the executor and the number of threads.
+StressOutcome stress(const StressOptions& options);
+
+/// A setting, and how it is run the second time.
+struct StressCase {
+  Setting setting;
+  ExecutorKind other = ExecutorKind::serial;
+  unsigned other_threads = 1;
+};
+
+/// What is wrong with a case.
+struct Fault {
+  std::string what;
+  std::string command;  ///< torus run ...
+};
+
+/// Runs a case both ways; none if all is as it must be. `result` gets the first run's.
+std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result);
+
+/// The smallest case that still fails, as far as a greedy search finds: fewer dimensions, shorter sides, fewer sources, fewer bytes, fewer
+/// options, one thread.
+StressCase shrink(StressCase failing);
+
+}  // namespace torus::command

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "tools/torus/stress_case.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "runtime/error.hpp"
+#include "tools/torus/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+constexpr int most_draws = 300;
+
+std::int32_t draw_extent(Random& random, std::int32_t most) {
+  static constexpr std::array<std::int32_t, 24> telling{1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 9, 10, 11, 13, 15, 16, 17, 20, 25, 27, 31, 32, 50};
+  const std::int32_t n = random.chance(0.7) ? random.one_of(telling) : random.between(1, std::max(1, most));
+  return std::clamp(n, 1, std::max(1, most));
+}
+
+Wiring draw_wiring(Random& random) {
+  const double x = random.fraction();
+  return x < 0.5 ? Wiring::ring : x < 0.8 ? Wiring::line : Wiring::complete;
+}
+
+/// The greatest power of `base` whose k-th power fits, or a smaller one.
+std::int32_t draw_power(Random& random, std::int32_t base, std::int32_t k, std::uint64_t most_nodes) {
+  std::int32_t n = base;
+  while (std::pow(static_cast<double>(n) * base, k) <= static_cast<double>(most_nodes) && random.chance(0.6)) n *= base;
+  return n;
+}
+
+std::vector<DimensionShape> equal_sides(Random& random, std::int32_t k, std::uint64_t most_nodes, Wiring wiring) {
+  const auto most = static_cast<std::int32_t>(std::pow(static_cast<double>(most_nodes), 1.0 / k) + 1e-9);
+  return std::vector<DimensionShape>(static_cast<std::size_t>(k), DimensionShape{draw_extent(random, most), wiring});
+}
+
+std::uint64_t nodes_of(const std::vector<DimensionShape>& shape) {
+  std::uint64_t nodes = 1;
+  for (const DimensionShape& d : shape) nodes *= static_cast<std::uint64_t>(d.extent);
+  return nodes;
+}
+
+std::string draw_sources(Random& random, const Topology& topology) {
+  const NodeId nodes = topology.nodes();
+  const auto count = [&](std::uint64_t most) { return std::to_string(1 + random.below(std::max<std::uint64_t>(1, std::min<std::uint64_t>(most, nodes)))); };
+  switch (random.below(12)) {
+    case 0: return "none";
+    case 1: return "random:1";
+    case 2: return "all";
+    case 3: return "random:" + count(4);
+    case 4: return "random:" + std::to_string(nodes / 2);
+    case 5: return "row:" + std::to_string(random.below(nodes / static_cast<NodeId>(topology.extent(topology.dimensions() - 1))));
+    case 6: return "column:" + std::to_string(random.below(topology.stride(0)));
+    case 7: return "diagonal";
+    case 8: {
+      std::string block = "block:";
+      for (Dimension d = 0; d < topology.dimensions(); ++d) block += (d > 0 ? "x" : "") + std::to_string(random.between(1, topology.extent(d)));
+      return block;
+    }
+    case 9: return "density:0." + std::to_string(1 + random.below(9));
+    default: return "random:" + count(nodes);
+  }
+}
+
+/// Bytes a message such that all blocks of all nodes stay within the budget.
+Bytes draw_bytes(Random& random, Bytes most) {
+  static constexpr std::array<Bytes, 22> telling{0, 0, 1, 1, 2, 3, 4, 7, 8, 9, 15, 16, 63, 64, 65, 100, 255, 1000, 4096, 4099, 65536, 1 << 20};
+  for (int i = 0; i < 8; ++i) {
+    const Bytes bytes = random.one_of(telling);
+    if (bytes <= most) return bytes;
+  }
+  return std::min<Bytes>(most, random.below(64));
+}
+
+Machine draw_machine(Random& random, Topology topology, const NativeMachine& native) {
+  const std::int32_t most_ports = topology.max_ports();
+  Switching switching = native.switching;
+  Contention contention = native.contention;
+  int ports = std::min(native.ports, most_ports);
+  if (random.chance(0.3)) switching = static_cast<Switching>(random.below(3));
+  if (random.chance(0.4)) ports = random.between(1, std::min(most_ports, 64));
+  if (random.chance(0.15)) contention = Contention::share;
+  std::vector<Dimension> routing(static_cast<std::size_t>(topology.dimensions()));
+  std::iota(routing.begin(), routing.end(), 0);
+  if (random.chance(0.2)) {
+    for (std::size_t i = routing.size(); i > 1; --i) std::swap(routing[i - 1], routing[random.below(i)]);
+  }
+  return Machine(std::move(topology), ports, switching, contention, std::move(routing));
+}
+
+Request draw_request(Random& random, Collective collective, const Topology& topology, const StressBudget& budget) {
+  Request request;
+  request.collective = collective;
+  const NodeId nodes = topology.nodes();
+  double copies = nodes;
+  if (collective == Collective::broadcast) {
+    const std::array<NodeId, 3> choices{0, nodes - 1, static_cast<NodeId>(random.below(nodes))};
+    request.sources = {random.one_of(choices)};
+  } else {
+    const std::string sources = collective == Collective::total_exchange ? "all" : draw_sources(random, topology);
+    request.sources = parse_sources("sources", sources, topology, random.next());
+    copies *= std::max<double>(1, static_cast<double>(request.sources.size()));
+  }
+  request.bytes = draw_bytes(random, static_cast<Bytes>(static_cast<double>(budget.payload) / copies));
+  if (collective != Collective::total_exchange && random.chance(0.3)) request.segments = static_cast<std::uint32_t>(1 + random.below(random.chance(0.5) ? 4 : 20));
+  if (collective == Collective::multinode_broadcast) {
+    static constexpr std::array<std::string_view, 6> prefixes{"global5", "diag5", "global3", "diag3", "hash", "none"};
+    if (random.chance(0.4)) {
+      // Any divisor of a side may be a partition.
+      const std::int32_t n = topology.extent(0);
+      std::int32_t h = random.between(1, n);
+      while (n % h != 0) --h;
+      request.h = static_cast<std::uint32_t>(h);
+    }
+    if (random.chance(0.4)) request.prefix = random.one_of(prefixes);
+    if (random.chance(0.4)) request.chunk = static_cast<std::uint32_t>(1 + random.below(5));
+    if (random.chance(0.2)) request.expected_sources = static_cast<double>(random.below(nodes + 1));
+  }
+  return request;
+}
+
+}  // namespace
+
+Topology draw_shape(Random& random, std::uint64_t most_nodes) {
+  std::vector<DimensionShape> shape;
+  const std::int32_t k = random.chance(0.6) ? 2 : random.between(1, 6);
+  switch (random.below(8)) {
+    case 0:
+    case 1: shape = equal_sides(random, k, most_nodes, Wiring::ring); break;
+    case 2: shape = equal_sides(random, k, most_nodes, draw_wiring(random)); break;
+    case 3: {  // sides that are powers, or twice powers, of small numbers
+      static constexpr std::array<std::int32_t, 5> bases{2, 3, 5, 2 * 1 + 1, 7};
+      std::int32_t n = draw_power(random, random.chance(0.3) ? 2 * k + 1 : random.one_of(bases), k, most_nodes);
+      if (random.chance(0.2)) n *= 2;
+      shape.assign(static_cast<std::size_t>(k), DimensionShape{n, Wiring::ring});
+      if (random.chance(0.2)) shape.push_back({draw_extent(random, 16), Wiring::ring});
+      break;
+    }
+    case 4: {  // sides with a common divisor
+      for (std::int32_t d = 0; d < k; ++d) shape.push_back({4 * random.between(1, 4), Wiring::ring});
+      break;
+    }
+    case 5: {  // long and thin
+      shape.push_back({random.between(1, 3), draw_wiring(random)});
+      shape.push_back({random.between(1, static_cast<std::int32_t>(std::min<std::uint64_t>(most_nodes, 200))), random.chance(0.5) ? Wiring::ring : Wiring::line});
+      if (random.chance(0.5)) std::swap(shape[0], shape[1]);
+      break;
+    }
+    case 6: {  // all lines, or all rings, of unequal sides
+      const Wiring wiring = random.chance(0.5) ? Wiring::ring : Wiring::line;
+      for (std::int32_t d = 0; d < k; ++d) shape.push_back({draw_extent(random, 32), wiring});
+      break;
+    }
+    default:
+      for (std::int32_t d = 0; d < k; ++d) shape.push_back({draw_extent(random, 32), draw_wiring(random)});
+  }
+  while (nodes_of(shape) > most_nodes) {
+    // Halve the longest side; where all sides were equal, all of them.
+    const bool equal = std::all_of(shape.begin(), shape.end(), [&](const DimensionShape& d) { return d.extent == shape.front().extent; });
+    auto longest = std::max_element(shape.begin(), shape.end(), [](const auto& a, const auto& b) { return a.extent < b.extent; });
+    const std::int32_t n = longest->extent;
+    for (DimensionShape& d : shape) {
+      if (equal || &d == &*longest) d.extent = std::max(1, n / 2);
+    }
+  }
+  return Topology(std::move(shape));
+}
+
+std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Request request, const Setting& like) {
+  if (algorithm.refuses(machine, request)) return std::nullopt;
+  Plan plan = algorithm.plan(machine, request);
+  Setting setting{std::move(machine), std::move(request), &algorithm, std::move(plan), 0, "", like.seed, like.executor, like.threads, like.memory};
+  return setting;
+}
+
+std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, const StressBudget& budget) {
+  for (int draw = 0; draw < most_draws; ++draw) {
+    static constexpr std::array<std::uint64_t, 6> sizes{16, 64, 64, 256, 1024, 4096};
+    std::uint64_t most_nodes = random.one_of(sizes);
+    if (algorithm.collective == Collective::total_exchange) {
+      most_nodes = std::min(most_nodes, static_cast<std::uint64_t>(std::sqrt(static_cast<double>(budget.exchange_blocks))));
+    }
+    Machine machine = draw_machine(random, draw_shape(random, most_nodes), algorithm.native);
+    Request request = draw_request(random, algorithm.collective, machine.topology, budget);
+    const double nodes = machine.topology.nodes();
+    const Setting like{machine, request, &algorithm, {}, 0, "", random.next() % 1000, ExecutorKind::serial, 1, 0};
+    auto setting = settle(algorithm, std::move(machine), std::move(request), like);
+    if (setting && static_cast<double>(setting->plan.steps) * nodes <= budget.node_steps) return setting;
+  }
+  return std::nullopt;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+/// torus stress: random machines, shapes, sources and sizes; every run checked in every way we have.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "runtime/error.hpp"
+#include "runtime/output_file.hpp"
+#include "tools/torus/console.hpp"
+#include "tools/torus/interrupt.hpp"
+#include "tools/torus/notation.hpp"
+#include "tools/torus/stress.hpp"
+#include "tools/torus/subcommands.hpp"
+
+namespace torus::command {
+namespace {
+
+struct StressArguments {
+  std::optional<std::string> seconds, runs, seed, only, executor, threads;
+  std::string csv;
+  bool json = false;
+};
+
+std::vector<const Algorithm*> chosen(const std::optional<std::string>& only) {
+  std::vector<const Algorithm*> algorithms;
+  std::vector<std::string_view> names{"broadcast", "multinode-broadcast", "total-exchange"};
+  for (const Algorithm* algorithm : catalogue()) {
+    names.push_back(algorithm->name);
+    if (!only || algorithm->name == *only || name(algorithm->collective) == *only) algorithms.push_back(algorithm);
+  }
+  if (!algorithms.empty()) return algorithms;
+  throw InputError(fmt::format("--only '{}': it must be a collective or an algorithm that `torus list` names{}", *only, did_you_mean(*only, names)));
+}
+
+using Table = std::vector<std::vector<std::string>>;
+
+Table table_of(const StressOutcome& outcome, bool separators) {
+  const auto number = [&](std::uint64_t value) { return separators ? grouped(value) : std::to_string(value); };
+  Table table{{"collective", "algorithm", "runs", "shapes", "sources", "most nodes", "steps", "messages", "bytes", "failures"}};
+  for (const StressRow& row : outcome.rows) {
+    table.push_back({std::string(name(row.algorithm->collective)), std::string(row.algorithm->name), number(row.runs), number(row.shapes), number(row.sources),
+                     number(row.most_nodes), number(row.steps), number(row.messages), number(row.bytes), number(row.failures)});
+  }
+  return table;
+}
+
+nlohmann::ordered_json to_json(const StressOutcome& outcome, std::uint64_t seed) {
+  nlohmann::ordered_json json{{"seed", seed}, {"runs", outcome.runs}, {"interrupted", outcome.interrupted}};
+  json["rows"] = nlohmann::ordered_json::array();
+  for (const StressRow& row : outcome.rows) {
+    json["rows"].push_back({{"collective", name(row.algorithm->collective)},
+                            {"algorithm", row.algorithm->name},
+                            {"runs", row.runs},
+                            {"shapes", row.shapes},
+                            {"sources", row.sources},
+                            {"most_nodes", row.most_nodes},
+                            {"steps", row.steps},
+                            {"messages", row.messages},
+                            {"bytes", row.bytes},
+                            {"failures", row.failures}});
+  }
+  json["failures"] = nlohmann::ordered_json::array();
+  for (const StressFailure& failure : outcome.failures) json["failures"].push_back({{"what", failure.what}, {"command", failure.command}});
+  return json;
+}
+
+int run_stress(const StressArguments& arguments) {
+  const std::vector<const Algorithm*> algorithms = chosen(arguments.only);
+  StressOptions options;
+  options.algorithms = algorithms;
+  if (arguments.seed) options.seed = parse_whole("--seed", *arguments.seed, 0, std::numeric_limits<std::uint64_t>::max());
+  if (arguments.runs) options.runs = parse_whole("--runs", *arguments.runs, 1, std::numeric_limits<std::int64_t>::max());
+  if (arguments.seconds) options.seconds = parse_real("--seconds", *arguments.seconds, 0);
+  else if (!arguments.runs) options.seconds = 60;
+  if (arguments.executor) options.executor = parse_executor(*arguments.executor);
+  if (arguments.threads) options.threads = static_cast<unsigned>(parse_whole("--threads", *arguments.threads, 1, 1024));
+  options.stop = &interrupted();
+  Progress progress;
+  options.progress = [&](std::string_view line) {
+    if (progress.due()) progress.show(line);
+  };
+  std::optional<OutputFile> csv;
+  if (!arguments.csv.empty()) csv.emplace(arguments.csv);
+
+  const StressOutcome outcome = stress(options);
+  progress.clear();
+  if (csv && !outcome.interrupted) {
+    for (const auto& line : table_of(outcome, false)) csv->write(csv_line(line));
+    csv->commit();
+  }
+  if (arguments.json) {
+    print(to_json(outcome, options.seed).dump() + "\n");
+  } else {
+    std::string text = aligned(table_of(outcome, true)) + fmt::format("\nseed {}, {} runs, {} failing algorithms\n", options.seed, grouped(outcome.runs), outcome.failures.size());
+    for (const StressFailure& failure : outcome.failures) text += fmt::format("\n{}\n  {}\n", failure.what, failure.command);
+    print(text);
+  }
+  if (outcome.interrupted) throw RunError(fmt::format("interrupted after {} runs", outcome.runs));
+  if (outcome.failures.empty()) return 0;
+  throw RunError(fmt::format("{} failed; repeat it with: {}", outcome.failures.size() == 1 ? "a run" : "runs", outcome.failures.front().command));
+}
+
+}  // namespace
+
+Subcommand add_stress(CLI::App& torus) {
+  const auto arguments = std::make_shared<StressArguments>();
+  CLI::App* app = torus.add_subcommand("stress", "Random machines, shapes, sources, sizes; every run checked in every way; failures shrunk");
+  app->add_option("--seconds", arguments->seconds, "so long; default 60")->type_name("S");
+  app->add_option("--runs", arguments->runs, "so many runs")->type_name("R");
+  app->add_option("--seed", arguments->seed, "default 1")->type_name("N");
+  app->add_option("--only", arguments->only, "a collective or an algorithm")->type_name("NAME");
+  app->add_option("--executor", arguments->executor, "serial, threads or tbb; default: random ones")->type_name("WORD");
+  app->add_option("--threads", arguments->threads, "workers; default: random numbers")->type_name("N");
+  app->add_option("--csv", arguments->csv, "write the table to this file")->type_name("FILE");
+  app->add_flag("--json", arguments->json, "print one JSON object");
+  return {app, [arguments] { return run_stress(*arguments); }};
+}
+
+}  // namespace torus::command

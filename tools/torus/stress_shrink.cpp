@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+/// Shrinking: a greedy walk from a failing case to smaller ones that fail too.
+#include <algorithm>
+#include <set>
+
+#include "runtime/error.hpp"
+#include "tools/torus/stress.hpp"
+
+namespace torus::command {
+namespace {
+
+constexpr int most_tries = 500;
+
+/// A smaller thing to try, yet to be settled.
+struct Candidate {
+  Machine machine;
+  Request request;
+};
+
+/// The machine and the request on another shape: as many ports as there are, sources at the same coordinates modulo the new extents.
+/// `kept` says which old dimension each new one was.
+Candidate reshaped(const Setting& from, const std::vector<DimensionShape>& shape, const std::vector<Dimension>& kept) {
+  const Topology& old = from.machine.topology;
+  Topology topology(shape);
+  std::vector<Dimension> routing;
+  for (const Dimension d : from.machine.routing) {
+    const auto at = std::find(kept.begin(), kept.end(), d);
+    if (at != kept.end()) routing.push_back(static_cast<Dimension>(at - kept.begin()));
+  }
+  const int ports = from.machine.all_port() ? 0 : std::min(from.machine.ports, static_cast<int>(topology.max_ports()));
+  Machine machine(topology, ports, from.machine.switching, from.machine.contention, routing, from.machine.cost);
+  Request request = from.request;
+  std::set<NodeId> sources;
+  for (const NodeId source : from.request.sources) {
+    std::vector<std::int32_t> x;
+    for (const Dimension d : kept) x.push_back(old.coordinate(source, d));
+    sources.insert(topology.rank(x));
+  }
+  request.sources.assign(sources.begin(), sources.end());
+  if (request.collective == Collective::total_exchange) {
+    request.sources.resize(topology.nodes());
+    for (NodeId node = 0; node < topology.nodes(); ++node) request.sources[node] = node;
+  }
+  return {std::move(machine), std::move(request)};
+}
+
+void smaller_shapes(const Setting& setting, std::vector<Candidate>& out) {
+  const Topology& topology = setting.machine.topology;
+  const std::vector<DimensionShape> shape(topology.shape().begin(), topology.shape().end());
+  std::vector<Dimension> all;
+  for (Dimension d = 0; d < topology.dimensions(); ++d) all.push_back(d);
+  for (std::size_t d = 0; shape.size() > 1 && d < shape.size(); ++d) {
+    auto fewer = shape;
+    auto kept = all;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(d));
+    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(d));
+    out.push_back(reshaped(setting, fewer, kept));
+  }
+  const auto shorter = [](std::int32_t n) {
+    std::vector<std::int32_t> sides;
+    for (const std::int32_t side : {1, 2, 3, n / 2, n - 2, n - 1}) {
+      if (side >= 1 && side < n && std::find(sides.begin(), sides.end(), side) == sides.end()) sides.push_back(side);
+    }
+    return sides;
+  };
+  for (const std::int32_t side : shorter(shape.front().extent)) {  // all sides at once: some algorithms want them equal
+    auto smaller = shape;
+    for (DimensionShape& d : smaller) d.extent = std::min(d.extent, side);
+    out.push_back(reshaped(setting, smaller, all));
+  }
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    for (const std::int32_t side : shorter(shape[d].extent)) {
+      auto smaller = shape;
+      smaller[d].extent = side;
+      out.push_back(reshaped(setting, smaller, all));
+    }
+  }
+}
+
+void fewer_sources(const Setting& setting, std::vector<Candidate>& out) {
+  const auto& sources = setting.request.sources;
+  const auto with = [&](std::vector<NodeId> chosen) {
+    Request request = setting.request;
+    request.sources = std::move(chosen);
+    out.push_back({setting.machine, std::move(request)});
+  };
+  if (setting.request.collective == Collective::broadcast && sources.front() != 0) with({0});
+  if (setting.request.collective != Collective::multinode_broadcast || sources.empty()) return;
+  const auto middle = sources.begin() + static_cast<std::ptrdiff_t>(sources.size() / 2);
+  with({});
+  if (sources.size() > 1) {
+    with({sources.begin(), middle});
+    with({middle, sources.end()});
+  }
+  for (std::size_t i = 0; i < sources.size() && sources.size() <= 12; ++i) {
+    auto fewer = sources;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    with(fewer);
+  }
+}
+
+void simpler_requests(const Setting& setting, std::vector<Candidate>& out) {
+  const auto with = [&](auto change) {
+    Candidate candidate{setting.machine, setting.request};
+    change(candidate.request);
+    out.push_back(std::move(candidate));
+  };
+  const Request& r = setting.request;
+  for (const Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{8}, r.bytes / 2}) {
+    if (bytes < r.bytes) with([&](Request& request) { request.bytes = bytes; });
+  }
+  if (r.segments > 0) with([](Request& request) { request.segments = 0; });
+  if (r.segments > 1) with([](Request& request) { request.segments = 1; });
+  if (r.segments > 2) with([](Request& request) { request.segments /= 2; });
+  if (r.h > 0) with([](Request& request) { request.h = 0; });
+  if (!r.prefix.empty()) with([](Request& request) { request.prefix.clear(); });
+  if (r.chunk > 0) with([](Request& request) { request.chunk = 0; });
+  if (r.expected_sources) with([](Request& request) { request.expected_sources.reset(); });
+  if (!setting.machine.ascending_routing()) {
+    Machine ascending(setting.machine.topology, setting.machine.ports, setting.machine.switching, setting.machine.contention, {}, setting.machine.cost);
+    out.push_back({std::move(ascending), setting.request});
+  }
+}
+
+}  // namespace
+
+StressCase shrink(StressCase failing) {
+  int tries = 0;
+  const auto still_fails = [&](const StressCase& candidate) {
+    ++tries;
+    RunResult ignored;
+    return fault_of(candidate, ignored).has_value();
+  };
+  StressCase alone = failing;
+  alone.setting.executor = alone.other = ExecutorKind::serial;
+  alone.setting.threads = alone.other_threads = 1;
+  if (still_fails(alone)) failing = alone;
+  bool smaller = true;
+  while (smaller && tries < most_tries) {
+    smaller = false;
+    std::vector<Candidate> candidates;
+    smaller_shapes(failing.setting, candidates);
+    fewer_sources(failing.setting, candidates);
+    simpler_requests(failing.setting, candidates);
+    for (Candidate& candidate : candidates) {
+      if (tries >= most_tries) break;
+      auto settled = settle(*failing.setting.algorithm, std::move(candidate.machine), std::move(candidate.request), failing.setting);
+      if (!settled) continue;
+      StressCase next{std::move(*settled), failing.other, failing.other_threads};
+      if (!still_fails(next)) continue;
+      failing = std::move(next);
+      smaller = true;
+      break;
+    }
+  }
+  return failing;
+}
+
+}  // namespace torus::command
