@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Every algorithm of the catalogue on a fixed grid of shapes and sizes, checked before it is timed; and broadcasts against what the memory allows.
+/// Every algorithm of the catalogue on a fixed grid of shapes and sizes, checked before it is timed; and broadcasts against what the memory
+/// allows.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -98,9 +99,9 @@ void collective(benchmark::State& state, const Task& task) {
   state.counters["model_time_s"] = result.model_time_s;
 }
 
-/// A broadcast, then the copy tree with as many children as the machine has ports, with plain and with streaming stores, again and again. Each is
-/// run twice and its second run counts, so that all find the caches as their own work leaves them. The ratio is against the better kind of stores:
-/// the median of the pairs, and that of the best runs, which a busy host disturbs less.
+/// A broadcast, then the copy tree with as many children as the machine has ports, with plain and with streaming stores, again and again.
+/// Each is run twice and its second run counts, so that all find the caches as their own work leaves them. The ratio is against the better
+/// kind of stores: the median of the pairs, and that of the best runs, which a busy host disturbs less.
 void broadcast_to_copy_limit(benchmark::State& state, const Task& task) {
   Runner runner(task);
   const std::unique_ptr<Executor> executor = make_executor(task.options.executor, task.options.threads);
@@ -155,7 +156,8 @@ Grid grid(Collective collective) {
 
 /// 32x32 blocks of a KiB are a GiB that some algorithms hold several times.
 bool too_large(const Task& task) {
-  return task.request.collective == Collective::total_exchange && std::uint64_t{task.machine.topology.nodes()} * task.request.bytes > 256 * 1024;
+  return task.request.collective == Collective::total_exchange &&
+         std::uint64_t{task.machine.topology.nodes()} * task.request.bytes > 256 * 1024;
 }
 
 }  // namespace
@@ -166,8 +168,9 @@ void register_benchmarks(const Settings& settings) {
     const Algorithm* found = find_algorithm(Collective::broadcast, algorithm);
     if (found == nullptr) return;
     const Task task(*found, shape, bytes, settings.executor, workers);
-    add(fmt::format("broadcast-to-copy-limit/{}{}", tag, task.text()), [task](benchmark::State& state) { broadcast_to_copy_limit(state, task); })
-        ->Unit(benchmark::kMicrosecond);
+    add(fmt::format("broadcast-to-copy-limit/{}{}", tag, task.text()), [task](benchmark::State& state) {
+      broadcast_to_copy_limit(state, task);
+    })->Unit(benchmark::kMicrosecond);
   };
   for (const unsigned workers : threads) {
     for (const char* algorithm : {"wang-tseng", "flood"}) {
@@ -182,8 +185,9 @@ void register_benchmarks(const Settings& settings) {
         for (const unsigned workers : {threads.front(), threads.back()}) {
           const Task task(*algorithm, shape, bytes, settings.executor, workers);
           if (algorithm->refuses(task.machine, task.request) || too_large(task)) continue;
-          add(fmt::format("collective/{}/{}", name(algorithm->collective), task.text()), [task](benchmark::State& state) { collective(state, task); })
-              ->Unit(benchmark::kMicrosecond);
+          add(fmt::format("collective/{}/{}", name(algorithm->collective), task.text()), [task](benchmark::State& state) {
+            collective(state, task);
+          })->Unit(benchmark::kMicrosecond);
           if (threads.size() == 1) break;
         }
       }

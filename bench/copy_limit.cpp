@@ -38,11 +38,12 @@ void register_benchmarks(const Settings& settings) {
       for (const unsigned children : {1U, large ? 4U : 6U}) {
         for (const Stores stores : {Stores::plain, Stores::streaming}) {
           for (const unsigned threads : thread_counts()) {
-            const std::string name = fmt::format("copy-limit{}/{}/nodes:{}/bytes:{}/children:{}/threads:{}", large ? "/large" : "", bench::name(stores), places,
-                                                 bytes, children, threads);
+            const std::string name = fmt::format("copy-limit{}/{}/nodes:{}/bytes:{}/children:{}/threads:{}", large ? "/large" : "",
+                                                 bench::name(stores), places, bytes, children, threads);
             const Case at{places, bytes, children};
-            add(name, [=, kind = settings.executor](benchmark::State& state) { copy_limit(state, at, stores, kind, threads); })
-                ->Unit(benchmark::kMicrosecond);
+            add(name, [=, kind = settings.executor](benchmark::State& state) {
+              copy_limit(state, at, stores, kind, threads);
+            })->Unit(benchmark::kMicrosecond);
           }
         }
       }

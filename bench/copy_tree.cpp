@@ -76,8 +76,10 @@ void CopyTree::round(std::uint64_t filled, std::uint64_t copies, Stores stores) 
         const std::uint64_t first = share.next.fetch_add(batch, std::memory_order_relaxed);
         if (first >= share.end) break;
         for (std::uint64_t copy = first; copy < std::min(first + batch, share.end); ++copy) {
-          if (stores == Stores::plain) std::memcpy(place(filled + copy), place(copy / children_), bytes_);
-          else stream(place(filled + copy), place(copy / children_), bytes_);
+          if (stores == Stores::plain)
+            std::memcpy(place(filled + copy), place(copy / children_), bytes_);
+          else
+            stream(place(filled + copy), place(copy / children_), bytes_);
         }
       }
     }

@@ -18,9 +18,10 @@ namespace torus::bench {
 enum class Stores : std::uint8_t { plain, streaming };
 std::string_view name(Stores stores) noexcept;
 
-/// A payload that spreads over places in memory as a broadcast spreads over nodes: in every round each place that has it copies it to `children`
-/// places more, until all have their own. Sources are places filled before, read again from there. All memory is touched beforehand, on huge pages
-/// where the host has them. Workers take their share of a round and then what others have left of theirs, as the engine's do.
+/// A payload that spreads over places in memory as a broadcast spreads over nodes: in every round each place that has it copies it to
+/// `children` places more, until all have their own. Sources are places filled before, read again from there. All memory is touched
+/// beforehand, on huge pages where the host has them. Workers take their share of a round and then what others have left of theirs, as the
+/// engine's do.
 class CopyTree {
  public:
   /// bytes: of the payload, a multiple of 64. The executor must outlive the tree.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the engine itself costs: an empty step, an awake node, a message-hop, an idle node's memory and set-up. The machine's rules are judged
-/// and every byte is verified in all of them, as in any run.
+/// What the engine itself costs: an empty step, an awake node, a message-hop, an idle node's memory and set-up. The machine's rules are
+/// judged and every byte is verified in all of them, as in any run.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -148,7 +148,8 @@ void awake_node(benchmark::State& state, const std::string& shape, const Workers
     state.SetIterationTime(stretch.wall / stretch.steps());
     core += stretch.core / stretch.steps();
   }
-  const double node_steps = static_cast<double>(machine.topology.nodes()) * static_cast<double>(std::max<benchmark::IterationCount>(1, state.iterations()));
+  const double node_steps =
+      static_cast<double>(machine.topology.nodes()) * static_cast<double>(std::max<benchmark::IterationCount>(1, state.iterations()));
   state.counters["core_ns/node/step"] = 1e9 * core / node_steps;
 }
 
@@ -178,13 +179,16 @@ Program travel(Node& self, Step half) {
 class Travellers {
  public:
   Travellers(const std::string& shape, Step half, const Workers& workers)
-      : half_{half}, machine_{Topology::parse(shape), 0, Switching::packet}, stretch_{1, 2 * half - 1}, engine_{machine_, blocks(), options(workers)} {}
+      : half_{half},
+        machine_{Topology::parse(shape), 0, Switching::packet},
+        stretch_{1, 2 * half - 1},
+        engine_{machine_, blocks(), options(workers)} {}
 
   RunResult run() {
     return engine_.run([half = half_](Node& node) { return travel(node, half); });
   }
-  /// Of the last run: hops between the second and the last barrier, and what they took. Before that, messages find memory that is new to the
-  /// process.
+  /// Of the last run: hops between the second and the last barrier, and what they took. Before that, messages find memory that is new to
+  /// the process.
   double hops() const { return static_cast<double>(machine_.topology.nodes()) * channels * stretch_.steps(); }
   double wall() const { return stretch_.wall; }
   double core() const { return stretch_.core; }
@@ -251,15 +255,19 @@ void register_benchmarks(const Settings& settings) {
     const std::string shape = s.text;
     const std::string tag = (s.large ? "large/" : "") + shape;
     for (const Workers& w : every_executor()) {
-      add(fmt::format("engine/empty-step/{}/{}", tag, w.text()), [=](benchmark::State& state) { empty_step(state, shape, w); })
-          ->Iterations(s.iterations);
+      add(fmt::format("engine/empty-step/{}/{}", tag, w.text()), [=](benchmark::State& state) {
+        empty_step(state, shape, w);
+      })->Iterations(s.iterations);
       add(fmt::format("engine/awake-node/{}/{}", tag, w.text()), [=](benchmark::State& state) { awake_node(state, shape, w); })
-          ->Iterations(s.iterations)->Unit(benchmark::kMicrosecond);
-      add(fmt::format("engine/hop/{}/{}", tag, w.text()), [=](benchmark::State& state) { hop(state, shape, s.half, w); })
-          ->Unit(benchmark::kMillisecond);
+          ->Iterations(s.iterations)
+          ->Unit(benchmark::kMicrosecond);
+      add(fmt::format("engine/hop/{}/{}", tag, w.text()), [=](benchmark::State& state) {
+        hop(state, shape, s.half, w);
+      })->Unit(benchmark::kMillisecond);
       if (w.threads > 1 && !s.large) {
-        add(fmt::format("engine/hop-scaling/{}/{}", tag, w.text()), [=](benchmark::State& state) { hop_scaling(state, shape, s.half, w); })
-            ->Unit(benchmark::kMillisecond);
+        add(fmt::format("engine/hop-scaling/{}/{}", tag, w.text()), [=](benchmark::State& state) {
+          hop_scaling(state, shape, s.half, w);
+        })->Unit(benchmark::kMillisecond);
       }
     }
   }
@@ -267,7 +275,8 @@ void register_benchmarks(const Settings& settings) {
     if (!settings.large) continue;
     for (const Workers& w : every_executor()) {
       add(fmt::format("engine/set-up/large/{}/{}", shape, w.text()), [=](benchmark::State& state) { set_up(state, shape, w); })
-          ->Iterations(1)->Unit(benchmark::kMillisecond);
+          ->Iterations(1)
+          ->Unit(benchmark::kMillisecond);
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A benchmark program: it registers its benchmarks, and main() does the rest. main() writes into the context of the figures how the binary was
-/// built and where it runs, and exits with 1 if any result was wrong or nothing ran.
+/// A benchmark program: it registers its benchmarks, and main() does the rest. main() writes into the context of the figures how the binary
+/// was built and where it runs, and exits with 1 if any result was wrong or nothing ran.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -22,7 +22,8 @@ struct Settings {
 /// Each program's own.
 void register_benchmarks(const Settings& settings);
 
-/// Adds a benchmark that times itself, by SetIterationTime. What it throws, such as that the memory does not do, is an error of this one alone.
+/// Adds a benchmark that times itself, by SetIterationTime. What it throws, such as that the memory does not do, is an error of this one
+/// alone.
 template <class Body>
 auto* add(const std::string& name, Body body) {
   const auto guarded = [body = std::move(body)](benchmark::State& state) {
