@@ -16,15 +16,21 @@ double assumed_sources(const Machine& machine, const Request& request) noexcept 
 double fullest(double mean, double variables, double cap) noexcept {
   if (mean <= 0) return 0;
   if (mean >= cap) return cap;
-  if (mean > 300) return std::min(cap, mean + std::sqrt(2 * mean * std::log(std::max(2.0, variables))));
-  double term = std::exp(-mean), tail = 1 - term;  // P(X = x), P(X > x)
-  double x = 0;
-  while (variables * tail > 0.69 && x < cap) {  // P(all <= x) = exp(-variables * tail) reaches one half
-    ++x;
-    term *= mean / x;
-    tail -= term;
+  double most = 0;
+  if (mean > 300) {
+    most = mean + std::sqrt(2 * mean * std::log(std::max(2.0, variables)));
+  } else {
+    double term = std::exp(-mean), tail = 1 - term;  // P(X = most), P(X > most)
+    while (variables * tail > 0.69 && most < cap) {  // P(all <= most) = exp(-variables * tail) reaches one half
+      ++most;
+      term *= mean / most;
+      tail -= term;
+    }
+    if (most == 0) return 0;
   }
-  return std::min(x, cap);
+  // Of `cap` nodes each is a source or not: the variance is smaller than Poisson's, and none if all are.
+  const double spread = std::max(0.0, most - mean) * std::sqrt(1 - mean / cap);
+  return std::min(cap, std::max(std::round(mean + spread), std::ceil(mean)));
 }
 
 std::vector<std::int32_t> divisors(std::int32_t n) {

@@ -14,8 +14,8 @@ namespace torus::multinode {
 /// all orders of magnitude. Never the request's own sources: programs do not know them, and neither may the choice between programs.
 double assumed_sources(const Machine& machine, const Request& request) noexcept;
 
-/// The largest of `variables` independent Poisson variables of a mean, at its median: how many messages the fullest of so many channels
-/// carries. At most `cap`.
+/// The largest of `variables` independent variables of a mean, at its median: how many messages the fullest of so many channels carries,
+/// each from some of `cap` nodes that are sources with the same probability.
 double fullest(double mean, double variables, double cap) noexcept;
 
 /// 1, .., n: the divisors of n, ascending.

@@ -50,13 +50,6 @@ class TreeSum {
   std::uint32_t held_;
 };
 
-/// What a node knows of its part in one of the two trees.
-struct SumSite {
-  bool member = false;
-  std::int32_t position = 0;
-  std::int32_t unit = 1;
-};
-
 /// A relay beside the diagonal passes each word on, as far along the other dimension as it came along the first.
 void turn(Node& self, const Arrivals& came) {
   for (const Message& m : came) self.send({{1 - m.dimension(), m.route().front().hops}}, {}, m.header());
@@ -72,14 +65,14 @@ void send_along(Node& self, bool quinary, std::int32_t hops, std::int32_t slot, 
   send_word(self, {{near == up ? 1 : 0, hops}}, word);
 }
 
-void share_across(Node& self, const LineTree& tree, const SumSite& site, std::int32_t level, const TreeSum& sum, std::uint32_t& base) {
+void share_across(Node& self, const LineTree& tree, const DiagonalSite& site, std::int32_t level, const TreeSum& sum, std::uint32_t& base) {
   const std::array<std::uint32_t, 4> bases = sum.share(level, base);
   tree.for_children(site.position, level, [&](std::int32_t child, std::int32_t slot) {
     send_word(self, {diagonal_leg(site.position, child, slot, site.unit)}, bases[slot_index(slot)]);
   });
 }
 
-void share_along(Node& self, const LineTree& tree, bool quinary, const SumSite& site, std::int32_t level, const TreeSum& sum,
+void share_along(Node& self, const LineTree& tree, bool quinary, const DiagonalSite& site, std::int32_t level, const TreeSum& sum,
                  std::uint32_t& base) {
   const std::array<std::uint32_t, 4> bases = sum.share(level, base);
   tree.for_children(site.position, level, [&](std::int32_t child, std::int32_t slot) {
@@ -101,7 +94,7 @@ void take_along(TreeSum& sum, bool quinary, std::int32_t level, const Arrivals& 
 
 constexpr const char* phase_name = "prefix";
 
-Program sum_up_across(Node& self, const LineTree& tree, SumSite site, TreeSum& sum) {
+Program sum_up_across(Node& self, const LineTree& tree, DiagonalSite site, TreeSum& sum) {
   for (std::int32_t level = 0; level < tree.levels(); ++level) {
     self.phase(phase_name);
     sum.open(level);
@@ -112,7 +105,7 @@ Program sum_up_across(Node& self, const LineTree& tree, SumSite site, TreeSum& s
   }
 }
 
-Program base_down_across(Node& self, const LineTree& tree, SumSite site, const TreeSum& sum, std::uint32_t& base) {
+Program base_down_across(Node& self, const LineTree& tree, DiagonalSite site, const TreeSum& sum, std::uint32_t& base) {
   for (std::int32_t level = tree.levels() - 1; level >= 0; --level) {
     self.phase(phase_name);
     if (site.member && tree.holds_at(site.position, level)) share_across(self, tree, site, level, sum, base);
@@ -120,7 +113,7 @@ Program base_down_across(Node& self, const LineTree& tree, SumSite site, const T
   }
 }
 
-Program sum_up_along(Node& self, const LineTree& tree, bool quinary, SumSite site, TreeSum& sum) {
+Program sum_up_along(Node& self, const LineTree& tree, bool quinary, DiagonalSite site, TreeSum& sum) {
   for (std::int32_t level = 0; level < tree.levels(); ++level) {
     self.phase(phase_name);
     sum.open(level);
@@ -136,7 +129,7 @@ Program sum_up_along(Node& self, const LineTree& tree, bool quinary, SumSite sit
   }
 }
 
-Program base_down_along(Node& self, const LineTree& tree, bool quinary, SumSite site, const TreeSum& sum, std::uint32_t& base) {
+Program base_down_along(Node& self, const LineTree& tree, bool quinary, DiagonalSite site, const TreeSum& sum, std::uint32_t& base) {
   for (std::int32_t level = tree.levels() - 1; level >= 0; --level) {
     self.phase(phase_name);
     if (site.member && tree.holds_at(site.position, level)) share_along(self, tree, quinary, site, level, sum, base);
@@ -150,13 +143,9 @@ Program base_down_along(Node& self, const LineTree& tree, bool quinary, SumSite 
   }
 }
 
-SumSite site_across(const Node& self, std::int32_t h) {
-  const DiagonalSite site = DiagonalSite::in_ddn(self, h);
-  return {site.member, site.position, site.unit};
-}
-
-/// global: the main diagonal. diag: every DCN diagonal, staggered so that no two of them use a channel in the same step.
-SumSite site_along(const Node& self, const PrefixTables& tables) {
+/// Places along a diagonal. global: the main one alone. diag: every DCN diagonal, staggered so that no two of them use a channel in the
+/// same step.
+DiagonalSite site_along(const Node& self, const PrefixTables& tables) {
   const std::int32_t i = self.coordinate(0), j = self.coordinate(1);
   if (tables.global()) return {i == j, i, 1};
   return {i % tables.h == j % tables.h, modulo(std::int64_t{2} * j - i, tables.n), 1};
@@ -203,16 +192,16 @@ ProgramOf<std::uint32_t> rank_of_first(Node& self, const PrefixTables& tables, s
   if (tables.kind == Prefix::hash) base = hashed_rank(self.coordinates(), tables.h);
   if (!tables.exchanges()) co_return base;
   if (tables.global()) {
-    const SumSite across = site_across(self, tables.h);
+    const DiagonalSite across = DiagonalSite::in_ddn(self, tables.h);
     TreeSum windows(tables.across, count);
     co_await sum_up_across(self, tables.across, across, windows);
-    const SumSite along = site_along(self, tables);
+    const DiagonalSite along = site_along(self, tables);
     TreeSum main(tables.along, windows.held());
     co_await sum_up_along(self, tables.along, tables.quinary(), along, main);
     co_await base_down_along(self, tables.along, tables.quinary(), along, main, base);
     co_await base_down_across(self, tables.across, across, windows, base);
   } else {
-    const SumSite along = site_along(self, tables);
+    const DiagonalSite along = site_along(self, tables);
     TreeSum diagonal(tables.along, count);
     co_await sum_up_along(self, tables.along, tables.quinary(), along, diagonal);
     base = first_rank_of_diagonal(modulo(self.coordinate(0) - self.coordinate(1), tables.n) / tables.h, tables.h, tables.n / tables.h);

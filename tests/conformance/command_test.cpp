@@ -397,3 +397,24 @@ TEST_CASE("a failing stress command line repeats what the stress saw", "[conform
   CHECK(ended.status == 0);
   CHECK(Json::parse(ended.out)["runs"] == 30);
 }
+
+TEST_CASE("every example of the page about the command works", "[conformance]") {
+  const support::Folder folder;
+  const std::string page = support::text_of_file(std::string(TORUS_SOURCE_DIR) + "/tools/README.md");
+  std::size_t at = page.find("```sh\n") + 6;
+  int examples = 0;
+  for (; page.compare(at, 3, "```") != 0; at = page.find('\n', at) + 1) {
+    std::string line = page.substr(at, page.find('\n', at) - at);
+    line = line.substr(0, line.find(" #"));
+    REQUIRE(line.starts_with("torus "));
+    line = line.substr(6);
+    if (const std::size_t trace = line.find("trace.jsonl.gz"); trace != std::string::npos) line.replace(trace, 14, folder.file("trace.jsonl.gz"));
+    const support::Ended ended = command(line);
+    CAPTURE(line, ended.err);
+    CHECK(ended.status == 0);
+    CHECK(ended.err.empty());
+    CHECK(!ended.out.empty());
+    ++examples;
+  }
+  CHECK(examples >= 10);
+}
