@@ -14,6 +14,7 @@
 #include "bench/median.hpp"
 #include "bench/program.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/error.hpp"
 
 namespace torus::bench {
 namespace {
@@ -164,18 +165,19 @@ bool too_large(const Task& task) {
 
 void register_benchmarks(const Settings& settings) {
   const std::vector<unsigned> threads = thread_counts();
-  const auto add_ratio = [&](const char* tag, const char* algorithm, const char* shape, Bytes bytes, unsigned workers) {
+  const auto add_ratio = [&](const char* algorithm, const char* shape, Bytes bytes, unsigned workers, bool large = false) {
     const Algorithm* found = find_algorithm(Collective::broadcast, algorithm);
-    if (found == nullptr) return;
+    if (found == nullptr) throw InputError(fmt::format("broadcast '{}': there is no such algorithm any more", algorithm));
     const Task task(*found, shape, bytes, settings.executor, workers);
-    add(fmt::format("broadcast-to-copy-limit/{}{}", tag, task.text()), [task](benchmark::State& state) {
-      broadcast_to_copy_limit(state, task);
-    })->Unit(benchmark::kMicrosecond);
+    add(fmt::format("broadcast-to-copy-limit/{}{}", large ? "large/" : "", task.text()),
+        [task](benchmark::State& state) { broadcast_to_copy_limit(state, task); })
+        ->Iterations(large ? 3 : 15)
+        ->Unit(benchmark::kMicrosecond);
   };
   for (const unsigned workers : threads) {
     for (const char* algorithm : {"wang-tseng", "flood"}) {
-      for (const Bytes bytes : {65536U, 4096U}) add_ratio("", algorithm, "16x16x16", bytes, workers);
-      if (settings.large) add_ratio("large/", algorithm, "1024x1024", 4096, workers);
+      for (const Bytes bytes : {65536U, 4096U}) add_ratio(algorithm, "16x16x16", bytes, workers);
+      if (settings.large) add_ratio(algorithm, "1024x1024", 4096, workers, true);
     }
   }
   for (const Algorithm* algorithm : catalogue()) {

@@ -265,9 +265,9 @@ void register_benchmarks(const Settings& settings) {
         hop(state, shape, s.half, w);
       })->Unit(benchmark::kMillisecond);
       if (w.threads > 1 && !s.large) {
-        add(fmt::format("engine/hop-scaling/{}/{}", tag, w.text()), [=](benchmark::State& state) {
-          hop_scaling(state, shape, s.half, w);
-        })->Unit(benchmark::kMillisecond);
+        add(fmt::format("engine/hop-scaling/{}/{}", tag, w.text()), [=](benchmark::State& state) { hop_scaling(state, shape, s.half, w); })
+            ->Iterations(5)
+            ->Unit(benchmark::kMillisecond);
       }
     }
   }
