@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "bench/copy_tree.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "bench/host.hpp"
+#include "runtime/block.hpp"
+
+namespace torus::bench {
+namespace {
+
+#if defined(__SSE2__)
+/// Both are 64-byte aligned, as long as places are multiples of 64 bytes.
+void stream(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  for (std::size_t at = 0; at < bytes; at += 64) {
+    const auto* source = reinterpret_cast<const __m128i*>(from + at);
+    auto* target = reinterpret_cast<__m128i*>(to + at);
+    const __m128i first = _mm_load_si128(source);
+    const __m128i second = _mm_load_si128(source + 1);
+    const __m128i third = _mm_load_si128(source + 2);
+    const __m128i fourth = _mm_load_si128(source + 3);
+    _mm_stream_si128(target, first);
+    _mm_stream_si128(target + 1, second);
+    _mm_stream_si128(target + 2, third);
+    _mm_stream_si128(target + 3, fourth);
+  }
+}
+void fence() noexcept { _mm_sfence(); }
+#else
+void stream(std::byte* to, const std::byte* from, std::size_t bytes) noexcept { std::memcpy(to, from, bytes); }
+void fence() noexcept {}
+#endif
+
+}  // namespace
+
+std::string_view name(Stores stores) noexcept { return stores == Stores::plain ? "plain" : "streaming"; }
+
+CopyTree::CopyTree(NodeId places, Bytes bytes, unsigned children, Executor& executor)
+    : places_{places},
+      bytes_{static_cast<std::size_t>(bytes)},
+      children_{children},
+      executor_{&executor},
+      memory_{places_ * bytes_},
+      shares_(executor.workers()) {
+  executor.run([&](unsigned worker) { memory_.populate(memory_.size(), worker, executor.workers()); });
+}
+
+double CopyTree::run(Stores stores) {
+  fill_block({memory_.data(), bytes_}, 1, ++runs_);
+  const double start = wall_s();
+  for (std::uint64_t filled = 1; filled < places_;) {
+    const std::uint64_t copies = std::min(filled * children_, places_ - filled);
+    round(filled, copies, stores);
+    filled += copies;
+  }
+  return wall_s() - start;
+}
+
+/// Copies from the first `filled` places to the `copies` places behind them, neighbours from the same source.
+void CopyTree::round(std::uint64_t filled, std::uint64_t copies, Stores stores) {
+  const std::size_t workers = shares_.size();
+  for (std::size_t w = 0; w < workers; ++w) {
+    shares_[w].next.store(copies * w / workers, std::memory_order_relaxed);
+    shares_[w].end = copies * (w + 1) / workers;
+  }
+  const std::uint64_t batch = std::max<std::uint64_t>(1, copies / (workers * 64));
+  executor_->run([&, this](unsigned worker) {
+    for (std::size_t i = 0; i < workers; ++i) {
+      Share& share = shares_[(worker + i) % workers];
+      while (true) {
+        const std::uint64_t first = share.next.fetch_add(batch, std::memory_order_relaxed);
+        if (first >= share.end) break;
+        for (std::uint64_t copy = first; copy < std::min(first + batch, share.end); ++copy) {
+          if (stores == Stores::plain)
+            std::memcpy(place(filled + copy), place(copy / children_), bytes_);
+          else
+            stream(place(filled + copy), place(copy / children_), bytes_);
+        }
+      }
+    }
+    fence();
+  });
+}
+
+bool CopyTree::complete() const {
+  for (std::uint64_t i = 0; i < places_; ++i) {
+    if (first_wrong_byte({memory_.data() + i * bytes_, bytes_}, 1, runs_)) return false;
+  }
+  return true;
+}
+
+}  // namespace torus::bench

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/// What a broadcast would cost if it were nothing but its copies: the denominator of every throughput.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "runtime/detail/region.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/machine.hpp"
+
+namespace torus::bench {
+
+/// How copies are written: through the cache, or past it (non-temporal stores; plain where the host has none).
+enum class Stores : std::uint8_t { plain, streaming };
+std::string_view name(Stores stores) noexcept;
+
+/// A payload that spreads over places in memory as a broadcast spreads over nodes: in every round each place that has it copies it to
+/// `children` places more, until all have their own. Sources are places filled before, read again from there. All memory is touched
+/// beforehand, on huge pages where the host has them. Workers take their share of a round and then what others have left of theirs, as the
+/// engine's do.
+class CopyTree {
+ public:
+  /// bytes: of the payload, a multiple of 64. The executor must outlive the tree.
+  CopyTree(NodeId places, Bytes bytes, unsigned children, Executor& executor);
+
+  /// Makes a new payload at place 0 and brings it to all; gives the seconds that the bringing took.
+  double run(Stores stores);
+
+  /// Whether every place has the payload of the last run.
+  bool complete() const;
+
+  /// Bytes that a run delivers: the payload, once for each place but the first.
+  Bytes delivered() const noexcept { return (places_ - 1) * bytes_; }
+
+ private:
+  struct alignas(128) Share {
+    std::atomic<std::uint64_t> next{0};
+    std::uint64_t end = 0;
+  };
+
+  void round(std::uint64_t filled, std::uint64_t copies, Stores stores);
+  std::byte* place(std::uint64_t i) noexcept { return memory_.data() + i * bytes_; }
+
+  std::uint64_t places_;
+  std::size_t bytes_;
+  unsigned children_;
+  Executor* executor_;
+  torus::detail::Region<std::byte> memory_;
+  std::vector<Share> shares_;
+  std::uint64_t runs_ = 0;  // each has a payload of its own, so that nothing of the last one counts
+};
+
+}  // namespace torus::bench

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+/// What the engine itself costs: an empty step, an awake node, a message-hop, an idle node's memory and set-up. The machine's rules are
+/// judged and every byte is verified in all of them, as in any run.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "bench/host.hpp"
+#include "bench/median.hpp"
+#include "bench/program.hpp"
+#include "runtime/engine.hpp"
+
+namespace torus::bench {
+namespace {
+
+struct Workers {
+  ExecutorKind executor;
+  unsigned threads;
+
+  std::string text() const { return fmt::format("executor:{}/threads:{}", name(executor), threads); }
+  RunOptions options() const {
+    RunOptions options;
+    options.executor = executor;
+    options.threads = threads;
+    return options;
+  }
+};
+
+std::vector<Workers> every_executor() {
+  std::vector<Workers> all{{ExecutorKind::serial, 1}};
+  for (const ExecutorKind kind : {ExecutorKind::threads, ExecutorKind::tbb}) {
+    for (const unsigned threads : thread_counts()) all.push_back({kind, threads});
+  }
+  return all;
+}
+
+/// Clocks between two barriers of a run, which leaves out how it starts and ends.
+struct Stretch {
+  Step first, last;
+  double wall = 0, core = 0;
+
+  void at_barrier(Step step) {
+    const double sign = step == first ? -1 : step == last ? +1 : 0;
+    if (step == first) wall = core = 0;
+    if (sign == 0) return;
+    wall += sign * wall_s();
+    core += sign * core_s();
+  }
+  double steps() const { return last - first; }
+};
+
+/// Gives a benchmark's state what is wrong with a run; true if anything is.
+bool refuse(benchmark::State& state, const RunResult& result) {
+  const std::string text = fault(result);
+  if (!text.empty()) state.SkipWithError(text.c_str());
+  return !text.empty();
+}
+
+// ---- sleeping nodes ----
+
+/// Tells the nodes along the lines of the dimensions from d on, half of each ring either way.
+void tell_lines(Node& self, Dimension d, BlockId block) {
+  for (; d < self.dimensions(); ++d) {
+    const auto n = static_cast<Word>(self.extent(d));
+    if (n > 1) self.send({{d, +1}}, {&block, 1}, {n / 2});
+    if (n > 2) self.send({{d, -1}}, {&block, 1}, {(n - 1) / 2});
+  }
+}
+
+/// The header says how many nodes of this line are still to be told.
+void pass_on(Node& self, const Message& m) {
+  const Word left = m.header()[0] - 1;
+  if (left > 0) self.send({{m.dimension(), m.direction()}}, m.blocks(), {left});
+  tell_lines(self, m.dimension() + 1, m.blocks()[0]);
+}
+
+/// All nodes of a torus sleep but node 0, which passes `steps` barriers and then wakes them by a block that everyone wants.
+Program sleep_well(Node& self, Step steps) {
+  if (self.rank() == 0) {
+    for (Step step = 0; step < steps; ++step) co_await self.step();
+    tell_lines(self, 0, self.blocks()[0]);
+  } else {
+    const Arrivals told = co_await self.arrival();
+    pass_on(self, told.front());
+  }
+}
+
+constexpr Bytes wake_up_bytes = 64;
+
+Placement wake_up_call(const Machine& machine) { return Placement::replicated(machine.topology.nodes(), {0}, wake_up_bytes); }
+
+void empty_step(benchmark::State& state, const std::string& shape, const Workers& workers) {
+  const Machine machine(Topology::parse(shape), 0, Switching::packet);
+  constexpr Step steps = 500;
+  Stretch stretch{50, steps - 1};
+  RunOptions options = workers.options();
+  options.on_step = [&](Step step) { stretch.at_barrier(step); };
+  Engine engine(machine, wake_up_call(machine), options);
+  std::vector<double> step_ns;
+  for ([[maybe_unused]] auto _ : state) {
+    if (refuse(state, engine.run([](Node& node) { return sleep_well(node, steps); }))) break;
+    state.SetIterationTime(stretch.wall / stretch.steps());
+    step_ns.push_back(1e9 * stretch.wall / stretch.steps());
+  }
+  state.counters["median_ns/step"] = median(step_ns);
+}
+
+void set_up(benchmark::State& state, const std::string& shape, const Workers& workers) {
+  const Machine machine(Topology::parse(shape), 0, Switching::packet);
+  const auto nodes = static_cast<double>(machine.topology.nodes());
+  const bool peak_is_ours = forget_peak();
+  const auto before = static_cast<double>(resident_bytes());
+  double asleep = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    RunOptions options = workers.options();
+    options.on_step = [&](Step step) {
+      if (step == 2) asleep = static_cast<double>(resident_bytes());
+    };
+    Engine engine(machine, wake_up_call(machine), options);
+    const RunResult result = engine.run([](Node& node) { return sleep_well(node, 4); });
+    if (refuse(state, result)) break;
+    state.SetIterationTime(result.setup_s);
+  }
+  const auto each = [&](double resident) { return (resident - before) / nodes - static_cast<double>(wake_up_bytes); };
+  state.counters["bytes/idle_node"] = each(asleep);
+  if (peak_is_ours) state.counters["peak_bytes/node"] = each(static_cast<double>(peak_resident_bytes()));
+}
+
+// ---- awake nodes ----
+
+Program stay_awake(Node& self, Step steps) {
+  for (Step step = 0; step < steps; ++step) co_await self.step();
+}
+
+void awake_node(benchmark::State& state, const std::string& shape, const Workers& workers) {
+  const Machine machine(Topology::parse(shape), 0, Switching::packet);
+  constexpr Step steps = 60;
+  Stretch stretch{9, steps - 1};
+  RunOptions options = workers.options();
+  options.on_step = [&](Step step) { stretch.at_barrier(step); };
+  Engine engine(machine, Placement::resident(machine.topology.nodes(), 1, 64), options);
+  double core = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    if (refuse(state, engine.run([](Node& node) { return stay_awake(node, steps); }))) break;
+    state.SetIterationTime(stretch.wall / stretch.steps());
+    core += stretch.core / stretch.steps();
+  }
+  const double node_steps =
+      static_cast<double>(machine.topology.nodes()) * static_cast<double>(std::max<benchmark::IterationCount>(1, state.iterations()));
+  state.counters["core_ns/node/step"] = 1e9 * core / node_steps;
+}
+
+// ---- message-hops ----
+
+constexpr std::uint32_t channels = 4;
+
+/// Each of the node's blocks goes out over a channel of its own.
+void set_out(Node& self) {
+  for (std::uint32_t i = 0; i < channels; ++i) {
+    const BlockId id = BlockId{self.rank()} * channels + i;
+    self.forward({{static_cast<Dimension>(i / 2), i % 2 == 0 ? +1 : -1}}, {&id, 1});
+  }
+}
+
+/// Keeps every port of a 2D torus busy in every step: blocks travel straight on for half of the steps, and back home in the other half.
+Program travel(Node& self, Step half) {
+  set_out(self);
+  for (Step step = 1; step < 2 * half; ++step) {
+    const std::int32_t sign = step == half ? -1 : +1;
+    for (const Message& m : co_await self.step()) self.forward({{m.dimension(), sign * m.direction()}}, m.blocks());
+  }
+  co_await self.step();
+}
+
+/// 64-byte blocks, one on every channel in every step.
+class Travellers {
+ public:
+  Travellers(const std::string& shape, Step half, const Workers& workers)
+      : half_{half},
+        machine_{Topology::parse(shape), 0, Switching::packet},
+        stretch_{1, 2 * half - 1},
+        engine_{machine_, blocks(), options(workers)} {}
+
+  RunResult run() {
+    return engine_.run([half = half_](Node& node) { return travel(node, half); });
+  }
+  /// Of the last run: hops between the second and the last barrier, and what they took. Before that, messages find memory that is new to
+  /// the process.
+  double hops() const { return static_cast<double>(machine_.topology.nodes()) * channels * stretch_.steps(); }
+  double wall() const { return stretch_.wall; }
+  double core() const { return stretch_.core; }
+
+ private:
+  Placement blocks() const { return Placement::resident(machine_.topology.nodes(), channels, 64); }
+  RunOptions options(const Workers& workers) {
+    RunOptions options = workers.options();
+    options.on_step = [this](Step step) { stretch_.at_barrier(step); };
+    return options;
+  }
+
+  Step half_;
+  Machine machine_;
+  Stretch stretch_;
+  Engine engine_;
+};
+
+void hop(benchmark::State& state, const std::string& shape, Step half, const Workers& workers) {
+  Travellers travellers(shape, half, workers);
+  double core = 0, wall = 0, hops = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    if (refuse(state, travellers.run())) break;
+    state.SetIterationTime(travellers.wall());
+    hops += travellers.hops();
+    core += travellers.core();
+    wall += travellers.wall();
+  }
+  if (hops == 0) return;
+  state.counters["core_ns/hop"] = 1e9 * core / hops;
+  state.counters["wall_ns/hop"] = 1e9 * wall / hops;
+  state.counters["hops/s"] = hops / wall;
+}
+
+/// One thread and several, in turn: the median of the pairs, and that of the best runs, which a busy host disturbs less.
+void hop_scaling(benchmark::State& state, const std::string& shape, Step half, const Workers& workers) {
+  Travellers one(shape, half, {ExecutorKind::serial, 1});
+  Travellers several(shape, half, workers);
+  std::vector<double> speed_up;
+  double least_one = 0, least_several = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    if (refuse(state, one.run()) || refuse(state, several.run())) break;
+    state.SetIterationTime(several.wall());
+    least_one = speed_up.empty() ? one.wall() : std::min(least_one, one.wall());
+    least_several = speed_up.empty() ? several.wall() : std::min(least_several, several.wall());
+    speed_up.push_back(one.wall() / several.wall());
+  }
+  state.counters["speed_up"] = median(speed_up);
+  if (least_one > 0) state.counters["speed_up_of_best"] = least_one / least_several;
+  state.counters["pairs"] = static_cast<double>(speed_up.size());
+}
+
+}  // namespace
+
+void register_benchmarks(const Settings& settings) {
+  struct Shape {
+    const char* text;
+    bool large;
+    Step half;       // of a hop benchmark
+    int iterations;  // of those whose runs are mostly something else than what is timed
+  };
+  for (const Shape& s : {Shape{"64x64", false, 128, 20}, Shape{"256x256", false, 16, 5}, Shape{"1024x1024", true, 4, 3}}) {
+    if (s.large && !settings.large) continue;
+    const std::string shape = s.text;
+    const std::string tag = (s.large ? "large/" : "") + shape;
+    for (const Workers& w : every_executor()) {
+      add(fmt::format("engine/empty-step/{}/{}", tag, w.text()), [=](benchmark::State& state) {
+        empty_step(state, shape, w);
+      })->Iterations(s.iterations);
+      add(fmt::format("engine/awake-node/{}/{}", tag, w.text()), [=](benchmark::State& state) { awake_node(state, shape, w); })
+          ->Iterations(s.iterations)
+          ->Unit(benchmark::kMicrosecond);
+      add(fmt::format("engine/hop/{}/{}", tag, w.text()), [=](benchmark::State& state) {
+        hop(state, shape, s.half, w);
+      })->Unit(benchmark::kMillisecond);
+      if (w.threads > 1 && !s.large) {
+        add(fmt::format("engine/hop-scaling/{}/{}", tag, w.text()), [=](benchmark::State& state) { hop_scaling(state, shape, s.half, w); })
+            ->Iterations(5)
+            ->Unit(benchmark::kMillisecond);
+      }
+    }
+  }
+  for (const std::string shape : {"1024x1024", "128x128x64"}) {
+    if (!settings.large) continue;
+    for (const Workers& w : every_executor()) {
+      add(fmt::format("engine/set-up/large/{}/{}", shape, w.text()), [=](benchmark::State& state) { set_up(state, shape, w); })
+          ->Iterations(1)
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+}
+
+}  // namespace torus::bench

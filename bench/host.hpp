@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+/// What the host says of itself and of this process. Linux.
+#pragma once
+
+#include <string>
+
+#include "runtime/machine.hpp"
+
+namespace torus::bench {
+
+std::string cpu_model();
+
+/// Seconds on a clock that only goes forward.
+double wall_s() noexcept;
+/// Seconds that cores have spent in this process, all threads together.
+double core_s() noexcept;
+
+/// Memory that the process has in RAM now, and the most it ever had since the peak was last forgotten.
+Bytes resident_bytes();
+Bytes peak_resident_bytes();
+/// False where the kernel does not let us: then the peak is that of the whole process.
+bool forget_peak();
+
+}  // namespace torus::bench
