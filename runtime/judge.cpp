@@ -102,8 +102,10 @@ class Held {
   }
   void add(std::uint64_t node, std::uint64_t block) {
     const std::uint64_t pair = node * blocks_ + block;
-    if (bits_) bits_[pair / 64] |= std::uint64_t{1} << (pair % 64);
-    else set_.insert(pair);
+    if (bits_)
+      bits_[pair / 64] |= std::uint64_t{1} << (pair % 64);
+    else
+      set_.insert(pair);
   }
 
  private:
@@ -188,8 +190,9 @@ class Judge::Bench {
   };
 
   static std::uint64_t check_room(const Topology& topology, const Blocks& blocks) {
-    const double wanted = static_cast<double>(topology.nodes()) * (sizeof(NodeCount) + static_cast<double>(topology.channel_slots()) * sizeof(Channel)) +
-                          static_cast<double>(blocks.count()) / 8;
+    const double wanted =
+        static_cast<double>(topology.nodes()) * (sizeof(NodeCount) + static_cast<double>(topology.channel_slots()) * sizeof(Channel)) +
+        static_cast<double>(blocks.count()) / 8;
     const Bytes available = available_memory();
     if (wanted > 0.8 * static_cast<double>(available)) {
       throw InputError("trace of " + topology.text() + ": judging it takes " +
@@ -205,8 +208,8 @@ class Judge::Bench {
     return text + ")";
   }
   std::string text_of(const TraceMessage& m) const {
-    return "step " + std::to_string(m.step) + ": message from node " + text_of_node(m.source) + " to " + text_of_node(m.destination) + " by " +
-           torus::text_of(m.path);
+    return "step " + std::to_string(m.step) + ": message from node " + text_of_node(m.source) + " to " + text_of_node(m.destination) +
+           " by " + torus::text_of(m.path);
   }
   std::string text_of_channel(NodeId node, Dimension d, std::int32_t direction) const {
     return "channel " + text_of_node(node) + " dimension " + std::to_string(d) + " direction " + (direction > 0 ? "+" : "") +
@@ -227,7 +230,8 @@ class Judge::Bench {
       if (!twice_) offence(text_of(m) + " crosses " + text_of_channel(node, d, direction) + " twice");
       twice_ = true;
     }
-    if (c.epoch != epoch_) c = Channel{0, 0, epoch_, 0, m.source};
+    if (c.epoch != epoch_)
+      c = Channel{0, 0, epoch_, 0, m.source};
     else if (c.last_message != verdict_.messages && machine_.contention == Contention::forbid && c.messages == 1) {
       offence("step " + std::to_string(m.step) + ": " + text_of_channel(node, d, direction) + " carries two messages, from node " +
               text_of_node(c.source) + " and from node " + text_of_node(m.source));
@@ -249,7 +253,8 @@ class Judge::Bench {
     for (const Leg& leg : m.path) {
       const std::int32_t n = topology_.extent(leg.dimension);
       const bool complete = topology_.wiring(leg.dimension) == Wiring::complete;
-      if (complete && modulo(leg.hops, n) == 0) return offence(text_of(m) + " leaves the machine: no link of a complete dimension leads back");
+      if (complete && modulo(leg.hops, n) == 0)
+        return offence(text_of(m) + " leaves the machine: no link of a complete dimension leads back");
       if (leg.hops == 0) continue;
       const int turn = turn_[static_cast<std::size_t>(leg.dimension)];
       ordered = ordered && turn > last_turn;
@@ -273,7 +278,8 @@ class Judge::Bench {
     const std::uint64_t hops = verdict_.hops - hops_before;
     if (hops == 0) return offence(text_of(m) + " has no hop");
     if (at != m.destination) offence(text_of(m) + " ends at node " + text_of_node(at));
-    if (machine_.switching == Switching::packet && hops != 1) offence(text_of(m) + " takes " + std::to_string(hops) + " hops under packet switching");
+    if (machine_.switching == Switching::packet && hops != 1)
+      offence(text_of(m) + " takes " + std::to_string(hops) + " hops under packet switching");
     if (machine_.switching == Switching::wormhole && !ordered) offence(text_of(m) + " is not dimension-ordered under wormhole switching");
   }
 

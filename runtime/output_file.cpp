@@ -25,9 +25,10 @@ class OutputFile::Sink {
  public:
   explicit Sink(std::string path) : path_{std::move(path)} {
     if (path_.empty()) throw InputError("file '': it must have a name; for instance out.json");
-    struct stat status{};
+    struct stat status {};
     const bool there = ::stat(path_.c_str(), &status) == 0;
-    if (there && S_ISDIR(status.st_mode)) throw InputError("file '" + path_ + "': it is a folder; name a file in it, for instance " + path_ + "/out");
+    if (there && S_ISDIR(status.st_mode))
+      throw InputError("file '" + path_ + "': it is a folder; name a file in it, for instance " + path_ + "/out");
     if (there && !S_ISREG(status.st_mode)) {
       descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     } else {
@@ -37,7 +38,8 @@ class OutputFile::Sink {
     if (descriptor_ < 0) {
       const int error = errno;
       temporary_.clear();
-      throw InputError("file '" + path_ + "': it cannot be written (" + std::strerror(error) + "); choose a folder that is there and yours");
+      throw InputError("file '" + path_ + "': it cannot be written (" + std::strerror(error) +
+                       "); choose a folder that is there and yours");
     }
     if (path_.ends_with(".gz")) {
       compressing_ = true;
@@ -58,8 +60,10 @@ class OutputFile::Sink {
 
   void write(std::string_view text) {
     if (buffer_.size() + text.size() > buffer_bytes) flush(Z_NO_FLUSH);
-    if (text.size() > buffer_bytes) put(text, Z_NO_FLUSH);
-    else buffer_.append(text);
+    if (text.size() > buffer_bytes)
+      put(text, Z_NO_FLUSH);
+    else
+      buffer_.append(text);
   }
 
   void commit() {

@@ -36,8 +36,10 @@ void append_quoted(std::string& line, std::string_view text) {
   line += '"';
   for (const char c : text) {
     if (c == '"' || c == '\\') line += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) fmt::format_to(std::back_inserter(line), "\\u{:04x}", static_cast<unsigned>(c));
-    else line += c;
+    if (static_cast<unsigned char>(c) < 0x20)
+      fmt::format_to(std::back_inserter(line), "\\u{:04x}", static_cast<unsigned>(c));
+    else
+      line += c;
   }
   line += '"';
 }
@@ -129,7 +131,8 @@ void TraceWriter::commit() { file_.commit(); }
 
 std::uint64_t message_digest(const Message& message) noexcept {
   // A message has in memory, one behind the other: step, source; bytes; the block ids; the legs.
-  return detail::digest_of_image(reinterpret_cast<const std::byte*>(message.blocks().data()) - 16, message.blocks().size(), message.route().size());
+  return detail::digest_of_image(reinterpret_cast<const std::byte*>(message.blocks().data()) - 16, message.blocks().size(),
+                                 message.route().size());
 }
 
 }  // namespace torus

@@ -22,10 +22,10 @@ namespace torus {
 /// What a trace says of the run before the first message. Of the machine, all but the costs.
 struct TraceHeader {
   Machine machine;
-  std::string collective;          ///< broadcast, multinode-broadcast, total-exchange, scatter, gather or allgather
-  std::vector<NodeId> sources;     ///< ascending
+  std::string collective;       ///< broadcast, multinode-broadcast, total-exchange, scatter, gather or allgather
+  std::vector<NodeId> sources;  ///< ascending
   std::uint32_t segments = 1;
-  Bytes block_bytes = 0;           ///< of the shortest block
+  Bytes block_bytes = 0;  ///< of the shortest block
   std::string algorithm;
   std::uint64_t seed = 0;
 };

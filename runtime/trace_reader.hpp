@@ -26,8 +26,8 @@ std::uint64_t message_digest(const TraceMessage& message);
 
 /// Reads plain and gzip files alike, told apart by their first bytes; "-" is standard input.
 ///
-/// Everything it hands out is well formed: ranks and dimensions are the machine's, numbers fit. Anything else is an InputError of one line that
-/// starts with the file's name and the line number. Keys that the format does not know are passed over.
+/// Everything it hands out is well formed: ranks and dimensions are the machine's, numbers fit. Anything else is an InputError of one line
+/// that starts with the file's name and the line number. Keys that the format does not know are passed over.
 class TraceReader {
  public:
   /// Reads the header. Throws InputError if there is no such file, or no header.

@@ -1,207 +1,25 @@
 // SPDX-License-Identifier: MIT
-/// The command from outside, as a user or a script meets it.
-#include <algorithm>
+/// The command from outside: what it reports, writes and judges, and how it ends.
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "algorithms/catalogue.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/process.hpp"
+#include "tests/support/command_line.hpp"
 
 using namespace torus;
 using Json = nlohmann::json;
+using support::command;
+using support::lines;
+using support::words;
 
 namespace {
-
-/// "run broadcast --on 4x4" in words; a word in single quotes may hold spaces or be empty.
-std::vector<std::string> words(const std::string& line) {
-  std::vector<std::string> out;
-  std::string word;
-  bool quoted = false;
-  bool any = false;
-  for (const char c : line + " ") {
-    if (c == '\'') {
-      quoted = !quoted;
-      any = true;
-    } else if (c == ' ' && !quoted) {
-      if (any) out.push_back(word);
-      word.clear();
-      any = false;
-    } else {
-      word += c;
-      any = true;
-    }
-  }
-  return out;
-}
-
-support::Ended command(const std::string& line) { return support::run_program(TORUS_PROGRAM, {.arguments = words(line)}); }
-
-std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
 
 /// A run that takes minutes unless it is stopped, of small steps.
 const std::string endless = "run total-exchange --on 40x40 --algorithm a2 --bytes 0 --executor serial ";
 
 }  // namespace
-
-TEST_CASE("every wrong command line is refused with one line and status 2", "[conformance]") {
-  const support::Folder folder;
-  folder.write("trace", "hello\n");
-  const std::vector<std::string> bad{
-      "",
-      "rum",
-      "Run broadcast",
-      "-x",
-      "--foo",
-      "run",
-      "run bcast",
-      "run broadcast extra",
-      "run broadcast --bytez 4",
-      "run broadcast -z",
-      "run broadcast --on",
-      "run broadcast --on ''",
-      "run broadcast --on 16y16",
-      "run broadcast --on 0x4",
-      "run broadcast --on -4x4",
-      "run broadcast --on 4x",
-      "run broadcast --on x4",
-      "run broadcast --on 4xx4",
-      "run broadcast --on 4.5x4",
-      "run broadcast --on 4x4q",
-      "run broadcast --on 2^99",
-      "run broadcast --on 2^",
-      "run broadcast --on hypercube:0",
-      "run broadcast --on hypercube:40",
-      "run broadcast --on mesh:",
-      "run broadcast --on 99999x99999",
-      "run broadcast --on 99999999999",
-      "run broadcast --on 4x4 --on 8x8",
-      "run broadcast --ports 0",
-      "run broadcast --ports 7",
-      "run broadcast --ports -1",
-      "run broadcast --ports many",
-      "run broadcast --ports 1.5",
-      "run broadcast --switching train",
-      "run broadcast --switching Packet",
-      "run broadcast --contention maybe",
-      "run broadcast --routing 0,0,1",
-      "run broadcast --routing 0,1",
-      "run broadcast --routing a,b,c",
-      "run broadcast --routing ''",
-      "run broadcast --algorithm wang-tsang",
-      "run broadcast --algorithm ''",
-      "run broadcast --algorithm a2",
-      "run total-exchange --algorithm flood",
-      "run broadcast --on 4x5 --algorithm wang-tseng",
-      "run broadcast --on 4x4 --algorithm flood --ports 1",
-      "run broadcast --bytes 4KB",
-      "run broadcast --bytes -1",
-      "run broadcast --bytes 1.5",
-      "run broadcast --bytes 99999999999999999999",
-      "run broadcast --bytes ''",
-      "run broadcast --source 4096",
-      "run broadcast --source 16,0,0",
-      "run broadcast --source 1,1",
-      "run broadcast --source 0;1",
-      "run broadcast --source all",
-      "run broadcast --source none",
-      "run multinode-broadcast --sources 0;0",
-      "run multinode-broadcast --sources random:257",
-      "run multinode-broadcast --sources random:x",
-      "run multinode-broadcast --sources row:16",
-      "run multinode-broadcast --sources block:17x1",
-      "run multinode-broadcast --sources density:2",
-      "run multinode-broadcast --sources somewhere",
-      "run total-exchange --sources 3",
-      "run broadcast --seed -1",
-      "run broadcast --seed x",
-      "run broadcast --seed 18446744073709551616",
-      "run broadcast --segments 0",
-      "run broadcast --segments some",
-      "run total-exchange --segments 2",
-      "run broadcast --h 3",
-      "run multinode-broadcast --h 0",
-      "run multinode-broadcast --prefix global4",
-      "run multinode-broadcast --chunk 0",
-      "run multinode-broadcast --expect -1",
-      "run broadcast --threads 0",
-      "run broadcast --threads 9999",
-      "run broadcast --executor fast",
-      "run broadcast --ts -1",
-      "run broadcast --tc nan",
-      "run broadcast --th x",
-      "run broadcast --memory 0",
-      "run broadcast --memory lots",
-      "run broadcast --memory 1KiB",
-      "run broadcast --on 1024x1024x64 --bytes 1GiB",
-      "run broadcast --repeat 0",
-      "run broadcast --on 4x4 --repeat 2 --trace " + folder.file("t"),
-      "run broadcast --digest 12",
-      "run broadcast --json=maybe",
-      "run broadcast --trace",
-      "run broadcast --on 4x4 --trace " + folder.file("none/t"),
-      "run broadcast --on 4x4 --trace " + folder.file(""),
-      "run broadcast --on 4x4 --csv " + folder.file("none/t"),
-      "list everything",
-      "list broadcast total-exchange",
-      "list --yaml",
-      "verify",
-      "verify " + folder.file("none"),
-      "verify " + folder.file(""),
-      "verify " + folder.file("trace"),
-      "verify /dev/null",
-      "bounds --on 3y",
-      "bounds 4x4",
-      "bounds --ports 99",
-      "stress --only magic",
-      "stress --seconds -1",
-      "stress --seconds soon",
-      "stress --runs 0",
-      "stress --seed x",
-      "stress --executor x",
-      "stress --threads 0",
-      "stress --seconds 1 --csv " + folder.file("none/t"),
-  };
-  REQUIRE(bad.size() >= 60);
-  for (const std::string& line : bad) {
-    const support::Ended ended = command(line);
-    CAPTURE(line, ended.err);
-    CHECK(ended.status == 2);
-    CHECK(ended.out.empty());
-    CHECK(lines(ended.err) == 1);
-    CHECK(ended.err.starts_with("torus: "));
-    CHECK(ended.err.size() > 30);   // it says more than "no"
-    CHECK(ended.err.size() < 600);
-  }
-  CHECK(folder.files() == 1);
-}
-
-TEST_CASE("a refusal names the value, the rule and what would do", "[conformance]") {
-  const auto says = [](const std::string& line, std::initializer_list<const char*> parts) {
-    const std::string err = command(line).err;
-    CAPTURE(line, err);
-    for (const char* part : parts) CHECK(err.find(part) != std::string::npos);
-  };
-  says("rum", {"'rum'", "did you mean 'run'"});
-  says("run brodcast", {"'brodcast'", "did you mean 'broadcast'"});
-  says("run broadcast --byts 4", {"'--byts'", "did you mean '--bytes'"});
-  says("run broadcast --algorithm wang-tsang", {"wang-tsang", "did you mean 'wang-tseng'"});
-  says("run broadcast --bytes 4KB", {"--bytes '4KB'", "KiB", "for instance"});
-  says("run broadcast --on 4x4 --source 9,9", {"'9,9'", "0 to 15", "for instance 3,3"});
-  says("run broadcast --on 4x4 --ports 5", {"--ports '5'", "1 to 4"});
-  says("run multinode-broadcast --prefix global4", {"global4", "did you mean 'global5'"});
-  says("run broadcast --on 4x5 --algorithm wang-tseng", {"wang-tseng", "4x5"});
-}
-
-TEST_CASE("help and version are no errors", "[conformance]") {
-  for (const char* line : {"--help", "--version", "run --help", "list --help", "verify --help", "bounds --help", "stress --help"}) {
-    const support::Ended ended = command(line);
-    CAPTURE(line);
-    CHECK(ended.status == 0);
-    CHECK(ended.err.empty());
-    CHECK(!ended.out.empty());
-  }
-}
 
 TEST_CASE("a run reports every field that programs count on", "[conformance]") {
   const support::Ended ended = command("run broadcast --on 5x5 --bytes 100 --source 2,2 --json --seed 3 --threads 2 --executor threads");
@@ -209,9 +27,36 @@ TEST_CASE("a run reports every field that programs count on", "[conformance]") {
   REQUIRE(ended.status == 0);
   CHECK(lines(ended.out) == 1);
   const Json json = Json::parse(ended.out);
-  for (const char* field : {"shape", "nodes", "ports", "switching", "contention", "collective", "algorithm", "source", "sources", "bytes", "seed", "threads",
-                            "executor", "steps", "busy_steps", "steps_formula", "steps_lower_bound", "messages", "hops", "bytes_delivered", "max_channel_load",
-                            "model_time_s", "setup_s", "run_s", "verify_s", "delivered_bytes_per_s", "hops_per_s", "peak_rss_bytes", "verified", "trace_digest"}) {
+  for (const char* field : {"shape",
+                            "nodes",
+                            "ports",
+                            "switching",
+                            "contention",
+                            "collective",
+                            "algorithm",
+                            "source",
+                            "sources",
+                            "bytes",
+                            "seed",
+                            "threads",
+                            "executor",
+                            "steps",
+                            "busy_steps",
+                            "steps_formula",
+                            "steps_lower_bound",
+                            "messages",
+                            "hops",
+                            "bytes_delivered",
+                            "max_channel_load",
+                            "model_time_s",
+                            "setup_s",
+                            "run_s",
+                            "verify_s",
+                            "delivered_bytes_per_s",
+                            "hops_per_s",
+                            "peak_rss_bytes",
+                            "verified",
+                            "trace_digest"}) {
     CAPTURE(field);
     CHECK(json.contains(field));
   }
@@ -233,7 +78,8 @@ TEST_CASE("with no algorithm named the one with the least model time is taken, a
   for (const Algorithm* algorithm : catalogue()) {
     if (algorithm->collective != Collective::broadcast) continue;
     const support::Ended ended =
-        command("run broadcast --on 5x5 --bytes 1KiB --json --switching wormhole --ports 4 --contention forbid --algorithm " + std::string(algorithm->name));
+        command("run broadcast --on 5x5 --bytes 1KiB --json --switching wormhole --ports 4 --contention forbid --algorithm " +
+                std::string(algorithm->name));
     if (ended.status == 2) continue;
     CAPTURE(algorithm->name);
     CHECK(Json::parse(ended.out)["model_time_formula_s"].get<double>() >= chosen["model_time_formula_s"].get<double>());
@@ -320,7 +166,8 @@ TEST_CASE("every algorithm is listed, with all that it says of itself", "[confor
   const std::string table = command("list").out;
   for (const Algorithm* algorithm : catalogue()) CHECK(table.find(algorithm->name) != std::string::npos);
   for (const auto& entry : json) {
-    for (const char* field : {"collective", "algorithm", "switching", "ports", "shapes", "steps", "source"}) CHECK(!entry[field].get<std::string>().empty());
+    for (const char* field : {"collective", "algorithm", "switching", "ports", "shapes", "steps", "source"})
+      CHECK(!entry[field].get<std::string>().empty());
   }
 }
 
@@ -371,8 +218,10 @@ TEST_CASE("SIGINT and SIGTERM end a run at its next step and leave no file behin
   for (const int signal : {SIGINT, SIGTERM}) {
     const support::Folder folder;
     const auto start = std::chrono::steady_clock::now();
-    const support::Ended ended = support::run_program(
-        TORUS_PROGRAM, {.arguments = words(endless + "--trace " + folder.file("t.gz") + " --csv " + folder.file("c")), .after = std::chrono::milliseconds(1500), .signal = signal});
+    const support::Ended ended =
+        support::run_program(TORUS_PROGRAM, {.arguments = words(endless + "--trace " + folder.file("t.gz") + " --csv " + folder.file("c")),
+                                             .after = std::chrono::milliseconds(1500),
+                                             .signal = signal});
     CAPTURE(signal, ended.err);
     CHECK(ended.status == 1);
     CHECK(ended.signal == 0);
@@ -384,8 +233,8 @@ TEST_CASE("SIGINT and SIGTERM end a run at its next step and leave no file behin
 }
 
 TEST_CASE("SIGINT ends the stress with its table so far", "[conformance]") {
-  const support::Ended ended =
-      support::run_program(TORUS_PROGRAM, {.arguments = words("stress --seconds 600 --json"), .after = std::chrono::milliseconds(1500), .signal = SIGINT});
+  const support::Ended ended = support::run_program(
+      TORUS_PROGRAM, {.arguments = words("stress --seconds 600 --json"), .after = std::chrono::milliseconds(1500), .signal = SIGINT});
   CAPTURE(ended.err);
   CHECK(ended.status == 1);
   CHECK(Json::parse(ended.out)["interrupted"] == true);
@@ -408,7 +257,8 @@ TEST_CASE("every example of the page about the command works", "[conformance]") 
     line = line.substr(0, line.find(" #"));
     REQUIRE(line.starts_with("torus "));
     line = line.substr(6);
-    if (const std::size_t trace = line.find("trace.jsonl.gz"); trace != std::string::npos) line.replace(trace, 14, folder.file("trace.jsonl.gz"));
+    if (const std::size_t trace = line.find("trace.jsonl.gz"); trace != std::string::npos)
+      line.replace(trace, 14, folder.file("trace.jsonl.gz"));
     const support::Ended ended = command(line);
     CAPTURE(line, ended.err);
     CHECK(ended.status == 0);

@@ -28,14 +28,17 @@ void pass_on(Node& self, Bug bug, Dimension first) {
     const std::int32_t x = self.coordinate(d);
     const std::int32_t gone = modulo(x - self.topology().coordinate(root, d), n);
     if (gone == n - 1) continue;
-    if (bug == Bug::wrap && d == 1 && x == n - 1) continue;                               // does not dare to cross the wrap
-    if (bug == Bug::tie && n % 2 == 0 && gone == n / 2) {                                 // spoils a byte half-way round
-      for (std::byte& byte : self.bytes(self.blocks().front()).first(std::min<std::size_t>(1, self.bytes(self.blocks().front()).size()))) byte ^= std::byte{1};
+    if (bug == Bug::wrap && d == 1 && x == n - 1) continue;  // does not dare to cross the wrap
+    if (bug == Bug::tie && n % 2 == 0 && gone == n / 2) {    // spoils a byte half-way round
+      for (std::byte& byte : self.bytes(self.blocks().front()).first(std::min<std::size_t>(1, self.bytes(self.blocks().front()).size())))
+        byte ^= std::byte{1};
     }
-    const std::int32_t hops = bug == Bug::extent_of_two && n == 2 ? 3 : 1;                // goes round once more
+    const std::int32_t hops = bug == Bug::extent_of_two && n == 2 ? 3 : 1;  // goes round once more
     if (bug == Bug::throws && n == 3 && gone == 1) throw std::runtime_error("three is too many");
-    if (bug == Bug::not_reproducible) self.send({{d, hops}}, self.blocks(), std::vector<Word>(global_counter++ % 2));
-    else self.send({{d, hops}}, self.blocks());
+    if (bug == Bug::not_reproducible)
+      self.send({{d, hops}}, self.blocks(), std::vector<Word>(global_counter++ % 2));
+    else
+      self.send({{d, hops}}, self.blocks());
   }
 }
 

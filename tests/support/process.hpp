@@ -26,11 +26,11 @@ struct Ended {
 
 struct Start {
   std::vector<std::string> arguments;
-  std::string out{};                               ///< a file for standard output; empty: it is caught
-  bool closed_pipe = false;                        ///< standard output is a pipe that nobody reads
+  std::string out{};                                 ///< a file for standard output; empty: it is caught
+  bool closed_pipe = false;                          ///< standard output is a pipe that nobody reads
   std::optional<std::chrono::milliseconds> after{};  ///< send `signal` then
   int signal = SIGINT;
-  std::string in{};                                ///< a file for standard input; empty: /dev/null
+  std::string in{};  ///< a file for standard input; empty: /dev/null
 };
 
 /// Output goes to files, so that no pipe can fill up and block.

@@ -66,7 +66,8 @@ TEST_CASE("a block is held from the end of the step on, not before", "[unit]") {
 
 TEST_CASE("a channel that two messages use is named, with both senders", "[unit]") {
   const Machine line(Topology::parse("mesh:4"), 2, Switching::wormhole);
-  const std::vector<TraceMessage> messages{{0, 0, 2, {{0, 2}}, 1, {0}}, {0, 1, 2, {{0, 1}}, 1, {}}, {1, 2, 3, {{0, 1}}, 1, {0}}, {1, 2, 1, {{0, -1}}, 1, {0}}};
+  const std::vector<TraceMessage> messages{
+      {0, 0, 2, {{0, 2}}, 1, {0}}, {0, 1, 2, {{0, 1}}, 1, {}}, {1, 2, 3, {{0, 1}}, 1, {0}}, {1, 2, 1, {{0, -1}}, 1, {0}}};
   CHECK(names(offence(header_for(line), messages), {"step 0", "channel (1) dimension 0 direction +1", "two messages", "(0)", "(1)"}));
   const Machine sharing(Topology::parse("mesh:4"), 2, Switching::wormhole, Contention::share);
   const Verdict shared = judged(header_for(sharing), messages);
@@ -78,14 +79,16 @@ TEST_CASE("a channel that two messages use is named, with both senders", "[unit]
 TEST_CASE("ports are counted on both sides", "[unit]") {
   const Machine one_port(Topology::parse("4"), 1, Switching::wormhole);
   CHECK(names(offence(header_for(one_port), ring4_broadcast), {"step 0", "node (0)", "sends more than 1"}));
-  const std::vector<TraceMessage> into{{0, 0, 1, {{0, 1}}, 1, {0}}, {1, 0, 3, {{0, -1}}, 1, {0}}, {2, 1, 2, {{0, 1}}, 1, {0}}, {2, 3, 2, {{0, -1}}, 1, {0}}};
+  const std::vector<TraceMessage> into{
+      {0, 0, 1, {{0, 1}}, 1, {0}}, {1, 0, 3, {{0, -1}}, 1, {0}}, {2, 1, 2, {{0, 1}}, 1, {0}}, {2, 3, 2, {{0, -1}}, 1, {0}}};
   CHECK(names(offence(header_for(one_port), into), {"step 2", "node (2)", "receives more than 1"}));
 }
 
 TEST_CASE("routes are judged by switching, shape and where they end", "[unit]") {
   const Topology torus = Topology::parse("4x4m");
   const auto first = [&](Switching switching, std::vector<Leg> path, NodeId from, NodeId to, std::vector<Dimension> routing = {}) {
-    return offence(header_for(Machine(torus, 0, switching, Contention::forbid, std::move(routing)), "broadcast", {from}), {{0, from, to, std::move(path), 1, {from}}});
+    return offence(header_for(Machine(torus, 0, switching, Contention::forbid, std::move(routing)), "broadcast", {from}),
+                   {{0, from, to, std::move(path), 1, {from}}});
   };
   const auto lacks = [](const std::string& text) { return names(text, {"lacks block"}); };
   CHECK(names(first(Switching::packet, {{0, 2}}, 0, 8), {"2 hops under packet"}));
@@ -106,11 +109,15 @@ TEST_CASE("routes are judged by switching, shape and where they end", "[unit]") 
 
 TEST_CASE("a ring of two has two links, a ring of one none, a complete dimension one to each", "[unit]") {
   const Machine pair(Topology::parse("2"), 2, Switching::wormhole);
-  CHECK(judged(header_for(pair, "total-exchange", {0, 1}), {{0, 0, 1, {{0, 1}}, 1, {1}}, {0, 0, 1, {{0, -1}}, 1, {}}, {0, 1, 0, {{0, 1}}, 1, {2}}}).ok);
+  CHECK(judged(header_for(pair, "total-exchange", {0, 1}),
+               {{0, 0, 1, {{0, 1}}, 1, {1}}, {0, 0, 1, {{0, -1}}, 1, {}}, {0, 1, 0, {{0, 1}}, 1, {2}}})
+            .ok);
   const Machine single(Topology::parse("1x2"), 2, Switching::wormhole);
   CHECK(names(offence(header_for(single), {{0, 0, 0, {{0, 1}}, 1, {0}}}), {"leaves the machine"}));
   const Machine complete(Topology::parse("5c"), 4, Switching::packet);
-  CHECK(judged(header_for(complete), {{0, 0, 1, {{0, 1}}, 1, {0}}, {0, 0, 2, {{0, 2}}, 1, {0}}, {0, 0, 3, {{0, -2}}, 1, {0}}, {0, 0, 4, {{0, 4}}, 1, {0}}}).ok);
+  CHECK(judged(header_for(complete),
+               {{0, 0, 1, {{0, 1}}, 1, {0}}, {0, 0, 2, {{0, 2}}, 1, {0}}, {0, 0, 3, {{0, -2}}, 1, {0}}, {0, 0, 4, {{0, 4}}, 1, {0}}})
+            .ok);
   CHECK(names(offence(header_for(complete), {{0, 0, 0, {{0, 0}}, 1, {0}}}), {"leaves the machine"}));
   CHECK(names(offence(header_for(complete), {{0, 0, 0, {{0, 5}}, 1, {0}}}), {"leaves the machine"}));
 }

@@ -16,7 +16,8 @@ TEST_CASE("sizes are whole numbers with or without a binary unit", "[unit]") {
   CHECK(parse_bytes("--bytes", "4KiB") == 4096);
   CHECK(parse_bytes("--bytes", "3MiB") == 3U << 20U);
   CHECK(parse_bytes("--bytes", "2GiB") == Bytes{2} << 30U);
-  for (const char* bad : {"", "-1", "+1", "1.5KiB", "4KB", "4 KiB", "KiB", "9223372036854775808", "99999999999999999999", "9000000000000TiB", "1e3"}) {
+  for (const char* bad :
+       {"", "-1", "+1", "1.5KiB", "4KB", "4 KiB", "KiB", "9223372036854775808", "99999999999999999999", "9000000000000TiB", "1e3"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(parse_bytes("--bytes", bad), InputError);
   }
@@ -56,8 +57,9 @@ TEST_CASE("sources are lists and patterns", "[unit]") {
   CHECK(sources("density:0").empty());
   CHECK(sources("density:1").size() == 20);
   for (std::uint64_t s = 0; s <= 20; ++s) CHECK(sources(("random:" + std::to_string(s)).c_str()).size() == s);
-  for (const char* bad : {"", ";", "0;0", "0,0;0", "20", "random:21", "random:", "random:x", "row:4", "row:", "column:5", "block:5x5", "block:2", "block:0x1",
-                          "density:2", "density:-0.1", "density:", "al", "some", "none:1"}) {
+  for (const char* bad : {"",         ";",    "0;0",      "0,0;0",     "20",      "random:21", "random:",   "random:x",
+                          "row:4",    "row:", "column:5", "block:5x5", "block:2", "block:0x1", "density:2", "density:-0.1",
+                          "density:", "al",   "some",     "none:1"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(sources(bad), InputError);
   }

@@ -37,7 +37,10 @@ std::string complaint_about_text(const std::string& text) {
 TEST_CASE("a message is read whatever the order of its keys, and unknown keys are passed over", "[unit]") {
   const support::Folder folder;
   TraceReader reader(folder.write(
-      "t", header + "\n" + R"({"blocks":[5,6],"note":{"path":[[9,9]],"x":[1,[2]]},"bytes":7,"path":[[0,-1],[1,2]],"dst":8,"src":1,"step":3,"more":null})" + "\r\n"));
+      "t",
+      header + "\n" +
+          R"({"blocks":[5,6],"note":{"path":[[9,9]],"x":[1,[2]]},"bytes":7,"path":[[0,-1],[1,2]],"dst":8,"src":1,"step":3,"more":null})" +
+          "\r\n"));
   TraceMessage message;
   REQUIRE(reader.next(message));
   CHECK(message.step == 3);
@@ -52,7 +55,8 @@ TEST_CASE("a message is read whatever the order of its keys, and unknown keys ar
 
 TEST_CASE("a header may leave out what has a usual value", "[unit]") {
   const support::Folder folder;
-  const TraceReader reader(folder.write("t", R"({"format":"torus-trace","version":1,"shape":[3,4],"ports":99,"switching":"wormhole","collective":"total-exchange"})"));
+  const TraceReader reader(folder.write(
+      "t", R"({"format":"torus-trace","version":1,"shape":[3,4],"ports":99,"switching":"wormhole","collective":"total-exchange"})"));
   CHECK(reader.header().machine.topology == Topology::parse("3x4"));
   CHECK(reader.header().machine.ports == 4);  // a node has no more
   CHECK(reader.header().machine.contention == Contention::forbid);
@@ -172,7 +176,8 @@ TEST_CASE("every malformed header is refused as line 1", "[unit]") {
 TEST_CASE("a compressed trace that is cut off or damaged is refused", "[unit]") {
   const support::Folder folder;
   std::string text = header + "\n";
-  for (int i = 0; i < 20000; ++i) text += R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":)" + std::to_string(i * 7919 % 10007) + ",\"blocks\":[0]}\n";
+  for (int i = 0; i < 20000; ++i)
+    text += R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":)" + std::to_string(i * 7919 % 10007) + ",\"blocks\":[0]}\n";
   gzFile file = gzopen(folder.file("t.gz").c_str(), "wb");
   gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
   gzclose(file);

@@ -41,8 +41,10 @@ std::uint64_t flood_trace(const std::string& path, const char* shape, ExecutorKi
 TEST_CASE("the header says what the machine is, as the format has it", "[unit]") {
   const Machine machine(Topology::parse("4x3mx5c"), 2, Switching::wormhole, Contention::share, {1, 0, 2});
   CHECK(to_json_line({machine, "multinode-broadcast", {0, 7}, 3, 4096, "a\"b", 9}) ==
-        "{\"format\":\"torus-trace\",\"version\":1,\"shape\":[4,3,5],\"wrap\":[true,false,\"complete\"],\"ports\":2,\"switching\":\"wormhole\","
-        "\"contention\":\"share\",\"routing\":[1,0,2],\"collective\":\"multinode-broadcast\",\"sources\":[0,7],\"segments\":3,\"block_bytes\":4096,"
+        "{\"format\":\"torus-trace\",\"version\":1,\"shape\":[4,3,5],\"wrap\":[true,false,\"complete\"],\"ports\":2,\"switching\":"
+        "\"wormhole\","
+        "\"contention\":\"share\",\"routing\":[1,0,2],\"collective\":\"multinode-broadcast\",\"sources\":[0,7],\"segments\":3,\"block_"
+        "bytes\":4096,"
         "\"algorithm\":\"a\\\"b\",\"seed\":9}");
 }
 

@@ -22,18 +22,22 @@ struct BoundsArguments {
 
 std::string shape_table(const Machine& machine, const ShapeFacts& facts) {
   Rows rows;
-  rows.emplace_back("shape", fmt::format("{}: {} nodes, {} channels", machine.topology.text(), grouped(machine.topology.nodes()), grouped(facts.channels)));
-  rows.emplace_back("machine", fmt::format("{}, {} ports, contention {}", name(machine.switching), machine.ports, name(machine.contention)));
+  rows.emplace_back("shape", fmt::format("{}: {} nodes, {} channels", machine.topology.text(), grouped(machine.topology.nodes()),
+                                         grouped(facts.channels)));
+  rows.emplace_back("machine",
+                    fmt::format("{}, {} ports, contention {}", name(machine.switching), machine.ports, name(machine.contention)));
   rows.emplace_back("diameter", std::to_string(facts.diameter));
   rows.emplace_back("average distance", fmt::format("{:.6g}", facts.average_distance));
   rows.emplace_back("status of a node", facts.least_status == facts.greatest_status
                                             ? grouped(facts.least_status)
-                                            : fmt::format("{} to {}, average {:.6g}", grouped(facts.least_status), grouped(facts.greatest_status), facts.average_status));
+                                            : fmt::format("{} to {}, average {:.6g}", grouped(facts.least_status),
+                                                          grouped(facts.greatest_status), facts.average_status));
   rows.emplace_back("channels of a node", facts.least_channels_of_a_node == facts.most_channels_of_a_node
                                               ? std::to_string(facts.most_channels_of_a_node)
                                               : fmt::format("{} to {}", facts.least_channels_of_a_node, facts.most_channels_of_a_node));
   rows.emplace_back("bisection", fmt::format("{} links", grouped(facts.bisection_links)));
-  rows.emplace_back("total exchange", fmt::format("bound (3), one port: {} steps; bound (4), all ports: {} steps", grouped(facts.bound3), grouped(facts.bound4)));
+  rows.emplace_back("total exchange", fmt::format("bound (3), one port: {} steps; bound (4), all ports: {} steps", grouped(facts.bound3),
+                                                  grouped(facts.bound4)));
   return aligned(rows);
 }
 
@@ -54,12 +58,15 @@ int bounds(const BoundsArguments& arguments) {
                               {"bisection_links", facts.bisection_links},
                               {"bound3_steps", facts.bound3},
                               {"bound4_steps", facts.bound4}};
-  std::vector<std::vector<std::string>> table{{"collective", "sources", "bytes", "steps", "one block a message", "model time", "because (steps; bytes)"}};
+  std::vector<std::vector<std::string>> table{
+      {"collective", "sources", "bytes", "steps", "one block a message", "model time", "because (steps; bytes)"}};
   for (const Collective collective : {Collective::broadcast, Collective::multinode_broadcast, Collective::total_exchange}) {
     SettingOptions options = arguments.setting;
-    // The sources that were asked for are those of the multi-node broadcast, unless there is just one; the others have theirs by definition.
+    // The sources that were asked for are those of the multi-node broadcast, unless there is just one; the others have theirs by
+    // definition.
     if (collective == Collective::total_exchange) options.sources.reset();
-    if (collective == Collective::broadcast && options.sources && parse_sources("--sources", *options.sources, machine.topology, 1).size() != 1) {
+    if (collective == Collective::broadcast && options.sources &&
+        parse_sources("--sources", *options.sources, machine.topology, 1).size() != 1) {
       options.sources.reset();
     }
     if (collective != Collective::multinode_broadcast) options.h = options.prefix = options.chunk = options.expect = std::nullopt;
@@ -67,7 +74,8 @@ int bounds(const BoundsArguments& arguments) {
     const Request request = make_request(collective, options, machine.topology);
     const Bounds b = lower_bounds(machine, request);
     table.push_back({std::string(name(collective)), grouped(request.sources.size()), bytes_option(request.bytes), grouped(b.steps),
-                     grouped(b.single_block_steps), seconds_text(b.model_time_s(machine.cost)), fmt::format("{}; {}", b.steps_reason, b.bytes_reason)});
+                     grouped(b.single_block_steps), seconds_text(b.model_time_s(machine.cost)),
+                     fmt::format("{}; {}", b.steps_reason, b.bytes_reason)});
     json["collectives"][std::string(name(collective))] = {{"source_count", request.sources.size()},
                                                           {"bytes", request.bytes},
                                                           {"steps_lower_bound", b.steps},

@@ -33,7 +33,8 @@ std::string wrong_text(const Topology& topology, const WrongDelivery& wrong) {
     case WrongDelivery::Kind::missing: return fmt::format("node {} lacks block {} at the end", node, wrong.block);
     case WrongDelivery::Kind::unasked: return fmt::format("node {} keeps block {} that it did not ask for", node, wrong.block);
     case WrongDelivery::Kind::damaged:
-      return fmt::format("node {}, block {}, offset {}: got {:#04x}, wanted {:#04x}", node, wrong.block, wrong.offset, wrong.got, wrong.wanted);
+      return fmt::format("node {}, block {}, offset {}: got {:#04x}, wanted {:#04x}", node, wrong.block, wrong.offset, wrong.got,
+                         wrong.wanted);
   }
   return "";
 }
@@ -51,7 +52,8 @@ std::optional<std::string> failure_of(const Setting& setting, const RunResult& r
   if (!result.verified) return "the run was not verified";
   const Plan& plan = setting.plan;
   if (plan.steps_exact ? result.steps != plan.steps : result.steps > plan.steps) {
-    return fmt::format("{} steps, where the formula {} says {}{}", result.steps, plan.formula, plan.steps_exact ? "" : "at most ", plan.steps);
+    return fmt::format("{} steps, where the formula {} says {}{}", result.steps, plan.formula, plan.steps_exact ? "" : "at most ",
+                       plan.steps);
   }
   if (options.digest && result.trace_digest != *options.digest) {
     return fmt::format("the trace digest is {:016x}, wanted {:016x}", result.trace_digest, *options.digest);
@@ -70,16 +72,17 @@ std::optional<std::string> surprise_of(const Setting& setting, const RunResult& 
                        plan.steps_exact ? "" : "at most ", plan.channel_bytes);
   }
   const Bounds bounds = lower_bounds(setting.machine, setting.request);
-  if (result.steps < bounds.steps) return fmt::format("{} steps, fewer than the lower bound {}: {}", result.steps, bounds.steps, bounds.steps_reason);
+  if (result.steps < bounds.steps)
+    return fmt::format("{} steps, fewer than the lower bound {}: {}", result.steps, bounds.steps, bounds.steps_reason);
   if (bytes < bounds.channel_bytes) {
-    return fmt::format("{} bytes on the fullest channels, summed over the steps, fewer than the lower bound {}: {}", result.channel_bytes_sum,
-                       bounds.channel_bytes, bounds.bytes_reason);
+    return fmt::format("{} bytes on the fullest channels, summed over the steps, fewer than the lower bound {}: {}",
+                       result.channel_bytes_sum, bounds.channel_bytes, bounds.bytes_reason);
   }
   return std::nullopt;
 }
 
-/// Follows every block of an aggregate-and-distribute broadcast through the phases in which it is in one place, and counts after each step how
-/// many lie in each dilated subnetwork. Node (i, j) of the diagonals i = j (mod h) belongs to subnetwork i mod h.
+/// Follows every block of an aggregate-and-distribute broadcast through the phases in which it is in one place, and counts after each step
+/// how many lie in each dilated subnetwork. Node (i, j) of the diagonals i = j (mod h) belongs to subnetwork i mod h.
 class LoadObserver {
  public:
   LoadObserver(const Setting& setting, std::uint32_t h) : topology_{setting.machine.topology}, h_{h}, segments_{setting.plan.segments} {
@@ -93,7 +96,8 @@ class LoadObserver {
   /// The partition that the plan says it uses, where the balancing of it can be watched.
   static std::uint32_t partition_of(const Setting& setting) {
     const Topology& topology = setting.machine.topology;
-    if (setting.request.collective != Collective::multinode_broadcast || topology.dimensions() != 2 || !topology.is_square_torus()) return 0;
+    if (setting.request.collective != Collective::multinode_broadcast || topology.dimensions() != 2 || !topology.is_square_torus())
+      return 0;
     for (const auto& [key, value] : setting.plan.notes) {
       std::uint32_t h = 0;
       if (key == "h" && std::from_chars(value.data(), value.data() + value.size(), h).ec == std::errc{}) return h;
@@ -172,9 +176,11 @@ class Witness {
                       verdict.busy_steps == result.busy_steps && verdict.channel_bytes == result.channel_bytes_sum &&
                       verdict.max_channel_load == result.max_channel_load;
     if (same) return std::nullopt;
-    return fmt::format("the judge counts {} messages, {} hops, {} busy steps, {} bytes on the fullest channels, load {}, digest {:016x}; the engine {}, {}, {}, {}, {}, {:016x}",
-                       verdict.messages, verdict.hops, verdict.busy_steps, verdict.channel_bytes, verdict.max_channel_load, verdict.digest, result.messages,
-                       result.hops, result.busy_steps, result.channel_bytes_sum, result.max_channel_load, result.trace_digest);
+    return fmt::format(
+        "the judge counts {} messages, {} hops, {} busy steps, {} bytes on the fullest channels, load {}, digest {:016x}; the engine {}, "
+        "{}, {}, {}, {}, {:016x}",
+        verdict.messages, verdict.hops, verdict.busy_steps, verdict.channel_bytes, verdict.max_channel_load, verdict.digest,
+        result.messages, result.hops, result.busy_steps, result.channel_bytes_sum, result.max_channel_load, result.trace_digest);
   }
 
  private:

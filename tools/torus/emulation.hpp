@@ -22,15 +22,15 @@ struct NetworkLoads {
 };
 
 struct Emulation {
-  RunResult result;                 ///< of the first run
-  std::vector<double> run_s;        ///< of every repetition
+  RunResult result;           ///< of the first run
+  std::vector<double> run_s;  ///< of every repetition
   std::optional<NetworkLoads> loads;
   std::optional<std::string> failure;  ///< one line; none: done and verified
 };
 
 struct EmulationOptions {
-  std::string trace;                 ///< file to write; empty: none. It is there, complete, after a run to the end, and else not at all
-  unsigned repeat = 1;               ///< timed repetitions; set-up of the engine once
+  std::string trace;    ///< file to write; empty: none. It is there, complete, after a run to the end, and else not at all
+  unsigned repeat = 1;  ///< timed repetitions; set-up of the engine once
   const std::atomic<bool>* stop = nullptr;
   std::function<void(Step)> on_step;
   std::optional<std::uint64_t> digest;  ///< the trace digest that it must have

@@ -23,8 +23,8 @@ int list(const ListArguments& arguments) {
   std::vector<std::vector<std::string>> table{{"collective", "algorithm", "made for", "ports", "shapes", "steps", "source"}};
   for (const Algorithm* algorithm : catalogue()) {
     if (arguments.collective && name(algorithm->collective) != *arguments.collective) continue;
-    const std::string machine =
-        fmt::format("{}{}", name(algorithm->native.switching), algorithm->native.contention == Contention::share ? ", channels shared" : "");
+    const std::string machine = fmt::format("{}{}", name(algorithm->native.switching),
+                                            algorithm->native.contention == Contention::share ? ", channels shared" : "");
     table.push_back({std::string(name(algorithm->collective)), std::string(algorithm->name), machine, std::string(algorithm->ports),
                      std::string(algorithm->shapes), std::string(algorithm->steps), std::string(algorithm->source)});
     json.push_back({{"collective", name(algorithm->collective)},

@@ -83,7 +83,8 @@ int run(int argc, char** argv) {
   }
   if (const auto surplus = app.remaining(true); !surplus.empty()) {
     if (surplus.front().starts_with('-')) return complain(wrong_usage, surplus_text(app, surplus.front()));
-    return complain(wrong_usage, fmt::format("subcommand '{}': it must be {}{}", surplus.front(), fmt::join(names, ", "), did_you_mean(surplus.front(), names)));
+    return complain(wrong_usage, fmt::format("subcommand '{}': it must be {}{}", surplus.front(), fmt::join(names, ", "),
+                                             did_you_mean(surplus.front(), names)));
   }
   return complain(wrong_usage, "no subcommand: say what to do; for instance torus run broadcast, or torus --help");
 }

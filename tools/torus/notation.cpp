@@ -18,7 +18,8 @@
 namespace torus::command {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, unsigned>, 6> units{{{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}};
+constexpr std::array<std::pair<std::string_view, unsigned>, 6> units{
+    {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}};
 
 /// The digits at the start of a text as a number, and what follows them.
 std::optional<std::uint64_t> leading_number(std::string_view text, std::string_view& rest) {
@@ -82,12 +83,15 @@ std::vector<NodeId> corner(std::string_view option, std::string_view text, std::
   if (sides.size() != static_cast<std::size_t>(topology.dimensions())) {
     std::string example;
     for (Dimension d = 0; d < topology.dimensions(); ++d) example += (d > 0 ? "x" : "") + std::to_string((topology.extent(d) + 1) / 2);
-    refuse(option, text, fmt::format("a block has a side for each dimension of {}, none longer than the extent; for instance block:{}", topology.text(), example));
+    refuse(option, text,
+           fmt::format("a block has a side for each dimension of {}, none longer than the extent; for instance block:{}", topology.text(),
+                       example));
   }
   std::vector<NodeId> nodes;
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     bool inside = true;
-    for (Dimension d = 0; d < topology.dimensions(); ++d) inside = inside && topology.coordinate(node, d) < sides[static_cast<std::size_t>(d)];
+    for (Dimension d = 0; d < topology.dimensions(); ++d)
+      inside = inside && topology.coordinate(node, d) < sides[static_cast<std::size_t>(d)];
     if (inside) nodes.push_back(node);
   }
   return nodes;
@@ -133,7 +137,8 @@ std::string bytes_option(Bytes bytes) {
 std::uint64_t parse_whole(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most) {
   const auto value = whole_number(text);
   if (!value || *value < least || *value > most) {
-    refuse(option, text, fmt::format("it must be a whole number from {} to {}; for instance {}", least, most, std::clamp<std::uint64_t>(1, least, most)));
+    refuse(option, text,
+           fmt::format("it must be a whole number from {} to {}; for instance {}", least, most, std::clamp<std::uint64_t>(1, least, most)));
   }
   return *value;
 }
@@ -174,8 +179,9 @@ NodeId parse_node(std::string_view option, std::string_view text, const Topology
   }
   const NodeId last = topology.nodes() - 1;
   std::string example = node_text(topology, last);
-  refuse(option, text, fmt::format("a node of {} is a rank from 0 to {} or {} coordinates below the extents; for instance {}", topology.text(), last, k,
-                                   example.substr(1, example.size() - 2)));
+  refuse(option, text,
+         fmt::format("a node of {} is a rank from 0 to {} or {} coordinates below the extents; for instance {}", topology.text(), last, k,
+                     example.substr(1, example.size() - 2)));
 }
 
 std::string node_text(const Topology& topology, NodeId node) {
@@ -194,14 +200,16 @@ std::vector<NodeId> parse_sources(std::string_view option, std::string_view text
   if (text == "random") return random_nodes(topology, 1, seed);
   if (kind == "random") {
     const auto count = whole_number(value);
-    if (!count || *count > nodes) refuse(option, text, fmt::format("{} has {} nodes to draw from; for instance random:{}", topology.text(), nodes, (nodes + 1) / 2));
+    if (!count || *count > nodes)
+      refuse(option, text, fmt::format("{} has {} nodes to draw from; for instance random:{}", topology.text(), nodes, (nodes + 1) / 2));
     return random_nodes(topology, *count, seed);
   }
   const NodeId columns = static_cast<NodeId>(topology.extent(topology.dimensions() - 1));
   if (kind == "row" || kind == "column") {
     const NodeId lines = kind == "row" ? nodes / columns : topology.stride(0);
     const auto line = whole_number(value);
-    if (!line || *line >= lines) refuse(option, text, fmt::format("{} has {}s 0 to {}; for instance {}:0", topology.text(), kind, lines - 1, kind));
+    if (!line || *line >= lines)
+      refuse(option, text, fmt::format("{} has {}s 0 to {}; for instance {}:0", topology.text(), kind, lines - 1, kind));
     std::vector<NodeId> chosen;
     if (kind == "row") {
       for (NodeId j = 0; j < columns; ++j) chosen.push_back(static_cast<NodeId>(*line) * columns + j);
@@ -214,7 +222,8 @@ std::vector<NodeId> parse_sources(std::string_view option, std::string_view text
     std::int32_t shortest = topology.extent(0);
     for (Dimension d = 1; d < topology.dimensions(); ++d) shortest = std::min(shortest, topology.extent(d));
     std::vector<NodeId> chosen;
-    for (std::int32_t i = 0; i < shortest; ++i) chosen.push_back(topology.rank(std::vector<std::int32_t>(static_cast<std::size_t>(topology.dimensions()), i)));
+    for (std::int32_t i = 0; i < shortest; ++i)
+      chosen.push_back(topology.rank(std::vector<std::int32_t>(static_cast<std::size_t>(topology.dimensions()), i)));
     return chosen;
   }
   if (kind == "block") return corner(option, text, value, topology);
@@ -234,7 +243,8 @@ std::vector<NodeId> parse_sources(std::string_view option, std::string_view text
   if (!text.empty() && text.find_first_not_of("0123456789,;") != std::string_view::npos) {
     static constexpr std::array<std::string_view, 8> kinds{"random", "all", "none", "row", "column", "diagonal", "block", "density"};
     refuse(option, text,
-           "sources are nodes 0,0;3,4 or one of random:S, all, none, row:i, column:i, diagonal, block:AxB, density:0.1" + did_you_mean(kind, kinds));
+           "sources are nodes 0,0;3,4 or one of random:S, all, none, row:i, column:i, diagonal, block:AxB, density:0.1" +
+               did_you_mean(kind, kinds));
   }
   std::vector<NodeId> chosen;
   for (const std::string_view part : split(text, ';')) chosen.push_back(parse_node(option, part, topology));

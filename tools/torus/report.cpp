@@ -23,9 +23,10 @@ Bytes peak_rss() noexcept {
 double per_second(double amount, double seconds) noexcept { return seconds > 0 ? amount / seconds : 0; }
 
 std::string machine_row(const Machine& machine) {
-  std::string text = fmt::format("{}: {} nodes, {}, {}-port, contention {}", machine.topology.text(), grouped(machine.topology.nodes()), name(machine.switching),
-                                 machine.all_port() ? fmt::format("all ({})", machine.ports) : std::to_string(machine.ports),
-                                 machine.contention == Contention::forbid ? "forbidden" : "shared");
+  std::string text =
+      fmt::format("{}: {} nodes, {}, {}-port, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
+                  name(machine.switching), machine.all_port() ? fmt::format("all ({})", machine.ports) : std::to_string(machine.ports),
+                  machine.contention == Contention::forbid ? "forbidden" : "shared");
   if (!machine.ascending_routing()) text += fmt::format(", routing {}", fmt::join(machine.routing, ","));
   return text;
 }
@@ -35,7 +36,8 @@ std::string sources_row(const Setting& setting) {
   const auto& sources = setting.request.sources;
   if (sources.size() == topology.nodes()) return fmt::format("all {}", grouped(topology.nodes()));
   std::string text = sources.size() == 1 ? "" : fmt::format("{}:", grouped(sources.size()));
-  for (std::size_t i = 0; i < std::min<std::size_t>(sources.size(), 8); ++i) text += (text.empty() ? "" : " ") + node_text(topology, sources[i]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(sources.size(), 8); ++i)
+    text += (text.empty() ? "" : " ") + node_text(topology, sources[i]);
   return text + (sources.size() > 8 ? " .." : "");
 }
 
@@ -216,40 +218,45 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   rows.emplace_back("algorithm", fmt::format("{} ({})", setting.algorithm->name, setting.algorithm->source));
   if (!setting.chosen.empty()) rows.emplace_back("chosen", setting.chosen);
   for (const auto& [key, value] : plan.notes) rows.emplace_back(key, value);
-  rows.emplace_back("steps", fmt::format("{} ({} with traffic); formula {}{}: {}; lower bound {}", grouped(result.steps), grouped(result.busy_steps),
-                                         plan.steps_exact ? "" : "at most ", grouped(plan.steps), plan.formula, grouped(bounds.steps)));
+  rows.emplace_back("steps",
+                    fmt::format("{} ({} with traffic); formula {}{}: {}; lower bound {}", grouped(result.steps), grouped(result.busy_steps),
+                                plan.steps_exact ? "" : "at most ", grouped(plan.steps), plan.formula, grouped(bounds.steps)));
   if (bounds.single_block_steps > bounds.steps) {
-    rows.emplace_back("", fmt::format("one block a message: lower bound {} ({})", grouped(bounds.single_block_steps), bounds.single_block_reason));
+    rows.emplace_back(
+        "", fmt::format("one block a message: lower bound {} ({})", grouped(bounds.single_block_steps), bounds.single_block_reason));
   }
   if (exchange) {
     const ShapeFacts facts = shape_facts(machine.topology);
-    rows.emplace_back("shape", fmt::format("bound (3) {}, bound (4) {}, diameter {}, average status {:.6g}, average distance {:.4g}", grouped(facts.bound3),
-                                           grouped(facts.bound4), facts.diameter, facts.average_status, facts.average_distance));
+    rows.emplace_back(
+        "shape", fmt::format("bound (3) {}, bound (4) {}, diameter {}, average status {:.6g}, average distance {:.4g}",
+                             grouped(facts.bound3), grouped(facts.bound4), facts.diameter, facts.average_status, facts.average_distance));
   }
-  rows.emplace_back("messages", fmt::format("{} over {} hops; {} of control alone, in {} steps of their own", grouped(result.messages), grouped(result.hops),
-                                            grouped(result.control_messages), grouped(control_steps_of(result))));
-  rows.emplace_back("bytes", fmt::format("{} delivered ({}), {} of control; bytes x hops {}", grouped(result.bytes_delivered), bytes_text(result.bytes_delivered),
-                                         grouped(result.control_bytes), grouped(result.bytes_hops)));
-  rows.emplace_back("channels", fmt::format("busiest {}, mean {:.4g} bytes, idle {:.1f} %; at most {} message{} at a time", grouped(result.channel_bytes_max),
-                                            result.channel_bytes_mean, 100 * result.channel_idle_share, result.max_channel_load,
-                                            result.max_channel_load == 1 ? "" : "s"));
+  rows.emplace_back("messages", fmt::format("{} over {} hops; {} of control alone, in {} steps of their own", grouped(result.messages),
+                                            grouped(result.hops), grouped(result.control_messages), grouped(control_steps_of(result))));
+  rows.emplace_back("bytes", fmt::format("{} delivered ({}), {} of control; bytes x hops {}", grouped(result.bytes_delivered),
+                                         bytes_text(result.bytes_delivered), grouped(result.control_bytes), grouped(result.bytes_hops)));
+  rows.emplace_back("channels", fmt::format("busiest {}, mean {:.4g} bytes, idle {:.1f} %; at most {} message{} at a time",
+                                            grouped(result.channel_bytes_max), result.channel_bytes_mean, 100 * result.channel_idle_share,
+                                            result.max_channel_load, result.max_channel_load == 1 ? "" : "s"));
   if (emulation.loads) {
     const LoadFigures before = figures_of(emulation.loads->before);
     const LoadFigures after = figures_of(emulation.loads->after);
-    rows.emplace_back("blocks a DDN", fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.least, before.greatest, after.least,
-                                                  after.greatest, after.mean, emulation.loads->h));
+    rows.emplace_back("blocks a DDN", fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.least,
+                                                  before.greatest, after.least, after.greatest, after.mean, emulation.loads->h));
   }
-  rows.emplace_back("model time", fmt::format("{}; formula {}; lower bound {}  (T_s {}, T_c {} a byte{})", seconds_text(result.model_time_s),
-                                              seconds_text(plan.model_time_s(machine.cost)), seconds_text(bounds.model_time_s(machine.cost)),
-                                              seconds_text(machine.cost.start_up_s), seconds_text(machine.cost.byte_s),
-                                              machine.cost.hop_s > 0 ? fmt::format(", T_h {} a hop", seconds_text(machine.cost.hop_s)) : ""));
-  rows.emplace_back("wall time", fmt::format("set-up {}, run {}, verify {}; {} thread{}, executor {}", seconds_text(result.setup_s + setting.plan_s),
-                                             seconds_text(run_s), seconds_text(result.verify_s), result.threads, result.threads == 1 ? "" : "s",
-                                             name(setting.executor)));
+  rows.emplace_back("model time",
+                    fmt::format("{}; formula {}; lower bound {}  (T_s {}, T_c {} a byte{})", seconds_text(result.model_time_s),
+                                seconds_text(plan.model_time_s(machine.cost)), seconds_text(bounds.model_time_s(machine.cost)),
+                                seconds_text(machine.cost.start_up_s), seconds_text(machine.cost.byte_s),
+                                machine.cost.hop_s > 0 ? fmt::format(", T_h {} a hop", seconds_text(machine.cost.hop_s)) : ""));
+  rows.emplace_back("wall time",
+                    fmt::format("set-up {}, run {}, verify {}; {} thread{}, executor {}", seconds_text(result.setup_s + setting.plan_s),
+                                seconds_text(run_s), seconds_text(result.verify_s), result.threads, result.threads == 1 ? "" : "s",
+                                name(setting.executor)));
   if (repeats.runs > 1) {
-    rows.emplace_back("repeated", fmt::format("{} runs: median {}, least {}, greatest {}, spread {:.2f}", repeats.runs, seconds_text(repeats.median_s),
-                                              seconds_text(repeats.least_s), seconds_text(repeats.greatest_s),
-                                              repeats.greatest_s / std::max(repeats.least_s, 1e-12)));
+    rows.emplace_back("repeated", fmt::format("{} runs: median {}, least {}, greatest {}, spread {:.2f}", repeats.runs,
+                                              seconds_text(repeats.median_s), seconds_text(repeats.least_s),
+                                              seconds_text(repeats.greatest_s), repeats.greatest_s / std::max(repeats.least_s, 1e-12)));
   }
   rows.emplace_back("speed", fmt::format("{} delivered, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
                                          rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));
@@ -258,7 +265,8 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   rows.emplace_back("verdict", emulation.failure ? "FAILED: " + *emulation.failure : "verified: every byte at every node");
   std::string text = aligned(rows);
   if (const auto phases = phases_of(result, machine.cost); !phases.empty()) {
-    std::vector<std::vector<std::string>> table{{"phase", "steps", "of control", "messages", "bytes", "bytes on the fullest channels", "model time"}};
+    std::vector<std::vector<std::string>> table{
+        {"phase", "steps", "of control", "messages", "bytes", "bytes on the fullest channels", "model time"}};
     for (const PhaseSum& p : phases) {
       table.push_back({p.name, grouped(p.steps), grouped(p.control_steps), grouped(p.messages), grouped(p.bytes), grouped(p.channel_bytes),
                        seconds_text(p.model_time_s)});

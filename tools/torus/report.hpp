@@ -19,7 +19,7 @@ struct PhaseSum {
   std::uint64_t control_steps = 0;  ///< steps that carried control messages alone
   std::uint64_t messages = 0;
   Bytes bytes = 0;
-  Bytes channel_bytes = 0;          ///< sum over the steps of the most bytes on a channel
+  Bytes channel_bytes = 0;  ///< sum over the steps of the most bytes on a channel
   double model_time_s = 0;
 };
 

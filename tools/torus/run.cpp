@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <memory>
+#include <optional>
 
 #include "runtime/error.hpp"
 #include "runtime/output_file.hpp"
@@ -33,7 +33,8 @@ std::uint64_t parse_digest(const std::string& text) {
   std::uint64_t digest = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digest, 16);
   if (text.size() != 16 || error != std::errc{} || end != text.data() + text.size()) {
-    throw InputError(fmt::format("--digest '{}': a trace digest is 16 hexadecimal digits, as a report prints them; for instance 00c0ffee00c0ffee", text));
+    throw InputError(fmt::format(
+        "--digest '{}': a trace digest is 16 hexadecimal digits, as a report prints them; for instance 00c0ffee00c0ffee", text));
   }
   return digest;
 }
@@ -56,7 +57,8 @@ int run(const RunArguments& arguments) {
   options.on_step = [&](Step step) {
     if (!progress.due()) return;
     const std::uint64_t steps = std::max<std::uint64_t>(setting.plan.steps, step);
-    progress.show(fmt::format("step {} of {} ({} %)", grouped(step), grouped(steps), 100 * std::uint64_t{step} / std::max<std::uint64_t>(steps, 1)));
+    progress.show(
+        fmt::format("step {} of {} ({} %)", grouped(step), grouped(steps), 100 * std::uint64_t{step} / std::max<std::uint64_t>(steps, 1)));
   };
 
   const Emulation emulation = emulate(setting, options);
@@ -76,7 +78,8 @@ Subcommand add_run(CLI::App& torus) {
   const auto arguments = std::make_shared<RunArguments>();
   CLI::App* app = torus.add_subcommand("run", "Run a collective, check every step, verify every byte, report");
   app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
-  app->add_option("--algorithm", arguments->setting.algorithm, "see `torus list`; default: the applicable one with the least model time")->type_name("NAME");
+  app->add_option("--algorithm", arguments->setting.algorithm, "see `torus list`; default: the applicable one with the least model time")
+      ->type_name("NAME");
   add_machine_options(*app, arguments->setting);
   add_request_options(*app, arguments->setting);
   add_host_options(*app, arguments->setting);
@@ -84,7 +87,8 @@ Subcommand add_run(CLI::App& torus) {
   app->add_option("--trace", arguments->trace, "write every message to this file, compressed if it ends in .gz")->type_name("FILE");
   app->add_option("--csv", arguments->csv, "write the report's figures to this file")->type_name("FILE");
   app->add_option("--digest", arguments->digest, "fail unless the trace digest is this one")->type_name("HEX");
-  app->add_flag("--judge", arguments->judge, "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");
+  app->add_flag("--judge", arguments->judge,
+                "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");
   app->add_flag("--json", arguments->json, "print one JSON object");
   return {app, [arguments] { return run(*arguments); }};
 }

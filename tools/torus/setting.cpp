@@ -18,7 +18,8 @@ constexpr std::array collectives{Collective::broadcast, Collective::multinode_br
 constexpr std::array<std::string_view, 6> prefixes{"global5", "diag5", "global3", "diag3", "hash", "none"};
 
 std::string machine_text(const Machine& machine) {
-  return fmt::format("{} ({}, {} ports, contention {})", machine.topology.text(), name(machine.switching), machine.ports, name(machine.contention));
+  return fmt::format("{} ({}, {} ports, contention {})", machine.topology.text(), name(machine.switching), machine.ports,
+                     name(machine.contention));
 }
 
 /// The applicable algorithm with the least predicted model time; on a tie the first of the catalogue.
@@ -73,8 +74,9 @@ const Algorithm& named_algorithm(Collective collective, std::string_view wanted,
   }
   const auto names = algorithm_names(algorithms, collective);
   const std::string near = did_you_mean(wanted, names);
-  throw InputError(fmt::format("--algorithm '{}': there is no such {}{}", wanted, name(collective),
-                               !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.empty() ? "flood" : names.front())));
+  throw InputError(fmt::format(
+      "--algorithm '{}': there is no such {}{}", wanted, name(collective),
+      !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.empty() ? "flood" : names.front())));
 }
 
 void refuse_foreign(Collective collective, const char* option, const std::optional<std::string>& value, std::string_view owner) {
@@ -97,7 +99,8 @@ Collective parse_collective(std::string_view text) {
     if (text == name(collective)) return collective;
     names.push_back(name(collective));
   }
-  throw InputError(fmt::format("collective '{}': it must be broadcast, multinode-broadcast or total-exchange{}", text, did_you_mean(text, names)));
+  throw InputError(
+      fmt::format("collective '{}': it must be broadcast, multinode-broadcast or total-exchange{}", text, did_you_mean(text, names)));
 }
 
 std::string_view default_shape(Collective collective) noexcept { return collective == Collective::broadcast ? "16x16x16" : "16x16"; }
@@ -136,8 +139,9 @@ Request make_request(Collective collective, const SettingOptions& options, const
     const std::string_view text = options.sources ? std::string_view(*options.sources) : otherwise;
     request.sources = parse_sources("--sources", text, topology, seed);
     if (collective == Collective::broadcast && request.sources.size() != 1) {
-      throw InputError(fmt::format("--source '{}': a broadcast has one source, this names {}; for instance --source 0, or torus run multinode-broadcast",
-                                   text, request.sources.size()));
+      throw InputError(
+          fmt::format("--source '{}': a broadcast has one source, this names {}; for instance --source 0, or torus run multinode-broadcast",
+                      text, request.sources.size()));
     }
   }
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
@@ -148,7 +152,8 @@ Request make_request(Collective collective, const SettingOptions& options, const
     refuse_foreign(collective, "--expect", options.expect, "multinode-broadcast");
   }
   if (collective == Collective::total_exchange) refuse_foreign(collective, "--segments", options.segments, "broadcasts");
-  if (options.segments && *options.segments != "auto") request.segments = static_cast<std::uint32_t>(parse_whole("--segments", *options.segments, 1, most));
+  if (options.segments && *options.segments != "auto")
+    request.segments = static_cast<std::uint32_t>(parse_whole("--segments", *options.segments, 1, most));
   if (options.h) request.h = static_cast<std::uint32_t>(parse_whole("--h", *options.h, 1, most));
   if (options.chunk) request.chunk = static_cast<std::uint32_t>(parse_whole("--chunk", *options.chunk, 1, most));
   if (options.expect) request.expected_sources = parse_real("--expect", *options.expect, 0);
@@ -165,8 +170,10 @@ Request make_request(Collective collective, const SettingOptions& options, const
 Setting make_setting(Collective collective, const SettingOptions& options, std::span<const Algorithm* const> algorithms) {
   const Algorithm* named = options.algorithm ? &named_algorithm(collective, *options.algorithm, algorithms) : nullptr;
   NativeMachine native;
-  if (named != nullptr) native = named->native;
-  else if (collective == Collective::total_exchange) native.switching = Switching::packet;
+  if (named != nullptr)
+    native = named->native;
+  else if (collective == Collective::total_exchange)
+    native.switching = Switching::packet;
   Machine machine = make_machine(options, default_shape(collective), native);
   Request request = make_request(collective, options, machine.topology);
   Setting setting{std::move(machine), std::move(request), named, {}, 0, "", 1, ExecutorKind::tbb, 0, 0};
@@ -191,8 +198,9 @@ Setting make_setting(Collective collective, const SettingOptions& options, std::
 std::string command_line(const Setting& setting) {
   const Machine& machine = setting.machine;
   const Request& request = setting.request;
-  std::string text = fmt::format("torus run {} --on {} --algorithm {} --ports {} --switching {} --contention {}", name(request.collective),
-                                 machine.topology.text(), setting.algorithm->name, machine.ports, name(machine.switching), name(machine.contention));
+  std::string text =
+      fmt::format("torus run {} --on {} --algorithm {} --ports {} --switching {} --contention {}", name(request.collective),
+                  machine.topology.text(), setting.algorithm->name, machine.ports, name(machine.switching), name(machine.contention));
   if (!machine.ascending_routing()) text += fmt::format(" --routing {}", fmt::join(machine.routing, ","));
   text += fmt::format(" --bytes {}", bytes_option(request.bytes));
   if (request.collective == Collective::broadcast) text += fmt::format(" --source {}", request.sources.front());

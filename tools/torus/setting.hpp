@@ -24,8 +24,8 @@ struct Setting {
   Request request;
   const Algorithm* algorithm = nullptr;
   Plan plan;
-  double plan_s = 0;     ///< wall time that plan() took: set-up
-  std::string chosen;    ///< why this algorithm, where none was named
+  double plan_s = 0;   ///< wall time that plan() took: set-up
+  std::string chosen;  ///< why this algorithm, where none was named
   std::uint64_t seed = 1;
   ExecutorKind executor = ExecutorKind::tbb;
   unsigned threads = 0;  ///< 0: the host's cores
@@ -33,7 +33,8 @@ struct Setting {
 };
 
 /// "wang-tseng", .. of a collective, or all names if none is given.
-std::vector<std::string_view> algorithm_names(std::span<const Algorithm* const> algorithms, std::optional<Collective> collective = std::nullopt);
+std::vector<std::string_view> algorithm_names(std::span<const Algorithm* const> algorithms,
+                                              std::optional<Collective> collective = std::nullopt);
 
 /// Reads the collective's name. Throws InputError.
 Collective parse_collective(std::string_view text);

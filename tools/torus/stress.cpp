@@ -18,9 +18,9 @@ namespace {
 
 /// What must be the same whoever runs it.
 bool same(const RunResult& a, const RunResult& b) noexcept {
-  return a.trace_digest == b.trace_digest && a.steps == b.steps && a.busy_steps == b.busy_steps && a.messages == b.messages && a.hops == b.hops &&
-         a.bytes_delivered == b.bytes_delivered && a.duplicates == b.duplicates && a.max_channel_load == b.max_channel_load &&
-         a.channel_bytes_sum == b.channel_bytes_sum && a.model_time_s == b.model_time_s;
+  return a.trace_digest == b.trace_digest && a.steps == b.steps && a.busy_steps == b.busy_steps && a.messages == b.messages &&
+         a.hops == b.hops && a.bytes_delivered == b.bytes_delivered && a.duplicates == b.duplicates &&
+         a.max_channel_load == b.max_channel_load && a.channel_bytes_sum == b.channel_bytes_sum && a.model_time_s == b.model_time_s;
 }
 
 Emulation emulate_safely(const Setting& setting, bool judge) {
@@ -52,10 +52,11 @@ std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result) 
   const Emulation second = emulate_safely(again, true);
   if (second.failure) return Fault{*second.failure, command_line(again) + " --judge"};
   if (!same(first.result, second.result)) {
-    return Fault{fmt::format("executor {} with {} threads and executor {} with {} do not agree: digests {:016x} and {:016x}, {} and {} steps", name(stress_case.setting.executor),
-                             stress_case.setting.threads, name(again.executor), again.threads, first.result.trace_digest, second.result.trace_digest,
-                             first.result.steps, second.result.steps),
-                 command_line(stress_case.setting) + fmt::format(" --digest {:016x}", second.result.trace_digest)};
+    return Fault{
+        fmt::format("executor {} with {} threads and executor {} with {} do not agree: digests {:016x} and {:016x}, {} and {} steps",
+                    name(stress_case.setting.executor), stress_case.setting.threads, name(again.executor), again.threads,
+                    first.result.trace_digest, second.result.trace_digest, first.result.steps, second.result.steps),
+        command_line(stress_case.setting) + fmt::format(" --digest {:016x}", second.result.trace_digest)};
   }
   result = std::move(first.result);
   return std::nullopt;
@@ -87,7 +88,8 @@ StressOutcome stress(const StressOptions& options) {
     setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + workers.below(6));
     StressCase stress_case{std::move(*setting), workers.one_of(others), static_cast<unsigned>(1 + workers.below(6))};
     if (options.progress) {
-      options.progress(fmt::format("{} runs, {:.0f} s: {} on {}", grouped(outcome.runs), elapsed(), turn.row.algorithm->name, stress_case.setting.machine.topology.text()));
+      options.progress(fmt::format("{} runs, {:.0f} s: {} on {}", grouped(outcome.runs), elapsed(), turn.row.algorithm->name,
+                                   stress_case.setting.machine.topology.text()));
     }
     ++outcome.runs;
     ++turn.row.runs;
@@ -101,7 +103,7 @@ StressOutcome stress(const StressOptions& options) {
     turn.row.bytes += result.bytes_delivered;
     if (!fault) continue;
     if (turn.row.failures++ > 0) continue;
-    const StressCase shrunk = shrink(stress_case);
+    const StressCase shrunk = shrink(stress_case, options.stop);
     RunResult ignored;
     const auto smallest = fault_of(shrunk, ignored);
     outcome.failures.push_back(smallest ? StressFailure{smallest->what, smallest->command, shrunk.setting}

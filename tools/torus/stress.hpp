@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The stress: random settings of every algorithm of a catalogue, each run audited, judged, verified, held against its formula, and run again
-/// by another executor. A failure is shrunk to the smallest setting that still fails.
+/// The stress: random settings of every algorithm of a catalogue, each run audited, judged, verified, held against its formula, and run
+/// again by another executor. A failure is shrunk to the smallest setting that still fails.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ struct StressOptions {
   std::uint64_t seed = 1;
   std::uint64_t runs = std::numeric_limits<std::uint64_t>::max();  ///< so many settings, or
   double seconds = std::numeric_limits<double>::infinity();        ///< so long, whichever is over first
-  std::optional<ExecutorKind> executor;  ///< of the first run of each setting; else a random one
-  unsigned threads = 0;                  ///< of the first run of each setting; 0: a random number
+  std::optional<ExecutorKind> executor;                            ///< of the first run of each setting; else a random one
+  unsigned threads = 0;                                            ///< of the first run of each setting; 0: a random number
   StressBudget budget;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::string_view)> progress;  ///< called often, with a line
@@ -32,13 +32,13 @@ struct StressOptions {
 struct StressRow {
   const Algorithm* algorithm = nullptr;
   std::uint64_t runs = 0;
-  std::uint64_t undrawn = 0;    ///< turns in which no setting was met that it takes
-  std::uint64_t shapes = 0;     ///< different ones
-  std::uint64_t sources = 0;    ///< different sets of sources (in number of sources and shape)
+  std::uint64_t undrawn = 0;  ///< turns in which no setting was met that it takes
+  std::uint64_t shapes = 0;   ///< different ones
+  std::uint64_t sources = 0;  ///< different sets of sources (in number of sources and shape)
   std::uint64_t most_nodes = 0;
   std::uint64_t steps = 0;
   std::uint64_t messages = 0;
-  Bytes bytes = 0;              ///< delivered
+  Bytes bytes = 0;  ///< delivered
   std::uint64_t failures = 0;
 };
 
@@ -75,7 +75,7 @@ struct Fault {
 std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result);
 
 /// The smallest case that still fails, as far as a greedy search finds: fewer dimensions, shorter sides, fewer sources, fewer bytes, fewer
-/// options, one thread.
-StressCase shrink(StressCase failing);
+/// options, one thread. A raised `stop` ends the search.
+StressCase shrink(StressCase failing, const std::atomic<bool>* stop = nullptr);
 
 }  // namespace torus::command

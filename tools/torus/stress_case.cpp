@@ -46,7 +46,9 @@ std::uint64_t nodes_of(const std::vector<DimensionShape>& shape) {
 
 std::string draw_sources(Random& random, const Topology& topology) {
   const NodeId nodes = topology.nodes();
-  const auto count = [&](std::uint64_t most) { return std::to_string(1 + random.below(std::max<std::uint64_t>(1, std::min<std::uint64_t>(most, nodes)))); };
+  const auto count = [&](std::uint64_t most) {
+    return std::to_string(1 + random.below(std::max<std::uint64_t>(1, std::min<std::uint64_t>(most, nodes))));
+  };
   switch (random.below(12)) {
     case 0: return "none";
     case 1: return "random:1";
@@ -58,7 +60,8 @@ std::string draw_sources(Random& random, const Topology& topology) {
     case 7: return "diagonal";
     case 8: {
       std::string block = "block:";
-      for (Dimension d = 0; d < topology.dimensions(); ++d) block += (d > 0 ? "x" : "") + std::to_string(random.between(1, topology.extent(d)));
+      for (Dimension d = 0; d < topology.dimensions(); ++d)
+        block += (d > 0 ? "x" : "") + std::to_string(random.between(1, topology.extent(d)));
       return block;
     }
     case 9: return "density:0." + std::to_string(1 + random.below(9));
@@ -68,7 +71,8 @@ std::string draw_sources(Random& random, const Topology& topology) {
 
 /// Bytes a message such that all blocks of all nodes stay within the budget.
 Bytes draw_bytes(Random& random, Bytes most) {
-  static constexpr std::array<Bytes, 22> telling{0, 0, 1, 1, 2, 3, 4, 7, 8, 9, 15, 16, 63, 64, 65, 100, 255, 1000, 4096, 4099, 65536, 1 << 20};
+  static constexpr std::array<Bytes, 22> telling{0,  0,  1,  1,  2,   3,   4,    7,    8,    9,     15,
+                                                 16, 63, 64, 65, 100, 255, 1000, 4096, 4099, 65536, 1 << 20};
   for (int i = 0; i < 8; ++i) {
     const Bytes bytes = random.one_of(telling);
     if (bytes <= most) return bytes;
@@ -106,7 +110,8 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
     copies *= std::max<double>(1, static_cast<double>(request.sources.size()));
   }
   request.bytes = draw_bytes(random, static_cast<Bytes>(static_cast<double>(budget.payload) / copies));
-  if (collective != Collective::total_exchange && random.chance(0.3)) request.segments = static_cast<std::uint32_t>(1 + random.below(random.chance(0.5) ? 4 : 20));
+  if (collective != Collective::total_exchange && random.chance(0.3))
+    request.segments = static_cast<std::uint32_t>(1 + random.below(random.chance(0.5) ? 4 : 20));
   if (collective == Collective::multinode_broadcast) {
     static constexpr std::array<std::string_view, 6> prefixes{"global5", "diag5", "global3", "diag3", "hash", "none"};
     if (random.chance(0.4)) {
@@ -146,7 +151,8 @@ Topology draw_shape(Random& random, std::uint64_t most_nodes) {
     }
     case 5: {  // long and thin
       shape.push_back({random.between(1, 3), draw_wiring(random)});
-      shape.push_back({random.between(1, static_cast<std::int32_t>(std::min<std::uint64_t>(most_nodes, 200))), random.chance(0.5) ? Wiring::ring : Wiring::line});
+      shape.push_back({random.between(1, static_cast<std::int32_t>(std::min<std::uint64_t>(most_nodes, 200))),
+                       random.chance(0.5) ? Wiring::ring : Wiring::line});
       if (random.chance(0.5)) std::swap(shape[0], shape[1]);
       break;
     }
@@ -173,7 +179,8 @@ Topology draw_shape(Random& random, std::uint64_t most_nodes) {
 std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Request request, const Setting& like) {
   if (algorithm.refuses(machine, request)) return std::nullopt;
   Plan plan = algorithm.plan(machine, request);
-  Setting setting{std::move(machine), std::move(request), &algorithm, std::move(plan), 0, "", like.seed, like.executor, like.threads, like.memory};
+  Setting setting{std::move(machine), std::move(request), &algorithm,   std::move(plan), 0, "",
+                  like.seed,          like.executor,      like.threads, like.memory};
   return setting;
 }
 

@@ -11,8 +11,8 @@ namespace torus::command {
 
 /// What a single run of the stress may take.
 struct StressBudget {
-  Bytes payload = Bytes{48} << 20U;      ///< all blocks of all nodes
-  double node_steps = 2e7;               ///< steps times nodes
+  Bytes payload = Bytes{48} << 20U;           ///< all blocks of all nodes
+  double node_steps = 2e7;                    ///< steps times nodes
   std::uint64_t exchange_blocks = 1U << 18U;  ///< of a total exchange
 };
 

@@ -30,7 +30,8 @@ std::vector<const Algorithm*> chosen(const std::optional<std::string>& only) {
     if (!only || algorithm->name == *only || name(algorithm->collective) == *only) algorithms.push_back(algorithm);
   }
   if (!algorithms.empty()) return algorithms;
-  throw InputError(fmt::format("--only '{}': it must be a collective or an algorithm that `torus list` names{}", *only, did_you_mean(*only, names)));
+  throw InputError(
+      fmt::format("--only '{}': it must be a collective or an algorithm that `torus list` names{}", *only, did_you_mean(*only, names)));
 }
 
 using Table = std::vector<std::vector<std::string>>;
@@ -39,8 +40,9 @@ Table table_of(const StressOutcome& outcome, bool separators) {
   const auto number = [&](std::uint64_t value) { return separators ? grouped(value) : std::to_string(value); };
   Table table{{"collective", "algorithm", "runs", "shapes", "sources", "most nodes", "steps", "messages", "bytes", "failures"}};
   for (const StressRow& row : outcome.rows) {
-    table.push_back({std::string(name(row.algorithm->collective)), std::string(row.algorithm->name), number(row.runs), number(row.shapes), number(row.sources),
-                     number(row.most_nodes), number(row.steps), number(row.messages), number(row.bytes), number(row.failures)});
+    table.push_back({std::string(name(row.algorithm->collective)), std::string(row.algorithm->name), number(row.runs), number(row.shapes),
+                     number(row.sources), number(row.most_nodes), number(row.steps), number(row.messages), number(row.bytes),
+                     number(row.failures)});
   }
   return table;
 }
@@ -71,8 +73,10 @@ int run_stress(const StressArguments& arguments) {
   options.algorithms = algorithms;
   if (arguments.seed) options.seed = parse_whole("--seed", *arguments.seed, 0, std::numeric_limits<std::uint64_t>::max());
   if (arguments.runs) options.runs = parse_whole("--runs", *arguments.runs, 1, std::numeric_limits<std::int64_t>::max());
-  if (arguments.seconds) options.seconds = parse_real("--seconds", *arguments.seconds, 0);
-  else if (!arguments.runs) options.seconds = 60;
+  if (arguments.seconds)
+    options.seconds = parse_real("--seconds", *arguments.seconds, 0);
+  else if (!arguments.runs)
+    options.seconds = 60;
   if (arguments.executor) options.executor = parse_executor(*arguments.executor);
   if (arguments.threads) options.threads = static_cast<unsigned>(parse_whole("--threads", *arguments.threads, 1, 1024));
   options.stop = &interrupted();
@@ -92,20 +96,23 @@ int run_stress(const StressArguments& arguments) {
   if (arguments.json) {
     print(to_json(outcome, options.seed).dump() + "\n");
   } else {
-    std::string text = aligned(table_of(outcome, true)) + fmt::format("\nseed {}, {} runs, {} failing algorithms\n", options.seed, grouped(outcome.runs), outcome.failures.size());
+    std::string text = aligned(table_of(outcome, true)) + fmt::format("\nseed {}, {} runs, {} failing algorithms\n", options.seed,
+                                                                      grouped(outcome.runs), outcome.failures.size());
     for (const StressFailure& failure : outcome.failures) text += fmt::format("\n{}\n  {}\n", failure.what, failure.command);
     print(text);
   }
   if (outcome.interrupted) throw RunError(fmt::format("interrupted after {} runs", outcome.runs));
   if (outcome.failures.empty()) return 0;
-  throw RunError(fmt::format("{} failed; repeat it with: {}", outcome.failures.size() == 1 ? "a run" : "runs", outcome.failures.front().command));
+  throw RunError(
+      fmt::format("{} failed; repeat it with: {}", outcome.failures.size() == 1 ? "a run" : "runs", outcome.failures.front().command));
 }
 
 }  // namespace
 
 Subcommand add_stress(CLI::App& torus) {
   const auto arguments = std::make_shared<StressArguments>();
-  CLI::App* app = torus.add_subcommand("stress", "Random machines, shapes, sources, sizes; every run checked in every way; failures shrunk");
+  CLI::App* app =
+      torus.add_subcommand("stress", "Random machines, shapes, sources, sizes; every run checked in every way; failures shrunk");
   app->add_option("--seconds", arguments->seconds, "so long; default 60")->type_name("S");
   app->add_option("--runs", arguments->runs, "so many runs")->type_name("R");
   app->add_option("--seed", arguments->seed, "default 1")->type_name("N");

@@ -117,15 +117,17 @@ void simpler_requests(const Setting& setting, std::vector<Candidate>& out) {
   if (r.chunk > 0) with([](Request& request) { request.chunk = 0; });
   if (r.expected_sources) with([](Request& request) { request.expected_sources.reset(); });
   if (!setting.machine.ascending_routing()) {
-    Machine ascending(setting.machine.topology, setting.machine.ports, setting.machine.switching, setting.machine.contention, {}, setting.machine.cost);
+    Machine ascending(setting.machine.topology, setting.machine.ports, setting.machine.switching, setting.machine.contention, {},
+                      setting.machine.cost);
     out.push_back({std::move(ascending), setting.request});
   }
 }
 
 }  // namespace
 
-StressCase shrink(StressCase failing) {
+StressCase shrink(StressCase failing, const std::atomic<bool>* stop) {
   int tries = 0;
+  const auto tired = [&] { return tries >= most_tries || (stop != nullptr && stop->load()); };
   const auto still_fails = [&](const StressCase& candidate) {
     ++tries;
     RunResult ignored;
@@ -136,14 +138,14 @@ StressCase shrink(StressCase failing) {
   alone.setting.threads = alone.other_threads = 1;
   if (still_fails(alone)) failing = alone;
   bool smaller = true;
-  while (smaller && tries < most_tries) {
+  while (smaller && !tired()) {
     smaller = false;
     std::vector<Candidate> candidates;
     smaller_shapes(failing.setting, candidates);
     fewer_sources(failing.setting, candidates);
     simpler_requests(failing.setting, candidates);
     for (Candidate& candidate : candidates) {
-      if (tries >= most_tries) break;
+      if (tired()) break;
       auto settled = settle(*failing.setting.algorithm, std::move(candidate.machine), std::move(candidate.request), failing.setting);
       if (!settled) continue;
       StressCase next{std::move(*settled), failing.other, failing.other_threads};

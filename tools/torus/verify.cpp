@@ -42,11 +42,13 @@ nlohmann::ordered_json to_json(const TraceHeader& header, const Verdict& verdict
 std::string to_table(const TraceHeader& header, const Verdict& verdict) {
   const Machine& machine = header.machine;
   Rows rows;
-  rows.emplace_back("machine", fmt::format("{}: {} nodes, {}, {} ports, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
-                                           name(machine.switching), machine.ports, name(machine.contention)));
+  rows.emplace_back("machine",
+                    fmt::format("{}: {} nodes, {}, {} ports, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
+                                name(machine.switching), machine.ports, name(machine.contention)));
   rows.emplace_back("trace", fmt::format("{} by {}", header.collective, header.algorithm));
   rows.emplace_back("steps", fmt::format("{} with traffic, the last is step {}", grouped(verdict.busy_steps), verdict.last_step));
-  rows.emplace_back("messages", fmt::format("{} over {} hops, {} bytes", grouped(verdict.messages), grouped(verdict.hops), grouped(verdict.bytes)));
+  rows.emplace_back("messages",
+                    fmt::format("{} over {} hops, {} bytes", grouped(verdict.messages), grouped(verdict.hops), grouped(verdict.bytes)));
   rows.emplace_back("digest", fmt::format("{:016x}", verdict.digest));
   for (const std::string& offence : verdict.offences) rows.emplace_back("offence", offence);
   if (verdict.stopped) rows.emplace_back("", "there may be more: the rest was not read");

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+/// Reads the first line of a trace.
+#pragma once
+
+#include <string_view>
+
+#include "runtime/detail/lines.hpp"
+#include "runtime/trace.hpp"
+
+namespace torus::detail {
+
+/// `lines` says where the header stands when it is wrong, by InputError.
+TraceHeader parse_trace_header(const Lines& lines, std::string_view line);
+
+}  // namespace torus::detail

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+/// The command from outside: what it says to wrong usage.
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+
+using namespace torus;
+using support::command;
+using support::lines;
+
+TEST_CASE("every wrong command line is refused with one line and status 2", "[conformance]") {
+  const support::Folder folder;
+  folder.write("trace", "hello\n");
+  const std::vector<std::string> bad{
+      "",
+      "rum",
+      "Run broadcast",
+      "-x",
+      "--foo",
+      "run",
+      "run bcast",
+      "run broadcast extra",
+      "run broadcast --bytez 4",
+      "run broadcast -z",
+      "run broadcast --on",
+      "run broadcast --on ''",
+      "run broadcast --on 16y16",
+      "run broadcast --on 0x4",
+      "run broadcast --on -4x4",
+      "run broadcast --on 4x",
+      "run broadcast --on x4",
+      "run broadcast --on 4xx4",
+      "run broadcast --on 4.5x4",
+      "run broadcast --on 4x4q",
+      "run broadcast --on 2^99",
+      "run broadcast --on 2^",
+      "run broadcast --on hypercube:0",
+      "run broadcast --on hypercube:40",
+      "run broadcast --on mesh:",
+      "run broadcast --on 99999x99999",
+      "run broadcast --on 99999999999",
+      "run broadcast --on 4x4 --on 8x8",
+      "run broadcast --ports 0",
+      "run broadcast --ports 7",
+      "run broadcast --ports -1",
+      "run broadcast --ports many",
+      "run broadcast --ports 1.5",
+      "run broadcast --switching train",
+      "run broadcast --switching Packet",
+      "run broadcast --contention maybe",
+      "run broadcast --routing 0,0,1",
+      "run broadcast --routing 0,1",
+      "run broadcast --routing a,b,c",
+      "run broadcast --routing ''",
+      "run broadcast --algorithm wang-tsang",
+      "run broadcast --algorithm ''",
+      "run broadcast --algorithm a2",
+      "run total-exchange --algorithm flood",
+      "run broadcast --on 4x5 --algorithm wang-tseng",
+      "run broadcast --on 4x4 --algorithm flood --ports 1",
+      "run broadcast --bytes 4KB",
+      "run broadcast --bytes -1",
+      "run broadcast --bytes 1.5",
+      "run broadcast --bytes 99999999999999999999",
+      "run broadcast --bytes ''",
+      "run broadcast --source 4096",
+      "run broadcast --source 16,0,0",
+      "run broadcast --source 1,1",
+      "run broadcast --source 0;1",
+      "run broadcast --source all",
+      "run broadcast --source none",
+      "run multinode-broadcast --sources 0;0",
+      "run multinode-broadcast --sources random:257",
+      "run multinode-broadcast --sources random:x",
+      "run multinode-broadcast --sources row:16",
+      "run multinode-broadcast --sources block:17x1",
+      "run multinode-broadcast --sources density:2",
+      "run multinode-broadcast --sources somewhere",
+      "run total-exchange --sources 3",
+      "run broadcast --seed -1",
+      "run broadcast --seed x",
+      "run broadcast --seed 18446744073709551616",
+      "run broadcast --segments 0",
+      "run broadcast --segments some",
+      "run total-exchange --segments 2",
+      "run broadcast --h 3",
+      "run multinode-broadcast --h 0",
+      "run multinode-broadcast --prefix global4",
+      "run multinode-broadcast --chunk 0",
+      "run multinode-broadcast --expect -1",
+      "run broadcast --threads 0",
+      "run broadcast --threads 9999",
+      "run broadcast --executor fast",
+      "run broadcast --ts -1",
+      "run broadcast --tc nan",
+      "run broadcast --th x",
+      "run broadcast --memory 0",
+      "run broadcast --memory lots",
+      "run broadcast --memory 1KiB",
+      "run broadcast --on 1024x1024x64 --bytes 1GiB",
+      "run broadcast --repeat 0",
+      "run broadcast --on 4x4 --repeat 2 --trace " + folder.file("t"),
+      "run broadcast --digest 12",
+      "run broadcast --json=maybe",
+      "run broadcast --trace",
+      "run broadcast --on 4x4 --trace " + folder.file("none/t"),
+      "run broadcast --on 4x4 --trace " + folder.file(""),
+      "run broadcast --on 4x4 --csv " + folder.file("none/t"),
+      "list everything",
+      "list broadcast total-exchange",
+      "list --yaml",
+      "verify",
+      "verify " + folder.file("none"),
+      "verify " + folder.file(""),
+      "verify " + folder.file("trace"),
+      "verify /dev/null",
+      "bounds --on 3y",
+      "bounds 4x4",
+      "bounds --ports 99",
+      "stress --only magic",
+      "stress --seconds -1",
+      "stress --seconds soon",
+      "stress --runs 0",
+      "stress --seed x",
+      "stress --executor x",
+      "stress --threads 0",
+      "stress --seconds 1 --csv " + folder.file("none/t"),
+  };
+  REQUIRE(bad.size() >= 60);
+  for (const std::string& line : bad) {
+    const support::Ended ended = command(line);
+    CAPTURE(line, ended.err);
+    CHECK(ended.status == 2);
+    CHECK(ended.out.empty());
+    CHECK(lines(ended.err) == 1);
+    CHECK(ended.err.starts_with("torus: "));
+    CHECK(ended.err.size() > 30);  // it says more than "no"
+    CHECK(ended.err.size() < 600);
+  }
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a refusal names the value, the rule and what would do", "[conformance]") {
+  const auto says = [](const std::string& line, std::initializer_list<const char*> parts) {
+    const std::string err = command(line).err;
+    CAPTURE(line, err);
+    for (const char* part : parts) CHECK(err.find(part) != std::string::npos);
+  };
+  says("rum", {"'rum'", "did you mean 'run'"});
+  says("run brodcast", {"'brodcast'", "did you mean 'broadcast'"});
+  says("run broadcast --byts 4", {"'--byts'", "did you mean '--bytes'"});
+  says("run broadcast --algorithm wang-tsang", {"wang-tsang", "did you mean 'wang-tseng'"});
+  says("run broadcast --bytes 4KB", {"--bytes '4KB'", "KiB", "for instance"});
+  says("run broadcast --on 4x4 --source 9,9", {"'9,9'", "0 to 15", "for instance 3,3"});
+  says("run broadcast --on 4x4 --ports 5", {"--ports '5'", "1 to 4"});
+  says("run multinode-broadcast --prefix global4", {"global4", "did you mean 'global5'"});
+  says("run broadcast --on 4x5 --algorithm wang-tseng", {"wang-tseng", "4x5"});
+}
+
+TEST_CASE("help and version are no errors", "[conformance]") {
+  for (const char* line : {"--help", "--version", "run --help", "list --help", "verify --help", "bounds --help", "stress --help"}) {
+    const support::Ended ended = command(line);
+    CAPTURE(line);
+    CHECK(ended.status == 0);
+    CHECK(ended.err.empty());
+    CHECK(!ended.out.empty());
+  }
+}
