@@ -6,19 +6,13 @@
 #include <string>
 #include <tuple>
 
+#include "runtime/figures.hpp"
+
 namespace torus {
 namespace {
 
 /// A channel, ordered for reports.
 using ChannelKey = std::tuple<NodeId, Dimension, std::int32_t>;
-
-std::string text_of(const Topology& topology, NodeId node) {
-  std::string text = "(";
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    text += (d > 0 ? "," : "") + std::to_string(topology.coordinate(node, d));
-  }
-  return text + ")";
-}
 
 std::string text_of(RouteView route) {
   std::string text = "[";
@@ -29,14 +23,14 @@ std::string text_of(RouteView route) {
 }
 
 std::string text_of(const Topology& topology, const Message& m) {
-  std::string text = text_of(topology, m.source()) + " by " + text_of(m.route());
+  std::string text = node_text(topology, m.source()) + " by " + text_of(m.route());
   text += m.blocks().empty() ? ", control only" : ", " + std::to_string(m.blocks().size()) + " blocks from " + std::to_string(m.blocks().front());
   return text;
 }
 
 std::string text_of(const Topology& topology, const ChannelKey& channel) {
   const auto [node, d, direction] = channel;
-  return text_of(topology, node) + " dimension " + std::to_string(d) + " direction " + (direction > 0 ? "+" : "") + std::to_string(direction);
+  return node_text(topology, node) + " dimension " + std::to_string(d) + " direction " + (direction > 0 ? "+" : "") + std::to_string(direction);
 }
 
 template <class F>
@@ -149,7 +143,7 @@ std::vector<Violation> audit(const Machine& machine, std::span<const Message* co
     const RouteCheck route = check_route(machine, m->source(), m->route());
     if (++sent[m->source()] == machine.ports + 1) {
       found.push_back({Offence::too_many_sends, m->step(), m->source(),
-                       "node " + text_of(topology, m->source()) + " sends more than its " + std::to_string(machine.ports) + " ports allow"});
+                       "node " + node_text(topology, m->source()) + " sends more than its " + std::to_string(machine.ports) + " ports allow"});
     }
     if (route.offence) {
       found.push_back({*route.offence, m->step(), m->source(), "the route of " + text_of(topology, *m) + " " + std::string(words(*route.offence))});
@@ -171,7 +165,7 @@ std::vector<Violation> audit(const Machine& machine, std::span<const Message* co
   }
   for (const auto& [node, arrived] : received) {
     if (arrived.size() <= static_cast<std::size_t>(machine.ports)) continue;
-    std::string text = "node " + text_of(topology, node) + " receives " + std::to_string(arrived.size()) + " messages by " +
+    std::string text = "node " + node_text(topology, node) + " receives " + std::to_string(arrived.size()) + " messages by " +
                        std::to_string(machine.ports) + " ports: of " + text_of(topology, *arrived[0]) + "; of " + text_of(topology, *arrived[1]);
     found.push_back({Offence::too_many_receives, arrived[0]->step(), node, std::move(text)});
   }

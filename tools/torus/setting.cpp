@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "runtime/error.hpp"
+#include "runtime/figures.hpp"
 #include "tools/torus/notation.hpp"
 
 namespace torus::command {

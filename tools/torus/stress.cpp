@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "runtime/error.hpp"
+#include "runtime/figures.hpp"
 #include "tools/torus/emulation.hpp"
-#include "tools/torus/notation.hpp"
 
 namespace torus::command {
 namespace {
