@@ -139,6 +139,7 @@ std::vector<Violation> audit(const Machine& machine, std::span<const Message* co
   std::map<NodeId, int> sent;
   std::map<NodeId, std::vector<const Message*>> received;
   std::map<ChannelKey, const Message*> owner;
+  std::map<ChannelKey, std::vector<const Message*>> queues;  // by the node at the channel's end
   for (const Message* m : messages) {
     const RouteCheck route = check_route(machine, m->source(), m->route());
     if (++sent[m->source()] == machine.ports + 1) {
@@ -150,6 +151,11 @@ std::vector<Violation> audit(const Machine& machine, std::span<const Message* co
       if (*route.offence != Offence::not_dimension_ordered && *route.offence != Offence::more_than_one_hop) continue;
     }
     received[route.destination].push_back(m);
+    if (machine.contention == Contention::share) {
+      const Leg last = m->route().back();
+      const bool complete = topology.wiring(last.dimension) == Wiring::complete;
+      queues[{route.destination, last.dimension, complete ? last.hops : last.hops > 0 ? 1 : -1}].push_back(m);
+    }
     walk(topology, m->source(), m->route(), [&](const ChannelKey& channel) {
       const auto [at, first] = owner.try_emplace(channel, m);
       if (first) return;
@@ -168,6 +174,13 @@ std::vector<Violation> audit(const Machine& machine, std::span<const Message* co
     std::string text = "node " + node_text(topology, node) + " receives " + std::to_string(arrived.size()) + " messages by " +
                        std::to_string(machine.ports) + " ports: of " + text_of(topology, *arrived[0]) + "; of " + text_of(topology, *arrived[1]);
     found.push_back({Offence::too_many_receives, arrived[0]->step(), node, std::move(text)});
+  }
+  for (const auto& [channel, arrived] : queues) {
+    if (arrived.size() <= static_cast<std::size_t>(shared_queue_depth)) continue;
+    const auto [node, dimension, direction] = channel;
+    found.push_back({Offence::queue_overflow, arrived[0]->step(), node,
+                     "the queue at " + text_of(topology, channel) + " of travel takes " + std::to_string(shared_queue_depth) + " messages, and " +
+                         std::to_string(arrived.size()) + " arrive: the last of " + text_of(topology, *arrived.back())});
   }
   for (Violation& violation : found) violation.text = "step " + std::to_string(violation.step) + ": " + violation.text;
   std::sort(found.begin(), found.end(),

@@ -58,7 +58,7 @@ struct alignas(128) Worker {
   bool copied = false;                   // in this step a node sent a block and kept it
   bool suspect = false;                  // a message of this step breaks a rule
   bool suspect_receives = false;         // a node got more messages of the last step than it has ports
-  std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held, queues full
+  std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held
   NodeId failed_node = 0;                // lowest node whose program threw
   std::exception_ptr failure;
   MessageArena* arena = nullptr;         // of the present step
@@ -667,7 +667,10 @@ class Engine::Impl final : public Network {
   /// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
   [[gnu::always_inline]] inline void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot) {
     const std::size_t in_channel = std::size_t{destination} * slots_ + in_slot;
-    if (!(shared_ ? shared_links_.push(in_channel, &m) : links_->push(in_channel, &m))) return overflow(w, m);
+    if (!(shared_ ? shared_links_.push(in_channel, &m) : links_->push(in_channel, &m))) {
+      w.suspect = true;  // which of several senders' messages finds no room is chance: the auditor counts them
+      return;
+    }
     // Read after the barrier.
     std::atomic_ref(arrived_[2 * std::size_t{destination} + (now_ & 1U)]).store(1, std::memory_order_relaxed);
     if (next_active_->insert(destination)) ++w.activated;
@@ -771,14 +774,6 @@ class Engine::Impl final : public Network {
       slots[i] = to;
       if (release) store_->release(*w.stock, source, blocks[i]);
     }
-  }
-
-  [[gnu::cold, gnu::noinline]] void overflow(Worker& w, const Message& m) {
-    w.suspect = true;
-    w.violations.push_back({Offence::queue_overflow, now_, m.destination(),
-                            "step " + std::to_string(now_) + ": a queue of node " + std::to_string(m.destination()) + " is full, dimension " +
-                                std::to_string(m.dimension()) + " direction " + std::to_string(m.direction()) + ": the message of node " +
-                                std::to_string(m.source()) + " finds no room"});
   }
 
   // ---- at the barrier ----
