@@ -6,19 +6,13 @@
 #include <string>
 #include <tuple>
 
+#include "runtime/figures.hpp"
+
 namespace torus {
 namespace {
 
 /// A channel, ordered for reports.
 using ChannelKey = std::tuple<NodeId, Dimension, std::int32_t>;
-
-std::string text_of(const Topology& topology, NodeId node) {
-  std::string text = "(";
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    text += (d > 0 ? "," : "") + std::to_string(topology.coordinate(node, d));
-  }
-  return text + ")";
-}
 
 std::string text_of(RouteView route) {
   std::string text = "[";
@@ -29,14 +23,14 @@ std::string text_of(RouteView route) {
 }
 
 std::string text_of(const Topology& topology, const Message& m) {
-  std::string text = text_of(topology, m.source()) + " by " + text_of(m.route());
+  std::string text = node_text(topology, m.source()) + " by " + text_of(m.route());
   text += m.blocks().empty() ? ", control only" : ", " + std::to_string(m.blocks().size()) + " blocks from " + std::to_string(m.blocks().front());
   return text;
 }
 
 std::string text_of(const Topology& topology, const ChannelKey& channel) {
   const auto [node, d, direction] = channel;
-  return text_of(topology, node) + " dimension " + std::to_string(d) + " direction " + (direction > 0 ? "+" : "") + std::to_string(direction);
+  return node_text(topology, node) + " dimension " + std::to_string(d) + " direction " + (direction > 0 ? "+" : "") + std::to_string(direction);
 }
 
 template <class F>
@@ -145,17 +139,23 @@ std::vector<Violation> audit(const Machine& machine, std::span<const Message* co
   std::map<NodeId, int> sent;
   std::map<NodeId, std::vector<const Message*>> received;
   std::map<ChannelKey, const Message*> owner;
+  std::map<ChannelKey, std::vector<const Message*>> queues;  // by the node at the channel's end
   for (const Message* m : messages) {
     const RouteCheck route = check_route(machine, m->source(), m->route());
     if (++sent[m->source()] == machine.ports + 1) {
       found.push_back({Offence::too_many_sends, m->step(), m->source(),
-                       "node " + text_of(topology, m->source()) + " sends more than its " + std::to_string(machine.ports) + " ports allow"});
+                       "node " + node_text(topology, m->source()) + " sends more than its " + std::to_string(machine.ports) + " ports allow"});
     }
     if (route.offence) {
       found.push_back({*route.offence, m->step(), m->source(), "the route of " + text_of(topology, *m) + " " + std::string(words(*route.offence))});
       if (*route.offence != Offence::not_dimension_ordered && *route.offence != Offence::more_than_one_hop) continue;
     }
     received[route.destination].push_back(m);
+    if (machine.contention == Contention::share) {
+      const Leg last = m->route().back();
+      const bool complete = topology.wiring(last.dimension) == Wiring::complete;
+      queues[{route.destination, last.dimension, complete ? last.hops : last.hops > 0 ? 1 : -1}].push_back(m);
+    }
     walk(topology, m->source(), m->route(), [&](const ChannelKey& channel) {
       const auto [at, first] = owner.try_emplace(channel, m);
       if (first) return;
@@ -171,9 +171,16 @@ std::vector<Violation> audit(const Machine& machine, std::span<const Message* co
   }
   for (const auto& [node, arrived] : received) {
     if (arrived.size() <= static_cast<std::size_t>(machine.ports)) continue;
-    std::string text = "node " + text_of(topology, node) + " receives " + std::to_string(arrived.size()) + " messages by " +
+    std::string text = "node " + node_text(topology, node) + " receives " + std::to_string(arrived.size()) + " messages by " +
                        std::to_string(machine.ports) + " ports: of " + text_of(topology, *arrived[0]) + "; of " + text_of(topology, *arrived[1]);
     found.push_back({Offence::too_many_receives, arrived[0]->step(), node, std::move(text)});
+  }
+  for (const auto& [channel, arrived] : queues) {
+    if (arrived.size() <= static_cast<std::size_t>(shared_queue_depth)) continue;
+    const auto [node, dimension, direction] = channel;
+    found.push_back({Offence::queue_overflow, arrived[0]->step(), node,
+                     "the queue at " + text_of(topology, channel) + " of travel takes " + std::to_string(shared_queue_depth) + " messages, and " +
+                         std::to_string(arrived.size()) + " arrive: the last of " + text_of(topology, *arrived.back())});
   }
   for (Violation& violation : found) violation.text = "step " + std::to_string(violation.step) + ": " + violation.text;
   std::sort(found.begin(), found.end(),

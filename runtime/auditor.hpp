@@ -14,7 +14,7 @@
 
 namespace torus {
 
-/// All violations among the messages of one step (routes, ports, exclusive channels), ordered by (node, offence, text), whatever the order of
+/// All violations among the messages of one step (routes, ports, channels, queues), ordered by (node, offence, text), whatever the order of
 /// the messages. O(hops log hops).
 std::vector<Violation> audit(const Machine& machine, std::span<const Message* const> messages);
 

@@ -23,7 +23,7 @@
 namespace torus {
 
 struct RunOptions {
-  ExecutorKind executor = ExecutorKind::tbb;
+  ExecutorKind executor = default_executor;
   unsigned threads = 0;           ///< workers; 0: the host's cores. serial and shuffled always use one
   std::uint64_t seed = 1;         ///< of the blocks' bytes, and of the order of `shuffled`
   Bytes memory_limit = 0;         ///< 0: 80 % of the memory that is available now

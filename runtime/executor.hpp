@@ -13,6 +13,13 @@ namespace torus {
 /// shuffled: the calling thread alone, nodes in a random order that changes every step; for tests.
 enum class ExecutorKind : std::uint8_t { serial, threads, tbb, shuffled };
 
+/// What runs a program unless something else is asked for. Under ThreadSanitizer, which would take oneTBB for a heap of races, not oneTBB.
+#ifdef __SANITIZE_THREAD__
+inline constexpr ExecutorKind default_executor = ExecutorKind::threads;
+#else
+inline constexpr ExecutorKind default_executor = ExecutorKind::tbb;
+#endif
+
 std::string_view name(ExecutorKind kind) noexcept;
 /// Throws InputError on another word than serial, threads, tbb, shuffled.
 ExecutorKind parse_executor(std::string_view text);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/host_memory.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -42,6 +44,12 @@ Bytes available_memory() noexcept {
   } catch (...) {
     return std::numeric_limits<Bytes>::max();
   }
+}
+
+Bytes peak_memory() noexcept {
+  struct rusage usage {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<Bytes>(usage.ru_maxrss) * 1024;
 }
 
 std::string bytes_text(Bytes bytes) {

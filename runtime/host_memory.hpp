@@ -12,6 +12,9 @@ namespace torus {
 /// container's limit if that is less.
 Bytes available_memory() noexcept;
 
+/// The most memory that this process has had at a time.
+Bytes peak_memory() noexcept;
+
 /// "1.5 GiB".
 std::string bytes_text(Bytes bytes);
 

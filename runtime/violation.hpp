@@ -11,6 +11,10 @@
 
 namespace torus {
 
+/// Messages that the queue of an in-channel takes in one step where channels are shared; one where they are exclusive. Only a machine with more
+/// ports can overflow it by that alone: with fewer, the node has too many receives as well, and that is named first.
+inline constexpr int shared_queue_depth = 8;
+
 enum class Offence : std::uint8_t {
   empty_route,             ///< no hop at all
   unknown_dimension,       ///< a leg names a dimension that the machine has not
@@ -22,7 +26,7 @@ enum class Offence : std::uint8_t {
   too_many_sends,          ///< more than the ports
   too_many_receives,       ///< more than the ports
   block_not_held,          ///< sent without being held
-  queue_overflow           ///< more messages than the queue of an in-channel takes
+  queue_overflow           ///< more messages by one in-channel than shared_queue_depth
 };
 
 std::string_view name(Offence offence) noexcept;

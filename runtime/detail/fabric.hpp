@@ -132,7 +132,6 @@ class Fabric final : public Network {
   void copy_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release);
   void pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Message& m);
   void not_held(Worker& w, NodeId source, BlockId id);
-  void overflow(Worker& w, const Message& m);
 
   const Machine& machine_;
   const Placement& placement_;

@@ -19,6 +19,7 @@
 #include "runtime/detail/message_arena.hpp"
 #include "runtime/detail/region.hpp"
 #include "runtime/message.hpp"
+#include "runtime/violation.hpp"
 
 namespace torus::detail {
 
@@ -67,7 +68,7 @@ class ExclusiveLinks {
 /// Where channels are shared several producers may meet at an in-channel: multi-producer queues, one pair an in-channel, for even and odd steps.
 class SharedLinks {
  public:
-  static constexpr std::size_t depth = 8;
+  static constexpr std::size_t depth = shared_queue_depth;
   static constexpr std::size_t bytes_each() noexcept { return 2 * (sizeof(Queue) + 16); }
 
   SharedLinks() = default;
@@ -78,14 +79,17 @@ class SharedLinks {
   /// Any worker. False if the queue is full.
   bool push(std::size_t channel, const Message* message) { return queues_[2 * channel + (message->step() & 1U)]->push(message); }
 
-  /// The receiver's worker: calls f(message) for the messages sent in `step`, by source.
+  /// The receiver's worker: calls f(message) for the messages sent in `step`, by source, those of one source as it sent them.
   template <class F>
   void drain(std::size_t channel, Step step, F&& f) {
     const Message* messages[depth];
     std::size_t count = 0;
     Queue& queue = *queues_[2 * channel + (step & 1U)];
-    while (count < depth && queue.pop(messages[count])) ++count;
-    std::sort(messages, messages + count, [](const Message* a, const Message* b) { return a->source() < b->source(); });
+    const auto by_source = [](const Message* a, const Message* b) { return a->source() < b->source(); };
+    for (; count < depth && queue.pop(messages[count]); ++count) {
+      const Message** const last = messages + count;
+      std::rotate(std::upper_bound(messages, last, *last, by_source), last, last + 1);
+    }
     for (std::size_t i = 0; i < count; ++i) f(messages[i]);
   }
 

@@ -36,7 +36,7 @@ struct alignas(128) Worker {
   bool copied = false;                   // in this step a node sent a block and kept it
   bool suspect = false;                  // a message of this step breaks a rule
   bool suspect_receives = false;         // a node got more messages of the last step than it has ports
-  std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held, queues full
+  std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held
   NodeId failed_node = 0;                // lowest node whose program threw
   std::exception_ptr failure;
   MessageArena* arena = nullptr;         // of the present step

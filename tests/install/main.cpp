@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs the algorithm of ring_broadcast.cpp on the installed engine, hands its trace to the installed judge, and runs an algorithm of the
-// installed catalogue beside it.
+// Runs the algorithm of ring_broadcast.cpp on the installed engine, hands its trace to the installed judge, prints the installed report, and runs
+// an algorithm of the installed catalogue beside it.
 #include <cstdio>
 #include <string>
 
@@ -8,6 +8,7 @@
 #include "ring_broadcast.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/judge.hpp"
+#include "runtime/report.hpp"
 #include "runtime/trace.hpp"
 
 using namespace torus;
@@ -30,8 +31,9 @@ bool own_algorithm(const Machine& machine) {
   Judge judge(reader.header());
   for (TraceMessage message; reader.next(message);) judge.message(message);
   const Verdict verdict = judge.finish();
-  std::printf("ring_broadcast: %llu steps, %s; its trace: %s\n", static_cast<unsigned long long>(result.steps), result.verified ? "verified" : "wrong",
-              verdict.ok ? "legal and complete" : "refused");
+  Rows rows = report(machine, result, options);
+  rows.emplace_back("trace", verdict.ok ? "legal and complete" : "refused: " + verdict.offences.front());
+  std::printf("%s\n", aligned(rows).c_str());
   return result.good() && result.verified && result.steps == nodes - 1 && verdict.ok && verdict.digest == result.trace_digest;
 }
 
@@ -41,9 +43,10 @@ bool algorithm_of_the_catalogue(const Machine& machine) {
   request.sources = {root};
   request.bytes = 4096;
   const Plan plan = flood->plan(machine, request);
-  Engine engine(machine, placement_of(machine, request, plan), {});
+  const RunOptions options;
+  Engine engine(machine, placement_of(machine, request, plan), options);
   const RunResult result = engine.run(plan.start);
-  std::printf("flood: %llu steps, %s\n", static_cast<unsigned long long>(result.steps), result.verified ? "verified" : "wrong");
+  std::fputs(aligned(report(machine, result, options)).c_str(), stdout);
   return result.good() && result.verified && result.steps == plan.steps;
 }
 

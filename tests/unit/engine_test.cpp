@@ -414,3 +414,18 @@ TEST_CASE("a run that is told to stop ends at the next barrier", "[unit]") {
     CHECK(result.steps <= 5);
   }
 }
+
+TEST_CASE("messages of one sender over a shared channel arrive as they were sent", "[unit]") {
+  const Machine machine(Topology::parse("2^8"), 0, Switching::wormhole, Contention::share);
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    std::vector<Word> arrived;
+    const auto program = [&](Node& self) -> Program {
+      for (Word i = 0; i < 8 && self.rank() == 0; ++i) self.send({{0, +1}}, {}, {i});
+      for (const Message& m : co_await self.step()) arrived.push_back(m.header()[0]);
+    };
+    const RunResult result = emulate(machine, Placement::resident(256, 1, 8), program, workers).result;
+    CHECK(result.good());
+    CHECK(arrived == std::vector<Word>{0, 1, 2, 3, 4, 5, 6, 7});
+  }
+}

@@ -103,14 +103,3 @@ TEST_CASE("numbers are read whole or not at all", "[unit]") {
     CHECK_THROWS_AS(parse_real("--ts", bad, 0), InputError);
   }
 }
-
-TEST_CASE("figures are grouped and carry units", "[unit]") {
-  CHECK(grouped(0) == "0");
-  CHECK(grouped(999) == "999");
-  CHECK(grouped(1000) == "1,000");
-  CHECK(grouped(1234567) == "1,234,567");
-  CHECK(seconds_text(0) == "0 s");
-  CHECK(seconds_text(1.5e-9) == "1.5 ns");
-  CHECK(seconds_text(45.32e-6) == "45.32 us");
-  CHECK(rate_text(1.234e9, "B") == "1.23 GB/s");
-}

@@ -30,6 +30,9 @@ void one_by(Node& self) {
   if (self.rank() == 5) self.send({legs...}, no_blocks);
 }
 
+/// Where channels are shared.
+Machine shared(const char* shape, Switching switching) { return Machine(Topology::parse(shape), 0, switching, Contention::share); }
+
 Machine square(const char* shape, Switching switching, int ports = 0, std::vector<Dimension> routing = {}) {
   return Machine(Topology::parse(shape), ports, switching, Contention::forbid, std::move(routing));
 }
@@ -60,6 +63,22 @@ void two_receives(Node& self) {
 void not_held(Node& self) {
   const std::vector<BlockId> other{7};
   if (self.rank() == 5) self.send({{1, +1}}, other);
+}
+
+/// One message more than a queue takes.
+void nine_times(Node& self) {
+  if (self.rank() != 5) return;
+  for (Word i = 0; i < 9; ++i) self.send({{0, +1}}, no_blocks, {i});
+}
+void eight_times(Node& self) {
+  if (self.rank() != 5) return;
+  for (Word i = 0; i < 8; ++i) self.send({{0, +1}}, no_blocks, {i});
+}
+
+/// Nine nodes of the line 0, 16, 32, .., by worms that end in the channel to 160.
+void nine_worms(Node& self) {
+  const auto x = static_cast<std::int32_t>(self.rank() / 16);
+  if (self.rank() % 16 == 0 && x >= 1 && x <= 9) self.send({{0, 10 - x}}, no_blocks);
 }
 
 void does_not_exist(Node& self) {
@@ -100,6 +119,11 @@ std::vector<Wrong> all_wrong() {
       {"two sends by one port, one hop a step", square("4x4", packet, 1), Offence::too_many_sends, two_sends},
       {"two receives by one port", square("4x8", wormhole, 1), Offence::too_many_receives, two_receives},
       {"two receives by one port, one hop a step", square("4x8", packet, 1), Offence::too_many_receives, two_receives},
+      {"more messages by a channel than its queue takes", shared("2^10", wormhole), Offence::queue_overflow, nine_times, 5 + 512},
+      {"more messages by a channel than its queue takes, one hop a step", shared("2^10", packet), Offence::queue_overflow, nine_times, 5 + 512},
+      {"more messages by an offset than its queue takes", shared("2cx10c", wormhole), Offence::queue_overflow, nine_times, 15},
+      {"more messages of several nodes by a channel than its queue takes", shared("16x2x2x2x2", wormhole), Offence::queue_overflow, nine_worms, 160},
+      {"as many and too few ports", shared("16x16", wormhole), Offence::too_many_receives, nine_worms, 160},
       {"another node's block", square("4x4", wormhole), Offence::block_not_held, not_held},
       {"a block that does not exist", square("4x4", wormhole), Offence::block_not_held, does_not_exist},
   };
@@ -156,8 +180,10 @@ TEST_CASE("what one rule forbids another machine allows", "[unit]") {
   CHECK(quiet(square("4x4", Switching::wormhole), one_by<Leg{1, -3}>).empty());
   CHECK(quiet(square("4x4", Switching::wormhole, 2), two_sends).empty());
   CHECK(quiet(square("4x8", Switching::wormhole, 2), two_receives).empty());
-  CHECK(quiet(Machine(Topology::parse("4x4"), 0, Switching::wormhole, Contention::share), same_channel).empty());
-  CHECK(quiet(Machine(Topology::parse("4x8"), 0, Switching::wormhole, Contention::share), two_worms).empty());
+  CHECK(quiet(shared("4x4", Switching::wormhole), same_channel).empty());
+  CHECK(quiet(shared("4x8", Switching::wormhole), two_worms).empty());
+  CHECK(quiet(shared("2^10", Switching::wormhole), eight_times).empty());
+  CHECK(quiet(shared("2^10", Switching::packet), eight_times).empty());
 }
 
 TEST_CASE("the two links between the nodes of a ring of two are two channels each way", "[unit]") {

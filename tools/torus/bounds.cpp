@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "runtime/figures.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/setting_options.hpp"

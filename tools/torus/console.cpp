@@ -39,14 +39,6 @@ void Progress::clear() {
   shown_ = false;
 }
 
-std::string aligned(const Rows& rows) {
-  std::size_t width = 0;
-  for (const auto& row : rows) width = std::max(width, row.first.size());
-  std::string text;
-  for (const auto& [name, value] : rows) text += name + std::string(width - name.size() + 2, ' ') + value + "\n";
-  return text;
-}
-
 std::string aligned(const std::vector<std::vector<std::string>>& table) {
   std::vector<std::size_t> width;
   for (const auto& line : table) {

@@ -5,8 +5,9 @@
 #include <chrono>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "runtime/report.hpp"
 
 namespace torus::command {
 
@@ -34,10 +35,7 @@ class Progress {
   Clock::time_point next_;
 };
 
-/// Rows of a report: a name and a text, the texts below each other.
-using Rows = std::vector<std::pair<std::string, std::string>>;
-std::string aligned(const Rows& rows);
-
+using torus::aligned;  // of rows
 /// A table: the first line is the head, columns as wide as they must be.
 std::string aligned(const std::vector<std::vector<std::string>>& table);
 

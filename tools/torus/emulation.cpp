@@ -9,47 +9,14 @@
 
 #include "algorithms/bounds.hpp"
 #include "runtime/judge.hpp"
+#include "runtime/report.hpp"
 #include "runtime/trace.hpp"
-#include "tools/torus/notation.hpp"
 
 namespace torus::command {
 namespace {
 
-std::string_view waits_for(Wait wait) { return wait == Wait::step ? "the next step" : "a message"; }
-
-std::string hang_text(const Topology& topology, const Hang& hang) {
-  std::string text = fmt::format("hang: {} nodes wait for ever", grouped(hang.nodes));
-  for (std::size_t i = 0; i < std::min<std::size_t>(hang.first.size(), 3); ++i) {
-    const Hang::Waiting& w = hang.first[i];
-    text += fmt::format("{} {} for {}, {}", i == 0 ? ":" : ";", node_text(topology, w.node), waits_for(w.waits_for),
-                        w.last_arrival ? fmt::format("last arrival in step {}", *w.last_arrival) : "nothing ever arrived");
-  }
-  return text + (hang.last_traffic ? fmt::format("; last traffic in step {}", *hang.last_traffic) : "; there was no traffic at all");
-}
-
-std::string wrong_text(const Topology& topology, const WrongDelivery& wrong) {
-  const std::string node = node_text(topology, wrong.node);
-  switch (wrong.kind) {
-    case WrongDelivery::Kind::missing: return fmt::format("node {} lacks block {} at the end", node, wrong.block);
-    case WrongDelivery::Kind::unasked: return fmt::format("node {} keeps block {} that it did not ask for", node, wrong.block);
-    case WrongDelivery::Kind::damaged:
-      return fmt::format("node {}, block {}, offset {}: got {:#04x}, wanted {:#04x}", node, wrong.block, wrong.offset, wrong.got,
-                         wrong.wanted);
-  }
-  return "";
-}
-
 std::optional<std::string> failure_of(const Setting& setting, const RunResult& result, const EmulationOptions& options) {
-  const Topology& topology = setting.machine.topology;
-  if (!result.violations.empty()) {
-    std::string text = fmt::format("violation, {}: {}", name(result.violations.front().offence), result.violations.front().text);
-    if (result.violations.size() > 1) text += fmt::format(" (and {} more in that step)", result.violations.size() - 1);
-    return text;
-  }
-  if (result.interrupted) return fmt::format("interrupted after step {}", result.steps);
-  if (result.hang) return hang_text(topology, *result.hang);
-  if (result.wrong) return "wrong delivery: " + wrong_text(topology, *result.wrong);
-  if (!result.verified) return "the run was not verified";
+  if (auto failure = torus::failure_of(setting.machine, result)) return failure;
   const Plan& plan = setting.plan;
   // A limit that rests on an expected number of sources binds nobody who has more.
   const bool assumed = !plan.steps_exact && setting.request.expected_sources;
@@ -58,7 +25,7 @@ std::optional<std::string> failure_of(const Setting& setting, const RunResult& r
                        plan.steps);
   }
   if (options.digest && result.trace_digest != *options.digest) {
-    return fmt::format("the trace digest is {:016x}, wanted {:016x}", result.trace_digest, *options.digest);
+    return fmt::format("the trace digest is {}, wanted {}", digest_text(result.trace_digest), digest_text(*options.digest));
   }
   return std::nullopt;
 }

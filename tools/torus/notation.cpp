@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "runtime/error.hpp"
+#include "runtime/figures.hpp"
 #include "tools/torus/random.hpp"
 
 namespace torus::command {
@@ -184,12 +185,6 @@ NodeId parse_node(std::string_view option, std::string_view text, const Topology
                      example.substr(1, example.size() - 2)));
 }
 
-std::string node_text(const Topology& topology, NodeId node) {
-  std::string text = "(";
-  for (Dimension d = 0; d < topology.dimensions(); ++d) text += (d > 0 ? "," : "") + std::to_string(topology.coordinate(node, d));
-  return text + ")";
-}
-
 std::vector<NodeId> parse_sources(std::string_view option, std::string_view text, const Topology& topology, std::uint64_t seed) {
   const NodeId nodes = topology.nodes();
   const std::size_t colon = text.find(':');
@@ -274,29 +269,6 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
     }
   }
   return best.empty() ? "" : fmt::format("; did you mean '{}'?", best);
-}
-
-std::string grouped(std::uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
-
-std::string seconds_text(double seconds) {
-  const double size = std::abs(seconds);
-  if (size == 0) return "0 s";
-  if (size < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
-  if (size < 1e-3) return fmt::format("{:.4g} us", seconds * 1e6);
-  if (size < 1) return fmt::format("{:.4g} ms", seconds * 1e3);
-  return fmt::format("{:.4g} s", seconds);
-}
-
-std::string rate_text(double per_second, std::string_view unit) {
-  if (!std::isfinite(per_second)) return "-";
-  if (per_second >= 1e9) return fmt::format("{:.3g} G{}/s", per_second / 1e9, unit);
-  if (per_second >= 1e6) return fmt::format("{:.3g} M{}/s", per_second / 1e6, unit);
-  if (per_second >= 1e3) return fmt::format("{:.3g} k{}/s", per_second / 1e3, unit);
-  return fmt::format("{:.3g} {}/s", per_second, unit);
 }
 
 }  // namespace torus::command

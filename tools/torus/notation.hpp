@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// How people write what the command takes and read what it prints: sizes, numbers, nodes, sets of sources.
+/// How people write what the command takes: sizes, numbers, nodes, sets of sources.
 /// The readers throw InputError of one line: the option and its value, the rule, a value that would do.
 #pragma once
 
@@ -28,8 +28,6 @@ std::vector<Dimension> parse_routing(std::string_view text);
 
 /// A rank, or coordinates `3,4`.
 NodeId parse_node(std::string_view option, std::string_view text, const Topology& topology);
-/// "(3,4)".
-std::string node_text(const Topology& topology, NodeId node);
 
 /// A set of sources, ascending: a list `0,0;3,4` of nodes, `random` (one), `random:S`, `all`, `none`, `row:i`, `column:i`, `diagonal`,
 /// `block:AxB` (a corner of these extents), `density:0.1` (each node with this probability). Random ones follow from the seed alone.
@@ -39,12 +37,5 @@ std::string sources_option(const Topology& topology, std::span<const NodeId> sou
 
 /// `; did you mean 'wang-tseng'?` if one of the words is near, else nothing.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> words);
-
-/// 1234567 as "1,234,567".
-std::string grouped(std::uint64_t value);
-/// "12.3 us", "4.56 s".
-std::string seconds_text(double seconds);
-/// "12.3 GB/s".
-std::string rate_text(double per_second, std::string_view unit);
 
 }  // namespace torus::command

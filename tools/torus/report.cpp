@@ -2,34 +2,18 @@
 #include "tools/torus/report.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/figures.hpp"
 #include "runtime/host_memory.hpp"
+#include "runtime/report.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/notation.hpp"
 
 namespace torus::command {
 namespace {
-
-Bytes peak_rss() noexcept {
-  struct rusage usage {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<Bytes>(usage.ru_maxrss) * 1024;
-}
-
-double per_second(double amount, double seconds) noexcept { return seconds > 0 ? amount / seconds : 0; }
-
-std::string machine_row(const Machine& machine) {
-  std::string text =
-      fmt::format("{}: {} nodes, {}, {}-port, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
-                  name(machine.switching), machine.all_port() ? fmt::format("all ({})", machine.ports) : std::to_string(machine.ports),
-                  machine.contention == Contention::forbid ? "forbidden" : "shared");
-  if (!machine.ascending_routing()) text += fmt::format(", routing {}", fmt::join(machine.routing, ","));
-  return text;
-}
 
 std::string sources_row(const Setting& setting) {
   const Topology& topology = setting.machine.topology;
@@ -52,19 +36,17 @@ LoadFigures figures_of(const std::vector<std::uint64_t>& loads) {
   return {*least, *greatest, static_cast<double>(sum) / static_cast<double>(loads.size())};
 }
 
-std::uint64_t control_steps_of(const RunResult& result) {
-  return static_cast<std::uint64_t>(std::count_if(result.step_records.begin(), result.step_records.end(), [](const StepRecord& record) {
-    return record.messages > 0 && record.control_messages == record.messages;
-  }));
-}
-
 Bytes data_bytes_of(const RunResult& result) {
   Bytes bytes = 0;
   for (const StepRecord& record : result.step_records) bytes += record.payload_bytes;
   return bytes;
 }
 
-std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
+/// Puts more rows behind the row of that name.
+void put_after(Rows& rows, std::string_view name, const Rows& more) {
+  const auto at = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == name; });
+  rows.insert(at + 1, more.begin(), more.end());
+}
 
 nlohmann::ordered_json load_json(const std::vector<std::uint64_t>& loads) {
   const LoadFigures figures = figures_of(loads);
@@ -176,7 +158,7 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
                       {"run_s_spread", repeats.greatest_s / std::max(repeats.least_s, 1e-12)}};
   }
   json["memory_bytes"] = result.memory_bytes;
-  json["peak_rss_bytes"] = peak_rss();
+  json["peak_rss_bytes"] = peak_memory();
   json["verified"] = result.verified && !emulation.failure;
   json["trace_digest"] = digest_text(result.trace_digest);
   if (const auto phases = phases_of(result, machine.cost); !phases.empty()) {
@@ -209,60 +191,53 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   const Bounds bounds = lower_bounds(machine, setting.request);
   const bool exchange = setting.request.collective == Collective::total_exchange;
   const Repeats repeats = repeats_of(emulation.run_s);
-  const double run_s = repeats.runs > 1 ? repeats.median_s : result.run_s;
-  Rows rows;
-  rows.emplace_back("machine", machine_row(machine));
-  rows.emplace_back("collective", fmt::format("{} of {}{}{}", name(setting.request.collective), bytes_option(setting.request.bytes),
-                                              exchange ? " a block" : fmt::format(" from {}", sources_row(setting)),
-                                              plan.segments > 1 ? fmt::format(", cut in {}", plan.segments) : ""));
-  rows.emplace_back("algorithm", fmt::format("{} ({})", setting.algorithm->name, setting.algorithm->source));
-  if (!setting.chosen.empty()) rows.emplace_back("chosen", setting.chosen);
-  for (const auto& [key, value] : plan.notes) rows.emplace_back(key, value);
-  rows.emplace_back("steps",
-                    fmt::format("{} ({} with traffic); formula {}{}: {}; lower bound {}", grouped(result.steps), grouped(result.busy_steps),
-                                plan.steps_exact ? "" : "at most ", grouped(plan.steps), plan.formula, grouped(bounds.steps)));
+  RunOptions options;
+  options.executor = setting.executor;
+  options.seed = setting.seed;
+  ReportContext context;
+  context.expected = {
+      plan.steps, plan.steps_exact, plan.formula, bounds.steps, plan.model_time_s(machine.cost), bounds.model_time_s(machine.cost)};
+  context.plan_s = setting.plan_s;
+  if (repeats.runs > 1) context.run_s = repeats.median_s;
+  context.failure = emulation.failure;
+  Rows rows = torus::report(machine, result, options, context);
+
+  Rows asked;
+  asked.emplace_back("collective", fmt::format("{} of {}{}{}", name(setting.request.collective), bytes_option(setting.request.bytes),
+                                               exchange ? " a block" : fmt::format(" from {}", sources_row(setting)),
+                                               plan.segments > 1 ? fmt::format(", cut in {}", plan.segments) : ""));
+  asked.emplace_back("algorithm", fmt::format("{} ({})", setting.algorithm->name, setting.algorithm->source));
+  if (!setting.chosen.empty()) asked.emplace_back("chosen", setting.chosen);
+  for (const auto& [key, value] : plan.notes) asked.emplace_back(key, value);
+  Rows bound;
   if (bounds.single_block_steps > bounds.steps) {
-    rows.emplace_back(
+    bound.emplace_back(
         "", fmt::format("one block a message: lower bound {} ({})", grouped(bounds.single_block_steps), bounds.single_block_reason));
   }
   if (exchange) {
     const ShapeFacts facts = shape_facts(machine.topology);
-    rows.emplace_back(
+    bound.emplace_back(
         "shape", fmt::format("bound (3) {}, bound (4) {}, diameter {}, average status {:.6g}, average distance {:.4g}",
                              grouped(facts.bound3), grouped(facts.bound4), facts.diameter, facts.average_status, facts.average_distance));
   }
-  rows.emplace_back("messages", fmt::format("{} over {} hops; {} of control alone, in {} steps of their own", grouped(result.messages),
-                                            grouped(result.hops), grouped(result.control_messages), grouped(control_steps_of(result))));
-  rows.emplace_back("bytes", fmt::format("{} delivered ({}), {} of control; bytes x hops {}", grouped(result.bytes_delivered),
-                                         bytes_text(result.bytes_delivered), grouped(result.control_bytes), grouped(result.bytes_hops)));
-  rows.emplace_back("channels", fmt::format("busiest {}, mean {:.4g} bytes, idle {:.1f} %; at most {} message{} at a time",
-                                            grouped(result.channel_bytes_max), result.channel_bytes_mean, 100 * result.channel_idle_share,
-                                            result.max_channel_load, result.max_channel_load == 1 ? "" : "s"));
+  Rows balance;
   if (emulation.loads) {
     const LoadFigures before = figures_of(emulation.loads->before);
     const LoadFigures after = figures_of(emulation.loads->after);
-    rows.emplace_back("blocks a DDN", fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.least,
-                                                  before.greatest, after.least, after.greatest, after.mean, emulation.loads->h));
+    balance.emplace_back("blocks a DDN", fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.least,
+                                                     before.greatest, after.least, after.greatest, after.mean, emulation.loads->h));
   }
-  rows.emplace_back("model time",
-                    fmt::format("{}; formula {}; lower bound {}  (T_s {}, T_c {} a byte{})", seconds_text(result.model_time_s),
-                                seconds_text(plan.model_time_s(machine.cost)), seconds_text(bounds.model_time_s(machine.cost)),
-                                seconds_text(machine.cost.start_up_s), seconds_text(machine.cost.byte_s),
-                                machine.cost.hop_s > 0 ? fmt::format(", T_h {} a hop", seconds_text(machine.cost.hop_s)) : ""));
-  rows.emplace_back("wall time",
-                    fmt::format("set-up {}, run {}, verify {}; {} thread{}, executor {}", seconds_text(result.setup_s + setting.plan_s),
-                                seconds_text(run_s), seconds_text(result.verify_s), result.threads, result.threads == 1 ? "" : "s",
-                                name(setting.executor)));
+  Rows repeated;
   if (repeats.runs > 1) {
-    rows.emplace_back("repeated", fmt::format("{} runs: median {}, least {}, greatest {}, spread {:.2f}", repeats.runs,
-                                              seconds_text(repeats.median_s), seconds_text(repeats.least_s),
-                                              seconds_text(repeats.greatest_s), repeats.greatest_s / std::max(repeats.least_s, 1e-12)));
+    repeated.emplace_back("repeated", fmt::format("{} runs: median {}, least {}, greatest {}, spread {:.2f}", repeats.runs,
+                                                  seconds_text(repeats.median_s), seconds_text(repeats.least_s),
+                                                  seconds_text(repeats.greatest_s), repeats.greatest_s / std::max(repeats.least_s, 1e-12)));
   }
-  rows.emplace_back("speed", fmt::format("{} delivered, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
-                                         rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));
-  rows.emplace_back("memory", fmt::format("{} at the peak, {} reckoned", bytes_text(peak_rss()), bytes_text(result.memory_bytes)));
-  rows.emplace_back("seed, digest", fmt::format("{}, {}", setting.seed, digest_text(result.trace_digest)));
-  rows.emplace_back("verdict", emulation.failure ? "FAILED: " + *emulation.failure : "verified: every byte at every node");
+  put_after(rows, "wall time", repeated);
+  put_after(rows, "channels", balance);
+  put_after(rows, "steps", bound);
+  put_after(rows, "machine", asked);
+
   std::string text = aligned(rows);
   if (const auto phases = phases_of(result, machine.cost); !phases.empty()) {
     std::vector<std::vector<std::string>> table{

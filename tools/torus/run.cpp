@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "runtime/error.hpp"
+#include "runtime/figures.hpp"
 #include "runtime/output_file.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/emulation.hpp"

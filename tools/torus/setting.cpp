@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "runtime/error.hpp"
+#include "runtime/figures.hpp"
 #include "tools/torus/notation.hpp"
 
 namespace torus::command {
@@ -176,7 +177,7 @@ Setting make_setting(Collective collective, const SettingOptions& options, std::
     native.switching = Switching::packet;
   Machine machine = make_machine(options, default_shape(collective), native);
   Request request = make_request(collective, options, machine.topology);
-  Setting setting{std::move(machine), std::move(request), named, {}, 0, "", 1, ExecutorKind::tbb, 0, 0};
+  Setting setting{std::move(machine), std::move(request), named, {}, 0, "", 1, default_executor, 0, 0};
   if (options.seed) setting.seed = parse_whole("--seed", *options.seed, 0, std::numeric_limits<std::uint64_t>::max());
   if (options.executor) setting.executor = parse_executor(*options.executor);
   if (options.threads) setting.threads = static_cast<unsigned>(parse_whole("--threads", *options.threads, 1, 1024));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.hpp"
+#include "runtime/figures.hpp"
 #include "runtime/output_file.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/interrupt.hpp"

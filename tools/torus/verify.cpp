@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.hpp"
+#include "runtime/figures.hpp"
 #include "runtime/judge.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/interrupt.hpp"
-#include "tools/torus/notation.hpp"
 #include "tools/torus/subcommands.hpp"
 
 namespace torus::command {
