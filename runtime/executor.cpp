@@ -41,49 +41,68 @@ class ThreadsExecutor final : public Executor {
 
   ~ThreadsExecutor() override {
     task_ = nullptr;
-    generation_.fetch_add(1, std::memory_order_release);  // pairs with the acquire in serve()
-    generation_.notify_all();
+    call();
   }
 
   unsigned workers() const noexcept override { return static_cast<unsigned>(threads_.size()) + 1; }
 
-  void run(const std::function<void(unsigned)>& task) override {
+  void run(const std::function<void(unsigned)>& task) override { start(task, true); }
+  void share(const std::function<void(unsigned)>& task) override { start(task, false); }
+
+ private:
+  static constexpr std::uint32_t open = 1U << 31U;
+
+  void start(const std::function<void(unsigned)>& task, bool everyone) {
     if (threads_.empty()) return task(0);
     task_ = &task;
-    busy_.store(static_cast<std::uint32_t>(threads_.size()), std::memory_order_relaxed);  // published by the next line
-    generation_.fetch_add(1, std::memory_order_release);                                  // pairs with the acquire in serve()
-    generation_.notify_all();
+    missing_.store(static_cast<std::uint32_t>(threads_.size()), std::memory_order_relaxed);
+    call();
     task(0);
+    if (everyone) wait_until(missing_, [](std::uint32_t missing) { return missing == 0; });
+    gate_.fetch_and(~open, std::memory_order_relaxed);
+    wait_until(gate_, [](std::uint32_t gate) { return (gate & ~open) == 0; });
+  }
+
+  /// Opens the gate and tells the others.
+  void call() {
+    gate_.store(open, std::memory_order_release);  // pairs with the acquire of whoever comes in: task_ is visible
+    generation_.fetch_add(1, std::memory_order_release);
+    generation_.notify_all();
+  }
+
+  /// Spins, then sleeps. The acquire pairs with the release of those who leave: what they wrote is visible.
+  template <class Done>
+  void wait_until(std::atomic<std::uint32_t>& counter, Done done) const {
     for (std::uint32_t spin = 0; true; ++spin) {
-      const std::uint32_t busy = busy_.load(std::memory_order_acquire);  // pairs with the release in serve(): the workers' writes are visible
-      if (busy == 0) return;
+      const std::uint32_t value = counter.load(std::memory_order_acquire);
+      if (done(value)) return;
       if (spin < spins_) relax();
-      else busy_.wait(busy, std::memory_order_acquire);
+      else counter.wait(value, std::memory_order_acquire);
     }
   }
 
- private:
   void serve(unsigned worker) {
-    for (std::uint32_t seen = 0; true; ++seen) {
-      std::uint32_t generation = generation_.load(std::memory_order_acquire);
-      for (std::uint32_t spin = 0; generation == seen && spin < spins_; ++spin) {
-        relax();
-        generation = generation_.load(std::memory_order_acquire);
+    for (std::uint32_t seen = 0;;) {
+      wait_until(generation_, [seen](std::uint32_t generation) { return generation != seen; });
+      seen = generation_.load(std::memory_order_acquire);
+      std::uint32_t gate = gate_.load(std::memory_order_relaxed);
+      while ((gate & open) != 0 && !gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
       }
-      while (generation == seen) {
-        generation_.wait(seen, std::memory_order_acquire);
-        generation = generation_.load(std::memory_order_acquire);  // pairs with the release in run(): task_ is visible
-      }
+      if ((gate & open) == 0) continue;  // too late
+      // As long as we are in, the generation stands still; it may be a later one than what we woke up for.
+      seen = generation_.load(std::memory_order_relaxed);
       if (task_ == nullptr) return;
       (*task_)(worker);
-      if (busy_.fetch_sub(1, std::memory_order_release) == 1) busy_.notify_one();
+      if (missing_.fetch_sub(1, std::memory_order_release) == 1) missing_.notify_one();
+      if ((gate_.fetch_sub(1, std::memory_order_release) & ~open) == 1) gate_.notify_one();
     }
   }
 
   std::uint32_t spins_;
   const std::function<void(unsigned)>* task_ = nullptr;
-  alignas(64) std::atomic<std::uint32_t> generation_{0};
-  alignas(64) std::atomic<std::uint32_t> busy_{0};
+  alignas(64) std::atomic<std::uint32_t> generation_{0};  // counts the calls
+  alignas(64) std::atomic<std::uint32_t> gate_{0};        // whether one may still come in, and how many are in
+  alignas(64) std::atomic<std::uint32_t> missing_{0};     // who have not done this task yet
   std::vector<std::jthread> threads_;
 };
 

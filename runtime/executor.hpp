@@ -32,6 +32,9 @@ class Executor {
   /// Calls task(worker) once for every worker, on as many threads as there are, and returns when all are done: everything that the tasks
   /// wrote is visible then. A task must not throw and must not wait for another task. One caller at a time.
   virtual void run(const std::function<void(unsigned)>& task) = 0;
+  /// Calls task(0) on the calling thread, and task(worker) on those others that are at hand before it is done; waits only for whom it has called. For tasks
+  /// that share out their work among whoever comes: on a busy host nobody waits for a thread that has nothing left to do.
+  virtual void share(const std::function<void(unsigned)>& task) { run(task); }
 };
 
 /// threads 0: as many as the host has cores. serial and shuffled always have one worker.

@@ -39,12 +39,12 @@ std::vector<std::vector<std::int32_t>> random_cuts(std::mt19937_64& random, cons
   return cuts;
 }
 
-std::vector<NodeId> lattice(const Topology& topology, const std::vector<Axis>& axes) {
+std::vector<NodeId> lattice(const Topology& topology, const std::vector<GapAxis>& axes) {
   std::vector<NodeId> nodes;
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     bool even = true;
     bool odd = true;
-    for (const Axis& axis : axes) {
+    for (const GapAxis& axis : axes) {
       const std::int32_t index = axis.sequence->index_of(topology.coordinate(node, axis.dimension));
       even = even && index >= 0 && index % 2 == 0;
       odd = odd && index >= 0 && index % 2 == 1;
@@ -63,7 +63,7 @@ TEST_CASE("an expanding step refines any mixture of gaps without two circuits on
     const auto k = static_cast<std::size_t>(2 + support::random_below(random, 3));
     const auto ports = static_cast<std::int32_t>(3 + support::random_below(random, 2 * k - 2));
     const Detour detour = k == 2 ? Detour::cross : Detour::there_and_back;
-    std::vector<Axis> axes;
+    std::vector<GapAxis> axes;
     std::vector<DimensionShape> shape;
     for (std::size_t d = 0; d < k; ++d) {
       const std::int32_t size = 2 + 2 * static_cast<std::int32_t>(support::random_below(random, k == 2 ? 4 : 2));
@@ -75,7 +75,7 @@ TEST_CASE("an expanding step refines any mixture of gaps without two circuits on
     CAPTURE(trial, topology.text(), ports);
     const auto cuts = random_cuts(random, *axes[0].sequence, ports);
     CircuitSchedule schedule;
-    schedule.add("expand", std::make_unique<ExpandingStep>(axes[0], cuts, detour, std::vector<Axis>(axes.begin() + 1, axes.end())));
+    schedule.add("expand", std::make_unique<ExpandingStep>(axes[0], cuts, detour, std::vector<GapAxis>(axes.begin() + 1, axes.end())));
     const support::Judgement judgement = support::judge(topology, ports, schedule, lattice(topology, axes));
     CHECK(judgement.offence.empty());
     axes[0].sequence = std::make_shared<const GapSequence>(axes[0].sequence->refined(cuts));

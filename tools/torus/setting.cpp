@@ -206,7 +206,7 @@ std::string command_line(const Setting& setting) {
   text += fmt::format(" --bytes {}", bytes_option(request.bytes));
   if (request.collective == Collective::broadcast) text += fmt::format(" --source {}", request.sources.front());
   if (request.collective == Collective::multinode_broadcast) {
-    const std::string sources = sources_option(machine.topology, request.sources);
+    const std::string sources = !setting.sources_text.empty() ? setting.sources_text : sources_option(machine.topology, request.sources);
     text += sources.find(';') == std::string::npos ? fmt::format(" --sources {}", sources) : fmt::format(" --sources '{}'", sources);
   }
   if (request.segments > 0) text += fmt::format(" --segments {}", request.segments);

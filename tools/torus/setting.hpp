@@ -28,8 +28,9 @@ struct Setting {
   std::string chosen;  ///< why this algorithm, where none was named
   std::uint64_t seed = 1;
   ExecutorKind executor = default_executor;
-  unsigned threads = 0;  ///< 0: the host's cores
-  Bytes memory = 0;      ///< 0: what the engine takes by itself
+  unsigned threads = 0;        ///< 0: the host's cores
+  Bytes memory = 0;            ///< 0: what the engine takes by itself
+  std::string sources_text{};  ///< how the sources were asked for, where that with the seed gives them again
 };
 
 /// "wang-tseng", .. of a collective, or all names if none is given.

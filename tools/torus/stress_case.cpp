@@ -96,7 +96,9 @@ Machine draw_machine(Random& random, Topology topology, const NativeMachine& nat
   return Machine(std::move(topology), ports, switching, contention, std::move(routing));
 }
 
-Request draw_request(Random& random, Collective collective, const Topology& topology, const StressBudget& budget) {
+/// `sources` gets the text that with the seed gives the sources again.
+Request draw_request(Random& random, Collective collective, const Topology& topology, const StressBudget& budget, std::uint64_t seed,
+                     std::string& sources) {
   Request request;
   request.collective = collective;
   const NodeId nodes = topology.nodes();
@@ -105,8 +107,8 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
     const std::array<NodeId, 3> choices{0, nodes - 1, static_cast<NodeId>(random.below(nodes))};
     request.sources = {random.one_of(choices)};
   } else {
-    const std::string sources = collective == Collective::total_exchange ? "all" : draw_sources(random, topology);
-    request.sources = parse_sources("sources", sources, topology, random.next());
+    sources = collective == Collective::total_exchange ? "all" : draw_sources(random, topology);
+    request.sources = parse_sources("sources", sources, topology, seed);
     copies *= std::max<double>(1, static_cast<double>(request.sources.size()));
   }
   request.bytes = draw_bytes(random, static_cast<Bytes>(static_cast<double>(budget.payload) / copies));
@@ -192,9 +194,11 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
       most_nodes = std::min(most_nodes, static_cast<std::uint64_t>(std::sqrt(static_cast<double>(budget.exchange_blocks))));
     }
     Machine machine = draw_machine(random, draw_shape(random, most_nodes), algorithm.native);
-    Request request = draw_request(random, algorithm.collective, machine.topology, budget);
+    const std::uint64_t seed = random.next() % 1000;
+    std::string sources;
+    Request request = draw_request(random, algorithm.collective, machine.topology, budget, seed, sources);
     const double nodes = machine.topology.nodes();
-    const Setting like{machine, request, &algorithm, {}, 0, "", random.next() % 1000, ExecutorKind::serial, 1, 0};
+    const Setting like{machine, request, &algorithm, {}, 0, "", seed, ExecutorKind::serial, 1, 0, sources};
     auto setting = settle(algorithm, std::move(machine), std::move(request), like);
     if (setting && static_cast<double>(setting->plan.steps) * nodes <= budget.node_steps) return setting;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Shrinking: a greedy walk from a failing case to smaller ones that fail too.
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "runtime/error.hpp"
@@ -10,6 +11,7 @@ namespace torus::command {
 namespace {
 
 constexpr int most_tries = 500;
+constexpr std::chrono::seconds longest_search{30};
 
 /// A smaller thing to try, yet to be settled.
 struct Candidate {
@@ -17,9 +19,11 @@ struct Candidate {
   Request request;
 };
 
-/// The machine and the request on another shape: as many ports as there are, sources at the same coordinates modulo the new extents.
+/// The machine and the request on another shape: as many ports as there are, sources at the same coordinates modulo the new extents
+/// or, if `clamped`, those beyond the end at the end.
 /// `kept` says which old dimension each new one was.
-Candidate reshaped(const Setting& from, const std::vector<DimensionShape>& shape, const std::vector<Dimension>& kept) {
+Candidate reshaped(const Setting& from, const std::vector<DimensionShape>& shape, const std::vector<Dimension>& kept,
+                   bool clamped = false) {
   const Topology& old = from.machine.topology;
   Topology topology(shape);
   std::vector<Dimension> routing;
@@ -33,7 +37,10 @@ Candidate reshaped(const Setting& from, const std::vector<DimensionShape>& shape
   std::set<NodeId> sources;
   for (const NodeId source : from.request.sources) {
     std::vector<std::int32_t> x;
-    for (const Dimension d : kept) x.push_back(old.coordinate(source, d));
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      const std::int32_t at = old.coordinate(source, kept[i]);
+      x.push_back(clamped ? std::min(at, shape[i].extent - 1) : at);
+    }
     sources.insert(topology.rank(x));
   }
   request.sources.assign(sources.begin(), sources.end());
@@ -66,13 +73,13 @@ void smaller_shapes(const Setting& setting, std::vector<Candidate>& out) {
   for (const std::int32_t side : shorter(shape.front().extent)) {  // all sides at once: some algorithms want them equal
     auto smaller = shape;
     for (DimensionShape& d : smaller) d.extent = std::min(d.extent, side);
-    out.push_back(reshaped(setting, smaller, all));
+    for (const bool clamped : {false, true}) out.push_back(reshaped(setting, smaller, all, clamped));
   }
   for (std::size_t d = 0; d < shape.size(); ++d) {
     for (const std::int32_t side : shorter(shape[d].extent)) {
       auto smaller = shape;
       smaller[d].extent = side;
-      out.push_back(reshaped(setting, smaller, all));
+      for (const bool clamped : {false, true}) out.push_back(reshaped(setting, smaller, all, clamped));
     }
   }
 }
@@ -127,7 +134,10 @@ void simpler_requests(const Setting& setting, std::vector<Candidate>& out) {
 
 StressCase shrink(StressCase failing, const std::atomic<bool>* stop) {
   int tries = 0;
-  const auto tired = [&] { return tries >= most_tries || (stop != nullptr && stop->load()); };
+  const auto deadline = std::chrono::steady_clock::now() + longest_search;
+  const auto tired = [&] {
+    return tries >= most_tries || std::chrono::steady_clock::now() > deadline || (stop != nullptr && stop->load());
+  };
   const auto still_fails = [&](const StressCase& candidate) {
     ++tries;
     RunResult ignored;

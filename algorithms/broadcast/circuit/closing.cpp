@@ -15,9 +15,9 @@ Topology reduced(const Topology& topology) {
   return Topology(std::move(shape));
 }
 
-bool informed(const Topology& shape, NodeId node, const std::vector<Axis>& axes) {
+bool informed(const Topology& shape, NodeId node, const std::vector<GapAxis>& axes) {
   int parities = 0;  // bit p: some dimension has parity p, bit 2: between the positions
-  for (const Axis& axis : axes) {
+  for (const GapAxis& axis : axes) {
     const std::int32_t index = axis.sequence->index_of(shape.coordinate(node, axis.dimension));
     parities |= index < 0 ? 4 : 1 << (index % 2);
   }
@@ -26,7 +26,7 @@ bool informed(const Topology& shape, NodeId node, const std::vector<Axis>& axes)
 
 }  // namespace
 
-void add_closing_steps(CircuitSchedule& schedule, const Topology& topology, std::int32_t ports, const std::vector<Axis>& axes) {
+void add_closing_steps(CircuitSchedule& schedule, const Topology& topology, std::int32_t ports, const std::vector<GapAxis>& axes) {
   const Topology shape = reduced(topology);
   std::vector<NodeId> senders;
   std::vector<NodeId> targets;

@@ -12,6 +12,6 @@
 namespace torus::broadcast {
 
 /// Adds the steps. `axes`: all dimensions of extent 2 or more, finished to GapBase::unit.
-void add_closing_steps(CircuitSchedule& schedule, const Topology& topology, std::int32_t ports, const std::vector<Axis>& axes);
+void add_closing_steps(CircuitSchedule& schedule, const Topology& topology, std::int32_t ports, const std::vector<GapAxis>& axes);
 
 }  // namespace torus::broadcast

@@ -32,7 +32,7 @@ std::vector<Duty> duties(std::size_t parts, Detour detour) {
 
 }  // namespace
 
-ExpandingStep::ExpandingStep(const Axis& axis, const std::vector<std::vector<std::int32_t>>& cuts, Detour detour, std::vector<Axis> others)
+ExpandingStep::ExpandingStep(const GapAxis& axis, const std::vector<std::vector<std::int32_t>>& cuts, Detour detour, std::vector<GapAxis> others)
     : dimension_{axis.dimension}, extent_{axis.sequence->extent()}, detour_{detour}, others_{std::move(others)} {
   const GapSequence& sequence = *axis.sequence;
   const auto row = [&](std::int32_t parity, std::int32_t position) {
@@ -68,7 +68,7 @@ void ExpandingStep::routes(const Coordinates& place, const RouteSink& send) cons
       send(Route{along});
       continue;
     }
-    const Axis& other = others_[static_cast<std::size_t>(s.detour)];
+    const GapAxis& other = others_[static_cast<std::size_t>(s.detour)];
     const std::int32_t hops = other.sequence->hops(other.sequence->index_of(coordinate(other.dimension)), s.up ? 1 : -1);
     Route route{{other.dimension, hops}, along};
     if (detour_ == Detour::there_and_back) route.push_back({other.dimension, -hops});
@@ -76,8 +76,8 @@ void ExpandingStep::routes(const Coordinates& place, const RouteSink& send) cons
   }
 }
 
-Axis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps, Detour detour,
-                         Axis axis, const std::vector<Axis>& others) {
+GapAxis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps, Detour detour,
+                         GapAxis axis, const std::vector<GapAxis>& others) {
   for (; steps > 0; --steps) {
     const auto cuts = axis.sequence->cuts(base, ports, steps - 1);
     schedule.add(phase, std::make_unique<ExpandingStep>(axis, cuts, detour, others));

@@ -23,7 +23,7 @@
 namespace torus::broadcast {
 
 /// A dimension with the sequence of its informed positions.
-struct Axis {
+struct GapAxis {
   Dimension dimension;
   std::shared_ptr<const GapSequence> sequence;
 };
@@ -34,7 +34,7 @@ class ExpandingStep : public StepRule {
  public:
   /// Cuts the gaps of `axis` by `cuts`. `others`: the dimensions of detours in their order; the first tells a node's parity, and no gap of
   /// any of them may be 0. Cross detours use the first alone.
-  ExpandingStep(const Axis& axis, const std::vector<std::vector<std::int32_t>>& cuts, Detour detour, std::vector<Axis> others);
+  ExpandingStep(const GapAxis& axis, const std::vector<std::vector<std::int32_t>>& cuts, Detour detour, std::vector<GapAxis> others);
 
   void routes(const Coordinates& place, const RouteSink& send) const override;
   Bytes table_bytes() const override { return sends_.bytes(); }
@@ -51,12 +51,12 @@ class ExpandingStep : public StepRule {
   Dimension dimension_;
   std::int32_t extent_;
   Detour detour_;
-  std::vector<Axis> others_;
+  std::vector<GapAxis> others_;
   RowTable<Send> sends_;  // by parity * extent + position
 };
 
 /// Adds all expanding steps that finish `axis` to the base, given the spread of its positions; gives the axis as it is then.
-Axis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps, Detour detour,
-                         Axis axis, const std::vector<Axis>& others);
+GapAxis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps, Detour detour,
+                         GapAxis axis, const std::vector<GapAxis>& others);
 
 }  // namespace torus::broadcast

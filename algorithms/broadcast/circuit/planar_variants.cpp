@@ -18,8 +18,8 @@ std::uint32_t steps_of_ring(std::int32_t places, std::int32_t ports) {
 /// Two columns of dimension b, row r of dimension a informed in column r mod 2; then expand b.
 CircuitSchedule two_line(const Topology& topology, std::int32_t ports, Dimension a, Dimension b) {
   const std::int32_t m = topology.extent(a) - topology.extent(a) % 2;
-  const Axis rows{a, std::make_shared<const GapSequence>(GapSequence::consecutive(topology.extent(a), m))};
-  const Axis columns{b, std::make_shared<const GapSequence>(GapSequence::spread(GapBase::full, topology.extent(b), 2, ports))};
+  const GapAxis rows{a, std::make_shared<const GapSequence>(GapSequence::consecutive(topology.extent(a), m))};
+  const GapAxis columns{b, std::make_shared<const GapSequence>(GapSequence::spread(GapBase::full, topology.extent(b), 2, ports))};
 
   CircuitSchedule schedule;
   add_ring_tree(schedule, "squeeze", m, ports,
@@ -46,8 +46,8 @@ CircuitSchedule two_line(const Topology& topology, std::int32_t ports, Dimension
 /// Alternate diagonals of an m x m lattice, n_x <= n_y; then expand y.
 CircuitSchedule diagonals(const Topology& topology, std::int32_t ports, Dimension x, Dimension y) {
   const std::int32_t m = topology.extent(x) - topology.extent(x) % 2;
-  const Axis across{x, std::make_shared<const GapSequence>(GapSequence::consecutive(topology.extent(x), m))};
-  const Axis along{y, std::make_shared<const GapSequence>(GapSequence::spread(GapBase::full, topology.extent(y), m, ports))};
+  const GapAxis across{x, std::make_shared<const GapSequence>(GapSequence::consecutive(topology.extent(x), m))};
+  const GapAxis along{y, std::make_shared<const GapSequence>(GapSequence::spread(GapBase::full, topology.extent(y), m, ports))};
 
   CircuitSchedule schedule;
   add_ring_tree(schedule, "diagonal", m, ports,

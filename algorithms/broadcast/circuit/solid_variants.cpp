@@ -8,9 +8,9 @@
 namespace torus::broadcast {
 namespace {
 
-using Axes = std::vector<Axis>;
+using Axes = std::vector<GapAxis>;
 
-std::int32_t index_at(const Axis& axis, const Coordinates& place) {
+std::int32_t index_at(const GapAxis& axis, const Coordinates& place) {
   return axis.sequence->index_of(place[static_cast<std::size_t>(axis.dimension)]);
 }
 
@@ -31,7 +31,7 @@ Axes spread_all(const Topology& topology, std::span<const Dimension> wide, std::
 class PairStep : public StepRule {
  public:
   explicit PairStep(const Axes& axes) {
-    for (const Axis& axis : axes) route_.push_back({axis.dimension, axis.sequence->hops(0, 1)});
+    for (const GapAxis& axis : axes) route_.push_back({axis.dimension, axis.sequence->hops(0, 1)});
   }
   void routes(const Coordinates&, const RouteSink& send) const override { send(route_); }
   Bytes table_bytes() const override { return 0; }
@@ -43,11 +43,11 @@ class PairStep : public StepRule {
 /// From the pair to the two lattices of all even and of all odd indices, (m/2)^3 nodes each: a line, a plane, the space. What moves by one
 /// place moves by two indices, so the lattices keep to lines of their own.
 void squeeze(CircuitSchedule& schedule, const Axes& axes, std::int32_t h, std::int32_t ports) {
-  const Axis x = axes[0];
-  const Axis y = axes[1];
-  const Axis z = axes[2];
-  const auto place_on = [h](const Axis& axis, const Coordinates& place) { return modulo(index_at(axis, place) / 2, h); };
-  const auto move = [](const Axis& axis, const Coordinates& place, std::int32_t places) {
+  const GapAxis x = axes[0];
+  const GapAxis y = axes[1];
+  const GapAxis z = axes[2];
+  const auto place_on = [h](const GapAxis& axis, const Coordinates& place) { return modulo(index_at(axis, place) / 2, h); };
+  const auto move = [](const GapAxis& axis, const Coordinates& place, std::int32_t places) {
     return Leg{axis.dimension, axis.sequence->hops(index_at(axis, place), 2 * places)};
   };
   // Line {(i, 0, i)}. The third track leaves the plane of the line for the next one on its side.
@@ -104,9 +104,9 @@ CircuitSchedule interleaved_lattices(const Topology& topology, std::int32_t port
 
 CircuitSchedule one_after_the_other(const Topology& topology, std::int32_t ports, std::int32_t m) {
   Axes axes = spread_all(topology, wide_dimensions(topology), m, ports, GapBase::full);
-  Axis& x = axes[0];
+  GapAxis& x = axes[0];
   x.sequence = std::make_shared<const GapSequence>(GapSequence::consecutive(x.sequence->extent(), m));
-  const auto steps = [&](const Axis& axis) { return expanding_steps(GapBase::full, axis.sequence->extent(), m, ports); };
+  const auto steps = [&](const GapAxis& axis) { return expanding_steps(GapBase::full, axis.sequence->extent(), m, ports); };
   CircuitSchedule schedule;
   schedule.add("pair", std::make_unique<PairStep>(axes));
   squeeze(schedule, axes, m / 2, ports);

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/detail/fabric.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "runtime/auditor.hpp"
+
+namespace torus::detail {
+namespace {
+
+/// Blocks of a message whose bytes are fetched ahead of the copy: what a core can have under way to memory.
+constexpr std::size_t copies_ahead = 24;
+
+constexpr std::uint32_t no_slot = 0xffffffff;
+
+/// Mostly one value: that one without a call.
+template <class T>
+void copy_few(T* to, std::span<const T> from) noexcept {
+  if (from.size() == 1) std::memcpy(to, from.data(), sizeof(T));
+  else if (!from.empty()) std::memcpy(to, from.data(), from.size_bytes());
+}
+
+std::span<const Message* const> inbox_of(const Worker& w) noexcept { return {w.inbox.data(), w.inbox_size}; }
+
+}  // namespace
+
+Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_bytes, unsigned workers, bool streaming)
+    : machine_{machine},
+      placement_{placement},
+      topology_{machine.topology},
+      slots_{static_cast<std::uint32_t>(topology_.channel_slots())},
+      packet_{machine.switching == Switching::packet},
+      shared_{machine.contention == Contention::share},
+      block_bytes_{placement.longest()},
+      hops_only_{packet_ && !shared_ && placement.uniform()},
+      workers_(workers),
+      store_(placement, std::max(placement.initial_total(), placement.wanted_total()), most_bytes, workers, streaming),
+      channels_(machine),
+      arrived_(2 * std::size_t{topology_.nodes()}) {
+  for (std::uint32_t i = 0; i < workers; ++i) {
+    workers_[i].index = i;
+    workers_[i].stock = &store_.stock(i);
+    workers_[i].inbox.resize(std::max(1U, slots_) * (shared_ ? SharedLinks::depth : 1));
+  }
+  for (Dimension d = 0; d < topology_.dimensions(); ++d) {
+    hops_.push_back({static_cast<std::uint32_t>(topology_.first_slot(d)), topology_.extent(d) - 1, topology_.wiring(d) == Wiring::complete});
+  }
+  const std::size_t in_channels = std::size_t{topology_.nodes()} * slots_;
+  if (shared_) {
+    shared_links_ = SharedLinks(in_channels);
+    shared_bytes_.resize(in_channels);
+    shared_messages_.resize(in_channels);
+  } else {
+    links_.emplace(in_channels);
+  }
+  for (ActiveSet& set : active_) set = ActiveSet(topology_.nodes());
+}
+
+void Fabric::make(unsigned part, unsigned parts) {
+  store_.populate(part, parts);
+  channels_.make(part, parts);
+  if (links_) links_->make(part, parts);
+}
+
+void Fabric::made() noexcept {
+  if (links_) links_->made();
+}
+
+void Fabric::begin_run() {
+  now_ = 0;
+  first_epoch_ = ++epoch_;
+  unique_ = placement_.initial_total() == placement_.wanted_total();
+  next_active_ = &active_[1];
+  store_.clear();
+  channels_.clear_loads();
+  for (Worker& w : workers_) w.begin_run();
+}
+
+void Fabric::begin_step() {
+  ++now_;
+  ++epoch_;
+  next_active_ = &active_[(now_ + 1) & 1U];
+  for (Worker& w : workers_) {
+    w.arena = &w.arenas[now_ & 1U];
+    w.arena->clear();
+    if (std::exchange(w.copied, false)) unique_ = false;
+  }
+}
+
+void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
+  const std::uint64_t count = placement_.initial_count(rank);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const BlockId id = placement_.initial(rank, i);
+    const Slot slot = store_.take(*w.stock);
+    fill_block({store_.at(slot), static_cast<std::size_t>(placement_.bytes(id))}, seed, id);
+    store_.adopt(*w.stock, rank, id, slot);
+  }
+  arrived_[2 * std::size_t{rank}] = arrived_[2 * std::size_t{rank} + 1] = 0;
+  active_[0].insert(rank);
+}
+
+void Fabric::sweep() {
+  std::vector<std::uint32_t> groups;
+  for (ActiveSet& set : active_) {
+    set.take_groups(groups);
+    for (const std::uint32_t group : groups) set.take_nodes(group, [](NodeId) {});
+  }
+  if (shared_) shared_links_.clear();
+  else links_->clear();
+}
+
+Fabric::ChannelUse Fabric::channel_use() const {
+  ChannelUse use;
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    const ChannelEntry& entry = channels_[i];
+    use.used += entry.stamp > first_epoch_ ? 1 : 0;
+    use.bytes += entry.bytes;
+    use.most_bytes = std::max(use.most_bytes, entry.bytes);
+  }
+  return use;
+}
+
+void Fabric::send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
+  Worker& w = worker_of(from);
+  if (NodeDoor::sends(from)++ >= machine_.ports) w.suspect = true;
+  if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty()) return send_one(w, from.rank(), route[0], blocks[0], release);
+  send_any(w, from.rank(), route, blocks, header, release);
+}
+
+bool Fabric::holds(const Node& node, BlockId id) const {
+  settle(worker_of(node), node.rank());
+  return store_.find(node.rank(), id) != 0;
+}
+
+std::span<const BlockId> Fabric::blocks(const Node& node) {
+  settle(worker_of(node), node.rank());
+  std::vector<BlockId>& held = worker_of(node).held;
+  held.clear();
+  store_.each_held(node.rank(), [&](BlockId id, Slot) { held.push_back(id); });
+  return held;
+}
+
+std::span<std::byte> Fabric::bytes(const Node& node, BlockId id) {
+  settle(worker_of(node), node.rank());
+  const Slot slot = store_.find(node.rank(), id);
+  if (slot == 0) return {};
+  return {store_.at(slot), static_cast<std::size_t>(placement_.bytes(id))};
+}
+
+void Fabric::release(Node& node, BlockId id) {
+  settle(worker_of(node), node.rank());
+  store_.release(*worker_of(node).stock, node.rank(), id);
+}
+
+void Fabric::enter_phase(const Node& node, const char* phase) {
+  Worker& w = worker_of(node);
+  if (w.step.phase != nullptr && w.phase_node <= node.rank()) return;
+  w.step.phase = phase;
+  w.phase_node = node.rank();
+}
+
+void Fabric::receive(Node& node, Worker& w) {
+  const NodeId rank = node.rank();
+  const std::size_t first = std::size_t{rank} * slots_;
+  const Step sent = now_ - 1;
+  const Message** const inbox = w.inbox.data();
+  std::size_t size = 0;
+  if (shared_) {
+    for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+      shared_links_.drain(first + slot, sent, [&](const Message* m) { inbox[size++] = m; });
+    }
+  } else {
+    ExclusiveLinks& links = *links_;
+    for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+      const Message* const m = links.pop(first + slot, sent);
+      inbox[size] = m;
+      size += m != nullptr ? 1 : 0;
+    }
+  }
+  w.inbox_size = size;
+  if (size > static_cast<std::size_t>(machine_.ports)) w.suspect_receives = true;
+  w.unsettled = size > 0;
+  NodeDoor::last_arrival(node) = now_;
+}
+
+[[gnu::noinline]] void Fabric::adopt_all(Worker& w, NodeId rank) const {
+  w.unsettled = false;
+  for (const Message* m : inbox_of(w)) {
+    const std::span<const BlockId> ids = m->blocks();
+    const Slot* const slots = MessageArena::slots(*m);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (slots[i] == 0) continue;  // passed on
+      const std::uint32_t bucket = i == 0 ? MessageArena::first_bucket(*m) : placement_.bucket(ids[i]);
+      if (!store_.adopt_at(*w.stock, rank, bucket, ids[i], slots[i])) ++w.duplicates;
+    }
+  }
+}
+
+/// The message that has just brought this block alone, if it is among the first few and has not been adopted or passed on. Only where every block
+/// is unique: else the node might hold another copy.
+[[gnu::always_inline]] inline const Message* Fabric::just_arrived_alone(const Worker& w, BlockId id) const noexcept {
+  if (!w.unsettled || !unique_) return nullptr;
+  const std::size_t few = std::min<std::size_t>(w.inbox_size, 8);
+  for (std::size_t i = 0; i < few; ++i) {
+    const Message* const m = w.inbox[i];
+    if (m->blocks().size() == 1 && m->blocks()[0] == id && *MessageArena::slots(*m) != 0) return m;
+  }
+  return nullptr;
+}
+
+/// The slots of blocks that are a part of a message not yet adopted, none of them passed on before; null if they are not.
+Slot* Fabric::slots_just_arrived(const Worker& w, std::span<const BlockId> blocks) const {
+  if (!w.unsettled || !unique_ || blocks.empty()) return nullptr;
+  for (const Message* m : inbox_of(w)) {
+    const std::span<const BlockId> ids = m->blocks();
+    const auto before = std::less<const BlockId*>();
+    if (before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
+    Slot* const slots = MessageArena::slots(const_cast<Message&>(*m)) + (blocks.data() - ids.data());  // ours alone since it arrived
+    return std::find(slots, slots + blocks.size(), Slot{0}) == slots + blocks.size() ? slots : nullptr;
+  }
+  return nullptr;
+}
+
+/// Copies such blocks to new slots, the next receiver's.
+void Fabric::pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Message& m) {
+  Slot* const slots = MessageArena::slots(m);
+  MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
+  BlockStore::Stock& stock = *w.stock;
+  const bool uniform = placement_.uniform();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i + copies_ahead < blocks.size()) store_.prefetch(from[i + copies_ahead]);
+    slots[i] = store_.take(stock);
+    store_.copy(slots[i], from[i], uniform ? block_bytes_ : placement_.bytes(blocks[i]));
+    store_.give_back(stock, std::exchange(from[i], 0));
+  }
+}
+
+/// One block over one channel of a packet-switched machine: the hot path of everything that is written in the constant model.
+[[gnu::always_inline]] inline void Fabric::send_one(Worker& w, NodeId source, const Leg& leg, BlockId id, bool release) {
+  const Bytes bytes = block_bytes_;
+  const std::uint32_t out = out_slot(leg);
+  const Message* const brought = release ? just_arrived_alone(w, id) : nullptr;
+  Slot* link = nullptr;  // what names the block's slot here: the message that brought it, or the node's table
+  std::uint32_t bucket = 0;
+  if (brought != nullptr) {
+    link = MessageArena::slots(const_cast<Message&>(*brought));  // the receiver's alone since it arrived
+    bucket = MessageArena::first_bucket(*brought);
+  } else {
+    settle(w, source);
+    bucket = placement_.bucket(id);
+    if (bucket == Placement::no_bucket) return refuse_one(w, source, leg, id);
+    link = store_.link_at(source, bucket, id);
+  }
+  const Slot from = *link;
+  if (out == no_slot || from == 0) return refuse_one(w, source, leg, id);
+  ChannelEntry& channel = channels_.of_node(source, out);
+  if (channel.to == no_node || !ChannelTable::claim_own(channel, epoch_, bytes)) return refuse_one(w, source, leg, id);
+  Message& m = *w.arena->allocate_one(now_, source, channel.to, out, bytes, id, leg);
+  const Slot to = store_.take(*w.stock);
+  store_.copy(to, from, bytes);
+  MessageArena::only_slot(m) = to;
+  MessageArena::first_bucket(m) = bucket;
+  if (brought != nullptr) {
+    *link = 0;
+    store_.give_back(*w.stock, from);
+  } else if (release) {
+    store_.release_at(*w.stock, link);
+  } else {
+    w.copied = true;
+  }
+  ++w.single_blocks;
+  w.digest += MessageArena::digest_one(m);
+  deliver(w, m, channel.to, out);
+}
+
+/// Keeps an illegal message for the auditor.
+[[gnu::cold, gnu::noinline]] void Fabric::refuse_one(Worker& w, NodeId source, const Leg& leg, BlockId id) {
+  w.suspect = true;
+  settle(w, source);
+  if (store_.find(source, id) == 0) not_held(w, source, id);
+  const RouteView legs(&leg, leg.hops == 0 ? 0U : 1U);
+  Message& m = *w.arena->allocate(1, legs.size(), 0);
+  MessageArena::set_ends(m, now_, source, source, 0, block_bytes_);
+  copy_few(MessageArena::legs(m), legs);
+  *MessageArena::blocks(m) = id;
+}
+
+[[gnu::noinline]] void Fabric::send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
+  const Bytes bytes = payload_of(blocks) + sizeof(Word) * header.size();
+  const Path path = packet_ && route.size() == 1 ? claim_hop(source, route[0], bytes) : claim_route(source, moving_legs(route, w.legs), bytes);
+  Message& m = *w.arena->allocate(blocks.size(), path.legs.size(), header.size());
+  MessageArena::set_ends(m, now_, source, path.destination, path.in_slot, bytes);
+  copy_few(MessageArena::legs(m), path.legs);
+  copy_few(MessageArena::blocks(m), blocks);
+  copy_few(MessageArena::header(m), header);
+  if (!path.legal) w.suspect = true;
+  if (!blocks.empty() && !release) w.copied = true;
+  if (Slot* const arrived = release && path.legal ? slots_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
+    pass_on(w, blocks, arrived, m);
+  } else {
+    settle(w, source);
+    if (!find_all(w, source, blocks, m) || !path.legal) return;
+    copy_all(w, source, blocks, MessageArena::slots(m), release);
+  }
+  if (blocks.empty()) ++w.step.control_messages;
+  w.step.messages += 1;
+  w.step.bytes += bytes;
+  w.step.most_bytes = std::max(w.step.most_bytes, bytes);
+  if (path.hops > 1) {
+    w.further_hops += path.hops - 1;
+    w.further_bytes_hops += bytes * (path.hops - 1);
+    w.step.longest_route = std::max(w.step.longest_route, path.hops);
+  }
+  w.header_words += header.size();
+  w.blocks += blocks.size();
+  w.digest += MessageArena::digest(m);
+  deliver(w, m, path.destination, path.in_slot);
+}
+
+/// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
+[[gnu::always_inline]] inline void Fabric::deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot) {
+  const std::size_t in_channel = std::size_t{destination} * slots_ + in_slot;
+  if (!(shared_ ? shared_links_.push(in_channel, &m) : links_->push(in_channel, &m))) {
+    w.suspect = true;  // which of several senders' messages finds no room is chance: the auditor counts them
+    return;
+  }
+  // Read after the barrier.
+  std::atomic_ref(arrived_[2 * std::size_t{destination} + (now_ & 1U)]).store(1, std::memory_order_relaxed);
+  if (next_active_->insert(destination)) ++w.activated;
+}
+
+Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
+  if (placement_.uniform()) return block_bytes_ * blocks.size();
+  Bytes payload = 0;
+  for (const BlockId id : blocks) payload += placement_.bytes(id);
+  return payload;
+}
+
+/// The slot of the channel that a single hop takes; no_slot if the leg is no such hop. On a line there may be no link behind it.
+[[gnu::always_inline]] inline std::uint32_t Fabric::out_slot(const Leg& leg) const noexcept {
+  if (static_cast<std::uint32_t>(leg.dimension) >= hops_.size()) return no_slot;
+  const HopSlots& hop = hops_[static_cast<std::size_t>(leg.dimension)];
+  if (!hop.complete) return leg.hops == 1 && hop.last > 0 ? hop.first : leg.hops == -1 && hop.last > 0 ? hop.first + 1 : no_slot;
+  return leg.hops >= 1 && leg.hops <= hop.last ? hop.first + static_cast<std::uint32_t>(leg.hops) - 1 : no_slot;
+}
+
+/// One hop under packet switching: only the sender can claim the channel, and its entry says where it ends.
+Fabric::Path Fabric::claim_hop(NodeId source, const Leg& leg, Bytes bytes) {
+  Path path{source, 0, 1, false, {&leg, leg.hops == 0 ? 0U : 1U}};
+  const std::uint32_t out = out_slot(leg);
+  if (out == no_slot) return path;
+  ChannelEntry& channel = channels_.of_node(source, out);
+  if (channel.to == no_node) return path;
+  path.destination = channel.to;
+  path.in_slot = out;
+  path.legal = shared_ || ChannelTable::claim_own(channel, epoch_, bytes);
+  return path;
+}
+
+/// The route without legs of 0 hops.
+RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) {
+  const auto still = [](const Leg& leg) { return leg.hops == 0; };
+  if (std::none_of(route.begin(), route.end(), still)) return route;
+  scratch.clear();
+  std::remove_copy_if(route.begin(), route.end(), std::back_inserter(scratch), still);
+  return scratch;
+}
+
+/// Any route: checks it and claims its channels.
+Fabric::Path Fabric::claim_route(NodeId source, RouteView legs, Bytes bytes) {
+  Path path{source, 0, 0, false, legs};
+  const RouteCheck check = check_route(machine_, source, legs);
+  path.hops = static_cast<std::uint32_t>(check.hops);
+  if (check.offence) return path;
+  NodeId at = source;
+  bool free = true;
+  for (const Leg& leg : legs) {
+    if (!shared_ && free) {
+      free = channels_.each(at, topology_.coordinate(at, leg.dimension), leg,
+                            [&](ChannelEntry& entry) { return ChannelTable::claim(entry, epoch_, bytes); });
+    }
+    at = *topology_.neighbour(at, leg.dimension, leg.hops);
+  }
+  path.destination = at;
+  path.in_slot = static_cast<std::uint32_t>(topology_.slot(legs.back().dimension, legs.back().hops));
+  path.legal = free;
+  return path;
+}
+
+/// Writes to the message where the sender holds the blocks; false, with a violation, if it does not hold one of them.
+bool Fabric::find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Message& m) {
+  Slot* const slots = MessageArena::slots(m);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const std::uint32_t bucket = placement_.bucket(blocks[i]);
+    if (i == 0) MessageArena::first_bucket(m) = bucket;
+    slots[i] = bucket == Placement::no_bucket ? 0 : store_.find_at(source, bucket, blocks[i]);
+    if (slots[i] != 0) continue;
+    not_held(w, source, blocks[i]);
+    return false;
+  }
+  return true;
+}
+
+[[gnu::cold, gnu::noinline]] void Fabric::not_held(Worker& w, NodeId source, BlockId id) {
+  w.suspect = true;
+  w.violations.push_back({Offence::block_not_held, now_, source,
+                          "step " + std::to_string(now_) + ": node " + std::to_string(source) + " sends block " + std::to_string(id) +
+                              ", which it does not hold"});
+}
+
+/// Copies the blocks to new slots, the receiver's, and replaces the sender's slots by them.
+void Fabric::copy_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release) {
+  const bool uniform = placement_.uniform();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i + copies_ahead < blocks.size()) store_.prefetch(slots[i + copies_ahead]);
+    const Slot to = store_.take(*w.stock);
+    store_.copy(to, slots[i], uniform ? block_bytes_ : placement_.bytes(blocks[i]));
+    slots[i] = to;
+    if (release) store_.release(*w.stock, source, blocks[i]);
+  }
+}
+
+/// Adds up what shared channels carried in this step; returns the most messages on one.
+std::uint64_t Fabric::share_channels(const std::vector<const Message*>& messages, StepRecord& record) {
+  std::uint64_t most = 0;
+  for (const Message* m : messages) {
+    NodeId at = m->source();
+    for (const Leg& leg : m->route()) {
+      channels_.each(at, topology_.coordinate(at, leg.dimension), leg, [&](ChannelEntry& entry) {
+        const std::size_t i = channels_.index_of(entry);
+        if (entry.stamp != epoch_ + 1) shared_messages_[i] = shared_bytes_[i] = 0;
+        entry.stamp = epoch_ + 1;
+        entry.bytes += m->bytes();
+        most = std::max(most, ++shared_messages_[i]);
+        record.most_bytes = std::max(record.most_bytes, shared_bytes_[i] += m->bytes());
+        return true;
+      });
+      at = *topology_.neighbour(at, leg.dimension, leg.hops);
+    }
+  }
+  return most;
+}
+
+std::vector<const Message*> Fabric::messages_of(Step step) const {
+  std::vector<const Message*> messages;
+  for (const Worker& w : workers_) w.arenas[step & 1U].for_each([&](const Message& m) { messages.push_back(&m); });
+  return messages;
+}
+
+}  // namespace torus::detail

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/// What stands behind the nodes: their blocks, channels, queues and messages on the way.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/block.hpp"
+#include "runtime/detail/active_set.hpp"
+#include "runtime/detail/block_store.hpp"
+#include "runtime/detail/channel_table.hpp"
+#include "runtime/detail/links.hpp"
+#include "runtime/detail/message_arena.hpp"
+#include "runtime/detail/region.hpp"
+#include "runtime/detail/worker.hpp"
+#include "runtime/machine.hpp"
+#include "runtime/node.hpp"
+
+namespace torus::detail {
+
+/// Carries what nodes send. A send claims the channels, copies the bytes, queues the message at its receiver and wakes it for the next step; a receive
+/// empties the in-channels of one node. All of it may go on for different nodes on different workers at once, between two barriers.
+class Fabric final : public Network {
+ public:
+  Fabric(const Machine& machine, const Placement& placement, Bytes most_bytes, unsigned workers, bool streaming);
+
+  /// Builds part `part` of `parts`, each on its own worker; made() when all are.
+  void make(unsigned part, unsigned parts);
+  void made() noexcept;
+
+  // ---- between two runs or steps, one thread ----
+
+  /// Forgets the last run.
+  void begin_run();
+  void clear_tables(unsigned part, unsigned parts) { store_.clear_tables(part, parts); }
+  /// Gives a node its first blocks and makes it run in step 0. One worker a node.
+  void place_initial(Worker& w, NodeId rank, std::uint64_t seed);
+  /// Goes over the barrier: what was sent arrives.
+  void begin_step();
+  /// Empties what a run that did not end by itself has left in queues and sets.
+  void sweep();
+
+  Step now() const noexcept { return now_; }
+  std::vector<Worker>& workers() noexcept { return workers_; }
+  const std::vector<Worker>& workers() const noexcept { return workers_; }
+  BlockStore& store() noexcept { return store_; }
+  const BlockStore& store() const noexcept { return store_; }
+  /// The nodes that run in the present step.
+  ActiveSet& active() noexcept { return active_[now_ & 1U]; }
+  /// Messages sent in this step or the one before, in no particular order.
+  std::vector<const Message*> messages_of(Step step) const;
+  bool shares_channels() const noexcept { return shared_; }
+  /// Adds up what shared channels carried in the present step; returns the most messages on one.
+  std::uint64_t share_channels(const std::vector<const Message*>& messages, StepRecord& record);
+
+  struct ChannelUse {
+    std::uint64_t used = 0;  ///< channels that carried something
+    Bytes bytes = 0;         ///< of all of them
+    Bytes most_bytes = 0;    ///< of the busiest
+  };
+  ChannelUse channel_use() const;
+
+  // ---- during a step, for the node that a worker runs ----
+
+  /// Fills the worker's inbox with what was sent to the node in the last step, by (in-channel, source).
+  void receive(Node& node, Worker& w);
+  bool has_arrivals(NodeId rank) noexcept {
+    if (now_ == 0) return false;
+    std::uint8_t& arrived = arrived_[2 * std::size_t{rank} + ((now_ - 1) & 1U)];
+    if (arrived == 0) return false;
+    arrived = 0;
+    return true;
+  }
+  /// Blocks are adopted only when the program has run, or asks: most that are in transit leave again in the same step, and forward() finds them in the
+  /// message that brought them, so that they never see the node's table.
+  void settle(Worker& w, NodeId rank) const {
+    if (w.unsettled) adopt_all(w, rank);
+  }
+  /// Makes a node run in the next step.
+  void activate(Worker& w, NodeId rank) noexcept {
+    if (next_active_->insert(rank)) ++w.activated;
+  }
+
+  // ---- what nodes call ----
+
+  void send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) override;
+  bool holds(const Node& node, BlockId id) const override;
+  std::span<const BlockId> blocks(const Node& node) override;
+  std::span<std::byte> bytes(const Node& node, BlockId id) override;
+  void release(Node& node, BlockId id) override;
+  void enter_phase(const Node& node, const char* phase) override;
+  void* allocate_frame(Node& node, std::size_t bytes) override { return worker_of(node).frames.allocate(bytes); }
+  void free_frame(Node& node, void* frame, std::size_t bytes) noexcept override { worker_of(node).frames.free(frame, bytes); }
+
+ private:
+  struct Path {
+    NodeId destination = 0;
+    std::uint32_t in_slot = 0;
+    std::uint32_t hops = 0;
+    bool legal = false;
+    RouteView legs;
+  };
+  /// Where the channels of a dimension are among a node's, for single hops.
+  struct HopSlots {
+    std::uint32_t first;
+    std::int32_t last;  // greatest offset of a complete dimension; else 0 where there are no channels
+    bool complete;
+  };
+
+  static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
+
+  void adopt_all(Worker& w, NodeId rank) const;
+  const Message* just_arrived_alone(const Worker& w, BlockId id) const noexcept;
+  Slot* slots_just_arrived(const Worker& w, std::span<const BlockId> blocks) const;
+
+  void send_one(Worker& w, NodeId source, const Leg& leg, BlockId id, bool release);
+  void refuse_one(Worker& w, NodeId source, const Leg& leg, BlockId id);
+  void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
+  void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot);
+  Bytes payload_of(std::span<const BlockId> blocks) const noexcept;
+
+  std::uint32_t out_slot(const Leg& leg) const noexcept;
+  Path claim_hop(NodeId source, const Leg& leg, Bytes bytes);
+  static RouteView moving_legs(RouteView route, std::vector<Leg>& scratch);
+  Path claim_route(NodeId source, RouteView legs, Bytes bytes);
+
+  bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Message& m);
+  void copy_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release);
+  void pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Message& m);
+  void not_held(Worker& w, NodeId source, BlockId id);
+
+  const Machine& machine_;
+  const Placement& placement_;
+  const Topology& topology_;
+  const std::uint32_t slots_;
+  const bool packet_;
+  const bool shared_;
+  const Bytes block_bytes_;              // where all blocks are equally long
+  const bool hops_only_;                 // send_one() may serve
+  std::vector<Worker> workers_;
+  mutable BlockStore store_;             // adopting late changes only when, not what
+  ChannelTable channels_;
+  std::optional<ExclusiveLinks> links_;
+  SharedLinks shared_links_;
+  std::vector<std::uint64_t> shared_messages_, shared_bytes_;  // of the present step, where channels are shared
+  Region<std::uint8_t> arrived_;         // by node and parity of the sending step: something was sent to it
+  std::vector<HopSlots> hops_;
+  ActiveSet active_[2];                  // by parity of the step
+  ActiveSet* next_active_ = nullptr;     // of the next step
+  Step now_ = 0;
+  std::uint32_t epoch_ = 0;              // like now_, but goes on from run to run: stamps need no clearing
+  std::uint32_t first_epoch_ = 0;        // of the present run
+  bool unique_ = false;                  // of each block there is one copy in the machine, so far
+};
+
+}  // namespace torus::detail

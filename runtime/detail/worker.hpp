@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/// What belongs to one worker of the engine.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <vector>
+
+#include "runtime/block.hpp"
+#include "runtime/detail/block_store.hpp"
+#include "runtime/detail/frame_pool.hpp"
+#include "runtime/detail/message_arena.hpp"
+#include "runtime/engine.hpp"
+#include "runtime/violation.hpp"
+
+namespace torus::detail {
+
+/// All that a worker writes during a step: its own cache lines, its own pools.
+struct alignas(128) Worker {
+  std::uint32_t index = 0;
+  BlockStore::Stock* stock = nullptr;
+  StepRecord step;                       // of the present step
+  NodeId phase_node = 0;                 // who named the phase; meaningful if step.phase is set
+  std::uint64_t digest = 0;
+  std::uint64_t further_hops = 0;        // of the present step, beyond one a message
+  Bytes further_bytes_hops = 0;          // message bytes times those
+  std::uint64_t single_blocks = 0;       // of the present step: messages of one block and one hop
+  std::uint64_t blocks = 0;              // of the run
+  std::uint64_t header_words = 0;        // of the present step
+  std::uint64_t duplicates = 0;
+  std::uint64_t activated = 0;           // nodes put into the next step by this worker
+  std::uint64_t ended = 0;
+  bool unsettled = false;                // the node that runs has not yet adopted what has arrived
+  bool copied = false;                   // in this step a node sent a block and kept it
+  bool suspect = false;                  // a message of this step breaks a rule
+  bool suspect_receives = false;         // a node got more messages of the last step than it has ports
+  std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held
+  NodeId failed_node = 0;                // lowest node whose program threw
+  std::exception_ptr failure;
+  MessageArena* arena = nullptr;         // of the present step
+  MessageArena arenas[2];                // of even and odd steps
+  std::vector<const Message*> inbox;     // of the node that runs, room for all its in-channels
+  std::size_t inbox_size = 0;
+  std::vector<BlockId> held;             // what Node::blocks() showed last
+  std::vector<Leg> legs;                 // scratch of send()
+  FramePool frames;
+  alignas(64) std::atomic<std::uint64_t> cursor{0};  // next item of this worker's share; others steal here
+  std::uint64_t share_end = 0;
+
+  /// Forgets the last run; keeps the memory.
+  void begin_run() {
+    step = {};
+    digest = further_hops = further_bytes_hops = single_blocks = blocks = header_words = duplicates = activated = ended = 0;
+    unsettled = copied = suspect = suspect_receives = false;
+    violations.clear();
+    failure = nullptr;
+    for (MessageArena& each : arenas) each.clear();
+    arena = &arenas[0];
+  }
+};
+
+}  // namespace torus::detail
