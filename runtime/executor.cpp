@@ -65,8 +65,9 @@ class ThreadsExecutor final : public Executor {
 
   /// Opens the gate and tells the others.
   void call() {
-    gate_.store(open, std::memory_order_release);  // pairs with the acquire of whoever comes in: task_ is visible
-    generation_.fetch_add(1, std::memory_order_release);
+    ++called_;
+    gate_.store(open, std::memory_order_release);  // pairs with the acquire of whoever comes in: task_ and called_ are visible
+    generation_.store(called_, std::memory_order_release);
     generation_.notify_all();
   }
 
@@ -83,14 +84,14 @@ class ThreadsExecutor final : public Executor {
 
   void serve(unsigned worker) {
     for (std::uint32_t seen = 0;;) {
-      wait_until(generation_, [seen](std::uint32_t generation) { return generation != seen; });
+      wait_until(generation_, [seen](std::uint32_t generation) { return static_cast<std::int32_t>(generation - seen) > 0; });
       seen = generation_.load(std::memory_order_acquire);
       std::uint32_t gate = gate_.load(std::memory_order_relaxed);
       while ((gate & open) != 0 && !gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
       }
       if ((gate & open) == 0) continue;  // too late
-      // As long as we are in, the generation stands still; it may be a later one than what we woke up for.
-      seen = generation_.load(std::memory_order_relaxed);
+      // It may be a later call than what we woke up for, one that generation_ does not tell of yet: it must not let us in again.
+      seen = called_;
       if (task_ == nullptr) return;
       (*task_)(worker);
       if (missing_.fetch_sub(1, std::memory_order_release) == 1) missing_.notify_one();
@@ -100,6 +101,7 @@ class ThreadsExecutor final : public Executor {
 
   std::uint32_t spins_;
   const std::function<void(unsigned)>* task_ = nullptr;
+  std::uint32_t called_ = 0;  // how often; written while nobody is in
   alignas(64) std::atomic<std::uint32_t> generation_{0};  // counts the calls
   alignas(64) std::atomic<std::uint32_t> gate_{0};        // whether one may still come in, and how many are in
   alignas(64) std::atomic<std::uint32_t> missing_{0};     // who have not done this task yet
