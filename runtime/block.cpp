@@ -20,6 +20,12 @@ std::uint64_t word(std::uint64_t key, std::uint64_t j) noexcept {
   return w ^ (w >> 32U);
 }
 
+/// The engine tells such blocks apart by 32 bits.
+void refuse_too_many(std::uint64_t blocks, NodeId nodes) {
+  if (blocks <= std::uint64_t{1} << 32U) return;
+  throw InputError(std::to_string(blocks) + " blocks on " + std::to_string(nodes) + " nodes: there can be at most 2^32, as 65536 nodes have for each other");
+}
+
 std::uint64_t key_of(std::uint64_t seed, BlockId id) noexcept { return XXH64(&id, sizeof id, seed); }
 
 }  // namespace
@@ -87,6 +93,7 @@ Placement Placement::personalised(NodeId nodes, Bytes bytes) {
   placement.segment_ = bytes;
   placement.buckets_ = nodes;
   placement.ids_ = std::uint64_t{nodes} * nodes;
+  refuse_too_many(placement.ids_, nodes);
   return placement;
 }
 
@@ -111,6 +118,7 @@ Placement Placement::resident(NodeId nodes, std::uint32_t per_node, Bytes bytes)
   placement.segment_ = bytes;
   placement.buckets_ = per_node;
   placement.ids_ = std::uint64_t{nodes} * per_node;
+  refuse_too_many(placement.ids_, nodes);
   return placement;
 }
 
