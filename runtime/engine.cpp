@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/engine.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -32,11 +30,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr std::size_t most_named_waiters = 8;
-
-Bytes last_level_cache() {
-  const long bytes = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
-  return bytes > 0 ? static_cast<Bytes>(bytes) : Bytes{32} << 20U;
-}
 
 }  // namespace
 

@@ -46,6 +46,13 @@ Bytes available_memory() noexcept {
   }
 }
 
+Bytes last_level_cache() noexcept {
+  // Not sysconf(): it adds up the caches of all cores of the processor, of which each uses one.
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  Bytes kib = 0;
+  return file >> kib && kib > 0 ? kib << 10U : Bytes{32} << 20U;
+}
+
 Bytes peak_memory() noexcept {
   struct rusage usage {};
   getrusage(RUSAGE_SELF, &usage);

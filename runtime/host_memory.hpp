@@ -12,6 +12,9 @@ namespace torus {
 /// container's limit if that is less.
 Bytes available_memory() noexcept;
 
+/// Size of the last cache that a core has before memory: 32 MiB if the kernel does not say.
+Bytes last_level_cache() noexcept;
+
 /// The most memory that this process has had at a time.
 Bytes peak_memory() noexcept;
 
