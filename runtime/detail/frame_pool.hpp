@@ -32,7 +32,6 @@ class FramePool {
     void* frame = next_;
     next_ += size;
     left_ -= size;
-    in_use_ += size;
     return frame;
   }
 
@@ -41,9 +40,6 @@ class FramePool {
     if (size_class >= free_.size()) return ::operator delete(memory);
     free_[size_class] = new (memory) Free{free_[size_class]};
   }
-
-  /// Bytes ever handed out and not only recycled.
-  std::size_t footprint() const noexcept { return in_use_; }
 
  private:
   struct Free {
@@ -55,7 +51,6 @@ class FramePool {
   std::vector<Region<std::byte>> chunks_;
   std::byte* next_ = nullptr;
   std::size_t left_ = 0;
-  std::size_t in_use_ = 0;
 };
 
 }  // namespace torus::detail

@@ -71,12 +71,6 @@ class MessageArena {
     }
   }
 
-  std::size_t footprint() const noexcept {
-    std::size_t bytes = 0;
-    for (const Chunk& chunk : chunks_) bytes += chunk.memory.size();
-    return bytes;
-  }
-
   static void set_ends(Message& m, Step step, NodeId source, NodeId destination, std::uint32_t in_slot, Bytes bytes) noexcept {
     m.step_and_source_ = std::uint64_t{source} << 32U | step;
     m.destination_ = destination;
