@@ -51,7 +51,7 @@ class CopyTree {
   Executor* executor_;
   torus::detail::Region<std::byte> memory_;
   std::vector<Share> shares_;
-  std::uint64_t runs_ = 0;  // each has a payload of its own, so that nothing of the last one counts
+  std::uint32_t runs_ = 0;  // each has a payload of its own, so that nothing of the last one counts
 };
 
 }  // namespace torus::bench

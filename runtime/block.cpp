@@ -20,13 +20,16 @@ std::uint64_t word(std::uint64_t key, std::uint64_t j) noexcept {
   return w ^ (w >> 32U);
 }
 
-/// The engine tells such blocks apart by 32 bits.
+/// Ids have 32 bits.
 void refuse_too_many(std::uint64_t blocks, NodeId nodes) {
   if (blocks <= std::uint64_t{1} << 32U) return;
   throw InputError(std::to_string(blocks) + " blocks on " + std::to_string(nodes) + " nodes: there can be at most 2^32, as 65536 nodes have for each other");
 }
 
-std::uint64_t key_of(std::uint64_t seed, BlockId id) noexcept { return XXH64(&id, sizeof id, seed); }
+std::uint64_t key_of(std::uint64_t seed, BlockId id) noexcept {
+  const std::uint64_t wide = id;
+  return XXH64(&wide, sizeof wide, seed);
+}
 
 }  // namespace
 
@@ -72,6 +75,7 @@ Placement Placement::replicated(NodeId nodes, std::vector<NodeId> sources, Bytes
     throw InputError(std::to_string(sources.size()) + " sources of " + std::to_string(segments) +
                      " segments: a node can hold at most 2147483647 blocks; choose fewer segments");
   }
+  refuse_too_many(std::uint64_t{nodes} * segments, nodes);
   Placement placement(sources.size() == 1 ? Kind::one_source : Kind::several_sources, nodes, segments);
   placement.segment_ = bytes / segments;
   placement.longer_ = static_cast<std::uint32_t>(bytes % segments);
@@ -134,7 +138,8 @@ std::uint64_t Placement::initial_count(NodeId node) const noexcept {
   return 0;
 }
 
-BlockId Placement::initial(NodeId node, std::uint64_t i) const noexcept {
+BlockId Placement::initial(NodeId node, std::uint64_t nth) const noexcept {
+  const auto i = static_cast<BlockId>(nth);
   switch (kind_) {
     case Kind::one_source:
     case Kind::several_sources:
@@ -158,7 +163,8 @@ std::uint64_t Placement::wanted_count(NodeId node) const noexcept {
   return 0;
 }
 
-BlockId Placement::wanted(NodeId node, std::uint64_t i) const noexcept {
+BlockId Placement::wanted(NodeId node, std::uint64_t nth) const noexcept {
+  const auto i = static_cast<BlockId>(nth);
   switch (kind_) {
     case Kind::one_source:
     case Kind::several_sources: return BlockId{sources_[i / segments_.value()]} * segments_.value() + i % segments_.value();

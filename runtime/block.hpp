@@ -13,8 +13,8 @@
 
 namespace torus {
 
-/// A block's identity. Its meaning is the Placement's; traces carry the same numbers.
-using BlockId = std::uint64_t;
+/// A block's identity. Its meaning is the Placement's; traces carry the same numbers. 32 bits, since a total exchange keeps several ids a block.
+using BlockId = std::uint32_t;
 
 /// Writes the bytes that block `id` must have: a function of (seed, id, offset) alone, so that a misplaced, truncated, swapped or stale
 /// byte shows. Some 10 GB/s a core.
@@ -54,9 +54,9 @@ class Placement {
 
   /// The blocks that a node holds at first, ascending; and the ones it must hold at the end.
   std::uint64_t initial_count(NodeId node) const noexcept;
-  BlockId initial(NodeId node, std::uint64_t i) const noexcept;
+  BlockId initial(NodeId node, std::uint64_t nth) const noexcept;
   std::uint64_t wanted_count(NodeId node) const noexcept;
-  BlockId wanted(NodeId node, std::uint64_t i) const noexcept;
+  BlockId wanted(NodeId node, std::uint64_t nth) const noexcept;
   bool wants(NodeId node, BlockId id) const noexcept;
   /// Blocks of the whole machine at the start, and at the end.
   std::uint64_t initial_total() const noexcept;
@@ -87,7 +87,7 @@ class Placement {
       case Kind::scattered:
       case Kind::gathered: break;
     }
-    return static_cast<std::uint32_t>(id);
+    return id;
   }
   /// The block of a bucket, where one_block_a_bucket().
   BlockId in_bucket(std::uint32_t bucket) const noexcept {
@@ -104,11 +104,8 @@ class Placement {
 
   /// (id / segments_, id % segments_), where segments_ also stands for the blocks a node of the personalised kinds.
   std::pair<std::uint32_t, std::uint32_t> split(BlockId id) const noexcept {
-    if (id <= 0xffffffffU) {
-      const std::uint32_t q = segments_.divide(static_cast<std::uint32_t>(id));
-      return {q, static_cast<std::uint32_t>(id) - q * segments_.value()};
-    }
-    return {static_cast<std::uint32_t>(id / segments_.value()), static_cast<std::uint32_t>(id % segments_.value())};
+    const std::uint32_t q = segments_.divide(id);
+    return {q, id - q * segments_.value()};
   }
   Kind kind_;
   NodeId nodes_;

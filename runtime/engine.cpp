@@ -44,7 +44,7 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
   estimate.payload = blocks * detail::BlockStore::stride_for(placement.longest());
   estimate.blocks = blocks * detail::BlockStore::slot_overhead + nodes * placement.buckets() * detail::BlockStore::bucket_overhead;
   estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * (link + sizeof(detail::ChannelEntry))) + 2 * ActiveSet::bytes_for(topology.nodes()) + nodes * 2;
-  estimate.flight = 2 * (nodes * 64 + placement.initial_total() * 12);
+  estimate.flight = 2 * (nodes * 64 + placement.initial_total() * 8);
   estimate.programs = program_bytes;
   return estimate;
 }

@@ -36,15 +36,15 @@ class Blocks {
   std::uint64_t count() const noexcept { return count_; }
 
   /// The number of a block; none if there is no such block.
-  std::optional<std::uint64_t> number(BlockId id) const noexcept {
+  std::optional<std::uint64_t> number(std::uint64_t id) const noexcept {
     if (kind_ != Kind::replicated) return id < count_ ? std::optional(id) : std::nullopt;
     const std::uint64_t source = id / segments_;
     const auto at = std::lower_bound(sources_.begin(), sources_.end(), source);
     if (at == sources_.end() || *at != source) return std::nullopt;
     return static_cast<std::uint64_t>(at - sources_.begin()) * segments_ + id % segments_;
   }
-  BlockId id(std::uint64_t number) const noexcept {
-    return kind_ == Kind::replicated ? BlockId{sources_[number / segments_]} * segments_ + number % segments_ : number;
+  std::uint64_t id(std::uint64_t number) const noexcept {
+    return kind_ == Kind::replicated ? std::uint64_t{sources_[number / segments_]} * segments_ + number % segments_ : number;
   }
   /// Calls f(node, number) for all that the nodes hold at first.
   template <class F>
@@ -305,7 +305,7 @@ class Judge::Bench {
               std::to_string(block_bytes_));
     }
     bool named = false;
-    for (const BlockId id : m.blocks) {
+    for (const std::uint64_t id : m.blocks) {
       const auto block = blocks_.number(id);
       if (block && held_.has(m.source, *block)) {
         arrivals_.push_back({m.destination, *block});

@@ -208,14 +208,13 @@ bool TraceReader::next(TraceMessage& message) {
 std::uint64_t message_digest(const TraceMessage& message) {
   const auto legs =
       static_cast<std::size_t>(std::count_if(message.path.begin(), message.path.end(), [](const Leg& leg) { return leg.hops != 0; }));
-  std::vector<std::uint64_t> image(2 + message.blocks.size() + legs);
-  const std::uint32_t first[2] = {message.step, message.source};
-  std::memcpy(image.data(), first, 8);
-  image[1] = message.bytes;
-  std::copy(message.blocks.begin(), message.blocks.end(), image.begin() + 2);
-  std::size_t at = 2 + message.blocks.size();
+  std::vector<std::uint32_t> image{message.step, message.source, static_cast<std::uint32_t>(message.bytes), static_cast<std::uint32_t>(message.bytes >> 32U)};
+  image.reserve(4 + message.blocks.size() + 2 * legs);
+  for (const std::uint64_t id : message.blocks) image.push_back(static_cast<std::uint32_t>(id));
   for (const Leg& leg : message.path) {
-    if (leg.hops != 0) std::memcpy(&image[at++], &leg, sizeof leg);
+    if (leg.hops == 0) continue;
+    image.push_back(static_cast<std::uint32_t>(leg.dimension));
+    image.push_back(static_cast<std::uint32_t>(leg.hops));
   }
   return detail::digest_of_image(image.data(), message.blocks.size(), legs);
 }

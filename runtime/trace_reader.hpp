@@ -18,7 +18,7 @@ struct TraceMessage {
   NodeId destination = 0;
   std::vector<Leg> path;
   Bytes bytes = 0;
-  std::vector<BlockId> blocks;
+  std::vector<std::uint64_t> blocks;  ///< as written: a foreign trace may name what no run of ours has
 };
 
 /// The same number as message_digest() of the message that the line tells of.

@@ -44,11 +44,11 @@ class MessageArena {
     m->blocks_ = 1;
     m->step_and_source_ = std::uint64_t{source} << 32U | step;
     m->bytes_ = bytes;
-    std::memcpy(m->after(), &id, 8);
-    std::memcpy(m->after() + 8, &leg, 8);
+    std::memcpy(m->after(), &id, 4);
+    std::memcpy(m->after() + 4, &leg, 8);
     return m;
   }
-  static std::uint32_t& only_slot(Message& m) noexcept { return *reinterpret_cast<std::uint32_t*>(m.after() + 16); }
+  static std::uint32_t& only_slot(Message& m) noexcept { return *reinterpret_cast<std::uint32_t*>(m.after() + 12); }
   static std::uint64_t digest_one(const Message& m) noexcept { return digest_of_image(&m.step_and_source_, 1, 1); }
 
   /// Forgets all messages; keeps the memory.
@@ -80,8 +80,8 @@ class MessageArena {
   static std::uint32_t& first_bucket(Message& m) noexcept { return m.first_bucket_; }
   static std::uint32_t first_bucket(const Message& m) noexcept { return m.first_bucket_; }
   static BlockId* blocks(Message& m) noexcept { return reinterpret_cast<BlockId*>(m.after()); }
-  static Leg* legs(Message& m) noexcept { return reinterpret_cast<Leg*>(m.after() + 8 * std::size_t{m.blocks_}); }
-  static Word* header(Message& m) noexcept { return reinterpret_cast<Word*>(m.after() + 8 * (std::size_t{m.blocks_} + m.legs_)); }
+  static Leg* legs(Message& m) noexcept { return reinterpret_cast<Leg*>(m.after() + 4 * std::size_t{m.blocks_}); }
+  static Word* header(Message& m) noexcept { return reinterpret_cast<Word*>(m.after() + 4 * std::size_t{m.blocks_} + 8 * std::size_t{m.legs_}); }
   /// The receiver's slots with the blocks' bytes, one a block.
   static std::uint32_t* slots(Message& m) noexcept { return reinterpret_cast<std::uint32_t*>(header(m) + m.header_words_); }
   static const std::uint32_t* slots(const Message& m) noexcept { return slots(const_cast<Message&>(m)); }
@@ -95,7 +95,7 @@ class MessageArena {
 
   /// Whole cache lines, so that two messages never share one.
   static std::size_t size_of(std::size_t blocks, std::size_t legs, std::size_t header_words) noexcept {
-    return (sizeof(Message) + 12 * blocks + 8 * legs + 4 * header_words + 63) / 64 * 64;
+    return (sizeof(Message) + 8 * blocks + 8 * legs + 4 * header_words + 63) / 64 * 64;
   }
 
   [[gnu::cold, gnu::noinline]] void next_chunk(std::size_t size) {

@@ -16,7 +16,7 @@ TEST_CASE("every single damaged byte is found, at its place", "[property]") {
   std::mt19937_64 random(support::seed());
   for (const std::size_t length : {1U, 2U, 7U, 8U, 9U, 15U, 16U, 63U, 64U, 65U, 1000U, 4099U}) {
     CAPTURE(length);
-    const BlockId id = random();
+    const auto id = static_cast<BlockId>(random());
     const std::uint64_t seed = random();
     std::vector<std::byte> bytes(length);
     fill_block(bytes, seed, id);

@@ -135,7 +135,7 @@ TEST_CASE("every collective has its own idea of what must arrive", "[unit]") {
   const Machine pair(Topology::parse("mesh:2"), 1, Switching::packet);
   const TraceMessage there{0, 0, 1, {{0, 1}}, 2, {}};
   const TraceMessage back{0, 1, 0, {{0, -1}}, 2, {}};
-  const auto with = [](TraceMessage message, std::vector<BlockId> blocks) {
+  const auto with = [](TraceMessage message, std::vector<std::uint64_t> blocks) {
     message.blocks = std::move(blocks);
     return message;
   };

@@ -356,9 +356,10 @@ TEST_CASE("the scatter cuts every bundle of a DDN alike over its windows, and th
         bool member = true;
         for (Dimension d = 1; d < dimensions; ++d) member &= (self.coordinate(d) - self.coordinate(0)) % w.positions() == 0;
         std::vector<Bundle> parts(all.size());
-        for (std::size_t t = 0; t < parts.size(); ++t) {
+        const auto pieces = static_cast<BlockId>(parts.size());
+        for (BlockId t = 0; t < pieces; ++t) {
           for (BlockId source = 0; member && source < self.topology().nodes(); ++source) {
-            if (source % places == static_cast<NodeId>(self.coordinate(0)) % places) parts[t].push_back(source * parts.size() + t);
+            if (source % places == static_cast<NodeId>(self.coordinate(0)) % places) parts[t].push_back(source * pieces + t);
           }
         }
         co_await scatter_windows(self, w, parts);

@@ -48,7 +48,7 @@ TEST_CASE("a message is read whatever the order of its keys, and unknown keys ar
   CHECK(message.destination == 8);
   CHECK(message.path == std::vector<Leg>{{0, -1}, {1, 2}});
   CHECK(message.bytes == 7);
-  CHECK(message.blocks == std::vector<BlockId>{5, 6});
+  CHECK(message.blocks == std::vector<std::uint64_t>{5, 6});
   CHECK(reader.line() == 2);
   CHECK(!reader.next(message));
 }

@@ -82,7 +82,7 @@ void nine_worms(Node& self) {
 }
 
 void does_not_exist(Node& self) {
-  const std::vector<BlockId> other{BlockId{1} << 50U};
+  const std::vector<BlockId> other{BlockId{1} << 31U};
   if (self.rank() == 5) self.send({{1, +1}}, other);
 }
 
