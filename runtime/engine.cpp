@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <random>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -30,6 +31,9 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr std::size_t most_named_waiters = 8;
+
+/// Groups of nodes that a worker takes on at a time, at most.
+constexpr std::uint64_t groups_at_once = 16;
 
 }  // namespace
 
@@ -233,19 +237,21 @@ class Engine::Impl {
     ActiveSet& active = fabric_->active();
     std::vector<Worker>& workers = fabric_->workers();
     active.take_groups(groups_);
-    if (options_.executor == ExecutorKind::shuffled) return run_shuffled(active);
-    const bool by_node = expected < 2048;  // few nodes are shared out singly, many in groups
+    const bool shuffled = options_.executor == ExecutorKind::shuffled;
+    const bool by_node = shuffled || expected < 2048;  // few nodes are shared out singly, many in groups
     if (by_node) {
       active_nodes_.clear();
       for (const std::uint32_t group : groups_) active.take_nodes(group, [&](NodeId rank) { active_nodes_.push_back(rank); });
+      if (shuffled) shuffle(active_nodes_);
     }
     const std::uint64_t items = by_node ? active_nodes_.size() : groups_.size();
+    const std::uint64_t most = by_node ? items : groups_at_once;
     if (workers.size() == 1 || not_worth_a_barrier(expected)) {
-      for (std::uint64_t item = 0; item < items; ++item) run_item(active, by_node, item, workers[0]);
+      for (std::uint64_t item = 0; item < items; item += most) run_items(by_node, item, std::min(item + most, items), workers[0]);
       fabric_->store().fence();
       return;
     }
-    const std::uint64_t batch = std::max<std::uint64_t>(1, items / (workers.size() * 64));
+    const std::uint64_t batch = std::clamp<std::uint64_t>(items / (workers.size() * 32), 1, most);
     for (std::size_t i = 0; i < workers.size(); ++i) {
       workers[i].cursor.store(items * i / workers.size(), std::memory_order_relaxed);
       workers[i].share_end = items * (i + 1) / workers.size();
@@ -258,8 +264,7 @@ class Engine::Impl {
         while (true) {
           const std::uint64_t from = owner.cursor.fetch_add(batch, std::memory_order_relaxed);
           if (from >= owner.share_end) break;
-          const std::uint64_t to = std::min(from + batch, owner.share_end);
-          for (std::uint64_t item = from; item < to; ++item) run_item(active, by_node, item, w);
+          run_items(by_node, from, std::min(from + batch, owner.share_end), w);
         }
       }
       fabric_->store().fence();
@@ -273,28 +278,48 @@ class Engine::Impl {
     return static_cast<double>(nodes) * 100 + copied / 20 < 8000;  // nanoseconds
   }
 
-  void run_item(ActiveSet& active, bool by_node, std::uint64_t item, Worker& w) {
-    if (by_node) run_node(active_nodes_[item], w);
-    else active.take_nodes(groups_[item], [&](NodeId rank) { run_node(rank, w); });
+  void shuffle(std::vector<NodeId>& nodes) const {
+    std::mt19937_64 random(options_.seed ^ (0x9E3779B97F4A7C15U * (fabric_->now() + 1)));
+    std::shuffle(nodes.begin(), nodes.end(), random);
   }
 
-  void run_shuffled(ActiveSet& active) {
-    active_nodes_.clear();
-    for (const std::uint32_t group : groups_) active.take_nodes(group, [&](NodeId rank) { active_nodes_.push_back(rank); });
-    std::mt19937_64 random(options_.seed ^ (0x9E3779B97F4A7C15U * (fabric_->now() + 1)));
-    std::shuffle(active_nodes_.begin(), active_nodes_.end(), random);
-    for (const NodeId rank : active_nodes_) run_node(rank, fabric_->workers()[0]);
+  /// Runs some of the active nodes, or those of some groups.
+  void run_items(bool by_node, std::uint64_t from, std::uint64_t to, Worker& w) {
+    if (by_node) return run_nodes({active_nodes_.data() + from, to - from}, w);
+    w.nodes.clear();
+    for (std::uint64_t item = from; item < to; ++item) fabric_->active().take_nodes(groups_[item], [&](NodeId rank) { w.nodes.push_back(rank); });
+    run_nodes(w.nodes, w);
+  }
+
+  /// Runs nodes in order, each in stages: see Fabric.
+  void run_nodes(std::span<const NodeId> nodes, Worker& w) {
+    constexpr std::size_t apart = detail::Worker::nodes_between_stages;
+    const std::size_t inboxes = w.inboxes.size() - 1;
+    for (std::size_t i = 0; i < nodes.size() + 3 * apart; ++i) {
+      if (i < nodes.size()) fabric_->expect(nodes[i], nodes_[nodes[i]]);
+      if (const std::size_t at = i - apart; at < nodes.size()) {
+        Node& node = nodes_[nodes[at]];
+        fabric_->receive(node, w.inboxes[at & inboxes], w);
+        expect_program(node);
+      }
+      if (const std::size_t at = i - 2 * apart; at < nodes.size()) fabric_->expect_blocks(nodes[at], w.inboxes[at & inboxes]);
+      if (const std::size_t at = i - 3 * apart; at < nodes.size()) run_node(nodes_[nodes[at]], w.inboxes[at & inboxes], w);
+    }
+  }
+
+  static void expect_program(Node& node) noexcept {
+    const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address());
+    for (std::size_t offset = 0; offset < 256; offset += 64) __builtin_prefetch(frame + offset);
   }
 
   /// Gives a node what arrived for it and lets its program go on to its next wait.
-  void run_node(NodeId rank, Worker& w) {
-    Node& node = nodes_[rank];
+  void run_node(Node& node, detail::Inbox& inbox, Worker& w) {
     NodeDoor::worker(node) = &w;
-    w.inbox_size = 0;
-    if (fabric_->has_arrivals(rank)) fabric_->receive(node, w);
+    fabric_->open(inbox, w);
+    const NodeId rank = node.rank();
     const Wait wait = NodeDoor::wait(node);
-    if (wait == Wait::ended || (wait == Wait::arrival && w.inbox_size == 0)) return fabric_->settle(w, rank);
-    NodeDoor::arrivals(node) = Arrivals(w.inbox.data(), w.inbox_size);
+    if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric_->settle(w, rank);
+    NodeDoor::arrivals(node) = Arrivals(inbox.room.data(), inbox.size);
     NodeDoor::sends(node) = 0;
     do {
       NodeDoor::wait(node) = Wait::none;

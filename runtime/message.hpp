@@ -32,7 +32,7 @@ class Message {
   /// The step in which it was sent.
   Step step() const noexcept { return static_cast<Step>(step_and_source_); }
   /// The legs that it travelled, none of 0 hops.
-  RouteView route() const noexcept { return {reinterpret_cast<const Leg*>(this->after() + 4 * std::size_t{blocks_}), legs_}; }
+  RouteView route() const noexcept { return {reinterpret_cast<const Leg*>(this->after() + room_for_ids(blocks_)), legs_}; }
   /// The channel that it came in by, as (dimension, direction of travel).
   Dimension dimension() const noexcept { return route().back().dimension; }
   std::int32_t direction() const noexcept { return route().back().hops; }
@@ -40,7 +40,7 @@ class Message {
   std::span<const BlockId> blocks() const noexcept { return {reinterpret_cast<const BlockId*>(after()), blocks_}; }
   /// The control words that it brought.
   std::span<const Word> header() const noexcept {
-    return {reinterpret_cast<const Word*>(after() + 4 * std::size_t{blocks_} + 8 * std::size_t{legs_}), header_words_};
+    return {reinterpret_cast<const Word*>(after() + room_for_ids(blocks_) + 8 * std::size_t{legs_}), header_words_};
   }
   /// All it weighs: 4 bytes a control word and the blocks' bytes.
   Bytes bytes() const noexcept { return bytes_; }
@@ -49,6 +49,8 @@ class Message {
   friend class detail::MessageArena;
   Message() = default;
 
+  /// The ids fill whole words of 8 bytes, by zeros.
+  static std::size_t room_for_ids(std::size_t blocks) noexcept { return (4 * blocks + 7) / 8 * 8; }
   const std::byte* after() const noexcept { return reinterpret_cast<const std::byte*>(this) + sizeof(Message); }
   std::byte* after() noexcept { return reinterpret_cast<std::byte*>(this) + sizeof(Message); }
 

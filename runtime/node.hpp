@@ -23,6 +23,9 @@ class Node;
 class Network {
  public:
   virtual void send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) = 0;
+  /// The same for one block over one leg without a header, what algorithms in the constant model send all the time. The leg comes in its two
+  /// parts: written apart and read as a whole it would wait for the processor's store buffer.
+  virtual void send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block, bool release) = 0;
   virtual bool holds(const Node& node, BlockId id) const = 0;
   virtual std::span<const BlockId> blocks(const Node& node) = 0;
   virtual std::span<std::byte> bytes(const Node& node, BlockId id) = 0;
@@ -92,7 +95,7 @@ class Node {
     world_->network->send(*this, route, blocks, header, false);
   }
   void send(std::initializer_list<Leg> route, std::span<const BlockId> blocks, std::span<const Word> header = {}) {
-    world_->network->send(*this, {route.begin(), route.size()}, blocks, header, false);
+    hand_over({route.begin(), route.size()}, blocks, header, false);
   }
   /// The same with the control words in place: send(route, blocks, {length, stage}).
   void send(RouteView route, std::span<const BlockId> blocks, std::initializer_list<Word> header) {
@@ -110,7 +113,7 @@ class Node {
     world_->network->send(*this, route, blocks, header, true);
   }
   void forward(std::initializer_list<Leg> route, std::span<const BlockId> blocks, std::span<const Word> header = {}) {
-    world_->network->send(*this, {route.begin(), route.size()}, blocks, header, true);
+    hand_over({route.begin(), route.size()}, blocks, header, true);
   }
 
   /// Says that the present step belongs to a phase of the algorithm; the report sums steps, bytes and model time by phase. The text must
@@ -131,6 +134,11 @@ class Node {
 
  private:
   friend struct detail::NodeDoor;
+
+  void hand_over(RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
+    if (route.size() == 1 && blocks.size() == 1 && header.empty()) world_->network->send_block(*this, route[0].dimension, route[0].hops, blocks[0], release);
+    else world_->network->send(*this, route, blocks, header, release);
+  }
 
   World* world_ = nullptr;
   std::coroutine_handle<> innermost_;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #if defined(__SSE2__)
@@ -122,6 +123,19 @@ class BlockStore {
     *stock.top++ = slot;
   }
 
+  /// Copies a block to a slot of its own and frees the one it was in: give_back() after take(), in one.
+  [[gnu::always_inline]] inline Slot copy_and_give_back(Stock& stock, Slot from, Bytes bytes) {
+    if (stock.top == stock.base) {
+      const Slot to = take(stock);
+      copy(to, from, bytes);
+      give_back(stock, from);
+      return to;
+    }
+    const Slot to = std::exchange(stock.top[-1], from);
+    copy(to, from, bytes);
+    return to;
+  }
+
   /// Makes a node the holder of a slot that has been taken and filled. False if it holds the block already: the slot is then given back.
   bool adopt(Stock& stock, NodeId node, BlockId id, Slot slot) { return adopt_at(stock, node, placement_->bucket(id), id, slot); }
   [[gnu::always_inline]] inline bool adopt_at(Stock& stock, NodeId node, std::uint32_t bucket, BlockId id, Slot slot) {
@@ -184,6 +198,7 @@ class BlockStore {
   }
 
   void prefetch(Slot slot) const noexcept { __builtin_prefetch(at(slot)); }
+  void prefetch_bucket(NodeId node, std::uint32_t bucket) const noexcept { __builtin_prefetch(table_.data() + (std::size_t{node} * buckets_ + bucket), 1); }
 
  private:
   [[gnu::cold, gnu::noinline]] static void grow(Stock& stock) {

@@ -66,6 +66,11 @@ class ChannelTable {
   /// The channel out of a node by a slot, for machines with packet switching.
   ChannelEntry& of_node(NodeId node, std::uint32_t slot) noexcept { return entries_[std::size_t{node} * slots_ + slot]; }
 
+  /// Fetches the channels out of a node, where they lie together.
+  void prefetch(NodeId node) const noexcept {
+    if (by_node_) __builtin_prefetch(entries_.data() + std::size_t{node} * slots_);
+  }
+
   std::size_t index_of(const ChannelEntry& entry) const noexcept { return static_cast<std::size_t>(&entry - entries_.data()); }
 
   /// Calls f(entry) for each channel of a leg that starts at `from`, whose coordinate there is `x`, in order, while f returns true. The leg must not

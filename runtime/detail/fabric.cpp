@@ -25,7 +25,10 @@ void copy_few(T* to, std::span<const T> from) noexcept {
   else if (!from.empty()) std::memcpy(to, from.data(), from.size_bytes());
 }
 
-std::span<const Message* const> inbox_of(const Worker& w) noexcept { return {w.inbox.data(), w.inbox_size}; }
+/// Whether a message brought this block alone, over one leg, and has not given it away.
+[[gnu::always_inline]] inline bool brings_alone(const Message& m, BlockId id) noexcept {
+  return MessageArena::is_one(m) && MessageArena::only_block(m) == id && MessageArena::only_slot(m) != 0;
+}
 
 }  // namespace
 
@@ -34,6 +37,7 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
       placement_{placement},
       topology_{machine.topology},
       slots_{static_cast<std::uint32_t>(topology_.channel_slots())},
+      ports_{machine.ports},
       packet_{machine.switching == Switching::packet},
       shared_{machine.contention == Contention::share},
       block_bytes_{placement.longest()},
@@ -45,10 +49,13 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
   for (std::uint32_t i = 0; i < workers; ++i) {
     workers_[i].index = i;
     workers_[i].stock = &store_.stock(i);
-    workers_[i].inbox.resize(std::max(1U, slots_) * (shared_ ? SharedLinks::depth : 1));
+    for (Inbox& inbox : workers_[i].inboxes) inbox.room.resize(std::max(1U, slots_) * (shared_ ? SharedLinks::depth : 1));
   }
   for (Dimension d = 0; d < topology_.dimensions(); ++d) {
-    hops_.push_back({static_cast<std::uint32_t>(topology_.first_slot(d)), topology_.extent(d) - 1, topology_.wiring(d) == Wiring::complete});
+    const bool linked = topology_.extent(d) > 1;
+    const bool complete = topology_.wiring(d) == Wiring::complete;
+    const auto first = static_cast<std::uint32_t>(topology_.first_slot(d));
+    hop_slots_.insert(hop_slots_.end(), {linked && !complete ? first + 1 : no_slot, no_slot, linked ? first : no_slot, no_slot});
   }
   const std::size_t in_channels = std::size_t{topology_.nodes()} * slots_;
   if (shared_) {
@@ -127,9 +134,17 @@ Fabric::ChannelUse Fabric::channel_use() const {
 
 void Fabric::send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
   Worker& w = worker_of(from);
-  if (NodeDoor::sends(from)++ >= machine_.ports) w.suspect = true;
+  if (NodeDoor::sends(from)++ >= ports_) w.suspect = true;
   if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty()) return send_one(w, from.rank(), route[0], blocks[0], release);
   send_any(w, from.rank(), route, blocks, header, release);
+}
+
+void Fabric::send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block, bool release) {
+  const Leg leg{dimension, hops};
+  Worker& w = worker_of(from);
+  if (NodeDoor::sends(from)++ >= ports_) w.suspect = true;
+  if (hops_only_) return send_one(w, from.rank(), leg, block, release);
+  send_any(w, from.rank(), {&leg, 1}, {&block, 1}, {}, release);
 }
 
 bool Fabric::holds(const Node& node, BlockId id) const {
@@ -164,33 +179,40 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   w.phase_node = node.rank();
 }
 
-void Fabric::receive(Node& node, Worker& w) {
-  const NodeId rank = node.rank();
-  const std::size_t first = std::size_t{rank} * slots_;
+void Fabric::empty_links(Node& node, Inbox& inbox, Worker& w) {
+  const std::size_t first = std::size_t{node.rank()} * slots_;
   const Step sent = now_ - 1;
-  const Message** const inbox = w.inbox.data();
+  const Message** const room = inbox.room.data();
   std::size_t size = 0;
   if (shared_) {
     for (std::uint32_t slot = 0; slot < slots_; ++slot) {
-      shared_links_.drain(first + slot, sent, [&](const Message* m) { inbox[size++] = m; });
+      shared_links_.drain(first + slot, sent, [&](const Message* m) { room[size++] = m; });
     }
   } else {
     ExclusiveLinks& links = *links_;
-    for (std::uint32_t slot = 0; slot < slots_; ++slot) {
-      const Message* const m = links.pop(first + slot, sent);
-      inbox[size] = m;
-      size += m != nullptr ? 1 : 0;
+    for (std::size_t channel = first; channel < first + slots_; ++channel) {
+      const Message* const m = links.pop(channel, sent);
+      if (m == nullptr) continue;
+      __builtin_prefetch(m);
+      room[size++] = m;
     }
   }
-  w.inbox_size = size;
-  if (size > static_cast<std::size_t>(machine_.ports)) w.suspect_receives = true;
-  w.unsettled = size > 0;
+  inbox.size = size;
+  if (size > static_cast<std::size_t>(ports_)) w.suspect_receives = true;
   NodeDoor::last_arrival(node) = now_;
 }
 
+void Fabric::expect_blocks(NodeId rank, const Inbox& inbox) const noexcept {
+  for (const Message* m : inbox.messages()) {
+    if (m->blocks().empty()) continue;
+    store_.prefetch(MessageArena::is_one(*m) ? MessageArena::only_slot(*m) : *MessageArena::slots(*m));
+    if (!unique_) store_.prefetch_bucket(rank, MessageArena::first_bucket(*m));  // else most pass on without having been there
+  }
+}
+
 [[gnu::noinline]] void Fabric::adopt_all(Worker& w, NodeId rank) const {
-  w.unsettled = false;
-  for (const Message* m : inbox_of(w)) {
+  w.unsettled = 0;
+  for (const Message* m : w.inbox->messages()) {
     const std::span<const BlockId> ids = m->blocks();
     const Slot* const slots = MessageArena::slots(*m);
     for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -201,22 +223,22 @@ void Fabric::receive(Node& node, Worker& w) {
   }
 }
 
-/// The message that has just brought this block alone, if it is among the first few and has not been adopted or passed on. Only where every block
-/// is unique: else the node might hold another copy.
-[[gnu::always_inline]] inline const Message* Fabric::just_arrived_alone(const Worker& w, BlockId id) const noexcept {
-  if (!w.unsettled || !unique_) return nullptr;
-  const std::size_t few = std::min<std::size_t>(w.inbox_size, 8);
-  for (std::size_t i = 0; i < few; ++i) {
-    const Message* const m = w.inbox[i];
-    if (m->blocks().size() == 1 && m->blocks()[0] == id && *MessageArena::slots(*m) != 0) return m;
+/// The message that has just brought this block alone, if it is the next in turn or among the first few and has not been adopted or passed on. Only
+/// where every block is unique: else the node might hold another copy.
+[[gnu::always_inline]] inline const Message* Fabric::just_arrived_alone(Worker& w, BlockId id) const noexcept {
+  if (w.unsettled == 0 || !unique_) return nullptr;
+  const std::span<const Message* const> messages = w.inbox->messages();
+  if (w.in_turn < messages.size() && brings_alone(*messages[w.in_turn], id)) return messages[w.in_turn++];
+  for (const Message* m : messages.first(std::min<std::size_t>(messages.size(), 8))) {
+    if (brings_alone(*m, id)) return m;
   }
   return nullptr;
 }
 
 /// The slots of blocks that are a part of a message not yet adopted, none of them passed on before; null if they are not.
 Slot* Fabric::slots_just_arrived(const Worker& w, std::span<const BlockId> blocks) const {
-  if (!w.unsettled || !unique_ || blocks.empty()) return nullptr;
-  for (const Message* m : inbox_of(w)) {
+  if (w.unsettled == 0 || !unique_ || blocks.empty()) return nullptr;
+  for (const Message* m : w.inbox->messages()) {
     const std::span<const BlockId> ids = m->blocks();
     const auto before = std::less<const BlockId*>();
     if (before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
@@ -234,21 +256,19 @@ void Fabric::pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Mes
   const bool uniform = placement_.uniform();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i + copies_ahead < blocks.size()) store_.prefetch(from[i + copies_ahead]);
-    slots[i] = store_.take(stock);
-    store_.copy(slots[i], from[i], uniform ? block_bytes_ : placement_.bytes(blocks[i]));
-    store_.give_back(stock, std::exchange(from[i], 0));
+    slots[i] = store_.copy_and_give_back(stock, std::exchange(from[i], 0), uniform ? block_bytes_ : placement_.bytes(blocks[i]));
   }
 }
 
 /// One block over one channel of a packet-switched machine: the hot path of everything that is written in the constant model.
-[[gnu::always_inline]] inline void Fabric::send_one(Worker& w, NodeId source, const Leg& leg, BlockId id, bool release) {
+[[gnu::always_inline]] inline void Fabric::send_one(Worker& w, NodeId source, Leg leg, BlockId id, bool release) {
   const Bytes bytes = block_bytes_;
   const std::uint32_t out = out_slot(leg);
   const Message* const brought = release ? just_arrived_alone(w, id) : nullptr;
   Slot* link = nullptr;  // what names the block's slot here: the message that brought it, or the node's table
   std::uint32_t bucket = 0;
   if (brought != nullptr) {
-    link = MessageArena::slots(const_cast<Message&>(*brought));  // the receiver's alone since it arrived
+    link = &MessageArena::only_slot(const_cast<Message&>(*brought));  // the receiver's alone since it arrived
     bucket = MessageArena::first_bucket(*brought);
   } else {
     settle(w, source);
@@ -260,26 +280,28 @@ void Fabric::pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Mes
   if (out == no_slot || from == 0) return refuse_one(w, source, leg, id);
   ChannelEntry& channel = channels_.of_node(source, out);
   if (channel.to == no_node || !ChannelTable::claim_own(channel, epoch_, bytes)) return refuse_one(w, source, leg, id);
-  Message& m = *w.arena->allocate_one(now_, source, channel.to, out, bytes, id, leg);
-  const Slot to = store_.take(*w.stock);
-  store_.copy(to, from, bytes);
-  MessageArena::only_slot(m) = to;
+  const NodeId destination = channel.to;
+  Message& m = *w.arena->allocate_one(now_, source, destination, out, bytes, id, leg);
   MessageArena::first_bucket(m) = bucket;
+  Slot to = 0;
   if (brought != nullptr) {
+    to = store_.copy_and_give_back(*w.stock, from, bytes);
     *link = 0;
-    store_.give_back(*w.stock, from);
-  } else if (release) {
-    store_.release_at(*w.stock, link);
+    --w.unsettled;
   } else {
-    w.copied = true;
+    to = store_.take(*w.stock);
+    store_.copy(to, from, bytes);
+    if (release) store_.release_at(*w.stock, link);
+    else w.copied = true;
   }
+  MessageArena::only_slot(m) = to;
   ++w.single_blocks;
-  w.digest += MessageArena::digest_one(m);
-  deliver(w, m, channel.to, out);
+  w.digest += MessageArena::digest_one(now_, source, bytes, id, leg);
+  deliver(w, m, destination, out);
 }
 
 /// Keeps an illegal message for the auditor.
-[[gnu::cold, gnu::noinline]] void Fabric::refuse_one(Worker& w, NodeId source, const Leg& leg, BlockId id) {
+[[gnu::cold, gnu::noinline]] void Fabric::refuse_one(Worker& w, NodeId source, Leg leg, BlockId id) {
   w.suspect = true;
   settle(w, source);
   if (store_.find(source, id) == 0) not_held(w, source, id);
@@ -325,7 +347,7 @@ void Fabric::pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Mes
 /// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
 [[gnu::always_inline]] inline void Fabric::deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot) {
   const std::size_t in_channel = std::size_t{destination} * slots_ + in_slot;
-  if (!(shared_ ? shared_links_.push(in_channel, &m) : links_->push(in_channel, &m))) {
+  if (!(shared_ ? shared_links_.push(in_channel, &m) : links_->push(in_channel, &m, now_))) {
     w.suspect = true;  // which of several senders' messages finds no room is chance: the auditor counts them
     return;
   }
@@ -342,11 +364,17 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
 }
 
 /// The slot of the channel that a single hop takes; no_slot if the leg is no such hop. On a line there may be no link behind it.
-[[gnu::always_inline]] inline std::uint32_t Fabric::out_slot(const Leg& leg) const noexcept {
-  if (static_cast<std::uint32_t>(leg.dimension) >= hops_.size()) return no_slot;
-  const HopSlots& hop = hops_[static_cast<std::size_t>(leg.dimension)];
-  if (!hop.complete) return leg.hops == 1 && hop.last > 0 ? hop.first : leg.hops == -1 && hop.last > 0 ? hop.first + 1 : no_slot;
-  return leg.hops >= 1 && leg.hops <= hop.last ? hop.first + static_cast<std::uint32_t>(leg.hops) - 1 : no_slot;
+[[gnu::always_inline]] inline std::uint32_t Fabric::out_slot(Leg leg) const noexcept {
+  const auto row = std::size_t{static_cast<std::uint32_t>(leg.dimension)} * 4;
+  const auto column = static_cast<std::uint32_t>(leg.hops + 1);
+  if (column < 3 && row < hop_slots_.size()) return hop_slots_[row + column];
+  return long_hop_slot(leg);
+}
+
+[[gnu::noinline]] std::uint32_t Fabric::long_hop_slot(Leg leg) const noexcept {
+  if (leg.dimension < 0 || leg.dimension >= topology_.dimensions() || topology_.wiring(leg.dimension) != Wiring::complete) return no_slot;
+  if (leg.hops < 1 || leg.hops >= topology_.extent(leg.dimension)) return no_slot;
+  return static_cast<std::uint32_t>(topology_.slot(leg.dimension, leg.hops));
 }
 
 /// One hop under packet switching: only the sender can claim the channel, and its entry says where it ends.

@@ -66,19 +66,35 @@ class Fabric final : public Network {
 
   // ---- during a step, for the node that a worker runs ----
 
-  /// Fills the worker's inbox with what was sent to the node in the last step, by (in-channel, source).
-  void receive(Node& node, Worker& w);
-  bool has_arrivals(NodeId rank) noexcept {
-    if (now_ == 0) return false;
-    std::uint8_t& arrived = arrived_[2 * std::size_t{rank} + ((now_ - 1) & 1U)];
-    if (arrived == 0) return false;
+  // A node is run in stages, some nodes apart, so that what the next stage looks at is on its way from memory meanwhile.
+
+  /// Fetches what a node's number leads to.
+  void expect(NodeId rank, const Node& node) const noexcept {
+    __builtin_prefetch(&node);
+    channels_.prefetch(rank);
+    if (links_) links_->prefetch(std::size_t{rank} * slots_, slots_);
+  }
+  /// Fills an inbox with what was sent to the node in the last step, by (in-channel, source), and fetches the messages.
+  void receive(Node& node, Inbox& inbox, Worker& w) {
+    inbox.size = 0;
+    if (now_ == 0) return;
+    std::uint8_t& arrived = arrived_[2 * std::size_t{node.rank()} + ((now_ - 1) & 1U)];
+    if (arrived == 0) return;
     arrived = 0;
-    return true;
+    empty_links(node, inbox, w);
+  }
+  /// Fetches the blocks that have arrived.
+  void expect_blocks(NodeId rank, const Inbox& inbox) const noexcept;
+  /// The program of a node begins to look at its inbox.
+  void open(Inbox& inbox, Worker& w) const noexcept {
+    w.inbox = &inbox;
+    w.unsettled = inbox.size;
+    w.in_turn = 0;
   }
   /// Blocks are adopted only when the program has run, or asks: most that are in transit leave again in the same step, and forward() finds them in the
   /// message that brought them, so that they never see the node's table.
   void settle(Worker& w, NodeId rank) const {
-    if (w.unsettled) adopt_all(w, rank);
+    if (w.unsettled != 0) adopt_all(w, rank);
   }
   /// Makes a node run in the next step.
   void activate(Worker& w, NodeId rank) noexcept {
@@ -88,6 +104,7 @@ class Fabric final : public Network {
   // ---- what nodes call ----
 
   void send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) override;
+  void send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block, bool release) override;
   bool holds(const Node& node, BlockId id) const override;
   std::span<const BlockId> blocks(const Node& node) override;
   std::span<std::byte> bytes(const Node& node, BlockId id) override;
@@ -104,26 +121,22 @@ class Fabric final : public Network {
     bool legal = false;
     RouteView legs;
   };
-  /// Where the channels of a dimension are among a node's, for single hops.
-  struct HopSlots {
-    std::uint32_t first;
-    std::int32_t last;  // greatest offset of a complete dimension; else 0 where there are no channels
-    bool complete;
-  };
 
   static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
 
+  void empty_links(Node& node, Inbox& inbox, Worker& w);
   void adopt_all(Worker& w, NodeId rank) const;
-  const Message* just_arrived_alone(const Worker& w, BlockId id) const noexcept;
+  const Message* just_arrived_alone(Worker& w, BlockId id) const noexcept;
   Slot* slots_just_arrived(const Worker& w, std::span<const BlockId> blocks) const;
 
-  void send_one(Worker& w, NodeId source, const Leg& leg, BlockId id, bool release);
-  void refuse_one(Worker& w, NodeId source, const Leg& leg, BlockId id);
+  void send_one(Worker& w, NodeId source, Leg leg, BlockId id, bool release);
+  void refuse_one(Worker& w, NodeId source, Leg leg, BlockId id);
   void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
   void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot);
   Bytes payload_of(std::span<const BlockId> blocks) const noexcept;
 
-  std::uint32_t out_slot(const Leg& leg) const noexcept;
+  std::uint32_t out_slot(Leg leg) const noexcept;
+  std::uint32_t long_hop_slot(Leg leg) const noexcept;
   Path claim_hop(NodeId source, const Leg& leg, Bytes bytes);
   static RouteView moving_legs(RouteView route, std::vector<Leg>& scratch);
   Path claim_route(NodeId source, RouteView legs, Bytes bytes);
@@ -137,6 +150,7 @@ class Fabric final : public Network {
   const Placement& placement_;
   const Topology& topology_;
   const std::uint32_t slots_;
+  const int ports_;
   const bool packet_;
   const bool shared_;
   const Bytes block_bytes_;              // where all blocks are equally long
@@ -148,7 +162,7 @@ class Fabric final : public Network {
   SharedLinks shared_links_;
   std::vector<std::uint64_t> shared_messages_, shared_bytes_;  // of the present step, where channels are shared
   Region<std::uint8_t> arrived_;         // by node and parity of the sending step: something was sent to it
-  std::vector<HopSlots> hops_;
+  std::vector<std::uint32_t> hop_slots_;  // 4 a dimension: the channel slots of hops -1, 0, +1
   ActiveSet active_[2];                  // by parity of the step
   ActiveSet* next_active_ = nullptr;     // of the next step
   Step now_ = 0;

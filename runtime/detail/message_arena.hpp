@@ -27,12 +27,12 @@ class MessageArena {
     message->blocks_ = static_cast<std::uint32_t>(blocks);
     message->legs_ = static_cast<std::uint32_t>(legs);
     message->header_words_ = static_cast<std::uint32_t>(header_words);
+    if (blocks % 2 == 1) MessageArena::blocks(*message)[blocks] = 0;
     return message;
   }
 
   /// A message of one block over one leg, ready but for its slot: exactly one cache line.
-  [[gnu::always_inline]] inline Message* allocate_one(Step step, NodeId source, NodeId destination, std::uint32_t in_slot, Bytes bytes, BlockId id,
-                                                      const Leg& leg) {
+  [[gnu::always_inline]] inline Message* allocate_one(Step step, NodeId source, NodeId destination, std::uint32_t in_slot, Bytes bytes, BlockId id, Leg leg) {
     static_assert(sizeof(Message) == 40 && sizeof(Leg) == 8);
     if (static_cast<std::size_t>(end_ - next_) < 64) next_chunk(64);
     auto* m = new (next_) Message;
@@ -44,12 +44,22 @@ class MessageArena {
     m->blocks_ = 1;
     m->step_and_source_ = std::uint64_t{source} << 32U | step;
     m->bytes_ = bytes;
-    std::memcpy(m->after(), &id, 4);
-    std::memcpy(m->after() + 4, &leg, 8);
+    const std::uint64_t ids = id;
+    std::memcpy(m->after(), &ids, 8);
+    const std::uint64_t leg_word = word_of(leg);
+    std::memcpy(m->after() + 8, &leg_word, 8);
     return m;
   }
-  static std::uint32_t& only_slot(Message& m) noexcept { return *reinterpret_cast<std::uint32_t*>(m.after() + 12); }
-  static std::uint64_t digest_one(const Message& m) noexcept { return digest_of_image(&m.step_and_source_, 1, 1); }
+  /// Whether a message is like that, wherever it was made; and the slot of its block.
+  static bool is_one(const Message& m) noexcept { return m.blocks_ == 1 && m.legs_ == 1 && m.header_words_ == 0; }
+  static std::uint32_t& only_slot(Message& m) noexcept { return *reinterpret_cast<std::uint32_t*>(m.after() + 16); }
+  static std::uint32_t only_slot(const Message& m) noexcept { return only_slot(const_cast<Message&>(m)); }
+  static BlockId only_block(const Message& m) noexcept { return *reinterpret_cast<const BlockId*>(m.after()); }
+  /// The digest of such a message, whose image is put together in registers: what has just been written in pieces is slow to read as a whole.
+  static std::uint64_t digest_one(Step step, NodeId source, Bytes bytes, BlockId id, Leg leg) noexcept {
+    const std::uint64_t image[4] = {std::uint64_t{source} << 32U | step, bytes, id, word_of(leg)};
+    return digest_of_image(image, 1, 1);
+  }
 
   /// Forgets all messages; keeps the memory.
   void clear() noexcept {
@@ -80,14 +90,19 @@ class MessageArena {
   static std::uint32_t& first_bucket(Message& m) noexcept { return m.first_bucket_; }
   static std::uint32_t first_bucket(const Message& m) noexcept { return m.first_bucket_; }
   static BlockId* blocks(Message& m) noexcept { return reinterpret_cast<BlockId*>(m.after()); }
-  static Leg* legs(Message& m) noexcept { return reinterpret_cast<Leg*>(m.after() + 4 * std::size_t{m.blocks_}); }
-  static Word* header(Message& m) noexcept { return reinterpret_cast<Word*>(m.after() + 4 * std::size_t{m.blocks_} + 8 * std::size_t{m.legs_}); }
+  static Leg* legs(Message& m) noexcept { return reinterpret_cast<Leg*>(m.after() + Message::room_for_ids(m.blocks_)); }
+  static Word* header(Message& m) noexcept { return reinterpret_cast<Word*>(m.after() + Message::room_for_ids(m.blocks_) + 8 * std::size_t{m.legs_}); }
   /// The receiver's slots with the blocks' bytes, one a block.
   static std::uint32_t* slots(Message& m) noexcept { return reinterpret_cast<std::uint32_t*>(header(m) + m.header_words_); }
   static const std::uint32_t* slots(const Message& m) noexcept { return slots(const_cast<Message&>(m)); }
   [[gnu::always_inline]] static inline std::uint64_t digest(const Message& m) noexcept { return digest_of_image(&m.step_and_source_, m.blocks_, m.legs_); }
 
  private:
+  /// A leg as it lies in memory, on machines whose low bytes come first.
+  static std::uint64_t word_of(Leg leg) noexcept {
+    return std::uint64_t{static_cast<std::uint32_t>(leg.hops)} << 32U | static_cast<std::uint32_t>(leg.dimension);
+  }
+
   struct Chunk {
     Region<std::byte> memory;
     std::size_t used = 0;  // of a chunk that has been left
@@ -95,7 +110,7 @@ class MessageArena {
 
   /// Whole cache lines, so that two messages never share one.
   static std::size_t size_of(std::size_t blocks, std::size_t legs, std::size_t header_words) noexcept {
-    return (sizeof(Message) + 8 * blocks + 8 * legs + 4 * header_words + 63) / 64 * 64;
+    return (sizeof(Message) + Message::room_for_ids(blocks) + 4 * blocks + 8 * legs + 4 * header_words + 63) / 64 * 64;
   }
 
   [[gnu::cold, gnu::noinline]] void next_chunk(std::size_t size) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <span>
 #include <vector>
 
 #include "runtime/block.hpp"
@@ -17,8 +18,18 @@
 
 namespace torus::detail {
 
+/// What has arrived for a node, in order; room for all its in-channels.
+struct Inbox {
+  std::vector<const Message*> room;
+  std::size_t size = 0;
+
+  std::span<const Message* const> messages() const noexcept { return {room.data(), size}; }
+};
+
 /// All that a worker writes during a step: its own cache lines, its own pools.
 struct alignas(128) Worker {
+  static constexpr std::size_t nodes_between_stages = 4;
+
   std::uint32_t index = 0;
   BlockStore::Stock* stock = nullptr;
   StepRecord step;                       // of the present step
@@ -32,7 +43,7 @@ struct alignas(128) Worker {
   std::uint64_t duplicates = 0;
   std::uint64_t activated = 0;           // nodes put into the next step by this worker
   std::uint64_t ended = 0;
-  bool unsettled = false;                // the node that runs has not yet adopted what has arrived
+  std::size_t unsettled = 0;             // messages of the inbox whose blocks have been neither adopted nor passed on; at most that many
   bool copied = false;                   // in this step a node sent a block and kept it
   bool suspect = false;                  // a message of this step breaks a rule
   bool suspect_receives = false;         // a node got more messages of the last step than it has ports
@@ -41,11 +52,13 @@ struct alignas(128) Worker {
   std::exception_ptr failure;
   MessageArena* arena = nullptr;         // of the present step
   MessageArena arenas[2];                // of even and odd steps
-  std::vector<const Message*> inbox;     // of the node that runs, room for all its in-channels
-  std::size_t inbox_size = 0;
+  Inbox* inbox = nullptr;                // of the node that runs
+  std::size_t in_turn = 0;               // of its messages, the one that is likely to be passed on next
+  std::vector<Inbox> inboxes{4 * nodes_between_stages};  // of that node and those that run after it; a power of two
   std::vector<BlockId> held;             // what Node::blocks() showed last
   std::vector<Leg> legs;                 // scratch of send()
   FramePool frames;
+  std::vector<NodeId> nodes;             // of the groups that it is going to run
   alignas(64) std::atomic<std::uint64_t> cursor{0};  // next item of this worker's share; others steal here
   std::uint64_t share_end = 0;
 
@@ -53,7 +66,8 @@ struct alignas(128) Worker {
   void begin_run() {
     step = {};
     digest = further_hops = further_bytes_hops = single_blocks = blocks = header_words = duplicates = activated = ended = 0;
-    unsettled = copied = suspect = suspect_receives = false;
+    unsettled = 0;
+    copied = suspect = suspect_receives = false;
     violations.clear();
     failure = nullptr;
     for (MessageArena& each : arenas) each.clear();
