@@ -175,7 +175,7 @@ void register_benchmarks(const Settings& settings) {
         ->Unit(benchmark::kMicrosecond);
   };
   for (const unsigned workers : threads) {
-    for (const char* algorithm : {"wang-tseng", "flood"}) {
+    for (const char* algorithm : {"tsai-mckinley", "wang-tseng", "flood"}) {
       for (const Bytes bytes : {65536U, 4096U}) add_ratio(algorithm, "16x16x16", bytes, workers);
       if (settings.large) add_ratio(algorithm, "1024x1024", 4096, workers, true);
     }

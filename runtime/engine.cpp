@@ -305,6 +305,7 @@ class Engine::Impl {
       if (const std::size_t at = i - 2 * apart; at < nodes.size()) fabric_->expect_blocks(nodes[at], w.inboxes[at & inboxes]);
       if (const std::size_t at = i - 3 * apart; at < nodes.size()) run_node(nodes_[nodes[at]], w.inboxes[at & inboxes], w);
     }
+    fabric_->finish_sends(w);
   }
 
   static void expect_program(Node& node) noexcept {

@@ -2,19 +2,21 @@
 #include "runtime/detail/fabric.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <iterator>
 #include <string>
 #include <utility>
 
-#include "runtime/auditor.hpp"
-
 namespace torus::detail {
 namespace {
 
 /// Blocks of a message whose bytes are fetched ahead of the copy: what a core can have under way to memory.
 constexpr std::size_t copies_ahead = 24;
+
+/// Messages whose channels are on their way from memory.
+constexpr std::size_t sent_at_once = 16;
 
 constexpr std::uint32_t no_slot = 0xffffffff;
 
@@ -39,6 +41,7 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
       slots_{static_cast<std::uint32_t>(topology_.channel_slots())},
       ports_{machine.ports},
       packet_{machine.switching == Switching::packet},
+      ordered_{machine.switching == Switching::wormhole},
       shared_{machine.contention == Contention::share},
       block_bytes_{placement.longest()},
       hops_only_{packet_ && !shared_ && placement.uniform()},
@@ -52,6 +55,8 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
     for (Inbox& inbox : workers_[i].inboxes) inbox.room.resize(std::max(1U, slots_) * (shared_ ? SharedLinks::depth : 1));
   }
   for (Dimension d = 0; d < topology_.dimensions(); ++d) {
+    const auto turn = std::find(machine.routing.begin(), machine.routing.end(), d) - machine.routing.begin();
+    axes_.push_back({topology_.extent(d), topology_.wiring(d), static_cast<std::int32_t>(turn)});
     const bool linked = topology_.extent(d) > 1;
     const bool complete = topology_.wiring(d) == Wiring::complete;
     const auto first = static_cast<std::uint32_t>(topology_.first_slot(d));
@@ -314,7 +319,7 @@ void Fabric::pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Mes
 
 [[gnu::noinline]] void Fabric::send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
   const Bytes bytes = payload_of(blocks) + sizeof(Word) * header.size();
-  const Path path = packet_ && route.size() == 1 ? claim_hop(source, route[0], bytes) : claim_route(source, moving_legs(route, w.legs), bytes);
+  const Path path = packet_ && route.size() == 1 ? follow_hop(w, source, route[0]) : follow(w, source, moving_legs(route, w.legs));
   Message& m = *w.arena->allocate(blocks.size(), path.legs.size(), header.size());
   MessageArena::set_ends(m, now_, source, path.destination, path.in_slot, bytes);
   copy_few(MessageArena::legs(m), path.legs);
@@ -341,7 +346,26 @@ void Fabric::pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Mes
   w.header_words += header.size();
   w.blocks += blocks.size();
   w.digest += MessageArena::digest(m);
-  deliver(w, m, path.destination, path.in_slot);
+  w.sent.push_back({&m, path.destination, path.in_slot, w.channels.size()});
+  if (w.sent.size() >= sent_at_once) post(w);
+}
+
+/// Claims the channels of the messages sent since the last call, and delivers them. By then the channels are in the cache.
+void Fabric::post(Worker& w) {
+  const bool alone = packet_ || workers_.size() == 1;  // under packet switching only their own node can claim channels
+  std::size_t channel = 0;
+  for (const Sent& sent : w.sent) {
+    bool free = true;
+    for (; channel < sent.channels_end; ++channel) {
+      ChannelEntry& entry = *w.channels[channel];
+      const Bytes bytes = sent.message->bytes();
+      free &= shared_ || (alone ? ChannelTable::claim_own(entry, epoch_, bytes) : ChannelTable::claim(entry, epoch_, bytes));
+    }
+    if (free) deliver(w, *sent.message, sent.destination, sent.in_slot);
+    else w.suspect = true;
+  }
+  w.sent.clear();
+  w.channels.clear();
 }
 
 /// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
@@ -377,16 +401,17 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
   return static_cast<std::uint32_t>(topology_.slot(leg.dimension, leg.hops));
 }
 
-/// One hop under packet switching: only the sender can claim the channel, and its entry says where it ends.
-Fabric::Path Fabric::claim_hop(NodeId source, const Leg& leg, Bytes bytes) {
+/// One hop under packet switching.
+Fabric::Path Fabric::follow_hop(Worker& w, NodeId source, const Leg& leg) {
   Path path{source, 0, 1, false, {&leg, leg.hops == 0 ? 0U : 1U}};
   const std::uint32_t out = out_slot(leg);
   if (out == no_slot) return path;
   ChannelEntry& channel = channels_.of_node(source, out);
   if (channel.to == no_node) return path;
+  w.channels.push_back(&channel);
   path.destination = channel.to;
   path.in_slot = out;
-  path.legal = shared_ || ChannelTable::claim_own(channel, epoch_, bytes);
+  path.legal = true;
   return path;
 }
 
@@ -399,24 +424,39 @@ RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) {
   return scratch;
 }
 
-/// Any route: checks it and claims its channels.
-Fabric::Path Fabric::claim_route(NodeId source, RouteView legs, Bytes bytes) {
+/// Any route, from channel to channel, which are on their way from memory while the blocks are copied. Not legal if check_route() finds an offence;
+/// which one is for the auditor to say.
+Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
   Path path{source, 0, 0, false, legs};
-  const RouteCheck check = check_route(machine_, source, legs);
-  path.hops = static_cast<std::uint32_t>(check.hops);
-  if (check.offence) return path;
-  NodeId at = source;
-  bool free = true;
+  std::int32_t last_turn = -1;
   for (const Leg& leg : legs) {
-    if (!shared_ && free) {
-      free = channels_.each(at, topology_.coordinate(at, leg.dimension), leg,
-                            [&](ChannelEntry& entry) { return ChannelTable::claim(entry, epoch_, bytes); });
+    const auto d = static_cast<std::uint32_t>(leg.dimension);
+    if (d >= axes_.size()) return path;
+    const Axis& axis = axes_[d];
+    const std::int64_t length = std::abs(std::int64_t{leg.hops});
+    if (length > (axis.wiring == Wiring::ring ? axis.extent : axis.extent - 1) || axis.extent == 1) return path;
+    if (ordered_ && axis.turn <= last_turn) return path;
+    last_turn = axis.turn;
+    const std::int32_t x = topology_.coordinate(path.destination, leg.dimension);
+    std::int32_t end = x + leg.hops;
+    if (end < 0 || end >= axis.extent) {
+      if (axis.wiring == Wiring::line) return path;
+      end += end < 0 ? axis.extent : -axis.extent;
     }
-    at = *topology_.neighbour(at, leg.dimension, leg.hops);
+    if (axis.wiring == Wiring::complete && leg.hops < 0) return path;
+    channels_.each(path.destination, x, leg, [&](ChannelEntry& entry) {
+      __builtin_prefetch(&entry, 1);
+      w.channels.push_back(&entry);
+      return true;
+    });
+    path.destination += static_cast<NodeId>(end - x) * topology_.stride(leg.dimension);
+    path.hops += axis.wiring == Wiring::complete ? 1 : static_cast<std::uint32_t>(length);
   }
-  path.destination = at;
+  if (path.hops == 0 || (packet_ && path.hops > 1)) return path;
   path.in_slot = static_cast<std::uint32_t>(topology_.slot(legs.back().dimension, legs.back().hops));
-  path.legal = free;
+  if (links_) links_->prefetch(std::size_t{path.destination} * slots_ + path.in_slot, 1);
+  next_active_->prefetch(path.destination);
+  path.legal = true;
   return path;
 }
 

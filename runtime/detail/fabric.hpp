@@ -96,6 +96,10 @@ class Fabric final : public Network {
   void settle(Worker& w, NodeId rank) const {
     if (w.unsettled != 0) adopt_all(w, rank);
   }
+  /// Brings on their way the messages that nodes have sent; after the last node of a step at the latest.
+  void finish_sends(Worker& w) {
+    if (!w.sent.empty()) post(w);
+  }
   /// Makes a node run in the next step.
   void activate(Worker& w, NodeId rank) noexcept {
     if (next_active_->insert(rank)) ++w.activated;
@@ -122,6 +126,13 @@ class Fabric final : public Network {
     RouteView legs;
   };
 
+  /// What a route meets in a dimension.
+  struct Axis {
+    std::int32_t extent;
+    Wiring wiring;
+    std::int32_t turn;  // its place in the machine's routing order
+  };
+
   static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
 
   void empty_links(Node& node, Inbox& inbox, Worker& w);
@@ -132,14 +143,15 @@ class Fabric final : public Network {
   void send_one(Worker& w, NodeId source, Leg leg, BlockId id, bool release);
   void refuse_one(Worker& w, NodeId source, Leg leg, BlockId id);
   void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
+  void post(Worker& w);
   void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot);
   Bytes payload_of(std::span<const BlockId> blocks) const noexcept;
 
   std::uint32_t out_slot(Leg leg) const noexcept;
   std::uint32_t long_hop_slot(Leg leg) const noexcept;
-  Path claim_hop(NodeId source, const Leg& leg, Bytes bytes);
+  Path follow_hop(Worker& w, NodeId source, const Leg& leg);
   static RouteView moving_legs(RouteView route, std::vector<Leg>& scratch);
-  Path claim_route(NodeId source, RouteView legs, Bytes bytes);
+  Path follow(Worker& w, NodeId source, RouteView legs);
 
   bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Message& m);
   void copy_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release);
@@ -152,6 +164,7 @@ class Fabric final : public Network {
   const std::uint32_t slots_;
   const int ports_;
   const bool packet_;
+  const bool ordered_;                   // routes take the dimensions in the machine's order
   const bool shared_;
   const Bytes block_bytes_;              // where all blocks are equally long
   const bool hops_only_;                 // send_one() may serve
@@ -162,6 +175,7 @@ class Fabric final : public Network {
   SharedLinks shared_links_;
   std::vector<std::uint64_t> shared_messages_, shared_bytes_;  // of the present step, where channels are shared
   Region<std::uint8_t> arrived_;         // by node and parity of the sending step: something was sent to it
+  std::vector<Axis> axes_;
   std::vector<std::uint32_t> hop_slots_;  // 4 a dimension: the channel slots of hops -1, 0, +1
   ActiveSet active_[2];                  // by parity of the step
   ActiveSet* next_active_ = nullptr;     // of the next step

@@ -20,15 +20,11 @@ class FramePool {
     if (size_class >= free_.size()) return ::operator new(bytes);
     if (Free* frame = free_[size_class]; frame != nullptr) {
       free_[size_class] = frame->next;
+      if (frame->next != nullptr) __builtin_prefetch(frame->next, 1);  // the next to be given, mostly long out of the cache
       return frame;
     }
     const std::size_t size = size_class * unit;
-    if (left_ < size) {
-      const std::size_t chunk = chunks_.empty() ? std::size_t{64} << 10U : std::min<std::size_t>(chunks_.back().size() * 4, std::size_t{32} << 20U);
-      chunks_.emplace_back(chunk);
-      next_ = chunks_.back().data();
-      left_ = chunk;
-    }
+    while (left_ < size) next_chunk();
     void* frame = next_;
     next_ += size;
     left_ -= size;
@@ -41,7 +37,24 @@ class FramePool {
     free_[size_class] = new (memory) Free{free_[size_class]};
   }
 
+  /// Takes all frames back: whatever was allocated here must have been freed. The next run then finds its frames in order.
+  void reset() noexcept {
+    free_.fill(nullptr);
+    used_chunks_ = 0;
+    left_ = 0;
+  }
+
  private:
+  [[gnu::noinline]] void next_chunk() {
+    if (used_chunks_ == chunks_.size()) {
+      const std::size_t size = chunks_.empty() ? std::size_t{64} << 10U : std::min<std::size_t>(chunks_.back().size() * 4, std::size_t{32} << 20U);
+      chunks_.emplace_back(size);
+    }
+    next_ = chunks_[used_chunks_].data();
+    left_ = chunks_[used_chunks_].size();
+    ++used_chunks_;
+  }
+
   struct Free {
     Free* next;
   };
@@ -49,6 +62,7 @@ class FramePool {
 
   std::array<Free*, 257> free_{};  // frames up to 8 KiB; larger ones come from the heap
   std::vector<Region<std::byte>> chunks_;
+  std::size_t used_chunks_ = 0;
   std::byte* next_ = nullptr;
   std::size_t left_ = 0;
 };

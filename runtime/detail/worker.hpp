@@ -11,6 +11,7 @@
 
 #include "runtime/block.hpp"
 #include "runtime/detail/block_store.hpp"
+#include "runtime/detail/channel_table.hpp"
 #include "runtime/detail/frame_pool.hpp"
 #include "runtime/detail/message_arena.hpp"
 #include "runtime/engine.hpp"
@@ -24,6 +25,14 @@ struct Inbox {
   std::size_t size = 0;
 
   std::span<const Message* const> messages() const noexcept { return {room.data(), size}; }
+};
+
+/// A message whose channels are still to be claimed.
+struct Sent {
+  const Message* message;
+  NodeId destination;
+  std::uint32_t in_slot;
+  std::size_t channels_end;  // of its channels in the worker's list; they begin where those of the message before end
 };
 
 /// All that a worker writes during a step: its own cache lines, its own pools.
@@ -56,7 +65,9 @@ struct alignas(128) Worker {
   std::size_t in_turn = 0;               // of its messages, the one that is likely to be passed on next
   std::vector<Inbox> inboxes{4 * nodes_between_stages};  // of that node and those that run after it; a power of two
   std::vector<BlockId> held;             // what Node::blocks() showed last
-  std::vector<Leg> legs;                 // scratch of send()
+  std::vector<Leg> legs;                 // scratch of send(): a route without its idle legs
+  std::vector<Sent> sent;                // messages not yet posted
+  std::vector<ChannelEntry*> channels;   // that those cross
   FramePool frames;
   std::vector<NodeId> nodes;             // of the groups that it is going to run
   alignas(64) std::atomic<std::uint64_t> cursor{0};  // next item of this worker's share; others steal here
@@ -71,6 +82,9 @@ struct alignas(128) Worker {
     violations.clear();
     failure = nullptr;
     for (MessageArena& each : arenas) each.clear();
+    sent.clear();
+    channels.clear();
+    frames.reset();
     arena = &arenas[0];
   }
 };
