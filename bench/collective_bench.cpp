@@ -5,12 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithms/catalogue.hpp"
-#include "bench/copy_tree.hpp"
+#include "bench/copies.hpp"
 #include "bench/median.hpp"
 #include "bench/program.hpp"
 #include "runtime/engine.hpp"
@@ -100,45 +103,86 @@ void collective(benchmark::State& state, const Task& task) {
   state.counters["model_time_s"] = result.model_time_s;
 }
 
-/// A broadcast, then the copy tree with as many children as the machine has ports, with plain and with streaming stores, again and again.
-/// Each is run twice and its second run counts, so that all find the caches as their own work leaves them. The ratio is against the better
-/// kind of stores: the median of the pairs, and that of the best runs, which a busy host disturbs less.
-void broadcast_to_copy_limit(benchmark::State& state, const Task& task) {
-  Runner runner(task);
-  const std::unique_ptr<Executor> executor = make_executor(task.options.executor, task.options.threads);
-  CopyTree tree(task.machine.topology.nodes(), task.request.bytes, static_cast<unsigned>(task.machine.ports), *executor);
-  std::vector<double> broadcast_s, copy_s[2], ratio[2];
-  for ([[maybe_unused]] auto _ : state) {
-    std::string wrong;
-    double took = 0;
-    for (int i = 0; i < 2 && wrong.empty(); ++i) {
-      const RunResult result = runner.run();
-      took = result.run_s;
-      wrong = complaint(runner.plan(), result);
+/// The copies that a broadcast makes, step by step.
+Rounds copies_of(Task task) {
+  Rounds rounds;
+  task.options.on_messages = [&](std::span<const Message* const> messages) {
+    std::vector<Copy>& copies = rounds.emplace_back();
+    for (const Message* m : messages) {
+      if (!m->blocks().empty()) copies.push_back({m->source(), m->destination()});
     }
+    std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
+  };
+  Runner(task).run();
+  return rounds;
+}
+
+/// Times of copies with plain and with streaming stores, beside times of what is measured against them.
+class Limit {
+ public:
+  Limit(const Task& task, Rounds rounds, Executor& executor) : copies_(task.machine.topology.nodes(), task.request.bytes, std::move(rounds), executor) {}
+
+  /// Twice each, the second counts. False if a place lacks the payload.
+  bool measure() {
     for (const Stores stores : {Stores::plain, Stores::streaming}) {
-      tree.run(stores);
-      const double limit = tree.run(stores);
-      if (broadcast_s.empty() && !tree.complete()) wrong = "a place of the copy tree lacks the payload";
-      copy_s[static_cast<int>(stores)].push_back(limit);
-      ratio[static_cast<int>(stores)].push_back(limit / took);
+      copies_.run(stores);
+      seconds_[static_cast<std::size_t>(stores)].push_back(copies_.run(stores));
     }
+    return seconds_[0].size() > 1 || copies_.complete();
+  }
+
+  double delivered() const { return static_cast<double>(copies_.delivered()); }
+  double median_s(Stores stores) const { return median(seconds_[static_cast<std::size_t>(stores)]); }
+  double least_s() const {
+    const auto least = [](const std::vector<double>& seconds) { return *std::min_element(seconds.begin(), seconds.end()); };
+    return std::min(least(seconds_[0]), least(seconds_[1]));
+  }
+  /// The median of the pairs, by the better kind of stores.
+  double ratio(const std::vector<double>& took) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::vector<double>& limit : seconds_) {
+      std::vector<double> ratios;
+      for (std::size_t i = 0; i < took.size(); ++i) ratios.push_back(limit[i] / took[i]);
+      least = std::min(least, median(ratios));
+    }
+    return least;
+  }
+
+ private:
+  Copies copies_;
+  std::vector<double> seconds_[2];
+};
+
+/// A broadcast, and two limits in turn with it: the copy tree with as many children as the machine has ports, whose copies are mostly read from
+/// the cache; and the broadcast's own copies, by bare memory copies in the same steps. Each is run twice and its second run counts, so that all find
+/// the caches as their own work leaves them.
+void broadcast_to_copy_limit(benchmark::State& state, const Task& task) {
+  const std::unique_ptr<Executor> executor = make_executor(task.options.executor, task.options.threads);
+  Limit tree(task, tree_of_copies(task.machine.topology.nodes(), static_cast<unsigned>(task.machine.ports)), *executor);
+  Limit own(task, copies_of(task), *executor);
+  Runner runner(task);
+  std::vector<double> took;
+  for ([[maybe_unused]] auto _ : state) {
+    runner.run();
+    const RunResult result = runner.run();
+    std::string wrong = complaint(runner.plan(), result);
+    if (!tree.measure() || !own.measure()) wrong = "a place lacks the payload";
     if (!wrong.empty()) {
       state.SkipWithError(wrong.c_str());
-      break;
+      return;
     }
-    broadcast_s.push_back(took);
-    state.SetIterationTime(took);
+    took.push_back(result.run_s);
+    state.SetIterationTime(result.run_s);
   }
-  const auto delivered = static_cast<double>(tree.delivered());
-  const auto least = [](const std::vector<double>& seconds) { return *std::min_element(seconds.begin(), seconds.end()); };
-  const auto throughput = [&](const std::vector<double>& seconds) { return seconds.empty() ? 0 : delivered / median(seconds); };
-  state.counters["delivered_bytes/s"] = throughput(broadcast_s);
-  state.counters["plain_bytes/s"] = throughput(copy_s[0]);
-  state.counters["streaming_bytes/s"] = throughput(copy_s[1]);
-  state.counters["ratio"] = std::min(median(ratio[0]), median(ratio[1]));
-  if (!broadcast_s.empty()) state.counters["ratio_of_best"] = std::min(least(copy_s[0]), least(copy_s[1])) / least(broadcast_s);
-  state.counters["pairs"] = static_cast<double>(broadcast_s.size());
+  state.counters["delivered_bytes/s"] = tree.delivered() / median(took);
+  state.counters["ratio"] = tree.ratio(took);
+  state.counters["ratio_of_best"] = tree.least_s() / *std::min_element(took.begin(), took.end());
+  state.counters["ratio_own_copies"] = own.ratio(took);
+  for (const Stores stores : {Stores::plain, Stores::streaming}) {
+    state.counters[fmt::format("{}_bytes/s", name(stores))] = tree.delivered() / tree.median_s(stores);
+    state.counters[fmt::format("own_{}_bytes/s", name(stores))] = own.delivered() / own.median_s(stores);
+  }
+  state.counters["pairs"] = static_cast<double>(took.size());
 }
 
 struct Grid {

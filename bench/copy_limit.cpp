@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench/copy_tree.hpp"
+#include "bench/copies.hpp"
 #include "bench/program.hpp"
 
 namespace torus::bench {
@@ -20,7 +20,7 @@ struct Case {
 
 void copy_limit(benchmark::State& state, const Case& at, Stores stores, ExecutorKind kind, unsigned threads) {
   const std::unique_ptr<Executor> executor = make_executor(kind, threads);
-  CopyTree tree(at.places, at.bytes, at.children, *executor);
+  Copies tree(at.places, at.bytes, tree_of_copies(at.places, at.children), *executor);
   tree.run(stores);
   for ([[maybe_unused]] auto _ : state) state.SetIterationTime(tree.run(stores));
   if (!tree.complete()) state.SkipWithError("a place lacks the payload");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "bench/copy_tree.hpp"
+#include "bench/copies.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -40,46 +41,51 @@ void fence() noexcept {}
 
 std::string_view name(Stores stores) noexcept { return stores == Stores::plain ? "plain" : "streaming"; }
 
-CopyTree::CopyTree(NodeId places, Bytes bytes, unsigned children, Executor& executor)
+Rounds tree_of_copies(NodeId places, unsigned children) {
+  Rounds rounds;
+  for (std::uint64_t filled = 1; filled < places;) {
+    const std::uint64_t count = std::min(filled * children, places - filled);
+    std::vector<Copy>& copies = rounds.emplace_back();
+    for (std::uint64_t i = 0; i < count; ++i) copies.push_back({static_cast<std::uint32_t>(i / children), static_cast<std::uint32_t>(filled + i)});
+    filled += count;
+  }
+  return rounds;
+}
+
+Copies::Copies(NodeId places, Bytes bytes, Rounds rounds, Executor& executor)
     : places_{places},
       bytes_{static_cast<std::size_t>(bytes)},
-      children_{children},
+      rounds_{std::move(rounds)},
       executor_{&executor},
       memory_{places_ * bytes_},
       shares_(executor.workers()) {
   executor.run([&](unsigned worker) { memory_.populate(memory_.size(), worker, executor.workers()); });
 }
 
-double CopyTree::run(Stores stores) {
+double Copies::run(Stores stores) {
   fill_block({memory_.data(), bytes_}, 1, ++runs_);
   const double start = wall_s();
-  for (std::uint64_t filled = 1; filled < places_;) {
-    const std::uint64_t copies = std::min(filled * children_, places_ - filled);
-    round(filled, copies, stores);
-    filled += copies;
-  }
+  for (const std::vector<Copy>& copies : rounds_) round(copies, stores);
   return wall_s() - start;
 }
 
-/// Copies from the first `filled` places to the `copies` places behind them, neighbours from the same source.
-void CopyTree::round(std::uint64_t filled, std::uint64_t copies, Stores stores) {
+void Copies::round(const std::vector<Copy>& copies, Stores stores) {
   const std::size_t workers = shares_.size();
   for (std::size_t w = 0; w < workers; ++w) {
-    shares_[w].next.store(copies * w / workers, std::memory_order_relaxed);
-    shares_[w].end = copies * (w + 1) / workers;
+    shares_[w].next.store(copies.size() * w / workers, std::memory_order_relaxed);
+    shares_[w].end = copies.size() * (w + 1) / workers;
   }
-  const std::uint64_t batch = std::max<std::uint64_t>(1, copies / (workers * 64));
+  const std::uint64_t batch = std::max<std::uint64_t>(1, copies.size() / (workers * 64));
   executor_->run([&, this](unsigned worker) {
     for (std::size_t i = 0; i < workers; ++i) {
       Share& share = shares_[(worker + i) % workers];
       while (true) {
         const std::uint64_t first = share.next.fetch_add(batch, std::memory_order_relaxed);
         if (first >= share.end) break;
-        for (std::uint64_t copy = first; copy < std::min(first + batch, share.end); ++copy) {
-          if (stores == Stores::plain)
-            std::memcpy(place(filled + copy), place(copy / children_), bytes_);
-          else
-            stream(place(filled + copy), place(copy / children_), bytes_);
+        for (std::uint64_t at = first; at < std::min(first + batch, share.end); ++at) {
+          const Copy copy = copies[at];
+          if (stores == Stores::plain) std::memcpy(place(copy.to), place(copy.from), bytes_);
+          else stream(place(copy.to), place(copy.from), bytes_);
         }
       }
     }
@@ -87,7 +93,7 @@ void CopyTree::round(std::uint64_t filled, std::uint64_t copies, Stores stores) 
   });
 }
 
-bool CopyTree::complete() const {
+bool Copies::complete() const {
   for (std::uint64_t i = 0; i < places_; ++i) {
     if (first_wrong_byte({memory_.data() + i * bytes_, bytes_}, 1, runs_)) return false;
   }

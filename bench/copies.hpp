@@ -18,14 +18,23 @@ namespace torus::bench {
 enum class Stores : std::uint8_t { plain, streaming };
 std::string_view name(Stores stores) noexcept;
 
-/// A payload that spreads over places in memory as a broadcast spreads over nodes: in every round each place that has it copies it to
-/// `children` places more, until all have their own. Sources are places filled before, read again from there. All memory is touched
-/// beforehand, on huge pages where the host has them. Workers take their share of a round and then what others have left of theirs, as the
-/// engine's do.
-class CopyTree {
+/// A copy from one place in memory to another.
+struct Copy {
+  std::uint32_t from;
+  std::uint32_t to;
+};
+/// Copies round by round, a barrier between two rounds; the sources of a round have been filled before it.
+using Rounds = std::vector<std::vector<Copy>>;
+
+/// A tree: in every round those that have the payload copy it to `children` places each, neighbours from the same source, until all have it.
+Rounds tree_of_copies(NodeId places, unsigned children);
+
+/// A payload that spreads over places in memory as a broadcast spreads over nodes. All memory is touched beforehand, on huge pages where the host
+/// has them. Workers take their share of a round and then what others have left of theirs, as the engine's do.
+class Copies {
  public:
-  /// bytes: of the payload, a multiple of 64. The executor must outlive the tree.
-  CopyTree(NodeId places, Bytes bytes, unsigned children, Executor& executor);
+  /// bytes: of the payload, a multiple of 64. The executor must outlive this.
+  Copies(NodeId places, Bytes bytes, Rounds rounds, Executor& executor);
 
   /// Makes a new payload at place 0 and brings it to all; gives the seconds that the bringing took.
   double run(Stores stores);
@@ -42,12 +51,12 @@ class CopyTree {
     std::uint64_t end = 0;
   };
 
-  void round(std::uint64_t filled, std::uint64_t copies, Stores stores);
+  void round(const std::vector<Copy>& copies, Stores stores);
   std::byte* place(std::uint64_t i) noexcept { return memory_.data() + i * bytes_; }
 
   std::uint64_t places_;
   std::size_t bytes_;
-  unsigned children_;
+  Rounds rounds_;
   Executor* executor_;
   torus::detail::Region<std::byte> memory_;
   std::vector<Share> shares_;
