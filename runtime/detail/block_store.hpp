@@ -125,7 +125,7 @@ class BlockStore {
 
   /// Copies a block to a slot of its own and frees the one it was in: give_back() after take(), in one.
   [[gnu::always_inline]] inline Slot copy_and_give_back(Stock& stock, Slot from, Bytes bytes) {
-    if (stock.top == stock.base) {
+    if (stock.top == stock.base) [[unlikely]] {
       const Slot to = take(stock);
       copy(to, from, bytes);
       give_back(stock, from);
@@ -181,7 +181,7 @@ class BlockStore {
   [[gnu::always_inline]] inline void copy(Slot to, Slot from, Bytes bytes) noexcept {
     std::byte* target = at(to);
     const std::byte* source = at(from);
-    if (bytes == 64) {
+    if (bytes == 64) [[likely]] {
       std::memcpy(target, source, 64);
       return;
     }

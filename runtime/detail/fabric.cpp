@@ -15,6 +15,9 @@ namespace {
 /// Blocks of a message whose bytes are fetched ahead of the copy: what a core can have under way to memory.
 constexpr std::size_t copies_ahead = 24;
 
+/// Blocks of a message that are fetched before its receiver runs.
+constexpr std::size_t first_blocks = 16;
+
 /// Messages whose channels are on their way from memory.
 constexpr std::size_t sent_at_once = 16;
 
@@ -54,13 +57,16 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
     workers_[i].stock = &store_.stock(i);
     for (Inbox& inbox : workers_[i].inboxes) inbox.room.resize(std::max(1U, slots_) * (shared_ ? SharedLinks::depth : 1));
   }
+  hop_slots_.fill(no_slot);
   for (Dimension d = 0; d < topology_.dimensions(); ++d) {
     const auto turn = std::find(machine.routing.begin(), machine.routing.end(), d) - machine.routing.begin();
     axes_.push_back({topology_.extent(d), topology_.wiring(d), static_cast<std::int32_t>(turn)});
     const bool linked = topology_.extent(d) > 1;
     const bool complete = topology_.wiring(d) == Wiring::complete;
     const auto first = static_cast<std::uint32_t>(topology_.first_slot(d));
-    hop_slots_.insert(hop_slots_.end(), {linked && !complete ? first + 1 : no_slot, no_slot, linked ? first : no_slot, no_slot});
+    std::uint32_t* const row = &hop_slots_[static_cast<std::size_t>(d) * 4];
+    row[0] = linked && !complete ? first + 1 : no_slot;
+    row[2] = linked ? first : no_slot;
   }
   const std::size_t in_channels = std::size_t{topology_.nodes()} * slots_;
   if (shared_) {
@@ -145,11 +151,14 @@ void Fabric::send(Node& from, RouteView route, std::span<const BlockId> blocks, 
 }
 
 void Fabric::send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block, bool release) {
-  const Leg leg{dimension, hops};
   Worker& w = worker_of(from);
   if (NodeDoor::sends(from)++ >= ports_) w.suspect = true;
-  if (hops_only_) return send_one(w, from.rank(), leg, block, release);
-  send_any(w, from.rank(), {&leg, 1}, {&block, 1}, {}, release);
+  if (hops_only_) [[likely]] send_one(w, from.rank(), {dimension, hops}, block, release);
+  else send_one_leg(w, from.rank(), {dimension, hops}, block, release);
+}
+
+[[gnu::noinline]] void Fabric::send_one_leg(Worker& w, NodeId source, Leg leg, BlockId block, bool release) {
+  send_any(w, source, {&leg, 1}, {&block, 1}, {}, release);
 }
 
 bool Fabric::holds(const Node& node, BlockId id) const {
@@ -210,7 +219,12 @@ void Fabric::empty_links(Node& node, Inbox& inbox, Worker& w) {
 void Fabric::expect_blocks(NodeId rank, const Inbox& inbox) const noexcept {
   for (const Message* m : inbox.messages()) {
     if (m->blocks().empty()) continue;
-    store_.prefetch(MessageArena::is_one(*m) ? MessageArena::only_slot(*m) : *MessageArena::slots(*m));
+    if (MessageArena::is_one(*m)) [[likely]] {
+      store_.prefetch(MessageArena::only_slot(*m));
+    } else {
+      const Slot* const slots = MessageArena::slots(*m);
+      for (std::size_t i = 0; i < std::min(m->blocks().size(), first_blocks); ++i) store_.prefetch(slots[i]);
+    }
     if (!unique_) store_.prefetch_bucket(rank, MessageArena::first_bucket(*m));  // else most pass on without having been there
   }
 }
@@ -233,7 +247,7 @@ void Fabric::expect_blocks(NodeId rank, const Inbox& inbox) const noexcept {
 [[gnu::always_inline]] inline const Message* Fabric::just_arrived_alone(Worker& w, BlockId id) const noexcept {
   if (w.unsettled == 0 || !unique_) return nullptr;
   const std::span<const Message* const> messages = w.inbox->messages();
-  if (w.in_turn < messages.size() && brings_alone(*messages[w.in_turn], id)) return messages[w.in_turn++];
+  if (w.in_turn < messages.size() && brings_alone(*messages[w.in_turn], id)) [[likely]] return messages[w.in_turn++];
   for (const Message* m : messages.first(std::min<std::size_t>(messages.size(), 8))) {
     if (brings_alone(*m, id)) return m;
   }
@@ -272,7 +286,7 @@ void Fabric::pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Mes
   const Message* const brought = release ? just_arrived_alone(w, id) : nullptr;
   Slot* link = nullptr;  // what names the block's slot here: the message that brought it, or the node's table
   std::uint32_t bucket = 0;
-  if (brought != nullptr) {
+  if (brought != nullptr) [[likely]] {
     link = &MessageArena::only_slot(const_cast<Message&>(*brought));  // the receiver's alone since it arrived
     bucket = MessageArena::first_bucket(*brought);
   } else {
@@ -289,7 +303,7 @@ void Fabric::pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Mes
   Message& m = *w.arena->allocate_one(now_, source, destination, out, bytes, id, leg);
   MessageArena::first_bucket(m) = bucket;
   Slot to = 0;
-  if (brought != nullptr) {
+  if (brought != nullptr) [[likely]] {
     to = store_.copy_and_give_back(*w.stock, from, bytes);
     *link = 0;
     --w.unsettled;
@@ -371,7 +385,10 @@ void Fabric::post(Worker& w) {
 /// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
 [[gnu::always_inline]] inline void Fabric::deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot) {
   const std::size_t in_channel = std::size_t{destination} * slots_ + in_slot;
-  if (!(shared_ ? shared_links_.push(in_channel, &m) : links_->push(in_channel, &m, now_))) {
+  bool room = false;
+  if (links_) [[likely]] room = links_->push(in_channel, &m, now_);
+  else room = shared_links_.push(in_channel, &m);
+  if (!room) [[unlikely]] {
     w.suspect = true;  // which of several senders' messages finds no room is chance: the auditor counts them
     return;
   }
@@ -454,7 +471,7 @@ Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
   }
   if (path.hops == 0 || (packet_ && path.hops > 1)) return path;
   path.in_slot = static_cast<std::uint32_t>(topology_.slot(legs.back().dimension, legs.back().hops));
-  if (links_) links_->prefetch(std::size_t{path.destination} * slots_ + path.in_slot, 1);
+  if (links_) links_->prefetch(std::size_t{path.destination} * slots_ + path.in_slot);
   next_active_->prefetch(path.destination);
   path.legal = true;
   return path;

@@ -2,6 +2,7 @@
 /// What stands behind the nodes: their blocks, channels, queues and messages on the way.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -72,7 +73,7 @@ class Fabric final : public Network {
   void expect(NodeId rank, const Node& node) const noexcept {
     __builtin_prefetch(&node);
     channels_.prefetch(rank);
-    if (links_) links_->prefetch(std::size_t{rank} * slots_, slots_);
+    if (links_) links_->prefetch_all(std::size_t{rank} * slots_, slots_);
   }
   /// Fills an inbox with what was sent to the node in the last step, by (in-channel, source), and fetches the messages.
   void receive(Node& node, Inbox& inbox, Worker& w) {
@@ -142,6 +143,7 @@ class Fabric final : public Network {
 
   void send_one(Worker& w, NodeId source, Leg leg, BlockId id, bool release);
   void refuse_one(Worker& w, NodeId source, Leg leg, BlockId id);
+  void send_one_leg(Worker& w, NodeId source, Leg leg, BlockId block, bool release);
   void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
   void post(Worker& w);
   void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot);
@@ -176,7 +178,7 @@ class Fabric final : public Network {
   std::vector<std::uint64_t> shared_messages_, shared_bytes_;  // of the present step, where channels are shared
   Region<std::uint8_t> arrived_;         // by node and parity of the sending step: something was sent to it
   std::vector<Axis> axes_;
-  std::vector<std::uint32_t> hop_slots_;  // 4 a dimension: the channel slots of hops -1, 0, +1
+  std::array<std::uint32_t, 4 * max_dimensions> hop_slots_;  // 4 a dimension: the channel slots of hops -1, 0, +1
   ActiveSet active_[2];                  // by parity of the step
   ActiveSet* next_active_ = nullptr;     // of the next step
   Step now_ = 0;
