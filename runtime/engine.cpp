@@ -251,7 +251,7 @@ class Engine::Impl {
       fabric_->store().fence();
       return;
     }
-    const std::uint64_t batch = std::clamp<std::uint64_t>(items / (workers.size() * 32), 1, most);
+    const std::uint64_t batch = std::clamp<std::uint64_t>(items / (workers.size() * 16), 1, most);
     for (std::size_t i = 0; i < workers.size(); ++i) {
       workers[i].cursor.store(items * i / workers.size(), std::memory_order_relaxed);
       workers[i].share_end = items * (i + 1) / workers.size();

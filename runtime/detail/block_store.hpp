@@ -123,11 +123,16 @@ class BlockStore {
     *stock.top++ = slot;
   }
 
-  /// Copies a block to a slot of its own and frees the one it was in: give_back() after take(), in one.
+  /// Copies a block to a slot of its own.
+  [[gnu::always_inline]] inline Slot copy_to_new(Stock& stock, Slot from, Bytes bytes) {
+    const Slot to = take(stock);
+    copy(to, from, bytes);
+    return to;
+  }
+  /// The same, and give_back() of the slot it was in.
   [[gnu::always_inline]] inline Slot copy_and_give_back(Stock& stock, Slot from, Bytes bytes) {
     if (stock.top == stock.base) [[unlikely]] {
-      const Slot to = take(stock);
-      copy(to, from, bytes);
+      const Slot to = copy_to_new(stock, from, bytes);
       give_back(stock, from);
       return to;
     }
@@ -150,11 +155,18 @@ class BlockStore {
     return true;
   }
 
+  /// Takes a held block away from a node and gives its slot to the caller; 0 if it is not held.
+  Slot take_away(NodeId node, BlockId id) noexcept {
+    const std::uint32_t bucket = placement_->bucket(id);
+    if (bucket == Placement::no_bucket) return 0;
+    Slot* const link = link_at(node, bucket, id);
+    const Slot slot = *link;
+    if (slot != 0) *link = facts_[slot].next;
+    return slot;
+  }
   /// Takes a held block away from a node; its slot is free for the next delivery. Nothing if it is not held.
   void release(Stock& stock, NodeId node, BlockId id) {
-    const std::uint32_t bucket = placement_->bucket(id);
-    if (bucket == Placement::no_bucket) return;
-    if (Slot* const link = link_at(node, bucket, id); *link != 0) release_at(stock, link);
+    if (const Slot slot = take_away(node, id); slot != 0) give_back(stock, slot);
   }
   /// The same for a block that link_at() has found.
   [[gnu::always_inline]] inline void release_at(Stock& stock, Slot* link) {
@@ -197,7 +209,7 @@ class BlockStore {
 #endif
   }
 
-  void prefetch(Slot slot) const noexcept { __builtin_prefetch(at(slot)); }
+  void prefetch(Slot slot) const noexcept { __builtin_prefetch(at(slot), 1); }
   void prefetch_bucket(NodeId node, std::uint32_t bucket) const noexcept { __builtin_prefetch(table_.data() + (std::size_t{node} * buckets_ + bucket), 1); }
 
  private:

@@ -55,7 +55,6 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
   for (std::uint32_t i = 0; i < workers; ++i) {
     workers_[i].index = i;
     workers_[i].stock = &store_.stock(i);
-    for (Inbox& inbox : workers_[i].inboxes) inbox.room.resize(std::max(1U, slots_) * (shared_ ? SharedLinks::depth : 1));
   }
   hop_slots_.fill(no_slot);
   for (Dimension d = 0; d < topology_.dimensions(); ++d) {
@@ -80,6 +79,7 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
 }
 
 void Fabric::make(unsigned part, unsigned parts) {
+  workers_[part].make_inboxes(std::max(1U, slots_) * (shared_ ? SharedLinks::depth : 1));
   store_.populate(part, parts);
   channels_.make(part, parts);
   if (links_) links_->make(part, parts);
@@ -207,7 +207,7 @@ void Fabric::empty_links(Node& node, Inbox& inbox, Worker& w) {
     for (std::size_t channel = first; channel < first + slots_; ++channel) {
       const Message* const m = links.pop(channel, sent);
       if (m == nullptr) continue;
-      __builtin_prefetch(m);
+      __builtin_prefetch(m, 1);
       room[size++] = m;
     }
   }
@@ -231,13 +231,14 @@ void Fabric::expect_blocks(NodeId rank, const Inbox& inbox) const noexcept {
 
 [[gnu::noinline]] void Fabric::adopt_all(Worker& w, NodeId rank) const {
   w.unsettled = 0;
-  for (const Message* m : w.inbox->messages()) {
-    const std::span<const BlockId> ids = m->blocks();
-    const Slot* const slots = MessageArena::slots(*m);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (slots[i] == 0) continue;  // passed on
-      const std::uint32_t bucket = i == 0 ? MessageArena::first_bucket(*m) : placement_.bucket(ids[i]);
-      if (!store_.adopt_at(*w.stock, rank, bucket, ids[i], slots[i])) ++w.duplicates;
+  for (std::size_t i = 0; i < w.inbox->size; ++i) {
+    const Message& m = *w.inbox->room[i];
+    const std::span<const BlockId> ids = m.blocks();
+    const Slot* const slots = MessageArena::slots(m);
+    for (std::size_t b = w.inbox->passed[i]; b < ids.size(); ++b) {
+      if (slots[b] == 0) continue;  // passed on, alone
+      const std::uint32_t bucket = b == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[b]);
+      if (!store_.adopt_at(*w.stock, rank, bucket, ids[b], slots[b])) ++w.duplicates;
     }
   }
 }
@@ -254,29 +255,22 @@ void Fabric::expect_blocks(NodeId rank, const Inbox& inbox) const noexcept {
   return nullptr;
 }
 
-/// The slots of blocks that are a part of a message not yet adopted, none of them passed on before; null if they are not.
-Slot* Fabric::slots_just_arrived(const Worker& w, std::span<const BlockId> blocks) const {
+/// The slots of blocks that a message not yet adopted has brought, if those before them in it have been passed on already; else null. Takes them
+/// for passed on from now.
+Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) const {
   if (w.unsettled == 0 || !unique_ || blocks.empty()) return nullptr;
-  for (const Message* m : w.inbox->messages()) {
-    const std::span<const BlockId> ids = m->blocks();
+  for (std::size_t i = 0; i < w.inbox->size; ++i) {
+    const Message& m = *w.inbox->room[i];
+    const std::span<const BlockId> ids = m.blocks();
     const auto before = std::less<const BlockId*>();
     if (before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
-    Slot* const slots = MessageArena::slots(const_cast<Message&>(*m)) + (blocks.data() - ids.data());  // ours alone since it arrived
-    return std::find(slots, slots + blocks.size(), Slot{0}) == slots + blocks.size() ? slots : nullptr;
+    const auto first = static_cast<std::size_t>(blocks.data() - ids.data());
+    Slot* const slots = MessageArena::slots(const_cast<Message&>(m)) + first;  // ours alone since it arrived
+    if (first != w.inbox->passed[i] || slots[0] == 0) return nullptr;
+    w.inbox->passed[i] += static_cast<std::uint32_t>(blocks.size());
+    return slots;
   }
   return nullptr;
-}
-
-/// Copies such blocks to new slots, the next receiver's.
-void Fabric::pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Message& m) {
-  Slot* const slots = MessageArena::slots(m);
-  MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
-  BlockStore::Stock& stock = *w.stock;
-  const bool uniform = placement_.uniform();
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (i + copies_ahead < blocks.size()) store_.prefetch(from[i + copies_ahead]);
-    slots[i] = store_.copy_and_give_back(stock, std::exchange(from[i], 0), uniform ? block_bytes_ : placement_.bytes(blocks[i]));
-  }
 }
 
 /// One block over one channel of a packet-switched machine: the hot path of everything that is written in the constant model.
@@ -308,8 +302,7 @@ void Fabric::pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Mes
     *link = 0;
     --w.unsettled;
   } else {
-    to = store_.take(*w.stock);
-    store_.copy(to, from, bytes);
+    to = store_.copy_to_new(*w.stock, from, bytes);
     if (release) store_.release_at(*w.stock, link);
     else w.copied = true;
   }
@@ -341,13 +334,15 @@ void Fabric::pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Mes
   copy_few(MessageArena::header(m), header);
   if (!path.legal) w.suspect = true;
   if (!blocks.empty() && !release) w.copied = true;
-  if (Slot* const arrived = release && path.legal ? slots_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
-    pass_on(w, blocks, arrived, m);
-  } else {
+  Slot* const slots = MessageArena::slots(m);
+  const Slot* from = release && path.legal ? take_just_arrived(w, blocks) : nullptr;
+  if (from == nullptr) {
     settle(w, source);
-    if (!find_all(w, source, blocks, m) || !path.legal) return;
-    copy_all(w, source, blocks, MessageArena::slots(m), release);
+    if (!find_all(w, source, blocks, slots, release && path.legal) || !path.legal) return;
+    from = slots;
   }
+  if (!blocks.empty()) MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
+  copy_all(w, blocks, from, slots, release);
   if (blocks.empty()) ++w.step.control_messages;
   w.step.messages += 1;
   w.step.bytes += bytes;
@@ -477,13 +472,11 @@ Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
   return path;
 }
 
-/// Writes to the message where the sender holds the blocks; false, with a violation, if it does not hold one of them.
-bool Fabric::find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Message& m) {
-  Slot* const slots = MessageArena::slots(m);
+/// Writes to the message where the sender holds the blocks, and takes them away from it if it releases them; false, with a violation, if it does not
+/// hold one of them.
+bool Fabric::find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release) {
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const std::uint32_t bucket = placement_.bucket(blocks[i]);
-    if (i == 0) MessageArena::first_bucket(m) = bucket;
-    slots[i] = bucket == Placement::no_bucket ? 0 : store_.find_at(source, bucket, blocks[i]);
+    slots[i] = release ? store_.take_away(source, blocks[i]) : store_.find(source, blocks[i]);
     if (slots[i] != 0) continue;
     not_held(w, source, blocks[i]);
     return false;
@@ -498,15 +491,14 @@ bool Fabric::find_all(Worker& w, NodeId source, std::span<const BlockId> blocks,
                               ", which it does not hold"});
 }
 
-/// Copies the blocks to new slots, the receiver's, and replaces the sender's slots by them.
-void Fabric::copy_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release) {
+/// Copies blocks to new slots, the receiver's; frees those they were in if they are released. `to` may be `from`.
+void Fabric::copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release) {
+  BlockStore::Stock& stock = *w.stock;
   const bool uniform = placement_.uniform();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (i + copies_ahead < blocks.size()) store_.prefetch(slots[i + copies_ahead]);
-    const Slot to = store_.take(*w.stock);
-    store_.copy(to, slots[i], uniform ? block_bytes_ : placement_.bytes(blocks[i]));
-    slots[i] = to;
-    if (release) store_.release(*w.stock, source, blocks[i]);
+    if (i + copies_ahead < blocks.size()) store_.prefetch(from[i + copies_ahead]);
+    const Bytes bytes = uniform ? block_bytes_ : placement_.bytes(blocks[i]);
+    to[i] = release ? store_.copy_and_give_back(stock, from[i], bytes) : store_.copy_to_new(stock, from[i], bytes);
   }
 }
 

@@ -70,18 +70,17 @@ class Fabric final : public Network {
   // A node is run in stages, some nodes apart, so that what the next stage looks at is on its way from memory meanwhile.
 
   /// Fetches what a node's number leads to.
-  void expect(NodeId rank, const Node& node) const noexcept {
+  void expect(NodeId rank, const Node& node) noexcept {
     __builtin_prefetch(&node);
+    if (now_ == 0 || arrived(rank) == 0) return;
     channels_.prefetch(rank);
     if (links_) links_->prefetch_all(std::size_t{rank} * slots_, slots_);
   }
   /// Fills an inbox with what was sent to the node in the last step, by (in-channel, source), and fetches the messages.
   void receive(Node& node, Inbox& inbox, Worker& w) {
     inbox.size = 0;
-    if (now_ == 0) return;
-    std::uint8_t& arrived = arrived_[2 * std::size_t{node.rank()} + ((now_ - 1) & 1U)];
-    if (arrived == 0) return;
-    arrived = 0;
+    if (now_ == 0 || arrived(node.rank()) == 0) return;
+    arrived(node.rank()) = 0;
     empty_links(node, inbox, w);
   }
   /// Fetches the blocks that have arrived.
@@ -89,6 +88,7 @@ class Fabric final : public Network {
   /// The program of a node begins to look at its inbox.
   void open(Inbox& inbox, Worker& w) const noexcept {
     w.inbox = &inbox;
+    for (std::size_t i = 0; i < inbox.size; ++i) inbox.passed[i] = 0;
     w.unsettled = inbox.size;
     w.in_turn = 0;
   }
@@ -134,12 +134,15 @@ class Fabric final : public Network {
     std::int32_t turn;  // its place in the machine's routing order
   };
 
+  /// Whether something was sent to a node in the last step.
+  std::uint8_t& arrived(NodeId rank) noexcept { return arrived_[2 * std::size_t{rank} + ((now_ + 1) & 1U)]; }
+
   static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
 
   void empty_links(Node& node, Inbox& inbox, Worker& w);
   void adopt_all(Worker& w, NodeId rank) const;
   const Message* just_arrived_alone(Worker& w, BlockId id) const noexcept;
-  Slot* slots_just_arrived(const Worker& w, std::span<const BlockId> blocks) const;
+  Slot* take_just_arrived(Worker& w, std::span<const BlockId> blocks) const;
 
   void send_one(Worker& w, NodeId source, Leg leg, BlockId id, bool release);
   void refuse_one(Worker& w, NodeId source, Leg leg, BlockId id);
@@ -155,9 +158,8 @@ class Fabric final : public Network {
   static RouteView moving_legs(RouteView route, std::vector<Leg>& scratch);
   Path follow(Worker& w, NodeId source, RouteView legs);
 
-  bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Message& m);
-  void copy_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release);
-  void pass_on(Worker& w, std::span<const BlockId> blocks, Slot* from, Message& m);
+  bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release);
+  void copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release);
   void not_held(Worker& w, NodeId source, BlockId id);
 
   const Machine& machine_;

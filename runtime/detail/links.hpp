@@ -60,7 +60,7 @@ class ExclusiveLinks {
   void prefetch(std::size_t channel) const noexcept { __builtin_prefetch(&queues_[channel], 1); }
   void prefetch_all(std::size_t channel, std::size_t count) const noexcept {
     const auto* const first = reinterpret_cast<const std::byte*>(queues_.data() + channel);
-    for (std::size_t at = 0; at < count * sizeof(Queue); at += 64) __builtin_prefetch(first + at);
+    for (std::size_t at = 0; at < count * sizeof(Queue); at += 64) __builtin_prefetch(first + at, 1);
   }
 
   void clear() {

@@ -20,8 +20,9 @@
 namespace torus::detail {
 
 /// What has arrived for a node, in order; room for all its in-channels.
-struct Inbox {
+struct alignas(64) Inbox {
   std::vector<const Message*> room;
+  std::vector<std::uint32_t> passed;  // of each message, so many of its first blocks have been passed on as parts of bundles
   std::size_t size = 0;
 
   std::span<const Message* const> messages() const noexcept { return {room.data(), size}; }
@@ -63,7 +64,7 @@ struct alignas(128) Worker {
   MessageArena arenas[2];                // of even and odd steps
   Inbox* inbox = nullptr;                // of the node that runs
   std::size_t in_turn = 0;               // of its messages, the one that is likely to be passed on next
-  std::vector<Inbox> inboxes{4 * nodes_between_stages};  // of that node and those that run after it; a power of two
+  std::vector<Inbox> inboxes;            // of that node and those that run after it; a power of two
   std::vector<BlockId> held;             // what Node::blocks() showed last
   std::vector<Leg> legs;                 // scratch of send(): a route without its idle legs
   std::vector<Sent> sent;                // messages not yet posted
@@ -72,6 +73,15 @@ struct alignas(128) Worker {
   std::vector<NodeId> nodes;             // of the groups that it is going to run
   alignas(64) std::atomic<std::uint64_t> cursor{0};  // next item of this worker's share; others steal here
   std::uint64_t share_end = 0;
+
+  /// Room for `most` messages in each. To be called by the worker's own thread: then the allocator keeps the memory apart from other threads'.
+  void make_inboxes(std::size_t most) {
+    inboxes.resize(4 * nodes_between_stages);
+    for (Inbox& each : inboxes) {
+      each.room.resize(most);
+      each.passed.resize(most);
+    }
+  }
 
   /// Forgets the last run; keeps the memory.
   void begin_run() {
