@@ -245,7 +245,7 @@ class Engine::Impl {
       if (shuffled) shuffle(active_nodes_);
     }
     const std::uint64_t items = by_node ? active_nodes_.size() : groups_.size();
-    const std::uint64_t most = by_node ? items : groups_at_once;
+    const std::uint64_t most = by_node ? std::max<std::uint64_t>(1, items) : groups_at_once;
     if (workers.size() == 1 || not_worth_a_barrier(expected)) {
       for (std::uint64_t item = 0; item < items; item += most) run_items(by_node, item, std::min(item + most, items), workers[0]);
       fabric_->store().fence();

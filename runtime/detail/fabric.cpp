@@ -335,14 +335,15 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   if (!path.legal) w.suspect = true;
   if (!blocks.empty() && !release) w.copied = true;
   Slot* const slots = MessageArena::slots(m);
-  const Slot* from = release && path.legal ? take_just_arrived(w, blocks) : nullptr;
-  if (from == nullptr) {
+  if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
+    copy_all(w, blocks, arrived, slots, true);
+    *arrived = 0;  // for brings_alone()
+  } else {
     settle(w, source);
     if (!find_all(w, source, blocks, slots, release && path.legal) || !path.legal) return;
-    from = slots;
+    copy_all(w, blocks, slots, slots, release);
   }
   if (!blocks.empty()) MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
-  copy_all(w, blocks, from, slots, release);
   if (blocks.empty()) ++w.step.control_messages;
   w.step.messages += 1;
   w.step.bytes += bytes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Messages of several blocks: what arrives is the node's, whether it is passed on at once, in part, twice, or asked for first.
+#include <span>
 #include <vector>
 
 #include "tests/support/catch.hpp"
@@ -90,6 +91,43 @@ TEST_CASE("what has been passed on cannot be sent again", "[unit]") {
     CHECK(result.violations.front().offence == Offence::block_not_held);
     CHECK(result.violations.front().node == 3);
   }
+}
+
+TEST_CASE("a block that has come alone can be passed on once, with a header or without", "[unit]") {
+  for (const bool header_first : {false, true}) {
+    for (const bool header_then : {false, true}) {
+      const auto program = [=](Node& self) -> Program {
+        const BlockId block = 0 * 4 + 2;
+        if (self.rank() == 0) self.forward({{0, +1}}, {&block, 1});
+        const std::vector<Word> some{7};
+        const std::span<const Word> none;
+        for (const Message& m : co_await self.step()) {
+          self.forward({{0, +1}}, m.blocks(), header_first ? std::span<const Word>(some) : none);
+          self.forward({{0, -1}}, m.blocks(), header_then ? std::span<const Word>(some) : none);
+        }
+        co_await self.step();
+      };
+      RunOptions options;
+      options.executor = ExecutorKind::serial;
+      const RunResult result = Engine(ring4, Placement::personalised(4, 24), options).run(program);
+      CAPTURE(header_first, header_then);
+      REQUIRE(result.violations.size() == 1);
+      CHECK(result.violations.front().offence == Offence::block_not_held);
+      CHECK(result.violations.front().node == 1);
+    }
+  }
+}
+
+TEST_CASE("the parts of what has arrived can be passed on in any order", "[unit]") {
+  std::vector<std::vector<bool>> held(4);
+  const RunResult result = after_one_hop([&](Node& self, const Message& m) {
+    self.forward({{0, -1}}, m.blocks().subspan(1, 1));
+    self.forward({{0, +1}}, m.blocks().first(1));
+    for (const BlockId id : m.blocks()) held[self.rank()].push_back(self.holds(id));
+  });
+  CHECK(result.violations.empty());
+  CHECK(result.duplicates == 0);
+  for (const std::vector<bool>& each : held) CHECK(each == std::vector<bool>{false, false, true});
 }
 
 TEST_CASE("copies that a node has kept are noticed when the block comes back, whatever is passed on", "[unit]") {
