@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: MIT
 /// Does the stress find what is wrong? Algorithms with one plausible bug each, which it must find, shrink and name.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/folder.hpp"
+#include "tools/torus/crash.hpp"
 #include "tools/torus/stress.hpp"
 
 using namespace torus;
@@ -13,7 +23,7 @@ using namespace torus::command;
 
 namespace {
 
-enum class Bug { none, wrap, tie, extent_of_two, formula, not_reproducible, throws };
+enum class Bug { none, wrap, tie, extent_of_two, formula, not_reproducible, throws, crashes };
 
 std::atomic<Word> global_counter{0};  // what no program should have: state that nodes share
 
@@ -35,6 +45,7 @@ void pass_on(Node& self, Bug bug, Dimension first) {
     }
     const std::int32_t hops = bug == Bug::extent_of_two && n == 2 ? 3 : 1;  // goes round once more
     if (bug == Bug::throws && n == 3 && gone == 1) throw std::runtime_error("three is too many");
+    if (bug == Bug::crashes && n == 3) std::abort();
     if (bug == Bug::not_reproducible)
       self.send({{d, hops}}, self.blocks(), std::vector<Word>(global_counter++ % 2));
     else
@@ -160,6 +171,29 @@ TEST_CASE("an exception in a program is a failure like any other", "[conformance
   REQUIRE(outcome.failures.size() == 1);
   CHECK(outcome.failures.front().what == "exception: three is too many");
   CHECK(outcome.failures.front().shrunk->machine.topology == Topology::parse("3"));
+}
+
+TEST_CASE("a crash leaves the command that repeats it", "[conformance]") {
+  const support::Folder folder;
+  const std::string err = folder.file("err");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
+    ::signal(SIGABRT, SIG_DFL);  // not the test framework's
+    tell_what_crashed();
+    const Algorithm algorithm = walk<Bug::crashes>();
+    stressed(algorithm, 100);
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGABRT);
+  const std::string told = support::text_of_file(err);
+  CAPTURE(told);
+  CHECK(told.starts_with("torus: crashed; repeat it with: torus run broadcast --on "));
+  CHECK(told.find("--algorithm walk-on ") != std::string::npos);
+  CHECK(std::count(told.begin(), told.end(), '\n') == 1);
 }
 
 TEST_CASE("the same seed gives the same table on every executor and number of threads", "[conformance]") {

@@ -11,6 +11,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/figures.hpp"
+#include "tools/torus/crash.hpp"
 #include "tools/torus/emulation.hpp"
 
 namespace torus::command {
@@ -44,12 +45,16 @@ struct Turn {
 }  // namespace
 
 std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result) {
+  now_running(command_line(stress_case.setting));
   Emulation first = emulate_safely(stress_case.setting, false);
+  now_running({});
   if (first.failure) return Fault{*first.failure, command_line(stress_case.setting)};
   Setting again = stress_case.setting;
   again.executor = stress_case.other;
   again.threads = stress_case.other_threads;
+  now_running(command_line(again) + " --judge");
   const Emulation second = emulate_safely(again, true);
+  now_running({});
   if (second.failure) return Fault{*second.failure, command_line(again) + " --judge"};
   if (!same(first.result, second.result)) {
     return Fault{

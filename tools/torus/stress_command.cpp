@@ -9,6 +9,7 @@
 #include "runtime/figures.hpp"
 #include "runtime/output_file.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/crash.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/stress.hpp"
@@ -88,6 +89,7 @@ int run_stress(const StressArguments& arguments) {
   std::optional<OutputFile> csv;
   if (!arguments.csv.empty()) csv.emplace(arguments.csv);
 
+  tell_what_crashed();
   const StressOutcome outcome = stress(options);
   progress.clear();
   if (csv && !outcome.interrupted) {
