@@ -53,7 +53,7 @@ class BlockStore {
         chained_{!placement.one_block_a_bucket()},
         streaming_{streaming},
         stride_{stride_for(placement.longest())},
-        chunk_{std::max<std::uint64_t>(1, std::min<std::uint64_t>((std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_, 64), expected / (8 * workers) + 1))},
+        chunk_{std::max<std::uint64_t>(1, std::min<std::uint64_t>((std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_, 64), expected / (std::uint64_t{8} * workers) + 1))},
         stocks_(workers) {
     const std::uint64_t most = std::min<std::uint64_t>(0xfffffffeU, most_bytes / (stride_ + slot_overhead));
     capacity_ = most + 1;  // address space only
