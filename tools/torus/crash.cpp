@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <cstring>
 
 namespace torus::command {
 namespace {
@@ -48,7 +47,7 @@ void tell_what_crashed() {
 void now_running(std::string_view command) noexcept {
   running_bytes.store(0);
   const std::size_t bytes = std::min(command.size(), running.size());
-  std::memcpy(running.data(), command.data(), bytes);
+  std::copy_n(command.data(), bytes, running.data());
   running_bytes.store(bytes);
 }
 
