@@ -32,7 +32,7 @@ using Slot = std::uint32_t;
 class BlockStore {
   /// What block a held slot has, and the next slot of its bucket.
   struct Facts {
-    std::uint32_t id;  // all of it where several blocks share a bucket; elsewhere the bucket says it
+    BlockId id;
     Slot next;
   };
 
@@ -108,7 +108,7 @@ class BlockStore {
     Slot* link = table_.data() + (std::size_t{node} * buckets_ + bucket);
     if (!chained_) return link;
     Facts* const facts = facts_.data();
-    for (Slot slot = *link; slot != 0 && facts[slot].id != static_cast<std::uint32_t>(id); slot = *link) link = &facts[slot].next;
+    for (Slot slot = *link; slot != 0 && facts[slot].id != id; slot = *link) link = &facts[slot].next;
     return link;
   }
 
@@ -150,7 +150,7 @@ class BlockStore {
       give_back(stock, slot);
       return false;
     }
-    facts_[slot] = {static_cast<std::uint32_t>(id), first};  // at most one block in an unchained bucket: first is 0 there
+    facts_[slot] = {id, first};  // at most one block in an unchained bucket: first is 0 there
     head = slot;
     return true;
   }
@@ -181,7 +181,7 @@ class BlockStore {
     const Slot* table = &table_[std::size_t{node} * buckets_];
     for (std::uint32_t bucket = 0; bucket < buckets_; ++bucket) {
       for (Slot slot = table[bucket]; slot != 0; slot = facts_[slot].next) {
-        f(chained_ ? BlockId{facts_[slot].id} : placement_->in_bucket(bucket), slot);
+        f(facts_[slot].id, slot);
       }
     }
   }

@@ -73,10 +73,9 @@ class ChannelTable {
 
   std::size_t index_of(const ChannelEntry& entry) const noexcept { return static_cast<std::size_t>(&entry - entries_.data()); }
 
-  /// Calls f(entry) for each channel of a leg that starts at `from`, whose coordinate there is `x`, in order, while f returns true. The leg must not
-  /// leave a line.
+  /// Calls f(entry) for each channel of a leg that starts at `from`, whose coordinate there is `x`, in order. The leg must not leave a line.
   template <class F>
-  bool each(NodeId from, std::int32_t x, const Leg& leg, F&& f) noexcept {
+  void each(NodeId from, std::int32_t x, const Leg& leg, F&& f) noexcept {
     const auto d = static_cast<std::size_t>(leg.dimension);
     const auto slot = static_cast<std::uint32_t>(topology_->slot(leg.dimension, leg.hops));
     if (topology_->wiring(leg.dimension) == Wiring::complete) return f(entries_[index(from, slot)]);
@@ -97,12 +96,11 @@ class ChannelTable {
     }
     const std::int32_t sign = leg.hops > 0 ? 1 : -1;
     for (std::int32_t left = leg.hops * sign; left > 0; --left) {
-      if (!f(entries_[first + static_cast<std::size_t>(x) * pitch])) return false;
+      f(entries_[first + static_cast<std::size_t>(x) * pitch]);
       x += sign;
       if (x == n) x = 0;
       if (x < 0) x = n - 1;
     }
-    return true;
   }
 
   /// Claims a channel for one message in an epoch. False if another message has it. Any worker.

@@ -38,8 +38,7 @@ void copy_few(T* to, std::span<const T> from) noexcept {
 }  // namespace
 
 Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_bytes, unsigned workers, bool streaming)
-    : machine_{machine},
-      placement_{placement},
+    : placement_{placement},
       topology_{machine.topology},
       slots_{static_cast<std::uint32_t>(topology_.channel_slots())},
       ports_{machine.ports},
@@ -460,7 +459,6 @@ Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
     channels_.each(path.destination, x, leg, [&](ChannelEntry& entry) {
       __builtin_prefetch(&entry, 1);
       w.channels.push_back(&entry);
-      return true;
     });
     path.destination += static_cast<NodeId>(end - x) * topology_.stride(leg.dimension);
     path.hops += axis.wiring == Wiring::complete ? 1 : static_cast<std::uint32_t>(length);
@@ -516,7 +514,6 @@ std::uint64_t Fabric::share_channels(const std::vector<const Message*>& messages
         entry.bytes += m->bytes();
         most = std::max(most, ++shared_messages_[i]);
         record.most_bytes = std::max(record.most_bytes, shared_bytes_[i] += m->bytes());
-        return true;
       });
       at = *topology_.neighbour(at, leg.dimension, leg.hops);
     }

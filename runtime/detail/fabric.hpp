@@ -162,7 +162,6 @@ class Fabric final : public Network {
   void copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release);
   void not_held(Worker& w, NodeId source, BlockId id);
 
-  const Machine& machine_;
   const Placement& placement_;
   const Topology& topology_;
   const std::uint32_t slots_;

@@ -24,16 +24,21 @@ bool same(const RunResult& a, const RunResult& b) noexcept {
          a.max_channel_load == b.max_channel_load && a.channel_bytes_sum == b.channel_bytes_sum && a.model_time_s == b.model_time_s;
 }
 
+/// What repeats a run.
+std::string command_of(const Setting& setting, bool judge) { return command_line(setting) + (judge ? " --judge" : ""); }
+
 Emulation emulate_safely(const Setting& setting, bool judge) {
   EmulationOptions options;
   options.judge = judge;
+  Emulation emulation;
+  now_running(command_of(setting, judge));
   try {
-    return emulate(setting, options);
+    emulation = emulate(setting, options);
   } catch (const std::exception& error) {
-    Emulation emulation;
     emulation.failure = std::string("exception: ") + error.what();
-    return emulation;
   }
+  now_running({});
+  return emulation;
 }
 
 struct Turn {
@@ -45,17 +50,13 @@ struct Turn {
 }  // namespace
 
 std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result) {
-  now_running(command_line(stress_case.setting));
   Emulation first = emulate_safely(stress_case.setting, false);
-  now_running({});
-  if (first.failure) return Fault{*first.failure, command_line(stress_case.setting)};
+  if (first.failure) return Fault{*first.failure, command_of(stress_case.setting, false)};
   Setting again = stress_case.setting;
   again.executor = stress_case.other;
   again.threads = stress_case.other_threads;
-  now_running(command_line(again) + " --judge");
   const Emulation second = emulate_safely(again, true);
-  now_running({});
-  if (second.failure) return Fault{*second.failure, command_line(again) + " --judge"};
+  if (second.failure) return Fault{*second.failure, command_of(again, true)};
   if (!same(first.result, second.result)) {
     return Fault{
         fmt::format("executor {} with {} threads and executor {} with {} do not agree: digests {:016x} and {:016x}, {} and {} steps",
