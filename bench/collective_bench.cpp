@@ -222,7 +222,9 @@ void register_benchmarks(const Settings& settings) {
   };
   for (const unsigned workers : threads) {
     for (const char* algorithm : {"tsai-mckinley", "wang-tseng", "flood"}) {
-      for (const Bytes bytes : {65536U, 4096U}) add_ratio(algorithm, "16x16x16", bytes, workers);
+      for (const char* shape : {"16x16x16", "64x64"}) {
+        for (const Bytes bytes : {65536U, 4096U}) add_ratio(algorithm, shape, bytes, workers);
+      }
       if (settings.large) add_ratio(algorithm, "1024x1024", 4096, workers, true);
     }
   }

@@ -89,6 +89,12 @@ class Placement {
     }
     return id;
   }
+  /// The block of a bucket, where one_block_a_bucket().
+  BlockId in_bucket(std::uint32_t bucket) const noexcept {
+    if (kind_ != Kind::several_sources) return first_id_ + bucket;
+    const std::uint32_t source = segments_.divide(bucket);
+    return sources_[source] * segments_.value() + (bucket - source * segments_.value());
+  }
   bool one_block_a_bucket() const noexcept { return kind_ != Kind::personalised && kind_ != Kind::resident; }
 
  private:

@@ -12,6 +12,7 @@
 
 #include "runtime/auditor.hpp"
 #include "runtime/detail/active_set.hpp"
+#include "runtime/detail/arrival_flags.hpp"
 #include "runtime/detail/fabric.hpp"
 #include "runtime/detail/region.hpp"
 #include "runtime/detail/worker.hpp"
@@ -46,8 +47,9 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
   constexpr Bytes usual_frame = 384;
   MemoryEstimate estimate;
   estimate.payload = blocks * detail::BlockStore::stride_for(placement.longest());
-  estimate.blocks = blocks * detail::BlockStore::slot_overhead + nodes * placement.buckets() * detail::BlockStore::bucket_overhead;
-  estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * (link + sizeof(detail::ChannelEntry))) + 2 * ActiveSet::bytes_for(topology.nodes()) + nodes * 2;
+  estimate.blocks = blocks * detail::BlockStore::slot_overhead(placement) + nodes * placement.buckets() * detail::BlockStore::bucket_overhead;
+  estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * (link + sizeof(detail::ChannelEntry)) + detail::ArrivalFlags::bytes_each(slots)) +
+                   2 * ActiveSet::bytes_for(topology.nodes());
   estimate.flight = 2 * (nodes * 64 + placement.initial_total() * 8);
   estimate.programs = program_bytes;
   return estimate;
@@ -295,15 +297,16 @@ class Engine::Impl {
   void run_nodes(std::span<const NodeId> nodes, Worker& w) {
     constexpr std::size_t apart = detail::Worker::nodes_between_stages;
     const std::size_t inboxes = w.inboxes.size() - 1;
+    Node* const all = nodes_.data();
     for (std::size_t i = 0; i < nodes.size() + 3 * apart; ++i) {
-      if (i < nodes.size()) fabric_->expect(nodes[i], nodes_[nodes[i]]);
+      if (i < nodes.size()) fabric_->expect(nodes[i], all[nodes[i]]);
       if (const std::size_t at = i - apart; at < nodes.size()) {
-        Node& node = nodes_[nodes[at]];
+        Node& node = all[nodes[at]];
         fabric_->receive(node, w.inboxes[at & inboxes], w);
         expect_program(node);
       }
       if (const std::size_t at = i - 2 * apart; at < nodes.size()) fabric_->expect_blocks(nodes[at], w.inboxes[at & inboxes]);
-      if (const std::size_t at = i - 3 * apart; at < nodes.size()) run_node(nodes_[nodes[at]], w.inboxes[at & inboxes], w);
+      if (const std::size_t at = i - 3 * apart; at < nodes.size()) run_node(all[nodes[at]], w.inboxes[at & inboxes], w);
     }
     fabric_->finish_sends(w);
   }

@@ -88,7 +88,8 @@ class Node {
   /// Forgets a block. Ignored if not held.
   void release(BlockId id) { world_->network->release(*this, id); }
 
-  /// Sends blocks and control words along a route; they arrive at the start of the next step. The bytes are copied before this returns.
+  /// Sends blocks and control words along a route; they arrive at the start of the next step. What arrives are the bytes as they are
+  /// now, whatever the sender does with its own from here on.
   /// What the machine forbids is recorded as a violation and ends the run after this step.
   /// Cost: O(hops + blocks + header) and a copy of the bytes.
   void send(RouteView route, std::span<const BlockId> blocks, std::span<const Word> header = {}) {

@@ -36,9 +36,10 @@ void tell_plane(Node& self, Step step) {
   const Dimension x = dimension(self.machine(), 0);
   const Dimension y = dimension(self.machine(), 1);
   const std::int32_t s = self.extent(x) >> (step + 1);
-  self.send({{x, s}}, self.blocks());
-  self.send({{y, s}}, self.blocks());
-  self.send({{x, -s}, {y, s}}, self.blocks());
+  const std::span<const BlockId> blocks = self.blocks();
+  self.send({{x, s}}, blocks);
+  self.send({{y, s}}, blocks);
+  self.send({{x, -s}, {y, s}}, blocks);
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request& request) {

@@ -30,7 +30,7 @@ using Slot = std::uint32_t;
 /// freed slot goes to the stock of the worker that freed it and is the next to be used, still in its cache.
 /// Who may do what: a node's table only the worker that runs the node; a stock only its worker; bytes whoever holds the slot.
 class BlockStore {
-  /// What block a held slot has, and the next slot of its bucket.
+  /// What block a held slot has, and the next slot of its bucket: where several blocks share a bucket.
   struct Facts {
     BlockId id;
     Slot next;
@@ -43,7 +43,7 @@ class BlockStore {
     return static_cast<std::size_t>((longest + unit - 1) / unit * unit);
   }
   /// Bookkeeping a slot, and a bucket.
-  static constexpr std::size_t slot_overhead = sizeof(Facts);
+  static std::size_t slot_overhead(const Placement& placement) noexcept { return placement.one_block_a_bucket() ? 0 : sizeof(Facts); }
   static constexpr std::size_t bucket_overhead = 4;
 
   /// expected: slots that a run needs; more are given as long as they fit in `most_bytes`, for programs that send what is held already.
@@ -55,19 +55,19 @@ class BlockStore {
         stride_{stride_for(placement.longest())},
         chunk_{std::max<std::uint64_t>(1, std::min<std::uint64_t>((std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_, 64), expected / (std::uint64_t{8} * workers) + 1))},
         stocks_(workers) {
-    const std::uint64_t most = std::min<std::uint64_t>(0xfffffffeU, most_bytes / (stride_ + slot_overhead));
+    const std::uint64_t most = std::min<std::uint64_t>(0xfffffffeU, most_bytes / std::max<std::size_t>(1, stride_ + slot_overhead(placement)));
     capacity_ = most + 1;  // address space only
     if (capacity_ < expected) throw InputError(std::to_string(expected) + " blocks: a run holds at most 4294967294; choose a smaller shape or fewer segments");
     expected_ = std::min(expected + 2 * chunk_ * workers + 1, capacity_);
     bytes_ = Region<std::byte>(capacity_ * stride_);
-    facts_ = Region<Facts>(capacity_);
+    if (chained_) facts_ = Region<Facts>(capacity_);
     table_ = Region<Slot>(std::size_t{placement.nodes()} * buckets_);
   }
 
   /// Lets the kernel provide the memory that the run will need.
   void populate(unsigned part, unsigned parts) {
     if (stride_ > 0) bytes_.populate(expected_ * stride_, part, parts);
-    facts_.populate(expected_, part, parts);
+    if (chained_) facts_.populate(expected_, part, parts);
     table_.populate(table_.size(), part, parts);
   }
 
@@ -84,6 +84,13 @@ class BlockStore {
       stock.fresh = stock.fresh_end = 0;
     }
   }
+
+  /// A copy that is still to be made.
+  struct Copy {
+    Slot from;
+    Slot to;
+    Bytes bytes;
+  };
 
   /// A worker's slots that belong to nobody: those given back, the latest first, and a range never used.
   struct alignas(64) Stock {
@@ -150,7 +157,7 @@ class BlockStore {
       give_back(stock, slot);
       return false;
     }
-    facts_[slot] = {id, first};  // at most one block in an unchained bucket: first is 0 there
+    if (chained_) facts_[slot] = {id, first};
     head = slot;
     return true;
   }
@@ -161,7 +168,7 @@ class BlockStore {
     if (bucket == Placement::no_bucket) return 0;
     Slot* const link = link_at(node, bucket, id);
     const Slot slot = *link;
-    if (slot != 0) *link = facts_[slot].next;
+    if (slot != 0) *link = after(slot);
     return slot;
   }
   /// Takes a held block away from a node; its slot is free for the next delivery. Nothing if it is not held.
@@ -171,7 +178,7 @@ class BlockStore {
   /// The same for a block that link_at() has found.
   [[gnu::always_inline]] inline void release_at(Stock& stock, Slot* link) {
     const Slot slot = *link;
-    *link = facts_[slot].next;
+    *link = after(slot);
     give_back(stock, slot);
   }
 
@@ -180,8 +187,8 @@ class BlockStore {
   void each_held(NodeId node, F&& f) const {
     const Slot* table = &table_[std::size_t{node} * buckets_];
     for (std::uint32_t bucket = 0; bucket < buckets_; ++bucket) {
-      for (Slot slot = table[bucket]; slot != 0; slot = facts_[slot].next) {
-        f(facts_[slot].id, slot);
+      for (Slot slot = table[bucket]; slot != 0; slot = after(slot)) {
+        f(chained_ ? facts_[slot].id : placement_->in_bucket(bucket), slot);
       }
     }
   }
@@ -197,10 +204,27 @@ class BlockStore {
       std::memcpy(target, source, 64);
       return;
     }
-#if defined(__SSE2__)
-    if (streaming_ && bytes >= 512) return stream(target, source, bytes);
-#endif
+    if (streams(bytes)) return stream(target, source, bytes, {});
     if (bytes > 0) std::memcpy(target, source, bytes);
+  }
+  /// Whether blocks of so many bytes are stored past the caches.
+  bool streams(Bytes bytes) const noexcept { return streaming_ && bytes >= 512; }
+  /// Copies blocks for which streams() is true. While one source is copied to all its targets in a row, the next source is fetched, line by line.
+  void stream_all(std::span<const Copy> copies) noexcept {
+    constexpr std::size_t first_lines = 64;  // what follows them the processor fetches by itself
+    for (std::size_t i = 0; i < copies.size();) {
+      const Slot source = copies[i].from;
+      std::size_t end = i + 1;
+      while (end < copies.size() && copies[end].from == source) ++end;
+      const std::size_t targets = end - i;
+      const std::size_t lines = end < copies.size() ? std::min<std::size_t>(copies[end].bytes / 64, first_lines) : 0;
+      const std::byte* const next = lines > 0 ? at(copies[end].from) : nullptr;
+      for (std::size_t k = 0; k < targets; ++k) {
+        const std::size_t fetched = lines * k / targets;
+        stream(at(copies[i + k].to), at(source), copies[i].bytes, {next + 64 * fetched, lines * (k + 1) / targets - fetched, targets});
+      }
+      i = end;
+    }
   }
   /// After the last copy of a step: streamed bytes are visible to others once they have passed the barrier.
   void fence() const noexcept {
@@ -210,9 +234,14 @@ class BlockStore {
   }
 
   void prefetch(Slot slot) const noexcept { __builtin_prefetch(at(slot), 1); }
+  /// To the second cache.
+  void prefetch_far(Slot slot) const noexcept { __builtin_prefetch(at(slot), 1, 2); }
   void prefetch_bucket(NodeId node, std::uint32_t bucket) const noexcept { __builtin_prefetch(table_.data() + (std::size_t{node} * buckets_ + bucket), 1); }
 
  private:
+  /// The next slot of a bucket.
+  Slot after(Slot slot) const noexcept { return chained_ ? facts_[slot].next : 0; }
+
   [[gnu::cold, gnu::noinline]] static void grow(Stock& stock) {
     const auto count = static_cast<std::size_t>(stock.top - stock.base);
     stock.freed.resize(std::max<std::size_t>(1024, 2 * count));
@@ -231,11 +260,27 @@ class BlockStore {
     stock.fresh_end = static_cast<Slot>(std::min(first + chunk_, capacity_));
   }
 
-#if defined(__SSE2__)
+  /// Lines to fetch while others are copied, one for every `pitch` of those.
+  struct Ahead {
+    const std::byte* at = nullptr;
+    std::size_t lines = 0;
+    std::size_t pitch = 1;
+  };
+
   /// Stores past the cache: for payloads that nobody reads again soon and that would only push out what is read. Targets are 64-byte aligned.
-  [[gnu::noinline]] static void stream(std::byte* target, const std::byte* source, Bytes bytes) noexcept {
+  [[gnu::noinline]] static void stream(std::byte* target, const std::byte* source, Bytes bytes, Ahead ahead) noexcept {
+#if defined(__SSE2__)
     const std::size_t lines = bytes / 64;
+    std::size_t turn = 1;
     for (std::size_t i = 0; i < lines; ++i) {
+      if (--turn == 0) {
+        turn = ahead.pitch;
+        if (ahead.lines > 0) {
+          __builtin_prefetch(ahead.at);
+          ahead.at += 64;
+          --ahead.lines;
+        }
+      }
       const auto* from = reinterpret_cast<const __m128i*>(source + 64 * i);
       auto* to = reinterpret_cast<__m128i*>(target + 64 * i);
       const __m128i a = _mm_load_si128(from);
@@ -248,8 +293,11 @@ class BlockStore {
       _mm_stream_si128(to + 3, d);
     }
     std::memcpy(target + 64 * lines, source + 64 * lines, bytes - 64 * lines);
-  }
+#else
+    static_cast<void>(ahead);
+    std::memcpy(target, source, bytes);
 #endif
+  }
 
   const Placement* placement_;
   std::uint32_t buckets_;

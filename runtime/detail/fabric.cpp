@@ -12,14 +12,17 @@
 namespace torus::detail {
 namespace {
 
-/// Blocks of a message whose bytes are fetched ahead of the copy: what a core can have under way to memory.
-constexpr std::size_t copies_ahead = 24;
+/// Blocks of a message whose bytes are fetched ahead of the copy: first to the second cache, which waits for more lines at once than the first, and
+/// then to the first.
+constexpr std::size_t far_ahead = 64;
+constexpr std::size_t near_ahead = 16;
 
-/// Blocks of a message that are fetched before its receiver runs.
-constexpr std::size_t first_blocks = 16;
 
 /// Messages whose channels are on their way from memory.
 constexpr std::size_t sent_at_once = 16;
+
+/// Copies past the caches that are put off to be made together. A claim waits until all that was stored before it has left the core.
+constexpr std::size_t copies_at_once = 256;
 
 constexpr std::uint32_t no_slot = 0xffffffff;
 
@@ -28,11 +31,6 @@ template <class T>
 void copy_few(T* to, std::span<const T> from) noexcept {
   if (from.size() == 1) std::memcpy(to, from.data(), sizeof(T));
   else if (!from.empty()) std::memcpy(to, from.data(), from.size_bytes());
-}
-
-/// Whether a message brought this block alone, over one leg, and has not given it away.
-[[gnu::always_inline]] inline bool brings_alone(const Message& m, BlockId id) noexcept {
-  return MessageArena::is_one(m) && MessageArena::only_block(m) == id && MessageArena::only_slot(m) != 0;
 }
 
 }  // namespace
@@ -50,7 +48,7 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
       workers_(workers),
       store_(placement, std::max(placement.initial_total(), placement.wanted_total()), most_bytes, workers, streaming),
       channels_(machine),
-      arrived_(2 * std::size_t{topology_.nodes()}) {
+      arrived_(topology_.nodes(), slots_) {
   for (std::uint32_t i = 0; i < workers; ++i) {
     workers_[i].index = i;
     workers_[i].stock = &store_.stock(i);
@@ -91,6 +89,7 @@ void Fabric::made() noexcept {
 void Fabric::begin_run() {
   now_ = 0;
   first_epoch_ = ++epoch_;
+  shown_.store(false, std::memory_order_relaxed);
   unique_ = placement_.initial_total() == placement_.wanted_total();
   next_active_ = &active_[1];
   store_.clear();
@@ -117,7 +116,8 @@ void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
     fill_block({store_.at(slot), static_cast<std::size_t>(placement_.bytes(id))}, seed, id);
     store_.adopt(*w.stock, rank, id, slot);
   }
-  arrived_[2 * std::size_t{rank}] = arrived_[2 * std::size_t{rank} + 1] = 0;
+  arrived_.lower(rank, 0);
+  arrived_.lower(rank, 1);
   active_[0].insert(rank);
 }
 
@@ -175,6 +175,8 @@ std::span<const BlockId> Fabric::blocks(const Node& node) {
 
 std::span<std::byte> Fabric::bytes(const Node& node, BlockId id) {
   settle(worker_of(node), node.rank());
+  make_copies(worker_of(node));
+  shown_.store(true, std::memory_order_relaxed);
   const Slot slot = store_.find(node.rank(), id);
   if (slot == 0) return {};
   return {store_.at(slot), static_cast<std::size_t>(placement_.bytes(id))};
@@ -182,6 +184,7 @@ std::span<std::byte> Fabric::bytes(const Node& node, BlockId id) {
 
 void Fabric::release(Node& node, BlockId id) {
   settle(worker_of(node), node.rank());
+  make_copies(worker_of(node));
   store_.release(*worker_of(node).stock, node.rank(), id);
 }
 
@@ -198,40 +201,47 @@ void Fabric::empty_links(Node& node, Inbox& inbox, Worker& w) {
   const Message** const room = inbox.room.data();
   std::size_t size = 0;
   if (shared_) {
-    for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+    arrived_.each(node.rank(), sent, [&](std::size_t slot) {
       shared_links_.drain(first + slot, sent, [&](const Message* m) { room[size++] = m; });
-    }
+    });
   } else {
     ExclusiveLinks& links = *links_;
-    for (std::size_t channel = first; channel < first + slots_; ++channel) {
-      const Message* const m = links.pop(channel, sent);
-      if (m == nullptr) continue;
+    arrived_.each(node.rank(), sent, [&](std::size_t slot) {
+      const Message* const m = links.pop(first + slot);
       __builtin_prefetch(m, 1);
       room[size++] = m;
-    }
+    });
   }
+  arrived_.lower(node.rank(), sent);
   inbox.size = size;
   if (size > static_cast<std::size_t>(ports_)) w.suspect_receives = true;
   NodeDoor::last_arrival(node) = now_;
 }
 
-void Fabric::expect_blocks(NodeId rank, const Inbox& inbox) const noexcept {
-  for (const Message* m : inbox.messages()) {
+void Fabric::expect_blocks(NodeId rank, Inbox& inbox) const noexcept {
+  inbox.in_turn = 0;
+  for (std::size_t at = 0; at < inbox.size; ++at) {
+    const Message* const m = inbox.room[at];
+    inbox.alone[at] = Inbox::none;
+    inbox.passed[at] = 0;
     if (m->blocks().empty()) continue;
     if (MessageArena::is_one(*m)) [[likely]] {
+      if (unique_) inbox.alone[at] = MessageArena::only_block(*m);
       store_.prefetch(MessageArena::only_slot(*m));
     } else {
       const Slot* const slots = MessageArena::slots(*m);
-      for (std::size_t i = 0; i < std::min(m->blocks().size(), first_blocks); ++i) store_.prefetch(slots[i]);
+      for (std::size_t i = 0; i < std::min(m->blocks().size(), far_ahead); ++i) store_.prefetch_far(slots[i]);
     }
     if (!unique_) store_.prefetch_bucket(rank, MessageArena::first_bucket(*m));  // else most pass on without having been there
   }
+  inbox.alone[inbox.size] = Inbox::none;
 }
 
 [[gnu::noinline]] void Fabric::adopt_all(Worker& w, NodeId rank) const {
   w.unsettled = 0;
   for (std::size_t i = 0; i < w.inbox->size; ++i) {
     const Message& m = *w.inbox->room[i];
+    w.inbox->alone[i] = Inbox::none;
     const std::span<const BlockId> ids = m.blocks();
     const Slot* const slots = MessageArena::slots(m);
     for (std::size_t b = w.inbox->passed[i]; b < ids.size(); ++b) {
@@ -242,16 +252,20 @@ void Fabric::expect_blocks(NodeId rank, const Inbox& inbox) const noexcept {
   }
 }
 
-/// The message that has just brought this block alone, if it is the next in turn or among the first few and has not been adopted or passed on. Only
-/// where every block is unique: else the node might hold another copy.
-[[gnu::always_inline]] inline const Message* Fabric::just_arrived_alone(Worker& w, BlockId id) const noexcept {
-  if (w.unsettled == 0 || !unique_) return nullptr;
-  const std::span<const Message* const> messages = w.inbox->messages();
-  if (w.in_turn < messages.size() && brings_alone(*messages[w.in_turn], id)) [[likely]] return messages[w.in_turn++];
-  for (const Message* m : messages.first(std::min<std::size_t>(messages.size(), 8))) {
-    if (brings_alone(*m, id)) return m;
+/// The message that has just brought this block alone, if it is the next in turn or among the first few and has not been adopted or passed on; takes
+/// it for passed on from now. Only where every block is unique: else the node might hold another copy.
+[[gnu::always_inline]] inline const Message* Fabric::take_just_arrived_alone(Worker& w, BlockId id) const noexcept {
+  Inbox& inbox = *w.inbox;
+  std::size_t at = inbox.in_turn;
+  if (inbox.alone[at] != id) [[unlikely]] {
+    const std::size_t few = std::min<std::size_t>(inbox.size, 8);
+    for (at = 0; at < few && inbox.alone[at] != id;) ++at;
+    if (at == few) return nullptr;
+  } else {
+    inbox.in_turn = at + 1;
   }
-  return nullptr;
+  inbox.alone[at] = Inbox::none;
+  return inbox.room[at];
 }
 
 /// The slots of blocks that a message not yet adopted has brought, if those before them in it have been passed on already; else null. Takes them
@@ -267,16 +281,26 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     Slot* const slots = MessageArena::slots(const_cast<Message&>(m)) + first;  // ours alone since it arrived
     if (first != w.inbox->passed[i] || slots[0] == 0) return nullptr;
     w.inbox->passed[i] += static_cast<std::uint32_t>(blocks.size());
+    w.inbox->alone[i] = Inbox::none;
     return slots;
   }
   return nullptr;
+}
+
+/// Copies a block that its sender keeps to a new slot, the receiver's: at once, or with others if it is stored past the caches.
+[[gnu::always_inline]] inline Slot Fabric::copy_kept(Worker& w, Slot from, Bytes bytes) {
+  if (!store_.streams(bytes) || shown_.load(std::memory_order_relaxed)) return store_.copy_to_new(*w.stock, from, bytes);
+  const Slot to = store_.take(*w.stock);
+  w.copies.push_back({from, to, bytes});
+  if (w.copies.size() >= copies_at_once) make_copies(w);
+  return to;
 }
 
 /// One block over one channel of a packet-switched machine: the hot path of everything that is written in the constant model.
 [[gnu::always_inline]] inline void Fabric::send_one(Worker& w, NodeId source, Leg leg, BlockId id, bool release) {
   const Bytes bytes = block_bytes_;
   const std::uint32_t out = out_slot(leg);
-  const Message* const brought = release ? just_arrived_alone(w, id) : nullptr;
+  const Message* const brought = release ? take_just_arrived_alone(w, id) : nullptr;
   Slot* link = nullptr;  // what names the block's slot here: the message that brought it, or the node's table
   std::uint32_t bucket = 0;
   if (brought != nullptr) [[likely]] {
@@ -301,9 +325,13 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     *link = 0;
     --w.unsettled;
   } else {
-    to = store_.copy_to_new(*w.stock, from, bytes);
-    if (release) store_.release_at(*w.stock, link);
-    else w.copied = true;
+    to = copy_kept(w, from, bytes);
+    if (release) {
+      make_copies(w);
+      store_.release_at(*w.stock, link);
+    } else {
+      w.copied = true;
+    }
   }
   MessageArena::only_slot(m) = to;
   ++w.single_blocks;
@@ -336,7 +364,6 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   Slot* const slots = MessageArena::slots(m);
   if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
     copy_all(w, blocks, arrived, slots, true);
-    *arrived = 0;  // for brings_alone()
   } else {
     settle(w, source);
     if (!find_all(w, source, blocks, slots, release && path.legal) || !path.legal) return;
@@ -363,15 +390,20 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
 void Fabric::post(Worker& w) {
   const bool alone = packet_ || workers_.size() == 1;  // under packet switching only their own node can claim channels
   std::size_t channel = 0;
-  for (const Sent& sent : w.sent) {
+  // All claims before the first delivery: a claim waits for the stores before it, and those of a delivery go far.
+  for (Sent& sent : w.sent) {
     bool free = true;
     for (; channel < sent.channels_end; ++channel) {
       ChannelEntry& entry = *w.channels[channel];
       const Bytes bytes = sent.message->bytes();
       free &= shared_ || (alone ? ChannelTable::claim_own(entry, epoch_, bytes) : ChannelTable::claim(entry, epoch_, bytes));
     }
-    if (free) deliver(w, *sent.message, sent.destination, sent.in_slot);
-    else w.suspect = true;
+    if (free) continue;
+    sent.message = nullptr;
+    w.suspect = true;
+  }
+  for (const Sent& sent : w.sent) {
+    if (sent.message != nullptr) deliver(w, *sent.message, sent.destination, sent.in_slot);
   }
   w.sent.clear();
   w.channels.clear();
@@ -381,14 +413,13 @@ void Fabric::post(Worker& w) {
 [[gnu::always_inline]] inline void Fabric::deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot) {
   const std::size_t in_channel = std::size_t{destination} * slots_ + in_slot;
   bool room = false;
-  if (links_) [[likely]] room = links_->push(in_channel, &m, now_);
+  if (links_) [[likely]] room = links_->push(in_channel, &m);
   else room = shared_links_.push(in_channel, &m);
   if (!room) [[unlikely]] {
     w.suspect = true;  // which of several senders' messages finds no room is chance: the auditor counts them
     return;
   }
-  // Read after the barrier.
-  std::atomic_ref(arrived_[2 * std::size_t{destination} + (now_ & 1U)]).store(1, std::memory_order_relaxed);
+  arrived_.raise(destination, in_slot, now_);
   if (next_active_->insert(destination)) ++w.activated;
 }
 
@@ -466,6 +497,7 @@ Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
   if (path.hops == 0 || (packet_ && path.hops > 1)) return path;
   path.in_slot = static_cast<std::uint32_t>(topology_.slot(legs.back().dimension, legs.back().hops));
   if (links_) links_->prefetch(std::size_t{path.destination} * slots_ + path.in_slot);
+  arrived_.prefetch(path.destination, now_);
   next_active_->prefetch(path.destination);
   path.legal = true;
   return path;
@@ -494,10 +526,12 @@ bool Fabric::find_all(Worker& w, NodeId source, std::span<const BlockId> blocks,
 void Fabric::copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release) {
   BlockStore::Stock& stock = *w.stock;
   const bool uniform = placement_.uniform();
+  if (release) make_copies(w);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (i + copies_ahead < blocks.size()) store_.prefetch(from[i + copies_ahead]);
+    if (i + far_ahead < blocks.size()) store_.prefetch_far(from[i + far_ahead]);
+    if (i + near_ahead < blocks.size()) store_.prefetch(from[i + near_ahead]);
     const Bytes bytes = uniform ? block_bytes_ : placement_.bytes(blocks[i]);
-    to[i] = release ? store_.copy_and_give_back(stock, from[i], bytes) : store_.copy_to_new(stock, from[i], bytes);
+    to[i] = release ? store_.copy_and_give_back(stock, from[i], bytes) : copy_kept(w, from[i], bytes);
   }
 }
 

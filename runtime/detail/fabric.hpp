@@ -12,6 +12,7 @@
 
 #include "runtime/block.hpp"
 #include "runtime/detail/active_set.hpp"
+#include "runtime/detail/arrival_flags.hpp"
 #include "runtime/detail/block_store.hpp"
 #include "runtime/detail/channel_table.hpp"
 #include "runtime/detail/links.hpp"
@@ -72,25 +73,23 @@ class Fabric final : public Network {
   /// Fetches what a node's number leads to.
   void expect(NodeId rank, const Node& node) noexcept {
     __builtin_prefetch(&node);
-    if (now_ == 0 || arrived(rank) == 0) return;
+    if (now_ == 0 || !arrived_.any(rank, now_ - 1)) return;
     channels_.prefetch(rank);
-    if (links_) links_->prefetch_all(std::size_t{rank} * slots_, slots_);
+    if (!links_) return;
+    if (arrived_.several(rank, now_ - 1)) links_->prefetch_all(std::size_t{rank} * slots_, slots_);
+    else arrived_.each(rank, now_ - 1, [&](std::size_t slot) { links_->prefetch_all(std::size_t{rank} * slots_ + slot, 1); });
   }
   /// Fills an inbox with what was sent to the node in the last step, by (in-channel, source), and fetches the messages.
   void receive(Node& node, Inbox& inbox, Worker& w) {
     inbox.size = 0;
-    if (now_ == 0 || arrived(node.rank()) == 0) return;
-    arrived(node.rank()) = 0;
-    empty_links(node, inbox, w);
+    if (now_ != 0 && arrived_.any(node.rank(), now_ - 1)) empty_links(node, inbox, w);
   }
   /// Fetches the blocks that have arrived.
-  void expect_blocks(NodeId rank, const Inbox& inbox) const noexcept;
+  void expect_blocks(NodeId rank, Inbox& inbox) const noexcept;
   /// The program of a node begins to look at its inbox.
   void open(Inbox& inbox, Worker& w) const noexcept {
     w.inbox = &inbox;
-    for (std::size_t i = 0; i < inbox.size; ++i) inbox.passed[i] = 0;
     w.unsettled = inbox.size;
-    w.in_turn = 0;
   }
   /// Blocks are adopted only when the program has run, or asks: most that are in transit leave again in the same step, and forward() finds them in the
   /// message that brought them, so that they never see the node's table.
@@ -100,6 +99,7 @@ class Fabric final : public Network {
   /// Brings on their way the messages that nodes have sent; after the last node of a step at the latest.
   void finish_sends(Worker& w) {
     if (!w.sent.empty()) post(w);
+    make_copies(w);
   }
   /// Makes a node run in the next step.
   void activate(Worker& w, NodeId rank) noexcept {
@@ -134,14 +134,11 @@ class Fabric final : public Network {
     std::int32_t turn;  // its place in the machine's routing order
   };
 
-  /// Whether something was sent to a node in the last step.
-  std::uint8_t& arrived(NodeId rank) noexcept { return arrived_[2 * std::size_t{rank} + ((now_ + 1) & 1U)]; }
-
   static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
 
   void empty_links(Node& node, Inbox& inbox, Worker& w);
   void adopt_all(Worker& w, NodeId rank) const;
-  const Message* just_arrived_alone(Worker& w, BlockId id) const noexcept;
+  const Message* take_just_arrived_alone(Worker& w, BlockId id) const noexcept;
   Slot* take_just_arrived(Worker& w, std::span<const BlockId> blocks) const;
 
   void send_one(Worker& w, NodeId source, Leg leg, BlockId id, bool release);
@@ -160,6 +157,13 @@ class Fabric final : public Network {
 
   bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release);
   void copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release);
+  Slot copy_kept(Worker& w, Slot from, Bytes bytes);
+  /// Makes the copies that copy_kept() has put off: before their sources change, and before the barrier.
+  void make_copies(Worker& w) {
+    if (w.copies.empty()) return;
+    store_.stream_all(w.copies);
+    w.copies.clear();
+  }
   void not_held(Worker& w, NodeId source, BlockId id);
 
   const Placement& placement_;
@@ -177,7 +181,7 @@ class Fabric final : public Network {
   std::optional<ExclusiveLinks> links_;
   SharedLinks shared_links_;
   std::vector<std::uint64_t> shared_messages_, shared_bytes_;  // of the present step, where channels are shared
-  Region<std::uint8_t> arrived_;         // by node and parity of the sending step: something was sent to it
+  ArrivalFlags arrived_;
   std::vector<Axis> axes_;
   std::array<std::uint32_t, 4 * max_dimensions> hop_slots_;  // 4 a dimension: the channel slots of hops -1, 0, +1
   ActiveSet active_[2];                  // by parity of the step
@@ -185,6 +189,7 @@ class Fabric final : public Network {
   Step now_ = 0;
   std::uint32_t epoch_ = 0;              // like now_, but goes on from run to run: stamps need no clearing
   std::uint32_t first_epoch_ = 0;        // of the present run
+  std::atomic<bool> shown_ = false;      // a program has asked for its blocks' bytes, and may write them at any time from then on
   bool unique_ = false;                  // of each block there is one copy in the machine, so far
 };
 

@@ -43,24 +43,21 @@ class ExclusiveLinks {
   void made() noexcept { made_ = queues_.size(); }
 
   /// The claimant of the in-channel. False if the queue is full.
-  bool push(std::size_t channel, const Message* message, Step step) {
-    return queues_[channel].push(reinterpret_cast<std::uintptr_t>(message) | (step & 1U));
-  }
+  bool push(std::size_t channel, const Message* message) { return queues_[channel].push(message); }
 
-  /// The receiver's worker. The message sent in `step`, if there is one.
-  const Message* pop(std::size_t channel, Step step) {
+  /// The receiver's worker. The oldest message of a queue that has one.
+  const Message* pop(std::size_t channel) {
     Queue& queue = queues_[channel];
-    if (queue.empty()) return nullptr;
-    const std::uintptr_t message = queue.front() ^ (step & 1U);
-    if ((message & 1U) != 0) return nullptr;
+    const Message* const message = queue.front();
     queue.pop();
-    return reinterpret_cast<const Message*>(message);
+    return message;
   }
 
   void prefetch(std::size_t channel) const noexcept { __builtin_prefetch(&queues_[channel], 1); }
   void prefetch_all(std::size_t channel, std::size_t count) const noexcept {
     const auto* const first = reinterpret_cast<const std::byte*>(queues_.data() + channel);
     for (std::size_t at = 0; at < count * sizeof(Queue); at += 64) __builtin_prefetch(first + at, 1);
+    __builtin_prefetch(first + count * sizeof(Queue) - 1, 1);
   }
 
   void clear() {
@@ -68,8 +65,7 @@ class ExclusiveLinks {
   }
 
  private:
-  /// A message's address and, in its lowest bit, the parity of its step: whether it is due can be told without a look at it.
-  using Queue = boost::lockfree::spsc_queue<std::uintptr_t, boost::lockfree::capacity<2>>;
+  using Queue = boost::lockfree::spsc_queue<const Message*, boost::lockfree::capacity<2>>;
   Region<Queue> queues_;
   std::size_t made_ = 0;
 };

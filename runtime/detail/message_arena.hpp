@@ -55,10 +55,9 @@ class MessageArena {
   static std::uint32_t& only_slot(Message& m) noexcept { return *reinterpret_cast<std::uint32_t*>(m.after() + 16); }
   static std::uint32_t only_slot(const Message& m) noexcept { return only_slot(const_cast<Message&>(m)); }
   static BlockId only_block(const Message& m) noexcept { return *reinterpret_cast<const BlockId*>(m.after()); }
-  /// The digest of such a message, whose image is put together in registers: what has just been written in pieces is slow to read as a whole.
+  /// The digest of such a message, from registers: what has just been written in pieces is slow to read as a whole.
   static std::uint64_t digest_one(Step step, NodeId source, Bytes bytes, BlockId id, Leg leg) noexcept {
-    const std::uint64_t image[4] = {std::uint64_t{source} << 32U | step, bytes, id, word_of(leg)};
-    return digest_of_image(image, 1, 1);
+    return digest_of_one(std::uint64_t{source} << 32U | step, bytes, id, static_cast<std::uint32_t>(leg.dimension), static_cast<std::uint32_t>(leg.hops));
   }
 
   /// Forgets all messages; keeps the memory.

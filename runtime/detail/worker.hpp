@@ -21,9 +21,13 @@ namespace torus::detail {
 
 /// What has arrived for a node, in order; room for all its in-channels.
 struct alignas(64) Inbox {
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
   std::vector<const Message*> room;
+  std::vector<std::uint64_t> alone;   // of each message, the one block that is all of it, to be passed on; none if it is not so, or no more
   std::vector<std::uint32_t> passed;  // of each message, so many of its first blocks have been passed on as parts of bundles
   std::size_t size = 0;
+  std::size_t in_turn = 0;            // the message that is likely to be passed on next
 
   std::span<const Message* const> messages() const noexcept { return {room.data(), size}; }
 };
@@ -63,12 +67,12 @@ struct alignas(128) Worker {
   MessageArena* arena = nullptr;         // of the present step
   MessageArena arenas[2];                // of even and odd steps
   Inbox* inbox = nullptr;                // of the node that runs
-  std::size_t in_turn = 0;               // of its messages, the one that is likely to be passed on next
   std::vector<Inbox> inboxes;            // of that node and those that run after it; a power of two
   std::vector<BlockId> held;             // what Node::blocks() showed last
   std::vector<Leg> legs;                 // scratch of send(): a route without its idle legs
   std::vector<Sent> sent;                // messages not yet posted
   std::vector<ChannelEntry*> channels;   // that those cross
+  std::vector<BlockStore::Copy> copies;  // still to be made
   FramePool frames;
   std::vector<NodeId> nodes;             // of the groups that it is going to run
   alignas(64) std::atomic<std::uint64_t> cursor{0};  // next item of this worker's share; others steal here
@@ -79,6 +83,7 @@ struct alignas(128) Worker {
     inboxes.resize(4 * nodes_between_stages);
     for (Inbox& each : inboxes) {
       each.room.resize(most);
+      each.alone.resize(most + 1);
       each.passed.resize(most);
     }
   }
@@ -94,6 +99,7 @@ struct alignas(128) Worker {
     for (MessageArena& each : arenas) each.clear();
     sent.clear();
     channels.clear();
+    copies.clear();
     frames.reset();
     arena = &arenas[0];
   }

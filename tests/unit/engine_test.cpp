@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/error.hpp"
+#include "runtime/host_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/run.hpp"
 
@@ -28,6 +29,9 @@ Program pass_on(Node& self) {
 }
 
 const std::vector<BlockId> no_blocks;
+
+/// Blocks of which three do not fit in the last cache: the engine stores them past it.
+const Bytes more_than_cached = last_level_cache() / 2;
 
 }  // namespace
 
@@ -102,19 +106,40 @@ TEST_CASE("headers weigh four bytes a word", "[unit]") {
 }
 
 TEST_CASE("a sender may overwrite its block as soon as send has returned", "[unit]") {
-  const Machine machine(Topology::parse("3m"), 0, Switching::packet);
-  const auto program = [](Node& self) -> Program {
+  const Machine machine(Topology::parse("3m"), 0, GENERATE(Switching::packet, Switching::wormhole));
+  const Bytes bytes = GENERATE(Bytes{100}, more_than_cached);
+  const bool asks_before = GENERATE(false, true);
+  const auto program = [asks_before](Node& self) -> Program {
     if (self.rank() > 0) co_await self.arrival();
     if (self.rank() == 2) co_return;
+    std::span<std::byte> mine;
+    if (asks_before) mine = self.bytes(0);
     self.send({{0, +1}}, self.blocks());
-    const std::span<std::byte> mine = self.bytes(0);
+    if (!asks_before) mine = self.bytes(0);
     const std::vector<std::byte> right(mine.begin(), mine.end());
     std::fill(mine.begin(), mine.end(), std::byte{0});
     co_await self.step();
     co_await self.step();
     std::copy(right.begin(), right.end(), self.bytes(0).begin());
   };
-  CHECK(emulate(machine, from_zero(machine), program).result.verified);
+  CHECK(emulate(machine, from_zero(machine, bytes), program).result.verified);
+}
+
+TEST_CASE("a sender may release its block as soon as send has returned", "[unit]") {
+  const Machine machine(Topology::parse("3m"), 0, GENERATE(Switching::packet, Switching::wormhole));
+  const Bytes bytes = GENERATE(Bytes{100}, more_than_cached);
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() > 0) co_await self.arrival();
+    if (self.rank() == 2) co_return;
+    self.send({{0, +1}}, self.blocks());
+    self.release(0);
+  };
+  Engine engine(machine, from_zero(machine, bytes), {.executor = ExecutorKind::serial});
+  const RunResult result = engine.run(program);
+  REQUIRE(result.wrong);
+  CHECK(result.wrong->node == 0);  // as it has none any more
+  REQUIRE(engine.bytes(2, 0).size() == bytes);
+  CHECK_FALSE(first_wrong_byte(engine.bytes(2, 0), 1, 0));
 }
 
 TEST_CASE("what a sender writes after sending stays with the sender", "[unit]") {
