@@ -67,9 +67,8 @@ class Engine::Impl {
     const Clock::time_point start = Clock::now();
     refuse_too_large();
     executor_ = make_executor(options_.executor, options_.threads);
-    const bool streaming = placement_.one_block_a_bucket() && placement_.wanted_total() * placement_.longest() > last_level_cache();
     const Bytes most_bytes = std::max<Bytes>(limit_, estimate_.payload + estimate_.blocks + (Bytes{1} << 24U));
-    fabric_ = std::make_unique<Fabric>(machine_, placement_, most_bytes, executor_->workers(), streaming);
+    fabric_ = std::make_unique<Fabric>(machine_, placement_, most_bytes, executor_->workers());
     nodes_ = detail::Region<Node>(topology_.nodes());
     world_ = {&machine_, fabric_.get(), 0};
     executor_->run([&](unsigned part) {
@@ -148,6 +147,7 @@ class Engine::Impl {
   void prepare(const std::function<Program(Node&)>& start) {
     fabric_->begin_run();
     world_.now = 0;
+    last_payload_ = 0;
     executor_->run([&](unsigned part) { fabric_->clear_tables(part, parts()); });
     executor_->run([&](unsigned part) {
       Worker& w = fabric_->workers()[part];
@@ -400,8 +400,17 @@ class Engine::Impl {
       }
     }
     if (record.messages > 0) record.longest_route = std::max(record.longest_route, 1U);
-    last_payload_ = record.payload_bytes;
+    expect_payload(record.payload_bytes);
     return record;
+  }
+
+  /// Guesses what the next step carries, from this and the last one, and has it stored past the caches where it would not stay in them until its
+  /// receivers send it on. Where it would, the next step's copies read it there. Personalised blocks move on into slots that are in the cache anyway.
+  void expect_payload(Bytes carried) {
+    const double growth = last_payload_ > 0 ? std::max(1.0, static_cast<double>(carried) / static_cast<double>(last_payload_)) : 1.0;
+    const bool leaves = placement_.one_block_a_bucket() && static_cast<double>(carried) * growth > static_cast<double>(cache_) / 2;
+    fabric_->store().stream(leaves);
+    last_payload_ = carried;
   }
 
   void cross_with_messages(StepRecord& record, RunResult& result) {
@@ -462,6 +471,7 @@ class Engine::Impl {
   const Topology& topology_;
   const MemoryEstimate estimate_;
   const Bytes limit_;
+  const Bytes cache_ = last_level_cache();
   double allocation_s_ = 0;
 
   std::unique_ptr<Executor> executor_;

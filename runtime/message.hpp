@@ -55,7 +55,6 @@ class Message {
   std::byte* after() noexcept { return reinterpret_cast<std::byte*>(this) + sizeof(Message); }
 
   NodeId destination_;
-  std::uint32_t in_slot_;  // channel slot of the last hop
   std::uint32_t header_words_;
   std::uint32_t legs_;
   std::uint32_t blocks_;

@@ -47,11 +47,10 @@ class BlockStore {
   static constexpr std::size_t bucket_overhead = 4;
 
   /// expected: slots that a run needs; more are given as long as they fit in `most_bytes`, for programs that send what is held already.
-  BlockStore(const Placement& placement, std::uint64_t expected, Bytes most_bytes, unsigned workers, bool streaming)
+  BlockStore(const Placement& placement, std::uint64_t expected, Bytes most_bytes, unsigned workers)
       : placement_{&placement},
         buckets_{placement.buckets()},
         chained_{!placement.one_block_a_bucket()},
-        streaming_{streaming},
         stride_{stride_for(placement.longest())},
         chunk_{std::max<std::uint64_t>(1, std::min<std::uint64_t>((std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_, 64), expected / (std::uint64_t{8} * workers) + 1))},
         stocks_(workers) {
@@ -78,6 +77,7 @@ class BlockStore {
     if (to > from) std::memset(&table_[from], 0, (to - from) * sizeof(Slot));
   }
   void clear() noexcept {
+    streaming_ = false;
     fresh_.store(1, std::memory_order_relaxed);
     for (Stock& stock : stocks_) {
       stock.top = stock.base;
@@ -207,7 +207,9 @@ class BlockStore {
     if (streams(bytes)) return stream(target, source, bytes, {});
     if (bytes > 0) std::memcpy(target, source, bytes);
   }
-  /// Whether blocks of so many bytes are stored past the caches.
+  /// Whether blocks of 512 bytes or more are stored past the caches from now on. Between two steps.
+  void stream(bool on) noexcept { streaming_ = on; }
+  /// Whether blocks of so many bytes are.
   bool streams(Bytes bytes) const noexcept { return streaming_ && bytes >= 512; }
   /// Copies blocks for which streams() is true. While one source is copied to all its targets in a row, the next source is fetched, line by line.
   void stream_all(std::span<const Copy> copies) noexcept {
@@ -302,7 +304,7 @@ class BlockStore {
   const Placement* placement_;
   std::uint32_t buckets_;
   bool chained_;
-  bool streaming_;
+  bool streaming_ = false;
   std::size_t stride_;
   std::uint64_t chunk_;
   std::uint64_t capacity_ = 0;

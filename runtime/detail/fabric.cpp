@@ -35,7 +35,7 @@ void copy_few(T* to, std::span<const T> from) noexcept {
 
 }  // namespace
 
-Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_bytes, unsigned workers, bool streaming)
+Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_bytes, unsigned workers)
     : placement_{placement},
       topology_{machine.topology},
       slots_{static_cast<std::uint32_t>(topology_.channel_slots())},
@@ -46,7 +46,7 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
       block_bytes_{placement.longest()},
       hops_only_{packet_ && !shared_ && placement.uniform()},
       workers_(workers),
-      store_(placement, std::max(placement.initial_total(), placement.wanted_total()), most_bytes, workers, streaming),
+      store_(placement, std::max(placement.initial_total(), placement.wanted_total()), most_bytes, workers),
       channels_(machine),
       arrived_(topology_.nodes(), slots_) {
   for (std::uint32_t i = 0; i < workers; ++i) {
@@ -317,7 +317,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   ChannelEntry& channel = channels_.of_node(source, out);
   if (channel.to == no_node || !ChannelTable::claim_own(channel, epoch_, bytes)) return refuse_one(w, source, leg, id);
   const NodeId destination = channel.to;
-  Message& m = *w.arena->allocate_one(now_, source, destination, out, bytes, id, leg);
+  Message& m = *w.arena->allocate_one(now_, source, destination, bytes, id, leg);
   MessageArena::first_bucket(m) = bucket;
   Slot to = 0;
   if (brought != nullptr) [[likely]] {
@@ -346,18 +346,20 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   if (store_.find(source, id) == 0) not_held(w, source, id);
   const RouteView legs(&leg, leg.hops == 0 ? 0U : 1U);
   Message& m = *w.arena->allocate(1, legs.size(), 0);
-  MessageArena::set_ends(m, now_, source, source, 0, block_bytes_);
+  MessageArena::set_ends(m, MessageArena::step_and_source(now_, source), source, block_bytes_);
   copy_few(MessageArena::legs(m), legs);
-  *MessageArena::blocks(m) = id;
+  MessageArena::set_blocks(m, {&id, 1});
 }
 
 [[gnu::noinline]] void Fabric::send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
+  // Put together early: g++ keeps `source` in half a word on the stack and would read it back as a whole one, which waits for the store buffer.
+  const std::uint64_t step_and_source = MessageArena::step_and_source(now_, source);
   const Bytes bytes = payload_of(blocks) + sizeof(Word) * header.size();
   const Path path = packet_ && route.size() == 1 ? follow_hop(w, source, route[0]) : follow(w, source, moving_legs(route, w.legs));
   Message& m = *w.arena->allocate(blocks.size(), path.legs.size(), header.size());
-  MessageArena::set_ends(m, now_, source, path.destination, path.in_slot, bytes);
+  MessageArena::set_ends(m, step_and_source, path.destination, bytes);
   copy_few(MessageArena::legs(m), path.legs);
-  copy_few(MessageArena::blocks(m), blocks);
+  MessageArena::set_blocks(m, blocks);
   copy_few(MessageArena::header(m), header);
   if (!path.legal) w.suspect = true;
   if (!blocks.empty() && !release) w.copied = true;
@@ -382,7 +384,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   w.header_words += header.size();
   w.blocks += blocks.size();
   w.digest += MessageArena::digest(m);
-  w.sent.push_back({&m, path.destination, path.in_slot, w.channels.size()});
+  w.sent.push_back({&m, path.in_slot, w.channels.size()});
   if (w.sent.size() >= sent_at_once) post(w);
 }
 
@@ -403,7 +405,7 @@ void Fabric::post(Worker& w) {
     w.suspect = true;
   }
   for (const Sent& sent : w.sent) {
-    if (sent.message != nullptr) deliver(w, *sent.message, sent.destination, sent.in_slot);
+    if (sent.message != nullptr) deliver(w, *sent.message, sent.message->destination(), sent.in_slot);
   }
   w.sent.clear();
   w.channels.clear();
@@ -446,7 +448,7 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
 
 /// One hop under packet switching.
 Fabric::Path Fabric::follow_hop(Worker& w, NodeId source, const Leg& leg) {
-  Path path{source, 0, 1, false, {&leg, leg.hops == 0 ? 0U : 1U}};
+  Path path{source, 1, 0, false, {&leg, leg.hops == 0 ? 0U : 1U}};
   const std::uint32_t out = out_slot(leg);
   if (out == no_slot) return path;
   ChannelEntry& channel = channels_.of_node(source, out);

@@ -28,7 +28,7 @@ namespace torus::detail {
 /// empties the in-channels of one node. All of it may go on for different nodes on different workers at once, between two barriers.
 class Fabric final : public Network {
  public:
-  Fabric(const Machine& machine, const Placement& placement, Bytes most_bytes, unsigned workers, bool streaming);
+  Fabric(const Machine& machine, const Placement& placement, Bytes most_bytes, unsigned workers);
 
   /// Builds part `part` of `parts`, each on its own worker; made() when all are.
   void make(unsigned part, unsigned parts);
@@ -121,8 +121,8 @@ class Fabric final : public Network {
  private:
   struct Path {
     NodeId destination = 0;
-    std::uint32_t in_slot = 0;
     std::uint32_t hops = 0;
+    std::uint32_t in_slot = 0;  // of the destination
     bool legal = false;
     RouteView legs;
   };

@@ -27,22 +27,20 @@ class MessageArena {
     message->blocks_ = static_cast<std::uint32_t>(blocks);
     message->legs_ = static_cast<std::uint32_t>(legs);
     message->header_words_ = static_cast<std::uint32_t>(header_words);
-    if (blocks % 2 == 1) MessageArena::blocks(*message)[blocks] = 0;
     return message;
   }
 
   /// A message of one block over one leg, ready but for its slot: exactly one cache line.
-  [[gnu::always_inline]] inline Message* allocate_one(Step step, NodeId source, NodeId destination, std::uint32_t in_slot, Bytes bytes, BlockId id, Leg leg) {
+  [[gnu::always_inline]] inline Message* allocate_one(Step step, NodeId source, NodeId destination, Bytes bytes, BlockId id, Leg leg) {
     static_assert(sizeof(Message) == 40 && sizeof(Leg) == 8);
     if (static_cast<std::size_t>(end_ - next_) < 64) next_chunk(64);
     auto* m = new (next_) Message;
     next_ += 64;
     m->destination_ = destination;
-    m->in_slot_ = in_slot;
     m->header_words_ = 0;
     m->legs_ = 1;
     m->blocks_ = 1;
-    m->step_and_source_ = std::uint64_t{source} << 32U | step;
+    m->step_and_source_ = step_and_source(step, source);
     m->bytes_ = bytes;
     const std::uint64_t ids = id;
     std::memcpy(m->after(), &ids, 8);
@@ -57,7 +55,7 @@ class MessageArena {
   static BlockId only_block(const Message& m) noexcept { return *reinterpret_cast<const BlockId*>(m.after()); }
   /// The digest of such a message, from registers: what has just been written in pieces is slow to read as a whole.
   static std::uint64_t digest_one(Step step, NodeId source, Bytes bytes, BlockId id, Leg leg) noexcept {
-    return digest_of_one(std::uint64_t{source} << 32U | step, bytes, id, static_cast<std::uint32_t>(leg.dimension), static_cast<std::uint32_t>(leg.hops));
+    return digest_of_one(step_and_source(step, source), bytes, id, static_cast<std::uint32_t>(leg.dimension), static_cast<std::uint32_t>(leg.hops));
   }
 
   /// Forgets all messages; keeps the memory.
@@ -80,15 +78,22 @@ class MessageArena {
     }
   }
 
-  static void set_ends(Message& m, Step step, NodeId source, NodeId destination, std::uint32_t in_slot, Bytes bytes) noexcept {
-    m.step_and_source_ = std::uint64_t{source} << 32U | step;
+  static std::uint64_t step_and_source(Step step, NodeId source) noexcept { return std::uint64_t{source} << 32U | step; }
+  static void set_ends(Message& m, std::uint64_t step_and_source, NodeId destination, Bytes bytes) noexcept {
+    m.step_and_source_ = step_and_source;
     m.destination_ = destination;
-    m.in_slot_ = in_slot;
     m.bytes_ = bytes;
   }
   static std::uint32_t& first_bucket(Message& m) noexcept { return m.first_bucket_; }
   static std::uint32_t first_bucket(const Message& m) noexcept { return m.first_bucket_; }
-  static BlockId* blocks(Message& m) noexcept { return reinterpret_cast<BlockId*>(m.after()); }
+  /// Writes the ids, the last of an odd number together with the zeros after it: what is read in one piece had better been written so.
+  static void set_blocks(Message& m, std::span<const BlockId> blocks) noexcept {
+    const std::size_t paired = blocks.size() / 2 * 2;
+    if (paired > 0) std::memcpy(m.after(), blocks.data(), paired * sizeof(BlockId));
+    if (paired == blocks.size()) return;
+    const std::uint64_t last = blocks.back();
+    std::memcpy(m.after() + paired * sizeof(BlockId), &last, sizeof last);
+  }
   static Leg* legs(Message& m) noexcept { return reinterpret_cast<Leg*>(m.after() + Message::room_for_ids(m.blocks_)); }
   static Word* header(Message& m) noexcept { return reinterpret_cast<Word*>(m.after() + Message::room_for_ids(m.blocks_) + 8 * std::size_t{m.legs_}); }
   /// The receiver's slots with the blocks' bytes, one a block.

@@ -35,8 +35,7 @@ struct alignas(64) Inbox {
 /// A message whose channels are still to be claimed.
 struct Sent {
   const Message* message;
-  NodeId destination;
-  std::uint32_t in_slot;
+  std::uint32_t in_slot;     // at its receiver
   std::size_t channels_end;  // of its channels in the worker's list; they begin where those of the message before end
 };
 

@@ -30,8 +30,8 @@ Program pass_on(Node& self) {
 
 const std::vector<BlockId> no_blocks;
 
-/// Blocks of which three do not fit in the last cache: the engine stores them past it.
-const Bytes more_than_cached = last_level_cache() / 2;
+/// Blocks of which two do not fit in the last cache: the engine stores them past it, from the second step on.
+const Bytes more_than_cached = last_level_cache() / 2 + 64;
 
 }  // namespace
 
