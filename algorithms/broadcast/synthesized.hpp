@@ -4,12 +4,11 @@
 ///
 /// Machine  circuit switching, any ports, any torus, mesh or mix of both up to 2^20 nodes.
 /// Steps    torus: ceil(log_{ports+1} N), the bound by counting. No torus is known that needs more; should the search fail on one, it takes
-/// a
-///          step more and the plan says so. Mesh: the like bound with the channels that nodes at borders have, or a step more: some small
-///          meshes, 5x5 with 4 ports among them, cannot do with the bound.
+///          a step more and the plan says so. Mesh: the like bound with the channels that nodes at borders have, or a step more: some small
+///          meshes, 5x5 with 4 ports among them, cannot do with the bound. A line: the fewest that there can be, without search.
 /// Set-up   one flow a step as a rule, a few seconds for 2^20 nodes, well under one for 2^16; some thousand flows on a few thin tori that
-/// are
-///          just full (2x4x300 with 6 ports).
+///          are just full (2x4x300 with 6 ports) and on meshes, thin ones above all, that cannot do with the bound or hardly. A search ends
+///          after a counted effort, about a second's (Synthesizer::most_looks), and then the plan takes the step more.
 /// Header   one word, the root's rank. None in the last step.
 /// Memory   O(1) a node beside the payload. A shared table of all circuits relative to the root: it follows from shape and ports alone (on
 /// a mesh from the root's rank too), so that every

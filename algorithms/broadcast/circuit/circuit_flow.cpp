@@ -40,6 +40,7 @@ std::size_t CircuitFlow::solve(std::span<const NodeId> senders, std::span<const 
   for (const NodeId node : senders_) role_[node] = Role::sender;
   for (const NodeId node : targets_) role_[node] = Role::target;
   greedy_start();
+  looks_ += next_.size();
   while (find_levels()) {
     std::fill(tried_.begin(), tried_.end(), std::uint8_t{0});
     for (const NodeId sender : senders_) {
@@ -90,6 +91,7 @@ bool CircuitFlow::find_levels() {
       queue_.push_back(to);
     }
   }
+  looks_ += queue_.size() * static_cast<std::size_t>(slots_);
   return last != unreached;
 }
 
@@ -105,6 +107,7 @@ bool CircuitFlow::augment(NodeId sender) {
     }
     bool moved = false;
     for (; tried_[node] < slots_; ++tried_[node]) {
+      ++looks_;
       const std::int32_t slot = tried_[node];
       const NodeId to = next_[channel(node, slot)];
       if (level_[to] != level_[node] + 1 || level_[to] == unreached || !open(node, slot, to)) continue;

@@ -37,6 +37,8 @@ class CircuitFlow {
   std::int32_t sends(NodeId node) const noexcept { return sent_[node]; }
   /// The last solution as circuits without loops. Uses the solution up: once a problem.
   std::vector<Circuit> circuits();
+  /// Channels looked at in all problems so far: what they cost, alike on every machine.
+  std::uint64_t looks() const noexcept { return looks_; }
 
  private:
   enum class Role : std::uint8_t { none, sender, target, served };
@@ -65,6 +67,7 @@ class CircuitFlow {
   std::vector<NodeId> senders_;
   std::vector<NodeId> targets_;
   std::vector<std::pair<NodeId, std::int32_t>> path_;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace torus::broadcast

@@ -44,7 +44,7 @@ Multipliers random_multipliers(const Topology& topology, std::mt19937_64& random
   return p;
 }
 
-std::vector<Multipliers> promising_multipliers(const Topology& topology, std::int32_t ports, std::size_t count, std::mt19937_64& random) {
+std::vector<Multipliers> nearest_multipliers(const Topology& topology, std::int32_t ports, std::size_t count) {
   std::vector<Dimension> wide;
   for (Dimension d = 0; d < topology.dimensions(); ++d) {
     if (topology.extent(d) > 1) wide.push_back(d);
@@ -59,6 +59,11 @@ std::vector<Multipliers> promising_multipliers(const Topology& topology, std::in
     if (chosen.size() == count) break;
     if (chosen.empty() || chosen.back() != p) chosen.push_back(std::move(p));
   }
+  return chosen;
+}
+
+std::vector<Multipliers> promising_multipliers(const Topology& topology, std::int32_t ports, std::size_t count, std::mt19937_64& random) {
+  std::vector<Multipliers> chosen = nearest_multipliers(topology, ports, count);
   while (chosen.size() < count) chosen.push_back(random_multipliers(topology, random));
   return chosen;
 }

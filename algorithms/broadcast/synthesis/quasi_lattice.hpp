@@ -16,7 +16,11 @@ namespace torus::broadcast {
 /// A multiplier for each dimension.
 using Multipliers = std::vector<std::int32_t>;
 
-/// `count` multipliers to try on a torus, the most promising first: near n_i j_i / q for q = 2k+1 and q = ports+1; then random ones.
+/// At most `count` multipliers near n_i j_i / q for q = 2k+1 and q = ports+1, the nearest first. Costs up to k! of them: with many
+/// dimensions more than what is done with one.
+std::vector<Multipliers> nearest_multipliers(const Topology& topology, std::int32_t ports, std::size_t count);
+
+/// `count` multipliers to try on a torus, the most promising first: the nearest, then random ones.
 std::vector<Multipliers> promising_multipliers(const Topology& topology, std::int32_t ports, std::size_t count, std::mt19937_64& random);
 
 /// Random multipliers 0..n_i-1.

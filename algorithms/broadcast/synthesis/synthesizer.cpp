@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "algorithms/broadcast/synthesis/balanced_partition.hpp"
+#include "algorithms/broadcast/synthesis/line_broadcast.hpp"
 #include "algorithms/broadcast/synthesis/quasi_lattice.hpp"
 #include "runtime/error.hpp"
 
@@ -54,10 +55,16 @@ Synthesizer::Synthesizer(const Topology& topology, std::int32_t ports, NodeId ro
 }
 
 std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::uint32_t steps) {
-  circuits_.assign(steps, {});
-  dead_ends_.assign(steps, 0);
-  if (steps == 0) return topology_.nodes() == 1 ? std::optional{std::move(circuits_)} : std::nullopt;
-  if (!choose(steps - 1, all_nodes(topology_))) return std::nullopt;
+  if (is_line(topology_)) {
+    circuits_ = line_broadcast(topology_, ports_, root_);
+    if (circuits_.size() > steps) return std::nullopt;
+  } else {
+    circuits_.assign(steps, {});
+    dead_ends_.assign(steps, 0);
+    last_look_ = looks() + most_looks(topology_);
+    if (steps == 0) return topology_.nodes() == 1 ? std::optional{std::move(circuits_)} : std::nullopt;
+    if (!choose(steps - 1, all_nodes(topology_))) return std::nullopt;
+  }
   // A torus looks alike from everywhere: what starts at the origin found can start at any root.
   const Coordinates origin = topology_.coordinates(origin_);
   const auto moved = [&](NodeId node) {
@@ -74,13 +81,20 @@ std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::
   return std::move(circuits_);
 }
 
+/// 2x4x300 with 6 ports, the hardest torus known, takes 180 million. By node: a search that goes well looks at some hundred channels a
+/// node.
+std::uint64_t Synthesizer::most_looks(const Topology& topology) { return 500'000'000 + 4000 * std::uint64_t{topology.nodes()}; }
+
+/// Whether enough was tried of a step, or of all. Dead ends alone bound nothing: those of each step multiply.
+bool Synthesizer::gives_up(std::uint32_t step) const { return dead_ends_[step] >= most_dead_ends || looks() >= last_look_; }
+
 bool Synthesizer::choose(std::uint32_t step, const Nodes& after) {
   if (step == 0) return find_origin(after);
   NearMiss best{{}, after.size()};
   const std::vector<std::size_t> all_sizes = sizes(step, after.size());
   for (const std::size_t size : all_sizes) {
     if (attempt_spreads(step, size, size == all_sizes.back(), after, best)) return true;
-    if (dead_ends_[step] >= most_dead_ends) return false;
+    if (gives_up(step)) return false;
   }
   return last_resorts(step, all_sizes.back(), after, std::move(best));
 }
@@ -94,10 +108,10 @@ bool Synthesizer::last_resorts(std::uint32_t step, std::size_t size, const Nodes
                            : i % 2 == 0 ? stretched_lattice(size)
                                         : quasi_lattice(topology_, random_multipliers(topology_, random_), size, root_);
       if (attempt(step, with_root(before), after, best)) return true;
-      if (dead_ends_[step] >= most_dead_ends) return false;
+      if (gives_up(step)) return false;
     }
     if (repair(step, after, best)) return true;
-    if (dead_ends_[step] >= most_dead_ends) return false;
+    if (gives_up(step)) return false;
     best = {{}, after.size()};
   }
   return false;
@@ -120,7 +134,7 @@ std::vector<std::size_t> Synthesizer::sizes(std::uint32_t step, std::size_t afte
 }
 
 bool Synthesizer::attempt_spreads(std::uint32_t step, std::size_t size, bool last, const Nodes& after, NearMiss& best) {
-  const auto go_on = [&] { return dead_ends_[step] < most_dead_ends; };
+  const auto go_on = [&] { return !gives_up(step); };
   const bool dense = after.size() == topology_.nodes();
   if (dense) {
     for (const Multipliers& p : promising_multipliers(topology_, ports_, last ? 60 : 5, random_)) {
@@ -175,7 +189,7 @@ bool Synthesizer::repair(std::uint32_t step, const Nodes& after, const NearMiss&
     std::copy_if(before.begin(), before.end(), std::back_inserter(spare), [&](NodeId node) { return flow_.sends(node) < ports_; });
   };
   note_spare();
-  for (std::uint64_t i = 0; i < repairs(topology_) && dead_ends_[step] < most_dead_ends; ++i) {
+  for (std::uint64_t i = 0; i < repairs(topology_) && !gives_up(step); ++i) {
     const NodeId leaves = !spare.empty() && below(10) < 8 ? spare[below(spare.size())] : before[below(before.size())];
     if (!torus_ && leaves == root_) continue;
     const bool far = below(10) < 8;
@@ -222,13 +236,17 @@ Synthesizer::Nodes Synthesizer::with_root(Nodes nodes) const {
 Synthesizer::Nodes Synthesizer::stretched_lattice(std::size_t count) {
   std::vector<DimensionShape> shape(topology_.shape().begin(), topology_.shape().end());
   const auto d = static_cast<std::size_t>(below(shape.size()));
-  shape[d].extent = std::max(1, shape[d].extent - static_cast<std::int32_t>(1 + below(most_rows_less)));
+  const std::uint64_t rows_less = 1 + below(most_rows_less);
+  shape[d].extent = std::max(1, shape[d].extent - static_cast<std::int32_t>(rows_less));
   const Topology smaller(shape);
   const std::size_t base = static_cast<std::size_t>(ports_) + 1;
   const std::size_t members = std::min(count, (smaller.nodes() + base - 1) / base);
-  const std::vector<Multipliers> p = promising_multipliers(smaller, ports_, lattices_to_stretch, random_);
+  std::vector<Multipliers>& nearest = stretched_[{d, rows_less}];
+  if (nearest.empty()) nearest = nearest_multipliers(smaller, ports_, lattices_to_stretch);
+  const std::size_t drawn = below(lattices_to_stretch);
+  const Multipliers p = drawn < nearest.size() ? nearest[drawn] : random_multipliers(smaller, random_);
   Nodes nodes;
-  for (const NodeId node : quasi_lattice(smaller, p[below(p.size())], members)) nodes.push_back(topology_.rank(smaller.coordinates(node)));
+  for (const NodeId node : quasi_lattice(smaller, p, members)) nodes.push_back(topology_.rank(smaller.coordinates(node)));
   Nodes rows;
   for (NodeId node = 0; node < topology_.nodes(); ++node) {
     if (topology_.coordinate(node, static_cast<Dimension>(d)) >= shape[d].extent) rows.push_back(node);

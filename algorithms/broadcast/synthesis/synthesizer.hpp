@@ -6,15 +6,19 @@
 /// flow says whether one step leads from these to those. The last, dense choice is a quasi-lattice, the earlier, sparse ones are balanced
 /// partitions; where neither does, members are moved about by simulated annealing. A choice may take more nodes than the least, as long as
 /// earlier steps can reach so many: the slack of N below (ports+1)^L is spread over the steps, which is what makes the search short.
-/// Deterministic: the same for every run and platform.
+/// A line needs no search: see line_broadcast().
+/// Deterministic, for effort is counted and not timed: the same for every run and platform.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "algorithms/broadcast/circuit/circuit_flow.hpp"
+#include "algorithms/broadcast/synthesis/quasi_lattice.hpp"
 
 namespace torus::broadcast {
 
@@ -27,11 +31,16 @@ class Synthesizer {
   std::uint32_t least_steps() const noexcept { return static_cast<std::uint32_t>(reach_.size()) - 1; }
 
   /// Circuits of each step, as if all nodes were moved so that the root is node 0 (across borders, where a dimension is a line); none if
-  /// none was found.
+  /// none was found: where the bound is out of reach, which on meshes happens, the search mostly ends because it has cost most_looks().
+  /// On a line, none if and only if there is none; else the fewest steps, if fewer.
   std::optional<std::vector<std::vector<Circuit>>> broadcast_in(std::uint32_t steps);
 
   /// Flows solved so far: the measure of the search.
   std::uint64_t flows() const noexcept { return flows_; }
+  /// Channels looked at so far: what the flows cost, alike on every machine.
+  std::uint64_t looks() const noexcept { return flow_.looks(); }
+  /// Looks after which a search gives up: about a second on a machine of some thousand nodes.
+  static std::uint64_t most_looks(const Topology& topology);
 
  private:
   using Nodes = std::vector<NodeId>;
@@ -42,6 +51,7 @@ class Synthesizer {
     std::size_t unserved;
   };
 
+  bool gives_up(std::uint32_t step) const;
   /// Finds who is informed before `step`, given who is after it, and all earlier steps.
   bool choose(std::uint32_t step, const Nodes& after);
   bool find_origin(const Nodes& after);
@@ -66,10 +76,12 @@ class Synthesizer {
   std::vector<std::uint64_t> reach_;  // by step: most nodes that can be informed before it; the last is N
   CircuitFlow flow_;
   std::mt19937_64 random_{1};
-  std::vector<std::vector<Circuit>> circuits_;  // by step
-  std::vector<std::uint32_t> dead_ends_;        // by step: choices that no earlier steps led to
+  std::vector<std::vector<Circuit>> circuits_;                                           // by step
+  std::vector<std::uint32_t> dead_ends_;                                                 // by step: choices that no earlier steps led to
+  std::map<std::pair<std::size_t, std::uint64_t>, std::vector<Multipliers>> stretched_;  // by dimension and rows less: the nearest ones
   NodeId origin_ = 0;
   std::uint64_t flows_ = 0;
+  std::uint64_t last_look_ = 0;  // where the present search ends
 };
 
 }  // namespace torus::broadcast

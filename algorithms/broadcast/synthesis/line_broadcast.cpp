@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "algorithms/broadcast/synthesis/line_broadcast.hpp"
+
+#include <algorithm>
+
+#include "algorithms/broadcast/halving.hpp"
+#include "runtime/error.hpp"
+
+namespace torus::broadcast {
+namespace {
+
+using Step = std::vector<Circuit>;
+
+/// The dimension of more than one node; the first where there is none.
+Dimension along(const Topology& topology) {
+  Dimension d = 0;
+  while (d + 1 < topology.dimensions() && topology.extent(d) == 1) ++d;
+  return d;
+}
+
+Circuit circuit(Dimension d, NodeId from, NodeId to) {
+  return {from, to, {Leg{d, static_cast<std::int32_t>(to) - static_cast<std::int32_t>(from)}}};
+}
+
+std::vector<Step> by_halves(Dimension d, NodeId nodes, NodeId root) {
+  std::vector<Step> steps;
+  std::vector<Part> parts{whole_row(nodes, root)};
+  while (parts.size() < nodes) {
+    Step& step = steps.emplace_back();
+    std::vector<Part> smaller;
+    for (const Part& part : parts) {
+      if (part.size() == 1) {
+        smaller.push_back(part);
+        continue;
+      }
+      const auto [kept, given] = halve(part, Target::near);
+      step.push_back(circuit(d, kept.holder, given.holder));
+      smaller.insert(smaller.end(), {kept, given});
+    }
+    parts = std::move(smaller);
+  }
+  return steps;
+}
+
+std::vector<Step> by_gaps(Dimension d, NodeId nodes, NodeId root) {
+  std::vector<Step> steps;
+  std::vector<NodeId> informed{root};  // ascending
+  while (informed.size() < nodes) {
+    Step& step = steps.emplace_back();
+    std::vector<NodeId> more;
+    const auto tell = [&](NodeId from, NodeId to) {
+      step.push_back(circuit(d, from, to));
+      more.push_back(to);
+    };
+    // At an end the inner gap, which is closed from both sides, gets twice the nodes of the outer one.
+    const auto inner = [](NodeId gap) { return 2 * (gap - 1) / 3; };
+    if (const NodeId gap = informed.front(); gap > 0) tell(gap, gap - 1 - inner(gap));
+    for (std::size_t i = 0; i < informed.size(); ++i) {
+      const NodeId left = informed[i];
+      more.push_back(left);
+      if (i + 1 == informed.size()) {
+        if (const NodeId gap = nodes - 1 - left; gap > 0) tell(left, left + 1 + inner(gap));
+        break;
+      }
+      const NodeId right = informed[i + 1];
+      const NodeId gap = right - left - 1;
+      if (gap == 1) tell(left, left + 1);
+      if (gap <= 1) continue;
+      const NodeId third = (gap - 2) / 3;
+      tell(left, left + 1 + third);
+      tell(right, right - 1 - (gap - 2 - third) / 2);
+    }
+    informed = std::move(more);
+  }
+  return steps;
+}
+
+}  // namespace
+
+bool is_line(const Topology& topology) {
+  const Dimension d = along(topology);
+  return topology.wiring(d) == Wiring::line && static_cast<NodeId>(topology.extent(d)) == topology.nodes();
+}
+
+std::vector<Step> line_broadcast(const Topology& topology, std::int32_t ports, NodeId root) {
+  TORUS_ASSERT(is_line(topology));
+  return ports == 1 ? by_halves(along(topology), topology.nodes(), root) : by_gaps(along(topology), topology.nodes(), root);
+}
+
+}  // namespace torus::broadcast
