@@ -18,7 +18,10 @@ std::int32_t height(const Machine& machine) {
   return machine.topology.dimensions() == 3 ? machine.topology.extent(dimension(machine, 2)) : 1;
 }
 
-Step plane_steps(const Machine& machine) { return ceil_log(2, static_cast<std::uint64_t>(machine.topology.extent(dimension(machine, 0)))); }
+/// The side is a power of 2.
+Step plane_steps(const Machine& machine) {
+  return static_cast<Step>(std::countr_zero(static_cast<std::uint32_t>(machine.topology.extent(dimension(machine, 0)))));
+}
 
 /// Gives the whole segment away but for the own place.
 void tell_column(Node& self, std::int32_t length) {

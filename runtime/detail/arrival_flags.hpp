@@ -50,7 +50,10 @@ class ArrivalFlags {
       }
     }
   }
-  void lower(NodeId node, Step sent) noexcept { std::memset(&flags_[sent & 1U][node * pitch_], 0, pitch_); }
+  void lower(NodeId node, Step sent) noexcept {
+    std::uint8_t* const flags = &flags_[sent & 1U][node * pitch_];
+    for (std::size_t at = 0; at < pitch_; at += 8) std::memset(flags + at, 0, 8);
+  }
 
  private:
   static std::size_t pitch_for(std::size_t channels) noexcept { return std::max<std::size_t>(8, (channels + 7) / 8 * 8); }

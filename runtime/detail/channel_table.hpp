@@ -34,8 +34,8 @@ class ChannelTable {
         entries_(std::size_t{machine.topology.nodes()} * slots_) {
     const Topology& topology = machine.topology;
     for (Dimension d = 0; d < topology.dimensions(); ++d) {
-      blocks_.emplace_back(topology.stride(d) * static_cast<std::uint32_t>(topology.extent(d)));
-      strides_.emplace_back(topology.stride(d));
+      const std::int32_t n = topology.extent(d);
+      axes_.push_back({n, topology.wiring(d), topology.stride(d), Divisor(topology.stride(d) * static_cast<std::uint32_t>(n))});
     }
   }
 
@@ -76,30 +76,32 @@ class ChannelTable {
   /// Calls f(entry) for each channel of a leg that starts at `from`, whose coordinate there is `x`, in order. The leg must not leave a line.
   template <class F>
   void each(NodeId from, std::int32_t x, const Leg& leg, F&& f) noexcept {
-    const auto d = static_cast<std::size_t>(leg.dimension);
+    const Axis& axis = axes_[static_cast<std::size_t>(leg.dimension)];
     const auto slot = static_cast<std::uint32_t>(topology_->slot(leg.dimension, leg.hops));
-    if (topology_->wiring(leg.dimension) == Wiring::complete) return f(entries_[index(from, slot)]);
-    const std::int32_t n = topology_->extent(leg.dimension);
-    const std::uint32_t stride = strides_[d].value();
-    // The node of the line with coordinate 0, and the distance in memory between neighbours on the line.
-    const NodeId origin = from - static_cast<NodeId>(x) * stride;
-    std::size_t first = 0;
-    std::size_t pitch = 0;
+    if (axis.wiring == Wiring::complete) return f(entries_[index(from, slot)]);
+    // The node of the line with coordinate 0, its channel, and the distance in memory between the channels of neighbours on the line.
+    const NodeId origin = from - static_cast<NodeId>(x) * axis.stride;
+    ChannelEntry* first = entries_.data();
+    std::ptrdiff_t pitch = 1;
     if (by_node_) {
-      first = index(origin, slot);
-      pitch = std::size_t{stride} * slots_;
+      first += index(origin, slot);
+      pitch = static_cast<std::ptrdiff_t>(std::size_t{axis.stride} * slots_);
     } else {
-      const std::uint32_t block = blocks_[d].divide(from);
-      const std::uint32_t inside = origin - block * blocks_[d].value();
-      first = std::size_t{slot} * topology_->nodes() + std::size_t{block} * blocks_[d].value() + std::size_t{inside} * static_cast<std::size_t>(n);
-      pitch = 1;
+      const std::uint32_t before = axis.block.divide(from) * axis.block.value();
+      first += std::size_t{slot} * topology_->nodes() + before + std::size_t{origin - before} * static_cast<std::size_t>(axis.extent);
     }
-    const std::int32_t sign = leg.hops > 0 ? 1 : -1;
-    for (std::int32_t left = leg.hops * sign; left > 0; --left) {
-      f(entries_[first + static_cast<std::size_t>(x) * pitch]);
-      x += sign;
-      if (x == n) x = 0;
-      if (x < 0) x = n - 1;
+    ChannelEntry* const last = first + pitch * (axis.extent - 1);
+    ChannelEntry* entry = first + pitch * x;
+    if (leg.hops > 0) {
+      for (std::int32_t left = leg.hops; left > 0; --left) {
+        f(*entry);
+        entry = entry == last ? first : entry + pitch;
+      }
+    } else {
+      for (std::int32_t left = leg.hops; left < 0; ++left) {
+        f(*entry);
+        entry = entry == first ? last : entry - pitch;
+      }
     }
   }
 
@@ -120,6 +122,13 @@ class ChannelTable {
   }
 
  private:
+  struct Axis {
+    std::int32_t extent;
+    Wiring wiring;
+    NodeId stride;
+    Divisor block;  // nodes of a line and of all lines between its neighbours
+  };
+
   std::size_t index(NodeId node, std::uint32_t slot) const noexcept {
     return by_node_ ? std::size_t{node} * slots_ + slot : std::size_t{slot} * topology_->nodes() + node;
   }
@@ -128,7 +137,7 @@ class ChannelTable {
   bool by_node_ = false;
   std::uint32_t slots_ = 0;
   Region<ChannelEntry> entries_;
-  std::vector<Divisor> blocks_, strides_;
+  std::vector<Axis> axes_;
 };
 
 }  // namespace torus::detail

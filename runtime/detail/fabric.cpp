@@ -355,7 +355,8 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   // Put together early: g++ keeps `source` in half a word on the stack and would read it back as a whole one, which waits for the store buffer.
   const std::uint64_t step_and_source = MessageArena::step_and_source(now_, source);
   const Bytes bytes = payload_of(blocks) + sizeof(Word) * header.size();
-  const Path path = packet_ && route.size() == 1 ? follow_hop(w, source, route[0]) : follow(w, source, moving_legs(route, w.legs));
+  Path path = packet_ && route.size() == 1 ? follow_hop(w, source, route[0]) : follow(w, source, route);
+  if (path.idle_leg) [[unlikely]] path = follow(w, source, moving_legs(route, w.legs));
   Message& m = *w.arena->allocate(blocks.size(), path.legs.size(), header.size());
   MessageArena::set_ends(m, step_and_source, path.destination, bytes);
   copy_few(MessageArena::legs(m), path.legs);
@@ -364,14 +365,21 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   if (!path.legal) w.suspect = true;
   if (!blocks.empty() && !release) w.copied = true;
   Slot* const slots = MessageArena::slots(m);
-  if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
+  if (!blocks.empty()) MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
+  if (blocks.size() == 1 && !release) {  // as in a broadcast
+    settle(w, source);
+    const std::uint32_t bucket = MessageArena::first_bucket(m);
+    const Slot slot = bucket == Placement::no_bucket ? 0 : store_.find_at(source, bucket, blocks[0]);
+    if (slot == 0) return not_held(w, source, blocks[0]);
+    if (!path.legal) return;
+    *slots = copy_kept(w, slot, bytes - sizeof(Word) * header.size());
+  } else if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
     copy_all(w, blocks, arrived, slots, true);
   } else {
     settle(w, source);
     if (!find_all(w, source, blocks, slots, release && path.legal) || !path.legal) return;
     copy_all(w, blocks, slots, slots, release);
   }
-  if (!blocks.empty()) MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
   if (blocks.empty()) ++w.step.control_messages;
   w.step.messages += 1;
   w.step.bytes += bytes;
@@ -448,7 +456,7 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
 
 /// One hop under packet switching.
 Fabric::Path Fabric::follow_hop(Worker& w, NodeId source, const Leg& leg) {
-  Path path{source, 1, 0, false, {&leg, leg.hops == 0 ? 0U : 1U}};
+  Path path{source, 1, 0, false, false, {&leg, leg.hops == 0 ? 0U : 1U}};
   const std::uint32_t out = out_slot(leg);
   if (out == no_slot) return path;
   ChannelEntry& channel = channels_.of_node(source, out);
@@ -470,14 +478,20 @@ RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) {
 }
 
 /// Any route, from channel to channel, which are on their way from memory while the blocks are copied. Not legal if check_route() finds an offence;
-/// which one is for the auditor to say.
+/// which one is for the auditor to say. Ends at a leg of 0 hops: what such a route means is that without it.
 Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
-  Path path{source, 0, 0, false, legs};
+  Path path{source, 0, 0, false, false, legs};
+  const std::size_t first_channel = w.channels.size();
   std::int32_t last_turn = -1;
   for (const Leg& leg : legs) {
     const auto d = static_cast<std::uint32_t>(leg.dimension);
     if (d >= axes_.size()) return path;
     const Axis& axis = axes_[d];
+    if (leg.hops == 0) [[unlikely]] {
+      w.channels.resize(first_channel);
+      path.idle_leg = true;
+      return path;
+    }
     const std::int64_t length = std::abs(std::int64_t{leg.hops});
     if (length > (axis.wiring == Wiring::ring ? axis.extent : axis.extent - 1) || axis.extent == 1) return path;
     if (ordered_ && axis.turn <= last_turn) return path;

@@ -73,7 +73,7 @@ class Fabric final : public Network {
   /// Fetches what a node's number leads to.
   void expect(NodeId rank, const Node& node) noexcept {
     __builtin_prefetch(&node);
-    if (now_ == 0 || !arrived_.any(rank, now_ - 1)) return;
+    if (!arrived_.any(rank, now_ - 1)) return;
     channels_.prefetch(rank);
     if (!links_) return;
     if (arrived_.several(rank, now_ - 1)) links_->prefetch_all(std::size_t{rank} * slots_, slots_);
@@ -82,7 +82,7 @@ class Fabric final : public Network {
   /// Fills an inbox with what was sent to the node in the last step, by (in-channel, source), and fetches the messages.
   void receive(Node& node, Inbox& inbox, Worker& w) {
     inbox.size = 0;
-    if (now_ != 0 && arrived_.any(node.rank(), now_ - 1)) empty_links(node, inbox, w);
+    if (arrived_.any(node.rank(), now_ - 1)) empty_links(node, inbox, w);
   }
   /// Fetches the blocks that have arrived.
   void expect_blocks(NodeId rank, Inbox& inbox) const noexcept;
@@ -124,6 +124,7 @@ class Fabric final : public Network {
     std::uint32_t hops = 0;
     std::uint32_t in_slot = 0;  // of the destination
     bool legal = false;
+    bool idle_leg = false;  // the route has a leg of 0 hops
     RouteView legs;
   };
 

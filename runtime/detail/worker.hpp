@@ -66,6 +66,7 @@ struct alignas(128) Worker {
   MessageArena* arena = nullptr;         // of the present step
   MessageArena arenas[2];                // of even and odd steps
   Inbox* inbox = nullptr;                // of the node that runs
+  Inbox no_arrivals;
   std::vector<Inbox> inboxes;            // of that node and those that run after it; a power of two
   std::vector<BlockId> held;             // what Node::blocks() showed last
   std::vector<Leg> legs;                 // scratch of send(): a route without its idle legs
@@ -85,6 +86,7 @@ struct alignas(128) Worker {
       each.alone.resize(most + 1);
       each.passed.resize(most);
     }
+    no_arrivals.alone = {Inbox::none};
   }
 
   /// Forgets the last run; keeps the memory.
