@@ -317,7 +317,7 @@ class Engine::Impl {
 
   static void expect_program(Node& node) noexcept {
     const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address());
-    for (std::size_t offset = 0; offset < 256; offset += 64) __builtin_prefetch(frame + offset);
+    for (std::size_t offset = 0; offset < 128; offset += 64) __builtin_prefetch(frame + offset);
   }
 
   /// Gives a node what arrived for it and lets its program go on to its next wait.

@@ -204,7 +204,7 @@ class BlockStore {
       std::memcpy(target, source, 64);
       return;
     }
-    if (streams(bytes)) return stream(target, source, bytes, {});
+    if (streams(bytes)) return stream(target, source, bytes);
     if (bytes > 0) std::memcpy(target, source, bytes);
   }
   /// Whether blocks of 512 bytes or more are stored past the caches from now on. Between two steps.
@@ -223,7 +223,7 @@ class BlockStore {
       const std::byte* const next = lines > 0 ? at(copies[end].from) : nullptr;
       for (std::size_t k = 0; k < targets; ++k) {
         const std::size_t fetched = lines * k / targets;
-        stream(at(copies[i + k].to), at(source), copies[i].bytes, {next + 64 * fetched, lines * (k + 1) / targets - fetched, targets});
+        stream(at(copies[i + k].to), at(source), copies[i].bytes, next + 64 * fetched, lines * (k + 1) / targets - fetched, targets);
       }
       i = end;
     }
@@ -262,25 +262,21 @@ class BlockStore {
     stock.fresh_end = static_cast<Slot>(std::min(first + chunk_, capacity_));
   }
 
-  /// Lines to fetch while others are copied, one for every `pitch` of those.
-  struct Ahead {
-    const std::byte* at = nullptr;
-    std::size_t lines = 0;
-    std::size_t pitch = 1;
-  };
-
   /// Stores past the cache: for payloads that nobody reads again soon and that would only push out what is read. Targets are 64-byte aligned.
-  [[gnu::noinline]] static void stream(std::byte* target, const std::byte* source, Bytes bytes, Ahead ahead) noexcept {
+  /// Meanwhile fetches `ahead` lines from `next` on, one for every `pitch` that it copies. (All in registers: what is handed over in memory waits
+  /// behind the stores.)
+  [[gnu::noinline]] static void stream(std::byte* target, const std::byte* source, Bytes bytes, const std::byte* next = nullptr, std::size_t ahead = 0,
+                                       std::size_t pitch = 1) noexcept {
 #if defined(__SSE2__)
     const std::size_t lines = bytes / 64;
     std::size_t turn = 1;
     for (std::size_t i = 0; i < lines; ++i) {
       if (--turn == 0) {
-        turn = ahead.pitch;
-        if (ahead.lines > 0) {
-          __builtin_prefetch(ahead.at);
-          ahead.at += 64;
-          --ahead.lines;
+        turn = pitch;
+        if (ahead > 0) {
+          __builtin_prefetch(next);
+          next += 64;
+          --ahead;
         }
       }
       const auto* from = reinterpret_cast<const __m128i*>(source + 64 * i);
@@ -296,7 +292,7 @@ class BlockStore {
     }
     std::memcpy(target + 64 * lines, source + 64 * lines, bytes - 64 * lines);
 #else
-    static_cast<void>(ahead);
+    static_cast<void>(next), static_cast<void>(ahead), static_cast<void>(pitch);
     std::memcpy(target, source, bytes);
 #endif
   }
