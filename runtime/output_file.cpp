@@ -8,7 +8,7 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 #include <vector>
 
 #include "runtime/error.hpp"
@@ -38,7 +38,7 @@ class OutputFile::Sink {
     if (descriptor_ < 0) {
       const int error = errno;
       temporary_.clear();
-      throw InputError("file '" + path_ + "': it cannot be written (" + std::strerror(error) +
+      throw InputError("file '" + path_ + "': it cannot be written (" + std::generic_category().message(error) +
                        "); choose a folder that is there and yours");
     }
     if (path_.ends_with(".gz")) {
@@ -79,7 +79,7 @@ class OutputFile::Sink {
 
  private:
   [[noreturn]] void fail(int error) {
-    throw RunError("file '" + path_ + "': writing it failed (" + std::strerror(error) + "); nothing is left of it");
+    throw RunError("file '" + path_ + "': writing it failed (" + std::generic_category().message(error) + "); nothing is left of it");
   }
 
   void flush(int mode) {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include "runtime/error.hpp"
 
@@ -22,7 +22,7 @@ constexpr std::size_t longest_line = std::size_t{1} << 30;
 Lines::Lines(const std::string& path) : name_{path == "-" ? "standard input" : path} {
   const int descriptor = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
-    throw InputError("trace '" + path + "': it cannot be read (" + std::strerror(errno) + "); name a file that `torus run --trace` wrote");
+    throw InputError("trace '" + path + "': it cannot be read (" + std::generic_category().message(errno) + "); name a file that `torus run --trace` wrote");
   }
   file_ = gzdopen(descriptor, "rb");
   if (file_ == nullptr) {
@@ -76,7 +76,7 @@ void Lines::more() {
   if (read < 0 || error == Z_BUF_ERROR || error == Z_DATA_ERROR) {
     ++number_;
     if (error == Z_BUF_ERROR) refuse("the compressed file ends too early; write it again");
-    refuse(error == Z_ERRNO ? std::string("reading failed (") + std::strerror(errno) + "); name a trace file"
+    refuse(error == Z_ERRNO ? std::string("reading failed (") + std::generic_category().message(errno) + "); name a trace file"
                             : std::string("the compressed file is damaged (") + words + "); write it again");
   }
   ended_ = read == 0;

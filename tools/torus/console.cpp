@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 
 #include "runtime/error.hpp"
 
@@ -16,7 +16,7 @@ void print(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw RunError(std::string("standard output: writing it failed (") + std::strerror(errno) + ")");
+    if (written < 0) throw RunError(std::string("standard output: writing it failed (") + std::generic_category().message(errno) + ")");
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }

@@ -43,9 +43,9 @@ class PairStep : public StepRule {
 /// From the pair to the two lattices of all even and of all odd indices, (m/2)^3 nodes each: a line, a plane, the space. What moves by one
 /// place moves by two indices, so the lattices keep to lines of their own.
 void squeeze(CircuitSchedule& schedule, const Axes& axes, std::int32_t h, std::int32_t ports) {
-  const GapAxis x = axes[0];
-  const GapAxis y = axes[1];
-  const GapAxis z = axes[2];
+  const GapAxis& x = axes[0];
+  const GapAxis& y = axes[1];
+  const GapAxis& z = axes[2];
   const auto place_on = [h](const GapAxis& axis, const Coordinates& place) { return modulo(index_at(axis, place) / 2, h); };
   const auto move = [](const GapAxis& axis, const Coordinates& place, std::int32_t places) {
     return Leg{axis.dimension, axis.sequence->hops(index_at(axis, place), 2 * places)};
