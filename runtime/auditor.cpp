@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -156,13 +157,15 @@ std::vector<Violation> audit(const Machine& machine, std::span<const Message* co
       const bool complete = topology.wiring(last.dimension) == Wiring::complete;
       queues[{route.destination, last.dimension, complete ? last.hops : last.hops > 0 ? 1 : -1}].push_back(m);
     }
+    std::set<ChannelKey> crossed;
     walk(topology, m->source(), m->route(), [&](const ChannelKey& channel) {
-      const auto [at, first] = owner.try_emplace(channel, m);
-      if (first) return;
-      if (at->second == m) {
+      if (!crossed.insert(channel).second) {
         found.push_back({Offence::channel_crossed_twice, m->step(), m->source(),
                          "the message of " + text_of(topology, *m) + " crosses channel " + text_of(topology, channel) + " twice"});
-      } else if (machine.contention == Contention::forbid) {
+        return;
+      }
+      const auto [at, first] = owner.try_emplace(channel, m);
+      if (!first && machine.contention == Contention::forbid) {
         found.push_back({Offence::channel_used_twice, m->step(), m->source(),
                          "channel " + text_of(topology, channel) + " carries two messages: of " + text_of(topology, *at->second) + "; and of " +
                              text_of(topology, *m)});

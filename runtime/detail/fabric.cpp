@@ -33,6 +33,12 @@ void copy_few(T* to, std::span<const T> from) noexcept {
   else if (!from.empty()) std::memcpy(to, from.data(), from.size_bytes());
 }
 
+/// Whether a channel is among those of a route twice.
+[[gnu::noinline]] bool crosses_twice(std::vector<const ChannelEntry*> channels) {
+  std::sort(channels.begin(), channels.end(), std::less<>());
+  return std::adjacent_find(channels.begin(), channels.end()) != channels.end();
+}
+
 }  // namespace
 
 Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_bytes, unsigned workers)
@@ -511,6 +517,8 @@ Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
     path.hops += axis.wiring == Wiring::complete ? 1 : static_cast<std::uint32_t>(length);
   }
   if (path.hops == 0 || (packet_ && path.hops > 1)) return path;
+  // Where channels are not shared, claims find that out.
+  if (shared_ && !ordered_ && legs.size() > 1 && crosses_twice({w.channels.begin() + static_cast<std::ptrdiff_t>(first_channel), w.channels.end()})) return path;
   path.in_slot = static_cast<std::uint32_t>(topology_.slot(legs.back().dimension, legs.back().hops));
   if (links_) links_->prefetch(std::size_t{path.destination} * slots_ + path.in_slot);
   arrived_.prefetch(path.destination, now_);

@@ -81,6 +81,12 @@ void nine_worms(Node& self) {
   if (self.rank() % 16 == 0 && x >= 1 && x <= 9) self.send({{0, 10 - x}}, no_blocks);
 }
 
+/// Node 4 has the channel from 5 to 6 before node 5, which crosses it twice.
+void twice_after_another(Node& self) {
+  if (self.rank() == 4) self.send({{1, +2}}, no_blocks);
+  if (self.rank() == 5) self.send({{1, +1}, {1, -1}, {1, +1}}, no_blocks);
+}
+
 void does_not_exist(Node& self) {
   const std::vector<BlockId> other{BlockId{1} << 31U};
   if (self.rank() == 5) self.send({{1, +1}}, other);
@@ -112,6 +118,8 @@ std::vector<Wrong> all_wrong() {
       {"a dimension twice", square("4x4", wormhole), Offence::not_dimension_ordered, one_by<Leg{0, 1}, Leg{0, 1}>},
       {"more than once round", square("4x4", wormhole), Offence::channel_crossed_twice, one_by<Leg{1, 5}>},
       {"forth, back and forth", square("4x4", circuit), Offence::channel_crossed_twice, one_by<Leg{1, 1}, Leg{1, -1}, Leg{1, 1}>},
+      {"forth, back and forth, channels shared", shared("4x4", circuit), Offence::channel_crossed_twice, one_by<Leg{1, 1}, Leg{1, -1}, Leg{1, 1}>},
+      {"forth, back and forth on another's channel", shared("4x4", circuit), Offence::channel_crossed_twice, twice_after_another},
       {"one channel, two messages", square("4x4", wormhole), Offence::channel_used_twice, same_channel},
       {"one channel, two messages, one hop a step", square("4x4", packet), Offence::channel_used_twice, same_channel},
       {"one channel, messages of two nodes", square("4x8", wormhole), Offence::channel_used_twice, two_worms, 6},
