@@ -19,13 +19,10 @@ namespace torus::detail {
 class ArrivalFlags {
  public:
   ArrivalFlags() = default;
-  ArrivalFlags(NodeId nodes, std::size_t channels) : pitch_{pitch_for(channels)}, flags_{Region<std::uint8_t>(nodes * pitch_), Region<std::uint8_t>(nodes * pitch_)} {}
+  ArrivalFlags(NodeId nodes, std::size_t channels)
+      : pitch_{pitch_for(channels)}, flags_{Region<std::uint8_t>(nodes * pitch_), Region<std::uint8_t>(nodes * pitch_)} {}
 
   static std::size_t bytes_each(std::size_t channels) noexcept { return 2 * pitch_for(channels); }
-
-  void populate(unsigned part, unsigned parts) {
-    for (Region<std::uint8_t>& flags : flags_) flags.populate(flags.size(), part, parts);
-  }
 
   /// Any worker. To be read after the barrier.
   void raise(NodeId node, std::uint32_t channel, Step sent) noexcept {
@@ -33,9 +30,7 @@ class ArrivalFlags {
   }
   void prefetch(NodeId node, Step sent) const noexcept { __builtin_prefetch(flags_[sent & 1U].data() + node * pitch_, 1); }
   /// What follows is for the worker that runs the node.
-  bool any(NodeId node, Step sent) const noexcept {
-    return all(node, sent) != 0;
-  }
+  bool any(NodeId node, Step sent) const noexcept { return all(node, sent) != 0; }
   /// True if several channels have something; may be false when there are more than 8.
   bool several(NodeId node, Step sent) const noexcept {
     const std::uint64_t set = all(node, sent);

@@ -331,11 +331,12 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     *link = 0;
     --w.unsettled;
   } else {
-    to = copy_kept(w, from, bytes);
     if (release) {
       make_copies(w);
+      to = store_.copy_to_new(*w.stock, from, bytes);
       store_.release_at(*w.stock, link);
     } else {
+      to = copy_kept(w, from, bytes);
       w.copied = true;
     }
   }
@@ -476,10 +477,8 @@ Fabric::Path Fabric::follow_hop(Worker& w, NodeId source, const Leg& leg) {
 
 /// The route without legs of 0 hops.
 RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) {
-  const auto still = [](const Leg& leg) { return leg.hops == 0; };
-  if (std::none_of(route.begin(), route.end(), still)) return route;
   scratch.clear();
-  std::remove_copy_if(route.begin(), route.end(), std::back_inserter(scratch), still);
+  std::copy_if(route.begin(), route.end(), std::back_inserter(scratch), [](const Leg& leg) { return leg.hops != 0; });
   return scratch;
 }
 

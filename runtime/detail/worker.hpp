@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <span>
 #include <vector>
 
 #include "runtime/block.hpp"
@@ -28,8 +27,6 @@ struct alignas(64) Inbox {
   std::vector<std::uint32_t> passed;  // of each message, so many of its first blocks have been passed on as parts of bundles
   std::size_t size = 0;
   std::size_t in_turn = 0;            // the message that is likely to be passed on next
-
-  std::span<const Message* const> messages() const noexcept { return {room.data(), size}; }
 };
 
 /// A message whose channels are still to be claimed.
