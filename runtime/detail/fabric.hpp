@@ -76,8 +76,8 @@ class Fabric final : public Network {
     if (!arrived_.any(rank, now_ - 1)) return;
     channels_.prefetch(rank);
     if (!links_) return;
-    if (arrived_.several(rank, now_ - 1)) links_->prefetch_all(std::size_t{rank} * slots_, slots_);
-    else arrived_.each(rank, now_ - 1, [&](std::size_t slot) { links_->prefetch_all(std::size_t{rank} * slots_ + slot, 1); });
+    if (arrived_.several(rank, now_ - 1)) links_->prefetch(std::size_t{rank} * slots_, slots_);
+    else arrived_.each(rank, now_ - 1, [&](std::size_t slot) { links_->prefetch(std::size_t{rank} * slots_ + slot); });
   }
   /// Fills an inbox with what was sent to the node in the last step, by (in-channel, source), and fetches the messages.
   void receive(Node& node, Inbox& inbox, Worker& w) {

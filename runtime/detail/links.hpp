@@ -53,8 +53,8 @@ class ExclusiveLinks {
     return message;
   }
 
-  void prefetch(std::size_t channel) const noexcept { __builtin_prefetch(&queues_[channel], 1); }
-  void prefetch_all(std::size_t channel, std::size_t count) const noexcept {
+  /// Fetches the queues of channels that follow each other.
+  void prefetch(std::size_t channel, std::size_t count = 1) const noexcept {
     const auto* const first = reinterpret_cast<const std::byte*>(queues_.data() + channel);
     for (std::size_t at = 0; at < count * sizeof(Queue); at += 64) __builtin_prefetch(first + at, 1);
     __builtin_prefetch(first + count * sizeof(Queue) - 1, 1);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -15,7 +16,6 @@
 #include "runtime/engine.hpp"
 #include "runtime/route.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/reference.hpp"
 #include "tests/support/shapes.hpp"
 
 using namespace torus;
