@@ -166,7 +166,6 @@ class Engine::Impl {
     NodeDoor::worker(node) = &w;
     NodeDoor::wait(node) = Wait::none;
     NodeDoor::last_arrival(node) = 0;
-    NodeDoor::sends(node) = 0;
     auto program = start(node).take();
     NodeDoor::innermost(node) = program;
     NodeDoor::program(node) = program.address();
@@ -293,26 +292,33 @@ class Engine::Impl {
     run_nodes(w.nodes, w);
   }
 
-  /// Runs nodes in order, each in stages: see Fabric.
+  /// Runs nodes in order, a few at a time, in stages: see Fabric.
   void run_nodes(std::span<const NodeId> nodes, Worker& w) {
-    constexpr std::size_t apart = detail::Worker::nodes_between_stages;
-    const std::size_t inboxes = w.inboxes.size() - 1;
+    constexpr std::size_t few = detail::Worker::nodes_a_stage;
     Node* const all = nodes_.data();
     if (world_.now == 0) {  // nothing has arrived, and the frames lie in order
       for (const NodeId rank : nodes) run_node(all[rank], w.no_arrivals, w);
       return fabric_->finish_sends(w);
     }
-    for (std::size_t i = 0; i < nodes.size() + 3 * apart; ++i) {
-      if (i < nodes.size()) fabric_->expect(nodes[i], all[nodes[i]]);
-      if (const std::size_t at = i - apart; at < nodes.size()) {
-        Node& node = all[nodes[at]];
-        fabric_->receive(node, w.inboxes[at & inboxes], w);
-        expect_program(node);
+    Fabric& fabric = *fabric_;
+    const auto stage = [nodes, inboxes = w.inboxes.data(), size = w.inboxes.size()](std::size_t turn, auto f) {
+      detail::Inbox* inbox = inboxes + turn * few % size;
+      const NodeId* const end = nodes.data() + std::min(nodes.size(), (turn + 1) * few);
+      for (const NodeId* at = nodes.data() + turn * few; at != end; ++at) f(*at, *inbox++);
+    };
+    const std::size_t turns = (nodes.size() + few - 1) / few;
+    for (std::size_t turn = 0; turn < turns + 3; ++turn) {
+      if (turn < turns) stage(turn, [all, &fabric](NodeId rank, detail::Inbox& inbox) { fabric.expect(rank, all[rank], inbox); });
+      if (turn - 1 < turns) {
+        stage(turn - 1, [all, &fabric, &w](NodeId rank, detail::Inbox& inbox) {
+          fabric.receive(all[rank], inbox, w);
+          expect_program(all[rank]);
+        });
       }
-      if (const std::size_t at = i - 2 * apart; at < nodes.size()) fabric_->expect_blocks(nodes[at], w.inboxes[at & inboxes]);
-      if (const std::size_t at = i - 3 * apart; at < nodes.size()) run_node(all[nodes[at]], w.inboxes[at & inboxes], w);
+      if (turn - 2 < turns) stage(turn - 2, [&fabric, &w](NodeId rank, detail::Inbox& inbox) { fabric.expect_blocks(rank, inbox, w); });
+      if (turn - 3 < turns) stage(turn - 3, [this, all, &w](NodeId rank, detail::Inbox& inbox) { run_node(all[rank], inbox, w); });
     }
-    fabric_->finish_sends(w);
+    fabric.finish_sends(w);
   }
 
   static void expect_program(Node& node) noexcept {
@@ -323,17 +329,16 @@ class Engine::Impl {
   /// Gives a node what arrived for it and lets its program go on to its next wait.
   void run_node(Node& node, detail::Inbox& inbox, Worker& w) {
     NodeDoor::worker(node) = &w;
-    fabric_->open(inbox, w);
     const NodeId rank = node.rank();
+    fabric_->open(rank, inbox, w);
     const Wait wait = NodeDoor::wait(node);
-    if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric_->settle(w, rank);
+    if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric_->settle(w);
     NodeDoor::arrivals(node) = Arrivals(inbox.room.data(), inbox.size);
-    NodeDoor::sends(node) = 0;
     do {
       NodeDoor::wait(node) = Wait::none;
       NodeDoor::innermost(node).resume();
     } while (NodeDoor::wait(node) == Wait::call);
-    fabric_->settle(w, rank);
+    fabric_->settle(w);
     switch (NodeDoor::wait(node)) {
       case Wait::step: fabric_->activate(w, rank); break;
       case Wait::ended: end_program(node, w); break;

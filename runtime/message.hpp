@@ -32,15 +32,15 @@ class Message {
   /// The step in which it was sent.
   Step step() const noexcept { return static_cast<Step>(step_and_source_); }
   /// The legs that it travelled, none of 0 hops.
-  RouteView route() const noexcept { return {reinterpret_cast<const Leg*>(this->after() + room_for_ids(blocks_)), legs_}; }
+  RouteView route() const noexcept { return {reinterpret_cast<const Leg*>(after()), legs_}; }
   /// The channel that it came in by, as (dimension, direction of travel).
   Dimension dimension() const noexcept { return route().back().dimension; }
   std::int32_t direction() const noexcept { return route().back().hops; }
   /// The blocks that it brought, in the sender's order.
-  std::span<const BlockId> blocks() const noexcept { return {reinterpret_cast<const BlockId*>(after()), blocks_}; }
+  std::span<const BlockId> blocks() const noexcept { return {reinterpret_cast<const BlockId*>(after() + 8 * std::size_t{legs_}), blocks_}; }
   /// The control words that it brought.
   std::span<const Word> header() const noexcept {
-    return {reinterpret_cast<const Word*>(after() + room_for_ids(blocks_) + 8 * std::size_t{legs_}), header_words_};
+    return {reinterpret_cast<const Word*>(after() + 8 * std::size_t{legs_} + room_for_ids(blocks_)), header_words_};
   }
   /// All it weighs: 4 bytes a control word and the blocks' bytes.
   Bytes bytes() const noexcept { return bytes_; }
@@ -59,7 +59,7 @@ class Message {
   std::uint32_t legs_;
   std::uint32_t blocks_;
   std::uint32_t first_bucket_;  // of the first block, in the receiver's table
-  // From here to the end of the route, together with the counts: what a trace tells of a message, and what its digest covers.
+  // From here to the end of the block ids, together with the counts: what a trace tells of a message, and what its digest covers.
   std::uint64_t step_and_source_;  // step low, source high; written and hashed in one piece
   Bytes bytes_;
 };

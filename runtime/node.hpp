@@ -23,9 +23,10 @@ class Node;
 class Network {
  public:
   virtual void send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) = 0;
-  /// The same for one block over one leg without a header, what algorithms in the constant model send all the time. The leg comes in its two
-  /// parts: written apart and read as a whole it would wait for the processor's store buffer.
-  virtual void send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block, bool release) = 0;
+  /// The same for one block over one leg without a header, what algorithms in the constant model send all the time: kept, or released. The leg
+  /// comes in its two parts: written apart and read as a whole it would wait for the processor's store buffer.
+  virtual void send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) = 0;
+  virtual void forward_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) = 0;
   virtual bool holds(const Node& node, BlockId id) const = 0;
   virtual std::span<const BlockId> blocks(const Node& node) = 0;
   virtual std::span<std::byte> bytes(const Node& node, BlockId id) = 0;
@@ -137,8 +138,16 @@ class Node {
   friend struct detail::NodeDoor;
 
   void hand_over(RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
-    if (route.size() == 1 && blocks.size() == 1 && header.empty()) world_->network->send_block(*this, route[0].dimension, route[0].hops, blocks[0], release);
-    else world_->network->send(*this, route, blocks, header, release);
+    if (route.size() != 1) return world_->network->send(*this, route, blocks, header, release);
+    const auto [dimension, hops] = route[0];
+    if (blocks.size() != 1 || !header.empty()) hand_over(dimension, hops, blocks, header, release);
+    else if (release) world_->network->forward_block(*this, dimension, hops, blocks[0]);
+    else world_->network->send_block(*this, dimension, hops, blocks[0]);
+  }
+  /// Apart, so that a leg need not be in memory before it is known that it must.
+  [[gnu::noinline]] void hand_over(Dimension dimension, std::int32_t hops, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
+    const Leg leg{dimension, hops};
+    world_->network->send(*this, {&leg, 1}, blocks, header, release);
   }
 
   World* world_ = nullptr;
@@ -146,7 +155,6 @@ class Node {
   Arrivals arrivals_;
   NodeId rank_ = 0;
   Wait wait_ = Wait::none;
-  std::uint16_t sends_ = 0;         // messages sent in this step
   Step last_arrival_ = 0;           // 1 + the step that brought the last message; 0: none yet
   void* worker_ = nullptr;          // who runs the node at present
   void* program_ = nullptr;         // address of the outermost frame
@@ -162,7 +170,6 @@ struct NodeDoor {
   static Arrivals& arrivals(Node& n) noexcept { return n.arrivals_; }
   static NodeId& rank(Node& n) noexcept { return n.rank_; }
   static Wait& wait(Node& n) noexcept { return n.wait_; }
-  static std::uint16_t& sends(Node& n) noexcept { return n.sends_; }
   static Step& last_arrival(Node& n) noexcept { return n.last_arrival_; }
   static void*& worker(Node& n) noexcept { return n.worker_; }
   static void* worker(const Node& n) noexcept { return n.worker_; }

@@ -210,13 +210,13 @@ std::uint64_t message_digest(const TraceMessage& message) {
       static_cast<std::size_t>(std::count_if(message.path.begin(), message.path.end(), [](const Leg& leg) { return leg.hops != 0; }));
   std::vector<std::uint32_t> image{message.step, message.source, static_cast<std::uint32_t>(message.bytes), static_cast<std::uint32_t>(message.bytes >> 32U)};
   image.reserve(4 + message.blocks.size() + 2 * legs);
-  for (const std::uint64_t id : message.blocks) image.push_back(static_cast<std::uint32_t>(id));
-  if (image.size() % 2 == 1) image.push_back(0);
   for (const Leg& leg : message.path) {
     if (leg.hops == 0) continue;
     image.push_back(static_cast<std::uint32_t>(leg.dimension));
     image.push_back(static_cast<std::uint32_t>(leg.hops));
   }
+  for (const std::uint64_t id : message.blocks) image.push_back(static_cast<std::uint32_t>(id));
+  if (image.size() % 2 == 1) image.push_back(0);
   return detail::digest_of_image(image.data(), message.blocks.size(), legs);
 }
 

@@ -24,47 +24,62 @@ class ArrivalFlags {
 
   static std::size_t bytes_each(std::size_t channels) noexcept { return 2 * pitch_for(channels); }
 
-  /// Any worker. To be read after the barrier.
-  void raise(NodeId node, std::uint32_t channel, Step sent) noexcept {
-    std::atomic_ref(flags_[sent & 1U][node * pitch_ + channel]).store(1, std::memory_order_relaxed);
+  /// Goes over the barrier, to a step: what was raised can be read.
+  void begin_step(Step now) noexcept {
+    raised_ = flags_[now & 1U].data();
+    seen_ = flags_[(now + 1) & 1U].data();
   }
-  void prefetch(NodeId node, Step sent) const noexcept { __builtin_prefetch(flags_[sent & 1U].data() + node * pitch_, 1); }
-  /// What follows is for the worker that runs the node.
-  bool any(NodeId node, Step sent) const noexcept { return all(node, sent) != 0; }
+
+  /// Any worker.
+  void raise(NodeId node, std::uint32_t channel) noexcept { std::atomic_ref(raised_[node * pitch_ + channel]).store(1, std::memory_order_relaxed); }
+  void prefetch(NodeId node) const noexcept { __builtin_prefetch(raised_ + node * pitch_, 1); }
+  /// What follows is for the worker that runs the node, and says what was raised in the step before.
+  bool any(NodeId node) const noexcept { return all(node) != 0; }
   /// True if several channels have something; may be false when there are more than 8.
-  bool several(NodeId node, Step sent) const noexcept {
-    const std::uint64_t set = all(node, sent);
+  bool several(NodeId node) const noexcept {
+    const std::uint64_t set = all(node);
     return (set & (set - 1)) != 0;
   }
   /// Calls f(channel) for the flags of a node, ascending.
   template <class F>
-  void each(NodeId node, Step sent, F&& f) const {
+  void each(NodeId node, F&& f) const {
+    for (std::size_t at = 0; at < pitch_; at += 8) each_of(word(node, at), at, f);
+  }
+  /// The same, and lowers them.
+  template <class F>
+  void take(NodeId node, F&& f) {
     for (std::size_t at = 0; at < pitch_; at += 8) {
-      for (std::uint64_t set = word(node, sent, at); set != 0; set &= set - 1) {  // a byte is 0 or 1: its lowest bit stands for it
-        f(at + static_cast<std::size_t>(std::countr_zero(set)) / 8);
-      }
+      const std::uint64_t set = word(node, at);
+      std::memset(seen_ + node * pitch_ + at, 0, 8);
+      each_of(set, at, f);
     }
   }
-  void lower(NodeId node, Step sent) noexcept {
-    std::uint8_t* const flags = &flags_[sent & 1U][node * pitch_];
-    for (std::size_t at = 0; at < pitch_; at += 8) std::memset(flags + at, 0, 8);
+  /// Forgets what was raised in any step.
+  void clear(NodeId node) noexcept {
+    for (Region<std::uint8_t>& flags : flags_) std::memset(flags.data() + node * pitch_, 0, pitch_);
   }
 
  private:
   static std::size_t pitch_for(std::size_t channels) noexcept { return std::max<std::size_t>(8, (channels + 7) / 8 * 8); }
-  std::uint64_t all(NodeId node, Step sent) const noexcept {
-    std::uint64_t set = word(node, sent, 0);
-    for (std::size_t at = 8; at < pitch_; at += 8) set |= word(node, sent, at);
+  template <class F>
+  static void each_of(std::uint64_t set, std::size_t at, F&& f) {
+    for (; set != 0; set &= set - 1) f(at + (static_cast<unsigned>(std::countr_zero(set)) >> 3U));  // a byte is 0 or 1: its lowest bit stands for it
+  }
+  std::uint64_t all(NodeId node) const noexcept {
+    std::uint64_t set = word(node, 0);
+    for (std::size_t at = 8; at < pitch_; at += 8) set |= word(node, at);
     return set;
   }
-  std::uint64_t word(NodeId node, Step sent, std::size_t at) const noexcept {
+  std::uint64_t word(NodeId node, std::size_t at) const noexcept {
     std::uint64_t word = 0;
-    std::memcpy(&word, &flags_[sent & 1U][node * pitch_ + at], 8);
+    std::memcpy(&word, seen_ + node * pitch_ + at, 8);
     return word;
   }
 
   std::size_t pitch_ = 0;
-  Region<std::uint8_t> flags_[2];
+  Region<std::uint8_t> flags_[2];     // by parity of the step in which they are raised
+  std::uint8_t* raised_ = nullptr;    // in the present step
+  std::uint8_t* seen_ = nullptr;      // in the one before
 };
 
 }  // namespace torus::detail

@@ -198,12 +198,12 @@ class BlockStore {
 
   /// The one copy of a delivery.
   [[gnu::always_inline]] inline void copy(Slot to, Slot from, Bytes bytes) noexcept {
-    std::byte* target = at(to);
-    const std::byte* source = at(from);
-    if (bytes == 64) [[likely]] {
-      std::memcpy(target, source, 64);
+    if (stride_ == 64) [[likely]] {  // so many at most
+      std::memcpy(bytes_.data() + 64 * std::size_t{to}, bytes_.data() + 64 * std::size_t{from}, 64);
       return;
     }
+    std::byte* target = at(to);
+    const std::byte* source = at(from);
     if (streams(bytes)) return stream(target, source, bytes);
     if (bytes > 0) std::memcpy(target, source, bytes);
   }

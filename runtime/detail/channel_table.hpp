@@ -15,11 +15,12 @@
 namespace torus::detail {
 
 struct ChannelEntry {
-  std::uint32_t stamp;  ///< 1 + the epoch of the last claim
+  std::uint32_t stamp;  ///< the epoch of the last claim, from 1; of no channel, no_channel
   NodeId to;            ///< under packet switching: the node at its other end, or no_node if there is no such channel
   Bytes bytes;          ///< carried so far
 };
 inline constexpr NodeId no_node = 0xffffffff;
+inline constexpr std::uint32_t no_channel = 0xffffffff;
 
 /// Under packet switching a node claims only its own channels: the entries of a node lie together and need no atomic operation. Long routes run
 /// along lines: there the entries of a line and direction lie together, so that a route walks through memory in order, and a claim is a
@@ -54,7 +55,11 @@ class ChannelTable {
         if (topology.wiring(d) == Wiring::complete) {
           for (std::int32_t offset = 1; offset < n; ++offset) (entry++)->to = *topology.neighbour(node, d, offset);
         } else if (n > 1) {
-          for (const std::int32_t hop : {+1, -1}) (entry++)->to = topology.neighbour(node, d, hop).value_or(no_node);
+          for (const std::int32_t hop : {+1, -1}) {
+            entry->to = topology.neighbour(node, d, hop).value_or(no_node);
+            if (entry->to == no_node) entry->stamp = no_channel;
+            ++entry;
+          }
         }
       }
     }
@@ -63,8 +68,8 @@ class ChannelTable {
     for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].bytes = 0;
   }
 
-  /// The channel out of a node by a slot, for machines with packet switching.
-  ChannelEntry& of_node(NodeId node, std::uint32_t slot) noexcept { return entries_[std::size_t{node} * slots_ + slot]; }
+  /// The channels out of a node by their slots, for machines with packet switching.
+  ChannelEntry* of_node(NodeId node) noexcept { return entries_.data() + std::size_t{node} * slots_; }
 
   /// Fetches the channels out of a node, where they lie together.
   void prefetch(NodeId node) const noexcept {
@@ -109,14 +114,14 @@ class ChannelTable {
   static bool claim(ChannelEntry& entry, std::uint32_t epoch, Bytes bytes) noexcept {
     std::atomic_ref stamp(entry.stamp);
     std::uint32_t seen = stamp.load(std::memory_order_relaxed);
-    if (seen == epoch + 1 || !stamp.compare_exchange_strong(seen, epoch + 1, std::memory_order_relaxed)) return false;
+    if (seen == epoch || !stamp.compare_exchange_strong(seen, epoch, std::memory_order_relaxed)) return false;
     entry.bytes += bytes;  // ours alone until the barrier
     return true;
   }
-  /// The same for a channel that only the calling worker can claim.
+  /// The same for a channel that only the calling worker can claim; also false if there is none.
   static bool claim_own(ChannelEntry& entry, std::uint32_t epoch, Bytes bytes) noexcept {
-    if (entry.stamp == epoch + 1) return false;
-    entry.stamp = epoch + 1;
+    if (entry.stamp >= epoch) return false;
+    entry.stamp = epoch;
     entry.bytes += bytes;
     return true;
   }

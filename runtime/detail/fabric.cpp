@@ -98,6 +98,7 @@ void Fabric::begin_run() {
   shown_.store(false, std::memory_order_relaxed);
   unique_ = placement_.initial_total() == placement_.wanted_total();
   next_active_ = &active_[1];
+  arrived_.begin_step(0);
   store_.clear();
   channels_.clear_loads();
   for (Worker& w : workers_) w.begin_run();
@@ -106,6 +107,7 @@ void Fabric::begin_run() {
 void Fabric::begin_step() {
   ++now_;
   ++epoch_;
+  arrived_.begin_step(now_);
   next_active_ = &active_[(now_ + 1) & 1U];
   for (Worker& w : workers_) {
     w.arena = &w.arenas[now_ & 1U];
@@ -122,8 +124,7 @@ void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
     fill_block({store_.at(slot), static_cast<std::size_t>(placement_.bytes(id))}, seed, id);
     store_.adopt(*w.stock, rank, id, slot);
   }
-  arrived_.lower(rank, 0);
-  arrived_.lower(rank, 1);
+  arrived_.clear(rank);
   active_[0].insert(rank);
 }
 
@@ -141,7 +142,7 @@ Fabric::ChannelUse Fabric::channel_use() const {
   ChannelUse use;
   for (std::size_t i = 0; i < channels_.size(); ++i) {
     const ChannelEntry& entry = channels_[i];
-    use.used += entry.stamp > first_epoch_ ? 1 : 0;
+    use.used += entry.stamp >= first_epoch_ && entry.stamp != no_channel ? 1 : 0;
     use.bytes += entry.bytes;
     use.most_bytes = std::max(use.most_bytes, entry.bytes);
   }
@@ -150,29 +151,36 @@ Fabric::ChannelUse Fabric::channel_use() const {
 
 void Fabric::send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
   Worker& w = worker_of(from);
-  if (NodeDoor::sends(from)++ >= ports_) w.suspect = true;
-  if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty()) return send_one(w, from.rank(), route[0], blocks[0], release);
+  if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty()) {
+    if (release) forward_block(from, route[0].dimension, route[0].hops, blocks[0]);
+    else send_block(from, route[0].dimension, route[0].hops, blocks[0]);
+    return;
+  }
+  use_port(w);
   send_any(w, from.rank(), route, blocks, header, release);
 }
 
-void Fabric::send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block, bool release) {
+void Fabric::send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) {
   Worker& w = worker_of(from);
-  if (NodeDoor::sends(from)++ >= ports_) w.suspect = true;
-  if (hops_only_) [[likely]] send_one(w, from.rank(), {dimension, hops}, block, release);
-  else send_one_leg(w, from.rank(), {dimension, hops}, block, release);
+  use_port(w);
+  send_one(w, {dimension, hops}, block, false);
 }
 
-[[gnu::noinline]] void Fabric::send_one_leg(Worker& w, NodeId source, Leg leg, BlockId block, bool release) {
-  send_any(w, source, {&leg, 1}, {&block, 1}, {}, release);
+/// The hot path of everything that is written in the constant model: a block goes on that has just come in.
+void Fabric::forward_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) {
+  Worker& w = worker_of(from);
+  use_port(w);
+  if (Message* const brought = take_in_turn(w, block); brought != nullptr) [[likely]] pass_one(w, MessageArena::word_of({dimension, hops}), out_slot({dimension, hops}), block, *brought);
+  else send_one(w, {dimension, hops}, block, true);
 }
 
 bool Fabric::holds(const Node& node, BlockId id) const {
-  settle(worker_of(node), node.rank());
+  settle(worker_of(node));
   return store_.find(node.rank(), id) != 0;
 }
 
 std::span<const BlockId> Fabric::blocks(const Node& node) {
-  settle(worker_of(node), node.rank());
+  settle(worker_of(node));
   std::vector<BlockId>& held = worker_of(node).held;
   held.clear();
   store_.each_held(node.rank(), [&](BlockId id, Slot) { held.push_back(id); });
@@ -180,7 +188,7 @@ std::span<const BlockId> Fabric::blocks(const Node& node) {
 }
 
 std::span<std::byte> Fabric::bytes(const Node& node, BlockId id) {
-  settle(worker_of(node), node.rank());
+  settle(worker_of(node));
   make_copies(worker_of(node));
   shown_.store(true, std::memory_order_relaxed);
   const Slot slot = store_.find(node.rank(), id);
@@ -189,7 +197,7 @@ std::span<std::byte> Fabric::bytes(const Node& node, BlockId id) {
 }
 
 void Fabric::release(Node& node, BlockId id) {
-  settle(worker_of(node), node.rank());
+  settle(worker_of(node));
   make_copies(worker_of(node));
   store_.release(*worker_of(node).stock, node.rank(), id);
 }
@@ -202,55 +210,65 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
 }
 
 void Fabric::empty_links(Node& node, Inbox& inbox, Worker& w) {
-  const std::size_t first = std::size_t{node.rank()} * slots_;
-  const Step sent = now_ - 1;
-  const Message** const room = inbox.room.data();
-  std::size_t size = 0;
+  const NodeId rank = node.rank();
+  const Message** end = inbox.room.data();
   if (shared_) {
-    arrived_.each(node.rank(), sent, [&](std::size_t slot) {
-      shared_links_.drain(first + slot, sent, [&](const Message* m) { room[size++] = m; });
-    });
+    end = empty_shared_links(rank, end);
   } else {
     ExclusiveLinks& links = *links_;
-    arrived_.each(node.rank(), sent, [&](std::size_t slot) {
+    const std::size_t first = std::size_t{rank} * slots_;
+    arrived_.take(rank, [&, first](std::size_t slot) {
       const Message* const m = links.pop(first + slot);
       __builtin_prefetch(m, 1);
-      room[size++] = m;
+      *end++ = m;
     });
   }
-  arrived_.lower(node.rank(), sent);
-  inbox.size = size;
-  if (size > static_cast<std::size_t>(ports_)) w.suspect_receives = true;
+  inbox.size = static_cast<std::size_t>(end - inbox.room.data());
+  if (inbox.size > static_cast<std::size_t>(ports_)) w.suspect_receives = true;
   NodeDoor::last_arrival(node) = now_;
 }
 
-void Fabric::expect_blocks(NodeId rank, Inbox& inbox) const noexcept {
-  inbox.in_turn = 0;
-  for (std::size_t at = 0; at < inbox.size; ++at) {
-    const Message* const m = inbox.room[at];
-    inbox.alone[at] = Inbox::none;
-    inbox.passed[at] = 0;
-    if (m->blocks().empty()) continue;
-    if (MessageArena::is_one(*m)) [[likely]] {
-      if (unique_) inbox.alone[at] = MessageArena::only_block(*m);
-      store_.prefetch(MessageArena::only_slot(*m));
-    } else {
-      const Slot* const slots = MessageArena::slots(*m);
-      for (std::size_t i = 0; i < std::min(m->blocks().size(), far_ahead); ++i) store_.prefetch_far(slots[i]);
-    }
-    if (!unique_) store_.prefetch_bucket(rank, MessageArena::first_bucket(*m));  // else most pass on without having been there
-  }
-  inbox.alone[inbox.size] = Inbox::none;
+[[gnu::noinline]] const Message** Fabric::empty_shared_links(NodeId rank, const Message** room) {
+  arrived_.take(rank, [&](std::size_t slot) {
+    shared_links_.drain(std::size_t{rank} * slots_ + slot, now_ - 1, [&](const Message* m) { *room++ = m; });
+  });
+  return room;
 }
 
-[[gnu::noinline]] void Fabric::adopt_all(Worker& w, NodeId rank) const {
-  w.unsettled = 0;
-  for (std::size_t i = 0; i < w.inbox->size; ++i) {
-    const Message& m = *w.inbox->room[i];
-    w.inbox->alone[i] = Inbox::none;
+/// In the messages of ones of which nothing can be found elsewhere nothing else is to be seen to.
+void Fabric::expect_blocks(NodeId rank, Inbox& inbox, const Worker& w) const noexcept {
+  const Message** const end = inbox.room.data() + inbox.size;
+  *end = w.no_block;
+  inbox.of_ones = unique_ && hops_only_;
+  for (const Message** at = inbox.room.data(); inbox.of_ones && at != end; ++at) {
+    if (MessageArena::is_one(**at)) [[likely]] store_.prefetch(MessageArena::only_slot(**at));
+    else inbox.of_ones = false;
+  }
+  if (!inbox.of_ones) expect_any_blocks(rank, inbox);
+}
+
+[[gnu::noinline]] void Fabric::expect_any_blocks(NodeId rank, Inbox& inbox) const noexcept {
+  for (std::size_t at = 0; at < inbox.size; ++at) {
+    const Message& m = *inbox.room[at];
+    inbox.passed[at] = 0;
+    if (m.blocks().empty()) continue;
+    const Slot* const slots = MessageArena::slots(m);
+    if (m.blocks().size() == 1) store_.prefetch(slots[0]);
+    else for (std::size_t i = 0; i < std::min(m.blocks().size(), far_ahead); ++i) store_.prefetch_far(slots[i]);
+    if (!unique_) store_.prefetch_bucket(rank, MessageArena::first_bucket(m));  // else most pass on without having been there
+  }
+}
+
+[[gnu::noinline]] void Fabric::adopt_all(Worker& w) const {
+  const Inbox& inbox = *std::exchange(w.inbox, &w.no_arrivals);
+  const auto rank = static_cast<NodeId>(w.step_and_source >> 32U);
+  w.turn = w.turns_end;
+  w.unsettled = false;
+  for (std::size_t i = 0; i < inbox.size; ++i) {
+    const Message& m = *inbox.room[i];
     const std::span<const BlockId> ids = m.blocks();
     const Slot* const slots = MessageArena::slots(m);
-    for (std::size_t b = w.inbox->passed[i]; b < ids.size(); ++b) {
+    for (std::size_t b = inbox.of_ones ? 0 : inbox.passed[i]; b < ids.size(); ++b) {
       if (slots[b] == 0) continue;  // passed on, alone
       const std::uint32_t bucket = b == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[b]);
       if (!store_.adopt_at(*w.stock, rank, bucket, ids[b], slots[b])) ++w.duplicates;
@@ -258,26 +276,34 @@ void Fabric::expect_blocks(NodeId rank, Inbox& inbox) const noexcept {
   }
 }
 
-/// The message that has just brought this block alone, if it is the next in turn or among the first few and has not been adopted or passed on; takes
-/// it for passed on from now. Only where every block is unique: else the node might hold another copy.
-[[gnu::always_inline]] inline const Message* Fabric::take_just_arrived_alone(Worker& w, BlockId id) const noexcept {
-  Inbox& inbox = *w.inbox;
-  std::size_t at = inbox.in_turn;
-  if (inbox.alone[at] != id) [[unlikely]] {
-    const std::size_t few = std::min<std::size_t>(inbox.size, 8);
-    for (at = 0; at < few && inbox.alone[at] != id;) ++at;
-    if (at == few) return nullptr;
-  } else {
-    inbox.in_turn = at + 1;
+/// The message that has just brought this block alone, if it is the next in turn; takes it for passed on from now. Only where every block is unique:
+/// else the node might hold another copy.
+[[gnu::always_inline]] inline Message* Fabric::take_in_turn(Worker& w, BlockId id) const noexcept {
+  const Message* const m = *w.turn;
+  if (MessageArena::only_block(*m) != id) return nullptr;
+  ++w.turn;
+  return const_cast<Message*>(m);  // ours alone since it arrived
+}
+
+/// The same if it is another of the first few.
+[[gnu::noinline]] Message* Fabric::take_out_of_turn(Worker& w, BlockId id) const noexcept {
+  if (!unique_) return nullptr;
+  const std::size_t few = std::min<std::size_t>(w.inbox->size, 8);
+  for (std::size_t at = 0; at < few; ++at) {
+    auto* const m = const_cast<Message*>(w.inbox->room[at]);
+    if (!MessageArena::is_one(*m) || MessageArena::only_block(*m) != id || MessageArena::only_slot(*m) == 0) continue;
+    const Message* const* const behind = w.inbox->room.data() + at + 1;
+    if (w.inbox->of_ones && behind > w.turn) w.turn = behind;
+    w.unsettled = true;
+    return m;
   }
-  inbox.alone[at] = Inbox::none;
-  return inbox.room[at];
+  return nullptr;
 }
 
 /// The slots of blocks that a message not yet adopted has brought, if those before them in it have been passed on already; else null. Takes them
 /// for passed on from now.
 Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) const {
-  if (w.unsettled == 0 || !unique_ || blocks.empty()) return nullptr;
+  if (!unique_ || blocks.empty()) return nullptr;
   for (std::size_t i = 0; i < w.inbox->size; ++i) {
     const Message& m = *w.inbox->room[i];
     const std::span<const BlockId> ids = m.blocks();
@@ -285,9 +311,9 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     if (before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
     const auto first = static_cast<std::size_t>(blocks.data() - ids.data());
     Slot* const slots = MessageArena::slots(const_cast<Message&>(m)) + first;  // ours alone since it arrived
+    if (w.inbox->of_ones) return slots[0] != 0 ? slots : nullptr;
     if (first != w.inbox->passed[i] || slots[0] == 0) return nullptr;
     w.inbox->passed[i] += static_cast<std::uint32_t>(blocks.size());
-    w.inbox->alone[i] = Inbox::none;
     return slots;
   }
   return nullptr;
@@ -302,70 +328,79 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   return to;
 }
 
-/// One block over one channel of a packet-switched machine: the hot path of everything that is written in the constant model.
-[[gnu::always_inline]] inline void Fabric::send_one(Worker& w, NodeId source, Leg leg, BlockId id, bool release) {
-  const Bytes bytes = block_bytes_;
+/// One block over one channel of a packet-switched machine, on from the message that brought it.
+[[gnu::always_inline]] inline void Fabric::pass_one(Worker& w, std::uint64_t leg, std::uint32_t out, BlockId id, Message& brought) {
+  Slot& place = MessageArena::only_slot(brought);
+  const Slot from = place;
+  ChannelEntry* const channel = from != 0 ? claim_hop(w, out) : nullptr;
+  if (channel == nullptr) [[unlikely]] return refuse_one(w, leg, id);
+  place = 0;
+  const Slot to = store_.copy_and_give_back(*w.stock, from, block_bytes_);
+  post_one(w, leg, id, MessageArena::first_bucket(brought), to, channel->to, out);
+}
+
+/// One block over one leg; one that the node's table names, or that came in out of turn.
+[[gnu::noinline]] void Fabric::send_one(Worker& w, Leg leg, BlockId id, bool release) {
+  if (!hops_only_) return send_any(w, static_cast<NodeId>(w.step_and_source >> 32U), {&leg, 1}, {&id, 1}, {}, release);
+  const std::uint64_t leg_word = MessageArena::word_of(leg);
   const std::uint32_t out = out_slot(leg);
-  const Message* const brought = release ? take_just_arrived_alone(w, id) : nullptr;
-  Slot* link = nullptr;  // what names the block's slot here: the message that brought it, or the node's table
-  std::uint32_t bucket = 0;
-  if (brought != nullptr) [[likely]] {
-    link = &MessageArena::only_slot(const_cast<Message&>(*brought));  // the receiver's alone since it arrived
-    bucket = MessageArena::first_bucket(*brought);
-  } else {
-    settle(w, source);
-    bucket = placement_.bucket(id);
-    if (bucket == Placement::no_bucket) return refuse_one(w, source, leg, id);
-    link = store_.link_at(source, bucket, id);
-  }
+  if (Message* const brought = release ? take_out_of_turn(w, id) : nullptr; brought != nullptr) return pass_one(w, leg_word, out, id, *brought);
+  settle(w);
+  const std::uint32_t bucket = placement_.bucket(id);
+  if (bucket == Placement::no_bucket) return refuse_one(w, leg_word, id);
+  Slot* const link = store_.link_at(static_cast<NodeId>(w.step_and_source >> 32U), bucket, id);
   const Slot from = *link;
-  if (out == no_slot || from == 0) return refuse_one(w, source, leg, id);
-  ChannelEntry& channel = channels_.of_node(source, out);
-  if (channel.to == no_node || !ChannelTable::claim_own(channel, epoch_, bytes)) return refuse_one(w, source, leg, id);
-  const NodeId destination = channel.to;
-  Message& m = *w.arena->allocate_one(now_, source, destination, bytes, id, leg);
-  MessageArena::first_bucket(m) = bucket;
+  ChannelEntry* const channel = from != 0 ? claim_hop(w, out) : nullptr;
+  if (channel == nullptr) return refuse_one(w, leg_word, id);
   Slot to = 0;
-  if (brought != nullptr) [[likely]] {
-    to = store_.copy_and_give_back(*w.stock, from, bytes);
-    *link = 0;
-    --w.unsettled;
+  if (release) {
+    make_copies(w);
+    to = store_.copy_to_new(*w.stock, from, block_bytes_);
+    store_.release_at(*w.stock, link);
   } else {
-    if (release) {
-      make_copies(w);
-      to = store_.copy_to_new(*w.stock, from, bytes);
-      store_.release_at(*w.stock, link);
-    } else {
-      to = copy_kept(w, from, bytes);
-      w.copied = true;
-    }
+    to = copy_kept(w, from, block_bytes_);
+    w.copied = true;
   }
-  MessageArena::only_slot(m) = to;
+  post_one(w, leg_word, id, bucket, to, channel->to, out);
+}
+
+/// Claims a channel out of the node for a block; null if there is none, or it is taken.
+[[gnu::always_inline]] inline ChannelEntry* Fabric::claim_hop(Worker& w, std::uint32_t out) {
+  if (out == no_slot) return nullptr;
+  ChannelEntry& channel = w.out_channels[out];
+  return ChannelTable::claim_own(channel, epoch_, block_bytes_) ? &channel : nullptr;
+}
+
+[[gnu::always_inline]] inline void Fabric::post_one(Worker& w, std::uint64_t leg, BlockId id, std::uint32_t bucket, Slot slot, NodeId destination, std::uint32_t out) {
+  Message& m = *w.arena->allocate_one(w.step_and_source, destination, block_bytes_, id, leg);
+  MessageArena::first_bucket(m) = bucket;
+  MessageArena::only_slot(m) = slot;
   ++w.single_blocks;
-  w.digest += MessageArena::digest_one(now_, source, bytes, id, leg);
-  deliver(w, m, destination, out);
+  w.digest += MessageArena::digest_one(w.step_and_source, block_bytes_, id, leg);
+  if (links_->push(std::size_t{destination} * slots_ + out, &m)) [[likely]] announce(w, destination, out);
+  else w.suspect = true;
 }
 
 /// Keeps an illegal message for the auditor.
-[[gnu::cold, gnu::noinline]] void Fabric::refuse_one(Worker& w, NodeId source, Leg leg, BlockId id) {
-  w.suspect = true;
-  settle(w, source);
+[[gnu::cold, gnu::noinline]] void Fabric::refuse_one(Worker& w, std::uint64_t leg_word, BlockId id) {
+  const auto source = static_cast<NodeId>(w.step_and_source >> 32U);
+  w.suspect = w.unsettled = true;
+  settle(w);
   if (store_.find(source, id) == 0) not_held(w, source, id);
+  const Leg leg = MessageArena::leg_of(leg_word);
   const RouteView legs(&leg, leg.hops == 0 ? 0U : 1U);
   Message& m = *w.arena->allocate(1, legs.size(), 0);
-  MessageArena::set_ends(m, MessageArena::step_and_source(now_, source), source, block_bytes_);
+  MessageArena::set_ends(m, w.step_and_source, source, block_bytes_);
   copy_few(MessageArena::legs(m), legs);
   MessageArena::set_blocks(m, {&id, 1});
 }
 
 [[gnu::noinline]] void Fabric::send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
-  // Put together early: g++ keeps `source` in half a word on the stack and would read it back as a whole one, which waits for the store buffer.
-  const std::uint64_t step_and_source = MessageArena::step_and_source(now_, source);
   const Bytes bytes = payload_of(blocks) + sizeof(Word) * header.size();
   Path path = packet_ && route.size() == 1 ? follow_hop(w, source, route[0]) : follow(w, source, route);
   if (path.idle_leg) [[unlikely]] path = follow(w, source, moving_legs(route, w.legs));
   Message& m = *w.arena->allocate(blocks.size(), path.legs.size(), header.size());
-  MessageArena::set_ends(m, step_and_source, path.destination, bytes);
+  MessageArena::set_ends(m, w.step_and_source, path.destination, bytes);
   copy_few(MessageArena::legs(m), path.legs);
   MessageArena::set_blocks(m, blocks);
   copy_few(MessageArena::header(m), header);
@@ -374,7 +409,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   Slot* const slots = MessageArena::slots(m);
   if (!blocks.empty()) MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
   if (blocks.size() == 1 && !release) {  // as in a broadcast
-    settle(w, source);
+    settle(w);
     const std::uint32_t bucket = MessageArena::first_bucket(m);
     const Slot slot = bucket == Placement::no_bucket ? 0 : store_.find_at(source, bucket, blocks[0]);
     if (slot == 0) return not_held(w, source, blocks[0]);
@@ -382,8 +417,9 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     *slots = copy_kept(w, slot, bytes - sizeof(Word) * header.size());
   } else if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
     copy_all(w, blocks, arrived, slots, true);
+    *arrived = 0;  // of a message of one block: that it has been passed on
   } else {
-    settle(w, source);
+    settle(w);
     if (!find_all(w, source, blocks, slots, release && path.legal) || !path.legal) return;
     copy_all(w, blocks, slots, slots, release);
   }
@@ -436,7 +472,11 @@ void Fabric::post(Worker& w) {
     w.suspect = true;  // which of several senders' messages finds no room is chance: the auditor counts them
     return;
   }
-  arrived_.raise(destination, in_slot, now_);
+  announce(w, destination, in_slot);
+}
+
+[[gnu::always_inline]] inline void Fabric::announce(Worker& w, NodeId destination, std::uint32_t in_slot) {
+  arrived_.raise(destination, in_slot);
   if (next_active_->insert(destination)) ++w.activated;
 }
 
@@ -449,9 +489,9 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
 
 /// The slot of the channel that a single hop takes; no_slot if the leg is no such hop. On a line there may be no link behind it.
 [[gnu::always_inline]] inline std::uint32_t Fabric::out_slot(Leg leg) const noexcept {
-  const auto row = std::size_t{static_cast<std::uint32_t>(leg.dimension)} * 4;
+  const auto row = static_cast<std::uint32_t>(leg.dimension);
   const auto column = static_cast<std::uint32_t>(leg.hops + 1);
-  if (column < 3 && row < hop_slots_.size()) return hop_slots_[row + column];
+  if (column < 3 && row < max_dimensions) [[likely]] return hop_slots_[4 * row + column];
   return long_hop_slot(leg);
 }
 
@@ -466,7 +506,7 @@ Fabric::Path Fabric::follow_hop(Worker& w, NodeId source, const Leg& leg) {
   Path path{source, 1, 0, false, false, {&leg, leg.hops == 0 ? 0U : 1U}};
   const std::uint32_t out = out_slot(leg);
   if (out == no_slot) return path;
-  ChannelEntry& channel = channels_.of_node(source, out);
+  ChannelEntry& channel = channels_.of_node(source)[out];
   if (channel.to == no_node) return path;
   w.channels.push_back(&channel);
   path.destination = channel.to;
@@ -520,7 +560,7 @@ Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
   if (shared_ && !ordered_ && legs.size() > 1 && crosses_twice({w.channels.begin() + static_cast<std::ptrdiff_t>(first_channel), w.channels.end()})) return path;
   path.in_slot = static_cast<std::uint32_t>(topology_.slot(legs.back().dimension, legs.back().hops));
   if (links_) links_->prefetch(std::size_t{path.destination} * slots_ + path.in_slot);
-  arrived_.prefetch(path.destination, now_);
+  arrived_.prefetch(path.destination);
   next_active_->prefetch(path.destination);
   path.legal = true;
   return path;
@@ -566,8 +606,8 @@ std::uint64_t Fabric::share_channels(const std::vector<const Message*>& messages
     for (const Leg& leg : m->route()) {
       channels_.each(at, topology_.coordinate(at, leg.dimension), leg, [&](ChannelEntry& entry) {
         const std::size_t i = channels_.index_of(entry);
-        if (entry.stamp != epoch_ + 1) shared_messages_[i] = shared_bytes_[i] = 0;
-        entry.stamp = epoch_ + 1;
+        if (entry.stamp != epoch_) shared_messages_[i] = shared_bytes_[i] = 0;
+        entry.stamp = epoch_;
         entry.bytes += m->bytes();
         most = std::max(most, ++shared_messages_[i]);
         record.most_bytes = std::max(record.most_bytes, shared_bytes_[i] += m->bytes());

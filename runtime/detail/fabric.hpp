@@ -68,33 +68,39 @@ class Fabric final : public Network {
 
   // ---- during a step, for the node that a worker runs ----
 
-  // A node is run in stages, some nodes apart, so that what the next stage looks at is on its way from memory meanwhile.
+  // Nodes are run a few at a time, in stages, so that what the next stage looks at is on its way from memory meanwhile.
 
-  /// Fetches what a node's number leads to.
-  void expect(NodeId rank, const Node& node) noexcept {
+  /// Fetches what a node's number leads to. Notes whether there is anything for it.
+  void expect(NodeId rank, const Node& node, Inbox& inbox) noexcept {
     __builtin_prefetch(&node);
-    if (!arrived_.any(rank, now_ - 1)) return;
+    inbox.size = 0;
+    inbox.any = arrived_.any(rank);
+    if (!inbox.any) return;
     channels_.prefetch(rank);
     if (!links_) return;
-    if (arrived_.several(rank, now_ - 1)) links_->prefetch(std::size_t{rank} * slots_, slots_);
-    else arrived_.each(rank, now_ - 1, [&](std::size_t slot) { links_->prefetch(std::size_t{rank} * slots_ + slot); });
+    if (arrived_.several(rank)) links_->prefetch(std::size_t{rank} * slots_, slots_);
+    else arrived_.each(rank, [&](std::size_t slot) { links_->prefetch(std::size_t{rank} * slots_ + slot); });
   }
   /// Fills an inbox with what was sent to the node in the last step, by (in-channel, source), and fetches the messages.
   void receive(Node& node, Inbox& inbox, Worker& w) {
-    inbox.size = 0;
-    if (arrived_.any(node.rank(), now_ - 1)) empty_links(node, inbox, w);
+    if (inbox.any) empty_links(node, inbox, w);
   }
   /// Fetches the blocks that have arrived.
-  void expect_blocks(NodeId rank, Inbox& inbox) const noexcept;
+  void expect_blocks(NodeId rank, Inbox& inbox, const Worker& w) const noexcept;
   /// The program of a node begins to look at its inbox.
-  void open(Inbox& inbox, Worker& w) const noexcept {
+  void open(NodeId rank, Inbox& inbox, Worker& w) noexcept {
+    w.step_and_source = MessageArena::step_and_source(now_, rank);
+    w.out_channels = channels_.of_node(rank);
+    w.ports_left = ports_;
     w.inbox = &inbox;
-    w.unsettled = inbox.size;
+    w.turns_end = inbox.room.data() + inbox.size;
+    w.turn = inbox.of_ones ? inbox.room.data() : w.turns_end;
+    w.unsettled = !inbox.of_ones;
   }
   /// Blocks are adopted only when the program has run, or asks: most that are in transit leave again in the same step, and forward() finds them in the
   /// message that brought them, so that they never see the node's table.
-  void settle(Worker& w, NodeId rank) const {
-    if (w.unsettled != 0) adopt_all(w, rank);
+  void settle(Worker& w) const {
+    if (w.turn != w.turns_end || w.unsettled) adopt_all(w);
   }
   /// Brings on their way the messages that nodes have sent; after the last node of a step at the latest.
   void finish_sends(Worker& w) {
@@ -109,7 +115,8 @@ class Fabric final : public Network {
   // ---- what nodes call ----
 
   void send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) override;
-  void send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block, bool release) override;
+  void send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) override;
+  void forward_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) override;
   bool holds(const Node& node, BlockId id) const override;
   std::span<const BlockId> blocks(const Node& node) override;
   std::span<std::byte> bytes(const Node& node, BlockId id) override;
@@ -138,16 +145,25 @@ class Fabric final : public Network {
   static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
 
   void empty_links(Node& node, Inbox& inbox, Worker& w);
-  void adopt_all(Worker& w, NodeId rank) const;
-  const Message* take_just_arrived_alone(Worker& w, BlockId id) const noexcept;
+  const Message** empty_shared_links(NodeId rank, const Message** room);
+  void expect_any_blocks(NodeId rank, Inbox& inbox) const noexcept;
+  void adopt_all(Worker& w) const;
+  void use_port(Worker& w) const noexcept {
+    if (--w.ports_left < 0) [[unlikely]] w.suspect = true;
+  }
+  Message* take_in_turn(Worker& w, BlockId id) const noexcept;
+  Message* take_out_of_turn(Worker& w, BlockId id) const noexcept;
   Slot* take_just_arrived(Worker& w, std::span<const BlockId> blocks) const;
 
-  void send_one(Worker& w, NodeId source, Leg leg, BlockId id, bool release);
-  void refuse_one(Worker& w, NodeId source, Leg leg, BlockId id);
-  void send_one_leg(Worker& w, NodeId source, Leg leg, BlockId block, bool release);
+  void send_one(Worker& w, Leg leg, BlockId id, bool release);
+  void pass_one(Worker& w, std::uint64_t leg, std::uint32_t out, BlockId id, Message& brought);
+  ChannelEntry* claim_hop(Worker& w, std::uint32_t out);
+  void post_one(Worker& w, std::uint64_t leg, BlockId id, std::uint32_t bucket, Slot slot, NodeId destination, std::uint32_t out);
+  void refuse_one(Worker& w, std::uint64_t leg, BlockId id);
   void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
   void post(Worker& w);
   void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot);
+  void announce(Worker& w, NodeId destination, std::uint32_t in_slot);
   Bytes payload_of(std::span<const BlockId> blocks) const noexcept;
 
   std::uint32_t out_slot(Leg leg) const noexcept;
@@ -188,7 +204,7 @@ class Fabric final : public Network {
   ActiveSet active_[2];                  // by parity of the step
   ActiveSet* next_active_ = nullptr;     // of the next step
   Step now_ = 0;
-  std::uint32_t epoch_ = 0;              // like now_, but goes on from run to run: stamps need no clearing
+  std::uint32_t epoch_ = 0;              // like now_, but from 1 and on from run to run: stamps need no clearing
   std::uint32_t first_epoch_ = 0;        // of the present run
   std::atomic<bool> shown_ = false;      // a program has asked for its blocks' bytes, and may write them at any time from then on
   bool unique_ = false;                  // of each block there is one copy in the machine, so far

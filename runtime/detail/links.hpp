@@ -47,10 +47,9 @@ class ExclusiveLinks {
 
   /// The receiver's worker. The oldest message of a queue that has one.
   const Message* pop(std::size_t channel) {
-    Queue& queue = queues_[channel];
-    const Message* const message = queue.front();
-    queue.pop();
-    return message;
+    const Message* oldest = nullptr;
+    queues_[channel].consume_one([&](const Message* message) { oldest = message; });
+    return oldest;
   }
 
   /// Fetches the queues of channels that follow each other.

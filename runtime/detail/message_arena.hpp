@@ -30,32 +30,47 @@ class MessageArena {
     return message;
   }
 
+  /// A leg as it lies in memory, on machines whose low bytes come first.
+  static std::uint64_t word_of(Leg leg) noexcept {
+    return std::uint64_t{static_cast<std::uint32_t>(leg.hops)} << 32U | static_cast<std::uint32_t>(leg.dimension);
+  }
+  static Leg leg_of(std::uint64_t word) noexcept { return {static_cast<Dimension>(word), static_cast<std::int32_t>(word >> 32U)}; }
   /// A message of one block over one leg, ready but for its slot: exactly one cache line.
-  [[gnu::always_inline]] inline Message* allocate_one(Step step, NodeId source, NodeId destination, Bytes bytes, BlockId id, Leg leg) {
+  [[gnu::always_inline]] inline Message* allocate_one(std::uint64_t step_and_source, NodeId destination, Bytes bytes, BlockId id, std::uint64_t leg) {
     static_assert(sizeof(Message) == 40 && sizeof(Leg) == 8);
-    if (static_cast<std::size_t>(end_ - next_) < 64) next_chunk(64);
+    if (next_ == end_) [[unlikely]] next_chunk(64);  // both are at a cache line
     auto* m = new (next_) Message;
     next_ += 64;
     m->destination_ = destination;
     m->header_words_ = 0;
     m->legs_ = 1;
     m->blocks_ = 1;
-    m->step_and_source_ = step_and_source(step, source);
+    m->step_and_source_ = step_and_source;
     m->bytes_ = bytes;
+    std::memcpy(m->after(), &leg, 8);
     const std::uint64_t ids = id;
-    std::memcpy(m->after(), &ids, 8);
-    const std::uint64_t leg_word = word_of(leg);
-    std::memcpy(m->after() + 8, &leg_word, 8);
+    std::memcpy(m->after() + 8, &ids, 8);
     return m;
   }
   /// Whether a message is like that, wherever it was made; and the slot of its block.
-  static bool is_one(const Message& m) noexcept { return m.blocks_ == 1 && m.legs_ == 1 && m.header_words_ == 0; }
+  static bool is_one(const Message& m) noexcept { return (m.blocks_ == 1) & (m.legs_ == 1) & (m.header_words_ == 0); }
   static std::uint32_t& only_slot(Message& m) noexcept { return *reinterpret_cast<std::uint32_t*>(m.after() + 16); }
   static std::uint32_t only_slot(const Message& m) noexcept { return only_slot(const_cast<Message&>(m)); }
-  static BlockId only_block(const Message& m) noexcept { return *reinterpret_cast<const BlockId*>(m.after()); }
+  /// The block's id with the 4 zero bytes behind it.
+  static std::uint64_t only_block(const Message& m) noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, m.after() + 8, sizeof word);
+    return word;
+  }
+  /// One like that whose only_block() is no block's.
+  const Message* allocate_no_block() {
+    Message* const m = allocate_one(0, 0, 0, 0, 0);
+    std::memset(m->after() + 8, 0xff, 8);
+    return m;
+  }
   /// The digest of such a message, from registers: what has just been written in pieces is slow to read as a whole.
-  static std::uint64_t digest_one(Step step, NodeId source, Bytes bytes, BlockId id, Leg leg) noexcept {
-    return digest_of_one(step_and_source(step, source), bytes, id, static_cast<std::uint32_t>(leg.dimension), static_cast<std::uint32_t>(leg.hops));
+  static std::uint64_t digest_one(std::uint64_t step_and_source, Bytes bytes, BlockId id, std::uint64_t leg) noexcept {
+    return digest_of_one(step_and_source, bytes, leg, id);
   }
 
   /// Forgets all messages; keeps the memory.
@@ -89,24 +104,20 @@ class MessageArena {
   /// Writes the ids, the last of an odd number together with the zeros after it: what is read in one piece had better been written so.
   static void set_blocks(Message& m, std::span<const BlockId> blocks) noexcept {
     const std::size_t paired = blocks.size() / 2 * 2;
-    if (paired > 0) std::memcpy(m.after(), blocks.data(), paired * sizeof(BlockId));
+    std::byte* const ids = m.after() + 8 * std::size_t{m.legs_};
+    if (paired > 0) std::memcpy(ids, blocks.data(), paired * sizeof(BlockId));
     if (paired == blocks.size()) return;
     const std::uint64_t last = blocks.back();
-    std::memcpy(m.after() + paired * sizeof(BlockId), &last, sizeof last);
+    std::memcpy(ids + paired * sizeof(BlockId), &last, sizeof last);
   }
-  static Leg* legs(Message& m) noexcept { return reinterpret_cast<Leg*>(m.after() + Message::room_for_ids(m.blocks_)); }
-  static Word* header(Message& m) noexcept { return reinterpret_cast<Word*>(m.after() + Message::room_for_ids(m.blocks_) + 8 * std::size_t{m.legs_}); }
+  static Leg* legs(Message& m) noexcept { return reinterpret_cast<Leg*>(m.after()); }
+  static Word* header(Message& m) noexcept { return reinterpret_cast<Word*>(m.after() + 8 * std::size_t{m.legs_} + Message::room_for_ids(m.blocks_)); }
   /// The receiver's slots with the blocks' bytes, one a block.
   static std::uint32_t* slots(Message& m) noexcept { return reinterpret_cast<std::uint32_t*>(header(m) + m.header_words_); }
   static const std::uint32_t* slots(const Message& m) noexcept { return slots(const_cast<Message&>(m)); }
   [[gnu::always_inline]] static inline std::uint64_t digest(const Message& m) noexcept { return digest_of_image(&m.step_and_source_, m.blocks_, m.legs_); }
 
  private:
-  /// A leg as it lies in memory, on machines whose low bytes come first.
-  static std::uint64_t word_of(Leg leg) noexcept {
-    return std::uint64_t{static_cast<std::uint32_t>(leg.hops)} << 32U | static_cast<std::uint32_t>(leg.dimension);
-  }
-
   struct Chunk {
     Region<std::byte> memory;
     std::size_t used = 0;  // of a chunk that has been left

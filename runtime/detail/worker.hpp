@@ -2,6 +2,7 @@
 /// What belongs to one worker of the engine.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -20,13 +21,11 @@ namespace torus::detail {
 
 /// What has arrived for a node, in order; room for all its in-channels.
 struct alignas(64) Inbox {
-  static constexpr std::uint64_t none = ~std::uint64_t{0};
-
-  std::vector<const Message*> room;
-  std::vector<std::uint64_t> alone;   // of each message, the one block that is all of it, to be passed on; none if it is not so, or no more
+  std::vector<const Message*> room;   // and behind the last a message of no block
   std::vector<std::uint32_t> passed;  // of each message, so many of its first blocks have been passed on as parts of bundles
   std::size_t size = 0;
-  std::size_t in_turn = 0;            // the message that is likely to be passed on next
+  bool any = false;                   // there is something to be received
+  bool of_ones = false;               // all are of one block and one leg, and no node holds a copy of theirs
 };
 
 /// A message whose channels are still to be claimed.
@@ -38,7 +37,7 @@ struct Sent {
 
 /// All that a worker writes during a step: its own cache lines, its own pools.
 struct alignas(128) Worker {
-  static constexpr std::size_t nodes_between_stages = 4;
+  static constexpr std::size_t nodes_a_stage = 4;
 
   std::uint32_t index = 0;
   BlockStore::Stock* stock = nullptr;
@@ -53,18 +52,26 @@ struct alignas(128) Worker {
   std::uint64_t duplicates = 0;
   std::uint64_t activated = 0;           // nodes put into the next step by this worker
   std::uint64_t ended = 0;
-  std::size_t unsettled = 0;             // messages of the inbox whose blocks have been neither adopted nor passed on; at most that many
+  // Of the node that runs:
+  std::uint64_t step_and_source = 0;     // of what it sends
+  ChannelEntry* out_channels = nullptr;  // under packet switching
+  int ports_left = 0;                    // for messages of this step
+  Inbox* inbox = nullptr;
+  const Message* const* turn = nullptr;  // of an inbox of ones, those from here to the end have been neither passed on nor adopted; else the end
+  const Message* const* turns_end = nullptr;
+  bool unsettled = false;                // the same may be true of others
   bool copied = false;                   // in this step a node sent a block and kept it
   bool suspect = false;                  // a message of this step breaks a rule
   bool suspect_receives = false;         // a node got more messages of the last step than it has ports
   std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held
   NodeId failed_node = 0;                // lowest node whose program threw
   std::exception_ptr failure;
+  MessageArena endless;                  // for what outlives a step
+  const Message* const no_block = endless.allocate_no_block();
   MessageArena* arena = nullptr;         // of the present step
   MessageArena arenas[2];                // of even and odd steps
-  Inbox* inbox = nullptr;                // of the node that runs
   Inbox no_arrivals;
-  std::vector<Inbox> inboxes;            // of that node and those that run after it; a power of two
+  std::array<Inbox, 4 * nodes_a_stage> inboxes;  // of that node and those that run after it, which are in four stages
   std::vector<BlockId> held;             // what Node::blocks() showed last
   std::vector<Leg> legs;                 // scratch of send(): a route without its idle legs
   std::vector<Sent> sent;                // messages not yet posted
@@ -77,20 +84,17 @@ struct alignas(128) Worker {
 
   /// Room for `most` messages in each. To be called by the worker's own thread: then the allocator keeps the memory apart from other threads'.
   void make_inboxes(std::size_t most) {
-    inboxes.resize(4 * nodes_between_stages);
     for (Inbox& each : inboxes) {
-      each.room.resize(most);
-      each.alone.resize(most + 1);
+      each.room.resize(most + 1);
       each.passed.resize(most);
     }
-    no_arrivals.alone = {Inbox::none};
+    no_arrivals.room = {no_block};
   }
 
   /// Forgets the last run; keeps the memory.
   void begin_run() {
     step = {};
     digest = further_hops = further_bytes_hops = single_blocks = blocks = header_words = duplicates = activated = ended = 0;
-    unsettled = 0;
     copied = suspect = suspect_receives = false;
     violations.clear();
     failure = nullptr;

@@ -124,7 +124,8 @@ TEST_CASE("wang-tseng keeps a million nodes' programs small", "[unit]") {
   struct Scales final : Network {
     std::size_t frame_bytes = 0;
     void send(Node&, RouteView, std::span<const BlockId>, std::span<const Word>, bool) override {}
-    void send_block(Node&, Dimension, std::int32_t, BlockId, bool) override {}
+    void send_block(Node&, Dimension, std::int32_t, BlockId) override {}
+    void forward_block(Node&, Dimension, std::int32_t, BlockId) override {}
     bool holds(const Node&, BlockId) const override { return false; }
     std::span<const BlockId> blocks(const Node&) override { return {}; }
     std::span<std::byte> bytes(const Node&, BlockId) override { return {}; }
