@@ -294,36 +294,26 @@ class Engine::Impl {
 
   /// Runs nodes in order, a few at a time, in stages: see Fabric.
   void run_nodes(std::span<const NodeId> nodes, Worker& w) {
-    constexpr std::size_t few = detail::Worker::nodes_a_stage;
+    static constexpr std::size_t few = detail::Worker::nodes_a_stage;
     Node* const all = nodes_.data();
     if (world_.now == 0) {  // nothing has arrived, and the frames lie in order
       for (const NodeId rank : nodes) run_node(all[rank], w.no_arrivals, w);
       return fabric_->finish_sends(w);
     }
     Fabric& fabric = *fabric_;
-    const auto stage = [nodes, inboxes = w.inboxes.data(), size = w.inboxes.size()](std::size_t turn, auto f) {
-      detail::Inbox* inbox = inboxes + turn * few % size;
-      const NodeId* const end = nodes.data() + std::min(nodes.size(), (turn + 1) * few);
-      for (const NodeId* at = nodes.data() + turn * few; at != end; ++at) f(*at, *inbox++);
-    };
+    const auto part = [nodes](std::size_t turn) { return nodes.subspan(turn * few, std::min<std::size_t>(few, nodes.size() - turn * few)); };
+    const auto inboxes = [all_inboxes = w.inboxes.data(), size = w.inboxes.size()](std::size_t turn) { return all_inboxes + turn * few % size; };
     const std::size_t turns = (nodes.size() + few - 1) / few;
     for (std::size_t turn = 0; turn < turns + 3; ++turn) {
-      if (turn < turns) stage(turn, [all, &fabric](NodeId rank, detail::Inbox& inbox) { fabric.expect(rank, all[rank], inbox); });
-      if (turn - 1 < turns) {
-        stage(turn - 1, [all, &fabric, &w](NodeId rank, detail::Inbox& inbox) {
-          fabric.receive(all[rank], inbox, w);
-          expect_program(all[rank]);
-        });
+      if (turn < turns) fabric.expect(part(turn), all);
+      if (turn - 1 < turns) fabric.receive(part(turn - 1), all, inboxes(turn - 1), w);
+      if (turn - 2 < turns) fabric.expect_blocks(part(turn - 2), inboxes(turn - 2), w);
+      if (turn - 3 < turns) {
+        detail::Inbox* inbox = inboxes(turn - 3);
+        for (const NodeId rank : part(turn - 3)) run_node(all[rank], *inbox++, w);
       }
-      if (turn - 2 < turns) stage(turn - 2, [&fabric, &w](NodeId rank, detail::Inbox& inbox) { fabric.expect_blocks(rank, inbox, w); });
-      if (turn - 3 < turns) stage(turn - 3, [this, all, &w](NodeId rank, detail::Inbox& inbox) { run_node(all[rank], inbox, w); });
     }
     fabric.finish_sends(w);
-  }
-
-  static void expect_program(Node& node) noexcept {
-    const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address());
-    for (std::size_t offset = 0; offset < 128; offset += 64) __builtin_prefetch(frame + offset);
   }
 
   /// Gives a node what arrived for it and lets its program go on to its next wait.

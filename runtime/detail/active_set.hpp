@@ -36,7 +36,7 @@ class ActiveSet {
     return true;
   }
 
-  void prefetch(NodeId node) const noexcept { __builtin_prefetch(nodes_.data() + node, 1); }
+  [[gnu::always_inline]] void prefetch(NodeId node) const noexcept { __builtin_prefetch(nodes_.data() + node, 1); }
 
   /// Moves the numbers of the groups that hold an active node to `out`, ascending, and forgets the groups. One thread, after the barrier.
   void take_groups(std::vector<std::uint32_t>& out) {

@@ -32,7 +32,7 @@ class ArrivalFlags {
 
   /// Any worker.
   void raise(NodeId node, std::uint32_t channel) noexcept { std::atomic_ref(raised_[node * pitch_ + channel]).store(1, std::memory_order_relaxed); }
-  void prefetch(NodeId node) const noexcept { __builtin_prefetch(raised_ + node * pitch_, 1); }
+  [[gnu::always_inline]] void prefetch(NodeId node) const noexcept { __builtin_prefetch(raised_ + node * pitch_, 1); }
   /// What follows is for the worker that runs the node, and says what was raised in the step before.
   bool any(NodeId node) const noexcept { return all(node) != 0; }
   /// True if several channels have something; may be false when there are more than 8.

@@ -235,10 +235,10 @@ class BlockStore {
 #endif
   }
 
-  void prefetch(Slot slot) const noexcept { __builtin_prefetch(at(slot), 1); }
+  [[gnu::always_inline]] void prefetch(Slot slot) const noexcept { __builtin_prefetch(at(slot), 1); }
   /// To the second cache.
-  void prefetch_far(Slot slot) const noexcept { __builtin_prefetch(at(slot), 1, 2); }
-  void prefetch_bucket(NodeId node, std::uint32_t bucket) const noexcept { __builtin_prefetch(table_.data() + (std::size_t{node} * buckets_ + bucket), 1); }
+  [[gnu::always_inline]] void prefetch_far(Slot slot) const noexcept { __builtin_prefetch(at(slot), 1, 2); }
+  [[gnu::always_inline]] void prefetch_bucket(NodeId node, std::uint32_t bucket) const noexcept { __builtin_prefetch(table_.data() + (std::size_t{node} * buckets_ + bucket), 1); }
 
  private:
   /// The next slot of a bucket.

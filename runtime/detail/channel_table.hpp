@@ -72,7 +72,7 @@ class ChannelTable {
   ChannelEntry* of_node(NodeId node) noexcept { return entries_.data() + std::size_t{node} * slots_; }
 
   /// Fetches the channels out of a node, where they lie together.
-  void prefetch(NodeId node) const noexcept {
+  [[gnu::always_inline]] void prefetch(NodeId node) const noexcept {
     if (by_node_) __builtin_prefetch(entries_.data() + std::size_t{node} * slots_);
   }
 

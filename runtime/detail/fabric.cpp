@@ -24,6 +24,9 @@ constexpr std::size_t sent_at_once = 16;
 /// Copies past the caches that are put off to be made together. A claim waits until all that was stored before it has left the core.
 constexpr std::size_t copies_at_once = 256;
 
+/// Bytes of queues that stay in the caches from step to step, with all else that nodes have.
+constexpr std::size_t links_kept_near = std::size_t{2} << 20U;
+
 constexpr std::uint32_t no_slot = 0xffffffff;
 
 /// Mostly one value: that one without a call.
@@ -71,6 +74,7 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
     row[2] = linked ? first : no_slot;
   }
   const std::size_t in_channels = std::size_t{topology_.nodes()} * slots_;
+  far_ = in_channels * ExclusiveLinks::bytes_each() > links_kept_near;
   if (shared_) {
     shared_links_ = SharedLinks(in_channels);
     shared_bytes_.resize(in_channels);
@@ -166,12 +170,17 @@ void Fabric::send_block(Node& from, Dimension dimension, std::int32_t hops, Bloc
   send_one(w, {dimension, hops}, block, false);
 }
 
-/// The hot path of everything that is written in the constant model: a block goes on that has just come in.
+/// The hot path of everything that is written in the constant model: a block goes on, in turn, that has just come in.
 void Fabric::forward_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) {
   Worker& w = worker_of(from);
   use_port(w);
-  if (Message* const brought = take_in_turn(w, block); brought != nullptr) [[likely]] pass_one(w, MessageArena::word_of({dimension, hops}), out_slot({dimension, hops}), block, *brought);
-  else send_one(w, {dimension, hops}, block, true);
+  const std::uint32_t out = hop_slot(dimension, hops);
+  const Message& next = **w.turn;
+  if (MessageArena::only_block(next) != block || !pass_on(w, next, MessageArena::word_of({dimension, hops}), out)) [[unlikely]] {
+    return send_one(w, {dimension, hops}, block, true);
+  }
+  ++w.turn;
+  if (w.passing_end == w.passing.data() + w.passing.size()) post_passing(w);
 }
 
 bool Fabric::holds(const Node& node, BlockId id) const {
@@ -209,23 +218,41 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   w.phase_node = node.rank();
 }
 
-void Fabric::empty_links(Node& node, Inbox& inbox, Worker& w) {
-  const NodeId rank = node.rank();
-  const Message** end = inbox.room.data();
-  if (shared_) {
-    end = empty_shared_links(rank, end);
-  } else {
-    ExclusiveLinks& links = *links_;
-    const std::size_t first = std::size_t{rank} * slots_;
-    arrived_.take(rank, [&, first](std::size_t slot) {
-      const Message* const m = links.pop(first + slot);
-      __builtin_prefetch(m, 1);
-      *end++ = m;
-    });
+void Fabric::expect(std::span<const NodeId> nodes, const Node* all) const noexcept {
+  if (!far_) return;
+  for (const NodeId rank : nodes) {
+    __builtin_prefetch(all + rank);
+    if (!arrived_.any(rank)) continue;
+    channels_.prefetch(rank);
+    if (!links_) continue;
+    if (arrived_.several(rank)) links_->prefetch(std::size_t{rank} * slots_, slots_);
+    else arrived_.each(rank, [&](std::size_t slot) { links_->prefetch(std::size_t{rank} * slots_ + slot); });
   }
-  inbox.size = static_cast<std::size_t>(end - inbox.room.data());
-  if (inbox.size > static_cast<std::size_t>(ports_)) w.suspect_receives = true;
-  NodeDoor::last_arrival(node) = now_;
+}
+
+void Fabric::receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, Worker& w) {
+  for (const NodeId rank : nodes) {
+    Node& node = all[rank];
+    Inbox& inbox = *inboxes++;
+    const Message** const room = inbox.room.data();
+    inbox.size = static_cast<std::size_t>((shared_ ? empty_shared_links(rank, room) : empty_links(rank, room)) - room);
+    if (inbox.size > static_cast<std::size_t>(ports_)) w.suspect_receives = true;
+    if (inbox.size > 0) NodeDoor::last_arrival(node) = now_;
+    const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address());
+    __builtin_prefetch(frame);
+    __builtin_prefetch(frame + 64);
+  }
+}
+
+[[gnu::always_inline]] inline const Message** Fabric::empty_links(NodeId rank, const Message** room) {
+  ExclusiveLinks& links = *links_;
+  const std::size_t first = std::size_t{rank} * slots_;
+  arrived_.take(rank, [&, first](std::size_t slot) {
+    const Message* const m = links.pop(first + slot);
+    __builtin_prefetch(m, 1);
+    *room++ = m;
+  });
+  return room;
 }
 
 [[gnu::noinline]] const Message** Fabric::empty_shared_links(NodeId rank, const Message** room) {
@@ -235,16 +262,19 @@ void Fabric::empty_links(Node& node, Inbox& inbox, Worker& w) {
   return room;
 }
 
-/// In the messages of ones of which nothing can be found elsewhere nothing else is to be seen to.
-void Fabric::expect_blocks(NodeId rank, Inbox& inbox, const Worker& w) const noexcept {
-  const Message** const end = inbox.room.data() + inbox.size;
-  *end = w.no_block;
-  inbox.of_ones = unique_ && hops_only_;
-  for (const Message** at = inbox.room.data(); inbox.of_ones && at != end; ++at) {
-    if (MessageArena::is_one(**at)) [[likely]] store_.prefetch(MessageArena::only_slot(**at));
-    else inbox.of_ones = false;
+void Fabric::expect_blocks(std::span<const NodeId> nodes, Inbox* inboxes, const Worker& w) const noexcept {
+  const bool may_be_of_ones = unique_ && hops_only_;
+  for (const NodeId rank : nodes) {
+    Inbox& inbox = *inboxes++;
+    const Message** const end = inbox.room.data() + inbox.size;
+    *end = w.no_block;
+    inbox.of_ones = may_be_of_ones;
+    for (const Message** at = inbox.room.data(); inbox.of_ones && at != end; ++at) {
+      if (MessageArena::is_one(**at)) [[likely]] store_.prefetch(MessageArena::only_slot(**at));
+      else inbox.of_ones = false;
+    }
+    if (!inbox.of_ones) expect_any_blocks(rank, inbox);
   }
-  if (!inbox.of_ones) expect_any_blocks(rank, inbox);
 }
 
 [[gnu::noinline]] void Fabric::expect_any_blocks(NodeId rank, Inbox& inbox) const noexcept {
@@ -276,26 +306,17 @@ void Fabric::expect_blocks(NodeId rank, Inbox& inbox, const Worker& w) const noe
   }
 }
 
-/// The message that has just brought this block alone, if it is the next in turn; takes it for passed on from now. Only where every block is unique:
-/// else the node might hold another copy.
-[[gnu::always_inline]] inline Message* Fabric::take_in_turn(Worker& w, BlockId id) const noexcept {
-  const Message* const m = *w.turn;
-  if (MessageArena::only_block(*m) != id) return nullptr;
-  ++w.turn;
-  return const_cast<Message*>(m);  // ours alone since it arrived
-}
-
-/// The same if it is another of the first few.
-[[gnu::noinline]] Message* Fabric::take_out_of_turn(Worker& w, BlockId id) const noexcept {
+/// The message that has just brought this block alone, if it is one of the first few and has not been passed on; takes it for passed on from now. Only
+/// where every block is unique: else the node might hold another copy.
+[[gnu::noinline]] const Message* Fabric::take_just_arrived_alone(Worker& w, BlockId id) const noexcept {
   if (!unique_) return nullptr;
   const std::size_t few = std::min<std::size_t>(w.inbox->size, 8);
   for (std::size_t at = 0; at < few; ++at) {
-    auto* const m = const_cast<Message*>(w.inbox->room[at]);
-    if (!MessageArena::is_one(*m) || MessageArena::only_block(*m) != id || MessageArena::only_slot(*m) == 0) continue;
-    const Message* const* const behind = w.inbox->room.data() + at + 1;
-    if (w.inbox->of_ones && behind > w.turn) w.turn = behind;
-    w.unsettled = true;
-    return m;
+    const Message* const* const m = w.inbox->room.data() + at;
+    if (!MessageArena::is_one(**m) || MessageArena::only_block(**m) != id || MessageArena::only_slot(**m) == 0) continue;
+    if (w.turn != m) w.unsettled = true;
+    if (w.inbox->of_ones && w.turn <= m) w.turn = m + 1;
+    return *m;
   }
   return nullptr;
 }
@@ -328,30 +349,63 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   return to;
 }
 
-/// One block over one channel of a packet-switched machine, on from the message that brought it.
-[[gnu::always_inline]] inline void Fabric::pass_one(Worker& w, std::uint64_t leg, std::uint32_t out, BlockId id, Message& brought) {
-  Slot& place = MessageArena::only_slot(brought);
+/// One block over one channel of a packet-switched machine, on from the message that brought it. It is copied and posted together with others: nobody can
+/// see it meanwhile. False, and nothing done, if there is no such block any more or the machine forbids it.
+[[gnu::always_inline]] inline bool Fabric::pass_on(Worker& w, const Message& brought, std::uint64_t leg, std::uint32_t out) {
+  Slot& place = MessageArena::only_slot(const_cast<Message&>(brought));  // ours alone since it arrived
   const Slot from = place;
-  ChannelEntry* const channel = from != 0 ? claim_hop(w, out) : nullptr;
-  if (channel == nullptr) [[unlikely]] return refuse_one(w, leg, id);
+  if (out == no_slot || from == 0) return false;
+  ChannelEntry& channel = w.out_channels[out];
+  if (!ChannelTable::claim_own(channel, epoch_, block_bytes_)) return false;
   place = 0;
-  const Slot to = store_.copy_and_give_back(*w.stock, from, block_bytes_);
-  post_one(w, leg, id, MessageArena::first_bucket(brought), to, channel->to, out);
+  const NodeId destination = channel.to;
+  ExclusiveLinks::Queue* const queue = links_->queue(std::size_t{destination} * slots_ + out);
+  ExclusiveLinks::prefetch(queue);
+  *w.passing_end++ = {&brought, leg, queue, out, destination, from};
+  return true;
 }
 
-/// One block over one leg; one that the node's table names, or that came in out of turn.
+[[gnu::noinline]] void Fabric::post_passing(Worker& w) {
+  const Bytes bytes = block_bytes_;
+  MessageArena& arena = *w.arena;
+  Slot spare = store_.take(*w.stock);
+  std::uint64_t digest = 0;
+  for (const Passing* p = w.passing.data(); p != w.passing_end; ++p) {
+    const auto id = static_cast<BlockId>(MessageArena::only_block(*p->brought));
+    const std::uint64_t step_and_source = MessageArena::step_and_source(now_, p->brought->destination());
+    const std::uint32_t bucket = MessageArena::first_bucket(*p->brought);
+    store_.copy(spare, p->from, bytes);
+    Message& m = *arena.allocate_one(step_and_source, static_cast<NodeId>(p->destination), bytes, id, p->leg);
+    MessageArena::first_bucket(m) = bucket;
+    MessageArena::only_slot(m) = std::exchange(spare, p->from);
+    digest += MessageArena::digest_one(step_and_source, bytes, id, p->leg);
+    if (p->queue->push(&m)) [[likely]] announce(w, static_cast<NodeId>(p->destination), static_cast<std::uint32_t>(p->out));
+    else w.suspect = true;
+  }
+  store_.give_back(*w.stock, spare);
+  w.digest += digest;
+  w.single_blocks += static_cast<std::uint64_t>(w.passing_end - w.passing.data());
+  w.passing_end = w.passing.data();
+}
+
+/// One block over one leg, from anywhere.
 [[gnu::noinline]] void Fabric::send_one(Worker& w, Leg leg, BlockId id, bool release) {
   if (!hops_only_) return send_any(w, static_cast<NodeId>(w.step_and_source >> 32U), {&leg, 1}, {&id, 1}, {}, release);
   const std::uint64_t leg_word = MessageArena::word_of(leg);
   const std::uint32_t out = out_slot(leg);
-  if (Message* const brought = release ? take_out_of_turn(w, id) : nullptr; brought != nullptr) return pass_one(w, leg_word, out, id, *brought);
+  if (const Message* const brought = release ? take_just_arrived_alone(w, id) : nullptr; brought != nullptr) {
+    if (!pass_on(w, *brought, leg_word, out)) return refuse_one(w, leg_word, id);
+    if (w.passing_end == w.passing.data() + w.passing.size()) post_passing(w);
+    return;
+  }
   settle(w);
   const std::uint32_t bucket = placement_.bucket(id);
   if (bucket == Placement::no_bucket) return refuse_one(w, leg_word, id);
   Slot* const link = store_.link_at(static_cast<NodeId>(w.step_and_source >> 32U), bucket, id);
   const Slot from = *link;
-  ChannelEntry* const channel = from != 0 ? claim_hop(w, out) : nullptr;
-  if (channel == nullptr) return refuse_one(w, leg_word, id);
+  if (out == no_slot || from == 0) return refuse_one(w, leg_word, id);
+  ChannelEntry& channel = w.out_channels[out];
+  if (!ChannelTable::claim_own(channel, epoch_, block_bytes_)) return refuse_one(w, leg_word, id);
   Slot to = 0;
   if (release) {
     make_copies(w);
@@ -361,14 +415,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     to = copy_kept(w, from, block_bytes_);
     w.copied = true;
   }
-  post_one(w, leg_word, id, bucket, to, channel->to, out);
-}
-
-/// Claims a channel out of the node for a block; null if there is none, or it is taken.
-[[gnu::always_inline]] inline ChannelEntry* Fabric::claim_hop(Worker& w, std::uint32_t out) {
-  if (out == no_slot) return nullptr;
-  ChannelEntry& channel = w.out_channels[out];
-  return ChannelTable::claim_own(channel, epoch_, block_bytes_) ? &channel : nullptr;
+  post_one(w, leg_word, id, bucket, to, channel.to, out);
 }
 
 [[gnu::always_inline]] inline void Fabric::post_one(Worker& w, std::uint64_t leg, BlockId id, std::uint32_t bucket, Slot slot, NodeId destination, std::uint32_t out) {
@@ -487,12 +534,17 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
   return payload;
 }
 
-/// The slot of the channel that a single hop takes; no_slot if the leg is no such hop. On a line there may be no link behind it.
-[[gnu::always_inline]] inline std::uint32_t Fabric::out_slot(Leg leg) const noexcept {
-  const auto row = static_cast<std::uint32_t>(leg.dimension);
-  const auto column = static_cast<std::uint32_t>(leg.hops + 1);
-  if (column < 3 && row < max_dimensions) [[likely]] return hop_slots_[4 * row + column];
-  return long_hop_slot(leg);
+/// The slot of the channel that a hop to a neighbour in number takes; no_slot if the leg is no such hop. On a line there may be no link behind it.
+[[gnu::always_inline]] inline std::uint32_t Fabric::hop_slot(Dimension dimension, std::int32_t hops) const noexcept {
+  const auto row = static_cast<std::uint32_t>(dimension);
+  const auto column = static_cast<std::uint32_t>(hops + 1);
+  return column < 3 && row < max_dimensions ? hop_slots_[4 * row + column] : no_slot;
+}
+
+/// The same for any single hop.
+std::uint32_t Fabric::out_slot(Leg leg) const noexcept {
+  const std::uint32_t slot = hop_slot(leg.dimension, leg.hops);
+  return slot != no_slot ? slot : long_hop_slot(leg);
 }
 
 [[gnu::noinline]] std::uint32_t Fabric::long_hop_slot(Leg leg) const noexcept {

@@ -70,23 +70,12 @@ class Fabric final : public Network {
 
   // Nodes are run a few at a time, in stages, so that what the next stage looks at is on its way from memory meanwhile.
 
-  /// Fetches what a node's number leads to. Notes whether there is anything for it.
-  void expect(NodeId rank, const Node& node, Inbox& inbox) noexcept {
-    __builtin_prefetch(&node);
-    inbox.size = 0;
-    inbox.any = arrived_.any(rank);
-    if (!inbox.any) return;
-    channels_.prefetch(rank);
-    if (!links_) return;
-    if (arrived_.several(rank)) links_->prefetch(std::size_t{rank} * slots_, slots_);
-    else arrived_.each(rank, [&](std::size_t slot) { links_->prefetch(std::size_t{rank} * slots_ + slot); });
-  }
-  /// Fills an inbox with what was sent to the node in the last step, by (in-channel, source), and fetches the messages.
-  void receive(Node& node, Inbox& inbox, Worker& w) {
-    if (inbox.any) empty_links(node, inbox, w);
-  }
+  /// Fetches what nodes' numbers lead to. `all` are the machine's nodes, in all three stages.
+  void expect(std::span<const NodeId> nodes, const Node* all) const noexcept;
+  /// Fills the inboxes with what was sent to the nodes in the last step, by (in-channel, source), and fetches the messages and the programs.
+  void receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, Worker& w);
   /// Fetches the blocks that have arrived.
-  void expect_blocks(NodeId rank, Inbox& inbox, const Worker& w) const noexcept;
+  void expect_blocks(std::span<const NodeId> nodes, Inbox* inboxes, const Worker& w) const noexcept;
   /// The program of a node begins to look at its inbox.
   void open(NodeId rank, Inbox& inbox, Worker& w) noexcept {
     w.step_and_source = MessageArena::step_and_source(now_, rank);
@@ -104,6 +93,7 @@ class Fabric final : public Network {
   }
   /// Brings on their way the messages that nodes have sent; after the last node of a step at the latest.
   void finish_sends(Worker& w) {
+    if (w.passing_end != w.passing.data()) post_passing(w);
     if (!w.sent.empty()) post(w);
     make_copies(w);
   }
@@ -144,21 +134,20 @@ class Fabric final : public Network {
 
   static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
 
-  void empty_links(Node& node, Inbox& inbox, Worker& w);
+  const Message** empty_links(NodeId rank, const Message** room);
   const Message** empty_shared_links(NodeId rank, const Message** room);
   void expect_any_blocks(NodeId rank, Inbox& inbox) const noexcept;
   void adopt_all(Worker& w) const;
   void use_port(Worker& w) const noexcept {
     if (--w.ports_left < 0) [[unlikely]] w.suspect = true;
   }
-  Message* take_in_turn(Worker& w, BlockId id) const noexcept;
-  Message* take_out_of_turn(Worker& w, BlockId id) const noexcept;
+  const Message* take_just_arrived_alone(Worker& w, BlockId id) const noexcept;
   Slot* take_just_arrived(Worker& w, std::span<const BlockId> blocks) const;
 
   void send_one(Worker& w, Leg leg, BlockId id, bool release);
-  void pass_one(Worker& w, std::uint64_t leg, std::uint32_t out, BlockId id, Message& brought);
-  ChannelEntry* claim_hop(Worker& w, std::uint32_t out);
+  bool pass_on(Worker& w, const Message& brought, std::uint64_t leg, std::uint32_t out);
   void post_one(Worker& w, std::uint64_t leg, BlockId id, std::uint32_t bucket, Slot slot, NodeId destination, std::uint32_t out);
+  void post_passing(Worker& w);
   void refuse_one(Worker& w, std::uint64_t leg, BlockId id);
   void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
   void post(Worker& w);
@@ -166,6 +155,7 @@ class Fabric final : public Network {
   void announce(Worker& w, NodeId destination, std::uint32_t in_slot);
   Bytes payload_of(std::span<const BlockId> blocks) const noexcept;
 
+  std::uint32_t hop_slot(Dimension dimension, std::int32_t hops) const noexcept;
   std::uint32_t out_slot(Leg leg) const noexcept;
   std::uint32_t long_hop_slot(Leg leg) const noexcept;
   Path follow_hop(Worker& w, NodeId source, const Leg& leg);
@@ -207,6 +197,7 @@ class Fabric final : public Network {
   std::uint32_t epoch_ = 0;              // like now_, but from 1 and on from run to run: stamps need no clearing
   std::uint32_t first_epoch_ = 0;        // of the present run
   std::atomic<bool> shown_ = false;      // a program has asked for its blocks' bytes, and may write them at any time from then on
+  bool far_ = false;                     // what nodes have is not in a cache unless fetched
   bool unique_ = false;                  // of each block there is one copy in the machine, so far
 };
 

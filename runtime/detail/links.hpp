@@ -27,6 +27,8 @@ namespace torus::detail {
 /// takes two messages, because a fast neighbour may already send the next step's while this step's still waits to be read.
 class ExclusiveLinks {
  public:
+  using Queue = boost::lockfree::spsc_queue<const Message*, boost::lockfree::capacity<2>>;
+
   static constexpr std::size_t bytes_each() noexcept { return sizeof(Queue); }
 
   ExclusiveLinks() = default;
@@ -44,6 +46,7 @@ class ExclusiveLinks {
 
   /// The claimant of the in-channel. False if the queue is full.
   bool push(std::size_t channel, const Message* message) { return queues_[channel].push(message); }
+  Queue* queue(std::size_t channel) noexcept { return queues_.data() + channel; }
 
   /// The receiver's worker. The oldest message of a queue that has one.
   const Message* pop(std::size_t channel) {
@@ -53,8 +56,9 @@ class ExclusiveLinks {
   }
 
   /// Fetches the queues of channels that follow each other.
-  void prefetch(std::size_t channel, std::size_t count = 1) const noexcept {
-    const auto* const first = reinterpret_cast<const std::byte*>(queues_.data() + channel);
+  [[gnu::always_inline]] void prefetch(std::size_t channel, std::size_t count = 1) const noexcept { prefetch(queues_.data() + channel, count); }
+  [[gnu::always_inline]] static void prefetch(const Queue* queue, std::size_t count = 1) noexcept {
+    const auto* const first = reinterpret_cast<const std::byte*>(queue);
     for (std::size_t at = 0; at < count * sizeof(Queue); at += 64) __builtin_prefetch(first + at, 1);
     __builtin_prefetch(first + count * sizeof(Queue) - 1, 1);
   }
@@ -64,7 +68,6 @@ class ExclusiveLinks {
   }
 
  private:
-  using Queue = boost::lockfree::spsc_queue<const Message*, boost::lockfree::capacity<2>>;
   Region<Queue> queues_;
   std::size_t made_ = 0;
 };

@@ -13,6 +13,7 @@
 #include "runtime/detail/block_store.hpp"
 #include "runtime/detail/channel_table.hpp"
 #include "runtime/detail/frame_pool.hpp"
+#include "runtime/detail/links.hpp"
 #include "runtime/detail/message_arena.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/violation.hpp"
@@ -24,7 +25,6 @@ struct alignas(64) Inbox {
   std::vector<const Message*> room;   // and behind the last a message of no block
   std::vector<std::uint32_t> passed;  // of each message, so many of its first blocks have been passed on as parts of bundles
   std::size_t size = 0;
-  bool any = false;                   // there is something to be received
   bool of_ones = false;               // all are of one block and one leg, and no node holds a copy of theirs
 };
 
@@ -33,6 +33,16 @@ struct Sent {
   const Message* message;
   std::uint32_t in_slot;     // at its receiver
   std::size_t channels_end;  // of its channels in the worker's list; they begin where those of the message before end
+};
+
+/// A block on its way from the message that brought it, with a channel claimed for it.
+struct Passing {
+  const Message* brought;
+  std::uint64_t leg;
+  ExclusiveLinks::Queue* queue;  // the channel's
+  std::size_t out;               // the channel's slot
+  NodeId destination;
+  Slot from;
 };
 
 /// All that a worker writes during a step: its own cache lines, its own pools.
@@ -74,6 +84,8 @@ struct alignas(128) Worker {
   std::array<Inbox, 4 * nodes_a_stage> inboxes;  // of that node and those that run after it, which are in four stages
   std::vector<BlockId> held;             // what Node::blocks() showed last
   std::vector<Leg> legs;                 // scratch of send(): a route without its idle legs
+  std::array<Passing, 32> passing;
+  Passing* passing_end = passing.data();
   std::vector<Sent> sent;                // messages not yet posted
   std::vector<ChannelEntry*> channels;   // that those cross
   std::vector<BlockStore::Copy> copies;  // still to be made
@@ -99,6 +111,7 @@ struct alignas(128) Worker {
     violations.clear();
     failure = nullptr;
     for (MessageArena& each : arenas) each.clear();
+    passing_end = passing.data();
     sent.clear();
     channels.clear();
     copies.clear();
