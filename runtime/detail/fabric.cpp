@@ -278,13 +278,16 @@ void Fabric::expect_blocks(std::span<const NodeId> nodes, Inbox* inboxes, const 
 }
 
 [[gnu::noinline]] void Fabric::expect_any_blocks(NodeId rank, Inbox& inbox) const noexcept {
+  const bool streamed = store_.streams(block_bytes_);  // copies put off fetch what they read
   for (std::size_t at = 0; at < inbox.size; ++at) {
     const Message& m = *inbox.room[at];
     inbox.passed[at] = 0;
     if (m.blocks().empty()) continue;
-    const Slot* const slots = MessageArena::slots(m);
-    if (m.blocks().size() == 1) store_.prefetch(slots[0]);
-    else for (std::size_t i = 0; i < std::min(m.blocks().size(), far_ahead); ++i) store_.prefetch_far(slots[i]);
+    if (!streamed) {
+      const Slot* const slots = MessageArena::slots(m);
+      if (m.blocks().size() == 1) store_.prefetch(slots[0]);
+      else for (std::size_t i = 0; i < std::min(m.blocks().size(), far_ahead); ++i) store_.prefetch_far(slots[i]);
+    }
     if (!unique_) store_.prefetch_bucket(rank, MessageArena::first_bucket(m));  // else most pass on without having been there
   }
 }

@@ -54,8 +54,8 @@ class MessageArena {
   }
   /// Whether a message is like that, wherever it was made; and the slot of its block.
   static bool is_one(const Message& m) noexcept { return (m.blocks_ == 1) & (m.legs_ == 1) & (m.header_words_ == 0); }
-  static std::uint32_t& only_slot(Message& m) noexcept { return *reinterpret_cast<std::uint32_t*>(m.after() + 16); }
-  static std::uint32_t only_slot(const Message& m) noexcept { return only_slot(const_cast<Message&>(m)); }
+  static std::uint32_t& only_slot(Message& m) noexcept { return m.only_slot_; }
+  static std::uint32_t only_slot(const Message& m) noexcept { return m.only_slot_; }
   /// The block's id with the 4 zero bytes behind it.
   static std::uint64_t only_block(const Message& m) noexcept {
     std::uint64_t word = 0;
@@ -113,7 +113,7 @@ class MessageArena {
   static Leg* legs(Message& m) noexcept { return reinterpret_cast<Leg*>(m.after()); }
   static Word* header(Message& m) noexcept { return reinterpret_cast<Word*>(m.after() + 8 * std::size_t{m.legs_} + Message::room_for_ids(m.blocks_)); }
   /// The receiver's slots with the blocks' bytes, one a block.
-  static std::uint32_t* slots(Message& m) noexcept { return reinterpret_cast<std::uint32_t*>(header(m) + m.header_words_); }
+  static std::uint32_t* slots(Message& m) noexcept { return m.blocks_ == 1 ? &m.only_slot_ : reinterpret_cast<std::uint32_t*>(header(m) + m.header_words_); }
   static const std::uint32_t* slots(const Message& m) noexcept { return slots(const_cast<Message&>(m)); }
   [[gnu::always_inline]] static inline std::uint64_t digest(const Message& m) noexcept { return digest_of_image(&m.step_and_source_, m.blocks_, m.legs_); }
 
@@ -125,7 +125,8 @@ class MessageArena {
 
   /// Whole cache lines, so that two messages never share one.
   static std::size_t size_of(std::size_t blocks, std::size_t legs, std::size_t header_words) noexcept {
-    return (sizeof(Message) + Message::room_for_ids(blocks) + 4 * blocks + 8 * legs + 4 * header_words + 63) / 64 * 64;
+    const std::size_t slots = blocks > 1 ? 4 * blocks : 0;
+    return (sizeof(Message) + Message::room_for_ids(blocks) + slots + 8 * legs + 4 * header_words + 63) / 64 * 64;
   }
 
   [[gnu::cold, gnu::noinline]] void next_chunk(std::size_t size) {
