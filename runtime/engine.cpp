@@ -307,7 +307,7 @@ class Engine::Impl {
     for (std::size_t turn = 0; turn < turns + 3; ++turn) {
       if (turn < turns) fabric.expect(part(turn), all);
       if (turn - 1 < turns) fabric.receive(part(turn - 1), all, inboxes(turn - 1), w);
-      if (turn - 2 < turns) fabric.expect_blocks(part(turn - 2), inboxes(turn - 2), w);
+      if (turn - 2 < turns) fabric.expect_blocks(part(turn - 2), inboxes(turn - 2));
       if (turn - 3 < turns) {
         detail::Inbox* inbox = inboxes(turn - 3);
         for (const NodeId rank : part(turn - 3)) run_node(all[rank], *inbox++, w);

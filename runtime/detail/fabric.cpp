@@ -103,6 +103,7 @@ void Fabric::begin_run() {
   unique_ = placement_.initial_total() == placement_.wanted_total();
   next_active_ = &active_[1];
   arrived_.begin_step(0);
+  ones_ = false;
   store_.clear();
   channels_.clear_loads();
   for (Worker& w : workers_) w.begin_run();
@@ -112,12 +113,15 @@ void Fabric::begin_step() {
   ++now_;
   ++epoch_;
   arrived_.begin_step(now_);
+  bool ones = hops_only_;
   next_active_ = &active_[(now_ + 1) & 1U];
   for (Worker& w : workers_) {
     w.arena = &w.arenas[now_ & 1U];
     w.arena->clear();
     if (std::exchange(w.copied, false)) unique_ = false;
+    if (std::exchange(w.bundled, false)) ones = false;
   }
+  ones_ = ones && unique_;
 }
 
 void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
@@ -235,7 +239,9 @@ void Fabric::receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, W
     Node& node = all[rank];
     Inbox& inbox = *inboxes++;
     const Message** const room = inbox.room.data();
-    inbox.size = static_cast<std::size_t>((shared_ ? empty_shared_links(rank, room) : empty_links(rank, room)) - room);
+    const Message** const end = shared_ ? empty_shared_links(rank, room) : empty_links(rank, room);
+    *end = w.no_block;
+    inbox.size = static_cast<std::size_t>(end - room);
     if (inbox.size > static_cast<std::size_t>(ports_)) w.suspect_receives = true;
     if (inbox.size > 0) NodeDoor::last_arrival(node) = now_;
     const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address());
@@ -262,33 +268,20 @@ void Fabric::receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, W
   return room;
 }
 
-void Fabric::expect_blocks(std::span<const NodeId> nodes, Inbox* inboxes, const Worker& w) const noexcept {
-  const bool may_be_of_ones = unique_ && hops_only_;
-  for (const NodeId rank : nodes) {
-    Inbox& inbox = *inboxes++;
-    const Message** const end = inbox.room.data() + inbox.size;
-    *end = w.no_block;
-    inbox.of_ones = may_be_of_ones;
-    for (const Message** at = inbox.room.data(); inbox.of_ones && at != end; ++at) {
-      if (MessageArena::is_one(**at)) [[likely]] store_.prefetch(MessageArena::only_slot(**at));
-      else inbox.of_ones = false;
-    }
-    if (!inbox.of_ones) expect_any_blocks(rank, inbox);
-  }
-}
-
-[[gnu::noinline]] void Fabric::expect_any_blocks(NodeId rank, Inbox& inbox) const noexcept {
+void Fabric::expect_any_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept {
   const bool streamed = store_.streams(block_bytes_);  // copies put off fetch what they read
-  for (std::size_t at = 0; at < inbox.size; ++at) {
-    const Message& m = *inbox.room[at];
-    inbox.passed[at] = 0;
-    if (m.blocks().empty()) continue;
-    if (!streamed) {
-      const Slot* const slots = MessageArena::slots(m);
-      if (m.blocks().size() == 1) store_.prefetch(slots[0]);
-      else for (std::size_t i = 0; i < std::min(m.blocks().size(), far_ahead); ++i) store_.prefetch_far(slots[i]);
+  for (const NodeId rank : nodes) {
+    const Inbox& inbox = *inboxes++;
+    for (std::size_t at = 0; at < inbox.size; ++at) {
+      const Message& m = *inbox.room[at];
+      if (m.blocks().empty()) continue;
+      if (!streamed) {
+        const Slot* const slots = MessageArena::slots(m);
+        if (m.blocks().size() == 1) store_.prefetch(slots[0]);
+        else for (std::size_t i = 0; i < std::min(m.blocks().size(), far_ahead); ++i) store_.prefetch_far(slots[i]);
+      }
+      if (!unique_) store_.prefetch_bucket(rank, MessageArena::first_bucket(m));  // else most pass on without having been there
     }
-    if (!unique_) store_.prefetch_bucket(rank, MessageArena::first_bucket(m));  // else most pass on without having been there
   }
 }
 
@@ -301,8 +294,8 @@ void Fabric::expect_blocks(std::span<const NodeId> nodes, Inbox* inboxes, const 
     const Message& m = *inbox.room[i];
     const std::span<const BlockId> ids = m.blocks();
     const Slot* const slots = MessageArena::slots(m);
-    for (std::size_t b = inbox.of_ones ? 0 : inbox.passed[i]; b < ids.size(); ++b) {
-      if (slots[b] == 0) continue;  // passed on, alone
+    for (std::size_t b = 0; b < ids.size(); ++b) {
+      if (slots[b] == 0) continue;  // passed on
       const std::uint32_t bucket = b == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[b]);
       if (!store_.adopt_at(*w.stock, rank, bucket, ids[b], slots[b])) ++w.duplicates;
     }
@@ -318,27 +311,22 @@ void Fabric::expect_blocks(std::span<const NodeId> nodes, Inbox* inboxes, const 
     const Message* const* const m = w.inbox->room.data() + at;
     if (!MessageArena::is_one(**m) || MessageArena::only_block(**m) != id || MessageArena::only_slot(**m) == 0) continue;
     if (w.turn != m) w.unsettled = true;
-    if (w.inbox->of_ones && w.turn <= m) w.turn = m + 1;
+    if (ones_ && w.turn <= m) w.turn = m + 1;
     return *m;
   }
   return nullptr;
 }
 
-/// The slots of blocks that a message not yet adopted has brought, if those before them in it have been passed on already; else null. Takes them
-/// for passed on from now.
-Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) const {
+/// The slots of blocks that a message not yet adopted has brought, if none of them has been passed on; else null.
+Slot* Fabric::just_arrived(Worker& w, std::span<const BlockId> blocks) const {
   if (!unique_ || blocks.empty()) return nullptr;
   for (std::size_t i = 0; i < w.inbox->size; ++i) {
     const Message& m = *w.inbox->room[i];
     const std::span<const BlockId> ids = m.blocks();
     const auto before = std::less<const BlockId*>();
     if (before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
-    const auto first = static_cast<std::size_t>(blocks.data() - ids.data());
-    Slot* const slots = MessageArena::slots(const_cast<Message&>(m)) + first;  // ours alone since it arrived
-    if (w.inbox->of_ones) return slots[0] != 0 ? slots : nullptr;
-    if (first != w.inbox->passed[i] || slots[0] == 0) return nullptr;
-    w.inbox->passed[i] += static_cast<std::uint32_t>(blocks.size());
-    return slots;
+    Slot* const slots = MessageArena::slots(const_cast<Message&>(m)) + (blocks.data() - ids.data());  // ours alone since it arrived
+    return std::find(slots, slots + blocks.size(), 0U) == slots + blocks.size() ? slots : nullptr;
   }
   return nullptr;
 }
@@ -364,18 +352,20 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   const NodeId destination = channel.to;
   ExclusiveLinks::Queue* const queue = links_->queue(std::size_t{destination} * slots_ + out);
   ExclusiveLinks::prefetch(queue);
+  store_.prefetch(from);
   *w.passing_end++ = {&brought, leg, queue, out, destination, from};
   return true;
 }
 
 [[gnu::noinline]] void Fabric::post_passing(Worker& w) {
   const Bytes bytes = block_bytes_;
+  const Step now = now_;
   MessageArena& arena = *w.arena;
   Slot spare = store_.take(*w.stock);
   std::uint64_t digest = 0;
   for (const Passing* p = w.passing.data(); p != w.passing_end; ++p) {
     const auto id = static_cast<BlockId>(MessageArena::only_block(*p->brought));
-    const std::uint64_t step_and_source = MessageArena::step_and_source(now_, p->brought->destination());
+    const std::uint64_t step_and_source = MessageArena::step_and_source(now, p->brought->destination());
     const std::uint32_t bucket = MessageArena::first_bucket(*p->brought);
     store_.copy(spare, p->from, bytes);
     Message& m = *arena.allocate_one(step_and_source, static_cast<NodeId>(p->destination), bytes, id, p->leg);
@@ -455,6 +445,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   MessageArena::set_blocks(m, blocks);
   copy_few(MessageArena::header(m), header);
   if (!path.legal) w.suspect = true;
+  w.bundled = true;
   if (!blocks.empty() && !release) w.copied = true;
   Slot* const slots = MessageArena::slots(m);
   if (!blocks.empty()) MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
@@ -465,9 +456,9 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     if (slot == 0) return not_held(w, source, blocks[0]);
     if (!path.legal) return;
     *slots = copy_kept(w, slot, bytes - sizeof(Word) * header.size());
-  } else if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
+  } else if (Slot* const arrived = release && path.legal ? just_arrived(w, blocks) : nullptr; arrived != nullptr) {
     copy_all(w, blocks, arrived, slots, true);
-    *arrived = 0;  // of a message of one block: that it has been passed on
+    std::fill_n(arrived, blocks.size(), 0U);  // passed on
   } else {
     settle(w);
     if (!find_all(w, source, blocks, slots, release && path.legal) || !path.legal) return;

@@ -75,7 +75,9 @@ class Fabric final : public Network {
   /// Fills the inboxes with what was sent to the nodes in the last step, by (in-channel, source), and fetches the messages and the programs.
   void receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, Worker& w);
   /// Fetches the blocks that have arrived.
-  void expect_blocks(std::span<const NodeId> nodes, Inbox* inboxes, const Worker& w) const noexcept;
+  void expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept {
+    if (far_ || !ones_) expect_any_blocks(nodes, inboxes);
+  }
   /// The program of a node begins to look at its inbox.
   void open(NodeId rank, Inbox& inbox, Worker& w) noexcept {
     w.step_and_source = MessageArena::step_and_source(now_, rank);
@@ -83,8 +85,8 @@ class Fabric final : public Network {
     w.ports_left = ports_;
     w.inbox = &inbox;
     w.turns_end = inbox.room.data() + inbox.size;
-    w.turn = inbox.of_ones ? inbox.room.data() : w.turns_end;
-    w.unsettled = !inbox.of_ones;
+    w.turn = ones_ ? inbox.room.data() : w.turns_end;
+    w.unsettled = !ones_;
   }
   /// Blocks are adopted only when the program has run, or asks: most that are in transit leave again in the same step, and forward() finds them in the
   /// message that brought them, so that they never see the node's table.
@@ -136,13 +138,13 @@ class Fabric final : public Network {
 
   const Message** empty_links(NodeId rank, const Message** room);
   const Message** empty_shared_links(NodeId rank, const Message** room);
-  void expect_any_blocks(NodeId rank, Inbox& inbox) const noexcept;
+  void expect_any_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept;
   void adopt_all(Worker& w) const;
   void use_port(Worker& w) const noexcept {
     if (--w.ports_left < 0) [[unlikely]] w.suspect = true;
   }
   const Message* take_just_arrived_alone(Worker& w, BlockId id) const noexcept;
-  Slot* take_just_arrived(Worker& w, std::span<const BlockId> blocks) const;
+  Slot* just_arrived(Worker& w, std::span<const BlockId> blocks) const;
 
   void send_one(Worker& w, Leg leg, BlockId id, bool release);
   bool pass_on(Worker& w, const Message& brought, std::uint64_t leg, std::uint32_t out);
@@ -198,6 +200,7 @@ class Fabric final : public Network {
   std::uint32_t first_epoch_ = 0;        // of the present run
   std::atomic<bool> shown_ = false;      // a program has asked for its blocks' bytes, and may write them at any time from then on
   bool far_ = false;                     // what nodes have is not in a cache unless fetched
+  bool ones_ = false;                    // what was sent in the last step is all of one block over one leg, each of a block that nobody else has
   bool unique_ = false;                  // of each block there is one copy in the machine, so far
 };
 

@@ -22,10 +22,8 @@ namespace torus::detail {
 
 /// What has arrived for a node, in order; room for all its in-channels.
 struct alignas(64) Inbox {
-  std::vector<const Message*> room;   // and behind the last a message of no block
-  std::vector<std::uint32_t> passed;  // of each message, so many of its first blocks have been passed on as parts of bundles
+  std::vector<const Message*> room;  // and behind the last a message of no block
   std::size_t size = 0;
-  bool of_ones = false;               // all are of one block and one leg, and no node holds a copy of theirs
 };
 
 /// A message whose channels are still to be claimed.
@@ -67,10 +65,11 @@ struct alignas(128) Worker {
   ChannelEntry* out_channels = nullptr;  // under packet switching
   int ports_left = 0;                    // for messages of this step
   Inbox* inbox = nullptr;
-  const Message* const* turn = nullptr;  // of an inbox of ones, those from here to the end have been neither passed on nor adopted; else the end
+  const Message* const* turn = nullptr;  // where all are of one block, those from here to the end have been neither passed on nor adopted; else the end
   const Message* const* turns_end = nullptr;
   bool unsettled = false;                // the same may be true of others
   bool copied = false;                   // in this step a node sent a block and kept it
+  bool bundled = false;                  // in this step a node sent something else than one block over one leg
   bool suspect = false;                  // a message of this step breaks a rule
   bool suspect_receives = false;         // a node got more messages of the last step than it has ports
   std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held
@@ -96,10 +95,7 @@ struct alignas(128) Worker {
 
   /// Room for `most` messages in each. To be called by the worker's own thread: then the allocator keeps the memory apart from other threads'.
   void make_inboxes(std::size_t most) {
-    for (Inbox& each : inboxes) {
-      each.room.resize(most + 1);
-      each.passed.resize(most);
-    }
+    for (Inbox& each : inboxes) each.room.resize(most + 1);
     no_arrivals.room = {no_block};
   }
 
@@ -107,7 +103,7 @@ struct alignas(128) Worker {
   void begin_run() {
     step = {};
     digest = further_hops = further_bytes_hops = single_blocks = blocks = header_words = duplicates = activated = ended = 0;
-    copied = suspect = suspect_receives = false;
+    copied = bundled = suspect = suspect_receives = false;
     violations.clear();
     failure = nullptr;
     for (MessageArena& each : arenas) each.clear();
