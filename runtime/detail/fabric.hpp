@@ -86,7 +86,7 @@ class Fabric final : public Network {
     w.inbox = &inbox;
     w.turns_end = inbox.room.data() + inbox.size;
     w.turn = ones_ ? inbox.room.data() : w.turns_end;
-    w.unsettled = !ones_;
+    w.unsettled = !ones_ && inbox.size > 0;
   }
   /// Blocks are adopted only when the program has run, or asks: most that are in transit leave again in the same step, and forward() finds them in the
   /// message that brought them, so that they never see the node's table.
