@@ -304,13 +304,16 @@ class Engine::Impl {
     const auto part = [nodes](std::size_t turn) { return nodes.subspan(turn * few, std::min<std::size_t>(few, nodes.size() - turn * few)); };
     const auto inboxes = [all_inboxes = w.inboxes.data(), size = w.inboxes.size()](std::size_t turn) { return all_inboxes + turn * few % size; };
     const std::size_t turns = (nodes.size() + few - 1) / few;
-    for (std::size_t turn = 0; turn < turns + 3; ++turn) {
-      if (turn < turns) fabric.expect(part(turn), all);
+    const bool far = fabric.far();
+    const bool blocks_far = fabric.blocks_far();
+    const std::size_t stages = blocks_far ? 3 : 2;  // before the programs run
+    for (std::size_t turn = 0; turn < turns + stages; ++turn) {
+      if (far && turn < turns) fabric.expect(part(turn), all);
       if (turn - 1 < turns) fabric.receive(part(turn - 1), all, inboxes(turn - 1), w);
-      if (turn - 2 < turns) fabric.expect_blocks(part(turn - 2), inboxes(turn - 2));
-      if (turn - 3 < turns) {
-        detail::Inbox* inbox = inboxes(turn - 3);
-        for (const NodeId rank : part(turn - 3)) run_node(all[rank], *inbox++, w);
+      if (blocks_far && turn - 2 < turns) fabric.expect_blocks(part(turn - 2), inboxes(turn - 2));
+      if (turn - stages < turns) {
+        detail::Inbox* inbox = inboxes(turn - stages);
+        for (const NodeId rank : part(turn - stages)) run_node(all[rank], *inbox++, w);
       }
     }
     fabric.finish_sends(w);

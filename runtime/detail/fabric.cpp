@@ -223,7 +223,6 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
 }
 
 void Fabric::expect(std::span<const NodeId> nodes, const Node* all) const noexcept {
-  if (!far_) return;
   for (const NodeId rank : nodes) {
     __builtin_prefetch(all + rank);
     if (!arrived_.any(rank)) continue;
@@ -268,7 +267,7 @@ void Fabric::receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, W
   return room;
 }
 
-void Fabric::expect_any_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept {
+void Fabric::expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept {
   const bool streamed = store_.streams(block_bytes_);  // copies put off fetch what they read
   for (const NodeId rank : nodes) {
     const Inbox& inbox = *inboxes++;

@@ -70,14 +70,17 @@ class Fabric final : public Network {
 
   // Nodes are run a few at a time, in stages, so that what the next stage looks at is on its way from memory meanwhile.
 
+  /// Whether what nodes have is so large that it is not in a cache unless fetched; else expect() may be left out.
+  bool far() const noexcept { return far_; }
+  /// Whether the blocks that have arrived should be fetched before programs look at them. If not, pass_on() does it, soon enough; then
+  /// expect_blocks() may be left out.
+  bool blocks_far() const noexcept { return far_ || !ones_; }
   /// Fetches what nodes' numbers lead to. `all` are the machine's nodes, in all three stages.
   void expect(std::span<const NodeId> nodes, const Node* all) const noexcept;
   /// Fills the inboxes with what was sent to the nodes in the last step, by (in-channel, source), and fetches the messages and the programs.
   void receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, Worker& w);
   /// Fetches the blocks that have arrived.
-  void expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept {
-    if (far_ || !ones_) expect_any_blocks(nodes, inboxes);
-  }
+  void expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept;
   /// The program of a node begins to look at its inbox.
   void open(NodeId rank, Inbox& inbox, Worker& w) noexcept {
     w.step_and_source = MessageArena::step_and_source(now_, rank);
@@ -138,7 +141,6 @@ class Fabric final : public Network {
 
   const Message** empty_links(NodeId rank, const Message** room);
   const Message** empty_shared_links(NodeId rank, const Message** room);
-  void expect_any_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept;
   void adopt_all(Worker& w) const;
   void use_port(Worker& w) const noexcept {
     if (--w.ports_left < 0) [[unlikely]] w.suspect = true;
@@ -199,7 +201,7 @@ class Fabric final : public Network {
   std::uint32_t epoch_ = 0;              // like now_, but from 1 and on from run to run: stamps need no clearing
   std::uint32_t first_epoch_ = 0;        // of the present run
   std::atomic<bool> shown_ = false;      // a program has asked for its blocks' bytes, and may write them at any time from then on
-  bool far_ = false;                     // what nodes have is not in a cache unless fetched
+  bool far_ = false;
   bool ones_ = false;                    // what was sent in the last step is all of one block over one leg, each of a block that nobody else has
   bool unique_ = false;                  // of each block there is one copy in the machine, so far
 };
