@@ -59,7 +59,8 @@ class Message {
   std::uint32_t legs_;
   std::uint32_t blocks_;
   std::uint32_t first_bucket_;  // of the first block, in the receiver's table
-  std::uint32_t only_slot_;     // where the receiver has the bytes, if there is one block; else a list behind all others says so
+  std::uint32_t only_slot_;     // where the receiver has the bytes, if there is one block; else a list behind all others says so,
+                                // and this how many of the first blocks the receiver has passed on
   // From here to the end of the block ids, together with the counts: what a trace tells of a message, and what its digest covers.
   std::uint64_t step_and_source_;  // step low, source high; written and hashed in one piece
   Bytes bytes_;

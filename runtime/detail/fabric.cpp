@@ -293,8 +293,8 @@ void Fabric::expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) 
     const Message& m = *inbox.room[i];
     const std::span<const BlockId> ids = m.blocks();
     const Slot* const slots = MessageArena::slots(m);
-    for (std::size_t b = 0; b < ids.size(); ++b) {
-      if (slots[b] == 0) continue;  // passed on
+    for (std::size_t b = ids.size() == 1 ? 0 : MessageArena::passed(const_cast<Message&>(m)); b < ids.size(); ++b) {
+      if (slots[b] == 0) continue;  // passed on, alone
       const std::uint32_t bucket = b == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[b]);
       if (!store_.adopt_at(*w.stock, rank, bucket, ids[b], slots[b])) ++w.duplicates;
     }
@@ -316,16 +316,21 @@ void Fabric::expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) 
   return nullptr;
 }
 
-/// The slots of blocks that a message not yet adopted has brought, if none of them has been passed on; else null.
-Slot* Fabric::just_arrived(Worker& w, std::span<const BlockId> blocks) const {
+/// The slots of blocks that a message not yet adopted has brought, if those before them in it have been passed on already, and they have not; else null.
+/// Takes them for passed on from now; an only block is so when its slot is 0.
+Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) const {
   if (!unique_ || blocks.empty()) return nullptr;
   for (std::size_t i = 0; i < w.inbox->size; ++i) {
-    const Message& m = *w.inbox->room[i];
+    auto& m = const_cast<Message&>(*w.inbox->room[i]);  // ours alone since it arrived
     const std::span<const BlockId> ids = m.blocks();
     const auto before = std::less<const BlockId*>();
     if (before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
-    Slot* const slots = MessageArena::slots(const_cast<Message&>(m)) + (blocks.data() - ids.data());  // ours alone since it arrived
-    return std::find(slots, slots + blocks.size(), 0U) == slots + blocks.size() ? slots : nullptr;
+    const auto first = static_cast<std::size_t>(blocks.data() - ids.data());
+    Slot* const slots = MessageArena::slots(m) + first;
+    if (ids.size() == 1) return slots[0] != 0 ? slots : nullptr;
+    if (MessageArena::passed(m) != first) return nullptr;
+    MessageArena::passed(m) += static_cast<std::uint32_t>(blocks.size());
+    return slots;
   }
   return nullptr;
 }
@@ -444,6 +449,7 @@ Slot* Fabric::just_arrived(Worker& w, std::span<const BlockId> blocks) const {
   MessageArena::set_blocks(m, blocks);
   copy_few(MessageArena::header(m), header);
   if (!path.legal) w.suspect = true;
+  if (blocks.size() != 1) MessageArena::passed(m) = 0;
   w.bundled = true;
   if (!blocks.empty() && !release) w.copied = true;
   Slot* const slots = MessageArena::slots(m);
@@ -455,9 +461,9 @@ Slot* Fabric::just_arrived(Worker& w, std::span<const BlockId> blocks) const {
     if (slot == 0) return not_held(w, source, blocks[0]);
     if (!path.legal) return;
     *slots = copy_kept(w, slot, bytes - sizeof(Word) * header.size());
-  } else if (Slot* const arrived = release && path.legal ? just_arrived(w, blocks) : nullptr; arrived != nullptr) {
+  } else if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
     copy_all(w, blocks, arrived, slots, true);
-    std::fill_n(arrived, blocks.size(), 0U);  // passed on
+    *arrived = 0;
   } else {
     settle(w);
     if (!find_all(w, source, blocks, slots, release && path.legal) || !path.legal) return;

@@ -146,7 +146,7 @@ class Fabric final : public Network {
     if (--w.ports_left < 0) [[unlikely]] w.suspect = true;
   }
   const Message* take_just_arrived_alone(Worker& w, BlockId id) const noexcept;
-  Slot* just_arrived(Worker& w, std::span<const BlockId> blocks) const;
+  Slot* take_just_arrived(Worker& w, std::span<const BlockId> blocks) const;
 
   void send_one(Worker& w, Leg leg, BlockId id, bool release);
   bool pass_on(Worker& w, const Message& brought, std::uint64_t leg, std::uint32_t out);

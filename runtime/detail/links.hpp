@@ -55,7 +55,8 @@ class ExclusiveLinks {
     return oldest;
   }
 
-  /// Fetches the queues of channels that follow each other.
+  /// Fetches the queues of channels that follow each other. Inlined always, like all that only fetches: g++ leaves out calls of what it takes for
+  /// functions without effects.
   [[gnu::always_inline]] void prefetch(std::size_t channel, std::size_t count = 1) const noexcept { prefetch(queues_.data() + channel, count); }
   [[gnu::always_inline]] static void prefetch(const Queue* queue, std::size_t count = 1) noexcept {
     const auto* const first = reinterpret_cast<const std::byte*>(queue);
