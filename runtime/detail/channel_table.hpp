@@ -15,7 +15,7 @@
 namespace torus::detail {
 
 struct ChannelEntry {
-  std::uint32_t stamp;  ///< the epoch of the last claim, from 1; of no channel, no_channel
+  std::uint32_t stamp;  ///< 1 + the step of the last claim in this run, or 0; no_channel if there is none
   NodeId to;            ///< under packet switching: the node at its other end, or no_node if there is no such channel
   Bytes bytes;          ///< carried so far
 };
@@ -64,8 +64,12 @@ class ChannelTable {
       }
     }
   }
-  void clear_loads() noexcept {
-    for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].bytes = 0;
+  /// Forgets what the channels have carried, and when.
+  void clear() noexcept {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      entries_[i].bytes = 0;
+      if (entries_[i].stamp != no_channel) entries_[i].stamp = 0;
+    }
   }
 
   /// The channels out of a node by their slots, for machines with packet switching.
@@ -110,18 +114,18 @@ class ChannelTable {
     }
   }
 
-  /// Claims a channel for one message in an epoch. False if another message has it. Any worker.
-  static bool claim(ChannelEntry& entry, std::uint32_t epoch, Bytes bytes) noexcept {
+  /// Claims a channel for one message in the step of a stamp. False if another message has it. Any worker.
+  static bool claim(ChannelEntry& entry, std::uint32_t now, Bytes bytes) noexcept {
     std::atomic_ref stamp(entry.stamp);
     std::uint32_t seen = stamp.load(std::memory_order_relaxed);
-    if (seen == epoch || !stamp.compare_exchange_strong(seen, epoch, std::memory_order_relaxed)) return false;
+    if (seen == now || !stamp.compare_exchange_strong(seen, now, std::memory_order_relaxed)) return false;
     entry.bytes += bytes;  // ours alone until the barrier
     return true;
   }
   /// The same for a channel that only the calling worker can claim; also false if there is none.
-  static bool claim_own(ChannelEntry& entry, std::uint32_t epoch, Bytes bytes) noexcept {
-    if (entry.stamp >= epoch) return false;
-    entry.stamp = epoch;
+  static bool claim_own(ChannelEntry& entry, std::uint32_t now, Bytes bytes) noexcept {
+    if (entry.stamp >= now) return false;
+    entry.stamp = now;
     entry.bytes += bytes;
     return true;
   }

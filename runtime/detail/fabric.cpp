@@ -17,7 +17,6 @@ namespace {
 constexpr std::size_t far_ahead = 64;
 constexpr std::size_t near_ahead = 16;
 
-
 /// Messages whose channels are on their way from memory.
 constexpr std::size_t sent_at_once = 16;
 
@@ -98,20 +97,20 @@ void Fabric::made() noexcept {
 
 void Fabric::begin_run() {
   now_ = 0;
-  first_epoch_ = ++epoch_;
+  stamp_ = 1;
   shown_.store(false, std::memory_order_relaxed);
   unique_ = placement_.initial_total() == placement_.wanted_total();
   next_active_ = &active_[1];
   arrived_.begin_step(0);
   ones_ = false;
   store_.clear();
-  channels_.clear_loads();
+  channels_.clear();
   for (Worker& w : workers_) w.begin_run();
 }
 
 void Fabric::begin_step() {
   ++now_;
-  ++epoch_;
+  ++stamp_;
   arrived_.begin_step(now_);
   bool ones = hops_only_;
   next_active_ = &active_[(now_ + 1) & 1U];
@@ -150,7 +149,7 @@ Fabric::ChannelUse Fabric::channel_use() const {
   ChannelUse use;
   for (std::size_t i = 0; i < channels_.size(); ++i) {
     const ChannelEntry& entry = channels_[i];
-    use.used += entry.stamp >= first_epoch_ && entry.stamp != no_channel ? 1 : 0;
+    use.used += entry.stamp != 0 && entry.stamp != no_channel ? 1 : 0;
     use.bytes += entry.bytes;
     use.most_bytes = std::max(use.most_bytes, entry.bytes);
   }
@@ -293,7 +292,7 @@ void Fabric::expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) 
     const Message& m = *inbox.room[i];
     const std::span<const BlockId> ids = m.blocks();
     const Slot* const slots = MessageArena::slots(m);
-    for (std::size_t b = ids.size() == 1 ? 0 : MessageArena::passed(const_cast<Message&>(m)); b < ids.size(); ++b) {
+    for (std::size_t b = ids.size() == 1 ? 0 : MessageArena::passed(m); b < ids.size(); ++b) {
       if (slots[b] == 0) continue;  // passed on, alone
       const std::uint32_t bucket = b == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[b]);
       if (!store_.adopt_at(*w.stock, rank, bucket, ids[b], slots[b])) ++w.duplicates;
@@ -351,7 +350,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   const Slot from = place;
   if (out == no_slot || from == 0) return false;
   ChannelEntry& channel = w.out_channels[out];
-  if (!ChannelTable::claim_own(channel, epoch_, block_bytes_)) return false;
+  if (!ChannelTable::claim_own(channel, stamp_, block_bytes_)) return false;
   place = 0;
   const NodeId destination = channel.to;
   ExclusiveLinks::Queue* const queue = links_->queue(std::size_t{destination} * slots_ + out);
@@ -402,7 +401,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   const Slot from = *link;
   if (out == no_slot || from == 0) return refuse_one(w, leg_word, id);
   ChannelEntry& channel = w.out_channels[out];
-  if (!ChannelTable::claim_own(channel, epoch_, block_bytes_)) return refuse_one(w, leg_word, id);
+  if (!ChannelTable::claim_own(channel, stamp_, block_bytes_)) return refuse_one(w, leg_word, id);
   Slot to = 0;
   if (release) {
     make_copies(w);
@@ -495,7 +494,7 @@ void Fabric::post(Worker& w) {
     for (; channel < sent.channels_end; ++channel) {
       ChannelEntry& entry = *w.channels[channel];
       const Bytes bytes = sent.message->bytes();
-      free &= shared_ || (alone ? ChannelTable::claim_own(entry, epoch_, bytes) : ChannelTable::claim(entry, epoch_, bytes));
+      free &= shared_ || (alone ? ChannelTable::claim_own(entry, stamp_, bytes) : ChannelTable::claim(entry, stamp_, bytes));
     }
     if (free) continue;
     sent.message = nullptr;
@@ -657,8 +656,8 @@ std::uint64_t Fabric::share_channels(const std::vector<const Message*>& messages
     for (const Leg& leg : m->route()) {
       channels_.each(at, topology_.coordinate(at, leg.dimension), leg, [&](ChannelEntry& entry) {
         const std::size_t i = channels_.index_of(entry);
-        if (entry.stamp != epoch_) shared_messages_[i] = shared_bytes_[i] = 0;
-        entry.stamp = epoch_;
+        if (entry.stamp != stamp_) shared_messages_[i] = shared_bytes_[i] = 0;
+        entry.stamp = stamp_;
         entry.bytes += m->bytes();
         most = std::max(most, ++shared_messages_[i]);
         record.most_bytes = std::max(record.most_bytes, shared_bytes_[i] += m->bytes());

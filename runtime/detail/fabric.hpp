@@ -198,8 +198,7 @@ class Fabric final : public Network {
   ActiveSet active_[2];                  // by parity of the step
   ActiveSet* next_active_ = nullptr;     // of the next step
   Step now_ = 0;
-  std::uint32_t epoch_ = 0;              // like now_, but from 1 and on from run to run: stamps need no clearing
-  std::uint32_t first_epoch_ = 0;        // of the present run
+  std::uint32_t stamp_ = 1;              // of the channels claimed in the present step: 1 + now_
   std::atomic<bool> shown_ = false;      // a program has asked for its blocks' bytes, and may write them at any time from then on
   bool far_ = false;
   bool ones_ = false;                    // what was sent in the last step is all of one block over one leg, each of a block that nobody else has

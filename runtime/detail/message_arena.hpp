@@ -101,6 +101,7 @@ class MessageArena {
   }
   /// Of a message of several blocks: the receiver has passed on so many of the first.
   static std::uint32_t& passed(Message& m) noexcept { return m.only_slot_; }
+  static std::uint32_t passed(const Message& m) noexcept { return m.only_slot_; }
   static std::uint32_t& first_bucket(Message& m) noexcept { return m.first_bucket_; }
   static std::uint32_t first_bucket(const Message& m) noexcept { return m.first_bucket_; }
   /// Writes the ids, the last of an odd number together with the zeros after it: what is read in one piece had better been written so.
