@@ -360,6 +360,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   return true;
 }
 
+/// Copies, writes and posts what pass_on() has noted down. Each copy goes to the slot that the copy before it has left, which is in the cache.
 [[gnu::noinline]] void Fabric::post_passing(Worker& w) {
   const Bytes bytes = block_bytes_;
   const Step now = now_;
@@ -414,6 +415,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   post_one(w, leg_word, id, bucket, to, channel.to, out);
 }
 
+/// Writes and posts a message of one block over one leg, whose channel is claimed and whose bytes are in place.
 [[gnu::always_inline]] inline void Fabric::post_one(Worker& w, std::uint64_t leg, BlockId id, std::uint32_t bucket, Slot slot, NodeId destination, std::uint32_t out) {
   Message& m = *w.arena->allocate_one(w.step_and_source, destination, block_bytes_, id, leg);
   MessageArena::first_bucket(m) = bucket;

@@ -46,6 +46,7 @@ class ExclusiveLinks {
 
   /// The claimant of the in-channel. False if the queue is full.
   bool push(std::size_t channel, const Message* message) { return queues_[channel].push(message); }
+  /// The same in two: push() of this.
   Queue* queue(std::size_t channel) noexcept { return queues_.data() + channel; }
 
   /// The receiver's worker. The oldest message of a queue that has one.
