@@ -183,7 +183,7 @@ void Fabric::forward_block(Node& from, Dimension dimension, std::int32_t hops, B
     return send_one(w, {dimension, hops}, block, true);
   }
   ++w.turn;
-  if (w.passing_end == w.passing.data() + w.passing.size()) post_passing(w);
+  if (w.passing_full()) post_passing(w);
 }
 
 bool Fabric::holds(const Node& node, BlockId id) const {
@@ -285,7 +285,7 @@ void Fabric::expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) 
 
 [[gnu::noinline]] void Fabric::adopt_all(Worker& w) const {
   const Inbox& inbox = *std::exchange(w.inbox, &w.no_arrivals);
-  const auto rank = static_cast<NodeId>(w.step_and_source >> 32U);
+  const NodeId rank = w.rank();
   w.turn = w.turns_end;
   w.unsettled = false;
   for (std::size_t i = 0; i < inbox.size; ++i) {
@@ -353,10 +353,10 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   if (!ChannelTable::claim_own(channel, stamp_, block_bytes_)) return false;
   place = 0;
   const NodeId destination = channel.to;
-  ExclusiveLinks::Queue* const queue = links_->queue(std::size_t{destination} * slots_ + out);
-  ExclusiveLinks::prefetch(queue);
+  const std::size_t in_channel = std::size_t{destination} * slots_ + out;
+  links_->prefetch(in_channel);
   store_.prefetch(from);
-  *w.passing_end++ = {&brought, leg, queue, out, destination, from};
+  *w.passing_end++ = {&brought, leg, links_->queue(in_channel), out, destination, from};
   return true;
 }
 
@@ -372,11 +372,11 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     const std::uint64_t step_and_source = MessageArena::step_and_source(now, p->brought->destination());
     const std::uint32_t bucket = MessageArena::first_bucket(*p->brought);
     store_.copy(spare, p->from, bytes);
-    Message& m = *arena.allocate_one(step_and_source, static_cast<NodeId>(p->destination), bytes, id, p->leg);
+    Message& m = *arena.allocate_one(step_and_source, p->destination, bytes, id, p->leg);
     MessageArena::first_bucket(m) = bucket;
     MessageArena::only_slot(m) = std::exchange(spare, p->from);
     digest += MessageArena::digest_one(step_and_source, bytes, id, p->leg);
-    if (p->queue->push(&m)) [[likely]] announce(w, static_cast<NodeId>(p->destination), static_cast<std::uint32_t>(p->out));
+    if (p->queue->push(&m)) [[likely]] announce(w, p->destination, static_cast<std::uint32_t>(p->out));
     else w.suspect = true;
   }
   store_.give_back(*w.stock, spare);
@@ -387,18 +387,18 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
 
 /// One block over one leg, from anywhere.
 [[gnu::noinline]] void Fabric::send_one(Worker& w, Leg leg, BlockId id, bool release) {
-  if (!hops_only_) return send_any(w, static_cast<NodeId>(w.step_and_source >> 32U), {&leg, 1}, {&id, 1}, {}, release);
+  if (!hops_only_) return send_any(w, w.rank(), {&leg, 1}, {&id, 1}, {}, release);
   const std::uint64_t leg_word = MessageArena::word_of(leg);
   const std::uint32_t out = out_slot(leg);
   if (const Message* const brought = release ? take_just_arrived_alone(w, id) : nullptr; brought != nullptr) {
     if (!pass_on(w, *brought, leg_word, out)) return refuse_one(w, leg_word, id);
-    if (w.passing_end == w.passing.data() + w.passing.size()) post_passing(w);
+    if (w.passing_full()) post_passing(w);
     return;
   }
   settle(w);
   const std::uint32_t bucket = placement_.bucket(id);
   if (bucket == Placement::no_bucket) return refuse_one(w, leg_word, id);
-  Slot* const link = store_.link_at(static_cast<NodeId>(w.step_and_source >> 32U), bucket, id);
+  Slot* const link = store_.link_at(w.rank(), bucket, id);
   const Slot from = *link;
   if (out == no_slot || from == 0) return refuse_one(w, leg_word, id);
   ChannelEntry& channel = w.out_channels[out];
@@ -412,30 +412,23 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     to = copy_kept(w, from, block_bytes_);
     w.copied = true;
   }
-  post_one(w, leg_word, id, bucket, to, channel.to, out);
-}
-
-/// Writes and posts a message of one block over one leg, whose channel is claimed and whose bytes are in place.
-[[gnu::always_inline]] inline void Fabric::post_one(Worker& w, std::uint64_t leg, BlockId id, std::uint32_t bucket, Slot slot, NodeId destination, std::uint32_t out) {
-  Message& m = *w.arena->allocate_one(w.step_and_source, destination, block_bytes_, id, leg);
+  Message& m = *w.arena->allocate_one(w.step_and_source, channel.to, block_bytes_, id, leg_word);
   MessageArena::first_bucket(m) = bucket;
-  MessageArena::only_slot(m) = slot;
+  MessageArena::only_slot(m) = to;
   ++w.single_blocks;
-  w.digest += MessageArena::digest_one(w.step_and_source, block_bytes_, id, leg);
-  if (links_->push(std::size_t{destination} * slots_ + out, &m)) [[likely]] announce(w, destination, out);
-  else w.suspect = true;
+  w.digest += MessageArena::digest_one(w.step_and_source, block_bytes_, id, leg_word);
+  deliver(w, m, channel.to, out);
 }
 
 /// Keeps an illegal message for the auditor.
 [[gnu::cold, gnu::noinline]] void Fabric::refuse_one(Worker& w, std::uint64_t leg_word, BlockId id) {
-  const auto source = static_cast<NodeId>(w.step_and_source >> 32U);
   w.suspect = w.unsettled = true;
   settle(w);
-  if (store_.find(source, id) == 0) not_held(w, source, id);
+  if (store_.find(w.rank(), id) == 0) not_held(w, id);
   const Leg leg = MessageArena::leg_of(leg_word);
   const RouteView legs(&leg, leg.hops == 0 ? 0U : 1U);
   Message& m = *w.arena->allocate(1, legs.size(), 0);
-  MessageArena::set_ends(m, w.step_and_source, source, block_bytes_);
+  MessageArena::set_ends(m, w.step_and_source, w.rank(), block_bytes_);
   copy_few(MessageArena::legs(m), legs);
   MessageArena::set_blocks(m, {&id, 1});
 }
@@ -459,7 +452,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     settle(w);
     const std::uint32_t bucket = MessageArena::first_bucket(m);
     const Slot slot = bucket == Placement::no_bucket ? 0 : store_.find_at(source, bucket, blocks[0]);
-    if (slot == 0) return not_held(w, source, blocks[0]);
+    if (slot == 0) return not_held(w, blocks[0]);
     if (!path.legal) return;
     *slots = copy_kept(w, slot, bytes - sizeof(Word) * header.size());
   } else if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
@@ -537,7 +530,7 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
 /// The slot of the channel that a hop to a neighbour in number takes; no_slot if the leg is no such hop. On a line there may be no link behind it.
 [[gnu::always_inline]] inline std::uint32_t Fabric::hop_slot(Dimension dimension, std::int32_t hops) const noexcept {
   const auto row = static_cast<std::uint32_t>(dimension);
-  const auto column = static_cast<std::uint32_t>(hops + 1);
+  const auto column = static_cast<std::uint32_t>(hops) + 1;  // of any hops without overflow
   return column < 3 && row < max_dimensions ? hop_slots_[4 * row + column] : no_slot;
 }
 
@@ -624,16 +617,16 @@ bool Fabric::find_all(Worker& w, NodeId source, std::span<const BlockId> blocks,
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     slots[i] = release ? store_.take_away(source, blocks[i]) : store_.find(source, blocks[i]);
     if (slots[i] != 0) continue;
-    not_held(w, source, blocks[i]);
+    not_held(w, blocks[i]);
     return false;
   }
   return true;
 }
 
-[[gnu::cold, gnu::noinline]] void Fabric::not_held(Worker& w, NodeId source, BlockId id) {
+[[gnu::cold, gnu::noinline]] void Fabric::not_held(Worker& w, BlockId id) {
   w.suspect = true;
-  w.violations.push_back({Offence::block_not_held, now_, source,
-                          "step " + std::to_string(now_) + ": node " + std::to_string(source) + " sends block " + std::to_string(id) +
+  w.violations.push_back({Offence::block_not_held, now_, w.rank(),
+                          "step " + std::to_string(now_) + ": node " + std::to_string(w.rank()) + " sends block " + std::to_string(id) +
                               ", which it does not hold"});
 }
 

@@ -150,7 +150,6 @@ class Fabric final : public Network {
 
   void send_one(Worker& w, Leg leg, BlockId id, bool release);
   bool pass_on(Worker& w, const Message& brought, std::uint64_t leg, std::uint32_t out);
-  void post_one(Worker& w, std::uint64_t leg, BlockId id, std::uint32_t bucket, Slot slot, NodeId destination, std::uint32_t out);
   void post_passing(Worker& w);
   void refuse_one(Worker& w, std::uint64_t leg, BlockId id);
   void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
@@ -175,7 +174,7 @@ class Fabric final : public Network {
     store_.stream_all(w.copies);
     w.copies.clear();
   }
-  void not_held(Worker& w, NodeId source, BlockId id);
+  void not_held(Worker& w, BlockId id);
 
   const Placement& placement_;
   const Topology& topology_;
@@ -198,7 +197,7 @@ class Fabric final : public Network {
   ActiveSet active_[2];                  // by parity of the step
   ActiveSet* next_active_ = nullptr;     // of the next step
   Step now_ = 0;
-  std::uint32_t stamp_ = 1;              // of the channels claimed in the present step: 1 + now_
+  std::uint32_t stamp_ = 1;              // of the channels claimed in the present step: 1 + now_, kept because every hop asks
   std::atomic<bool> shown_ = false;      // a program has asked for its blocks' bytes, and may write them at any time from then on
   bool far_ = false;
   bool ones_ = false;                    // what was sent in the last step is all of one block over one leg, each of a block that nobody else has

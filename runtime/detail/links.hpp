@@ -45,8 +45,8 @@ class ExclusiveLinks {
   void made() noexcept { made_ = queues_.size(); }
 
   /// The claimant of the in-channel. False if the queue is full.
-  bool push(std::size_t channel, const Message* message) { return queues_[channel].push(message); }
-  /// The same in two: push() of this.
+  bool push(std::size_t channel, const Message* message) { return queue(channel)->push(message); }
+  /// What push() pushes to, for who looks it up earlier.
   Queue* queue(std::size_t channel) noexcept { return queues_.data() + channel; }
 
   /// The receiver's worker. The oldest message of a queue that has one.
@@ -58,9 +58,8 @@ class ExclusiveLinks {
 
   /// Fetches the queues of channels that follow each other. Inlined always, like all that only fetches: g++ leaves out calls of what it takes for
   /// functions without effects.
-  [[gnu::always_inline]] void prefetch(std::size_t channel, std::size_t count = 1) const noexcept { prefetch(queues_.data() + channel, count); }
-  [[gnu::always_inline]] static void prefetch(const Queue* queue, std::size_t count = 1) noexcept {
-    const auto* const first = reinterpret_cast<const std::byte*>(queue);
+  [[gnu::always_inline]] void prefetch(std::size_t channel, std::size_t count = 1) const noexcept {
+    const auto* const first = reinterpret_cast<const std::byte*>(queues_.data() + channel);
     for (std::size_t at = 0; at < count * sizeof(Queue); at += 64) __builtin_prefetch(first + at, 1);
     __builtin_prefetch(first + count * sizeof(Queue) - 1, 1);
   }

@@ -35,7 +35,7 @@ class MessageArena {
     return std::uint64_t{static_cast<std::uint32_t>(leg.hops)} << 32U | static_cast<std::uint32_t>(leg.dimension);
   }
   static Leg leg_of(std::uint64_t word) noexcept { return {static_cast<Dimension>(word), static_cast<std::int32_t>(word >> 32U)}; }
-  /// A message of one block over one leg, ready but for its slot: exactly one cache line.
+  /// A message of one block over one leg, ready but for its bucket and slot: exactly one cache line.
   [[gnu::always_inline]] inline Message* allocate_one(std::uint64_t step_and_source, NodeId destination, Bytes bytes, BlockId id, std::uint64_t leg) {
     static_assert(sizeof(Message) == 40 && sizeof(Leg) == 8);
     if (next_ == end_) [[unlikely]] next_chunk(64);  // both are at a cache line
@@ -53,7 +53,7 @@ class MessageArena {
     return m;
   }
   /// Whether a message is like that, wherever it was made; and the slot of its block.
-  static bool is_one(const Message& m) noexcept { return (m.blocks_ == 1) & (m.legs_ == 1) & (m.header_words_ == 0); }
+  static bool is_one(const Message& m) noexcept { return m.blocks_ == 1 && m.legs_ == 1 && m.header_words_ == 0; }
   static std::uint32_t& only_slot(Message& m) noexcept { return m.only_slot_; }
   static std::uint32_t only_slot(const Message& m) noexcept { return m.only_slot_; }
   /// The block's id with the 4 zero bytes behind it.
@@ -94,6 +94,7 @@ class MessageArena {
   }
 
   static std::uint64_t step_and_source(Step step, NodeId source) noexcept { return std::uint64_t{source} << 32U | step; }
+  static NodeId source_of(std::uint64_t step_and_source) noexcept { return static_cast<NodeId>(step_and_source >> 32U); }
   static void set_ends(Message& m, std::uint64_t step_and_source, NodeId destination, Bytes bytes) noexcept {
     m.step_and_source_ = step_and_source;
     m.destination_ = destination;

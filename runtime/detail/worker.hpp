@@ -93,6 +93,11 @@ struct alignas(128) Worker {
   alignas(64) std::atomic<std::uint64_t> cursor{0};  // next item of this worker's share; others steal here
   std::uint64_t share_end = 0;
 
+  /// The node that runs.
+  NodeId rank() const noexcept { return MessageArena::source_of(step_and_source); }
+  /// No room for another block on its way.
+  bool passing_full() const noexcept { return passing_end == passing.data() + passing.size(); }
+
   /// Room for `most` messages in each. To be called by the worker's own thread: then the allocator keeps the memory apart from other threads'.
   void make_inboxes(std::size_t most) {
     for (Inbox& each : inboxes) each.room.resize(most + 1);

@@ -24,7 +24,9 @@ namespace {
 
 using Random = std::mt19937_64;
 
-std::int32_t between(std::int32_t least, std::int32_t most, Random& random) { return std::uniform_int_distribution<std::int32_t>(least, most)(random); }
+std::int32_t between(std::int32_t least, std::int32_t most, Random& random) {
+  return least + static_cast<std::int32_t>(support::random_below(random, static_cast<std::uint64_t>(most - least) + 1));
+}
 
 Machine random_machine(Topology topology, Random& random) {
   const auto switching = static_cast<Switching>(between(0, 2, random));
