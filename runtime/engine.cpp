@@ -340,13 +340,13 @@ class Engine::Impl {
   }
 
   void end_program(Node& node, Worker& w) {
-    const auto program = Program::Handle::from_address(NodeDoor::program(node));
-    if (program.promise().error() && (!w.failure || node.rank() < w.failed_node)) {
-      w.failure = program.promise().error();
+    ++w.ended;
+    if (NodeDoor::program(node) == nullptr) return;  // without an error
+    if (!w.failure || node.rank() < w.failed_node) {
+      w.failure = Program::Handle::from_address(NodeDoor::program(node)).promise().error();
       w.failed_node = node.rank();
     }
     destroy_program(node, w);
-    ++w.ended;
   }
 
   // ---- at the barrier ----

@@ -61,14 +61,19 @@ class ProgramPromise {
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
 
-  /// Gives control back to the engine, which goes on with the caller (symmetric transfer is not sure to be a tail call in g++).
+  /// Gives control back to the engine, which goes on with the caller (symmetric transfer is not sure to be a tail call in g++). A node's program is
+  /// destroyed at once, without coming back to it, unless there is an error to be fetched.
   struct Return {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
+    bool await_suspend(std::coroutine_handle<Promise> self) const noexcept {
       ProgramPromise& promise = self.promise();
-      NodeDoor::innermost(*promise.node_) = promise.caller_;
-      NodeDoor::wait(*promise.node_) = promise.caller_ ? Wait::call : Wait::ended;
+      Node& node = *promise.node_;
+      NodeDoor::innermost(node) = promise.caller_;
+      NodeDoor::wait(node) = promise.caller_ ? Wait::call : Wait::ended;
+      if (promise.caller_ || promise.error_) return true;
+      NodeDoor::program(node) = nullptr;
+      return false;
     }
     void await_resume() const noexcept {}
   };
