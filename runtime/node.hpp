@@ -122,17 +122,17 @@ class Node {
   /// outlive the run (a literal). All nodes that say something in a step should say the same; the lowest rank's word counts.
   void phase(const char* name) { world_->network->enter_phase(*this, name); }
 
+  template <Wait what>
   struct Awaiter {
     Node& node;
-    Wait what;
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<>) const noexcept { node.wait_ = what; }
     Arrivals await_resume() const noexcept { return node.arrivals_; }
   };
   /// `co_await self.step()`: goes on in the next step, with what arrived for it (often nothing).
-  Awaiter step() noexcept { return {*this, Wait::step}; }
+  Awaiter<Wait::step> step() noexcept { return {*this}; }
   /// `co_await self.arrival()`: sleeps until a step in which messages have arrived; gives them. A sleeping node costs nothing.
-  Awaiter arrival() noexcept { return {*this, Wait::arrival}; }
+  Awaiter<Wait::arrival> arrival() noexcept { return {*this}; }
 
  private:
   friend struct detail::NodeDoor;
