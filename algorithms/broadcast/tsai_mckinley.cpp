@@ -2,6 +2,8 @@
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 
 #include <bit>
+#include <memory>
+#include <span>
 
 #include "algorithms/common/refusal.hpp"
 #include "algorithms/common/segment.hpp"
@@ -14,13 +16,10 @@ constexpr std::int32_t column_ports = 6;
 /// The machine's dimensions in the paper's order: x, y and, where there is one, z.
 Dimension dimension(const Machine& machine, std::size_t turn) { return machine.routing[turn]; }
 
-std::int32_t height(const Machine& machine) {
-  return machine.topology.dimensions() == 3 ? machine.topology.extent(dimension(machine, 2)) : 1;
-}
-
-/// The side is a power of 2.
-Step plane_steps(const Machine& machine) {
-  return static_cast<Step>(std::countr_zero(static_cast<std::uint32_t>(machine.topology.extent(dimension(machine, 0)))));
+/// Of the segment that a node is told; in the plane there is none but itself.
+std::int32_t length_in(const Arrivals& came) {
+  const std::span<const Word> header = came.front().header();
+  return header.empty() ? 1 : static_cast<std::int32_t>(header[0]);
 }
 
 /// Gives the whole segment away but for the own place.
@@ -64,10 +63,10 @@ std::optional<std::string> refuses(const Machine& machine, const Request& reques
 
 Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
-  plan.start = [](Node& self) { return tsai_mckinley_program(self); };
-  const Step column = column_steps(height(machine));
-  const Step plane = plane_steps(machine);
-  plan.steps = column + plane;
+  const auto schedule = std::make_shared<const TsaiMcKinleySchedule>(machine);
+  plan.start = [schedule](Node& self) { return tsai_mckinley_program(self, *schedule); };
+  const Step column = schedule->plane_begins;
+  plan.steps = schedule->end;
   plan.formula = column > 0 ? "p + least t with c_t >= z, c_0 = 1, c_{t+1} = 6 c_t + 1" : "p";
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes) + static_cast<double>(column) * sizeof(Word);
   plan.notes.emplace_back("pattern", "step count as claimed, pattern ours");
@@ -82,22 +81,25 @@ Step column_steps(std::int32_t z) noexcept {
   return steps;
 }
 
-Program tsai_mckinley_program(Node& self) {
-  const Step plane_begins = column_steps(height(self.machine()));
-  const Step end = plane_begins + plane_steps(self.machine());
-  std::int32_t length = self.blocks().empty() ? 1 : height(self.machine());
+/// The sides of the plane are a power of 2.
+TsaiMcKinleySchedule::TsaiMcKinleySchedule(const Machine& machine)
+    : height{machine.topology.dimensions() == 3 ? machine.topology.extent(dimension(machine, 2)) : 1},
+      plane_begins{column_steps(height)},
+      end{plane_begins + static_cast<Step>(std::countr_zero(static_cast<std::uint32_t>(machine.topology.extent(dimension(machine, 0)))))} {}
+
+Program tsai_mckinley_program(Node& self, const TsaiMcKinleySchedule& schedule) {
+  std::int32_t length = schedule.height;
   if (self.blocks().empty()) {
-    const Arrivals came = co_await self.arrival();
-    if (!came.front().header().empty()) length = static_cast<std::int32_t>(came.front().header()[0]);
+    length = length_in(co_await self.arrival());
   }
-  while (self.now() < end) {
-    if (self.now() >= plane_begins) {
-      tell_plane(self, self.now() - plane_begins);
+  while (self.now() < schedule.end) {
+    if (self.now() >= schedule.plane_begins) {
+      tell_plane(self, self.now() - schedule.plane_begins);
     } else if (length > 1) {
       tell_column(self, length);
       length = 1;
     }
-    if (self.now() + 1 == end) co_return;
+    if (self.now() + 1 == schedule.end) co_return;
     co_await self.step();
   }
 }

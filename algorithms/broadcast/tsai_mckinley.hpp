@@ -18,7 +18,16 @@ extern const Algorithm tsai_mckinley;
 /// Steps of the z part: 0 for z = 1.
 Step column_steps(std::int32_t z) noexcept;
 
+/// What all nodes know: the nodes of the z line, when the part in the plane begins, and how many steps there are in all.
+struct TsaiMcKinleySchedule {
+  std::int32_t height;
+  Step plane_begins;
+  Step end;
+
+  explicit TsaiMcKinleySchedule(const Machine& machine);
+};
+
 /// The program of a node; the root is the node that holds the message.
-Program tsai_mckinley_program(Node& self);
+Program tsai_mckinley_program(Node& self, const TsaiMcKinleySchedule& schedule);
 
 }  // namespace torus::broadcast
