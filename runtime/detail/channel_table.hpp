@@ -32,11 +32,14 @@ class ChannelTable {
       : topology_{&machine.topology},
         by_node_{machine.switching == Switching::packet},
         slots_{static_cast<std::uint32_t>(machine.topology.channel_slots())},
+        nodes_{machine.topology.nodes()},
         entries_(std::size_t{machine.topology.nodes()} * slots_) {
     const Topology& topology = machine.topology;
     for (Dimension d = 0; d < topology.dimensions(); ++d) {
       const std::int32_t n = topology.extent(d);
-      axes_.push_back({n, topology.wiring(d), topology.stride(d), Divisor(topology.stride(d) * static_cast<std::uint32_t>(n))});
+      const auto extent = static_cast<std::uint32_t>(n);
+      axes_.push_back({Divisor(topology.stride(d)), Divisor(extent), topology.wiring(d) == Wiring::ring && n > 1 ? extent : extent - 1,
+                       static_cast<std::uint32_t>(topology.first_slot(d)), topology.wiring(d)});
     }
   }
 
@@ -82,36 +85,61 @@ class ChannelTable {
 
   std::size_t index_of(const ChannelEntry& entry) const noexcept { return static_cast<std::size_t>(&entry - entries_.data()); }
 
-  /// Calls f(entry) for each channel of a leg that starts at `from`, whose coordinate there is `x`, in order. The leg must not leave a line.
+  /// Where a leg ends: the node, and the slot of the in-channel; no_node where the machine has no such leg.
+  struct End {
+    NodeId node;
+    std::uint32_t slot;
+  };
+  /// Calls f(entry) for each channel of a leg from a node, in order. The dimension must exist and the hops must not be 0.
   template <class F>
-  void each(NodeId from, std::int32_t x, const Leg& leg, F&& f) noexcept {
+  [[gnu::always_inline]] inline End walk(NodeId from, Leg leg, F&& f) noexcept {
     const Axis& axis = axes_[static_cast<std::size_t>(leg.dimension)];
-    const auto slot = static_cast<std::uint32_t>(topology_->slot(leg.dimension, leg.hops));
-    if (axis.wiring == Wiring::complete) return f(entries_[index(from, slot)]);
-    // The node of the line with coordinate 0, its channel, and the distance in memory between the channels of neighbours on the line.
-    const NodeId origin = from - static_cast<NodeId>(x) * axis.stride;
+    const bool back = leg.hops < 0;
+    const auto hops = static_cast<std::uint32_t>(leg.hops);
+    const std::uint32_t length = back ? 0 - hops : hops;
+    if (length > axis.most_hops) return {no_node, 0};
+    // Ranks fall into lines that lie side by side, `stride` of them, in blocks.
+    const NodeId stride = axis.stride.value();
+    const std::uint32_t n = axis.extent.value();
+    const std::uint32_t row = axis.stride.divide(from);
+    const std::uint32_t block = axis.extent.divide(row);
+    const std::uint32_t x = row - block * n;
+    std::uint32_t end = x + hops;
+    if (end >= n) {
+      if (axis.wiring == Wiring::line) return {no_node, 0};
+      end += back ? n : 0 - n;
+    }
+    const NodeId to = from + (end - x) * stride;
+    if (axis.wiring == Wiring::complete) {
+      if (back) return {no_node, 0};
+      const std::uint32_t slot = axis.first_slot + length - 1;
+      f(entries_[index(from, slot)]);
+      return {to, slot};
+    }
+    // The channel of the node of the line with coordinate 0, and the distance in memory between those of neighbours.
+    const std::uint32_t slot = axis.first_slot + (back ? 1 : 0);
     ChannelEntry* first = entries_.data();
     std::ptrdiff_t pitch = 1;
     if (by_node_) {
-      first += index(origin, slot);
-      pitch = static_cast<std::ptrdiff_t>(std::size_t{axis.stride} * slots_);
+      first += index(from - x * stride, slot);
+      pitch = static_cast<std::ptrdiff_t>(std::size_t{stride} * slots_);
     } else {
-      const std::uint32_t before = axis.block.divide(from) * axis.block.value();
-      first += std::size_t{slot} * topology_->nodes() + before + std::size_t{origin - before} * static_cast<std::size_t>(axis.extent);
+      first += std::size_t{slot} * nodes_ + block * n * stride + (from - row * stride) * n;
     }
-    ChannelEntry* const last = first + pitch * (axis.extent - 1);
-    ChannelEntry* entry = first + pitch * x;
-    if (leg.hops > 0) {
-      for (std::int32_t left = leg.hops; left > 0; --left) {
-        f(*entry);
-        entry = entry == last ? first : entry + pitch;
-      }
-    } else {
-      for (std::int32_t left = leg.hops; left < 0; ++left) {
+    ChannelEntry* const last = first + pitch * static_cast<std::ptrdiff_t>(n - 1);
+    ChannelEntry* entry = first + pitch * static_cast<std::ptrdiff_t>(x);
+    if (back) {
+      for (std::uint32_t left = length; left > 0; --left) {
         f(*entry);
         entry = entry == first ? last : entry - pitch;
       }
+    } else {
+      for (std::uint32_t left = length; left > 0; --left) {
+        f(*entry);
+        entry = entry == last ? first : entry + pitch;
+      }
     }
+    return {to, slot};
   }
 
   /// Claims a channel for one message in the step of a stamp. False if another message has it. Any worker.
@@ -132,19 +160,21 @@ class ChannelTable {
 
  private:
   struct Axis {
-    std::int32_t extent;
+    Divisor stride;
+    Divisor extent;
+    std::uint32_t most_hops;  // of a leg
+    std::uint32_t first_slot;
     Wiring wiring;
-    NodeId stride;
-    Divisor block;  // nodes of a line and of all lines between its neighbours
   };
 
   std::size_t index(NodeId node, std::uint32_t slot) const noexcept {
-    return by_node_ ? std::size_t{node} * slots_ + slot : std::size_t{slot} * topology_->nodes() + node;
+    return by_node_ ? std::size_t{node} * slots_ + slot : std::size_t{slot} * nodes_ + node;
   }
 
   const Topology* topology_ = nullptr;
   bool by_node_ = false;
   std::uint32_t slots_ = 0;
+  NodeId nodes_ = 0;
   Region<ChannelEntry> entries_;
   std::vector<Axis> axes_;
 };

@@ -17,9 +17,6 @@ namespace {
 constexpr std::size_t far_ahead = 64;
 constexpr std::size_t near_ahead = 16;
 
-/// Messages whose channels are on their way from memory.
-constexpr std::size_t sent_at_once = 16;
-
 /// Copies past the caches that are put off to be made together. A claim waits until all that was stored before it has left the core.
 constexpr std::size_t copies_at_once = 256;
 
@@ -36,7 +33,8 @@ void copy_few(T* to, std::span<const T> from) noexcept {
 }
 
 /// Whether a channel is among those of a route twice.
-[[gnu::noinline]] bool crosses_twice(std::vector<const ChannelEntry*> channels) {
+[[gnu::noinline]] bool crosses_twice(std::span<ChannelEntry* const> crossed) {
+  std::vector<const ChannelEntry*> channels(crossed.begin(), crossed.end());
   std::sort(channels.begin(), channels.end(), std::less<>());
   return std::adjacent_find(channels.begin(), channels.end()) != channels.end();
 }
@@ -46,6 +44,7 @@ void copy_few(T* to, std::span<const T> from) noexcept {
 Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_bytes, unsigned workers)
     : placement_{placement},
       topology_{machine.topology},
+      dimensions_{static_cast<std::uint32_t>(topology_.dimensions())},
       slots_{static_cast<std::uint32_t>(topology_.channel_slots())},
       ports_{machine.ports},
       packet_{machine.switching == Switching::packet},
@@ -53,6 +52,7 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
       shared_{machine.contention == Contention::share},
       block_bytes_{placement.longest()},
       hops_only_{packet_ && !shared_ && placement.uniform()},
+      one_block_{placement.initial_total() == 1 && placement.one_block_a_bucket() ? std::optional(placement.in_bucket(0)) : std::nullopt},
       workers_(workers),
       store_(placement, std::max(placement.initial_total(), placement.wanted_total()), most_bytes, workers),
       channels_(machine),
@@ -63,8 +63,8 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
   }
   hop_slots_.fill(no_slot);
   for (Dimension d = 0; d < topology_.dimensions(); ++d) {
-    const auto turn = std::find(machine.routing.begin(), machine.routing.end(), d) - machine.routing.begin();
-    axes_.push_back({topology_.extent(d), topology_.wiring(d), static_cast<std::int32_t>(turn)});
+    longest_leg_ = std::max(longest_leg_, static_cast<std::size_t>(topology_.extent(d)));
+    turns_[static_cast<std::size_t>(d)] = static_cast<std::int32_t>(std::find(machine.routing.begin(), machine.routing.end(), d) - machine.routing.begin());
     const bool linked = topology_.extent(d) > 1;
     const bool complete = topology_.wiring(d) == Wiring::complete;
     const auto first = static_cast<std::uint32_t>(topology_.first_slot(d));
@@ -164,13 +164,16 @@ void Fabric::send(Node& from, RouteView route, std::span<const BlockId> blocks, 
     return;
   }
   use_port(w);
-  send_any(w, from.rank(), route, blocks, header, release);
+  if (blocks.size() == 1 && !release && !hops_only_) send_kept(w, from.rank(), route, blocks[0], header);
+  else send_any(w, from.rank(), route, blocks, header, release);
 }
 
 void Fabric::send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) {
   Worker& w = worker_of(from);
   use_port(w);
-  send_one(w, {dimension, hops}, block, false);
+  const Leg leg{dimension, hops};
+  if (hops_only_) send_one(w, leg, block, false);
+  else send_kept(w, from.rank(), {&leg, 1}, block, {});
 }
 
 /// The hot path of everything that is written in the constant model: a block goes on, in turn, that has just come in.
@@ -192,11 +195,16 @@ bool Fabric::holds(const Node& node, BlockId id) const {
 }
 
 std::span<const BlockId> Fabric::blocks(const Node& node) {
-  settle(worker_of(node));
-  std::vector<BlockId>& held = worker_of(node).held;
-  held.clear();
-  store_.each_held(node.rank(), [&](BlockId id, Slot) { held.push_back(id); });
-  return held;
+  Worker& w = worker_of(node);
+  settle(w);
+  if (one_block_) return {&*one_block_, store_.find_at(node.rank(), 0, *one_block_) != 0 ? 1U : 0U};
+  return all_blocks(w, node.rank());
+}
+
+[[gnu::noinline]] std::span<const BlockId> Fabric::all_blocks(Worker& w, NodeId rank) const {
+  w.held.clear();
+  store_.each_held(rank, [&](BlockId id, Slot) { w.held.push_back(id); });
+  return w.held;
 }
 
 std::span<std::byte> Fabric::bytes(const Node& node, BlockId id) {
@@ -291,11 +299,17 @@ void Fabric::expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) 
   for (std::size_t i = 0; i < inbox.size; ++i) {
     const Message& m = *inbox.room[i];
     const std::span<const BlockId> ids = m.blocks();
+    const auto adopt = [&](std::uint32_t bucket, BlockId id, Slot slot) {
+      if (!store_.adopt_at(*w.stock, rank, bucket, id, slot)) ++w.duplicates;
+    };
+    if (ids.size() == 1) {
+      const Slot slot = MessageArena::only_slot(m);
+      if (slot != 0) adopt(MessageArena::first_bucket(m), ids[0], slot);  // else it has been passed on
+      continue;
+    }
     const Slot* const slots = MessageArena::slots(m);
-    for (std::size_t b = ids.size() == 1 ? 0 : MessageArena::passed(m); b < ids.size(); ++b) {
-      if (slots[b] == 0) continue;  // passed on, alone
-      const std::uint32_t bucket = b == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[b]);
-      if (!store_.adopt_at(*w.stock, rank, bucket, ids[b], slots[b])) ++w.duplicates;
+    for (std::size_t b = MessageArena::passed(m); b < ids.size(); ++b) {
+      adopt(b == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[b]), ids[b], slots[b]);
     }
   }
 }
@@ -433,13 +447,45 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   MessageArena::set_blocks(m, {&id, 1});
 }
 
+/// One block that its sender keeps, over any route: all that a broadcast sends.
+[[gnu::noinline]] void Fabric::send_kept(Worker& w, NodeId source, RouteView route, BlockId id, std::span<const Word> header) {
+  const std::size_t channels = w.channels.size();
+  const Path path = follow(w, source, route);
+  settle(w);
+  const std::uint32_t bucket = placement_.bucket(id);
+  const Slot from = bucket == Placement::no_bucket ? 0 : store_.find_at(source, bucket, id);
+  if (!path.legal || from == 0) [[unlikely]] {
+    w.channels.cut(channels);
+    return send_any(w, source, route, {&id, 1}, header, false);
+  }
+  const Bytes payload = placement_.uniform() ? block_bytes_ : placement_.bytes(id);
+  const Bytes bytes = payload + sizeof(Word) * header.size();
+  Message& m = *w.arena->allocate(1, route.size(), header.size());
+  MessageArena::set_ends(m, w.step_and_source, path.destination, bytes);
+  MessageArena::set_legs(m, route);
+  MessageArena::set_blocks(m, {&id, 1});
+  copy_few(MessageArena::header(m), header);
+  MessageArena::first_bucket(m) = bucket;
+  MessageArena::only_slot(m) = copy_kept(w, from, payload);
+  w.bundled = w.copied = true;
+  count(w, path, bytes, 1, header.size());
+  w.digest += route.size() == 1 ? MessageArena::digest_one(w.step_and_source, bytes, id, MessageArena::word_of(route[0])) : MessageArena::digest(m);
+  note_sent(w, m, path.in_slot);
+}
+
+/// Whatever it is.
 [[gnu::noinline]] void Fabric::send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
   const Bytes bytes = payload_of(blocks) + sizeof(Word) * header.size();
+  const std::size_t channels = w.channels.size();
   Path path = packet_ && route.size() == 1 ? follow_hop(w, source, route[0]) : follow(w, source, route);
-  if (path.idle_leg) [[unlikely]] path = follow(w, source, moving_legs(route, w.legs));
-  Message& m = *w.arena->allocate(blocks.size(), path.legs.size(), header.size());
+  if (path.idle_leg) [[unlikely]] {
+    w.channels.cut(channels);
+    route = moving_legs(route, w.legs);
+    path = follow(w, source, route);
+  }
+  Message& m = *w.arena->allocate(blocks.size(), route.size(), header.size());
   MessageArena::set_ends(m, w.step_and_source, path.destination, bytes);
-  copy_few(MessageArena::legs(m), path.legs);
+  MessageArena::set_legs(m, route);
   MessageArena::set_blocks(m, blocks);
   copy_few(MessageArena::header(m), header);
   if (!path.legal) w.suspect = true;
@@ -448,22 +494,21 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   if (!blocks.empty() && !release) w.copied = true;
   Slot* const slots = MessageArena::slots(m);
   if (!blocks.empty()) MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
-  if (blocks.size() == 1 && !release) {  // as in a broadcast
-    settle(w);
-    const std::uint32_t bucket = MessageArena::first_bucket(m);
-    const Slot slot = bucket == Placement::no_bucket ? 0 : store_.find_at(source, bucket, blocks[0]);
-    if (slot == 0) return not_held(w, blocks[0]);
-    if (!path.legal) return;
-    *slots = copy_kept(w, slot, bytes - sizeof(Word) * header.size());
-  } else if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
+  if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
     copy_all(w, blocks, arrived, slots, true);
     *arrived = 0;
   } else {
     settle(w);
-    if (!find_all(w, source, blocks, slots, release && path.legal) || !path.legal) return;
+    if (!find_all(w, source, blocks, slots, release && path.legal) || !path.legal) return w.channels.cut(channels);
     copy_all(w, blocks, slots, slots, release);
   }
   if (blocks.empty()) ++w.step.control_messages;
+  count(w, path, bytes, blocks.size(), header.size());
+  w.digest += MessageArena::digest(m);
+  note_sent(w, m, path.in_slot);
+}
+
+[[gnu::always_inline]] inline void Fabric::count(Worker& w, const Path& path, Bytes bytes, std::size_t blocks, std::size_t header_words) {
   w.step.messages += 1;
   w.step.bytes += bytes;
   w.step.most_bytes = std::max(w.step.most_bytes, bytes);
@@ -472,11 +517,14 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     w.further_bytes_hops += bytes * (path.hops - 1);
     w.step.longest_route = std::max(w.step.longest_route, path.hops);
   }
-  w.header_words += header.size();
-  w.blocks += blocks.size();
-  w.digest += MessageArena::digest(m);
-  w.sent.push_back({&m, path.in_slot, w.channels.size()});
-  if (w.sent.size() >= sent_at_once) post(w);
+  w.header_words += header_words;
+  w.blocks += blocks;
+}
+
+/// A message is ready but for its claims.
+[[gnu::always_inline]] inline void Fabric::note_sent(Worker& w, const Message& m, std::uint32_t in_slot) {
+  *w.sent_end++ = {&m, in_slot, w.channels.size()};
+  if (w.sent_end == w.sent.data() + w.sent.size()) post(w);
 }
 
 /// Claims the channels of the messages sent since the last call, and delivers them. By then the channels are in the cache.
@@ -484,22 +532,23 @@ void Fabric::post(Worker& w) {
   const bool alone = packet_ || workers_.size() == 1;  // under packet switching only their own node can claim channels
   std::size_t channel = 0;
   // All claims before the first delivery: a claim waits for the stores before it, and those of a delivery go far.
-  for (Sent& sent : w.sent) {
+  const std::span<Sent> all(w.sent.data(), w.sent_end);
+  for (Sent& sent : all) {
     bool free = true;
+    const Bytes bytes = sent.message->bytes();
     for (; channel < sent.channels_end; ++channel) {
       ChannelEntry& entry = *w.channels[channel];
-      const Bytes bytes = sent.message->bytes();
       free &= shared_ || (alone ? ChannelTable::claim_own(entry, stamp_, bytes) : ChannelTable::claim(entry, stamp_, bytes));
     }
     if (free) continue;
     sent.message = nullptr;
     w.suspect = true;
   }
-  for (const Sent& sent : w.sent) {
+  for (const Sent& sent : all) {
     if (sent.message != nullptr) deliver(w, *sent.message, sent.message->destination(), sent.in_slot);
   }
-  w.sent.clear();
-  w.channels.clear();
+  w.sent_end = w.sent.data();
+  w.channels.cut(0);
 }
 
 /// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
@@ -548,12 +597,14 @@ std::uint32_t Fabric::out_slot(Leg leg) const noexcept {
 
 /// One hop under packet switching.
 Fabric::Path Fabric::follow_hop(Worker& w, NodeId source, const Leg& leg) {
-  Path path{source, 1, 0, false, false, {&leg, leg.hops == 0 ? 0U : 1U}};
+  Path path{source, 1, 0, false, leg.hops == 0};
   const std::uint32_t out = out_slot(leg);
   if (out == no_slot) return path;
   ChannelEntry& channel = channels_.of_node(source)[out];
   if (channel.to == no_node) return path;
-  w.channels.push_back(&channel);
+  ChannelEntry** const room = w.channels.room_for(1);
+  *room = &channel;
+  w.channels.take(room + 1);
   path.destination = channel.to;
   path.in_slot = out;
   path.legal = true;
@@ -569,41 +620,30 @@ RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) {
 
 /// Any route, from channel to channel, which are on their way from memory while the blocks are copied. Not legal if check_route() finds an offence;
 /// which one is for the auditor to say. Ends at a leg of 0 hops: what such a route means is that without it.
-Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
-  Path path{source, 0, 0, false, false, legs};
-  const std::size_t first_channel = w.channels.size();
+[[gnu::noinline]] Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
+  Path path{source, 0, 0, false, false};
   std::int32_t last_turn = -1;
   for (const Leg& leg : legs) {
     const auto d = static_cast<std::uint32_t>(leg.dimension);
-    if (d >= axes_.size()) return path;
-    const Axis& axis = axes_[d];
-    if (leg.hops == 0) [[unlikely]] {
-      w.channels.resize(first_channel);
-      path.idle_leg = true;
-      return path;
-    }
-    const std::int64_t length = std::abs(std::int64_t{leg.hops});
-    if (length > (axis.wiring == Wiring::ring ? axis.extent : axis.extent - 1) || axis.extent == 1) return path;
-    if (ordered_ && axis.turn <= last_turn) return path;
-    last_turn = axis.turn;
-    const std::int32_t x = topology_.coordinate(path.destination, leg.dimension);
-    std::int32_t end = x + leg.hops;
-    if (end < 0 || end >= axis.extent) {
-      if (axis.wiring == Wiring::line) return path;
-      end += end < 0 ? axis.extent : -axis.extent;
-    }
-    if (axis.wiring == Wiring::complete && leg.hops < 0) return path;
-    channels_.each(path.destination, x, leg, [&](ChannelEntry& entry) {
+    if (d >= dimensions_) return path;
+    path.idle_leg = leg.hops == 0;
+    if (path.idle_leg || (ordered_ && turns_[d] <= last_turn)) [[unlikely]] return path;
+    last_turn = turns_[d];
+    ChannelEntry** const first = w.channels.room_for(longest_leg_);
+    ChannelEntry** crossed = first;
+    const ChannelTable::End end = channels_.walk(path.destination, leg, [&crossed](ChannelEntry& entry) {
       __builtin_prefetch(&entry, 1);
-      w.channels.push_back(&entry);
+      *crossed++ = &entry;
     });
-    path.destination += static_cast<NodeId>(end - x) * topology_.stride(leg.dimension);
-    path.hops += axis.wiring == Wiring::complete ? 1 : static_cast<std::uint32_t>(length);
+    if (end.node == no_node) return path;
+    w.channels.take(crossed);
+    path.hops += static_cast<std::uint32_t>(crossed - first);
+    path.destination = end.node;
+    path.in_slot = end.slot;
   }
   if (path.hops == 0 || (packet_ && path.hops > 1)) return path;
   // Where channels are not shared, claims find that out.
-  if (shared_ && !ordered_ && legs.size() > 1 && crosses_twice({w.channels.begin() + static_cast<std::ptrdiff_t>(first_channel), w.channels.end()})) return path;
-  path.in_slot = static_cast<std::uint32_t>(topology_.slot(legs.back().dimension, legs.back().hops));
+  if (shared_ && !ordered_ && legs.size() > 1 && crosses_twice(w.channels.last(path.hops))) return path;
   if (links_) links_->prefetch(std::size_t{path.destination} * slots_ + path.in_slot);
   arrived_.prefetch(path.destination);
   next_active_->prefetch(path.destination);
@@ -649,15 +689,14 @@ std::uint64_t Fabric::share_channels(const std::vector<const Message*>& messages
   for (const Message* m : messages) {
     NodeId at = m->source();
     for (const Leg& leg : m->route()) {
-      channels_.each(at, topology_.coordinate(at, leg.dimension), leg, [&](ChannelEntry& entry) {
+      at = channels_.walk(at, leg, [&](ChannelEntry& entry) {
         const std::size_t i = channels_.index_of(entry);
         if (entry.stamp != stamp_) shared_messages_[i] = shared_bytes_[i] = 0;
         entry.stamp = stamp_;
         entry.bytes += m->bytes();
         most = std::max(most, ++shared_messages_[i]);
         record.most_bytes = std::max(record.most_bytes, shared_bytes_[i] += m->bytes());
-      });
-      at = *topology_.neighbour(at, leg.dimension, leg.hops);
+      }).node;
     }
   }
   return most;

@@ -99,7 +99,7 @@ class Fabric final : public Network {
   /// Brings on their way the messages that nodes have sent; after the last node of a step at the latest.
   void finish_sends(Worker& w) {
     if (w.passing_end != w.passing.data()) post_passing(w);
-    if (!w.sent.empty()) post(w);
+    if (w.sent_end != w.sent.data()) post(w);
     make_copies(w);
   }
   /// Makes a node run in the next step.
@@ -127,20 +127,13 @@ class Fabric final : public Network {
     std::uint32_t in_slot = 0;  // of the destination
     bool legal = false;
     bool idle_leg = false;  // the route has a leg of 0 hops
-    RouteView legs;
-  };
-
-  /// What a route meets in a dimension.
-  struct Axis {
-    std::int32_t extent;
-    Wiring wiring;
-    std::int32_t turn;  // its place in the machine's routing order
   };
 
   static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
 
   const Message** empty_links(NodeId rank, const Message** room);
   const Message** empty_shared_links(NodeId rank, const Message** room);
+  std::span<const BlockId> all_blocks(Worker& w, NodeId rank) const;
   void adopt_all(Worker& w) const;
   void use_port(Worker& w) const noexcept {
     if (--w.ports_left < 0) [[unlikely]] w.suspect = true;
@@ -152,7 +145,10 @@ class Fabric final : public Network {
   bool pass_on(Worker& w, const Message& brought, std::uint64_t leg, std::uint32_t out);
   void post_passing(Worker& w);
   void refuse_one(Worker& w, std::uint64_t leg, BlockId id);
+  void send_kept(Worker& w, NodeId source, RouteView route, BlockId id, std::span<const Word> header);
   void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
+  void count(Worker& w, const Path& path, Bytes bytes, std::size_t blocks, std::size_t header_words);
+  void note_sent(Worker& w, const Message& m, std::uint32_t in_slot);
   void post(Worker& w);
   void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot);
   void announce(Worker& w, NodeId destination, std::uint32_t in_slot);
@@ -178,6 +174,7 @@ class Fabric final : public Network {
 
   const Placement& placement_;
   const Topology& topology_;
+  const std::uint32_t dimensions_;
   const std::uint32_t slots_;
   const int ports_;
   const bool packet_;
@@ -185,6 +182,7 @@ class Fabric final : public Network {
   const bool shared_;
   const Bytes block_bytes_;              // where all blocks are equally long
   const bool hops_only_;                 // send_one() may serve
+  const std::optional<BlockId> one_block_;  // where there is only one
   std::vector<Worker> workers_;
   mutable BlockStore store_;             // adopting late changes only when, not what
   ChannelTable channels_;
@@ -192,7 +190,8 @@ class Fabric final : public Network {
   SharedLinks shared_links_;
   std::vector<std::uint64_t> shared_messages_, shared_bytes_;  // of the present step, where channels are shared
   ArrivalFlags arrived_;
-  std::vector<Axis> axes_;
+  std::array<std::int32_t, max_dimensions> turns_{};  // of the dimensions in the machine's routing order
+  std::size_t longest_leg_ = 1;          // channels
   std::array<std::uint32_t, 4 * max_dimensions> hop_slots_;  // 4 a dimension: the channel slots of hops -1, 0, +1
   ActiveSet active_[2];                  // by parity of the step
   ActiveSet* next_active_ = nullptr;     // of the next step

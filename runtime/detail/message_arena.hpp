@@ -114,6 +114,14 @@ class MessageArena {
     const std::uint64_t last = blocks.back();
     std::memcpy(ids + paired * sizeof(BlockId), &last, sizeof last);
   }
+  static void set_legs(Message& m, RouteView legs) noexcept {
+    std::byte* to = m.after();
+    for (const Leg& leg : legs) {
+      const std::uint64_t word = word_of(leg);
+      std::memcpy(to, &word, sizeof word);
+      to += sizeof word;
+    }
+  }
   static Leg* legs(Message& m) noexcept { return reinterpret_cast<Leg*>(m.after()); }
   static Word* header(Message& m) noexcept { return reinterpret_cast<Word*>(m.after() + 8 * std::size_t{m.legs_} + Message::room_for_ids(m.blocks_)); }
   /// The receiver's slots with the blocks' bytes, one a block.

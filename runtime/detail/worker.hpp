@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <span>
 #include <vector>
 
 #include "runtime/block.hpp"
@@ -31,6 +32,34 @@ struct Sent {
   const Message* message;
   std::uint32_t in_slot;     // at its receiver
   std::size_t channels_end;  // of its channels in the worker's list; they begin where those of the message before end
+};
+
+/// Channels in the order in which messages cross them.
+class CrossedChannels {
+ public:
+  std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - room_.data()); }
+  ChannelEntry* operator[](std::size_t i) const noexcept { return room_[i]; }
+  std::span<ChannelEntry* const> last(std::size_t count) const noexcept { return {end_ - count, count}; }
+  /// Where to write the next ones, `most` at most; take() then takes those before an end.
+  ChannelEntry** room_for(std::size_t most) {
+    if (static_cast<std::size_t>(limit_ - end_) < most) [[unlikely]] grow(most);
+    return end_;
+  }
+  void take(ChannelEntry** end) noexcept { end_ = end; }
+  /// Forgets all but the first.
+  void cut(std::size_t size) noexcept { end_ = room_.data() + size; }
+
+ private:
+  [[gnu::cold, gnu::noinline]] void grow(std::size_t most) {
+    const std::size_t had = size();
+    room_.resize(2 * (had + most));
+    cut(had);
+    limit_ = room_.data() + room_.size();
+  }
+
+  std::vector<ChannelEntry*> room_;
+  ChannelEntry** end_ = nullptr;
+  ChannelEntry** limit_ = nullptr;
 };
 
 /// A block on its way from the message that brought it, with a channel claimed for it.
@@ -85,8 +114,9 @@ struct alignas(128) Worker {
   std::vector<Leg> legs;                 // scratch of send(): a route without its idle legs
   std::array<Passing, 32> passing;
   Passing* passing_end = passing.data();
-  std::vector<Sent> sent;                // messages not yet posted
-  std::vector<ChannelEntry*> channels;   // that those cross
+  std::array<Sent, 16> sent;             // messages not yet posted, whose channels are on their way from memory
+  Sent* sent_end = sent.data();
+  CrossedChannels channels;              // that those cross
   std::vector<BlockStore::Copy> copies;  // still to be made
   FramePool frames;
   std::vector<NodeId> nodes;             // of the groups that it is going to run
@@ -113,8 +143,8 @@ struct alignas(128) Worker {
     failure = nullptr;
     for (MessageArena& each : arenas) each.clear();
     passing_end = passing.data();
-    sent.clear();
-    channels.clear();
+    sent_end = sent.data();
+    channels.cut(0);
     copies.clear();
     frames.reset();
     arena = &arenas[0];
