@@ -53,11 +53,14 @@ class BlockStore {
         chained_{!placement.one_block_a_bucket()},
         stride_{stride_for(placement.longest())},
         chunk_{std::max<std::uint64_t>(1, std::min<std::uint64_t>((std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_, 64), expected / (std::uint64_t{8} * workers) + 1))},
-        stocks_(workers) {
+        stocks_(workers),
+        shares_(workers + 1) {
     const std::uint64_t most = std::min<std::uint64_t>(0xfffffffeU, most_bytes / std::max<std::size_t>(1, stride_ + slot_overhead(placement)));
     capacity_ = most + 1;  // address space only
     if (capacity_ < expected) throw InputError(std::to_string(expected) + " blocks: a run holds at most 4294967294; choose a smaller shape or fewer segments");
     expected_ = std::min(expected + 2 * chunk_ * workers + 1, capacity_);
+    for (unsigned i = 0; i <= workers; ++i) shares_[i].begin = 1 + (expected_ - 1) * i / workers;
+    for (unsigned i = 0; i <= workers; ++i) shares_[i].end = i < workers ? shares_[i + 1].begin : capacity_;
     bytes_ = Region<std::byte>(capacity_ * stride_);
     if (chained_) facts_ = Region<Facts>(capacity_);
     table_ = Region<Slot>(std::size_t{placement.nodes()} * buckets_);
@@ -78,7 +81,7 @@ class BlockStore {
   }
   void clear() noexcept {
     streaming_ = false;
-    fresh_.store(1, std::memory_order_relaxed);
+    for (Share& share : shares_) share.next.store(share.begin, std::memory_order_relaxed);
     for (Stock& stock : stocks_) {
       stock.top = stock.base;
       stock.fresh = stock.fresh_end = 0;
@@ -241,6 +244,13 @@ class BlockStore {
   [[gnu::always_inline]] void prefetch_bucket(NodeId node, std::uint32_t bucket) const noexcept { __builtin_prefetch(table_.data() + (std::size_t{node} * buckets_ + bucket), 1); }
 
  private:
+  /// Slots in order, given to a worker before those of others: so it finds in its cache, and its part of the memory, what it used in the last run.
+  struct alignas(64) Share {
+    std::atomic<std::uint64_t> next{0};
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+
   /// The next slot of a bucket.
   Slot after(Slot slot) const noexcept { return chained_ ? facts_[slot].next : 0; }
 
@@ -253,13 +263,19 @@ class BlockStore {
   }
 
   [[gnu::cold, gnu::noinline]] void refill(Stock& stock) {
-    const std::uint64_t first = fresh_.fetch_add(chunk_, std::memory_order_relaxed);
-    if (first >= capacity_) {
-      throw RunError("the blocks held and in flight need more than the " + std::to_string(capacity_ * stride_) +
-                     " bytes granted: the program makes more copies than nodes want; raise --memory or release blocks");
+    const auto own = static_cast<std::size_t>(&stock - stocks_.data());
+    const std::size_t workers = stocks_.size();
+    for (std::size_t i = 0; i <= workers; ++i) {
+      Share& share = shares_[i < workers ? (own + i) % workers : workers];
+      if (share.next.load(std::memory_order_relaxed) >= share.end) continue;
+      const std::uint64_t first = share.next.fetch_add(chunk_, std::memory_order_relaxed);
+      if (first >= share.end) continue;
+      stock.fresh = static_cast<Slot>(first);
+      stock.fresh_end = static_cast<Slot>(std::min(first + chunk_, share.end));
+      return;
     }
-    stock.fresh = static_cast<Slot>(first);
-    stock.fresh_end = static_cast<Slot>(std::min(first + chunk_, capacity_));
+    throw RunError("the blocks held and in flight need more than the " + std::to_string(capacity_ * stride_) +
+                   " bytes granted: the program makes more copies than nodes want; raise --memory or release blocks");
   }
 
   /// Stores past the cache: for payloads that nobody reads again soon and that would only push out what is read. Targets are 64-byte aligned.
@@ -309,7 +325,7 @@ class BlockStore {
   Region<Facts> facts_;
   Region<Slot> table_;  // nodes x buckets
   std::vector<Stock> stocks_;
-  alignas(64) std::atomic<std::uint64_t> fresh_{1};
+  std::vector<Share> shares_;  // one a worker of the slots expected, and all others
 };
 
 }  // namespace torus::detail
