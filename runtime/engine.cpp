@@ -242,6 +242,7 @@ class Engine::Impl {
     const bool by_node = shuffled || expected < 2048;  // few nodes are shared out singly, many in groups
     if (by_node) {
       active_nodes_.clear();
+      for (const std::uint32_t group : groups_) active.prefetch_group(group);
       for (const std::uint32_t group : groups_) active.take_nodes(group, [&](NodeId rank) { active_nodes_.push_back(rank); });
       if (shuffled) shuffle(active_nodes_);
     }
@@ -460,7 +461,14 @@ class Engine::Impl {
       result.duplicates += w.duplicates;
       result.trace_digest += w.digest;
     }
-    const Fabric::ChannelUse use = fabric_->channel_use();
+    std::vector<Fabric::ChannelUse> uses(parts());
+    executor_->run([&](unsigned part) { uses[part] = fabric_->channel_use(part, parts()); });
+    Fabric::ChannelUse use;
+    for (const Fabric::ChannelUse& each : uses) {
+      use.used += each.used;
+      use.bytes += each.bytes;
+      use.most_bytes = std::max(use.most_bytes, each.most_bytes);
+    }
     const auto channels = static_cast<double>(std::max<std::uint64_t>(1, topology_.channels()));
     result.channel_bytes_max = use.most_bytes;
     result.channel_bytes_mean = static_cast<double>(use.bytes) / channels;

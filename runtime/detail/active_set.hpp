@@ -38,6 +38,8 @@ class ActiveSet {
 
   [[gnu::always_inline]] void prefetch(NodeId node) const noexcept { __builtin_prefetch(nodes_.data() + node, 1); }
 
+  [[gnu::always_inline]] void prefetch_group(std::uint32_t group) const noexcept { __builtin_prefetch(nodes_.data() + std::size_t{64} * group, 1); }
+
   /// Moves the numbers of the groups that hold an active node to `out`, ascending, and forgets the groups. One thread, after the barrier.
   void take_groups(std::vector<std::uint32_t>& out) {
     out.clear();

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "runtime/detail/region.hpp"
@@ -43,9 +44,6 @@ class ChannelTable {
     }
   }
 
-  std::size_t size() const noexcept { return entries_.size(); }
-  const ChannelEntry& operator[](std::size_t i) const noexcept { return entries_[i]; }
-
   /// Fills in the other ends of part `part` of `parts` of the channels, for packet switching; loads are 0 as the kernel gave them.
   void make(unsigned part, unsigned parts) {
     if (!by_node_) return entries_.populate(entries_.size(), part, parts);
@@ -67,11 +65,30 @@ class ChannelTable {
       }
     }
   }
-  /// Forgets what the channels have carried, and when.
-  void clear() noexcept {
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      entries_[i].bytes = 0;
-      if (entries_[i].stamp != no_channel) entries_[i].stamp = 0;
+  /// Forgets what part `part` of `parts` of the channels have carried, and when.
+  void clear(unsigned part, unsigned parts) noexcept {
+    each_of_part(part, parts, [](ChannelEntry& entry) {
+      entry.bytes = 0;
+      if (entry.stamp != no_channel) entry.stamp = 0;
+    });
+  }
+  /// Calls f(entry) for the channels of part `part` of `parts`: about those of the nodes that the same part of the machine begins with.
+  template <class F>
+  void each_of_part(unsigned part, unsigned parts, F&& f) noexcept {
+    const auto slice = [=](std::uint64_t n) { return std::pair{n * part / parts, n * (part + 1) / parts}; };
+    const auto each = [&](ChannelEntry* line, std::uint64_t n) {
+      const auto [from, to] = slice(n);
+      for (std::uint64_t i = from; i < to; ++i) f(line[i]);
+    };
+    if (by_node_) return each(entries_.data(), entries_.size());
+    for (std::uint32_t slot = 0, d = 0; slot < slots_; ++slot) {
+      while (d + 1 < axes_.size() && slot >= axes_[d + 1].first_slot) ++d;
+      ChannelEntry* const first = entries_.data() + std::size_t{slot} * nodes_;
+      const std::uint32_t n = axes_[d].extent.value();
+      // Of the outermost dimension each line goes through all parts.
+      const bool outermost = axes_[d].stride.value() * n == nodes_ && axes_[d].wiring != Wiring::complete;
+      if (!outermost) each(first, nodes_);
+      else for (std::uint32_t at = 0; at < nodes_; at += n) each(first + at, n);
     }
   }
 

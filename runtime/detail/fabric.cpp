@@ -104,7 +104,6 @@ void Fabric::begin_run() {
   arrived_.begin_step(0);
   ones_ = false;
   store_.clear();
-  channels_.clear();
   for (Worker& w : workers_) w.begin_run();
 }
 
@@ -145,14 +144,13 @@ void Fabric::sweep() {
   else links_->clear();
 }
 
-Fabric::ChannelUse Fabric::channel_use() const {
+Fabric::ChannelUse Fabric::channel_use(unsigned part, unsigned parts) {
   ChannelUse use;
-  for (std::size_t i = 0; i < channels_.size(); ++i) {
-    const ChannelEntry& entry = channels_[i];
+  channels_.each_of_part(part, parts, [&use](const ChannelEntry& entry) {
     use.used += entry.stamp != 0 && entry.stamp != no_channel ? 1 : 0;
     use.bytes += entry.bytes;
     use.most_bytes = std::max(use.most_bytes, entry.bytes);
-  }
+  });
   return use;
 }
 

@@ -36,9 +36,13 @@ class Fabric final : public Network {
 
   // ---- between two runs or steps, one thread ----
 
-  /// Forgets the last run.
+  /// Forgets the last run, but for its tables.
   void begin_run();
-  void clear_tables(unsigned part, unsigned parts) { store_.clear_tables(part, parts); }
+  /// Forgets part `part` of `parts` of those.
+  void clear_tables(unsigned part, unsigned parts) {
+    store_.clear_tables(part, parts);
+    channels_.clear(part, parts);
+  }
   /// Gives a node its first blocks and makes it run in step 0. One worker a node.
   void place_initial(Worker& w, NodeId rank, std::uint64_t seed);
   /// Goes over the barrier: what was sent arrives.
@@ -64,7 +68,8 @@ class Fabric final : public Network {
     Bytes bytes = 0;         ///< of all of them
     Bytes most_bytes = 0;    ///< of the busiest
   };
-  ChannelUse channel_use() const;
+  /// Of part `part` of `parts` of the channels.
+  ChannelUse channel_use(unsigned part, unsigned parts);
 
   // ---- during a step, for the node that a worker runs ----
 
