@@ -56,10 +56,12 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
       workers_(workers),
       store_(placement, std::max(placement.initial_total(), placement.wanted_total()), most_bytes, workers),
       channels_(machine),
+      messages_(std::size_t{2} * workers, most_bytes),
       arrived_(topology_.nodes(), slots_) {
   for (std::uint32_t i = 0; i < workers; ++i) {
     workers_[i].index = i;
     workers_[i].stock = &store_.stock(i);
+    for (unsigned parity = 0; parity < 2; ++parity) workers_[i].arenas[parity] = messages_.arena(2 * i + parity);
   }
   hop_slots_.fill(no_slot);
   for (Dimension d = 0; d < topology_.dimensions(); ++d) {
@@ -79,7 +81,7 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
     shared_bytes_.resize(in_channels);
     shared_messages_.resize(in_channels);
   } else {
-    links_.emplace(in_channels);
+    links_.emplace(in_channels, messages_);
   }
   for (ActiveSet& set : active_) set = ActiveSet(topology_.nodes());
 }
@@ -388,7 +390,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     MessageArena::first_bucket(m) = bucket;
     MessageArena::only_slot(m) = std::exchange(spare, p->from);
     digest += MessageArena::digest_one(step_and_source, bytes, id, p->leg);
-    if (p->queue->push(&m)) [[likely]] announce(w, p->destination, static_cast<std::uint32_t>(p->out));
+    if (links_->push(p->queue, m)) [[likely]] announce(w, p->destination, static_cast<std::uint32_t>(p->out));
     else w.suspect = true;
   }
   store_.give_back(*w.stock, spare);
@@ -553,7 +555,7 @@ void Fabric::post(Worker& w) {
 [[gnu::always_inline]] inline void Fabric::deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot) {
   const std::size_t in_channel = std::size_t{destination} * slots_ + in_slot;
   bool room = false;
-  if (links_) [[likely]] room = links_->push(in_channel, &m);
+  if (links_) [[likely]] room = links_->push(in_channel, m);
   else room = shared_links_.push(in_channel, &m);
   if (!room) [[unlikely]] {
     w.suspect = true;  // which of several senders' messages finds no room is chance: the auditor counts them

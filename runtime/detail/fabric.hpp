@@ -191,6 +191,7 @@ class Fabric final : public Network {
   std::vector<Worker> workers_;
   mutable BlockStore store_;             // adopting late changes only when, not what
   ChannelTable channels_;
+  MessageMemory messages_;
   std::optional<ExclusiveLinks> links_;
   SharedLinks shared_links_;
   std::vector<std::uint64_t> shared_messages_, shared_bytes_;  // of the present step, where channels are shared

@@ -6,7 +6,7 @@
 // apart, one queue holds one message a step, and a node has 2k of them: together in one line they cost a cache miss less a hop and half the memory.
 #include <boost/lockfree/detail/prefix.hpp>
 #undef BOOST_LOCKFREE_CACHELINE_BYTES
-#define BOOST_LOCKFREE_CACHELINE_BYTES 16
+#define BOOST_LOCKFREE_CACHELINE_BYTES 8
 #include <boost/lockfree/queue.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
 
@@ -27,12 +27,14 @@ namespace torus::detail {
 /// takes two messages, because a fast neighbour may already send the next step's while this step's still waits to be read.
 class ExclusiveLinks {
  public:
-  using Queue = boost::lockfree::spsc_queue<const Message*, boost::lockfree::capacity<2>>;
+  using Queue = boost::lockfree::spsc_queue<std::uint32_t, boost::lockfree::capacity<2>>;  // of numbers of cache lines
 
   static constexpr std::size_t bytes_each() noexcept { return sizeof(Queue); }
 
-  ExclusiveLinks() = default;
-  explicit ExclusiveLinks(std::size_t channels) : queues_(channels) {}
+  /// The memory of the messages must outlive this.
+  ExclusiveLinks(std::size_t channels, const MessageMemory& messages) : first_line_{messages.first_line()}, queues_(channels) {}
+  ExclusiveLinks(const ExclusiveLinks&) = delete;
+  ExclusiveLinks& operator=(const ExclusiveLinks&) = delete;
   ~ExclusiveLinks() {
     for (std::size_t i = 0; i < made_; ++i) queues_[i].~Queue();
   }
@@ -45,14 +47,17 @@ class ExclusiveLinks {
   void made() noexcept { made_ = queues_.size(); }
 
   /// The claimant of the in-channel. False if the queue is full.
-  bool push(std::size_t channel, const Message* message) { return queue(channel)->push(message); }
-  /// What push() pushes to, for who looks it up earlier.
+  bool push(std::size_t channel, const Message& message) { return push(queue(channel), message); }
+  /// The same where queue() has been looked up earlier.
+  bool push(Queue* queue, const Message& message) {
+    return queue->push(static_cast<std::uint32_t>(static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&message) - first_line_) / 64));
+  }
   Queue* queue(std::size_t channel) noexcept { return queues_.data() + channel; }
 
   /// The receiver's worker. The oldest message of a queue that has one.
   const Message* pop(std::size_t channel) {
     const Message* oldest = nullptr;
-    queues_[channel].consume_one([&](const Message* message) { oldest = message; });
+    queues_[channel].consume_one([&](std::uint32_t line) { oldest = reinterpret_cast<const Message*>(first_line_ + std::size_t{64} * line); });
     return oldest;
   }
 
@@ -61,7 +66,7 @@ class ExclusiveLinks {
   [[gnu::always_inline]] void prefetch(std::size_t channel, std::size_t count = 1) const noexcept {
     const auto* const first = reinterpret_cast<const std::byte*>(queues_.data() + channel);
     for (std::size_t at = 0; at < count * sizeof(Queue); at += 64) __builtin_prefetch(first + at, 1);
-    __builtin_prefetch(first + count * sizeof(Queue) - 1, 1);
+    if (count > 1) __builtin_prefetch(first + count * sizeof(Queue) - 1, 1);
   }
 
   void clear() {
@@ -69,6 +74,9 @@ class ExclusiveLinks {
   }
 
  private:
+  static_assert(sizeof(Queue) == 32, "two in a cache line");
+
+  const std::byte* first_line_;
   Region<Queue> queues_;
   std::size_t made_ = 0;
 };

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
+#include <string>
+#include <utility>
 
 #include "runtime/detail/digest.hpp"
 #include "runtime/detail/region.hpp"
+#include "runtime/error.hpp"
 #include "runtime/message.hpp"
 
 namespace torus::detail {
@@ -18,10 +20,14 @@ namespace torus::detail {
 /// Not thread-safe for writing; what it holds may be read by every worker after the barrier.
 class MessageArena {
  public:
+  MessageArena() = default;
+  /// Of cache lines.
+  explicit MessageArena(std::span<std::byte> memory) noexcept : begin_{memory.data()}, next_{begin_}, end_{begin_ + memory.size()} {}
+
   /// Room for a message with the given lists, whose contents the caller writes through the functions below.
   [[gnu::always_inline]] inline Message* allocate(std::size_t blocks, std::size_t legs, std::size_t header_words) {
     const std::size_t size = size_of(blocks, legs, header_words);
-    if (static_cast<std::size_t>(end_ - next_) < size) next_chunk(size);
+    if (static_cast<std::size_t>(end_ - next_) < size) [[unlikely]] refuse(size);
     auto* message = new (next_) Message;
     next_ += size;
     message->blocks_ = static_cast<std::uint32_t>(blocks);
@@ -38,19 +44,9 @@ class MessageArena {
   /// A message of one block over one leg, ready but for its bucket and slot: exactly one cache line.
   [[gnu::always_inline]] inline Message* allocate_one(std::uint64_t step_and_source, NodeId destination, Bytes bytes, BlockId id, std::uint64_t leg) {
     static_assert(sizeof(Message) == 40 && sizeof(Leg) == 8);
-    if (next_ == end_) [[unlikely]] next_chunk(64);  // both are at a cache line
-    auto* m = new (next_) Message;
-    next_ += 64;
-    m->destination_ = destination;
-    m->header_words_ = 0;
-    m->legs_ = 1;
-    m->blocks_ = 1;
-    m->step_and_source_ = step_and_source;
-    m->bytes_ = bytes;
-    std::memcpy(m->after(), &leg, 8);
-    const std::uint64_t ids = id;
-    std::memcpy(m->after() + 8, &ids, 8);
-    return m;
+    if (next_ == end_) [[unlikely]] refuse(64);  // both are at a cache line
+    std::byte* const line = std::exchange(next_, next_ + 64);
+    return write_one(line, step_and_source, destination, bytes, id, leg);
   }
   /// Whether a message is like that, wherever it was made; and the slot of its block.
   static bool is_one(const Message& m) noexcept { return m.blocks_ == 1 && m.legs_ == 1 && m.header_words_ == 0; }
@@ -63,10 +59,14 @@ class MessageArena {
     return word;
   }
   /// One like that whose only_block() is no block's.
-  const Message* allocate_no_block() {
-    Message* const m = allocate_one(0, 0, 0, 0, 0);
-    std::memset(m->after() + 8, 0xff, 8);
-    return m;
+  static const Message* no_block() {
+    alignas(64) static std::byte line[64];
+    static const Message* const message = [] {
+      Message* const m = write_one(line, 0, 0, 0, 0, 0);
+      std::memset(m->after() + 8, 0xff, 8);
+      return m;
+    }();
+    return message;
   }
   /// The digest of such a message, from registers: what has just been written in pieces is slow to read as a whole.
   static std::uint64_t digest_one(std::uint64_t step_and_source, Bytes bytes, BlockId id, std::uint64_t leg) noexcept {
@@ -74,22 +74,14 @@ class MessageArena {
   }
 
   /// Forgets all messages; keeps the memory.
-  void clear() noexcept {
-    for (Chunk& chunk : chunks_) chunk.used = 0;
-    chunk_ = 0;
-    if (!chunks_.empty()) open();
-  }
+  void clear() noexcept { next_ = begin_; }
 
   template <class F>
   void for_each(F&& f) const {
-    for (std::size_t i = 0; i < chunks_.size() && i <= chunk_; ++i) {
-      const std::byte* at = chunks_[i].memory.data();
-      const std::byte* const to = i == chunk_ ? next_ : at + chunks_[i].used;
-      while (at < to) {
-        const auto* message = reinterpret_cast<const Message*>(at);
-        f(*message);
-        at += size_of(message->blocks_, message->legs_, message->header_words_);
-      }
+    for (const std::byte* at = begin_; at < next_;) {
+      const auto* message = reinterpret_cast<const Message*>(at);
+      f(*message);
+      at += size_of(message->blocks_, message->legs_, message->header_words_);
     }
   }
 
@@ -130,40 +122,57 @@ class MessageArena {
   [[gnu::always_inline]] static inline std::uint64_t digest(const Message& m) noexcept { return digest_of_image(&m.step_and_source_, m.blocks_, m.legs_); }
 
  private:
-  struct Chunk {
-    Region<std::byte> memory;
-    std::size_t used = 0;  // of a chunk that has been left
-  };
-
   /// Whole cache lines, so that two messages never share one.
   static std::size_t size_of(std::size_t blocks, std::size_t legs, std::size_t header_words) noexcept {
     const std::size_t slots = blocks > 1 ? 4 * blocks : 0;
     return (sizeof(Message) + Message::room_for_ids(blocks) + slots + 8 * legs + 4 * header_words + 63) / 64 * 64;
   }
 
-  [[gnu::cold, gnu::noinline]] void next_chunk(std::size_t size) {
-    if (!chunks_.empty()) {
-      chunks_[chunk_].used = static_cast<std::size_t>(next_ - chunks_[chunk_].memory.data());
-      ++chunk_;
-    }
-    while (chunk_ < chunks_.size() && chunks_[chunk_].memory.size() < size) ++chunk_;
-    if (chunk_ >= chunks_.size()) {
-      const std::size_t usual = chunks_.empty() ? std::size_t{128} << 10U : std::min<std::size_t>(2 * chunks_.back().memory.size(), std::size_t{16} << 20U);
-      chunks_.push_back({Region<std::byte>(std::max(usual, (size + 4095) / 4096 * 4096)), 0});
-      chunk_ = chunks_.size() - 1;
-    }
-    open();
+  [[gnu::always_inline]] static inline Message* write_one(std::byte* line, std::uint64_t step_and_source, NodeId destination, Bytes bytes, BlockId id,
+                                                          std::uint64_t leg) {
+    auto* m = new (line) Message;
+    m->destination_ = destination;
+    m->header_words_ = 0;
+    m->legs_ = 1;
+    m->blocks_ = 1;
+    m->step_and_source_ = step_and_source;
+    m->bytes_ = bytes;
+    std::memcpy(m->after(), &leg, 8);
+    const std::uint64_t ids = id;
+    std::memcpy(m->after() + 8, &ids, 8);
+    return m;
   }
 
-  void open() noexcept {
-    next_ = chunks_[chunk_].memory.data();
-    end_ = next_ + chunks_[chunk_].memory.size();
+  [[gnu::cold, gnu::noinline]] void refuse(std::size_t size) const {
+    throw RunError("the messages of a step need " + std::to_string(static_cast<std::size_t>(next_ - begin_) + size) + " bytes of a worker, which may use " +
+                   std::to_string(end_ - begin_) + "; raise --memory or send smaller bundles");
   }
 
-  std::vector<Chunk> chunks_;
-  std::size_t chunk_ = 0;
+  std::byte* begin_ = nullptr;
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;
+};
+
+/// The memory of all arenas: in one piece, so that 32 bits say in which cache line of it a message begins. Address space only, until it is used.
+class MessageMemory {
+ public:
+  /// most_bytes: that an arena may use.
+  MessageMemory(std::size_t arenas, Bytes most_bytes)
+      : pitch_{static_cast<std::size_t>(std::min<Bytes>(most_bytes, addressable / arenas)) / small * small + small}, memory_(arenas * pitch_) {
+    for (std::size_t i = 0; i < arenas; ++i) memory_.on_small_pages(i * pitch_, small);
+  }
+
+  MessageArena arena(std::size_t i) noexcept { return MessageArena({memory_.data() + i * pitch_, pitch_}); }
+
+  /// The lines' places are told from here.
+  const std::byte* first_line() const noexcept { return memory_.data(); }
+
+ private:
+  static constexpr std::size_t small = std::size_t{1} << 21U;  // a huge page would be more than most machines' messages need
+  static constexpr Bytes addressable = (Bytes{1} << 38U) - (Bytes{1} << 34U);
+
+  std::size_t pitch_;
+  Region<std::byte> memory_;
 };
 
 }  // namespace torus::detail

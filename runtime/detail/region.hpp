@@ -47,6 +47,9 @@ class Region {
   T& operator[](std::size_t i) noexcept { return data_[i]; }
   const T& operator[](std::size_t i) const noexcept { return data_[i]; }
 
+  /// Takes the values from `from` on off huge pages, for what is mostly much smaller than one. At multiples of a page.
+  void on_small_pages(std::size_t from, std::size_t count) noexcept { ::madvise(data_ + from, count * sizeof(T), MADV_NOHUGEPAGE); }
+
   /// Makes the kernel provide part `part` of `parts` of the first `count` values now, so that no page fault falls into the timed run.
   void populate(std::size_t count, unsigned part, unsigned parts) {
     const std::size_t pages = round_up(count * sizeof(T)) / huge_page_or_all();

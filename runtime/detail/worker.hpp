@@ -104,8 +104,7 @@ struct alignas(128) Worker {
   std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held
   NodeId failed_node = 0;                // lowest node whose program threw
   std::exception_ptr failure;
-  MessageArena endless;                  // for what outlives a step
-  const Message* const no_block = endless.allocate_no_block();
+  const Message* const no_block = MessageArena::no_block();
   MessageArena* arena = nullptr;         // of the present step
   MessageArena arenas[2];                // of even and odd steps
   Inbox no_arrivals;
