@@ -217,7 +217,7 @@ void register_benchmarks(const Settings& settings) {
     const Task task(*found, shape, bytes, settings.executor, workers);
     add(fmt::format("broadcast-to-copy-limit/{}{}", large ? "large/" : "", task.text()),
         [task](benchmark::State& state) { broadcast_to_copy_limit(state, task); })
-        ->Iterations(large ? 3 : 15)
+        ->Iterations(large ? 9 : 15)
         ->Unit(benchmark::kMicrosecond);
   };
   for (const unsigned workers : threads) {
