@@ -415,6 +415,31 @@ TEST_CASE("a run that cannot fit is refused with what it needs and what there is
   CHECK_NOTHROW(Engine(machine, from_zero(machine), {.memory_limit = estimate_memory(machine, from_zero(machine)).total()}));
 }
 
+TEST_CASE("a step whose messages need more memory than a run may use is refused", "[unit]") {
+  const Machine machine(Topology::parse("2"));
+  const auto program = [](Node& self) -> Program {
+    const std::vector<Word> header(Bytes{8} << 20U);
+    if (self.rank() == 0) self.send({{0, 1}}, no_blocks, header);
+    co_return;
+  };
+  std::string line;
+  for (const Bytes limit : {Bytes{8} << 20U, Bytes{1} << 30U}) {
+    Engine engine(machine, from_zero(machine), {.executor = ExecutorKind::serial, .memory_limit = limit});
+    if (limit < sizeof(Word) * (Bytes{8} << 20U)) {
+      try {
+        engine.run(program);
+      } catch (const RunError& error) {
+        line = error.what();
+      }
+      CAPTURE(line);
+      CHECK(line.find("33554") != std::string::npos);
+      CHECK(line.find("--memory") != std::string::npos);
+    } else {
+      CHECK(engine.run(program).violations.empty());
+    }
+  }
+}
+
 TEST_CASE("a run that is told to stop ends at the next barrier", "[unit]") {
   const Machine machine(Topology::parse("16x16"));
   for (const support::Workers& workers : support::every_executor()) {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/detail/block_store.hpp"
+
+#include <set>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+
+using namespace torus;
+using namespace torus::detail;
+
+TEST_CASE("a worker takes the same slots in every run, then those of others, each slot once, until there are none", "[unit]") {
+  constexpr unsigned workers = 3;
+  constexpr std::uint64_t expected = 3000;
+  const Placement placement = Placement::replicated(static_cast<NodeId>(expected), {0}, 64);
+  const Bytes most_bytes = 64 * 5000;
+  BlockStore store(placement, expected, most_bytes, workers);
+  store.clear();
+  std::vector<std::vector<Slot>> before;
+  for (unsigned round = 0; round < 3; ++round) {
+    // In another order of the workers in each round: what each gets first is its own all the same.
+    std::vector<std::vector<Slot>> own(workers);
+    for (unsigned i = 0; i < workers; ++i) {
+      const unsigned worker = (i + round) % workers;
+      for (int count = 0; count < 900; ++count) own[worker].push_back(store.take(store.stock(worker)));
+    }
+    if (round > 0) CHECK(own == before);
+    before = own;
+    std::set<Slot> seen;
+    for (const std::vector<Slot>& slots : own) seen.insert(slots.begin(), slots.end());
+    CHECK(seen.size() == 900 * workers);
+    CHECK(seen.count(0) == 0);
+    bool twice = false;
+    const auto take_the_rest = [&] {
+      while (!twice) twice = !seen.insert(store.take(store.stock(round))).second;
+    };
+    CHECK_THROWS_AS(take_the_rest(), RunError);
+    CHECK_FALSE(twice);
+    CHECK(seen.size() >= 4500);  // all but what the other two have begun
+    CHECK(seen.size() <= 5000);
+    store.clear();
+  }
+}
