@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "runtime/detail/region.hpp"
@@ -72,13 +71,12 @@ class ChannelTable {
       if (entry.stamp != no_channel) entry.stamp = 0;
     });
   }
-  /// Calls f(entry) for the channels of part `part` of `parts`: about those of the nodes that the same part of the machine begins with.
+  /// Calls f(entry) for the channels of part `part` of `parts`, each in one part: as far as they lie in order, those of the same part of the nodes, so
+  /// that they are in the cache of who claims them.
   template <class F>
   void each_of_part(unsigned part, unsigned parts, F&& f) noexcept {
-    const auto slice = [=](std::uint64_t n) { return std::pair{n * part / parts, n * (part + 1) / parts}; };
-    const auto each = [&](ChannelEntry* line, std::uint64_t n) {
-      const auto [from, to] = slice(n);
-      for (std::uint64_t i = from; i < to; ++i) f(line[i]);
+    const auto each = [&](ChannelEntry* run, std::uint64_t n) {
+      for (std::uint64_t i = n * part / parts; i < n * (part + 1) / parts; ++i) f(run[i]);
     };
     if (by_node_) return each(entries_.data(), entries_.size());
     for (std::uint32_t slot = 0, d = 0; slot < slots_; ++slot) {
@@ -87,8 +85,8 @@ class ChannelTable {
       const std::uint32_t n = axes_[d].extent.value();
       // Of the outermost dimension each line goes through all parts.
       const bool outermost = axes_[d].stride.value() * n == nodes_ && axes_[d].wiring != Wiring::complete;
-      if (!outermost) each(first, nodes_);
-      else for (std::uint32_t at = 0; at < nodes_; at += n) each(first + at, n);
+      const std::uint32_t run = outermost ? n : nodes_;
+      for (std::uint32_t at = 0; at < nodes_; at += run) each(first + at, run);
     }
   }
 

@@ -473,7 +473,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   note_sent(w, m, path.in_slot);
 }
 
-/// Whatever it is.
+/// Any message.
 [[gnu::noinline]] void Fabric::send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
   const Bytes bytes = payload_of(blocks) + sizeof(Word) * header.size();
   const std::size_t channels = w.channels.size();

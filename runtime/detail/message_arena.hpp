@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -156,9 +157,16 @@ class MessageArena {
 /// The memory of all arenas: in one piece, so that 32 bits say in which cache line of it a message begins. Address space only, until it is used.
 class MessageMemory {
  public:
-  /// most_bytes: that an arena may use.
-  MessageMemory(std::size_t arenas, Bytes most_bytes)
-      : pitch_{static_cast<std::size_t>(std::min<Bytes>(most_bytes, addressable / arenas)) / small * small + small}, memory_(arenas * pitch_) {
+  /// most_bytes: that an arena may use; less where the process may not have so much address space.
+  MessageMemory(std::size_t arenas, Bytes most_bytes) {
+    for (Bytes share = std::min<Bytes>(most_bytes, addressable / arenas); memory_.size() == 0; share /= 4) {
+      pitch_ = static_cast<std::size_t>(share) / small * small + small;
+      try {
+        memory_ = Region<std::byte>(arenas * pitch_);
+      } catch (const std::bad_alloc&) {
+        if (share < small) throw;
+      }
+    }
     for (std::size_t i = 0; i < arenas; ++i) memory_.on_small_pages(i * pitch_, small);
   }
 
@@ -171,7 +179,7 @@ class MessageMemory {
   static constexpr std::size_t small = std::size_t{1} << 21U;  // a huge page would be more than most machines' messages need
   static constexpr Bytes addressable = (Bytes{1} << 38U) - (Bytes{1} << 34U);
 
-  std::size_t pitch_;
+  std::size_t pitch_ = 0;
   Region<std::byte> memory_;
 };
 
