@@ -25,13 +25,6 @@ constexpr std::size_t links_kept_near = std::size_t{2} << 20U;
 
 constexpr std::uint32_t no_slot = 0xffffffff;
 
-/// Mostly one value: that one without a call.
-template <class T>
-void copy_few(T* to, std::span<const T> from) noexcept {
-  if (from.size() == 1) std::memcpy(to, from.data(), sizeof(T));
-  else if (!from.empty()) std::memcpy(to, from.data(), from.size_bytes());
-}
-
 /// Whether a channel is among those of a route twice.
 [[gnu::noinline]] bool crosses_twice(std::span<ChannelEntry* const> crossed) {
   std::vector<const ChannelEntry*> channels(crossed.begin(), crossed.end());
@@ -441,10 +434,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
   if (store_.find(w.rank(), id) == 0) not_held(w, id);
   const Leg leg = MessageArena::leg_of(leg_word);
   const RouteView legs(&leg, leg.hops == 0 ? 0U : 1U);
-  Message& m = *w.arena->allocate(1, legs.size(), 0);
-  MessageArena::set_ends(m, w.step_and_source, w.rank(), block_bytes_);
-  copy_few(MessageArena::legs(m), legs);
-  MessageArena::set_blocks(m, {&id, 1});
+  w.arena->allocate(w.step_and_source, w.rank(), block_bytes_, legs, {&id, 1}, {});
 }
 
 /// One block that its sender keeps, over any route: all that a broadcast sends.
@@ -458,13 +448,9 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     w.channels.cut(channels);
     return send_any(w, source, route, {&id, 1}, header, false);
   }
-  const Bytes payload = placement_.uniform() ? block_bytes_ : placement_.bytes(id);
+  const Bytes payload = bytes_of(id);
   const Bytes bytes = payload + sizeof(Word) * header.size();
-  Message& m = *w.arena->allocate(1, route.size(), header.size());
-  MessageArena::set_ends(m, w.step_and_source, path.destination, bytes);
-  MessageArena::set_legs(m, route);
-  MessageArena::set_blocks(m, {&id, 1});
-  copy_few(MessageArena::header(m), header);
+  Message& m = *w.arena->allocate(w.step_and_source, path.destination, bytes, route, {&id, 1}, header);
   MessageArena::first_bucket(m) = bucket;
   MessageArena::only_slot(m) = copy_kept(w, from, payload);
   w.bundled = w.copied = true;
@@ -483,11 +469,7 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
     route = moving_legs(route, w.legs);
     path = follow(w, source, route);
   }
-  Message& m = *w.arena->allocate(blocks.size(), route.size(), header.size());
-  MessageArena::set_ends(m, w.step_and_source, path.destination, bytes);
-  MessageArena::set_legs(m, route);
-  MessageArena::set_blocks(m, blocks);
-  copy_few(MessageArena::header(m), header);
+  Message& m = *w.arena->allocate(w.step_and_source, path.destination, bytes, route, blocks, header);
   if (!path.legal) w.suspect = true;
   if (blocks.size() != 1) MessageArena::passed(m) = 0;
   w.bundled = true;
@@ -523,8 +505,8 @@ Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) cons
 
 /// A message is ready but for its claims.
 [[gnu::always_inline]] inline void Fabric::note_sent(Worker& w, const Message& m, std::uint32_t in_slot) {
-  *w.sent_end++ = {&m, in_slot, w.channels.size()};
-  if (w.sent_end == w.sent.data() + w.sent.size()) post(w);
+  w.sent.push_back({&m, in_slot, w.channels.size()});
+  if (w.sent.size() == Worker::sent_at_once) post(w);
 }
 
 /// Claims the channels of the messages sent since the last call, and delivers them. By then the channels are in the cache.
@@ -532,8 +514,7 @@ void Fabric::post(Worker& w) {
   const bool alone = packet_ || workers_.size() == 1;  // under packet switching only their own node can claim channels
   std::size_t channel = 0;
   // All claims before the first delivery: a claim waits for the stores before it, and those of a delivery go far.
-  const std::span<Sent> all(w.sent.data(), w.sent_end);
-  for (Sent& sent : all) {
+  for (Sent& sent : w.sent) {
     bool free = true;
     const Bytes bytes = sent.message->bytes();
     for (; channel < sent.channels_end; ++channel) {
@@ -544,10 +525,10 @@ void Fabric::post(Worker& w) {
     sent.message = nullptr;
     w.suspect = true;
   }
-  for (const Sent& sent : all) {
+  for (const Sent& sent : w.sent) {
     if (sent.message != nullptr) deliver(w, *sent.message, sent.message->destination(), sent.in_slot);
   }
-  w.sent_end = w.sent.data();
+  w.sent.clear();
   w.channels.cut(0);
 }
 
@@ -673,12 +654,11 @@ bool Fabric::find_all(Worker& w, NodeId source, std::span<const BlockId> blocks,
 /// Copies blocks to new slots, the receiver's; frees those they were in if they are released. `to` may be `from`.
 void Fabric::copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release) {
   BlockStore::Stock& stock = *w.stock;
-  const bool uniform = placement_.uniform();
   if (release) make_copies(w);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i + far_ahead < blocks.size()) store_.prefetch_far(from[i + far_ahead]);
     if (i + near_ahead < blocks.size()) store_.prefetch(from[i + near_ahead]);
-    const Bytes bytes = uniform ? block_bytes_ : placement_.bytes(blocks[i]);
+    const Bytes bytes = bytes_of(blocks[i]);
     to[i] = release ? store_.copy_and_give_back(stock, from[i], bytes) : copy_kept(w, from[i], bytes);
   }
 }

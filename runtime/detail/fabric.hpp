@@ -104,7 +104,7 @@ class Fabric final : public Network {
   /// Brings on their way the messages that nodes have sent; after the last node of a step at the latest.
   void finish_sends(Worker& w) {
     if (w.passing_end != w.passing.data()) post_passing(w);
-    if (w.sent_end != w.sent.data()) post(w);
+    if (!w.sent.empty()) post(w);
     make_copies(w);
   }
   /// Makes a node run in the next step.
@@ -157,6 +157,7 @@ class Fabric final : public Network {
   void post(Worker& w);
   void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot);
   void announce(Worker& w, NodeId destination, std::uint32_t in_slot);
+  Bytes bytes_of(BlockId id) const noexcept { return placement_.uniform() ? block_bytes_ : placement_.bytes(id); }
   Bytes payload_of(std::span<const BlockId> blocks) const noexcept;
 
   std::uint32_t hop_slot(Dimension dimension, std::int32_t hops) const noexcept;

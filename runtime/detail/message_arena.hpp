@@ -25,16 +25,22 @@ class MessageArena {
   /// Of cache lines.
   explicit MessageArena(std::span<std::byte> memory) noexcept : begin_{memory.data()}, next_{begin_}, end_{begin_ + memory.size()} {}
 
-  /// Room for a message with the given lists, whose contents the caller writes through the functions below.
-  [[gnu::always_inline]] inline Message* allocate(std::size_t blocks, std::size_t legs, std::size_t header_words) {
-    const std::size_t size = size_of(blocks, legs, header_words);
+  /// A message from a node, ready but for its buckets and slots. bytes: all that it weighs.
+  [[gnu::always_inline]] inline Message* allocate(std::uint64_t step_and_source, NodeId destination, Bytes bytes, RouteView legs,
+                                                  std::span<const BlockId> blocks, std::span<const Word> header) {
+    const std::size_t size = size_of(blocks.size(), legs.size(), header.size());
     if (static_cast<std::size_t>(end_ - next_) < size) [[unlikely]] refuse(size);
-    auto* message = new (next_) Message;
-    next_ += size;
-    message->blocks_ = static_cast<std::uint32_t>(blocks);
-    message->legs_ = static_cast<std::uint32_t>(legs);
-    message->header_words_ = static_cast<std::uint32_t>(header_words);
-    return message;
+    auto* m = new (std::exchange(next_, next_ + size)) Message;
+    m->destination_ = destination;
+    m->header_words_ = static_cast<std::uint32_t>(header.size());
+    m->legs_ = static_cast<std::uint32_t>(legs.size());
+    m->blocks_ = static_cast<std::uint32_t>(blocks.size());
+    m->step_and_source_ = step_and_source;
+    m->bytes_ = bytes;
+    std::byte* const after_legs = write_legs(m->after(), legs);
+    std::byte* const after_blocks = write_blocks(after_legs, blocks);
+    if (!header.empty()) std::memcpy(after_blocks, header.data(), header.size_bytes());
+    return m;
   }
 
   /// A leg as it lies in memory, on machines whose low bytes come first.
@@ -88,37 +94,16 @@ class MessageArena {
 
   static std::uint64_t step_and_source(Step step, NodeId source) noexcept { return std::uint64_t{source} << 32U | step; }
   static NodeId source_of(std::uint64_t step_and_source) noexcept { return static_cast<NodeId>(step_and_source >> 32U); }
-  static void set_ends(Message& m, std::uint64_t step_and_source, NodeId destination, Bytes bytes) noexcept {
-    m.step_and_source_ = step_and_source;
-    m.destination_ = destination;
-    m.bytes_ = bytes;
-  }
   /// Of a message of several blocks: the receiver has passed on so many of the first.
   static std::uint32_t& passed(Message& m) noexcept { return m.only_slot_; }
   static std::uint32_t passed(const Message& m) noexcept { return m.only_slot_; }
   static std::uint32_t& first_bucket(Message& m) noexcept { return m.first_bucket_; }
   static std::uint32_t first_bucket(const Message& m) noexcept { return m.first_bucket_; }
-  /// Writes the ids, the last of an odd number together with the zeros after it: what is read in one piece had better been written so.
-  static void set_blocks(Message& m, std::span<const BlockId> blocks) noexcept {
-    const std::size_t paired = blocks.size() / 2 * 2;
-    std::byte* const ids = m.after() + 8 * std::size_t{m.legs_};
-    if (paired > 0) std::memcpy(ids, blocks.data(), paired * sizeof(BlockId));
-    if (paired == blocks.size()) return;
-    const std::uint64_t last = blocks.back();
-    std::memcpy(ids + paired * sizeof(BlockId), &last, sizeof last);
-  }
-  static void set_legs(Message& m, RouteView legs) noexcept {
-    std::byte* to = m.after();
-    for (const Leg& leg : legs) {
-      const std::uint64_t word = word_of(leg);
-      std::memcpy(to, &word, sizeof word);
-      to += sizeof word;
-    }
-  }
-  static Leg* legs(Message& m) noexcept { return reinterpret_cast<Leg*>(m.after()); }
-  static Word* header(Message& m) noexcept { return reinterpret_cast<Word*>(m.after() + 8 * std::size_t{m.legs_} + Message::room_for_ids(m.blocks_)); }
   /// The receiver's slots with the blocks' bytes, one a block.
-  static std::uint32_t* slots(Message& m) noexcept { return m.blocks_ == 1 ? &m.only_slot_ : reinterpret_cast<std::uint32_t*>(header(m) + m.header_words_); }
+  static std::uint32_t* slots(Message& m) noexcept {
+    if (m.blocks_ == 1) return &m.only_slot_;
+    return reinterpret_cast<std::uint32_t*>(m.after() + 8 * std::size_t{m.legs_} + Message::room_for_ids(m.blocks_) + sizeof(Word) * m.header_words_);
+  }
   static const std::uint32_t* slots(const Message& m) noexcept { return slots(const_cast<Message&>(m)); }
   [[gnu::always_inline]] static inline std::uint64_t digest(const Message& m) noexcept { return digest_of_image(&m.step_and_source_, m.blocks_, m.legs_); }
 
@@ -127,6 +112,26 @@ class MessageArena {
   static std::size_t size_of(std::size_t blocks, std::size_t legs, std::size_t header_words) noexcept {
     const std::size_t slots = blocks > 1 ? 4 * blocks : 0;
     return (sizeof(Message) + Message::room_for_ids(blocks) + slots + 8 * legs + 4 * header_words + 63) / 64 * 64;
+  }
+
+  /// Both return the end of what they have written.
+  static std::byte* write_legs(std::byte* to, RouteView legs) noexcept {
+    for (const Leg& leg : legs) {
+      const std::uint64_t word = word_of(leg);
+      std::memcpy(to, &word, sizeof word);
+      to += sizeof word;
+    }
+    return to;
+  }
+  /// The ids, the last of an odd number together with the zeros after it: what is read in one piece had better been written so.
+  static std::byte* write_blocks(std::byte* to, std::span<const BlockId> blocks) noexcept {
+    const std::size_t paired = blocks.size() / 2 * 2;
+    if (paired > 0) std::memcpy(to, blocks.data(), paired * sizeof(BlockId));
+    to += paired * sizeof(BlockId);
+    if (paired == blocks.size()) return to;
+    const std::uint64_t last = blocks.back();
+    std::memcpy(to, &last, sizeof last);
+    return to + sizeof last;
   }
 
   [[gnu::always_inline]] static inline Message* write_one(std::byte* line, std::uint64_t step_and_source, NodeId destination, Bytes bytes, BlockId id,

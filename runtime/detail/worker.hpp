@@ -17,6 +17,7 @@
 #include "runtime/detail/links.hpp"
 #include "runtime/detail/message_arena.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/inline_vector.hpp"
 #include "runtime/violation.hpp"
 
 namespace torus::detail {
@@ -75,6 +76,7 @@ struct Passing {
 /// All that a worker writes during a step: its own cache lines, its own pools.
 struct alignas(128) Worker {
   static constexpr std::size_t nodes_a_stage = 4;
+  static constexpr std::size_t sent_at_once = 16;
 
   std::uint32_t index = 0;
   BlockStore::Stock* stock = nullptr;
@@ -113,8 +115,7 @@ struct alignas(128) Worker {
   std::vector<Leg> legs;                 // scratch of send(): a route without its idle legs
   std::array<Passing, 32> passing;
   Passing* passing_end = passing.data();
-  std::array<Sent, 16> sent;             // messages not yet posted, whose channels are on their way from memory
-  Sent* sent_end = sent.data();
+  InlineVector<Sent, sent_at_once> sent; // messages not yet posted, whose channels are on their way from memory
   CrossedChannels channels;              // that those cross
   std::vector<BlockStore::Copy> copies;  // still to be made
   FramePool frames;
@@ -142,7 +143,7 @@ struct alignas(128) Worker {
     failure = nullptr;
     for (MessageArena& each : arenas) each.clear();
     passing_end = passing.data();
-    sent_end = sent.data();
+    sent.clear();
     channels.cut(0);
     copies.clear();
     frames.reset();
