@@ -2,35 +2,17 @@
 #include "runtime/detail/fabric.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <iterator>
 #include <string>
 #include <utility>
 
 namespace torus::detail {
 namespace {
 
-/// Blocks of a message whose bytes are fetched ahead of the copy: first to the second cache, which waits for more lines at once than the first, and
-/// then to the first.
-constexpr std::size_t far_ahead = 64;
-constexpr std::size_t near_ahead = 16;
-
 /// Copies past the caches that are put off to be made together. A claim waits until all that was stored before it has left the core.
 constexpr std::size_t copies_at_once = 256;
 
 /// Bytes of queues that stay in the caches from step to step, with all else that nodes have.
 constexpr std::size_t links_kept_near = std::size_t{2} << 20U;
-
-constexpr std::uint32_t no_slot = 0xffffffff;
-
-/// Whether a channel is among those of a route twice.
-[[gnu::noinline]] bool crosses_twice(std::span<ChannelEntry* const> crossed) {
-  std::vector<const ChannelEntry*> channels(crossed.begin(), crossed.end());
-  std::sort(channels.begin(), channels.end(), std::less<>());
-  return std::adjacent_find(channels.begin(), channels.end()) != channels.end();
-}
 
 }  // namespace
 
@@ -220,125 +202,6 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   if (w.step.phase != nullptr && w.phase_node <= node.rank()) return;
   w.step.phase = phase;
   w.phase_node = node.rank();
-}
-
-void Fabric::expect(std::span<const NodeId> nodes, const Node* all) const noexcept {
-  for (const NodeId rank : nodes) {
-    __builtin_prefetch(all + rank);
-    if (!arrived_.any(rank)) continue;
-    channels_.prefetch(rank);
-    if (!links_) continue;
-    if (arrived_.several(rank)) links_->prefetch(std::size_t{rank} * slots_, slots_);
-    else arrived_.each(rank, [&](std::size_t slot) { links_->prefetch(std::size_t{rank} * slots_ + slot); });
-  }
-}
-
-void Fabric::receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, Worker& w) {
-  for (const NodeId rank : nodes) {
-    Node& node = all[rank];
-    Inbox& inbox = *inboxes++;
-    const Message** const room = inbox.room.data();
-    const Message** const end = shared_ ? empty_shared_links(rank, room) : empty_links(rank, room);
-    *end = w.no_block;
-    inbox.size = static_cast<std::size_t>(end - room);
-    if (inbox.size > static_cast<std::size_t>(ports_)) w.suspect_receives = true;
-    if (inbox.size > 0) NodeDoor::last_arrival(node) = now_;
-    const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address());
-    __builtin_prefetch(frame);
-    __builtin_prefetch(frame + 64);
-  }
-}
-
-[[gnu::always_inline]] inline const Message** Fabric::empty_links(NodeId rank, const Message** room) {
-  ExclusiveLinks& links = *links_;
-  const std::size_t first = std::size_t{rank} * slots_;
-  arrived_.take(rank, [&, first](std::size_t slot) {
-    const Message* const m = links.pop(first + slot);
-    __builtin_prefetch(m, 1);
-    *room++ = m;
-  });
-  return room;
-}
-
-[[gnu::noinline]] const Message** Fabric::empty_shared_links(NodeId rank, const Message** room) {
-  arrived_.take(rank, [&](std::size_t slot) {
-    shared_links_.drain(std::size_t{rank} * slots_ + slot, now_ - 1, [&](const Message* m) { *room++ = m; });
-  });
-  return room;
-}
-
-void Fabric::expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept {
-  const bool streamed = store_.streams(block_bytes_);  // copies put off fetch what they read
-  for (const NodeId rank : nodes) {
-    const Inbox& inbox = *inboxes++;
-    for (std::size_t at = 0; at < inbox.size; ++at) {
-      const Message& m = *inbox.room[at];
-      if (m.blocks().empty()) continue;
-      if (!streamed) {
-        const Slot* const slots = MessageArena::slots(m);
-        if (m.blocks().size() == 1) store_.prefetch(slots[0]);
-        else for (std::size_t i = 0; i < std::min(m.blocks().size(), far_ahead); ++i) store_.prefetch_far(slots[i]);
-      }
-      if (!unique_) store_.prefetch_bucket(rank, MessageArena::first_bucket(m));  // else most pass on without having been there
-    }
-  }
-}
-
-[[gnu::noinline]] void Fabric::adopt_all(Worker& w) const {
-  const Inbox& inbox = *std::exchange(w.inbox, &w.no_arrivals);
-  const NodeId rank = w.rank();
-  w.turn = w.turns_end;
-  w.unsettled = false;
-  for (std::size_t i = 0; i < inbox.size; ++i) {
-    const Message& m = *inbox.room[i];
-    const std::span<const BlockId> ids = m.blocks();
-    const auto adopt = [&](std::uint32_t bucket, BlockId id, Slot slot) {
-      if (!store_.adopt_at(*w.stock, rank, bucket, id, slot)) ++w.duplicates;
-    };
-    if (ids.size() == 1) {
-      const Slot slot = MessageArena::only_slot(m);
-      if (slot != 0) adopt(MessageArena::first_bucket(m), ids[0], slot);  // else it has been passed on
-      continue;
-    }
-    const Slot* const slots = MessageArena::slots(m);
-    for (std::size_t b = MessageArena::passed(m); b < ids.size(); ++b) {
-      adopt(b == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[b]), ids[b], slots[b]);
-    }
-  }
-}
-
-/// The message that has just brought this block alone, if it is one of the first few and has not been passed on; takes it for passed on from now. Only
-/// where every block is unique: else the node might hold another copy.
-[[gnu::noinline]] const Message* Fabric::take_just_arrived_alone(Worker& w, BlockId id) const noexcept {
-  if (!unique_) return nullptr;
-  const std::size_t few = std::min<std::size_t>(w.inbox->size, 8);
-  for (std::size_t at = 0; at < few; ++at) {
-    const Message* const* const m = w.inbox->room.data() + at;
-    if (!MessageArena::is_one(**m) || MessageArena::only_block(**m) != id || MessageArena::only_slot(**m) == 0) continue;
-    if (w.turn != m) w.unsettled = true;
-    if (ones_ && w.turn <= m) w.turn = m + 1;
-    return *m;
-  }
-  return nullptr;
-}
-
-/// The slots of blocks that a message not yet adopted has brought, if those before them in it have been passed on already, and they have not; else null.
-/// Takes them for passed on from now; an only block is so when its slot is 0.
-Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) const {
-  if (!unique_ || blocks.empty()) return nullptr;
-  for (std::size_t i = 0; i < w.inbox->size; ++i) {
-    auto& m = const_cast<Message&>(*w.inbox->room[i]);  // ours alone since it arrived
-    const std::span<const BlockId> ids = m.blocks();
-    const auto before = std::less<const BlockId*>();
-    if (before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
-    const auto first = static_cast<std::size_t>(blocks.data() - ids.data());
-    Slot* const slots = MessageArena::slots(m) + first;
-    if (ids.size() == 1) return slots[0] != 0 ? slots : nullptr;
-    if (MessageArena::passed(m) != first) return nullptr;
-    MessageArena::passed(m) += static_cast<std::uint32_t>(blocks.size());
-    return slots;
-  }
-  return nullptr;
 }
 
 /// Copies a block that its sender keeps to a new slot, the receiver's: at once, or with others if it is stored past the caches.
@@ -574,62 +437,6 @@ std::uint32_t Fabric::out_slot(Leg leg) const noexcept {
   if (leg.dimension < 0 || leg.dimension >= topology_.dimensions() || topology_.wiring(leg.dimension) != Wiring::complete) return no_slot;
   if (leg.hops < 1 || leg.hops >= topology_.extent(leg.dimension)) return no_slot;
   return static_cast<std::uint32_t>(topology_.slot(leg.dimension, leg.hops));
-}
-
-/// One hop under packet switching.
-Fabric::Path Fabric::follow_hop(Worker& w, NodeId source, const Leg& leg) {
-  Path path{source, 1, 0, false, leg.hops == 0};
-  const std::uint32_t out = out_slot(leg);
-  if (out == no_slot) return path;
-  ChannelEntry& channel = channels_.of_node(source)[out];
-  if (channel.to == no_node) return path;
-  ChannelEntry** const room = w.channels.room_for(1);
-  *room = &channel;
-  w.channels.take(room + 1);
-  path.destination = channel.to;
-  path.in_slot = out;
-  path.legal = true;
-  return path;
-}
-
-/// The route without legs of 0 hops.
-RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) {
-  scratch.clear();
-  std::copy_if(route.begin(), route.end(), std::back_inserter(scratch), [](const Leg& leg) { return leg.hops != 0; });
-  return scratch;
-}
-
-/// Any route, from channel to channel, which are on their way from memory while the blocks are copied. Not legal if check_route() finds an offence;
-/// which one is for the auditor to say. Ends at a leg of 0 hops: what such a route means is that without it.
-[[gnu::noinline]] Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
-  Path path{source, 0, 0, false, false};
-  std::int32_t last_turn = -1;
-  for (const Leg& leg : legs) {
-    const auto d = static_cast<std::uint32_t>(leg.dimension);
-    if (d >= dimensions_) return path;
-    path.idle_leg = leg.hops == 0;
-    if (path.idle_leg || (ordered_ && turns_[d] <= last_turn)) [[unlikely]] return path;
-    last_turn = turns_[d];
-    ChannelEntry** const first = w.channels.room_for(longest_leg_);
-    ChannelEntry** crossed = first;
-    const ChannelTable::End end = channels_.walk(path.destination, leg, [&crossed](ChannelEntry& entry) {
-      __builtin_prefetch(&entry, 1);
-      *crossed++ = &entry;
-    });
-    if (end.node == no_node) return path;
-    w.channels.take(crossed);
-    path.hops += static_cast<std::uint32_t>(crossed - first);
-    path.destination = end.node;
-    path.in_slot = end.slot;
-  }
-  if (path.hops == 0 || (packet_ && path.hops > 1)) return path;
-  // Where channels are not shared, claims find that out.
-  if (shared_ && !ordered_ && legs.size() > 1 && crosses_twice(w.channels.last(path.hops))) return path;
-  if (links_) links_->prefetch(std::size_t{path.destination} * slots_ + path.in_slot);
-  arrived_.prefetch(path.destination);
-  next_active_->prefetch(path.destination);
-  path.legal = true;
-  return path;
 }
 
 /// Writes to the message where the sender holds the blocks, and takes them away from it if it releases them; false, with a violation, if it does not

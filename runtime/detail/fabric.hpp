@@ -134,6 +134,12 @@ class Fabric final : public Network {
     bool idle_leg = false;  // the route has a leg of 0 hops
   };
 
+  static constexpr std::uint32_t no_slot = 0xffffffff;
+  /// Blocks of a message whose bytes are fetched ahead of the copy: first to the second cache, which waits for more lines at once than the first, and
+  /// then to the first.
+  static constexpr std::size_t far_ahead = 64;
+  static constexpr std::size_t near_ahead = 16;
+
   static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
 
   const Message** empty_links(NodeId rank, const Message** room);

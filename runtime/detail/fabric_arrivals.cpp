@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/// What has arrived for a node: fetched, taken from the queues, found again when it is passed on, or put into the table.
+#include "runtime/detail/fabric.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <utility>
+
+namespace torus::detail {
+
+void Fabric::expect(std::span<const NodeId> nodes, const Node* all) const noexcept {
+  for (const NodeId rank : nodes) {
+    __builtin_prefetch(all + rank);
+    if (!arrived_.any(rank)) continue;
+    channels_.prefetch(rank);
+    if (!links_) continue;
+    if (arrived_.several(rank)) links_->prefetch(std::size_t{rank} * slots_, slots_);
+    else arrived_.each(rank, [&](std::size_t slot) { links_->prefetch(std::size_t{rank} * slots_ + slot); });
+  }
+}
+
+void Fabric::receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, Worker& w) {
+  for (const NodeId rank : nodes) {
+    Node& node = all[rank];
+    Inbox& inbox = *inboxes++;
+    const Message** const room = inbox.room.data();
+    const Message** const end = shared_ ? empty_shared_links(rank, room) : empty_links(rank, room);
+    *end = w.no_block;
+    inbox.size = static_cast<std::size_t>(end - room);
+    if (inbox.size > static_cast<std::size_t>(ports_)) w.suspect_receives = true;
+    if (inbox.size > 0) NodeDoor::last_arrival(node) = now_;
+    const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address());
+    __builtin_prefetch(frame);
+    __builtin_prefetch(frame + 64);
+  }
+}
+
+[[gnu::always_inline]] inline const Message** Fabric::empty_links(NodeId rank, const Message** room) {
+  ExclusiveLinks& links = *links_;
+  const std::size_t first = std::size_t{rank} * slots_;
+  arrived_.take(rank, [&, first](std::size_t slot) {
+    const Message* const m = links.pop(first + slot);
+    __builtin_prefetch(m, 1);
+    *room++ = m;
+  });
+  return room;
+}
+
+[[gnu::noinline]] const Message** Fabric::empty_shared_links(NodeId rank, const Message** room) {
+  arrived_.take(rank, [&](std::size_t slot) {
+    shared_links_.drain(std::size_t{rank} * slots_ + slot, now_ - 1, [&](const Message* m) { *room++ = m; });
+  });
+  return room;
+}
+
+void Fabric::expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept {
+  const bool streamed = store_.streams(block_bytes_);  // copies put off fetch what they read
+  for (const NodeId rank : nodes) {
+    const Inbox& inbox = *inboxes++;
+    for (std::size_t at = 0; at < inbox.size; ++at) {
+      const Message& m = *inbox.room[at];
+      if (m.blocks().empty()) continue;
+      if (!streamed) {
+        const Slot* const slots = MessageArena::slots(m);
+        if (m.blocks().size() == 1) store_.prefetch(slots[0]);
+        else for (std::size_t i = 0; i < std::min(m.blocks().size(), far_ahead); ++i) store_.prefetch_far(slots[i]);
+      }
+      if (!unique_) store_.prefetch_bucket(rank, MessageArena::first_bucket(m));  // else most pass on without having been there
+    }
+  }
+}
+
+[[gnu::noinline]] void Fabric::adopt_all(Worker& w) const {
+  const Inbox& inbox = *std::exchange(w.inbox, &w.no_arrivals);
+  const NodeId rank = w.rank();
+  w.turn = w.turns_end;
+  w.unsettled = false;
+  for (std::size_t i = 0; i < inbox.size; ++i) {
+    const Message& m = *inbox.room[i];
+    const std::span<const BlockId> ids = m.blocks();
+    const auto adopt = [&](std::uint32_t bucket, BlockId id, Slot slot) {
+      if (!store_.adopt_at(*w.stock, rank, bucket, id, slot)) ++w.duplicates;
+    };
+    if (ids.size() == 1) {
+      const Slot slot = MessageArena::only_slot(m);
+      if (slot != 0) adopt(MessageArena::first_bucket(m), ids[0], slot);  // else it has been passed on
+      continue;
+    }
+    const Slot* const slots = MessageArena::slots(m);
+    for (std::size_t b = MessageArena::passed(m); b < ids.size(); ++b) {
+      adopt(b == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[b]), ids[b], slots[b]);
+    }
+  }
+}
+
+/// The message that has just brought this block alone, if it is one of the first few and has not been passed on; takes it for passed on from now. Only
+/// where every block is unique: else the node might hold another copy.
+[[gnu::noinline]] const Message* Fabric::take_just_arrived_alone(Worker& w, BlockId id) const noexcept {
+  if (!unique_) return nullptr;
+  const std::size_t few = std::min<std::size_t>(w.inbox->size, 8);
+  for (std::size_t at = 0; at < few; ++at) {
+    const Message* const* const m = w.inbox->room.data() + at;
+    if (!MessageArena::is_one(**m) || MessageArena::only_block(**m) != id || MessageArena::only_slot(**m) == 0) continue;
+    if (w.turn != m) w.unsettled = true;
+    if (ones_ && w.turn <= m) w.turn = m + 1;
+    return *m;
+  }
+  return nullptr;
+}
+
+/// The slots of blocks that a message not yet adopted has brought, if those before them in it have been passed on already, and they have not; else null.
+/// Takes them for passed on from now; an only block is so when its slot is 0.
+Slot* Fabric::take_just_arrived(Worker& w, std::span<const BlockId> blocks) const {
+  if (!unique_ || blocks.empty()) return nullptr;
+  for (std::size_t i = 0; i < w.inbox->size; ++i) {
+    auto& m = const_cast<Message&>(*w.inbox->room[i]);  // ours alone since it arrived
+    const std::span<const BlockId> ids = m.blocks();
+    const auto before = std::less<const BlockId*>();
+    if (before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
+    const auto first = static_cast<std::size_t>(blocks.data() - ids.data());
+    Slot* const slots = MessageArena::slots(m) + first;
+    if (ids.size() == 1) return slots[0] != 0 ? slots : nullptr;
+    if (MessageArena::passed(m) != first) return nullptr;
+    MessageArena::passed(m) += static_cast<std::uint32_t>(blocks.size());
+    return slots;
+  }
+  return nullptr;
+}
+
+}  // namespace torus::detail
