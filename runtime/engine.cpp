@@ -296,12 +296,12 @@ class Engine::Impl {
   /// Runs nodes in order, a few at a time, in stages: see Fabric.
   void run_nodes(std::span<const NodeId> nodes, Worker& w) {
     static constexpr std::size_t few = detail::Worker::nodes_a_stage;
+    Fabric& fabric = *fabric_;
     Node* const all = nodes_.data();
     if (world_.now == 0) {  // nothing has arrived, and the frames lie in order
-      for (const NodeId rank : nodes) run_node(all[rank], w.no_arrivals, w);
-      return fabric_->finish_sends(w);
+      for (const NodeId rank : nodes) run_node(fabric, all[rank], w.no_arrivals, w);
+      return fabric.finish_sends(w);
     }
-    Fabric& fabric = *fabric_;
     const auto part = [nodes](std::size_t turn) { return nodes.subspan(turn * few, std::min<std::size_t>(few, nodes.size() - turn * few)); };
     const auto inboxes = [all_inboxes = w.inboxes.data(), size = w.inboxes.size()](std::size_t turn) { return all_inboxes + turn * few % size; };
     const std::size_t turns = (nodes.size() + few - 1) / few;
@@ -314,27 +314,27 @@ class Engine::Impl {
       if (blocks_far && turn - 2 < turns) fabric.expect_blocks(part(turn - 2), inboxes(turn - 2));
       if (turn - stages < turns) {
         detail::Inbox* inbox = inboxes(turn - stages);
-        for (const NodeId rank : part(turn - stages)) run_node(all[rank], *inbox++, w);
+        for (const NodeId rank : part(turn - stages)) run_node(fabric, all[rank], *inbox++, w);
       }
     }
     fabric.finish_sends(w);
   }
 
   /// Gives a node what arrived for it and lets its program go on to its next wait.
-  void run_node(Node& node, detail::Inbox& inbox, Worker& w) {
+  [[gnu::always_inline]] void run_node(Fabric& fabric, Node& node, detail::Inbox& inbox, Worker& w) {
     NodeDoor::worker(node) = &w;
     const NodeId rank = node.rank();
-    fabric_->open(rank, inbox, w);
+    fabric.open(rank, inbox, w);
     const Wait wait = NodeDoor::wait(node);
-    if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric_->settle(w);
+    if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric.settle(w);
     NodeDoor::arrivals(node) = Arrivals(inbox.room.data(), inbox.size);
     do {
       NodeDoor::wait(node) = Wait::none;
       NodeDoor::innermost(node).resume();
     } while (NodeDoor::wait(node) == Wait::call);
-    fabric_->settle(w);
+    fabric.settle(w);
     switch (NodeDoor::wait(node)) {
-      case Wait::step: fabric_->activate(w, rank); break;
+      case Wait::step: fabric.activate(w, rank); break;
       case Wait::ended: end_program(node, w); break;
       default: break;
     }

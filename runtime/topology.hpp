@@ -2,6 +2,7 @@
 /// The shape of the machine: a Cartesian product of rings, lines and complete graphs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -43,22 +44,21 @@ namespace detail {
 
 __extension__ typedef unsigned __int128 Wide;  // not ISO C++, but every compiler that we build with has it
 
-/// n / divisor and n % divisor by one multiplication, for 32-bit n (Lemire, Kaser, Kurz: Faster remainder by direct
-/// computation, 2019).
+/// n / divisor and n % divisor by one multiplication, for 32-bit n (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019; here with the
+/// inverse rounded down, which does for 1 too, and n + 1: what is missing of (n + 1) / divisor is less than 1 / divisor).
 class Divisor {
  public:
   Divisor() = default;
-  explicit Divisor(std::uint32_t divisor) : divisor_{divisor}, inverse_{divisor > 1 ? ~std::uint64_t{0} / divisor + 1 : 0} {}
+  explicit Divisor(std::uint32_t divisor) : divisor_{divisor}, inverse_{~std::uint64_t{0} / std::max(divisor, 1U)} {}
   std::uint32_t divide(std::uint32_t n) const noexcept {
-    if (inverse_ == 0) return n;
-    return static_cast<std::uint32_t>((static_cast<Wide>(inverse_) * n) >> 64U);
+    return static_cast<std::uint32_t>((static_cast<Wide>(inverse_) * (std::uint64_t{n} + 1)) >> 64U);
   }
   std::uint32_t remainder(std::uint32_t n) const noexcept { return n - divide(n) * divisor_; }
   std::uint32_t value() const noexcept { return divisor_; }
 
  private:
   std::uint32_t divisor_ = 1;
-  std::uint64_t inverse_ = 0;  // ceil(2^64 / divisor), 0 for 1
+  std::uint64_t inverse_ = ~std::uint64_t{0};  // floor((2^64 - 1) / divisor)
 };
 
 }  // namespace detail

@@ -38,8 +38,10 @@ class ChannelTable {
     for (Dimension d = 0; d < topology.dimensions(); ++d) {
       const std::int32_t n = topology.extent(d);
       const auto extent = static_cast<std::uint32_t>(n);
-      axes_.push_back({Divisor(topology.stride(d)), Divisor(extent), topology.wiring(d) == Wiring::ring && n > 1 ? extent : extent - 1,
-                       static_cast<std::uint32_t>(topology.first_slot(d)), topology.wiring(d)});
+      const auto stride = static_cast<NodeId>(topology.stride(d));
+      const auto slot = static_cast<std::uint32_t>(topology.first_slot(d));
+      axes_.push_back({Divisor(stride), Divisor(stride * extent), extent, topology.wiring(d) == Wiring::ring && n > 1 ? extent : extent - 1, slot,
+                       topology.wiring(d), by_node_ ? std::size_t{stride} * slots_ : 1, {index(0, slot), index(0, slot + 1)}});
     }
   }
 
@@ -82,9 +84,9 @@ class ChannelTable {
     for (std::uint32_t slot = 0, d = 0; slot < slots_; ++slot) {
       while (d + 1 < axes_.size() && slot >= axes_[d + 1].first_slot) ++d;
       ChannelEntry* const first = entries_.data() + std::size_t{slot} * nodes_;
-      const std::uint32_t n = axes_[d].extent.value();
+      const std::uint32_t n = axes_[d].extent;
       // Of the outermost dimension each line goes through all parts.
-      const bool outermost = axes_[d].stride.value() * n == nodes_ && axes_[d].wiring != Wiring::complete;
+      const bool outermost = axes_[d].block.value() == nodes_ && axes_[d].wiring != Wiring::complete;
       const std::uint32_t run = outermost ? n : nodes_;
       for (std::uint32_t at = 0; at < nodes_; at += run) each(first + at, run);
     }
@@ -113,12 +115,11 @@ class ChannelTable {
     const auto hops = static_cast<std::uint32_t>(leg.hops);
     const std::uint32_t length = back ? 0 - hops : hops;
     if (length > axis.most_hops) return {no_node, 0};
-    // Ranks fall into lines that lie side by side, `stride` of them, in blocks.
+    // The ranks of `stride` lines that lie side by side are a block.
     const NodeId stride = axis.stride.value();
-    const std::uint32_t n = axis.extent.value();
-    const std::uint32_t row = axis.stride.divide(from);
-    const std::uint32_t block = axis.extent.divide(row);
-    const std::uint32_t x = row - block * n;
+    const std::uint32_t n = axis.extent;
+    const NodeId block = axis.block.divide(from) * axis.block.value();
+    const std::uint32_t x = axis.stride.divide(from - block);
     std::uint32_t end = x + hops;
     if (end >= n) {
       if (axis.wiring == Wiring::line) return {no_node, 0};
@@ -132,15 +133,9 @@ class ChannelTable {
       return {to, slot};
     }
     // The channel of the node of the line with coordinate 0, and the distance in memory between those of neighbours.
-    const std::uint32_t slot = axis.first_slot + (back ? 1 : 0);
-    ChannelEntry* first = entries_.data();
-    std::ptrdiff_t pitch = 1;
-    if (by_node_) {
-      first += index(from - x * stride, slot);
-      pitch = static_cast<std::ptrdiff_t>(std::size_t{stride} * slots_);
-    } else {
-      first += std::size_t{slot} * nodes_ + block * n * stride + (from - row * stride) * n;
-    }
+    const std::uint32_t lane = from - block - x * stride;
+    ChannelEntry* const first = entries_.data() + axis.first[back] + (by_node_ ? std::size_t{block + lane} * slots_ : block + lane * n);
+    const auto pitch = static_cast<std::ptrdiff_t>(axis.pitch);
     ChannelEntry* const last = first + pitch * static_cast<std::ptrdiff_t>(n - 1);
     ChannelEntry* entry = first + pitch * static_cast<std::ptrdiff_t>(x);
     if (back) {
@@ -154,7 +149,7 @@ class ChannelTable {
         entry = entry == last ? first : entry + pitch;
       }
     }
-    return {to, slot};
+    return {to, axis.first_slot + (back ? 1U : 0U)};
   }
 
   /// Claims a channel for one message in the step of a stamp. False if another message has it. Any worker.
@@ -176,10 +171,13 @@ class ChannelTable {
  private:
   struct Axis {
     Divisor stride;
-    Divisor extent;
+    Divisor block;            // stride * extent
+    std::uint32_t extent;
     std::uint32_t most_hops;  // of a leg
     std::uint32_t first_slot;
     Wiring wiring;
+    std::size_t pitch;        // in memory, between the channels of neighbours, where it is one dimension's
+    std::size_t first[2];     // index of node 0's channels, + and -
   };
 
   std::size_t index(NodeId node, std::uint32_t slot) const noexcept {

@@ -8,9 +8,6 @@
 namespace torus::detail {
 namespace {
 
-/// Copies past the caches that are put off to be made together. A claim waits until all that was stored before it has left the core.
-constexpr std::size_t copies_at_once = 256;
-
 /// Bytes of queues that stay in the caches from step to step, with all else that nodes have.
 constexpr std::size_t links_kept_near = std::size_t{2} << 20U;
 
@@ -204,15 +201,6 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   w.phase_node = node.rank();
 }
 
-/// Copies a block that its sender keeps to a new slot, the receiver's: at once, or with others if it is stored past the caches.
-[[gnu::always_inline]] inline Slot Fabric::copy_kept(Worker& w, Slot from, Bytes bytes) {
-  if (!store_.streams(bytes) || shown_.load(std::memory_order_relaxed)) return store_.copy_to_new(*w.stock, from, bytes);
-  const Slot to = store_.take(*w.stock);
-  w.copies.push_back({from, to, bytes});
-  if (w.copies.size() >= copies_at_once) make_copies(w);
-  return to;
-}
-
 /// One block over one channel of a packet-switched machine, on from the message that brought it. It is copied and posted together with others: nobody can
 /// see it meanwhile. False, and nothing done, if there is no such block any more or the machine forbids it.
 [[gnu::always_inline]] inline bool Fabric::pass_on(Worker& w, const Message& brought, std::uint64_t leg, std::uint32_t out) {
@@ -300,126 +288,6 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   w.arena->allocate(w.step_and_source, w.rank(), block_bytes_, legs, {&id, 1}, {});
 }
 
-/// One block that its sender keeps, over any route: all that a broadcast sends.
-[[gnu::noinline]] void Fabric::send_kept(Worker& w, NodeId source, RouteView route, BlockId id, std::span<const Word> header) {
-  const std::size_t channels = w.channels.size();
-  const Path path = follow(w, source, route);
-  settle(w);
-  const std::uint32_t bucket = placement_.bucket(id);
-  const Slot from = bucket == Placement::no_bucket ? 0 : store_.find_at(source, bucket, id);
-  if (!path.legal || from == 0) [[unlikely]] {
-    w.channels.cut(channels);
-    return send_any(w, source, route, {&id, 1}, header, false);
-  }
-  const Bytes payload = bytes_of(id);
-  const Bytes bytes = payload + sizeof(Word) * header.size();
-  Message& m = *w.arena->allocate(w.step_and_source, path.destination, bytes, route, {&id, 1}, header);
-  MessageArena::first_bucket(m) = bucket;
-  MessageArena::only_slot(m) = copy_kept(w, from, payload);
-  w.bundled = w.copied = true;
-  count(w, path, bytes, 1, header.size());
-  w.digest += route.size() == 1 ? MessageArena::digest_one(w.step_and_source, bytes, id, MessageArena::word_of(route[0])) : MessageArena::digest(m);
-  note_sent(w, m, path.in_slot);
-}
-
-/// Any message.
-[[gnu::noinline]] void Fabric::send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
-  const Bytes bytes = payload_of(blocks) + sizeof(Word) * header.size();
-  const std::size_t channels = w.channels.size();
-  Path path = packet_ && route.size() == 1 ? follow_hop(w, source, route[0]) : follow(w, source, route);
-  if (path.idle_leg) [[unlikely]] {
-    w.channels.cut(channels);
-    route = moving_legs(route, w.legs);
-    path = follow(w, source, route);
-  }
-  Message& m = *w.arena->allocate(w.step_and_source, path.destination, bytes, route, blocks, header);
-  if (!path.legal) w.suspect = true;
-  if (blocks.size() != 1) MessageArena::passed(m) = 0;
-  w.bundled = true;
-  if (!blocks.empty() && !release) w.copied = true;
-  Slot* const slots = MessageArena::slots(m);
-  if (!blocks.empty()) MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
-  if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
-    copy_all(w, blocks, arrived, slots, true);
-    *arrived = 0;
-  } else {
-    settle(w);
-    if (!find_all(w, source, blocks, slots, release && path.legal) || !path.legal) return w.channels.cut(channels);
-    copy_all(w, blocks, slots, slots, release);
-  }
-  if (blocks.empty()) ++w.step.control_messages;
-  count(w, path, bytes, blocks.size(), header.size());
-  w.digest += MessageArena::digest(m);
-  note_sent(w, m, path.in_slot);
-}
-
-[[gnu::always_inline]] inline void Fabric::count(Worker& w, const Path& path, Bytes bytes, std::size_t blocks, std::size_t header_words) {
-  w.step.messages += 1;
-  w.step.bytes += bytes;
-  w.step.most_bytes = std::max(w.step.most_bytes, bytes);
-  if (path.hops > 1) {
-    w.further_hops += path.hops - 1;
-    w.further_bytes_hops += bytes * (path.hops - 1);
-    w.step.longest_route = std::max(w.step.longest_route, path.hops);
-  }
-  w.header_words += header_words;
-  w.blocks += blocks;
-}
-
-/// A message is ready but for its claims.
-[[gnu::always_inline]] inline void Fabric::note_sent(Worker& w, const Message& m, std::uint32_t in_slot) {
-  w.sent.push_back({&m, in_slot, w.channels.size()});
-  if (w.sent.size() == Worker::sent_at_once) post(w);
-}
-
-/// Claims the channels of the messages sent since the last call, and delivers them. By then the channels are in the cache.
-void Fabric::post(Worker& w) {
-  const bool alone = packet_ || workers_.size() == 1;  // under packet switching only their own node can claim channels
-  std::size_t channel = 0;
-  // All claims before the first delivery: a claim waits for the stores before it, and those of a delivery go far.
-  for (Sent& sent : w.sent) {
-    bool free = true;
-    const Bytes bytes = sent.message->bytes();
-    for (; channel < sent.channels_end; ++channel) {
-      ChannelEntry& entry = *w.channels[channel];
-      free &= shared_ || (alone ? ChannelTable::claim_own(entry, stamp_, bytes) : ChannelTable::claim(entry, stamp_, bytes));
-    }
-    if (free) continue;
-    sent.message = nullptr;
-    w.suspect = true;
-  }
-  for (const Sent& sent : w.sent) {
-    if (sent.message != nullptr) deliver(w, *sent.message, sent.message->destination(), sent.in_slot);
-  }
-  w.sent.clear();
-  w.channels.cut(0);
-}
-
-/// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
-[[gnu::always_inline]] inline void Fabric::deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot) {
-  const std::size_t in_channel = std::size_t{destination} * slots_ + in_slot;
-  bool room = false;
-  if (links_) [[likely]] room = links_->push(in_channel, m);
-  else room = shared_links_.push(in_channel, &m);
-  if (!room) [[unlikely]] {
-    w.suspect = true;  // which of several senders' messages finds no room is chance: the auditor counts them
-    return;
-  }
-  announce(w, destination, in_slot);
-}
-
-[[gnu::always_inline]] inline void Fabric::announce(Worker& w, NodeId destination, std::uint32_t in_slot) {
-  arrived_.raise(destination, in_slot);
-  if (next_active_->insert(destination)) ++w.activated;
-}
-
-Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
-  if (placement_.uniform()) return block_bytes_ * blocks.size();
-  Bytes payload = 0;
-  for (const BlockId id : blocks) payload += placement_.bytes(id);
-  return payload;
-}
-
 /// The slot of the channel that a hop to a neighbour in number takes; no_slot if the leg is no such hop. On a line there may be no link behind it.
 [[gnu::always_inline]] inline std::uint32_t Fabric::hop_slot(Dimension dimension, std::int32_t hops) const noexcept {
   const auto row = static_cast<std::uint32_t>(dimension);
@@ -439,35 +307,11 @@ std::uint32_t Fabric::out_slot(Leg leg) const noexcept {
   return static_cast<std::uint32_t>(topology_.slot(leg.dimension, leg.hops));
 }
 
-/// Writes to the message where the sender holds the blocks, and takes them away from it if it releases them; false, with a violation, if it does not
-/// hold one of them.
-bool Fabric::find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release) {
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    slots[i] = release ? store_.take_away(source, blocks[i]) : store_.find(source, blocks[i]);
-    if (slots[i] != 0) continue;
-    not_held(w, blocks[i]);
-    return false;
-  }
-  return true;
-}
-
 [[gnu::cold, gnu::noinline]] void Fabric::not_held(Worker& w, BlockId id) {
   w.suspect = true;
   w.violations.push_back({Offence::block_not_held, now_, w.rank(),
                           "step " + std::to_string(now_) + ": node " + std::to_string(w.rank()) + " sends block " + std::to_string(id) +
                               ", which it does not hold"});
-}
-
-/// Copies blocks to new slots, the receiver's; frees those they were in if they are released. `to` may be `from`.
-void Fabric::copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release) {
-  BlockStore::Stock& stock = *w.stock;
-  if (release) make_copies(w);
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (i + far_ahead < blocks.size()) store_.prefetch_far(from[i + far_ahead]);
-    if (i + near_ahead < blocks.size()) store_.prefetch(from[i + near_ahead]);
-    const Bytes bytes = bytes_of(blocks[i]);
-    to[i] = release ? store_.copy_and_give_back(stock, from[i], bytes) : copy_kept(w, from[i], bytes);
-  }
 }
 
 /// Adds up what shared channels carried in this step; returns the most messages on one.

@@ -77,9 +77,9 @@ class Fabric final : public Network {
 
   /// Whether what nodes have is so large that it is not in a cache unless fetched; else expect() may be left out.
   bool far() const noexcept { return far_; }
-  /// Whether the blocks that have arrived should be fetched before programs look at them. If not, pass_on() does it, soon enough; then
-  /// expect_blocks() may be left out.
-  bool blocks_far() const noexcept { return far_ || !ones_; }
+  /// Whether the blocks that have arrived should be fetched before programs look at them. If not, pass_on() does it, soon enough, or they stay and their
+  /// places in the nodes' tables are near; then expect_blocks() may be left out.
+  bool blocks_far() const noexcept { return unique_ ? far_ || !ones_ : far_ && !one_block_; }
   /// Fetches what nodes' numbers lead to. `all` are the machine's nodes, in all three stages.
   void expect(std::span<const NodeId> nodes, const Node* all) const noexcept;
   /// Fills the inboxes with what was sent to the nodes in the last step, by (in-channel, source), and fetches the messages and the programs.
@@ -139,6 +139,8 @@ class Fabric final : public Network {
   /// then to the first.
   static constexpr std::size_t far_ahead = 64;
   static constexpr std::size_t near_ahead = 16;
+  /// Copies past the caches that are put off to be made together. A claim waits until all that was stored before it has left the core.
+  static constexpr std::size_t copies_at_once = 256;
 
   static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
 
@@ -146,6 +148,7 @@ class Fabric final : public Network {
   const Message** empty_shared_links(NodeId rank, const Message** room);
   std::span<const BlockId> all_blocks(Worker& w, NodeId rank) const;
   void adopt_all(Worker& w) const;
+  void adopt_bundle(Worker& w, const Message& m) const;
   void use_port(Worker& w) const noexcept {
     if (--w.ports_left < 0) [[unlikely]] w.suspect = true;
   }
@@ -161,8 +164,20 @@ class Fabric final : public Network {
   void count(Worker& w, const Path& path, Bytes bytes, std::size_t blocks, std::size_t header_words);
   void note_sent(Worker& w, const Message& m, std::uint32_t in_slot);
   void post(Worker& w);
-  void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot);
-  void announce(Worker& w, NodeId destination, std::uint32_t in_slot);
+  /// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
+  [[gnu::always_inline]] void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot) {
+    const std::size_t in_channel = std::size_t{destination} * slots_ + in_slot;
+    bool room = false;
+    if (links_) [[likely]] room = links_->push(in_channel, m);
+    else room = shared_links_.push(in_channel, &m);
+    if (room) [[likely]] announce(w, destination, in_slot);
+    else w.suspect = true;  // which of several senders' messages finds no room is chance: the auditor counts them
+  }
+  [[gnu::always_inline]] void announce(Worker& w, NodeId destination, std::uint32_t in_slot) {
+    arrived_.raise(destination, in_slot);
+    activate(w, destination);
+  }
+  std::uint32_t bucket_of(BlockId id) const noexcept { return one_block_ && *one_block_ == id ? 0 : placement_.bucket(id); }
   Bytes bytes_of(BlockId id) const noexcept { return placement_.uniform() ? block_bytes_ : placement_.bytes(id); }
   Bytes payload_of(std::span<const BlockId> blocks) const noexcept;
 
@@ -172,10 +187,18 @@ class Fabric final : public Network {
   Path follow_hop(Worker& w, NodeId source, const Leg& leg);
   static RouteView moving_legs(RouteView route, std::vector<Leg>& scratch);
   Path follow(Worker& w, NodeId source, RouteView legs);
+  Path follow_any(Worker& w, NodeId source, RouteView legs);
 
   bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release);
   void copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release);
-  Slot copy_kept(Worker& w, Slot from, Bytes bytes);
+  /// Copies a block that its sender keeps to a new slot, the receiver's: at once, or with others if it is stored past the caches.
+  [[gnu::always_inline]] Slot copy_kept(Worker& w, Slot from, Bytes bytes) {
+    if (!store_.streams(bytes) || shown_.load(std::memory_order_relaxed)) return store_.copy_to_new(*w.stock, from, bytes);
+    const Slot to = store_.take(*w.stock);
+    w.copies.push_back({from, to, bytes});
+    if (w.copies.size() >= copies_at_once) make_copies(w);
+    return to;
+  }
   /// Makes the copies that copy_kept() has put off: before their sources change, and before the barrier.
   void make_copies(Worker& w) {
     if (w.copies.empty()) return;

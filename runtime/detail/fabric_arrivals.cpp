@@ -74,24 +74,27 @@ void Fabric::expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) 
 
 [[gnu::noinline]] void Fabric::adopt_all(Worker& w) const {
   const Inbox& inbox = *std::exchange(w.inbox, &w.no_arrivals);
-  const NodeId rank = w.rank();
   w.turn = w.turns_end;
   w.unsettled = false;
-  for (std::size_t i = 0; i < inbox.size; ++i) {
-    const Message& m = *inbox.room[i];
-    const std::span<const BlockId> ids = m.blocks();
-    const auto adopt = [&](std::uint32_t bucket, BlockId id, Slot slot) {
-      if (!store_.adopt_at(*w.stock, rank, bucket, id, slot)) ++w.duplicates;
-    };
-    if (ids.size() == 1) {
-      const Slot slot = MessageArena::only_slot(m);
-      if (slot != 0) adopt(MessageArena::first_bucket(m), ids[0], slot);  // else it has been passed on
+  const Message* const* const end = inbox.room.data() + inbox.size;
+  for (const Message* const* at = inbox.room.data(); at != end; ++at) {
+    const Message& m = **at;
+    if (m.blocks().size() != 1) {
+      adopt_bundle(w, m);
       continue;
     }
-    const Slot* const slots = MessageArena::slots(m);
-    for (std::size_t b = MessageArena::passed(m); b < ids.size(); ++b) {
-      adopt(b == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[b]), ids[b], slots[b]);
-    }
+    const Slot slot = MessageArena::only_slot(m);
+    if (slot == 0) continue;  // it has been passed on
+    if (!store_.adopt_at(*w.stock, w.rank(), MessageArena::first_bucket(m), m.blocks()[0], slot)) ++w.duplicates;
+  }
+}
+
+[[gnu::noinline]] void Fabric::adopt_bundle(Worker& w, const Message& m) const {
+  const std::span<const BlockId> ids = m.blocks();
+  const Slot* const slots = MessageArena::slots(m);
+  for (std::size_t i = MessageArena::passed(m); i < ids.size(); ++i) {
+    const std::uint32_t bucket = i == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[i]);
+    if (!store_.adopt_at(*w.stock, w.rank(), bucket, ids[i], slots[i])) ++w.duplicates;
   }
 }
 

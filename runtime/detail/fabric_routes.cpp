@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Routes, from channel to channel.
+/// Messages over any route: the channels that they cross, the blocks that they bring, and their posting.
 #include "runtime/detail/fabric.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) {
 
 /// Any route, from channel to channel, which are on their way from memory while the blocks are copied. Not legal if check_route() finds an offence;
 /// which one is for the auditor to say. Ends at a leg of 0 hops: what such a route means is that without it.
-[[gnu::noinline]] Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
+[[gnu::always_inline]] inline Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
   Path path{source, 0, 0, false, false};
   std::int32_t last_turn = -1;
   for (const Leg& leg : legs) {
@@ -74,6 +74,137 @@ RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) {
   next_active_->prefetch(path.destination);
   path.legal = true;
   return path;
+}
+
+/// One hop or any route, whatever is asked for.
+[[gnu::noinline]] Fabric::Path Fabric::follow_any(Worker& w, NodeId source, RouteView legs) {
+  return packet_ && legs.size() == 1 ? follow_hop(w, source, legs[0]) : follow(w, source, legs);
+}
+
+Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
+  if (placement_.uniform()) return block_bytes_ * blocks.size();
+  Bytes payload = 0;
+  for (const BlockId id : blocks) payload += placement_.bytes(id);
+  return payload;
+}
+
+[[gnu::always_inline]] inline void Fabric::count(Worker& w, const Path& path, Bytes bytes, std::size_t blocks, std::size_t header_words) {
+  w.step.messages += 1;
+  w.step.bytes += bytes;
+  w.step.most_bytes = std::max(w.step.most_bytes, bytes);
+  if (path.hops > 1) {
+    w.further_hops += path.hops - 1;
+    w.further_bytes_hops += bytes * (path.hops - 1);
+    w.step.longest_route = std::max(w.step.longest_route, path.hops);
+  }
+  w.header_words += header_words;
+  w.blocks += blocks;
+}
+
+/// A message is ready but for its claims.
+[[gnu::always_inline]] inline void Fabric::note_sent(Worker& w, const Message& m, std::uint32_t in_slot) {
+  w.sent.push_back({&m, in_slot, w.channels.size()});
+  if (w.sent.size() == Worker::sent_at_once) post(w);
+}
+
+/// One block that its sender keeps, over any route: all that a broadcast sends.
+[[gnu::noinline]] void Fabric::send_kept(Worker& w, NodeId source, RouteView route, BlockId id, std::span<const Word> header) {
+  const std::size_t channels = w.channels.size();
+  const Path path = follow(w, source, route);
+  settle(w);
+  const std::uint32_t bucket = bucket_of(id);
+  const Slot from = bucket == Placement::no_bucket ? 0 : store_.find_at(source, bucket, id);
+  if (!path.legal || from == 0) [[unlikely]] {
+    w.channels.cut(channels);
+    return send_any(w, source, route, {&id, 1}, header, false);
+  }
+  const Bytes payload = bytes_of(id);
+  const Bytes bytes = payload + sizeof(Word) * header.size();
+  Message& m = *w.arena->allocate(w.step_and_source, path.destination, bytes, route, {&id, 1}, header);
+  MessageArena::first_bucket(m) = bucket;
+  MessageArena::only_slot(m) = copy_kept(w, from, payload);
+  w.bundled = w.copied = true;
+  count(w, path, bytes, 1, header.size());
+  w.digest += route.size() == 1 ? MessageArena::digest_one(w.step_and_source, bytes, id, MessageArena::word_of(route[0])) : MessageArena::digest(m);
+  note_sent(w, m, path.in_slot);
+}
+
+/// Any message.
+[[gnu::noinline]] void Fabric::send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
+  const Bytes bytes = payload_of(blocks) + sizeof(Word) * header.size();
+  const std::size_t channels = w.channels.size();
+  Path path = follow_any(w, source, route);
+  if (path.idle_leg) [[unlikely]] {
+    w.channels.cut(channels);
+    route = moving_legs(route, w.legs);
+    path = follow_any(w, source, route);
+  }
+  Message& m = *w.arena->allocate(w.step_and_source, path.destination, bytes, route, blocks, header);
+  if (!path.legal) w.suspect = true;
+  if (blocks.size() != 1) MessageArena::passed(m) = 0;
+  w.bundled = true;
+  if (!blocks.empty() && !release) w.copied = true;
+  Slot* const slots = MessageArena::slots(m);
+  if (!blocks.empty()) MessageArena::first_bucket(m) = placement_.bucket(blocks.front());
+  if (Slot* const arrived = release && path.legal ? take_just_arrived(w, blocks) : nullptr; arrived != nullptr) {
+    copy_all(w, blocks, arrived, slots, true);
+    *arrived = 0;
+  } else {
+    settle(w);
+    if (!find_all(w, source, blocks, slots, release && path.legal) || !path.legal) return w.channels.cut(channels);
+    copy_all(w, blocks, slots, slots, release);
+  }
+  if (blocks.empty()) ++w.step.control_messages;
+  count(w, path, bytes, blocks.size(), header.size());
+  w.digest += MessageArena::digest(m);
+  note_sent(w, m, path.in_slot);
+}
+
+/// Writes to the message where the sender holds the blocks, and takes them away from it if it releases them; false, with a violation, if it does not
+/// hold one of them.
+bool Fabric::find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release) {
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    slots[i] = release ? store_.take_away(source, blocks[i]) : store_.find(source, blocks[i]);
+    if (slots[i] != 0) continue;
+    not_held(w, blocks[i]);
+    return false;
+  }
+  return true;
+}
+
+/// Copies blocks to new slots, the receiver's; frees those they were in if they are released. `to` may be `from`.
+void Fabric::copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release) {
+  BlockStore::Stock& stock = *w.stock;
+  if (release) make_copies(w);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i + far_ahead < blocks.size()) store_.prefetch_far(from[i + far_ahead]);
+    if (i + near_ahead < blocks.size()) store_.prefetch(from[i + near_ahead]);
+    const Bytes bytes = bytes_of(blocks[i]);
+    to[i] = release ? store_.copy_and_give_back(stock, from[i], bytes) : copy_kept(w, from[i], bytes);
+  }
+}
+
+/// Claims the channels of the messages sent since the last call, and delivers them. By then the channels are in the cache.
+void Fabric::post(Worker& w) {
+  const bool alone = packet_ || workers_.size() == 1;  // under packet switching only their own node can claim channels
+  std::size_t channel = 0;
+  // All claims before the first delivery: a claim waits for the stores before it, and those of a delivery go far.
+  for (Sent& sent : w.sent) {
+    bool free = true;
+    const Bytes bytes = sent.message->bytes();
+    for (; channel < sent.channels_end; ++channel) {
+      ChannelEntry& entry = *w.channels[channel];
+      free &= shared_ || (alone ? ChannelTable::claim_own(entry, stamp_, bytes) : ChannelTable::claim(entry, stamp_, bytes));
+    }
+    if (free) continue;
+    sent.message = nullptr;
+    w.suspect = true;
+  }
+  for (const Sent& sent : w.sent) {
+    if (sent.message != nullptr) deliver(w, *sent.message, sent.message->destination(), sent.in_slot);
+  }
+  w.sent.clear();
+  w.channels.cut(0);
 }
 
 }  // namespace torus::detail

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "runtime/error.hpp"
 #include "tests/support/catch.hpp"
@@ -136,4 +137,27 @@ TEST_CASE("modulo is never negative", "[unit]") {
   CHECK(modulo(-1, 5) == 4);
   CHECK(modulo(-10, 5) == 0);
   CHECK(modulo(11, 5) == 1);
+}
+
+TEST_CASE("a divisor divides all 32-bit numbers", "[unit]") {
+  constexpr std::uint32_t most = ~std::uint32_t{0};
+  std::vector<std::uint32_t> interesting;
+  for (std::uint32_t power = 1; power != 0; power <<= 1U) {
+    for (const std::uint32_t near : {power - 1, power, power + 1, most - power, power * 3, power / 3}) interesting.push_back(near);
+  }
+  for (const std::uint32_t d : interesting) {
+    if (d == 0) continue;
+    const detail::Divisor divisor(d);
+    REQUIRE(divisor.value() == d);
+    const auto check = [&](std::uint32_t n) {
+      if (divisor.divide(n) != n / d || divisor.remainder(n) != n % d) FAIL(n << " by " << d);
+    };
+    for (const std::uint32_t n : interesting) check(n);
+    for (const std::uint32_t q : interesting) {
+      const std::uint32_t multiple = most / d < q ? most / d * d : q * d;
+      check(multiple);
+      check(multiple - 1);
+    }
+  }
+  CHECK(detail::Divisor().divide(most) == most);
 }
