@@ -127,9 +127,9 @@ class Node {
     Node& node;
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<>) const noexcept { node.wait_ = what; }
-    Arrivals await_resume() const noexcept { return node.arrivals_; }
+    const Arrivals& await_resume() const noexcept { return node.arrivals_; }  // a copy would lie in every frame, even one that nobody looks at
   };
-  /// `co_await self.step()`: goes on in the next step, with what arrived for it (often nothing).
+  /// `co_await self.step()`: goes on in the next step, with what arrived for it (often nothing); it is there until the next wait.
   Awaiter<Wait::step> step() noexcept { return {*this}; }
   /// `co_await self.arrival()`: sleeps until a step in which messages have arrived; gives them. A sleeping node costs nothing.
   Awaiter<Wait::arrival> arrival() noexcept { return {*this}; }

@@ -4,6 +4,7 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <type_traits>
@@ -45,18 +46,20 @@ class ProgramPromise {
   template <class... Args>
   explicit ProgramPromise(Args&... args) noexcept : node_{&node_among(args...)} {}
 
-  /// Frames come from the engine's pool; the node that a frame belongs to is kept in front of it, for the way back.
+  /// Frames come from the engine's pool; the node that a frame belongs to is kept behind it, for the way back. (In front of it, it would cost 16 bytes,
+  /// and the frame its place at the start of a cache line.)
   template <class... Args>
   static void* operator new(std::size_t bytes, Args&... args) {
     Node& node = node_among(args...);
-    void* memory = NodeDoor::network(node).allocate_frame(node, bytes + front);
-    *static_cast<Node**>(memory) = &node;
-    return static_cast<std::byte*>(memory) + front;
+    void* frame = NodeDoor::network(node).allocate_frame(node, bytes + sizeof(Node*));
+    Node* const owner = &node;
+    std::memcpy(static_cast<std::byte*>(frame) + bytes, &owner, sizeof owner);
+    return frame;
   }
   static void operator delete(void* frame, std::size_t bytes) noexcept {
-    void* memory = static_cast<std::byte*>(frame) - front;
-    Node& node = **static_cast<Node**>(memory);
-    NodeDoor::network(node).free_frame(node, memory, bytes + front);
+    Node* owner = nullptr;
+    std::memcpy(&owner, static_cast<std::byte*>(frame) + bytes, sizeof owner);
+    NodeDoor::network(*owner).free_frame(*owner, frame, bytes + sizeof owner);
   }
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
@@ -88,8 +91,6 @@ class ProgramPromise {
   std::exception_ptr& error() noexcept { return error_; }
 
  private:
-  static constexpr std::size_t front = 16;  // keeps the frame's alignment
-
   Node* node_;
   std::coroutine_handle<> caller_;
   std::exception_ptr error_;
