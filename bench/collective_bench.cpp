@@ -221,7 +221,7 @@ void register_benchmarks(const Settings& settings) {
         ->Unit(benchmark::kMicrosecond);
   };
   for (const unsigned workers : threads) {
-    for (const char* algorithm : {"tsai-mckinley", "wang-tseng", "flood"}) {
+    for (const char* algorithm : {"tsai-mckinley", "wang-tseng", "synthesized", "flood"}) {
       for (const char* shape : {"16x16x16", "64x64"}) {
         for (const Bytes bytes : {65536U, 4096U}) add_ratio(algorithm, shape, bytes, workers);
       }

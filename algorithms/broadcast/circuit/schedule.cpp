@@ -17,7 +17,7 @@ void send_own(Node& self, const CircuitSchedule& schedule, NodeId root) {
   if (self.rank() == root) self.phase(schedule.phase(self.now()));
   const Word header[] = {root};
   const std::span<const Word> words(header, last ? 0 : 1);
-  schedule.rule(self.now()).routes(place, [&](RouteView route) { self.send(route, self.blocks(), words); });
+  schedule.rule(self.now()).routes(place, [&self, &words](RouteView route) { self.send(route, self.blocks(), words); });
 }
 
 }  // namespace
@@ -43,6 +43,7 @@ Program follow_schedule(Node& self, const CircuitSchedule& schedule) {
   }
   while (self.now() < schedule.steps()) {
     send_own(self, schedule, root);
+    if (self.now() + 1 == schedule.steps()) co_return;
     co_await self.step();
   }
 }

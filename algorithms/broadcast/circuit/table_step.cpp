@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/table_step.hpp"
 
+#include <numeric>
+
 namespace torus::broadcast {
 
 TableStep::TableStep(const Topology& shape, std::span<const Circuit> circuits) {
   for (Dimension d = 0; d < shape.dimensions(); ++d) extents_.push_back(shape.extent(d));
-  std::vector<std::vector<Entry>> rows(shape.nodes());
-  for (const Circuit& circuit : circuits) {
-    for (const Leg& leg : circuit.route) rows[circuit.from].push_back({leg, &leg == &circuit.route.back()});
-  }
-  legs_ = RowTable<Entry>(rows);
+  first_.assign(std::size_t{shape.nodes()} + 1, 0);
+  for (const Circuit& circuit : circuits) ++first_[circuit.from];
+  std::exclusive_scan(first_.begin(), first_.end(), first_.begin(), 0U);
+  std::vector<std::uint32_t> next(first_);
+  std::vector<std::vector<Leg>> routes(circuits.size());
+  for (const Circuit& circuit : circuits) routes[next[circuit.from]++] = circuit.route;
+  routes_ = RowTable<Leg>(routes);
 }
 
 void TableStep::routes(const Coordinates& place, const RouteSink& send) const {
@@ -18,13 +22,7 @@ void TableStep::routes(const Coordinates& place, const RouteSink& send) const {
     const auto extent = static_cast<std::size_t>(extents_[d]);
     rank = rank * extent + static_cast<std::size_t>(place[d]) % extent;
   }
-  std::vector<Leg> route;
-  for (const Entry& entry : legs_.row(rank)) {
-    route.push_back(entry.leg);
-    if (!entry.last) continue;
-    send(route);
-    route.clear();
-  }
+  for (std::uint32_t i = first_[rank]; i < first_[rank + 1]; ++i) send(routes_.row(i));
 }
 
 }  // namespace torus::broadcast

@@ -4,7 +4,9 @@
 /// that share no channel there share none in the machine.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "algorithms/broadcast/circuit/circuit_flow.hpp"
 #include "algorithms/broadcast/circuit/schedule.hpp"
@@ -18,15 +20,12 @@ class TableStep : public StepRule {
   TableStep(const Topology& shape, std::span<const Circuit> circuits);
 
   void routes(const Coordinates& place, const RouteSink& send) const override;
-  Bytes table_bytes() const override { return legs_.bytes(); }
+  Bytes table_bytes() const override { return first_.size() * sizeof(std::uint32_t) + routes_.bytes(); }
 
  private:
-  struct Entry {
-    Leg leg;
-    bool last;  // of its route
-  };
   Coordinates extents_;
-  RowTable<Entry> legs_;  // by rank in the table's shape
+  std::vector<std::uint32_t> first_;  // by rank in the table's shape: its first route; those of the next rank follow
+  RowTable<Leg> routes_;
 };
 
 }  // namespace torus::broadcast
