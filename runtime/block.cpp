@@ -46,15 +46,18 @@ void fill_block(std::span<std::byte> bytes, std::uint64_t seed, BlockId id) noex
 
 std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> bytes, std::uint64_t seed, BlockId id) noexcept {
   const std::uint64_t key = key_of(seed, id);
-  for (std::size_t at = 0; at < bytes.size(); at += 8) {
-    const std::uint64_t w = word(key, at / 8);
-    const std::size_t length = std::min<std::size_t>(8, bytes.size() - at);
-    if (std::memcmp(bytes.data() + at, &w, length) == 0) continue;
-    std::byte wanted[8];
-    std::memcpy(wanted, &w, 8);
-    for (std::size_t i = 0; i < length; ++i) {
-      if (bytes[at + i] != wanted[i]) return WrongByte{at + i, bytes[at + i], wanted[i]};
-    }
+  const auto same = [&](std::size_t j) {
+    std::uint64_t w = 0;
+    std::memcpy(&w, bytes.data() + 8 * j, 8);
+    return w == word(key, j);
+  };
+  std::size_t j = 0;
+  while (j < bytes.size() / 8 && same(j)) ++j;
+  const std::uint64_t w = word(key, j);  // of the first wrong one, or of the last few bytes
+  std::byte wanted[8];
+  std::memcpy(wanted, &w, 8);
+  for (std::size_t i = 8 * j; i < std::min(8 * j + 8, bytes.size()); ++i) {
+    if (bytes[i] != wanted[i - 8 * j]) return WrongByte{i, bytes[i], wanted[i - 8 * j]};
   }
   return std::nullopt;
 }

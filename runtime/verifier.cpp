@@ -49,7 +49,7 @@ std::optional<WrongDelivery> wrong_at(const Placement& placement, const BlockSto
     if (!first || wrong.block < first->block) first = wrong;
   };
   std::uint64_t wanted = 0;
-  store.each_held(node, [&](BlockId id, Slot slot) {
+  store.each_held(node, BlockStore::Looks::at_bytes, [&](BlockId id, Slot slot) {
     if (!placement.wants(node, id)) return note({WrongDelivery::Kind::unasked, node, id, 0, 0, 0});
     ++wanted;
     const std::span<const std::byte> bytes{store.at(slot), static_cast<std::size_t>(placement.bytes(id))};

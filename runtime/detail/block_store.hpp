@@ -185,11 +185,19 @@ class BlockStore {
     give_back(stock, slot);
   }
 
-  /// Calls f(id, slot) for all that a node holds, in the order of its table.
+  /// Calls f(id, slot) for all that a node holds, in the order of its table. What f is going to need, the first bytes too if it looks at them, is fetched
+  /// some blocks before: they lie wherever they were when they came.
+  enum class Looks : bool { at_names, at_bytes };
   template <class F>
-  void each_held(NodeId node, F&& f) const {
+  void each_held(NodeId node, Looks looks, F&& f) const {
+    constexpr std::uint32_t ahead = 16;
     const Slot* table = &table_[std::size_t{node} * buckets_];
     for (std::uint32_t bucket = 0; bucket < buckets_; ++bucket) {
+      if (bucket + ahead < buckets_) {
+        const Slot next = table[bucket + ahead];
+        if (chained_) __builtin_prefetch(&facts_[next]);
+        if (looks == Looks::at_bytes) __builtin_prefetch(at(next));
+      }
       for (Slot slot = table[bucket]; slot != 0; slot = after(slot)) {
         f(chained_ ? facts_[slot].id : placement_->in_bucket(bucket), slot);
       }

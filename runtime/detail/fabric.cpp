@@ -175,7 +175,7 @@ std::span<const BlockId> Fabric::blocks(const Node& node) {
 
 [[gnu::noinline]] std::span<const BlockId> Fabric::all_blocks(Worker& w, NodeId rank) const {
   w.held.clear();
-  store_.each_held(rank, [&](BlockId id, Slot) { w.held.push_back(id); });
+  store_.each_held(rank, BlockStore::Looks::at_names, [&](BlockId id, Slot) { w.held.push_back(id); });
   return w.held;
 }
 
