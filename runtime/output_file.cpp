@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 #include <vector>
 
@@ -32,8 +33,7 @@ class OutputFile::Sink {
     if (there && !S_ISREG(status.st_mode)) {
       descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     } else {
-      temporary_ = path_ + ".part-" + std::to_string(::getpid());
-      descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+      open_new();
     }
     if (descriptor_ < 0) {
       const int error = errno;
@@ -68,6 +68,7 @@ class OutputFile::Sink {
 
   void commit() {
     flush(Z_FINISH);
+    if (nameless_) give_temporary_name();
     const int descriptor = descriptor_;
     descriptor_ = -1;
     if (::close(descriptor) != 0) fail(errno);
@@ -78,6 +79,32 @@ class OutputFile::Sink {
   const std::string& path() const noexcept { return path_; }
 
  private:
+  std::string temporary_name() const { return path_ + ".part-" + std::to_string(::getpid()); }
+
+  void open_new() {
+#ifdef O_TMPFILE
+    std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+    if (folder.empty()) folder = ".";
+    descriptor_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    nameless_ = descriptor_ >= 0 && ::access(own_link().c_str(), F_OK) == 0;
+    if (nameless_) return;
+    if (descriptor_ >= 0) ::close(descriptor_);
+#endif
+    temporary_ = temporary_name();
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
+
+  /// By which a file without a name can be given one.
+  std::string own_link() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+  /// A link cannot take the place of a file that is there already; a rename can.
+  void give_temporary_name() {
+    const std::string name = temporary_name();
+    ::unlink(name.c_str());  // of a process that had our number and was killed
+    if (::linkat(AT_FDCWD, own_link().c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) fail(errno);
+    temporary_ = name;
+  }
+
   [[noreturn]] void fail(int error) {
     throw RunError("file '" + path_ + "': writing it failed (" + std::generic_category().message(error) + "); nothing is left of it");
   }
@@ -123,6 +150,7 @@ class OutputFile::Sink {
 
   std::string path_;
   std::string temporary_;  // empty: nothing to rename or to remove
+  bool nameless_ = false;  // until commit()
   int descriptor_ = -1;
   std::string buffer_;
   bool compressing_ = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A file that is either complete or not there: written under a temporary name in the same folder, renamed by commit().
+/// A file that is either complete or not there: it gets its name by commit(). Before that it has none, if the file system knows files without names, so
+/// that nothing is left of it even when the process is killed; else a temporary one in the same folder.
 #pragma once
 
 #include <cstddef>

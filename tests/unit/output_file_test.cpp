@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/output_file.hpp"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <zlib.h>
+
+#include <csignal>
 
 #include "runtime/error.hpp"
 #include "tests/support/catch.hpp"
@@ -17,6 +22,29 @@ TEST_CASE("a file that was not committed is not there, and nothing is left of it
   }
   CHECK(folder.files() == 0);
 }
+
+#ifdef O_TMPFILE
+TEST_CASE("nothing is left of a file when its process is killed", "[unit]") {
+  const support::Folder folder;
+  const int nameless = ::open(folder.file("").c_str(), O_WRONLY | O_TMPFILE, 0600);
+  if (nameless < 0) {
+    WARN("this file system knows no files without names");
+    return;
+  }
+  ::close(nameless);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    OutputFile file(folder.file("a.txt"));
+    file.write(std::string(1 << 20, 'x'));
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK(folder.files() == 0);
+}
+#endif
 
 TEST_CASE("a committed file is there whole, under its name alone", "[unit]") {
   const support::Folder folder;
