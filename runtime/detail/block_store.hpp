@@ -185,9 +185,10 @@ class BlockStore {
     give_back(stock, slot);
   }
 
-  /// Calls f(id, slot) for all that a node holds, in the order of its table. What f is going to need, the first bytes too if it looks at them, is fetched
-  /// some blocks before: they lie wherever they were when they came.
+  /// What f of each_held() is going to look at.
   enum class Looks : bool { at_names, at_bytes };
+  /// Calls f(id, slot) for all that a node holds, in the order of its table. Names and first bytes are fetched some blocks before f looks at them: they lie
+  /// wherever they were put when they came.
   template <class F>
   void each_held(NodeId node, Looks looks, F&& f) const {
     constexpr std::uint32_t ahead = 16;
