@@ -48,15 +48,11 @@ class ArrivalFlags {
   /// The same, and lowers them.
   template <class F>
   void take(NodeId node, F&& f) {
-    std::uint8_t* const flags = seen_ + node * pitch_;
-    std::size_t at = 0;
-    do {
-      std::uint64_t set = 0;
-      std::memcpy(&set, flags + at, 8);
-      std::memset(flags + at, 0, 8);
+    for (std::size_t at = 0; at < pitch_; at += 8) {
+      const std::uint64_t set = word(node, at);
+      std::memset(seen_ + node * pitch_ + at, 0, 8);
       each_of(set, at, f);
-      at += 8;
-    } while (at < pitch_);
+    }
   }
   /// Forgets what was raised in any step.
   void clear(NodeId node) noexcept {

@@ -25,9 +25,10 @@ namespace torus::detail {
     std::memcpy(words, image, sizeof words);
     return digest_of_one(words[0], words[1], words[2], static_cast<std::uint32_t>(words[3]));
   }
+  const std::size_t bytes = 16 + 8 * ((blocks + 1) / 2 + legs);
   const std::uint64_t seed = std::uint64_t{blocks} << 32U | legs;
-  if (blocks == 1 && legs == 2) return XXH3_64bits_withSeed(image, 40, seed);  // frequent, and the faster for a length known here
-  return XXH3_64bits_withSeed(image, 16 + 8 * ((blocks + 1) / 2 + legs), seed);
+  if (bytes == 40) return XXH3_64bits_withSeed(image, 40, seed);  // one block over two legs: frequent, and the faster for a length known here
+  return XXH3_64bits_withSeed(image, bytes, seed);
 }
 
 }  // namespace torus::detail

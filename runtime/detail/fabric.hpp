@@ -177,7 +177,6 @@ class Fabric final : public Network {
     arrived_.raise(destination, in_slot);
     activate(w, destination);
   }
-  std::uint32_t bucket_of(BlockId id) const noexcept { return one_block_ && *one_block_ == id ? 0 : placement_.bucket(id); }
   Bytes bytes_of(BlockId id) const noexcept { return placement_.uniform() ? block_bytes_ : placement_.bytes(id); }
   Bytes payload_of(std::span<const BlockId> blocks) const noexcept;
 

@@ -112,7 +112,7 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
   const std::size_t channels = w.channels.size();
   const Path path = follow(w, source, route);
   settle(w);
-  const std::uint32_t bucket = bucket_of(id);
+  const std::uint32_t bucket = placement_.bucket(id);
   const Slot from = bucket == Placement::no_bucket ? 0 : store_.find_at(source, bucket, id);
   if (!path.legal || from == 0) [[unlikely]] {
     w.channels.cut(channels);

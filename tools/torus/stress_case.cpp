@@ -200,9 +200,9 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     const double nodes = machine.topology.nodes();
     const Setting like{machine, request, &algorithm, {}, 0, "", seed, ExecutorKind::serial, 1, 0, sources};
     auto setting = settle(algorithm, std::move(machine), std::move(request), like);
-    if (!setting || static_cast<double>(setting->plan.steps) * nodes > budget.node_steps) continue;
+    if (!setting) continue;
     const double deliveries = nodes * static_cast<double>(setting->request.sources.size()) * setting->plan.segments;
-    if (algorithm.collective == Collective::total_exchange || deliveries <= budget.deliveries) return setting;
+    if (static_cast<double>(setting->plan.steps) * nodes <= budget.node_steps && deliveries <= budget.deliveries) return setting;
   }
   return std::nullopt;
 }

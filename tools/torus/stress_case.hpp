@@ -14,7 +14,7 @@ struct StressBudget {
   Bytes payload = Bytes{48} << 20U;           ///< all blocks of all nodes
   double node_steps = 2e7;                    ///< steps times nodes
   std::uint64_t exchange_blocks = 1U << 18U;  ///< of a total exchange
-  double deliveries = 1U << 21U;              ///< blocks of a broadcast times nodes
+  double deliveries = 1U << 21U;              ///< blocks of all sources times nodes
 };
 
 /// 1 to 6 dimensions; extents 1, 2, 3, primes, powers, unequal, long and thin; rings, lines, complete.
