@@ -2,6 +2,7 @@
 #include "runtime/host_memory.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -27,6 +28,14 @@ Bytes left_of_limit(const char* limit_file, const char* used_file) {
   return limit > used ? limit - used : 0;
 }
 
+/// What a limit like that of `ulimit -v` leaves of the address space.
+Bytes left_of_address_space() {
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::numeric_limits<Bytes>::max();
+  const Bytes used = number_in("/proc/self/statm") * static_cast<Bytes>(sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
 }  // namespace
 
 Bytes available_memory() noexcept {
@@ -40,7 +49,7 @@ Bytes available_memory() noexcept {
     }
     const Bytes second = left_of_limit("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current");
     const Bytes first = left_of_limit("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes");
-    return std::min({available, first, second});
+    return std::min({available, first, second, left_of_address_space()});
   } catch (...) {
     return std::numeric_limits<Bytes>::max();
   }

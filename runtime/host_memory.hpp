@@ -8,8 +8,8 @@
 
 namespace torus {
 
-/// Bytes that a process may still take without driving the host into swap: what the kernel calls available, or what is left of the
-/// container's limit if that is less.
+/// Bytes that this process may still take without driving the host into swap: what the kernel calls available, or what is left of the container's limit
+/// or of the process's address space (`ulimit -v`) if that is less.
 Bytes available_memory() noexcept;
 
 /// Size of the last cache that a core has before memory: 32 MiB if the kernel does not say.

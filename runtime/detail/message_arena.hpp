@@ -164,7 +164,7 @@ class MessageMemory {
  public:
   /// most_bytes: that an arena may use; less where the process may not have so much address space.
   MessageMemory(std::size_t arenas, Bytes most_bytes) {
-    for (Bytes share = std::min<Bytes>(most_bytes, addressable / arenas); memory_.size() == 0; share /= 4) {
+    for (Bytes share = std::min<Bytes>(most_bytes, addressable / arenas); memory_.size() == 0; share /= 2) {
       pitch_ = static_cast<std::size_t>(share) / small * small + small;
       try {
         memory_ = Region<std::byte>(arenas * pitch_);

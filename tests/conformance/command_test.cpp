@@ -214,6 +214,23 @@ TEST_CASE("a folder that may not be written to is refused", "[conformance]") {
   CHECK(lines(ended.err) == 1);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take more address space than any limit
+TEST_CASE("under a limit of the address space small runs work and large ones are refused", "[conformance]") {
+  const auto limited = [](const std::string& line) {
+    support::Start start{.arguments = {"-c", "ulimit -v 1500000; exec \"$0\" \"$@\"", TORUS_PROGRAM}};
+    for (const std::string& word : words(line)) start.arguments.push_back(word);
+    return support::run_program("/bin/sh", start);
+  };
+  CHECK(limited("run broadcast --on 64x64 --bytes 4KiB --threads 2").status == 0);
+  CHECK(limited("run total-exchange --on 16x16 --bytes 64 --threads 2").status == 0);
+  const support::Ended refused = limited("run broadcast --on 512x512 --bytes 16KiB --threads 2");
+  CAPTURE(refused.err);
+  CHECK(refused.status == 2);
+  CHECK(lines(refused.err) == 1);
+  CHECK(refused.err.find("would fit") != std::string::npos);
+}
+#endif
+
 TEST_CASE("SIGINT and SIGTERM end a run at its next step and leave no file behind", "[conformance]") {
   for (const int signal : {SIGINT, SIGTERM}) {
     const support::Folder folder;
