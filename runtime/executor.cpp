@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -34,15 +35,19 @@ class ThreadsExecutor final : public Executor {
  public:
   explicit ThreadsExecutor(unsigned workers)
       : spins_{workers <= std::max(1U, std::thread::hardware_concurrency()) ? 20'000U : 0U} {
-    for (unsigned worker = 1; worker < workers; ++worker) {
-      threads_.emplace_back([this, worker] { serve(worker); });
+    try {
+      for (unsigned worker = 1; worker < workers; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
+    } catch (const std::system_error&) {
+      const std::size_t started = threads_.size() + 1;
+      dismiss();
+      throw RunError("threads " + std::to_string(workers) + ": the system starts no more than " + std::to_string(started) + " for this process; choose fewer");
+    } catch (...) {
+      dismiss();
+      throw;
     }
   }
 
-  ~ThreadsExecutor() override {
-    task_ = nullptr;
-    call();
-  }
+  ~ThreadsExecutor() override { dismiss(); }
 
   unsigned workers() const noexcept override { return static_cast<unsigned>(threads_.size()) + 1; }
 
@@ -51,6 +56,12 @@ class ThreadsExecutor final : public Executor {
 
  private:
   static constexpr std::uint32_t open = 1U << 31U;
+
+  /// Lets the threads end; they are joined when they are destroyed.
+  void dismiss() noexcept {
+    task_ = nullptr;
+    call();
+  }
 
   void start(const std::function<void(unsigned)>& task, bool everyone) {
     if (threads_.empty()) return task(0);
