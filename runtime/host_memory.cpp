@@ -20,12 +20,24 @@ Bytes number_in(const char* path) {
   return file >> value ? value : std::numeric_limits<Bytes>::max();
 }
 
-Bytes left_of_limit(const char* limit_file, const char* used_file) {
+/// The number behind a word of a file; 0 if there is none.
+Bytes number_behind(const char* word, const char* path) {
+  std::ifstream file(path);
+  Bytes value = 0;
+  for (std::string key; file >> key >> value;) {
+    if (key == word) return value;
+  }
+  return 0;
+}
+
+/// What is left of a container's limit. Files that the kernel keeps in memory count as used there, but it drops them when asked for more.
+Bytes left_of_limit(const std::string& folder, const char* limit_file, const char* used_file, const char* dropped) {
   constexpr Bytes none = std::numeric_limits<Bytes>::max();
-  const Bytes limit = number_in(limit_file);
-  const Bytes used = number_in(used_file);
+  const Bytes limit = number_in((folder + limit_file).c_str());
+  const Bytes used = number_in((folder + used_file).c_str());
   if (limit == none || used == none) return none;
-  return limit > used ? limit - used : 0;
+  const Bytes kept = used - std::min(used, number_behind(dropped, (folder + "memory.stat").c_str()));
+  return limit > kept ? limit - kept : 0;
 }
 
 /// What a limit like that of `ulimit -v` leaves of the address space.
@@ -47,8 +59,8 @@ Bytes available_memory() noexcept {
       if (key == "MemAvailable:" && info >> kib) available = kib * 1024;
       info.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
     }
-    const Bytes second = left_of_limit("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current");
-    const Bytes first = left_of_limit("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes");
+    const Bytes second = left_of_limit("/sys/fs/cgroup/", "memory.max", "memory.current", "inactive_file");
+    const Bytes first = left_of_limit("/sys/fs/cgroup/memory/", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file");
     return std::min({available, first, second, left_of_address_space()});
   } catch (...) {
     return std::numeric_limits<Bytes>::max();
