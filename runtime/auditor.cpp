@@ -38,6 +38,7 @@ template <class F>
 void walk(const Topology& topology, NodeId from, RouteView route, F&& f) {
   NodeId at = from;
   for (const Leg& leg : route) {
+    if (leg.hops == 0) continue;
     if (topology.wiring(leg.dimension) == Wiring::complete) {
       f(ChannelKey{at, leg.dimension, leg.hops});
       at = *topology.neighbour(at, leg.dimension, leg.hops);

@@ -36,9 +36,17 @@ constexpr std::size_t most_named_waiters = 8;
 /// Groups of nodes that a worker takes on at a time, at most.
 constexpr std::uint64_t groups_at_once = 16;
 
+/// What no host has: products stop there, so that sums of a few of them do not overflow either.
+constexpr Bytes out_of_reach = Bytes{1} << 60U;
+
+Bytes times(Bytes a, Bytes b) noexcept {
+  Bytes product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? out_of_reach : std::min(product, out_of_reach);
+}
+
 }  // namespace
 
-MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes) {
+MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes, unsigned workers) {
   const Topology& topology = machine.topology;
   const Bytes nodes = topology.nodes();
   const Bytes slots = static_cast<Bytes>(topology.channel_slots());
@@ -46,12 +54,14 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
   const Bytes link = machine.contention == Contention::share ? detail::SharedLinks::bytes_each() : detail::ExclusiveLinks::bytes_each();
   constexpr Bytes usual_frame = 384;
   MemoryEstimate estimate;
-  estimate.payload = blocks * detail::BlockStore::stride_for(placement.longest());
-  estimate.blocks = blocks * detail::BlockStore::slot_overhead(placement) + nodes * placement.buckets() * detail::BlockStore::bucket_overhead;
+  const Bytes longest = std::min(placement.longest(), out_of_reach);
+  const Bytes block_slots = blocks + detail::BlockStore::spare_slots(blocks, longest, workers);
+  estimate.payload = times(block_slots, detail::BlockStore::stride_for(longest));
+  estimate.blocks = times(block_slots, detail::BlockStore::slot_overhead(placement)) + times(nodes * detail::BlockStore::bucket_overhead, placement.buckets());
   estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * (link + sizeof(detail::ChannelEntry)) + detail::ArrivalFlags::bytes_each(slots)) +
                    2 * ActiveSet::bytes_for(topology.nodes());
   estimate.flight = 2 * (nodes * 64 + placement.initial_total() * 8);
-  estimate.programs = program_bytes;
+  estimate.programs = std::min(program_bytes, out_of_reach);
   return estimate;
 }
 
@@ -62,13 +72,15 @@ class Engine::Impl {
         placement_{placement},
         options_{std::move(options)},
         topology_{machine_.topology},
-        estimate_{estimate_memory(machine_, placement_, options_.program_bytes)},
+        executor_{make_executor(options_.executor, options_.threads)},
+        estimate_{estimate_memory(machine_, placement_, options_.program_bytes, executor_->workers())},
         limit_{options_.memory_limit > 0 ? options_.memory_limit : available_memory() / 5 * 4} {
     const Clock::time_point start = Clock::now();
     refuse_too_large();
-    executor_ = make_executor(options_.executor, options_.threads);
-    const Bytes most_bytes = std::max<Bytes>(limit_, estimate_.payload + estimate_.blocks + (Bytes{1} << 24U));
-    fabric_ = std::make_unique<Fabric>(machine_, placement_, most_bytes, executor_->workers());
+    // Messages, and copies beyond those wanted: what the limit leaves, and a little where it leaves next to nothing.
+    constexpr Bytes least_spare = Bytes{1} << 24U;
+    const Bytes spare = std::min(limit_ - estimate_.total() + estimate_.flight + least_spare, out_of_reach);
+    fabric_ = std::make_unique<Fabric>(machine_, placement_, spare, executor_->workers());
     nodes_ = detail::Region<Node>(topology_.nodes());
     world_ = {&machine_, fabric_.get(), 0};
     executor_->run([&](unsigned part) {
@@ -98,17 +110,17 @@ class Engine::Impl {
       const Clock::time_point run_start = Clock::now();
       emulate(result);
       result.run_s = seconds_since(run_start);
+      total(result);
+      if (result.violations.empty() && !result.interrupted && options_.verify) {
+        const Clock::time_point verify_start = Clock::now();
+        result.wrong = verify(placement_, fabric_->store(), options_.seed, *executor_);
+        result.verify_s = seconds_since(verify_start);
+        result.verified = !result.wrong && !result.hang;
+      }
     } catch (...) {
       destroy_programs();
       fabric_->sweep();
       throw;
-    }
-    total(result);
-    if (result.violations.empty() && !result.interrupted && options_.verify) {
-      const Clock::time_point verify_start = Clock::now();
-      result.wrong = verify(placement_, fabric_->store(), options_.seed, *executor_);
-      result.verify_s = seconds_since(verify_start);
-      result.verified = !result.wrong && !result.hang;
     }
     destroy_programs();
     if (!result.violations.empty() || result.interrupted || result.hang) fabric_->sweep();
@@ -136,12 +148,24 @@ class Engine::Impl {
                        std::to_string(placement_.longest()) + " bytes needs " + bytes_text(estimate_.total()) + " (blocks " + bytes_text(estimate_.payload) +
                        ", their bookkeeping " + bytes_text(estimate_.blocks) + ", nodes " + bytes_text(estimate_.nodes) + ", messages " + bytes_text(estimate_.flight) +
                        ", programs " + bytes_text(estimate_.programs) + ") and " + bytes_text(limit_) + " may be used; ";
-    if (rest < limit_) {
-      text += "blocks of at most " + std::to_string((limit_ - rest) / blocks / 64 * 64) + " bytes would fit";
+    if (const Bytes fitting = fitting_bytes(rest, blocks); fitting > 0) {
+      text += "blocks of at most " + std::to_string(fitting) + " bytes would fit";
     } else {
       text += "choose a smaller shape: without any payload it needs " + bytes_text(rest);
     }
     throw InputError(text);
+  }
+
+  /// The longest blocks for which there is room beside `rest`; 0 if for none.
+  Bytes fitting_bytes(Bytes rest, std::uint64_t blocks) const {
+    if (rest >= limit_) return 0;
+    Bytes fitting = 0;
+    for (Bytes too_long = (limit_ - rest) / blocks + 1; too_long - fitting > 1;) {
+      const Bytes bytes = fitting + (too_long - fitting) / 2;
+      const std::uint64_t slots = blocks + detail::BlockStore::spare_slots(blocks, bytes, executor_->workers());
+      (times(slots, detail::BlockStore::stride_for(bytes)) <= limit_ - rest ? fitting : too_long) = bytes;
+    }
+    return fitting;
   }
 
   void prepare(const std::function<Program(Node&)>& start) {
@@ -151,10 +175,11 @@ class Engine::Impl {
     executor_->run([&](unsigned part) { fabric_->clear_tables(part, parts()); });
     executor_->run([&](unsigned part) {
       Worker& w = fabric_->workers()[part];
+      NodeId rank = part_begin(part);
       try {
-        for (NodeId rank = part_begin(part); rank < part_begin(part + 1); ++rank) prepare_node(w, rank, start);
+        for (; rank < part_begin(part + 1); ++rank) prepare_node(w, rank, start);
       } catch (...) {
-        w.failure = std::current_exception();
+        w.fail(rank);
       }
     });
     throw_failure();
@@ -249,7 +274,9 @@ class Engine::Impl {
     const std::uint64_t items = by_node ? active_nodes_.size() : groups_.size();
     const std::uint64_t most = by_node ? std::max<std::uint64_t>(1, items) : groups_at_once;
     if (workers.size() == 1 || not_worth_a_barrier(expected)) {
-      for (std::uint64_t item = 0; item < items; item += most) run_items(by_node, item, std::min(item + most, items), workers[0]);
+      failing(workers[0], [&] {
+        for (std::uint64_t item = 0; item < items; item += most) run_items(by_node, item, std::min(item + most, items), workers[0]);
+      });
       fabric_->store().fence();
       return;
     }
@@ -261,16 +288,28 @@ class Engine::Impl {
     executor_->share([&, by_node, batch](unsigned worker) {
       Worker& w = workers[worker];
       // First its own share, the same nodes in every step as long as all are active; then what the others have left.
-      for (std::size_t i = 0; i < workers.size(); ++i) {
-        Worker& owner = workers[(worker + i) % workers.size()];
-        while (true) {
-          const std::uint64_t from = owner.cursor.fetch_add(batch, std::memory_order_relaxed);
-          if (from >= owner.share_end) break;
-          run_items(by_node, from, std::min(from + batch, owner.share_end), w);
+      failing(w, [&] {
+        for (std::size_t i = 0; i < workers.size(); ++i) {
+          Worker& owner = workers[(worker + i) % workers.size()];
+          while (true) {
+            const std::uint64_t from = owner.cursor.fetch_add(batch, std::memory_order_relaxed);
+            if (from >= owner.share_end) break;
+            run_items(by_node, from, std::min(from + batch, owner.share_end), w);
+          }
         }
-      }
+      });
       fabric_->store().fence();
     });
+  }
+
+  /// Does a worker's part of a step. What is thrown there outside of programs (no memory for what they have sent) ends the run like what they throw.
+  template <class F>
+  static void failing(Worker& w, F&& part_of_step) noexcept {
+    try {
+      part_of_step();
+    } catch (...) {
+      w.fail();
+    }
   }
 
   /// A step of a few microseconds is done before other workers have noticed it. Only a guess at speed: the result is the same.
@@ -343,9 +382,10 @@ class Engine::Impl {
   void end_program(Node& node, Worker& w) {
     ++w.ended;
     if (NodeDoor::program(node) == nullptr) return;  // without an error
-    if (!w.failure || node.rank() < w.failed_node) {
-      w.failure = Program::Handle::from_address(NodeDoor::program(node)).promise().error();
-      w.failed_node = node.rank();
+    try {
+      std::rethrow_exception(Program::Handle::from_address(NodeDoor::program(node)).promise().error());
+    } catch (...) {
+      w.fail(node.rank());
     }
     destroy_program(node, w);
   }
@@ -358,6 +398,9 @@ class Engine::Impl {
       if (w.failure && (first == nullptr || w.failed_node < first->failed_node)) first = &w;
     }
     if (first != nullptr) std::rethrow_exception(first->failure);
+    if (fabric_->out_of_memory()) {
+      throw RunError("step " + std::to_string(fabric_->now()) + ": a send found no room within the memory limit, and its program went on; raise --memory");
+    }
   }
 
   /// True if a rule was broken: the violations of the earliest step are then in the result.
@@ -376,8 +419,11 @@ class Engine::Impl {
         return std::tie(a.node, a.offence, a.text) < std::tie(b.node, b.offence, b.text);
       });
     }
-    TORUS_ASSERT(suspect || suspect_receives == !result.violations.empty());
-    return suspect || suspect_receives;
+    if (!suspect && !suspect_receives) return false;
+    if (result.violations.empty()) {
+      throw RunError("step " + std::to_string(fabric_->now()) + ": a message was not delivered although it breaks no rule; this is an error of the engine");
+    }
+    return true;
   }
 
   StepRecord gather_record() {
@@ -479,12 +525,12 @@ class Engine::Impl {
   const Placement placement_;
   RunOptions options_;
   const Topology& topology_;
+  std::unique_ptr<Executor> executor_;
   const MemoryEstimate estimate_;
   const Bytes limit_;
   const Bytes cache_ = last_level_cache();
   double allocation_s_ = 0;
 
-  std::unique_ptr<Executor> executor_;
   std::unique_ptr<Fabric> fabric_;
   detail::Region<Node> nodes_;
   World world_;

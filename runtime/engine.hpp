@@ -63,7 +63,8 @@ struct Hang {
 };
 
 struct RunResult {
-  // What happened. Reproducible: the same for every executor and number of threads.
+  // What happened. Reproducible: the same for every executor and number of threads. (After a violation, what the channels carried depends on which of the
+  // messages that met was first.)
   std::uint64_t steps = 0;       ///< barriers crossed, until all programs had ended
   std::uint64_t busy_steps = 0;  ///< of them, with a message
   std::uint64_t messages = 0;
@@ -108,23 +109,27 @@ struct MemoryEstimate {
   Bytes programs = 0;  ///< what the algorithm says it allocates
   Bytes total() const noexcept { return payload + blocks + nodes + flight + programs; }
 };
-MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes = 0);
+/// workers: of the executor; each keeps some free slots at hand. Programs that send much more than one message a node and step, or many blocks that their
+/// receivers hold already, need more than this says; such a run ends with a RunError when it comes to the memory limit.
+MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes = 0, unsigned workers = 1);
 
 /// An emulated machine with its blocks in place; runs programs on it.
 ///
 /// Deterministic: a program gives one result and one trace, whatever the executor and the number of threads. An exception thrown by a program
-/// ends the run after its step; the lowest node's is rethrown.
+/// ends the run after its step; the lowest node's is rethrown. So does one that a send throws (RunError: no memory for the message), caught or not.
 class Engine {
  public:
-  /// Allocates everything a run needs. Throws InputError, before anything is allocated, if that is more than the memory limit.
+  /// Allocates everything a run needs. Throws InputError, before anything is allocated, if that is more than the memory limit; RunError if the system
+  /// starts fewer threads than asked for.
   Engine(const Machine& machine, const Placement& placement, RunOptions options);
   ~Engine();
   Engine(Engine&&) noexcept;
 
-  /// Runs start(node) on every node to the end. May be called again: each run starts with fresh blocks and nodes.
+  /// Runs start(node) on every node to the end. May be called again: each run starts with fresh blocks and nodes. start is called by all workers at once,
+  /// for different nodes. Throws what start or a program throws. Not from within a program, and not from two threads at once.
   RunResult run(const std::function<Program(Node&)>& start);
 
-  /// A node's copy of a block after the last run; empty if it does not hold it. For tests and tools.
+  /// A node's copy of a block after the last run; empty if it does not hold it. The rank must be a node's. For tests and tools.
   std::span<const std::byte> bytes(NodeId node, BlockId id) const;
 
  private:

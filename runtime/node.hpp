@@ -106,7 +106,7 @@ class Node {
   void send(std::initializer_list<Leg> route, std::span<const BlockId> blocks, std::initializer_list<Word> header) {
     world_->network->send(*this, {route.begin(), route.size()}, blocks, {header.begin(), header.size()}, false);
   }
-  /// To a node, by the shortest route in the machine's routing order (ties on rings go +).
+  /// To a node, by the shortest route in the machine's routing order (ties on rings go +). Throws InputError if there is no such node.
   void send(NodeId destination, std::span<const BlockId> blocks, std::span<const Word> header = {}) {
     send(RouteView(shortest_route(topology(), rank_, destination, machine().routing)), blocks, header);
   }

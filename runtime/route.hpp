@@ -31,6 +31,7 @@ inline std::int32_t hops_of(const Topology& topology, const Leg& leg) noexcept {
 }
 
 /// The shortest route from one node to another, dimensions in the given order, ties on rings +. O(dimensions).
+/// Throws InputError if there is no node `to`.
 Route shortest_route(const Topology& topology, NodeId from, NodeId to, std::span<const Dimension> order);
 
 }  // namespace torus

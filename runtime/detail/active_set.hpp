@@ -52,6 +52,11 @@ class ActiveSet {
     });
   }
 
+  /// Forgets all, also where a step has been left half way. One thread.
+  void clear() noexcept {
+    for (Region<std::uint8_t>* bytes : {&nodes_, &groups_, &upper_}) std::memset(bytes->data(), 0, bytes->size());
+  }
+
   /// Calls f(node) for the active nodes of a group, ascending, and forgets them. One thread a group.
   template <class F>
   void take_nodes(std::uint32_t group, F&& f) {

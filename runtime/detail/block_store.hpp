@@ -2,12 +2,15 @@
 /// The bytes of all blocks, and which node holds which.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +19,7 @@
 #endif
 
 #include "runtime/block.hpp"
+#include "runtime/detail/memory_budget.hpp"
 #include "runtime/detail/region.hpp"
 #include "runtime/error.hpp"
 
@@ -45,24 +49,26 @@ class BlockStore {
   /// Bookkeeping a slot, and a bucket.
   static std::size_t slot_overhead(const Placement& placement) noexcept { return placement.one_block_a_bucket() ? 0 : sizeof(Facts); }
   static constexpr std::size_t bucket_overhead = 4;
+  /// Slots that a run uses beyond the blocks that nodes hold in the end: those on their way, and those that workers have at hand.
+  static std::uint64_t spare_slots(std::uint64_t blocks, Bytes longest, unsigned workers) noexcept { return 2 * chunk_for(blocks, longest, workers) * workers; }
 
-  /// expected: slots that a run needs; more are given as long as they fit in `most_bytes`, for programs that send what is held already.
-  BlockStore(const Placement& placement, std::uint64_t expected, Bytes most_bytes, unsigned workers)
+  /// blocks: that nodes hold in the end. Further copies, of programs that send what is held already, draw from the budget, which must outlive this.
+  BlockStore(const Placement& placement, std::uint64_t blocks, MemoryBudget& budget, unsigned workers)
       : placement_{&placement},
+        budget_{&budget},
         buckets_{placement.buckets()},
         chained_{!placement.one_block_a_bucket()},
         stride_{stride_for(placement.longest())},
-        chunk_{std::max<std::uint64_t>(1, std::min<std::uint64_t>((std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_, 64), expected / (std::uint64_t{8} * workers) + 1))},
+        slot_bytes_{std::max<std::size_t>(1, stride_ + slot_overhead(placement))},
+        chunk_{chunk_for(blocks, placement.longest(), workers)},
         stocks_(workers),
         shares_(workers + 1) {
-    const std::uint64_t most = std::min<std::uint64_t>(0xfffffffeU, most_bytes / std::max<std::size_t>(1, stride_ + slot_overhead(placement)));
-    capacity_ = most + 1;  // address space only
-    if (capacity_ < expected) throw InputError(std::to_string(expected) + " blocks: a run holds at most 4294967294; choose a smaller shape or fewer segments");
-    expected_ = std::min(expected + 2 * chunk_ * workers + 1, capacity_);
-    for (unsigned i = 0; i <= workers; ++i) shares_[i].begin = 1 + (expected_ - 1) * i / workers;
-    for (unsigned i = 0; i <= workers; ++i) shares_[i].end = i < workers ? shares_[i + 1].begin : capacity_;
-    bytes_ = Region<std::byte>(capacity_ * stride_);
-    if (chained_) facts_ = Region<Facts>(capacity_);
+    constexpr std::uint64_t most = 0xfffffffe;
+    if (blocks > most) throw InputError(std::to_string(blocks) + " blocks: a run holds at most 4294967294; choose a smaller shape or fewer segments");
+    expected_ = std::min(blocks + spare_slots(blocks, placement.longest(), workers), most) + 1;
+    for (unsigned i = 0; i < workers; ++i) shares_[i] = {1 + (expected_ - 1) * i / workers, 1 + (expected_ - 1) * (i + 1) / workers};
+    reserve(std::min(expected_ + budget.granted() / slot_bytes_, most + 1));
+    shares_[workers] = {expected_, capacity_};
     table_ = Region<Slot>(std::size_t{placement.nodes()} * buckets_);
   }
 
@@ -103,8 +109,29 @@ class BlockStore {
     Slot fresh = 0;
     Slot fresh_end = 0;
     std::vector<Slot> freed;
+    std::uint64_t freed_slots() const noexcept { return static_cast<std::uint64_t>(top - base); }
   };
   Stock& stock(unsigned worker) noexcept { return stocks_[worker]; }
+  /// Shares freed slots out again where they have piled up: a worker whose nodes drop what another's send would else collect them without end. One thread,
+  /// between two steps.
+  void level() {
+    std::uint64_t all = 0, most = 0;
+    for (const Stock& stock : stocks_) {
+      all += stock.freed_slots();
+      most = std::max(most, stock.freed_slots());
+    }
+    const std::uint64_t mean = all / stocks_.size();
+    if (most <= mean + 4 * chunk_) return;
+    auto poor = stocks_.begin();
+    for (Stock& rich : stocks_) {
+      while (rich.freed_slots() > mean + 1) {
+        while (poor->freed_slots() >= mean) {
+          if (++poor == stocks_.end()) return;
+        }
+        give_back(*poor, *--rich.top);
+      }
+    }
+  }
 
   /// The slot in which a node holds a block; 0 if it does not.
   Slot find(NodeId node, BlockId id) const noexcept {
@@ -255,10 +282,36 @@ class BlockStore {
  private:
   /// Slots in order, given to a worker before those of others: so it finds in its cache, and its part of the memory, what it used in the last run.
   struct alignas(64) Share {
+    Share() = default;
+    Share& operator=(std::pair<std::uint64_t, std::uint64_t> range) noexcept {
+      std::tie(begin, end) = range;
+      next.store(begin, std::memory_order_relaxed);
+      return *this;
+    }
     std::atomic<std::uint64_t> next{0};
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
   };
+
+  /// Slots that a worker takes from a share at a time.
+  static std::uint64_t chunk_for(std::uint64_t blocks, Bytes longest, unsigned workers) noexcept {
+    const std::uint64_t of_a_quarter_mebibyte = (std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_for(longest), 64);
+    return std::max<std::uint64_t>(1, std::min(of_a_quarter_mebibyte, blocks / (std::uint64_t{8} * workers) + 1));
+  }
+  /// Address space for so many slots, or for fewer, but all that are expected, where the process may not have so much of it.
+  void reserve(std::uint64_t slots) {
+    while (true) {
+      try {
+        bytes_ = Region<std::byte>(slots * stride_);
+        if (chained_) facts_ = Region<Facts>(slots);
+        capacity_ = slots;
+        return;
+      } catch (const std::bad_alloc&) {
+        if (slots == expected_) throw;
+        slots = std::max(expected_, slots / 2);
+      }
+    }
+  }
 
   /// The next slot of a bucket.
   Slot after(Slot slot) const noexcept { return chained_ ? facts_[slot].next : 0; }
@@ -276,15 +329,17 @@ class BlockStore {
     const std::size_t workers = stocks_.size();
     for (std::size_t i = 0; i <= workers; ++i) {
       Share& share = shares_[i < workers ? (own + i) % workers : workers];
-      if (share.next.load(std::memory_order_relaxed) >= share.end) continue;
+      const std::uint64_t next = share.next.load(std::memory_order_relaxed);
+      if (next >= share.end) continue;
+      if (i == workers && !budget_->take(chunk_ * slot_bytes_)) continue;
       const std::uint64_t first = share.next.fetch_add(chunk_, std::memory_order_relaxed);
       if (first >= share.end) continue;
       stock.fresh = static_cast<Slot>(first);
       stock.fresh_end = static_cast<Slot>(std::min(first + chunk_, share.end));
       return;
     }
-    throw RunError("the blocks held and in flight need more than the " + std::to_string(capacity_ * stride_) +
-                   " bytes granted: the program makes more copies than nodes want; raise --memory or release blocks");
+    budget_->refuse("the blocks held and in flight need more than the " + std::to_string(expected_ - 1) + " places of " + std::to_string(stride_) +
+                    " bytes that were reckoned, and the memory limit allows no more: the program makes more copies than nodes want; raise --memory or release blocks");
   }
 
   /// Stores past the cache: for payloads that nobody reads again soon and that would only push out what is read. Targets are 64-byte aligned.
@@ -323,13 +378,15 @@ class BlockStore {
   }
 
   const Placement* placement_;
+  MemoryBudget* budget_;
   std::uint32_t buckets_;
   bool chained_;
   bool streaming_ = false;
   std::size_t stride_;
+  std::size_t slot_bytes_;  // with its bookkeeping
   std::uint64_t chunk_;
   std::uint64_t capacity_ = 0;
-  std::uint64_t expected_ = 0;
+  std::uint64_t expected_ = 0;  // slots, and slot 0
   Region<std::byte> bytes_;
   Region<Facts> facts_;
   Region<Slot> table_;  // nodes x buckets

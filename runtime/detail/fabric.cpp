@@ -13,7 +13,7 @@ constexpr std::size_t links_kept_near = std::size_t{2} << 20U;
 
 }  // namespace
 
-Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_bytes, unsigned workers)
+Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes spare, unsigned workers)
     : placement_{placement},
       topology_{machine.topology},
       dimensions_{static_cast<std::uint32_t>(topology_.dimensions())},
@@ -26,9 +26,10 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes most_by
       hops_only_{packet_ && !shared_ && placement.uniform()},
       one_block_{placement.initial_total() == 1 && placement.one_block_a_bucket() ? std::optional(placement.in_bucket(0)) : std::nullopt},
       workers_(workers),
-      store_(placement, std::max(placement.initial_total(), placement.wanted_total()), most_bytes, workers),
+      budget_(spare),
+      store_(placement, std::max(placement.initial_total(), placement.wanted_total()), budget_, workers),
       channels_(machine),
-      messages_(std::size_t{2} * workers, most_bytes),
+      messages_(std::size_t{2} * workers, budget_),
       arrived_(topology_.nodes(), slots_) {
   for (std::uint32_t i = 0; i < workers; ++i) {
     workers_[i].index = i;
@@ -77,6 +78,7 @@ void Fabric::begin_run() {
   next_active_ = &active_[1];
   arrived_.begin_step(0);
   ones_ = false;
+  budget_.refill();
   store_.clear();
   for (Worker& w : workers_) w.begin_run();
 }
@@ -94,6 +96,7 @@ void Fabric::begin_step() {
     if (std::exchange(w.bundled, false)) ones = false;
   }
   ones_ = ones && unique_;
+  store_.level();
 }
 
 void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
@@ -109,11 +112,7 @@ void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
 }
 
 void Fabric::sweep() {
-  std::vector<std::uint32_t> groups;
-  for (ActiveSet& set : active_) {
-    set.take_groups(groups);
-    for (const std::uint32_t group : groups) set.take_nodes(group, [](NodeId) {});
-  }
+  for (ActiveSet& set : active_) set.clear();
   if (shared_) shared_links_.clear();
   else links_->clear();
 }
@@ -223,9 +222,11 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   const Bytes bytes = block_bytes_;
   const Step now = now_;
   MessageArena& arena = *w.arena;
+  // Forgotten first: where there is no room for one of them the run ends, and nothing may be posted twice.
+  const Passing* const end = std::exchange(w.passing_end, w.passing.data());
   Slot spare = store_.take(*w.stock);
   std::uint64_t digest = 0;
-  for (const Passing* p = w.passing.data(); p != w.passing_end; ++p) {
+  for (const Passing* p = w.passing.data(); p != end; ++p) {
     const auto id = static_cast<BlockId>(MessageArena::only_block(*p->brought));
     const std::uint64_t step_and_source = MessageArena::step_and_source(now, p->brought->destination());
     const std::uint32_t bucket = MessageArena::first_bucket(*p->brought);
@@ -239,8 +240,7 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   }
   store_.give_back(*w.stock, spare);
   w.digest += digest;
-  w.single_blocks += static_cast<std::uint64_t>(w.passing_end - w.passing.data());
-  w.passing_end = w.passing.data();
+  w.single_blocks += static_cast<std::uint64_t>(end - w.passing.data());
 }
 
 /// One block over one leg, from anywhere.
@@ -284,7 +284,7 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   settle(w);
   if (store_.find(w.rank(), id) == 0) not_held(w, id);
   const Leg leg = MessageArena::leg_of(leg_word);
-  const RouteView legs(&leg, leg.hops == 0 ? 0U : 1U);
+  const RouteView legs(&leg, idle(leg) ? 0U : 1U);
   w.arena->allocate(w.step_and_source, w.rank(), block_bytes_, legs, {&id, 1}, {});
 }
 

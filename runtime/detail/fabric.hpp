@@ -16,6 +16,7 @@
 #include "runtime/detail/block_store.hpp"
 #include "runtime/detail/channel_table.hpp"
 #include "runtime/detail/links.hpp"
+#include "runtime/detail/memory_budget.hpp"
 #include "runtime/detail/message_arena.hpp"
 #include "runtime/detail/region.hpp"
 #include "runtime/detail/worker.hpp"
@@ -28,7 +29,8 @@ namespace torus::detail {
 /// empties the in-channels of one node. All of it may go on for different nodes on different workers at once, between two barriers.
 class Fabric final : public Network {
  public:
-  Fabric(const Machine& machine, const Placement& placement, Bytes most_bytes, unsigned workers);
+  /// spare: bytes that messages may take, and further copies of blocks than nodes hold in the end.
+  Fabric(const Machine& machine, const Placement& placement, Bytes spare, unsigned workers);
 
   /// Builds part `part` of `parts`, each on its own worker; made() when all are.
   void make(unsigned part, unsigned parts);
@@ -60,6 +62,8 @@ class Fabric final : public Network {
   /// Messages sent in this step or the one before, in no particular order.
   std::vector<const Message*> messages_of(Step step) const;
   bool shares_channels() const noexcept { return shared_; }
+  /// A message or a block found no room in this run, and its sender was told so.
+  bool out_of_memory() const noexcept { return budget_.exhausted(); }
   /// Adds up what shared channels carried in the present step; returns the most messages on one.
   std::uint64_t share_channels(const std::vector<const Message*>& messages, StepRecord& record);
 
@@ -184,7 +188,9 @@ class Fabric final : public Network {
   std::uint32_t out_slot(Leg leg) const noexcept;
   std::uint32_t long_hop_slot(Leg leg) const noexcept;
   Path follow_hop(Worker& w, NodeId source, const Leg& leg);
-  static RouteView moving_legs(RouteView route, std::vector<Leg>& scratch);
+  /// A leg that moves nothing, and that a route means the same without.
+  bool idle(const Leg& leg) const noexcept { return leg.hops == 0 && leg.dimension >= 0 && leg.dimension < topology_.dimensions(); }
+  RouteView moving_legs(RouteView route, std::vector<Leg>& scratch) const;
   Path follow(Worker& w, NodeId source, RouteView legs);
   Path follow_any(Worker& w, NodeId source, RouteView legs);
 
@@ -218,6 +224,7 @@ class Fabric final : public Network {
   const bool hops_only_;                 // send_one() may serve
   const std::optional<BlockId> one_block_;  // where there is only one
   std::vector<Worker> workers_;
+  MemoryBudget budget_;
   mutable BlockStore store_;             // adopting late changes only when, not what
   ChannelTable channels_;
   MessageMemory messages_;

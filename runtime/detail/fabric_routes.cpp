@@ -36,10 +36,10 @@ Fabric::Path Fabric::follow_hop(Worker& w, NodeId source, const Leg& leg) {
   return path;
 }
 
-/// The route without legs of 0 hops.
-RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) {
+/// The route without legs of 0 hops; those of dimensions that there are not stay, for the auditor.
+RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) const {
   scratch.clear();
-  std::copy_if(route.begin(), route.end(), std::back_inserter(scratch), [](const Leg& leg) { return leg.hops != 0; });
+  std::copy_if(route.begin(), route.end(), std::back_inserter(scratch), [this](const Leg& leg) { return !idle(leg); });
   return scratch;
 }
 

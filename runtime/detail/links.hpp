@@ -85,7 +85,7 @@ class ExclusiveLinks {
 class SharedLinks {
  public:
   static constexpr std::size_t depth = shared_queue_depth;
-  static constexpr std::size_t bytes_each() noexcept { return 2 * (sizeof(Queue) + 16); }
+  static constexpr std::size_t bytes_each() noexcept { return 2 * (sizeof(Queue) + 16 + sizeof(std::unique_ptr<Queue>)) + 16; }  // and two sums
 
   SharedLinks() = default;
   explicit SharedLinks(std::size_t channels) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runtime/detail/digest.hpp"
+#include "runtime/detail/memory_budget.hpp"
 #include "runtime/detail/region.hpp"
 #include "runtime/error.hpp"
 #include "runtime/message.hpp"
@@ -22,14 +23,15 @@ namespace torus::detail {
 class MessageArena {
  public:
   MessageArena() = default;
-  /// Of cache lines.
-  explicit MessageArena(std::span<std::byte> memory) noexcept : begin_{memory.data()}, next_{begin_}, end_{begin_ + memory.size()} {}
+  /// Of cache lines; how many of them it uses is paid for from the budget, in pieces.
+  MessageArena(std::span<std::byte> memory, MemoryBudget& budget) noexcept
+      : begin_{memory.data()}, next_{begin_}, end_{begin_}, limit_{begin_ + memory.size()}, budget_{&budget} {}
 
   /// A message from a node, ready but for its buckets and slots. bytes: all that it weighs.
   [[gnu::always_inline]] inline Message* allocate(std::uint64_t step_and_source, NodeId destination, Bytes bytes, RouteView legs,
                                                   std::span<const BlockId> blocks, std::span<const Word> header) {
     const std::size_t size = size_of(blocks.size(), legs.size(), header.size());
-    if (static_cast<std::size_t>(end_ - next_) < size) [[unlikely]] refuse(size);
+    if (static_cast<std::size_t>(end_ - next_) < size) [[unlikely]] extend(size);
     auto* m = new (std::exchange(next_, next_ + size)) Message;
     m->destination_ = destination;
     m->header_words_ = static_cast<std::uint32_t>(header.size());
@@ -51,7 +53,7 @@ class MessageArena {
   /// A message of one block over one leg, ready but for its bucket and slot: exactly one cache line.
   [[gnu::always_inline]] inline Message* allocate_one(std::uint64_t step_and_source, NodeId destination, Bytes bytes, BlockId id, std::uint64_t leg) {
     static_assert(sizeof(Message) == 40 && sizeof(Leg) == 8);
-    if (next_ == end_) [[unlikely]] refuse(64);  // both are at a cache line
+    if (next_ == end_) [[unlikely]] extend(64);  // both are at a cache line
     std::byte* const line = std::exchange(next_, next_ + 64);
     return write_one(line, step_and_source, destination, bytes, id, leg);
   }
@@ -80,8 +82,10 @@ class MessageArena {
     return digest_of_one(step_and_source, bytes, leg, id);
   }
 
-  /// Forgets all messages; keeps the memory.
+  /// Forgets all messages; keeps what is paid for.
   void clear() noexcept { next_ = begin_; }
+  /// The same, and what is paid for: the budget has been refilled.
+  void begin_run() noexcept { next_ = end_ = begin_; }
 
   template <class F>
   void for_each(F&& f) const {
@@ -149,22 +153,33 @@ class MessageArena {
     return m;
   }
 
-  [[gnu::cold, gnu::noinline]] void refuse(std::size_t size) const {
-    throw RunError("the messages of a step need " + std::to_string(static_cast<std::size_t>(next_ - begin_) + size) + " bytes of a worker, which may use " +
-                   std::to_string(end_ - begin_) + "; raise --memory or send smaller bundles");
+  /// Makes room for a message, and some more.
+  [[gnu::cold, gnu::noinline]] void extend(std::size_t size) {
+    constexpr std::size_t piece = std::size_t{1} << 18U;
+    const std::size_t lacking = size - static_cast<std::size_t>(end_ - next_);
+    const auto left = static_cast<std::size_t>(limit_ - end_);
+    std::size_t more = std::min(std::max(lacking, piece), left);
+    if (more >= lacking && !budget_->take(more)) more = budget_->take(lacking) ? lacking : 0;
+    if (more < lacking) {
+      budget_->refuse("the messages of a step need more than the " + std::to_string(end_ - begin_) + " bytes that a worker has for them, by " +
+                      std::to_string(lacking) + ", and the memory limit allows no more; raise --memory or send smaller bundles");
+    }
+    end_ += more;
   }
 
   std::byte* begin_ = nullptr;
   std::byte* next_ = nullptr;
-  std::byte* end_ = nullptr;
+  std::byte* end_ = nullptr;    // of what is paid for
+  std::byte* limit_ = nullptr;  // of the address space
+  MemoryBudget* budget_ = nullptr;
 };
 
 /// The memory of all arenas: in one piece, so that 32 bits say in which cache line of it a message begins. Address space only, until it is used.
 class MessageMemory {
  public:
-  /// most_bytes: that an arena may use; less where the process may not have so much address space.
-  MessageMemory(std::size_t arenas, Bytes most_bytes) {
-    for (Bytes share = std::min<Bytes>(most_bytes, addressable / arenas); memory_.size() == 0; share /= 2) {
+  /// Each arena may use the whole budget, which must outlive them; less where the process may not have so much address space.
+  MessageMemory(std::size_t arenas, MemoryBudget& budget) : budget_{&budget} {
+    for (Bytes share = std::min<Bytes>(budget.granted(), addressable / arenas); memory_.size() == 0; share /= 2) {
       pitch_ = static_cast<std::size_t>(share) / small * small + small;
       try {
         memory_ = Region<std::byte>(arenas * pitch_);
@@ -175,7 +190,7 @@ class MessageMemory {
     for (std::size_t i = 0; i < arenas; ++i) memory_.on_small_pages(i * pitch_, small);
   }
 
-  MessageArena arena(std::size_t i) noexcept { return MessageArena({memory_.data() + i * pitch_, pitch_}); }
+  MessageArena arena(std::size_t i) noexcept { return MessageArena({memory_.data() + i * pitch_, pitch_}, *budget_); }
 
   /// The lines' places are told from here.
   const std::byte* first_line() const noexcept { return memory_.data(); }
@@ -184,6 +199,7 @@ class MessageMemory {
   static constexpr std::size_t small = std::size_t{1} << 21U;  // a huge page would be more than most machines' messages need
   static constexpr Bytes addressable = (Bytes{1} << 38U) - (Bytes{1} << 34U);
 
+  MemoryBudget* budget_;
   std::size_t pitch_ = 0;
   Region<std::byte> memory_;
 };

@@ -52,9 +52,10 @@ class Region {
 
   /// Makes the kernel provide part `part` of `parts` of the first `count` values now, so that no page fault falls into the timed run.
   void populate(std::size_t count, unsigned part, unsigned parts) {
-    const std::size_t pages = round_up(count * sizeof(T)) / huge_page_or_all();
-    const std::size_t from = pages * part / parts * huge_page_or_all();
-    const std::size_t to = pages * (part + 1) / parts * huge_page_or_all();
+    const std::size_t unit = count * sizeof(T) >= huge_page ? huge_page : 4096;
+    const std::size_t units = (count * sizeof(T) + unit - 1) / unit;
+    const std::size_t from = units * part / parts * unit;
+    const std::size_t to = units * (part + 1) / parts * unit;
     if (from >= to) return;
     auto* first = reinterpret_cast<volatile char*>(data_) + from;
     if (::madvise(const_cast<char*>(first), to - from, MADV_POPULATE_WRITE) == 0) return;
@@ -67,7 +68,6 @@ class Region {
     const std::size_t unit = bytes >= huge_page ? huge_page : 4096;
     return (bytes + unit - 1) / unit * unit;
   }
-  std::size_t huge_page_or_all() const noexcept { return bytes_ >= huge_page ? huge_page : 4096; }
 
   T* data_ = nullptr;
   std::size_t bytes_ = 0;

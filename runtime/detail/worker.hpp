@@ -104,8 +104,8 @@ struct alignas(128) Worker {
   bool suspect = false;                  // a message of this step breaks a rule
   bool suspect_receives = false;         // a node got more messages of the last step than it has ports
   std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held
-  NodeId failed_node = 0;                // lowest node whose program threw
   std::exception_ptr failure;
+  NodeId failed_node = 0;                // the lowest node with a failure; meaningful if there is one
   const Message* const no_block = MessageArena::no_block();
   MessageArena* arena = nullptr;         // of the present step
   MessageArena arenas[2];                // of even and odd steps
@@ -134,6 +134,14 @@ struct alignas(128) Worker {
     no_arrivals.room = {no_block};
   }
 
+  /// Ends the run after its step with the exception being handled, thrown while a node ran; of several nodes' the lowest one's counts.
+  void fail(NodeId node) {
+    if (failure && failed_node <= node) return;
+    failure = std::current_exception();
+    failed_node = node;
+  }
+  void fail() { fail(rank()); }
+
   /// Forgets the last run; keeps the memory.
   void begin_run() {
     step = {};
@@ -141,7 +149,7 @@ struct alignas(128) Worker {
     copied = bundled = suspect = suspect_receives = false;
     violations.clear();
     failure = nullptr;
-    for (MessageArena& each : arenas) each.clear();
+    for (MessageArena& each : arenas) each.begin_run();
     passing_end = passing.data();
     sent.clear();
     channels.cut(0);

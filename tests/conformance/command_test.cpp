@@ -228,6 +228,11 @@ TEST_CASE("under a limit of the address space small runs work and large ones are
   CHECK(refused.status == 2);
   CHECK(lines(refused.err) == 1);
   CHECK(refused.err.find("would fit") != std::string::npos);
+  const support::Ended threadless = limited("run broadcast --on 4x4 --threads 1000");
+  CAPTURE(threadless.err);
+  CHECK(threadless.status == 1);
+  CHECK(lines(threadless.err) == 1);
+  CHECK(threadless.err.find("threads 1000") != std::string::npos);
 }
 #endif
 
