@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -18,29 +19,69 @@ namespace torus {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
+constexpr int most_links = 40;  // as many as the kernel follows
+
+bool is_link(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+/// The folder that a path's last name stands in, without links.
+std::filesystem::path folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code ignored;
+  return std::filesystem::canonical(folder.empty() ? "." : folder, ignored);
+}
+
+/// Whether a path is a link of /proc: behind one is an open file, which may have no name or another by now.
+bool names_open_file(const std::string& path) { return is_link(path) && folder_of(path).string().starts_with("/proc/"); }
+
+/// The file that a path leads to, which need not be there: a link is written through and stays. /dev/stdout leads to /proc/self/fd/1.
+std::string followed(std::string path) {
+  for (int links = 0; links < most_links && is_link(path) && !names_open_file(path); ++links) {
+    const std::filesystem::path at = path;
+    std::error_code error;
+    const std::filesystem::path to = std::filesystem::read_symlink(at, error);
+    if (error) break;
+    path = (at.parent_path() / to).string();
+  }
+  return path;
+}
+
+/// A descriptor of what is at a path, to be written to as it is. Our own descriptors are copied: opened anew, they would start at their file's
+/// beginning again.
+int open_as_it_is(const std::string& path) {
+  if (names_open_file(path) && folder_of(path) == "/proc/" + std::to_string(::getpid()) + "/fd") {
+    int number = -1;
+    const std::string name = std::filesystem::path(path).filename().string();
+    std::from_chars(name.data(), name.data() + name.size(), number);
+    return ::fcntl(number, F_DUPFD_CLOEXEC, 0);
+  }
+  return ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+}
 
 }  // namespace
 
 /// The open file, its buffer and its compressor.
 class OutputFile::Sink {
  public:
-  explicit Sink(std::string path) : path_{std::move(path)} {
+  explicit Sink(std::string path) : path_{std::move(path)}, target_{followed(path_)} {
     if (path_.empty()) throw InputError("file '': it must have a name; for instance out.json");
+    if (path_ == "-") throw InputError("file '-': it must be a name; standard output is /dev/stdout, a file that is called so ./-");
     struct stat status {};
-    const bool there = ::stat(path_.c_str(), &status) == 0;
+    const bool there = ::stat(target_.c_str(), &status) == 0;
+    if (!there && errno != ENOENT) refuse(errno);
     if (there && S_ISDIR(status.st_mode))
       throw InputError("file '" + path_ + "': it is a folder; name a file in it, for instance " + path_ + "/out");
-    if (there && !S_ISREG(status.st_mode)) {
-      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    direct_ = there && (!S_ISREG(status.st_mode) || names_open_file(target_));
+    if (!direct_ && there && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0) refuse(errno);
+    if (direct_) {
+      descriptor_ = open_as_it_is(target_);
     } else {
       open_new();
     }
-    if (descriptor_ < 0) {
-      const int error = errno;
-      temporary_.clear();
-      throw InputError("file '" + path_ + "': it cannot be written (" + std::generic_category().message(error) +
-                       "); choose a folder that is there and yours");
-    }
+    if (descriptor_ < 0) refuse(errno);
+    if (!direct_ && there) keep_rights(status);
     if (path_.ends_with(".gz")) {
       compressing_ = true;
       compressed_.resize(buffer_bytes);
@@ -72,18 +113,24 @@ class OutputFile::Sink {
     const int descriptor = descriptor_;
     descriptor_ = -1;
     if (::close(descriptor) != 0) fail(errno);
-    if (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);
+    if (!temporary_.empty() && std::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
     temporary_.clear();
   }
 
   const std::string& path() const noexcept { return path_; }
 
  private:
-  std::string temporary_name() const { return path_ + ".part-" + std::to_string(::getpid()); }
+  [[noreturn]] void refuse(int error) {
+    temporary_.clear();
+    throw InputError("file '" + path_ + "': it cannot be written (" + std::generic_category().message(error) +
+                     "); choose a folder that is there and yours");
+  }
+
+  std::string temporary_name() const { return target_ + ".part-" + std::to_string(::getpid()); }
 
   void open_new() {
 #ifdef O_TMPFILE
-    std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+    std::filesystem::path folder = std::filesystem::path(target_).parent_path();
     if (folder.empty()) folder = ".";
     descriptor_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
     nameless_ = descriptor_ >= 0 && ::access(own_link().c_str(), F_OK) == 0;
@@ -92,6 +139,12 @@ class OutputFile::Sink {
 #endif
     temporary_ = temporary_name();
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
+
+  /// The file takes the place of one that was there: it is nobody's who could not read that one.
+  void keep_rights(const struct stat& status) {
+    [[maybe_unused]] const int ignored = ::fchown(descriptor_, status.st_uid, status.st_gid);  // only root can, and only root must
+    ::fchmod(descriptor_, status.st_mode & 07777U);
   }
 
   /// By which a file without a name can be given one.
@@ -106,7 +159,8 @@ class OutputFile::Sink {
   }
 
   [[noreturn]] void fail(int error) {
-    throw RunError("file '" + path_ + "': writing it failed (" + std::generic_category().message(error) + "); nothing is left of it");
+    throw RunError("file '" + path_ + "': writing it failed (" + std::generic_category().message(error) + ")" +
+                   (direct_ ? "" : "; nothing is left of it"));
   }
 
   void flush(int mode) {
@@ -148,7 +202,9 @@ class OutputFile::Sink {
     temporary_.clear();
   }
 
-  std::string path_;
+  std::string path_;       // as it was given
+  std::string target_;     // where it leads
+  bool direct_ = false;    // written to as it is, without a name of its own
   std::string temporary_;  // empty: nothing to rename or to remove
   bool nameless_ = false;  // until commit()
   int descriptor_ = -1;

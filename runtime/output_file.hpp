@@ -10,11 +10,12 @@
 
 namespace torus {
 
-/// Compresses (gzip) where the name ends in .gz. What is there already and is no regular file (/dev/full, a pipe) is written to directly.
+/// Compresses (gzip) where the name ends in .gz. A link is written through and stays; a file that is there already keeps its mode. What is no regular
+/// file (/dev/full, a pipe) and what is open already (/dev/stdout, /dev/fd/3) is written to directly.
 /// Not for several threads at once.
 class OutputFile {
  public:
-  /// Throws InputError if the file cannot be made there.
+  /// Throws InputError if the file cannot be made there, if the path is empty, or if it is `-`.
   explicit OutputFile(std::string path);
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;

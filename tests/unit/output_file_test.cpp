@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <csignal>
+#include <filesystem>
 
 #include "runtime/error.hpp"
 #include "tests/support/catch.hpp"
@@ -74,6 +75,64 @@ TEST_CASE("a file that is written anew keeps its old text until the commit", "[u
   CHECK(support::text_of_file(path) == "new");
 }
 
+TEST_CASE("a link is written through and stays, whether or not its target is there", "[unit]") {
+  const support::Folder folder;
+  for (const bool there : {true, false}) {
+    CAPTURE(there);
+    if (there) folder.write("target", "old");
+    std::filesystem::create_symlink("target", folder.file("relative"));
+    std::filesystem::create_symlink(folder.file("relative"), folder.file("link"));
+    OutputFile file(folder.file("link"));
+    file.write("new");
+    file.commit();
+    CHECK(std::filesystem::is_symlink(folder.file("link")));
+    CHECK(std::filesystem::is_symlink(folder.file("relative")));
+    CHECK(std::filesystem::symlink_status(folder.file("target")).type() == std::filesystem::file_type::regular);
+    CHECK(support::text_of_file(folder.file("target")) == "new");
+    CHECK(folder.files() == 3);
+    for (const char* name : {"target", "relative", "link"}) std::filesystem::remove(folder.file(name));
+  }
+}
+
+TEST_CASE("what is open already is written to behind what it holds, and the link to it stays", "[unit]") {
+  const support::Folder folder;
+  const int descriptor = ::open(folder.file("open").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  REQUIRE(descriptor >= 0);
+  REQUIRE(::write(descriptor, "before ", 7) == 7);
+  std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(descriptor), folder.file("link"));
+  for (const std::string& path : {folder.file("link"), "/dev/fd/" + std::to_string(descriptor)}) {
+    OutputFile file(path);
+    file.write("new ");
+    file.commit();
+  }
+  REQUIRE(::write(descriptor, "after", 5) == 5);
+  ::close(descriptor);
+  CHECK(std::filesystem::is_symlink(folder.file("link")));
+  CHECK(support::text_of_file(folder.file("open")) == "before new new after");
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("links that lead round are wrong inputs", "[unit]") {
+  const support::Folder folder;
+  std::filesystem::create_symlink("b", folder.file("a"));
+  std::filesystem::create_symlink("a", folder.file("b"));
+  CHECK_THROWS_AS(OutputFile(folder.file("a")), InputError);
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a file that is written anew keeps its mode", "[unit]") {
+  const support::Folder folder;
+  using std::filesystem::perms;
+  const std::string path = folder.write("a.txt", "old");
+  for (const perms mode : {perms::owner_read | perms::owner_write, perms::owner_all | perms::group_all | perms::others_all}) {
+    std::filesystem::permissions(path, mode);
+    OutputFile file(path);
+    file.write("new");
+    file.commit();
+    CHECK(std::filesystem::status(path).permissions() == mode);
+  }
+}
+
 TEST_CASE("a name that ends in .gz is compressed", "[unit]") {
   const support::Folder folder;
   OutputFile file(folder.file("a.gz"));
@@ -95,6 +154,7 @@ TEST_CASE("a folder that is not there, a folder for a file and an empty name are
   CHECK_THROWS_AS(OutputFile(folder.file("none/a.txt")), InputError);
   CHECK_THROWS_AS(OutputFile(folder.file("")), InputError);
   CHECK_THROWS_AS(OutputFile(""), InputError);
+  CHECK_THROWS_AS(OutputFile("-"), InputError);
 }
 
 TEST_CASE("a full disk is an error of the run", "[unit]") {
