@@ -27,8 +27,8 @@ Refusal of_shape_but_square(std::string_view algorithm, const Machine& machine) 
 
 Refusal of_segments(std::string_view algorithm, const Request& request) {
   if (request.segments <= 1) return std::nullopt;
-  return std::string(algorithm) + " sends the message whole and gains nothing by segments: --segments " + std::to_string(request.segments) +
-         " should be left out or be 1";
+  return std::string(algorithm) + " cuts the message by a rule of its own, or not at all: --segments " +
+         std::to_string(request.segments) + " should be left out";
 }
 
 std::string cube(Dimension dimensions, std::uint64_t side) {

@@ -19,7 +19,7 @@ Refusal of_switching(std::string_view algorithm, const Machine& machine, Switchi
 Refusal of_ports_but_all(std::string_view algorithm, const Machine& machine);
 /// The shape is no torus with equal sides.
 Refusal of_shape_but_square(std::string_view algorithm, const Machine& machine);
-/// The user wants the message cut in segments, and the algorithm sends it whole.
+/// The user says in how many segments to cut the message, and the algorithm does not ask: it sends it whole, or cuts it by a rule of its own.
 Refusal of_segments(std::string_view algorithm, const Request& request);
 
 /// `8x8x8`: a torus of equal sides, as the command line reads it.
