@@ -92,8 +92,13 @@ class Blocks {
 class Held {
  public:
   Held(std::uint64_t nodes, std::uint64_t blocks) : blocks_{blocks} {
-    const auto words = static_cast<std::uint64_t>(static_cast<double>(nodes) * static_cast<double>(blocks) / 64.0) + 1;
-    if (words <= available_memory() / 4 / 8) bits_.reset(static_cast<std::uint64_t*>(std::calloc(words, 8)));
+    if (bits_fit(nodes, blocks)) bits_.reset(static_cast<std::uint64_t*>(std::calloc(words(nodes, blocks), 8)));
+  }
+
+  /// Bytes for the pairs of the start, one a block.
+  static double bytes_at_first(std::uint64_t nodes, std::uint64_t blocks) {
+    constexpr double in_a_set = 64;  // a list's node, its share of the table of buckets, and of the old table while that grows
+    return static_cast<double>(blocks) * (bits_fit(nodes, blocks) ? 1.0 / 8 : in_a_set);
   }
 
   bool has(std::uint64_t node, std::uint64_t block) const {
@@ -109,6 +114,12 @@ class Held {
   }
 
  private:
+  static std::uint64_t words(std::uint64_t nodes, std::uint64_t blocks) {
+    const double pairs = static_cast<double>(nodes) * static_cast<double>(blocks);
+    return pairs < 0x1p63 ? static_cast<std::uint64_t>(pairs / 64) + 1 : std::numeric_limits<std::uint64_t>::max();
+  }
+  static bool bits_fit(std::uint64_t nodes, std::uint64_t blocks) { return words(nodes, blocks) <= available_memory() / 4 / 8; }
+
   struct Free {
     void operator()(std::uint64_t* p) const noexcept { std::free(p); }
   };
@@ -192,12 +203,12 @@ class Judge::Bench {
   static std::uint64_t check_room(const Topology& topology, const Blocks& blocks) {
     const double wanted =
         static_cast<double>(topology.nodes()) * (sizeof(NodeCount) + static_cast<double>(topology.channel_slots()) * sizeof(Channel)) +
-        static_cast<double>(blocks.count()) / 8;
+        Held::bytes_at_first(topology.nodes(), blocks.count());
     const Bytes available = available_memory();
     if (wanted > 0.8 * static_cast<double>(available)) {
       throw InputError("trace of " + topology.text() + ": judging it takes " +
                        bytes_text(wanted < 1e19 ? static_cast<Bytes>(wanted) : std::numeric_limits<Bytes>::max()) + " of memory and " +
-                       bytes_text(available) + " are available; use a smaller machine");
+                       bytes_text(available) + " are available; use a smaller machine or fewer segments");
     }
     return blocks.count();
   }

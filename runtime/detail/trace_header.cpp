@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "runtime/error.hpp"
+#include "runtime/host_memory.hpp"
 
 namespace torus::detail {
 namespace {
@@ -41,6 +42,11 @@ class HeaderParser {
         lines_.refuse("the header's 'sources' name a node twice; name each once");
       }
     } else {
+      // Twice, for the judge has them too.
+      if (const Bytes all = Bytes{topology.nodes()} * 2 * sizeof(NodeId), available = available_memory(); all > available / 5 * 4) {
+        lines_.refuse("the header names no 'sources', so that all " + std::to_string(topology.nodes()) + " nodes are: listing them takes " +
+                      bytes_text(all) + " of memory and " + bytes_text(available) + " are available; use a smaller machine");
+      }
       header.sources.resize(topology.nodes());
       std::iota(header.sources.begin(), header.sources.end(), 0);
     }
@@ -73,7 +79,7 @@ class HeaderParser {
                      parse_contention(word("contention", "forbid")), std::move(routing));
     } catch (const InputError& error) {
       if (std::string_view(error.what()).find(" line 1: ") != std::string_view::npos) throw;
-      lines_.refuse(std::string("the header's ") + error.what());
+      lines_.refuse(std::string("the header describes no machine: ") + error.what());
     }
   }
 

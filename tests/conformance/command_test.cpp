@@ -234,6 +234,25 @@ TEST_CASE("under a limit of the address space small runs work and large ones are
   CHECK(lines(threadless.err) == 1);
   CHECK(threadless.err.find("threads 1000") != std::string::npos);
 }
+
+TEST_CASE("a trace whose header asks for more memory than there is, is refused in one line", "[conformance]") {
+  const auto header = [](const char* shape, const std::string& rest) {
+    return std::string(R"({"format":"torus-trace","version":1,"shape":)") + shape + R"(,"ports":1,"switching":"packet",)" + rest + "}\n";
+  };
+  const support::Folder folder;
+  for (const std::string& text : {header("[8,8]", R"("collective":"multinode-broadcast","segments":20000000)"),
+                                  header("[8,8]", R"("collective":"multinode-broadcast","segments":2000000000)"),
+                                  header("[128,128]", R"("collective":"total-exchange")"),
+                                  header("[2147483647]", R"("collective":"broadcast","sources":[0])"),
+                                  header("[2147483647]", R"("collective":"allgather")")}) {
+    const support::Ended ended = support::run_program(
+        "/bin/sh", {.arguments = {"-c", "ulimit -v 1500000; exec \"$0\" \"$@\"", TORUS_PROGRAM, "verify", folder.write("t", text)}});
+    CAPTURE(text, ended.err);
+    CHECK(ended.status == 2);
+    CHECK(lines(ended.err) == 1);
+    CHECK(ended.err.find("are available; use a smaller machine") != std::string::npos);
+  }
+}
 #endif
 
 TEST_CASE("SIGINT and SIGTERM end a run at its next step and leave no file behind", "[conformance]") {
