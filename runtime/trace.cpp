@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 namespace torus {
@@ -31,17 +32,9 @@ void append_list(std::string& line, const Integers& values) {
   line += ']';
 }
 
-/// A JSON string. Names are plain words, but a user's algorithm may be called anything.
+/// A JSON string. Names are plain words, but a user's algorithm may be called anything: what is no UTF-8 is replaced, as JSON has no way to say it.
 void append_quoted(std::string& line, std::string_view text) {
-  line += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') line += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      fmt::format_to(std::back_inserter(line), "\\u{:04x}", static_cast<unsigned>(c));
-    else
-      line += c;
-  }
-  line += '"';
+  line += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void append_message(std::string& line, const Message& message) {

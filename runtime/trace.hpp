@@ -25,8 +25,8 @@ struct TraceHeader {
   std::string collective;       ///< broadcast, multinode-broadcast, total-exchange, scatter, gather or allgather
   std::vector<NodeId> sources;  ///< ascending
   std::uint32_t segments = 1;
-  Bytes block_bytes = 0;  ///< of the shortest block
-  std::string algorithm;
+  Bytes block_bytes = 0;  ///< of the shortest block: that of a message is bytes/segments rounded down, which does not tell the bytes
+  std::string algorithm;  ///< UTF-8; else the wrong bytes are replaced
   std::uint64_t seed = 0;
 };
 

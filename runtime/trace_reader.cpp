@@ -41,6 +41,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   bool number_integer(std::int64_t value) override {
     if (unknown()) return true;
     if (key_ == Key::path && depth_ == 3) return leg_value(value);
+    if (value == 0) return number_unsigned(0);  // -0 is none the less
     return wrong(std::string("'") + words(key_) + "' is " + std::to_string(value) + "; it must not be negative");
   }
   bool number_unsigned(std::uint64_t value) override {

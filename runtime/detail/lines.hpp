@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
-struct gzFile_s;
+struct z_stream_s;
 
 namespace torus::detail {
 
@@ -27,10 +28,23 @@ class Lines {
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
+  /// Makes the buffer longer, unless the file has ended.
   void more();
+  void read();
+  void inflate();
+  [[noreturn]] void refuse_next(const std::string& why);
+
+  struct EndInflation {
+    void operator()(z_stream_s* stream) const noexcept;
+  };
 
   std::string name_;
-  gzFile_s* file_ = nullptr;
+  int descriptor_ = -1;
+  std::string chunk_;  // as it is in the file
+  std::string_view left_;  // of the chunk
+  bool begun_ = false;
+  std::unique_ptr<z_stream_s, EndInflation> zlib_;  // none: the file is plain
+  bool in_member_ = false;                          // of the compressed file, which may have several, one behind the other
   std::string buffer_;
   std::size_t first_ = 0;
   bool ended_ = false;

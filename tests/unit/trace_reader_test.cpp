@@ -188,6 +188,39 @@ TEST_CASE("a compressed trace that is cut off or damaged is refused", "[unit]") 
   std::string damaged = whole;
   for (std::size_t i = damaged.size() / 2; i < damaged.size() / 2 + 20; ++i) damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
   CHECK(!complaint_about(folder.write("damaged.gz", damaged)).empty());
+  for (const char* garbage : {"x", "garbage behind the end", "\x1f", "\x1f\x8b"}) {
+    CAPTURE(garbage);
+    CHECK(!complaint_about(folder.write("longer.gz", whole + garbage)).empty());
+  }
+}
+
+TEST_CASE("a compressed trace may be several compressed files one behind the other", "[unit]") {
+  const support::Folder folder;
+  const std::string message = R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})";
+  std::string all;
+  for (const std::string& text : {header + "\n" + message.substr(0, 20), message.substr(20) + "\n", message + "\n"}) {
+    gzFile file = gzopen(folder.file("part.gz").c_str(), "wb");
+    gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+    gzclose(file);
+    all += support::text_of_file(folder.file("part.gz"));
+  }
+  TraceReader reader(folder.write("t.gz", all));
+  TraceMessage read;
+  CHECK(reader.next(read));
+  CHECK(reader.next(read));
+  CHECK(!reader.next(read));
+}
+
+TEST_CASE("a number below zero is refused, and minus nothing is nothing", "[unit]") {
+  CHECK(complaint_about_text(header + "\n" + R"({"step":-0,"src":-0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[-0]})").empty());
+  CHECK(complaint_about_text(header + "\n" + R"({"step":-7,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})").find("'step' is -7; it must not be negative") !=
+        std::string::npos);
+}
+
+TEST_CASE("a header of a shape that there cannot be says what is wrong with it", "[unit]") {
+  std::string text = header;
+  text.replace(text.find("[3,4]"), 5, "[0,4]");
+  CHECK(complaint_about_text(text).find("the header describes no machine: an extent of 0: it must be at least 1") != std::string::npos);
 }
 
 TEST_CASE("a folder and a file that is not there are refused", "[unit]") {

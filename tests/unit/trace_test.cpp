@@ -107,3 +107,13 @@ TEST_CASE("what is read back is what the header was", "[unit]") {
   CHECK(header.algorithm == "x");
   CHECK(header.seed == 18446744073709551615U);
 }
+
+TEST_CASE("an algorithm may be called anything: what no JSON can say is replaced", "[unit]") {
+  const support::Folder folder;
+  const Machine machine(Topology::parse("4"), 2, Switching::wormhole);
+  const auto read_back = [&](const std::string& name) {
+    return TraceReader(folder.write("t", to_json_line({machine, "broadcast", {0}, 1, 1, name, 1}))).header().algorithm;
+  };
+  for (const char* name : {"plain", "\"quoted\" \\ \n \x01", "h\xc3\xbc" "bsch"}) CHECK(read_back(name) == name);
+  CHECK(read_back("a\xff" "b") == "a\xef\xbf\xbd" "b");
+}
