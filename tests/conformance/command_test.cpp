@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 /// The command from outside: what it reports, writes and judges, and how it ends.
+#include <sys/stat.h>
+
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "algorithms/catalogue.hpp"
 #include "tests/support/catch.hpp"
@@ -270,6 +274,42 @@ TEST_CASE("SIGINT and SIGTERM end a run at its next step and leave no file behin
     CHECK(lines(ended.err) == 1);
     CHECK(folder.files() == 0);
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+  }
+}
+
+TEST_CASE("a signal during a repetition leaves no CSV, does not count that repetition and says which it was", "[conformance]") {
+  const support::Folder folder;
+  const support::Ended ended = support::run_program(
+      TORUS_PROGRAM,
+      {.arguments = words("run total-exchange --on 6x6 --algorithm a2 --bytes 8 --executor serial --repeat 1000000 --json --csv " + folder.file("c")),
+       .after = std::chrono::milliseconds(1500)});
+  CAPTURE(ended.err);
+  CHECK(ended.status == 1);
+  CHECK(lines(ended.err) == 1);
+  CHECK(folder.files() == 0);
+  const Json json = Json::parse(ended.out);
+  CHECK(json["verified"] == false);
+  const auto counted = json["repeat"]["runs"].get<std::uint64_t>();
+  CHECK(ended.err.find("interrupted in repetition " + std::to_string(counted + 1) + " of 1000000") != std::string::npos);
+}
+
+TEST_CASE("a signal ends at once what nobody can stop step by step, with one line and status 1", "[conformance]") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const support::Folder folder;
+    REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);
+    const int writer = ::open(folder.file("pipe").c_str(), O_RDWR | O_CLOEXEC);  // who never writes
+    std::atomic<bool> over{false};
+    std::thread patience([&] {  // a command that does not hear the signal reads the end of the pipe some time
+      for (int i = 0; i < 600 && !over; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      ::close(writer);
+    });
+    const support::Ended ended = support::run_program(
+        TORUS_PROGRAM, {.arguments = {"verify", folder.file("pipe")}, .after = std::chrono::milliseconds(1500), .signal = signal});
+    over = true;
+    patience.join();
+    CAPTURE(signal, ended.err);
+    CHECK(ended.status == 1);
+    CHECK(ended.err == "torus: interrupted\n");
   }
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/judge.hpp"
 #include "runtime/report.hpp"
 #include "runtime/trace.hpp"
+#include "tools/torus/interrupt.hpp"
 
 namespace torus::command {
 namespace {
@@ -187,8 +188,12 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   run.memory_limit = setting.memory;
   run.program_bytes = setting.plan.table_bytes + setting.plan.node_bytes * setting.machine.topology.nodes();
   run.stop = options.stop;
-  run.on_step = options.on_step;
-  if (!options.trace.empty() || observer || witness) {
+  std::optional<InterruptsAwaited> awaited;  // from the first step on: nobody looks at `stop` before
+  run.on_step = [&](Step step) {
+    if (options.stop != nullptr && !awaited) awaited.emplace();
+    if (options.on_step) options.on_step(step);
+  };
+  if (options.trace || observer || witness) {
     run.on_messages = [&](std::span<const Message* const> messages) {
       if (!first) return;
       if (trace) trace->write_step(messages);
@@ -197,13 +202,16 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
     };
   }
   Engine engine(setting.machine, placement, run);
-  if (!options.trace.empty()) trace.emplace(options.trace, header_of(setting));
+  if (options.trace) trace.emplace(*options.trace, header_of(setting));
 
   Emulation emulation;
   for (unsigned repetition = 0; repetition < options.repeat && !emulation.failure; ++repetition) {
     RunResult result = engine.run(setting.plan.start);
-    emulation.run_s.push_back(result.run_s);
+    emulation.interrupted = result.interrupted;
+    if (!result.interrupted) emulation.run_s.push_back(result.run_s);
     emulation.failure = failure_of(setting, result, options);
+    if (result.interrupted && options.repeat > 1)
+      emulation.failure = fmt::format("interrupted in repetition {} of {}", repetition + 1, options.repeat);
     if (!first && !emulation.failure && result.trace_digest != emulation.result.trace_digest) {
       emulation.failure = fmt::format("repetition {} had another trace digest than the first", repetition + 1);
     }
@@ -212,7 +220,8 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
     if (first) emulation.result = std::move(result);
     first = false;
   }
-  if (trace && !emulation.result.interrupted) trace->commit();
+  awaited.reset();
+  if (trace && !emulation.interrupted) trace->commit();
   if (observer) emulation.loads = observer->loads(emulation.result);
   return emulation;
 }

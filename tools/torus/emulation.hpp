@@ -23,15 +23,16 @@ struct NetworkLoads {
 
 struct Emulation {
   RunResult result;           ///< of the first run
-  std::vector<double> run_s;  ///< of every repetition
+  std::vector<double> run_s;  ///< of every repetition that was not interrupted
+  bool interrupted = false;   ///< the last repetition was
   std::optional<NetworkLoads> loads;
   std::optional<std::string> failure;  ///< one line; none: done and verified
 };
 
 struct EmulationOptions {
-  std::string trace;    ///< file to write; empty: none. It is there, complete, after a run to the end, and else not at all
+  std::optional<std::string> trace;  ///< file to write. It is there, complete, after a run to the end, and else not at all
   unsigned repeat = 1;  ///< timed repetitions; set-up of the engine once
-  const std::atomic<bool>* stop = nullptr;
+  const std::atomic<bool>* stop = nullptr;  ///< looked at after every step; signals are awaited as long
   std::function<void(Step)> on_step;
   std::optional<std::uint64_t> digest;  ///< the trace digest that it must have
   /// Have the judge of traces look at every message too, and hold the bytes against the plan's prediction and all against the lower bounds.

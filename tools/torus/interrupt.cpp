@@ -1,27 +1,44 @@
 // SPDX-License-Identifier: MIT
 #include "tools/torus/interrupt.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <string_view>
 
 namespace torus::command {
 namespace {
 
-std::atomic<bool> flag{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch what needs no lock");
+std::atomic<bool> flag{false}, ending{false};
+std::atomic<int> awaiting{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "a signal handler may only touch what needs no lock");
 
-void raise_flag(int) { flag.store(true); }
+void interrupt(int) {
+  if (awaiting.load() > 0 && !flag.exchange(true)) return;
+  while (ending.exchange(true)) ::pause();  // another thread is about to end the process: some senders send twice
+  // Files have no name before they are complete: nothing is left behind.
+  constexpr std::string_view line = "torus: interrupted\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());  // there is nobody left to tell
+  ::_exit(1);
+}
 
 }  // namespace
 
 void catch_interrupts() {
   struct sigaction action {};
-  action.sa_handler = raise_flag;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  action.sa_handler = interrupt;
+  action.sa_flags = SA_RESTART;
+  sigaddset(&action.sa_mask, SIGINT);
+  sigaddset(&action.sa_mask, SIGTERM);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
 
 const std::atomic<bool>& interrupted() noexcept { return flag; }
+
+InterruptsAwaited::InterruptsAwaited() noexcept { awaiting.fetch_add(1); }
+InterruptsAwaited::~InterruptsAwaited() { awaiting.fetch_sub(1); }
 
 }  // namespace torus::command

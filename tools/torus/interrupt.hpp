@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: MIT
-/// Ctrl-C and SIGTERM: a flag that runs look at between steps.
+/// Ctrl-C and SIGTERM: a flag for work that looks at it; they end all other work at once.
 #pragma once
 
 #include <atomic>
 
 namespace torus::command {
 
-/// Catches SIGINT and SIGTERM from now on; the second one ends the process at once, as it would have without us. Ignores SIGPIPE, so that a
-/// closed pipe is an error of a write and not the end.
+/// Handles SIGINT and SIGTERM from now on: while an InterruptsAwaited lives, the first one raises interrupted(); any other ends the process at once,
+/// with one line and exit status 1. Ignores SIGPIPE, so that a closed pipe is an error of a write and not the end.
 void catch_interrupts();
 
-/// True after the first SIGINT or SIGTERM.
+/// True after a SIGINT or SIGTERM that was awaited.
 const std::atomic<bool>& interrupted() noexcept;
+
+/// Says that somebody looks at interrupted() every few moments, as long as it lives. Make none before work that nobody can stop, and let none
+/// outlive the looking: a signal would go unheard.
+class InterruptsAwaited {
+ public:
+  InterruptsAwaited() noexcept;
+  ~InterruptsAwaited();
+  InterruptsAwaited(const InterruptsAwaited&) = delete;
+  InterruptsAwaited& operator=(const InterruptsAwaited&) = delete;
+};
 
 }  // namespace torus::command

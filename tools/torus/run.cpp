@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -24,8 +25,7 @@ namespace {
 struct RunArguments {
   std::string collective;
   SettingOptions setting;
-  std::string trace, csv;
-  std::optional<std::string> repeat, digest;
+  std::optional<std::string> trace, csv, repeat, digest;
   bool judge = false;
   bool json = false;
 };
@@ -40,6 +40,16 @@ std::uint64_t parse_digest(const std::string& text) {
   return digest;
 }
 
+void refuse_one_file_for_two(const std::optional<std::string>& trace, const std::optional<std::string>& csv) {
+  const auto same = [&] {
+    std::error_code unknown;
+    return *trace == *csv || std::filesystem::weakly_canonical(*trace, unknown) == std::filesystem::weakly_canonical(*csv, unknown);
+  };
+  if (trace && csv && same()) {
+    throw InputError(fmt::format("--csv '{}': it is the file that --trace writes; for instance --csv {}.csv", *csv, *csv));
+  }
+}
+
 int run(const RunArguments& arguments) {
   const Collective collective = parse_collective(arguments.collective);
   const Setting setting = make_setting(collective, arguments.setting, catalogue());
@@ -50,11 +60,12 @@ int run(const RunArguments& arguments) {
   options.stop = &interrupted();
   if (arguments.repeat) options.repeat = static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000));
   if (arguments.digest) options.digest = parse_digest(*arguments.digest);
-  if (options.repeat > 1 && !options.trace.empty()) {
+  if (options.repeat > 1 && options.trace) {
     throw InputError(fmt::format("--repeat {}: a run that writes a trace is no timed run; leave out --repeat or --trace", options.repeat));
   }
+  refuse_one_file_for_two(arguments.trace, arguments.csv);
   std::optional<OutputFile> csv;
-  if (!arguments.csv.empty()) csv.emplace(arguments.csv);
+  if (arguments.csv) csv.emplace(*arguments.csv);
   options.on_step = [&](Step step) {
     if (!progress.due()) return;
     const std::uint64_t steps = std::max<std::uint64_t>(setting.plan.steps, step);
@@ -64,7 +75,7 @@ int run(const RunArguments& arguments) {
 
   const Emulation emulation = emulate(setting, options);
   progress.clear();
-  if (csv && !emulation.result.interrupted) {
+  if (csv && !emulation.interrupted) {
     csv->write(to_csv(setting, emulation));
     csv->commit();
   }

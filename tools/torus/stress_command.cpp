@@ -19,8 +19,7 @@ namespace torus::command {
 namespace {
 
 struct StressArguments {
-  std::optional<std::string> seconds, runs, seed, only, executor, threads;
-  std::string csv;
+  std::optional<std::string> seconds, runs, seed, only, executor, threads, csv;
   bool json = false;
 };
 
@@ -87,10 +86,13 @@ int run_stress(const StressArguments& arguments) {
     if (progress.due()) progress.show(line);
   };
   std::optional<OutputFile> csv;
-  if (!arguments.csv.empty()) csv.emplace(arguments.csv);
+  if (arguments.csv) csv.emplace(*arguments.csv);
 
   tell_what_crashed();
-  const StressOutcome outcome = stress(options);
+  const StressOutcome outcome = [&] {
+    const InterruptsAwaited awaited;
+    return stress(options);
+  }();
   progress.clear();
   if (csv && !outcome.interrupted) {
     for (const auto& line : table_of(outcome, false)) csv->write(csv_line(line));

@@ -9,7 +9,6 @@
 #include "runtime/figures.hpp"
 #include "runtime/judge.hpp"
 #include "tools/torus/console.hpp"
-#include "tools/torus/interrupt.hpp"
 #include "tools/torus/subcommands.hpp"
 
 namespace torus::command {
@@ -62,7 +61,6 @@ int verify(const VerifyArguments& arguments) {
   Progress progress;
   TraceMessage message;
   while (reader.next(message) && judge.message(message)) {
-    if (interrupted()) throw RunError(fmt::format("interrupted at line {}", reader.line()));
     if (progress.due()) progress.show(fmt::format("line {}", grouped(reader.line())));
   }
   progress.clear();
