@@ -61,6 +61,13 @@ struct NativeMachine {
   int ports = 0;  ///< 0: all
 };
 
+/// Which of the options an algorithm reads that only some do. (--segments is not among them: who sends whole messages refuses it by itself.)
+struct OptionsRead {
+  bool h = false;
+  bool prefix = false;
+  bool chunk = false;
+};
+
 struct Algorithm {
   std::string_view name;        ///< "wang-tseng"
   Collective collective;
@@ -73,6 +80,7 @@ struct Algorithm {
   std::optional<std::string> (*refuses)(const Machine& machine, const Request& request);
   /// For machines and requests that are not refused. May compute tables; the time counts as set-up.
   Plan (*plan)(const Machine& machine, const Request& request);
+  OptionsRead reads = {};
 };
 
 /// All algorithms, by collective, yardsticks first.
@@ -80,6 +88,9 @@ std::span<const Algorithm* const> catalogue() noexcept;
 
 /// The algorithm of that name and collective; none if there is none.
 const Algorithm* find_algorithm(Collective collective, std::string_view name) noexcept;
+
+/// Why not, if the request sets an option that the algorithm does not read: one line that names who reads it; none if it sets no such option.
+std::optional<std::string> unread_option(const Algorithm& algorithm, const Request& request);
 
 /// The least number of steps t with base^t >= value, by integer multiplication. base >= 2, value >= 1.
 constexpr std::uint32_t ceil_log(std::uint64_t base, std::uint64_t value) noexcept {

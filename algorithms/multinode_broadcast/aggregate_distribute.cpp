@@ -131,6 +131,7 @@ const Algorithm aggregate_distribute{
     .native = {},
     .refuses = refuses,
     .plan = plan,
+    .reads = {.h = true, .prefix = true},
 };
 
 }  // namespace torus::multinode

@@ -269,6 +269,7 @@ const Algorithm edst{
     .native = {},  // packet switching would do for the synchronous form, but --chunk asks for more
     .refuses = refuses,
     .plan = plan,
+    .reads = {.chunk = true},
 };
 
 const Algorithm edst_pipelined{
@@ -281,6 +282,7 @@ const Algorithm edst_pipelined{
     .native = {},
     .refuses = refuses_pipelined,
     .plan = plan_pipelined,
+    .reads = {.chunk = true},
 };
 
 }  // namespace torus::multinode

@@ -200,6 +200,7 @@ const Algorithm hierarchical{
     .native = {},
     .refuses = refuses_scatter,
     .plan = plan_scatter,
+    .reads = {.h = true, .prefix = true},
 };
 
 const Algorithm hierarchical_log{
@@ -212,6 +213,7 @@ const Algorithm hierarchical_log{
     .native = {},
     .refuses = refuses_log,
     .plan = plan_log,
+    .reads = {.h = true, .prefix = true},
 };
 
 }  // namespace torus::multinode

@@ -41,6 +41,7 @@ const Algorithm log{
     .native = {},
     .refuses = refuses,
     .plan = plan,
+    .reads = {.h = true},
 };
 
 }  // namespace torus::multinode

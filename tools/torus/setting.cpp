@@ -28,10 +28,14 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   double best = std::numeric_limits<double>::infinity();
   double second = best;
   const Algorithm* runner_up = nullptr;
-  std::string refusal;
+  std::string refusal, unread;  // the first of each kind
   int applicable = 0;
   for (const Algorithm* algorithm : algorithms) {
     if (algorithm->collective != setting.request.collective) continue;
+    if (const auto why_not = unread_option(*algorithm, setting.request)) {
+      unread = unread.empty() ? *why_not : unread;
+      continue;
+    }
     if (const auto why_not = algorithm->refuses(setting.machine, setting.request)) {
       refusal = refusal.empty() ? *why_not : refusal;
       continue;
@@ -41,7 +45,7 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
     const double plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const double time = plan.model_time_s(setting.machine.cost);
     ++applicable;
-    if (time < best) {
+    if (setting.algorithm == nullptr || time < best) {
       second = best;
       runner_up = setting.algorithm;
       best = time;
@@ -55,7 +59,7 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   }
   if (setting.algorithm == nullptr) {
     throw InputError(fmt::format("{} on {}: no algorithm applies; the first says: {}; see `torus list` for what each needs",
-                                 name(setting.request.collective), machine_text(setting.machine), refusal));
+                                 name(setting.request.collective), machine_text(setting.machine), refusal.empty() ? unread : refusal));
   }
   setting.chosen = fmt::format("least predicted model time, {}, of {} that apply here", seconds_text(best), applicable);
   if (runner_up != nullptr) setting.chosen += fmt::format("; next {} with {}", runner_up->name, seconds_text(second));
@@ -189,6 +193,7 @@ Setting make_setting(Collective collective, const SettingOptions& options, std::
     choose(setting, algorithms);
     return setting;
   }
+  if (const auto why_not = unread_option(*named, setting.request)) throw InputError(*why_not);
   if (const auto why_not = named->refuses(setting.machine, setting.request)) throw InputError(*why_not);
   const auto start = std::chrono::steady_clock::now();
   setting.plan = named->plan(setting.machine, setting.request);

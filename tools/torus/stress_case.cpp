@@ -179,7 +179,7 @@ Topology draw_shape(Random& random, std::uint64_t most_nodes) {
 }
 
 std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Request request, const Setting& like) {
-  if (algorithm.refuses(machine, request)) return std::nullopt;
+  if (unread_option(algorithm, request) || algorithm.refuses(machine, request)) return std::nullopt;
   Plan plan = algorithm.plan(machine, request);
   Setting setting{std::move(machine), std::move(request), &algorithm,   std::move(plan), 0, "",
                   like.seed,          like.executor,      like.threads, like.memory};
@@ -197,6 +197,9 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     const std::uint64_t seed = random.next() % 1000;
     std::string sources;
     Request request = draw_request(random, algorithm.collective, machine.topology, budget, seed, sources);
+    if (!algorithm.reads.h) request.h = 0;
+    if (!algorithm.reads.prefix) request.prefix.clear();
+    if (!algorithm.reads.chunk) request.chunk = 0;
     const double nodes = machine.topology.nodes();
     const Setting like{machine, request, &algorithm, {}, 0, "", seed, ExecutorKind::serial, 1, 0, sources};
     auto setting = settle(algorithm, std::move(machine), std::move(request), like);
