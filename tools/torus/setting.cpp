@@ -10,7 +10,9 @@
 
 #include "runtime/error.hpp"
 #include "runtime/figures.hpp"
+#include "runtime/host_memory.hpp"
 #include "tools/torus/notation.hpp"
+#include "tools/torus/room.hpp"
 
 namespace torus::command {
 namespace {
@@ -84,6 +86,11 @@ const Algorithm& named_algorithm(Collective collective, std::string_view wanted,
       !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.empty() ? "flood" : names.front())));
 }
 
+Bytes message_bytes(Collective collective, const SettingOptions& options) {
+  if (options.bytes) return parse_bytes("--bytes", *options.bytes);
+  return collective == Collective::broadcast ? 65536 : collective == Collective::total_exchange ? 64 : 4096;
+}
+
 void refuse_foreign(Collective collective, const char* option, const std::optional<std::string>& value, std::string_view owner) {
   if (value) throw InputError(fmt::format("{} '{}': it is for {}, not for {}; leave it out", option, *value, owner, name(collective)));
 }
@@ -131,8 +138,7 @@ Machine make_machine(const SettingOptions& options, std::string_view default_sha
 Request make_request(Collective collective, const SettingOptions& options, const Topology& topology) {
   Request request;
   request.collective = collective;
-  const Bytes default_bytes = collective == Collective::broadcast ? 65536 : collective == Collective::total_exchange ? 64 : 4096;
-  request.bytes = options.bytes ? parse_bytes("--bytes", *options.bytes) : default_bytes;
+  request.bytes = message_bytes(collective, options);
   const std::uint64_t seed = options.seed ? parse_whole("--seed", *options.seed, 0, std::numeric_limits<std::uint64_t>::max()) : 1;
   if (collective == Collective::total_exchange) {
     if (options.sources && *options.sources != "all") {
@@ -180,15 +186,18 @@ Setting make_setting(Collective collective, const SettingOptions& options, std::
   else if (collective == Collective::total_exchange)
     native.switching = Switching::packet;
   Machine machine = make_machine(options, default_shape(collective), native);
+  const Bytes memory = options.memory ? parse_bytes("--memory", *options.memory) : 0;
+  if (options.memory && memory == 0) throw InputError("--memory '0': a run needs some; for instance 4GiB");
+  const auto refuse_too_large = [&, limit = memory > 0 ? memory : available_memory() / 5 * 4](std::uint64_t sources, std::uint32_t segments) {
+    refuse_what_cannot_fit(collective, machine.topology, message_bytes(collective, options), sources, segments, limit);
+  };
+  refuse_too_large(0, 0);  // before the sources are listed: they may be all nodes
   Request request = make_request(collective, options, machine.topology);
-  Setting setting{std::move(machine), std::move(request), named, {}, 0, "", 1, default_executor, 0, 0};
+  refuse_too_large(request.sources.size(), request.segments);
+  Setting setting{std::move(machine), std::move(request), named, {}, 0, "", 1, default_executor, 0, memory};
   if (options.seed) setting.seed = parse_whole("--seed", *options.seed, 0, std::numeric_limits<std::uint64_t>::max());
   if (options.executor) setting.executor = parse_executor(*options.executor);
   if (options.threads) setting.threads = static_cast<unsigned>(parse_whole("--threads", *options.threads, 1, 1024));
-  if (options.memory) {
-    setting.memory = parse_bytes("--memory", *options.memory);
-    if (setting.memory == 0) throw InputError("--memory '0': a run needs some; for instance 4GiB");
-  }
   if (named == nullptr) {
     choose(setting, algorithms);
     return setting;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+/// Whether a request can fit into memory at all. To be asked before anything is planned: the engine's own reckoning needs the plan and the
+/// placement of all blocks, and where these do not fit either, they take minutes.
+#pragma once
+
+#include <cstdint>
+
+#include "algorithms/catalogue.hpp"
+
+namespace torus::command {
+
+/// Throws InputError if what the nodes must hold in the end takes more than `limit`, whatever the algorithm. `sources` is ignored but by a multi-node
+/// broadcast. Time: O(1).
+/// A message is one block if `segments` is 0, as where the algorithm has the say.
+void refuse_what_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources, std::uint32_t segments,
+                            Bytes limit);
+
+}  // namespace torus::command
