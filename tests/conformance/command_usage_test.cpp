@@ -105,6 +105,26 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "run broadcast --on 4x4 --trace " + folder.file("none/t"),
       "run broadcast --on 4x4 --trace " + folder.file(""),
       "run broadcast --on 4x4 --csv " + folder.file("none/t"),
+      "run broadcast --on 4x4 --trace ''",
+      "run broadcast --on 4x4 --csv ''",
+      "run broadcast --on 4x4 --trace -",
+      "run broadcast --on 4x4 --csv -",
+      "run broadcast --on 4x4 --trace " + folder.file("t") + " --csv " + folder.file("t"),
+      "run broadcast --on 4x4 --trace " + folder.file("t") + " --csv " + folder.file("./t"),
+      "run broadcast --on 2^31 --bytes 16",
+      "run broadcast --on 4x4 --bytes 9223372036854775807",
+      "run multinode-broadcast --on 2^31 --bytes 16",
+      "run multinode-broadcast --on 64x64 --algorithm ring --bytes 1TiB",
+      "run total-exchange --on 300x300 --bytes 1TiB",
+      "run broadcast --on 4x4 --segments 2147483647",
+      "run multinode-broadcast --on 4x4 --h 3",
+      "run multinode-broadcast --on 4x4 --algorithm ring --h 2",
+      "run multinode-broadcast --on 4x4 --algorithm ring --prefix none",
+      "run multinode-broadcast --on 4x4 --algorithm ring --chunk 5",
+      "run multinode-broadcast --on 4x4 --algorithm hierarchical --h 2 --chunk 9",
+      "run multinode-broadcast --on 4x4 --algorithm edst --prefix hash",
+      "run broadcast --ts 1e308",
+      "run broadcast --tc 1.1e6",
       "list everything",
       "list broadcast total-exchange",
       "list --yaml",
@@ -118,6 +138,8 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "bounds --ports 99",
       "stress --only magic",
       "stress --seconds -1",
+      "stress --seconds 0",
+      "stress --seconds 1 --csv ''",
       "stress --seconds soon",
       "stress --runs 0",
       "stress --seed x",
@@ -153,6 +175,14 @@ TEST_CASE("a refusal names the value, the rule and what would do", "[conformance
   says("run broadcast --on 4x4 --source 9,9", {"'9,9'", "0 to 15", "for instance 3,3"});
   says("run broadcast --on 4x4 --ports 5", {"--ports '5'", "1 to 4"});
   says("run multinode-broadcast --prefix global4", {"global4", "did you mean 'global5'"});
+  says("run multinode-broadcast --on 4x4 --expect -1", {"--expect '-1'", "0 to 2147483648", "for instance 1"});
+  says("run multinode-broadcast --on 4x4 --algorithm ring --h 2", {"ring", "--h 2", "leave out", "aggregate-distribute"});
+  says("run multinode-broadcast --on 4x4 --algorithm ring --segments 2", {"ring", "rule of its own", "--segments 2 should be left out"});
+  says("run broadcast --on 4x4 --segments 2147483647", {"--segments 2147483647", "34,359,738,352 blocks", "--segments 268435455 would do"});
+  says("run broadcast --on 4x4 --bytes 9223372036854775807", {"--on 4x4 --bytes 9223372036854775807", "at least 16 EiB", "would fit"});
+  says("run broadcast --on 16x16x16 --algorithm flood --bytes 1152921504606846976", {"--bytes 1048576TiB", "4,096 nodes", "at least 16 EiB"});
+  says("run total-exchange --on 300x300 --bytes 1TiB --memory 1GiB", {"--on 300x300", "1 GiB may be used", "smaller --on"});
+  says("stress --seconds -1", {"--seconds '-1'", "for instance 60"});
   says("run broadcast --on 4x5 --algorithm wang-tseng", {"wang-tseng", "4x5"});
 }
 
@@ -163,5 +193,15 @@ TEST_CASE("help and version are no errors", "[conformance]") {
     CHECK(ended.status == 0);
     CHECK(ended.err.empty());
     CHECK(!ended.out.empty());
+  }
+}
+
+TEST_CASE("an option that only some algorithms read restricts the choice to these", "[conformance]") {
+  CHECK(command("run multinode-broadcast --on 4x4 --bytes 8").out.find("ring (") != std::string::npos);
+  for (const char* option : {"--h 2", "--prefix hash", "--chunk 2"}) {
+    const support::Ended ended = command(std::string("run multinode-broadcast --on 4x4 --bytes 8 ") + option);
+    CAPTURE(option, ended.err);
+    CHECK(ended.status == 0);
+    CHECK(ended.out.find("ring (") == std::string::npos);
   }
 }

@@ -95,11 +95,14 @@ TEST_CASE("a near word is suggested, a far one is not", "[unit]") {
 
 TEST_CASE("numbers are read whole or not at all", "[unit]") {
   CHECK(parse_whole("--seed", "18446744073709551615", 0, 18446744073709551615U) == 18446744073709551615U);
-  CHECK(parse_real("--ts", "1e-6", 0) == 1e-6);
+  CHECK(parse_seconds("--ts", "1e-6") == 1e-6);
   CHECK(parse_routing("1,0,2") == std::vector<Dimension>{1, 0, 2});
   for (const char* bad : {"", "x", "1x", "-1", "nan", "inf", "1e999", "0x1", " 1"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(parse_whole("--seed", bad, 0, 100), InputError);
-    CHECK_THROWS_AS(parse_real("--ts", bad, 0), InputError);
+    CHECK_THROWS_AS(parse_seconds("--ts", bad), InputError);
   }
+  CHECK(parse_seconds("--ts", "1e6") == 1e6);
+  CHECK_THROWS_AS(parse_seconds("--ts", "1.1e6"), InputError);
+  CHECK_THROWS_WITH(parse_real("--expect", "-1", 0, 256, "1"), "--expect '-1': it must be a number from 0 to 256; for instance 1");
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -144,14 +143,16 @@ std::uint64_t parse_whole(std::string_view option, std::string_view text, std::u
   return *value;
 }
 
-double parse_real(std::string_view option, std::string_view text, double least) {
+double parse_real(std::string_view option, std::string_view text, double least, double most, std::string_view example) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < least) {
-    refuse(option, text, fmt::format("it must be a number of at least {}; for instance 1e-6", least));
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most)) {
+    refuse(option, text, fmt::format("it must be a number from {} to {}; for instance {}", least, most, example));
   }
   return value;
 }
+
+double parse_seconds(std::string_view option, std::string_view text) { return parse_real(option, text, 0, 1e6, "1e-6"); }
 
 std::vector<Dimension> parse_routing(std::string_view text) {
   std::vector<Dimension> order;

@@ -21,8 +21,10 @@ std::string bytes_option(Bytes bytes);
 
 /// A whole number from least to most.
 std::uint64_t parse_whole(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most);
-/// A finite number of at least `least`.
-double parse_real(std::string_view option, std::string_view text, double least);
+/// A number from least to most; the example is one that would do.
+double parse_real(std::string_view option, std::string_view text, double least, double most, std::string_view example);
+/// Model seconds: up to 1e6, so that no sum of theirs overflows.
+double parse_seconds(std::string_view option, std::string_view text);
 /// `0,1,2`: dimensions.
 std::vector<Dimension> parse_routing(std::string_view text);
 

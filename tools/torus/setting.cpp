@@ -127,9 +127,9 @@ Machine make_machine(const SettingOptions& options, std::string_view default_sha
     ports = 0;
   }
   CostModel cost;
-  if (options.start_up) cost.start_up_s = parse_real("--ts", *options.start_up, 0);
-  if (options.byte_time) cost.byte_s = parse_real("--tc", *options.byte_time, 0);
-  if (options.hop_time) cost.hop_s = parse_real("--th", *options.hop_time, 0);
+  if (options.start_up) cost.start_up_s = parse_seconds("--ts", *options.start_up);
+  if (options.byte_time) cost.byte_s = parse_seconds("--tc", *options.byte_time);
+  if (options.hop_time) cost.hop_s = parse_seconds("--th", *options.hop_time);
   return Machine(std::move(topology), ports, options.switching ? parse_switching(*options.switching) : native.switching,
                  options.contention ? parse_contention(*options.contention) : native.contention,
                  options.routing ? parse_routing(*options.routing) : std::vector<Dimension>{}, cost);
@@ -167,7 +167,7 @@ Request make_request(Collective collective, const SettingOptions& options, const
     request.segments = static_cast<std::uint32_t>(parse_whole("--segments", *options.segments, 1, most));
   if (options.h) request.h = static_cast<std::uint32_t>(parse_whole("--h", *options.h, 1, most));
   if (options.chunk) request.chunk = static_cast<std::uint32_t>(parse_whole("--chunk", *options.chunk, 1, most));
-  if (options.expect) request.expected_sources = parse_real("--expect", *options.expect, 0);
+  if (options.expect) request.expected_sources = parse_real("--expect", *options.expect, 0, 0x1p31, "1");
   if (options.prefix) {
     if (std::find(prefixes.begin(), prefixes.end(), *options.prefix) == prefixes.end()) {
       throw InputError(fmt::format("--prefix '{}': it must be global5, diag5, global3, diag3, hash or none{}", *options.prefix,

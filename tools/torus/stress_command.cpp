@@ -75,7 +75,7 @@ int run_stress(const StressArguments& arguments) {
   if (arguments.seed) options.seed = parse_whole("--seed", *arguments.seed, 0, std::numeric_limits<std::uint64_t>::max());
   if (arguments.runs) options.runs = parse_whole("--runs", *arguments.runs, 1, std::numeric_limits<std::int64_t>::max());
   if (arguments.seconds)
-    options.seconds = parse_real("--seconds", *arguments.seconds, 0);
+    options.seconds = parse_real("--seconds", *arguments.seconds, 0.001, 1e6, "60");
   else if (!arguments.runs)
     options.seconds = 60;
   if (arguments.executor) options.executor = parse_executor(*arguments.executor);
@@ -122,7 +122,7 @@ Subcommand add_stress(CLI::App& torus) {
   app->add_option("--runs", arguments->runs, "so many runs")->type_name("R");
   app->add_option("--seed", arguments->seed, "default 1")->type_name("N");
   app->add_option("--only", arguments->only, "a collective or an algorithm")->type_name("NAME");
-  app->add_option("--executor", arguments->executor, "serial, threads or tbb; default: random ones")->type_name("WORD");
+  app->add_option("--executor", arguments->executor, "serial, threads, tbb or shuffled; default: random ones")->type_name("WORD");
   app->add_option("--threads", arguments->threads, "workers; default: random numbers")->type_name("N");
   app->add_option("--csv", arguments->csv, "write the table to this file")->type_name("FILE");
   app->add_flag("--json", arguments->json, "print one JSON object");
