@@ -167,7 +167,7 @@ TEST_CASE("blocks of no, one, 64 and 4096 bytes are exchanged byte for byte", "[
 TEST_CASE("an exchange is the same run on every executor", "[conformance]") {
   for (const std::string_view name : {"a2", "a3", "phases", "open-shop"}) {
     const Algorithm& algorithm = exchange_named(name);
-    const Machine machine = native_machine(algorithm, Topology::parse("6x6"));
+    const Machine machine = native_machine(algorithm, Topology::parse("12x12"));  // enough for several workers to have a part in a step
     const RunResult wanted = exchange_on(machine, algorithm, 8);
     for (const ExecutorKind executor : {ExecutorKind::shuffled, ExecutorKind::threads, tbb_unless_watched}) {
       CHECK(exchange_on(machine, algorithm, 8, executor).trace_digest == wanted.trace_digest);

@@ -87,6 +87,23 @@ TEST_CASE("a run accounts for every message, hop and byte", "[unit]") {
   CHECK(result.step_records.size() == 7);
 }
 
+TEST_CASE("a message of several hops weighs on every channel that it crosses", "[unit]") {
+  const Machine machine(Topology::parse("8"), 0, Switching::wormhole, Contention::forbid, {}, {.start_up_s = 1, .byte_s = 0.5, .hop_s = 0.25});
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() == 0) self.send({{0, +3}}, self.blocks());
+    co_await self.step();
+  };
+  const RunResult result = emulate(machine, Placement::replicated(8, {0}, 100), program).result;
+  CHECK(result.messages == 1);
+  CHECK(result.hops == 3);
+  CHECK(result.bytes_delivered == 100);
+  CHECK(result.bytes_hops == 300);
+  CHECK(result.channel_bytes_mean == Approx(300.0 / 16));
+  CHECK(result.channel_idle_share == Approx(13.0 / 16));
+  CHECK(result.channel_bytes_sum == 100);
+  CHECK(result.model_time_s == Approx(1 + 100 * 0.5 + 3 * 0.25));
+}
+
 TEST_CASE("headers weigh four bytes a word", "[unit]") {
   const Machine machine(Topology::parse("2m"));
   const auto program = [](Node& self) -> Program {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // A run that would wait for ever ends, and says who waits for what.
-#include <chrono>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/run.hpp"
@@ -53,12 +52,12 @@ TEST_CASE("nodes that pass barriers for ever without sending are a hang too", "[
   const auto program = [](Node& self) -> Program {
     while (true) co_await self.step();
   };
-  const auto start = std::chrono::steady_clock::now();
   const RunResult result = support::emulate(machine, Placement::resident(2, 1, 8), program).result;
   REQUIRE(result.hang);
   CHECK(result.hang->stepping);
   CHECK(result.hang->nodes == 2);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+  CHECK_FALSE(result.verified);  // although every block is where it should be
+  CHECK_FALSE(result.good());
 }
 
 TEST_CASE("a hang inside a sub-program is a hang of its node", "[unit]") {

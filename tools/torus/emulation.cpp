@@ -147,10 +147,10 @@ class Witness {
                       verdict.max_channel_load == result.max_channel_load;
     if (same) return std::nullopt;
     return fmt::format(
-        "the judge counts {} messages, {} hops, {} busy steps, {} bytes on the fullest channels, load {}, digest {:016x}; the engine {}, "
-        "{}, {}, {}, {}, {:016x}",
-        verdict.messages, verdict.hops, verdict.busy_steps, verdict.channel_bytes, verdict.max_channel_load, verdict.digest,
-        result.messages, result.hops, result.busy_steps, result.channel_bytes_sum, result.max_channel_load, result.trace_digest);
+        "the judge counts {} messages, {} hops, {} busy steps, {} bytes on the fullest channels, load {}, digest {}; the engine {}, "
+        "{}, {}, {}, {}, {}",
+        verdict.messages, verdict.hops, verdict.busy_steps, verdict.channel_bytes, verdict.max_channel_load, digest_text(verdict.digest),
+        result.messages, result.hops, result.busy_steps, result.channel_bytes_sum, result.max_channel_load, digest_text(result.trace_digest));
   }
 
  private:

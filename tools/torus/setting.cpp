@@ -148,7 +148,7 @@ Request make_request(Collective collective, const SettingOptions& options, const
   } else {
     const std::string_view otherwise = collective == Collective::broadcast ? "0" : "all";
     const std::string_view text = options.sources ? std::string_view(*options.sources) : otherwise;
-    request.sources = parse_sources("--sources", text, topology, seed);
+    request.sources = parse_sources(collective == Collective::broadcast ? "--source" : "--sources", text, topology, seed);
     if (collective == Collective::broadcast && request.sources.size() != 1) {
       throw InputError(
           fmt::format("--source '{}': a broadcast has one source, this names {}; for instance --source 0, or torus run multinode-broadcast",

@@ -11,6 +11,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/figures.hpp"
+#include "runtime/report.hpp"
 #include "tools/torus/crash.hpp"
 #include "tools/torus/emulation.hpp"
 
@@ -59,10 +60,10 @@ std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result) 
   if (second.failure) return Fault{*second.failure, command_of(again, true)};
   if (!same(first.result, second.result)) {
     return Fault{
-        fmt::format("executor {} with {} threads and executor {} with {} do not agree: digests {:016x} and {:016x}, {} and {} steps",
+        fmt::format("executor {} with {} threads and executor {} with {} do not agree: digests {} and {}, {} and {} steps",
                     name(stress_case.setting.executor), stress_case.setting.threads, name(again.executor), again.threads,
-                    first.result.trace_digest, second.result.trace_digest, first.result.steps, second.result.steps),
-        command_line(stress_case.setting) + fmt::format(" --digest {:016x}", second.result.trace_digest)};
+                    digest_text(first.result.trace_digest), digest_text(second.result.trace_digest), first.result.steps, second.result.steps),
+        command_line(stress_case.setting) + " --digest " + digest_text(second.result.trace_digest)};
   }
   result = std::move(first.result);
   return std::nullopt;

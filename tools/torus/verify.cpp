@@ -8,6 +8,7 @@
 #include "runtime/error.hpp"
 #include "runtime/figures.hpp"
 #include "runtime/judge.hpp"
+#include "runtime/report.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/subcommands.hpp"
 
@@ -34,7 +35,7 @@ nlohmann::ordered_json to_json(const TraceHeader& header, const Verdict& verdict
           {"max_channel_bytes", verdict.max_channel_bytes},
           {"channel_bytes_sum", verdict.channel_bytes},
           {"missing_blocks", verdict.missing_blocks},
-          {"trace_digest", fmt::format("{:016x}", verdict.digest)},
+          {"trace_digest", digest_text(verdict.digest)},
           {"offences", verdict.offences}};
 }
 
@@ -48,7 +49,7 @@ std::string to_table(const TraceHeader& header, const Verdict& verdict) {
   rows.emplace_back("steps", fmt::format("{} with traffic, the last is step {}", grouped(verdict.busy_steps), verdict.last_step));
   rows.emplace_back("messages",
                     fmt::format("{} over {} hops, {} bytes", grouped(verdict.messages), grouped(verdict.hops), grouped(verdict.bytes)));
-  rows.emplace_back("digest", fmt::format("{:016x}", verdict.digest));
+  rows.emplace_back("digest", digest_text(verdict.digest));
   for (const std::string& offence : verdict.offences) rows.emplace_back("offence", offence);
   if (verdict.stopped) rows.emplace_back("", "there may be more: the rest was not read");
   rows.emplace_back("verdict", verdict.ok ? "legal and complete" : "REFUSED");
