@@ -43,6 +43,7 @@ struct Plan {
   std::uint32_t segments = 1;          ///< blocks that each source's message is cut in
   std::uint64_t steps = 0;             ///< scheduled steps, by the paper's (or the spec's) formula
   bool steps_exact = true;             ///< false: at most so many
+  std::optional<std::uint64_t> steps_estimate = {};  ///< where that limit is far above what a run takes: about so many
   std::string formula;                 ///< the formula in words: "k*ceil(log_{2k+1} n)+(k-1)"
   double channel_bytes = 0;            ///< predicted sum over the steps of the most bytes on a channel
   Bytes table_bytes = 0;               ///< tables made by plan() and shared by all nodes
@@ -50,7 +51,7 @@ struct Plan {
   std::vector<std::pair<std::string, std::string>> notes;  ///< rows for the report: ("h", "5")
 
   double model_time_s(const CostModel& cost) const noexcept {
-    return static_cast<double>(steps) * cost.start_up_s + channel_bytes * cost.byte_s;
+    return static_cast<double>(steps_estimate.value_or(steps)) * cost.start_up_s + channel_bytes * cost.byte_s;
   }
 };
 

@@ -147,17 +147,22 @@ Plan plan_pipelined(const Machine& machine, const Request& request) {
   const auto forest = std::make_shared<const Forest>(machine.topology, pipeline.segments);
   Plan plan;
   plan.start = [forest, chunk = pipeline.chunk](Node& self) { return edst_pipelined_program(self, *forest, chunk); };
-  const double cut = std::floor(static_cast<double>(pipeline.segments) / trees), load = std::ceil(most * cut / pipeline.chunk);
-  const double rounds = forest->trees() == 0 ? 0 : forest->height() + load + 2 + (cut > 1 ? std::ceil(load / 4) : 0);
-  plan.steps = forest->counting_steps() + static_cast<std::uint64_t>(rounds);
+  const double cut = std::floor(static_cast<double>(pipeline.segments) / trees), height = forest->height();
+  // On its way into a node a channel carries the messages of all sources but that node.
+  const double load = std::ceil(std::min(most, std::max(0.0, nodes - 1)) * cut / pipeline.chunk);
+  const double rounds = height > 0 ? height + load : 0;
+  const double most_rounds = height > 0 ? std::ceil(cut / pipeline.chunk) + (height - 1) * load : 0;
+  plan.steps = forest->counting_steps() + static_cast<std::uint64_t>(most_rounds);
+  plan.steps_estimate = forest->counting_steps() + static_cast<std::uint64_t>(rounds);
   plan.steps_exact = false;
-  plan.formula = "2 sum L3(n_t) + height + ceil(s U / C) + 2, for U > 1 a quarter of s U / C more";
+  plan.formula = "2 sum L3(n_t) + ceil(U/C) + (height-1) ceil(min(s, N-1) U / C)";
   const Bytes segment = (request.bytes + pipeline.segments - 1) / pipeline.segments;
   const double full_chunks = rounds * pipeline.chunk * static_cast<double>(segment);
   plan.channel_bytes = 4.0 * forest->counting_steps() + std::min(full_chunks, forest->channel_bytes(most, request.bytes));
   describe(plan, *forest, request);
   plan.notes.emplace_back("chunk (segments a channel and step)", std::to_string(pipeline.chunk));
-  plan.notes.emplace_back("sources assumed by the bound", decimal(most));
+  plan.notes.emplace_back("sources assumed by the limit", decimal(most));
+  plan.notes.emplace_back("steps as a rule", std::to_string(*plan.steps_estimate));
   return plan;
 }
 

@@ -7,8 +7,11 @@
 ///   edst --chunk C  pipelined: at most C segments a channel and step, first in, first out. To end without a global eye the sources
 ///   edst-pipelined  are counted first (ternary along each dimension, and back); a node is through when it holds 2k U s segments and has
 ///                   none to pass on.                       2 sum L3(n_t) + height + ceil(s U / C) steps as a rule
-/// The pipelined bound is measured, not proven: over 2500 runs on 14 shapes no run with U = 1 was above it, and runs with U = 3 were 1 or 2
-/// steps above it on most shapes but a fifth of s U / C on 3x5x2; the prediction allows for 2 steps, and for U > 1 for a quarter more.
+/// Limit of the pipelined steps: 2 sum L3(n_t) + ceil(U/C) + (height-1) ceil(s U / C). As the 2k trees of a source enter a node by 2k
+/// channels, a channel carries one tree's segments of each source, s U in all, and each of them once. Every step in which one of them waits
+/// takes C others away, so it crosses the channel within ceil(s U / C) steps of reaching it; on the first channel of its way it stands
+/// behind no more than the U of its own source. The rule above is an estimate: most runs end below it, on some shapes a run takes a third
+/// more.
 /// Machine  torus of 1..8 dimensions of more than one node, packet (single hops; the counting: wormhole), all ports, no channel shared.
 /// Memory   O(N k) bytes of tables; a node queues at most all segments.   Header  counting: one word; data: none.
 /// Source   Varvarigos & Bertsekas, partial multinode broadcast; the trees and the counting: this project.

@@ -292,6 +292,33 @@ TEST_CASE("pipelined trees with any chunk and any cut end by themselves, in time
   }
 }
 
+TEST_CASE("pipelined trees end within the proven limit where they take more steps than as a rule", "[conformance]") {
+  struct Case {
+    const char* shape;
+    NodeId sources;  ///< 0: all
+    std::uint32_t chunk, segments;
+  };
+  for (const Case& c : {Case{"3x5x2x2x2", 0, 1, 0}, Case{"3x5x3x3", 0, 1, 8}, Case{"12x3x2x2", 0, 1, 8}, Case{"3x9x2x3", 0, 2, 8},
+                        Case{"3x9x2x2x3", 0, 2, 10}, Case{"9x12x2", 109, 1, 0}, Case{"5x3x2x7", 208, 1, 24}}) {
+    const Machine machine(Topology::parse(c.shape));
+    std::vector<NodeId> sources = all_nodes(machine.topology.nodes());
+    if (c.sources > 0) {
+      std::mt19937_64 random(support::seed());
+      std::shuffle(sources.begin(), sources.end(), random);
+      sources.resize(c.sources);
+      std::sort(sources.begin(), sources.end());
+    }
+    Request request = multinode_request(sources, 64);
+    request.chunk = c.chunk;
+    request.segments = c.segments;
+    CAPTURE(c.shape, c.chunk, c.segments);
+    const Emulation e = checked("edst-pipelined", machine, request);
+    REQUIRE(e.plan.steps_estimate.has_value());
+    CHECK(*e.plan.steps_estimate < e.plan.steps);
+    CHECK(checked("edst", machine, request).result.trace_digest == e.result.trace_digest);
+  }
+}
+
 TEST_CASE("machines and options that do not fit are refused in one line that says what would do", "[conformance]") {
   const Request plain = multinode_request({0}, 8);
   const auto refused = [](std::string_view name, const Machine& machine, const Request& request, const char* remedy) {
