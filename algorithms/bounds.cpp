@@ -141,13 +141,15 @@ void bound_steps(const Question& asked, Bounds& bounds) {
     raise(bounds.steps, bounds.steps_reason, growth_steps(asked.channels, weakest),
           "more than " + logarithm + ", for nodes at a border have fewer channels than ports");
   }
-  if (!asked.packet) return;
   std::int32_t farthest = asked.exchange ? topology.diameter() : 0;
   if (!asked.exchange) {
     for (const NodeId source : asked.request.sources) farthest = std::max(farthest, topology.eccentricity(source));
   }
-  raise(bounds.steps, bounds.steps_reason, static_cast<std::uint64_t>(farthest),
-        asked.exchange ? "the diameter: a packet makes one hop a step" : "the eccentricity of a source: a packet makes one hop a step");
+  if (asked.packet) {
+    raise(bounds.steps, bounds.steps_reason, static_cast<std::uint64_t>(farthest),
+          asked.exchange ? "the diameter: a packet makes one hop a step" : "the eccentricity of a source: a packet makes one hop a step");
+  }
+  bounds.route_hops = std::max(bounds.steps, static_cast<std::uint64_t>(farthest));
 }
 
 /// Every node wants every source's message; a source has its own already.

@@ -22,8 +22,10 @@ struct Bounds {
   std::uint64_t single_block_steps = 0;  ///< fewest steps if no message carries more than one source's (exchange: one pair's) data
   std::string single_block_reason;
 
+  std::uint64_t route_hops = 0;  ///< least sum over the steps of the hops of the longest route
+
   double model_time_s(const CostModel& cost) const noexcept {
-    return static_cast<double>(steps) * cost.start_up_s + channel_bytes * cost.byte_s;
+    return static_cast<double>(steps) * cost.start_up_s + channel_bytes * cost.byte_s + static_cast<double>(route_hops) * cost.hop_s;
   }
 };
 
@@ -41,6 +43,8 @@ struct Bounds {
 ///    Dimopoulos, for the middle cuts of all dimensions. The blocks' shortest ways together must fit into what a step can carry: under
 ///    packet switching min(ports, channels) channels of each node, with one port (3) of the same paper, else all channels.
 ///  - A line with one port under packet switching: node v must send n-1 + 2v(n-1-v) blocks.
+/// Hops: what goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and no message of a step
+/// crosses less than one.
 /// Single-block steps: the same arguments with a block as the unit and the messages of a step as the limit. Where channels are shared, only
 /// the ports limit them.
 Bounds lower_bounds(const Machine& machine, const Request& request);

@@ -46,12 +46,16 @@ struct Plan {
   std::optional<std::uint64_t> steps_estimate = {};  ///< where that limit is far above what a run takes: about so many
   std::string formula;                 ///< the formula in words: "k*ceil(log_{2k+1} n)+(k-1)"
   double channel_bytes = 0;            ///< predicted sum over the steps of the most bytes on a channel
+  /// Predicted sum over the steps of the hops of the longest route; 0 where the machine charges nothing for hops and counting them would
+  /// take time. Multi-node broadcasts: at most so many, for what is sent depends on the sources (the pipelined trees: by the estimate).
+  std::uint64_t route_hops = 0;
   Bytes table_bytes = 0;               ///< tables made by plan() and shared by all nodes
   Bytes node_bytes = 0;                ///< what a node's program allocates beside its frame and the blocks, at most
   std::vector<std::pair<std::string, std::string>> notes;  ///< rows for the report: ("h", "5")
 
   double model_time_s(const CostModel& cost) const noexcept {
-    return static_cast<double>(steps_estimate.value_or(steps)) * cost.start_up_s + channel_bytes * cost.byte_s;
+    return static_cast<double>(steps_estimate.value_or(steps)) * cost.start_up_s + channel_bytes * cost.byte_s +
+           static_cast<double>(route_hops) * cost.hop_s;
   }
 };
 

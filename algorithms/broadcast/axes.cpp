@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/axes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "algorithms/catalogue.hpp"
@@ -61,6 +62,25 @@ std::uint64_t Axes::first_piece_of_row(const Topology& topology, NodeId node, st
   std::uint64_t first = 0;
   for (std::size_t b = 0; b < a; ++b) first += axes_[b].place(topology, node) * pieces_of_place_[b];
   return first;
+}
+
+std::uint64_t halving_hops(const Topology& topology, const Axes& axes, NodeId root) {
+  std::int64_t sum = 0;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    std::vector<Part> parts{whole_row(axes[a].places(), axes[a].place(topology, root))};
+    for (Step t = axes.begin(a); t < axes.begin(a + 1); ++t) {
+      std::int64_t longest = 0;
+      for (std::size_t i = 0, n = parts.size(); i < n; ++i) {
+        if (parts[i].size() < 2) continue;
+        const Halves halves = halve(parts[i], axes[a].target());
+        longest = std::max(longest, axes[a].hops(topology, parts[i].holder, halves.given.holder));
+        parts[i] = halves.kept;
+        parts.push_back(halves.given);
+      }
+      sum += longest;
+    }
+  }
+  return static_cast<std::uint64_t>(sum);
 }
 
 Program halving_program(Node& self, const Axes& axes, NodeId root, std::span<const BlockId> pieces) {

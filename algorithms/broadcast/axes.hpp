@@ -53,6 +53,9 @@ class Axes {
   std::vector<std::uint64_t> pieces_of_place_;
 };
 
+/// The hops of the longest message of each step of the halving, summed. O(places of the axes).
+std::uint64_t halving_hops(const Topology& topology, const Axes& axes, NodeId root);
+
 /// Halves the rows of every axis in turn until all nodes are informed, in axes.steps() steps from step 0. Without `pieces` each message
 /// carries all that the sender holds: a broadcast. With the ids of all pieces it carries those of the part that it gives away: a scatter.
 /// Both arguments taken by reference or span must outlive the run.

@@ -32,6 +32,8 @@ class Axis {
   Target target() const noexcept { return target_; }
   /// A node's place in its row.
   Place place(const Topology& topology, NodeId node) const noexcept;
+  /// Hops of the route between two places of a row.
+  std::int64_t hops(const Topology& topology, Place from, Place to) const noexcept;
   /// From a node to another place of its row, in the machine's routing order, without wrap-around links. O(dimensions).
   Route route(const Machine& machine, NodeId from, Place to) const;
 

@@ -2,9 +2,12 @@
 #include "algorithms/broadcast/dimension_wise.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "algorithms/common/refusal.hpp"
 #include "algorithms/common/segment.hpp"
+#include "runtime/route.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -106,6 +109,30 @@ std::optional<std::string> refuses(const Machine& machine, const Request& reques
                            refusal::of_segments("dimension-wise", request));
 }
 
+/// The hops of the longest message of each step in a dimension, summed: all its lines do the same, and of their holders it only matters
+/// how many places they have left on each side.
+std::int64_t hops_in(const Machine& machine, Dimension d, Sides first) {
+  const Wiring wiring = machine.topology.wiring(d);
+  const std::int32_t ports = ports_in(machine, d);
+  std::int64_t sum = 0;
+  std::set<std::pair<std::int32_t, std::int32_t>> holders{{first.left, first.right}};
+  for (Step step = 0; step < steps_of(wiring, first, ports); ++step) {
+    std::int32_t longest = 0;
+    std::set<std::pair<std::int32_t, std::int32_t>> after;
+    for (const auto& [left, right] : holders) {
+      const Sides kept = share_out(wiring, {left, right}, ports, [&](std::int32_t offset, std::int32_t length) {
+        longest = std::max(longest, hops_of(machine.topology, {d, offset}));
+        const Sides sides = sides_of_child(wiring, length, ports, offset > 0);
+        after.emplace(sides.left, sides.right);
+      });
+      after.emplace(kept.left, kept.right);
+    }
+    sum += longest;
+    holders = std::move(after);
+  }
+  return sum;
+}
+
 Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.start = [](Node& self) { return dimension_wise_program(self); };
@@ -114,6 +141,7 @@ Plan plan(const Machine& machine, const Request& request) {
     const std::int32_t ports = ports_in(machine, d);
     const Sides sides = sides_of_first(topology.wiring(d), topology.extent(d), topology.coordinate(request.sources.front(), d), ports);
     plan.steps += steps_of(topology.wiring(d), sides, ports);
+    plan.route_hops += static_cast<std::uint64_t>(hops_in(machine, d, sides));
   }
   plan.formula = machine.ports == 1 ? "sum of ceil(log_2 n)" : "sum of ceil(log_3 n), on a line ceil(log_3 (2*longer side+1))";
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes + 2 * sizeof(Word));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/edf.hpp"
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <vector>
 
 #include "algorithms/broadcast/fence.hpp"
@@ -97,21 +100,92 @@ refusal::Refusal refuses(const Machine& machine, const Request&) {
                            refusal::of_switching("edf", machine, single_hops ? Switching::packet : Switching::wormhole));
 }
 
+/// The hops of the longest routes. A segment goes from a node to the next a number of steps after its own number, its age: what counts is
+/// the longest route of each fence and age.
+class FenceHops {
+ public:
+  /// O(nodes).
+  FenceHops(const Topology& topology, FenceDimensions dimensions, NodeId root) {
+    const auto r = static_cast<std::uint32_t>(topology.extent(dimensions.row_dimension));
+    const auto c = static_cast<std::uint32_t>(topology.extent(dimensions.column_dimension));
+    for (std::vector<std::uint32_t>& ages : longest_) ages.assign(std::size_t{r} + c + 2, 0);
+    // To the next line of a dimension, from place x relative to the root.
+    const auto round = [&](Dimension d, std::uint32_t x) {
+      const auto extent = static_cast<std::uint32_t>(topology.extent(d));
+      const bool back = topology.wiring(d) == Wiring::line && (static_cast<std::uint32_t>(topology.coordinate(root, d)) + x) % extent == extent - 1;
+      return back ? extent - 1 : 1;
+    };
+    const auto mark = [&](const FencePort& port, std::uint32_t i, std::uint32_t j, bool eastward) {
+      if (port.fence == 0) return;
+      const bool rows = !eastward || port.diagonal, columns = eastward || port.diagonal;
+      const std::uint32_t hops = (rows ? round(dimensions.row_dimension, i) : 0) + (columns ? round(dimensions.column_dimension, j) : 0);
+      const std::uint32_t to_i = rows ? (i + 1) % r : i, to_j = columns ? (j + 1) % c : j;
+      const std::uint64_t age = port.fence == 1 ? fence_step(c, to_i, to_j, 0) : fence_step(r, to_j, to_i, 0);
+      std::uint32_t& longest = longest_[port.fence - 1][age];
+      longest = std::max(longest, hops);
+      most_ = std::max(most_, hops);
+    };
+    for (std::uint32_t i = 0; i < r; ++i) {
+      for (std::uint32_t j = 0; j < c; ++j) {
+        mark(east_port(r, c, i, j), i, j, true);
+        mark(south_port(r, c, i, j), i, j, false);
+      }
+    }
+  }
+
+  std::uint32_t most() const noexcept { return most_; }
+
+  /// Summed over the steps, for so many segments. O((r + c)^2).
+  std::uint64_t sum(std::uint64_t steps, std::uint64_t segments) const {
+    const std::uint64_t ages = longest_[0].size();
+    std::uint64_t sum = 0;
+    for (std::uint64_t t = 0; t < steps; ++t) {
+      if (t == ages && segments > ages + 2) {  // until no segment starts any more, steps two apart are alike
+        const std::uint64_t pairs = (segments - ages) / 2;
+        sum += pairs * (in_step(t, segments) + in_step(t + 1, segments));
+        t += 2 * pairs;
+      }
+      sum += in_step(t, segments);
+    }
+    return sum;
+  }
+
+ private:
+  std::uint64_t in_step(std::uint64_t t, std::uint64_t segments) const {
+    std::uint32_t longest = 0;
+    for (const std::uint64_t first : {0U, 1U}) {  // the even segments go by fence 1, the odd ones by fence 2
+      for (std::uint64_t age = (t + first) % 2; age < longest_[first].size() && age + first <= t; age += 2) {
+        if (t - age < segments) longest = std::max(longest, longest_[first][age]);
+      }
+    }
+    return longest;
+  }
+
+  std::array<std::vector<std::uint32_t>, 2> longest_;  // by fence, age
+  std::uint32_t most_ = 0;
+};
+
 Plan plan(const Machine& machine, const Request& request) {
   const std::vector<Dimension> dimensions = long_dimensions(machine.topology);
   if (dimensions.size() < 2) return pipeline_plan(machine, request);
   const auto r = static_cast<std::uint32_t>(machine.topology.extent(dimensions[0]));
   const auto c = static_cast<std::uint32_t>(machine.topology.extent(dimensions[1]));
+  const CostModel& cost = machine.cost;
+  std::optional<FenceHops> hops;
+  if (cost.hop_s > 0) hops.emplace(machine.topology, FenceDimensions{dimensions[0], dimensions[1]}, request.sources.front());
+  const auto route_hops = [&](std::uint32_t k) { return hops ? hops->sum(fence_steps(r, c, k), k) : 0; };
   const auto time = [&](std::uint32_t k) {
-    return static_cast<double>(fence_steps(r, c, k)) * machine.cost.start_up_s +
-           static_cast<double>(fence_channel_bytes(r, c, request.bytes, k)) * machine.cost.byte_s;
+    return static_cast<double>(fence_steps(r, c, k)) * cost.start_up_s +
+           static_cast<double>(fence_channel_bytes(r, c, request.bytes, k)) * cost.byte_s + static_cast<double>(route_hops(k)) * cost.hop_s;
   };
+  const double step_s = cost.start_up_s + (hops ? hops->most() * cost.hop_s : 0);
   Plan plan;
-  plan.segments = request.segments != 0 ? request.segments : best_segments(r + c, request.bytes, machine.cost, time);
+  plan.segments = request.segments != 0 ? request.segments : best_segments(r + c, request.bytes, cost.byte_s, step_s, time);
   plan.start = [fence = FenceDimensions{dimensions[0], dimensions[1]}, root = request.sources.front(), k = plan.segments](Node& self) {
     return edf_program(self, fence, root, k);
   };
   plan.steps = fence_steps(r, c, plan.segments);
+  plan.route_hops = route_hops(plan.segments);
   plan.formula = "1+max(e1,e2) <= K+r+c";
   plan.channel_bytes = static_cast<double>(fence_channel_bytes(r, c, request.bytes, plan.segments));
   plan.notes = {{"segments", std::to_string(plan.segments)}};

@@ -31,6 +31,7 @@ Plan plan_segments(const Machine& machine, const Request& request, std::uint32_t
   plan.formula = segments == 1 ? "eccentricity of the root" : "eccentricity of the root + K-1";
   if (eccentricity == 0) return plan;
   plan.steps = std::uint64_t{eccentricity} + segments - 1;
+  plan.route_hops = plan.steps;
   // Every segment is once the oldest on its way, the first for as many steps as it has hops to go.
   const Bytes first = bytes_of_segments(request.bytes, segments, 0, 1);
   plan.channel_bytes = static_cast<double>(request.bytes + (eccentricity - 1) * first);
@@ -44,7 +45,8 @@ Plan plan_pipelined(const Machine& machine, const Request& request) {
   if (segments == 0) {
     const auto time = [&](std::uint32_t k) { return plan_segments(machine, request, k).model_time_s(machine.cost); };
     const std::int32_t eccentricity = machine.topology.eccentricity(request.sources.front());
-    segments = best_segments(eccentricity > 1 ? eccentricity - 1.0 : 0.0, request.bytes, machine.cost, time);
+    segments = best_segments(eccentricity > 1 ? eccentricity - 1.0 : 0.0, request.bytes, machine.cost.byte_s,
+                             machine.cost.start_up_s + machine.cost.hop_s, time);
   }
   Plan plan = plan_segments(machine, request, segments);
   plan.notes.emplace_back("segments", std::to_string(segments));

@@ -16,6 +16,13 @@ inline Leg leg_over_bit(const Topology& topology, NodeId node, NodeId bit) noexc
   return {d, (node & bit) != 0 ? -hops : hops};
 }
 
+/// The hops over every bit once, summed: 1 + 2 + 4 + .. in each dimension.
+inline std::uint64_t hops_over_all_bits(const Topology& topology) noexcept {
+  std::uint64_t hops = 0;
+  for (const DimensionShape& dimension : topology.shape()) hops += static_cast<std::uint64_t>(dimension.extent) - 1;
+  return hops;
+}
+
 /// Sends all that a node holds to its neighbour over a bit.
 inline void send_over_bit(Node& self, NodeId bit) { self.send({leg_over_bit(self.topology(), self.rank(), bit)}, self.blocks()); }
 

@@ -17,6 +17,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.start = [root = request.sources.front()](Node& self) { return mst_program(self, root); };
   plan.steps = ceil_log(2, machine.topology.nodes());
   plan.formula = "log2 N";
+  plan.route_hops = hops_over_all_bits(machine.topology);
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes);
   return plan;
 }

@@ -23,12 +23,12 @@ refusal::Refusal refuses(const Machine& machine, const Request& request) {
 
 Plan plan(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
-  std::int64_t messages = 0;  // on the busiest channel, summed over the steps
-  for (Dimension d = 0; d < topology.dimensions(); ++d) messages += topology.extent(d) - 1;
   Plan plan;
   plan.start = [root = request.sources.front()](Node& self) { return mst_naive_program(self, root); };
   plan.steps = ceil_log(2, topology.nodes());
   plan.formula = "log2 N";
+  plan.route_hops = hops_over_all_bits(topology);
+  const std::uint64_t messages = plan.route_hops;  // on the busiest channel, summed over the steps: of h nodes h hops each, one behind another
   plan.channel_bytes = static_cast<double>(messages) * static_cast<double>(request.bytes);
   return plan;
 }

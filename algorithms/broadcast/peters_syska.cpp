@@ -61,11 +61,23 @@ std::optional<std::string> refuses(const Machine& machine, const Request& reques
                            refusal::of_ports_but_all("peters-syska", machine), refusal::of_segments("peters-syska", request));
 }
 
+/// The hops of the longest message of each step, summed.
+std::uint64_t route_hops(std::uint64_t side) {
+  std::uint64_t hops = 0;
+  if (side % 2 == 0) {
+    side /= 2;
+    hops = 2 * side;
+  }
+  for (std::uint64_t s = side / 5; s > 0; s /= 5) hops += 3 * s + s;  // to the cosets, then to the neighbours
+  return hops;
+}
+
 Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.start = [](Node& self) { return peters_syska_program(self); };
   plan.steps = ceil_log(5, machine.topology.nodes());
   plan.formula = "ceil(log_5 N)";
+  plan.route_hops = route_hops(static_cast<std::uint64_t>(machine.topology.extent(0)));
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes);
   return plan;
 }

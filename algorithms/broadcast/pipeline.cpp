@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/pipeline.hpp"
 
+#include <algorithm>
+#include <deque>
 #include <memory>
 
 #include "algorithms/broadcast/one_port_mesh.hpp"
@@ -17,6 +19,15 @@ refusal::Refusal refuses(const Machine& machine, const Request&) {
 void pass_on(Node& self, const Axis& ring, BlockId segment) {
   const Place next = (ring.place(self.topology(), self.rank()) + 1) % ring.places();
   self.send(RouteView(ring.route(self.machine(), self.rank(), next)), {&segment, 1});
+}
+
+/// Hops between the places of the ring from the root on.
+std::vector<std::int64_t> links_of(const Topology& topology, const Axis& ring, Place root) {
+  std::vector<std::int64_t> links;
+  for (Place i = 0; i + 1 < ring.places(); ++i) {
+    links.push_back(ring.hops(topology, (root + i) % ring.places(), (root + i + 1) % ring.places()));
+  }
+  return links;
 }
 
 }  // namespace
@@ -42,18 +53,47 @@ Bytes pipeline_channel_bytes(Place places, Bytes bytes, std::uint64_t segments) 
   return bytes / segments * pipeline_steps(places, segments) + (longer > 0 ? pipeline_steps(places, longer) : 0);
 }
 
+std::uint64_t pipeline_hops(std::span<const std::int64_t> links, std::uint64_t segments) {
+  if (links.empty()) return 0;
+  // In step t the links t-K+1 .. t carry segments, as far as there are such. The greatest of a window that moves on:
+  std::int64_t sum = 0;
+  std::deque<std::size_t> falling;  // links of the window that no later one of it reaches, the longest first
+  for (std::size_t t = 0; t < links.size(); ++t) {
+    while (!falling.empty() && links[falling.back()] <= links[t]) falling.pop_back();
+    falling.push_back(t);
+    if (t - falling.front() >= segments) falling.pop_front();
+    sum += links[falling.front()];
+  }
+  // Then the last link stays in it: for a while all links do, if there are more segments, and then the window shrinks.
+  if (segments > links.size()) sum += static_cast<std::int64_t>(segments - links.size()) * links[falling.front()];
+  const std::uint64_t window = std::min<std::uint64_t>(segments, links.size());
+  for (std::size_t first = links.size() - window + 1; first < links.size(); ++first) {
+    if (falling.front() < first) falling.pop_front();
+    sum += links[falling.front()];
+  }
+  return static_cast<std::uint64_t>(sum);
+}
+
 Plan pipeline_plan(const Machine& machine, const Request& request) {
   const auto ring = std::make_shared<const Axis>(Axis::linear_array(machine));
   const Place p = ring->places();
+  const CostModel& cost = machine.cost;
+  std::vector<std::int64_t> links;
+  if (cost.hop_s > 0) links = links_of(machine.topology, *ring, ring->place(machine.topology, request.sources.front()));
   const auto time = [&](std::uint32_t k) {
-    return static_cast<double>(pipeline_steps(p, k)) * machine.cost.start_up_s +
-           static_cast<double>(pipeline_channel_bytes(p, request.bytes, k)) * machine.cost.byte_s;
+    return static_cast<double>(pipeline_steps(p, k)) * cost.start_up_s +
+           static_cast<double>(pipeline_channel_bytes(p, request.bytes, k)) * cost.byte_s +
+           static_cast<double>(pipeline_hops(links, k)) * cost.hop_s;
   };
+  const double longest = links.empty() ? 0 : static_cast<double>(*std::max_element(links.begin(), links.end()));
   Plan plan;
   plan.segments =
-      request.segments != 0 ? request.segments : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, machine.cost, time);
+      request.segments != 0
+          ? request.segments
+          : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, cost.byte_s, cost.start_up_s + longest * cost.hop_s, time);
   plan.start = [ring, root = request.sources.front(), k = plan.segments](Node& self) { return pipeline_program(self, *ring, root, k); };
   plan.steps = pipeline_steps(p, plan.segments);
+  plan.route_hops = pipeline_hops(links, plan.segments);
   plan.formula = "K+N-2";
   plan.channel_bytes = static_cast<double>(pipeline_channel_bytes(p, request.bytes, plan.segments));
   plan.notes = {{"segments", std::to_string(plan.segments)}};

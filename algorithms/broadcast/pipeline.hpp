@@ -9,6 +9,9 @@
 ///          starts in the last place of every slower dimension (or ends in the first), where no other route turns back.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "algorithms/broadcast/axis.hpp"
 #include "algorithms/catalogue.hpp"
 
@@ -22,6 +25,8 @@ Program pipeline_program(Node& self, const Axis& ring, NodeId root, std::uint32_
 /// The steps of `segments` segments over a ring of `places`, and the bytes that a step's busiest channel carries, summed over the steps.
 std::uint64_t pipeline_steps(Place places, std::uint64_t segments) noexcept;
 Bytes pipeline_channel_bytes(Place places, Bytes bytes, std::uint64_t segments) noexcept;
+/// The hops of the longest route of each step, summed: links[i] is what the i-th link from the root on has.
+std::uint64_t pipeline_hops(std::span<const std::int64_t> links, std::uint64_t segments);
 
 /// The whole plan on any machine for which no dimension is complete.
 Plan pipeline_plan(const Machine& machine, const Request& request);

@@ -20,6 +20,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.start = [axes, root = request.sources.front()](Node& self) { return halving_program(self, *axes, root, {}); };
   plan.steps = axes->steps();
   plan.formula = "ceil(log2 N)";
+  if (machine.cost.hop_s > 0) plan.route_hops = halving_hops(machine.topology, *axes, request.sources.front());
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes);
   return plan;
 }

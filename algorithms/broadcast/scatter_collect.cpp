@@ -28,6 +28,13 @@ void pass_on(Node& self, const Axes& axes, std::size_t a, std::span<const BlockI
             pieces.subspan(axes.first_piece_of_row(self.topology(), self.rank(), a) + of * weight, weight));
 }
 
+/// The hops of the longest message of each step of collecting along an axis, summed: in all of them every place sends to the next.
+std::uint64_t collect_hops(const Topology& topology, const Axis& axis) {
+  std::int64_t longest = 0;
+  for (Place p = 0; p < axis.places(); ++p) longest = std::max(longest, axis.hops(topology, p, (p + 1) % axis.places()));
+  return (axis.places() - 1) * static_cast<std::uint64_t>(longest);
+}
+
 }  // namespace
 
 Program collect_program(Node& self, const Axes& axes, std::size_t a, std::span<const BlockId> pieces) {
@@ -83,6 +90,10 @@ Plan scatter_collect_plan(const Machine& machine, const Request& request, Axes a
   plan.segments = p;
   plan.steps = axes.steps();
   for (std::size_t a = 0; a < axes.size(); ++a) plan.steps += axes[a].places() - 1;
+  if (machine.cost.hop_s > 0) {
+    plan.route_hops = halving_hops(machine.topology, axes, root);
+    for (std::size_t a = 0; a < axes.size(); ++a) plan.route_hops += collect_hops(machine.topology, axes[a]);
+  }
   plan.formula = std::move(formula);
   plan.channel_bytes = static_cast<double>(scatter_collect_channel_bytes(machine.topology, axes, root, request.bytes));
   plan.table_bytes = Bytes{p} * sizeof(BlockId);

@@ -17,18 +17,26 @@ constexpr Bytes bytes_of_segments(Bytes bytes, std::uint64_t segments, std::uint
   return bytes / segments * (end - first) + (std::min(end, longer) - std::min(first, longer));
 }
 
-/// The best number of segments where the model time is (K + latency) (T_s + (n / K) T_c), which has its minimum at
-/// sqrt(latency n T_c / T_s): both whole neighbours of it, clipped to 1..n, are compared by `model_time_s(K)`, the exact time.
+/// The best number of segments where the model time is about (K + latency) (T_s + (n / K) T_c), which has its minimum at
+/// sqrt(latency n T_c / T_s). `step_s` is T_s with what the hops of a step cost. The whole numbers around the minimum, two of either parity
+/// since an algorithm may send even and odd segments by different ways, clipped to 1..n, are compared by `model_time_s(K)`, the exact time.
 /// Source: Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast", k_opt.
 template <class ModelTime>
-std::uint32_t best_segments(double latency, Bytes bytes, const CostModel& cost, ModelTime&& model_time_s) {
+std::uint32_t best_segments(double latency, Bytes bytes, double byte_s, double step_s, ModelTime&& model_time_s) {
   const double most = std::clamp(static_cast<double>(bytes), 1.0, static_cast<double>(std::numeric_limits<std::uint32_t>::max()));
-  double best = std::sqrt(latency * static_cast<double>(bytes) * cost.byte_s / cost.start_up_s);
+  double best = std::sqrt(latency * static_cast<double>(bytes) * byte_s / step_s);
   if (!(best > 1)) best = 1;  // also where nothing costs anything
   best = std::min(best, most);
-  const auto below = static_cast<std::uint32_t>(std::floor(best));
-  const auto above = static_cast<std::uint32_t>(std::ceil(best));
-  return model_time_s(above) < model_time_s(below) ? above : below;
+  auto chosen = static_cast<std::uint32_t>(std::floor(best));
+  double least = model_time_s(chosen);
+  for (const double around : {std::ceil(best), std::floor(best) - 1, std::ceil(best) + 1}) {
+    const auto k = static_cast<std::uint32_t>(std::clamp(around, 1.0, most));
+    const double time = model_time_s(k);
+    if (time >= least) continue;
+    least = time;
+    chosen = k;
+  }
+  return chosen;
 }
 
 }  // namespace torus::broadcast

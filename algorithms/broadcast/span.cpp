@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/span.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "algorithms/broadcast/tracks.hpp"
+#include "algorithms/common/hops.hpp"
 #include "algorithms/common/refusal.hpp"
 #include "algorithms/common/segment.hpp"
 
@@ -20,6 +24,24 @@ Step stage_steps(const Machine& machine) {
   return ceil_log(static_cast<std::uint64_t>(machine.ports) + 1, static_cast<std::uint64_t>(machine.topology.extent(0)));
 }
 
+/// The hops of the longest message of each step, summed: in a stage all lines of supernodes do the same.
+std::int64_t route_hops(const Machine& machine) {
+  const Dimension k = machine.topology.dimensions();
+  std::int64_t sum = 0;
+  for (std::int32_t stage = 1; stage <= k; ++stage) {
+    std::set<std::int32_t> lengths{machine.topology.extent(0)};
+    for (Step step = 0; step < stage_steps(machine); ++step) {
+      std::int64_t longest = 0;
+      segment::split_all(lengths, machine.ports, [&](const segment::Child& child) {
+        const Route route = circuit_track(k, stage, child.track, child.offset);
+        longest = std::max(longest, hops_of(machine.topology, RouteView(route)));
+      });
+      sum += longest;
+    }
+  }
+  return sum;
+}
+
 std::optional<std::string> refuses(const Machine& machine, const Request& request) {
   return refusal::first_of(refusal::of_shape_but_square("span", machine), refusal::of_switching("span", machine, Switching::circuit),
                            refusal::of_segments("span", request));
@@ -29,6 +51,7 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.start = [steps = stage_steps(machine)](Node& self) { return span_program(self, steps); };
   plan.steps = static_cast<std::uint64_t>(machine.topology.dimensions()) * stage_steps(machine);
+  plan.route_hops = static_cast<std::uint64_t>(route_hops(machine));
   plan.formula = "k*ceil(log_" + std::to_string(machine.ports + 1) + " n)";
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes + sizeof(Word));
   return plan;

@@ -60,6 +60,7 @@ Plan plan_variant(std::string_view name, const Machine& machine, const Request& 
   plan.steps = schedule->steps();
   plan.formula = chosen->formula + ", L = ceil(log_" + std::to_string(machine.ports + 1) + ")";
   plan.channel_bytes = schedule->channel_bytes(request.bytes);
+  if (machine.cost.hop_s > 0) plan.route_hops = schedule->route_hops(topology);
   plan.table_bytes = schedule->table_bytes();
   plan.notes = {{"variant", chosen->name}};
   plan.start = [schedule](Node& self) { return follow_schedule(self, *schedule); };

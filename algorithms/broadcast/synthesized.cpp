@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/synthesized.hpp"
 
+#include <algorithm>
+
 #include "algorithms/broadcast/circuit/table_step.hpp"
 #include "algorithms/broadcast/synthesis/synthesizer.hpp"
+#include "algorithms/common/hops.hpp"
 #include "algorithms/common/refusal.hpp"
 #include "runtime/error.hpp"
 
@@ -35,8 +38,13 @@ Plan plan(const Machine& machine, const Request& request) {
   if (!found) throw RunError("synthesized found no broadcast on " + topology.text() + ": squeeze-expand and dimension-wise need no search");
 
   const auto schedule = std::make_shared<CircuitSchedule>();
-  for (const std::vector<Circuit>& circuits : *found) schedule->add("flow", std::make_unique<TableStep>(topology, circuits));
   Plan plan;
+  for (const std::vector<Circuit>& circuits : *found) {
+    std::int64_t longest = 0;
+    for (const Circuit& circuit : circuits) longest = std::max(longest, hops_of(topology, RouteView(circuit.route)));
+    plan.route_hops += static_cast<std::uint64_t>(longest);
+    schedule->add("flow", std::make_unique<TableStep>(topology, circuits));
+  }
   plan.steps = schedule->steps();
   const std::string by_counting =
       topology.is_torus() ? "ceil(log_" + std::to_string(machine.ports + 1) + " N)" : "least by counting channels";

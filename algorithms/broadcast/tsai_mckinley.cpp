@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <memory>
+#include <set>
 #include <span>
 
+#include "algorithms/common/hops.hpp"
 #include "algorithms/common/refusal.hpp"
 #include "algorithms/common/segment.hpp"
 
@@ -61,11 +65,32 @@ std::optional<std::string> refuses(const Machine& machine, const Request& reques
                            refusal::of_ports_but_all("tsai-mckinley", machine), refusal::of_segments("tsai-mckinley", request));
 }
 
+/// The hops of the longest message of each step, summed.
+std::int64_t route_hops(const Machine& machine, const TsaiMcKinleySchedule& schedule) {
+  std::int64_t sum = 0;
+  std::set<std::int32_t> lengths{schedule.height};
+  for (Step step = 0; step < schedule.plane_begins; ++step) {
+    std::int32_t longest = 0;
+    std::set<std::int32_t> after{1};
+    for (const std::int32_t length : lengths) {
+      segment::share_out(length, 1, column_ports, [&](const segment::Child& child) {
+        longest = std::max(longest, std::abs(child.offset) + (child.track > 1 ? 1 : 0));
+        after.insert(child.length);
+      });
+    }
+    sum += longest;
+    lengths = std::move(after);
+  }
+  const std::int32_t side = machine.topology.extent(dimension(machine, 0));
+  return sum + 2 * (std::int64_t{side} - 1);  // side/2, side/4, .., 1 places along both dimensions
+}
+
 Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   const auto schedule = std::make_shared<const TsaiMcKinleySchedule>(machine);
   plan.start = [schedule](Node& self) { return tsai_mckinley_program(self, *schedule); };
   const Step column = schedule->plane_begins;
+  plan.route_hops = static_cast<std::uint64_t>(route_hops(machine, *schedule));
   plan.steps = schedule->end;
   plan.formula = column > 0 ? "p + least t with c_t >= z, c_0 = 1, c_{t+1} = 6 c_t + 1" : "p";
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes) + static_cast<double>(column) * sizeof(Word);

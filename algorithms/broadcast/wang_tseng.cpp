@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/wang_tseng.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "algorithms/broadcast/tracks.hpp"
+#include "algorithms/common/hops.hpp"
 #include "algorithms/common/refusal.hpp"
 #include "algorithms/common/segment.hpp"
 
@@ -29,19 +32,19 @@ std::int64_t relative(const Node& self, NodeId source, std::int32_t j) {
   return modulo(std::int64_t{self.coordinate(d)} - self.topology().coordinate(source, d), self.extent(d));
 }
 
-/// Hands the message over to the node that stands in its place in the subgroup of the next stage, and retires; stays where it is if that is
-/// the node itself. All holders of a supernode make the same move within it.
-void align(Node& self, Holder& holder, std::int32_t stage) {
-  const std::int32_t k = self.dimensions();
-  const std::int32_t n = self.extent(0);
+/// From a holder, whose coordinate in the paper's dimension j is y(j) relative to the source, to the node that stands in its place in the
+/// subgroup of the next stage; empty if that is the holder itself. All holders of a supernode make the same move within it.
+template <class Y>
+Route alignment(const Machine& machine, std::int32_t stage, Y&& y) {
+  const std::int32_t k = machine.topology.dimensions();
+  const std::int32_t n = machine.topology.extent(0);
   const std::int32_t d = k - stage + 1;
   Route route;
   const auto go = [&](std::int32_t j, std::int64_t hops) {
     const std::int32_t forward = modulo(hops, n);
     const std::int32_t shorter = forward > n / 2 ? forward - n : forward;
-    if (shorter != 0) route.push_back({self.machine().routing[static_cast<std::size_t>(j) - 1], shorter});
+    if (shorter != 0) route.push_back({machine.routing[static_cast<std::size_t>(j) - 1], shorter});
   };
-  const auto y = [&](std::int32_t j) { return relative(self, holder.source, j); };
   if (stage == 1) go(1, y(k) - y(1));
   for (std::int32_t j = 2; j < d; ++j) go(j, -y(j));
   if (stage > 1) {
@@ -49,16 +52,25 @@ void align(Node& self, Holder& holder, std::int32_t stage) {
     for (std::int32_t m = d + 1; m <= k; ++m) place -= y(m);
     go(d, place - y(d));
   }
+  return route;
+}
+
+/// Hands the message over and retires, if the holder does not stand where the next stage wants it.
+void align(Node& self, Holder& holder, std::int32_t stage) {
+  const Route route = alignment(self.machine(), stage, [&](std::int32_t j) { return relative(self, holder.source, j); });
   if (route.empty()) return;
   self.send(RouteView(route), self.blocks(), {holder.source, 1});
   holder.length = 0;
 }
 
-void distribute(Node& self, Holder& holder, std::int32_t stage, std::int32_t ports, bool aligned) {
-  const std::vector<Dimension>& order = self.machine().routing;
-  holder.length = segment::split(holder.length, ports, [&](const segment::Child& child) {
-    const Route route =
-        aligned ? aligned_worm_row(order, stage, child.track, child.offset) : worm_row(order, stage, child.track, child.offset);
+Route row_to(const Machine& machine, const WangTsengSchedule& schedule, std::int32_t stage, const segment::Child& child) {
+  return schedule.aligned(stage) ? aligned_worm_row(machine.routing, stage, child.track, child.offset)
+                                 : worm_row(machine.routing, stage, child.track, child.offset);
+}
+
+void distribute(Node& self, const WangTsengSchedule& schedule, Holder& holder, std::int32_t stage) {
+  holder.length = segment::split(holder.length, schedule.ports(stage), [&](const segment::Child& child) {
+    const Route route = row_to(self.machine(), schedule, stage, child);
     self.send(RouteView(route), self.blocks(), {holder.source, static_cast<Word>(child.length)});
   });
 }
@@ -72,7 +84,7 @@ bool act(Node& self, const WangTsengSchedule& schedule, Holder& holder) {
     if (now.step == schedule.distribution_steps()) {
       align(self, holder, now.stage);
     } else if (holder.length > 1) {
-      distribute(self, holder, now.stage, schedule.ports(now.stage), schedule.aligned(now.stage));
+      distribute(self, schedule, holder, now.stage);
     }
   }
   if (now.stage == self.dimensions() && holder.length == 1) return false;
@@ -86,11 +98,49 @@ std::optional<std::string> refuses_as(std::string_view name, const Machine& mach
                            refusal::of_ports_but_all(name, machine), refusal::of_segments(name, request));
 }
 
+/// The hops of the longest message of each step, summed. In a stage all holders that it starts from do the same, so one of them is
+/// followed, with all whom it informs. O(n k^2).
+std::int64_t route_hops(const Machine& machine, const WangTsengSchedule& schedule) {
+  struct Informed {
+    std::int32_t length;  // of its segment
+    Coordinates moved;    // hops from where the stage started
+  };
+  const Topology& topology = machine.topology;
+  std::int64_t sum = 0;
+  std::vector<Informed> informed;
+  for (Step step = 0; step < schedule.steps(); ++step) {
+    const WangTsengSchedule::Moment now = schedule.moment(step);
+    if (now.step == 0) informed = {{topology.extent(0), Coordinates(static_cast<std::size_t>(topology.dimensions()), 0)}};
+    std::int64_t longest = 0;
+    const auto count = [&](const Route& route) { longest = std::max(longest, hops_of(topology, RouteView(route))); };
+    if (now.step == schedule.distribution_steps()) {
+      for (const Informed& holder : informed) {
+        count(alignment(machine, now.stage, [&](std::int32_t j) {
+          return std::int64_t{holder.moved[static_cast<std::size_t>(machine.routing[static_cast<std::size_t>(j) - 1])]};
+        }));
+      }
+    } else {
+      for (std::size_t i = 0, holders = informed.size(); i < holders; ++i) {
+        const Informed holder = informed[i];
+        informed[i].length = segment::split(holder.length, schedule.ports(now.stage), [&](const segment::Child& child) {
+          const Route route = row_to(machine, schedule, now.stage, child);
+          count(route);
+          informed.push_back({child.length, holder.moved});
+          for (const Leg& leg : route) informed.back().moved[static_cast<std::size_t>(leg.dimension)] += leg.hops;
+        });
+      }
+    }
+    sum += longest;
+  }
+  return sum;
+}
+
 Plan plan_as(const Machine& machine, const Request& request, bool trimmed) {
   const auto schedule = std::make_shared<const WangTsengSchedule>(machine.topology.dimensions(), extent(machine), trimmed);
   Plan plan;
   plan.start = [schedule](Node& self) { return wang_tseng_program(self, *schedule); };
   plan.steps = schedule->steps();
+  plan.route_hops = static_cast<std::uint64_t>(route_hops(machine, *schedule));
   const std::string log = "ceil(log_" + std::to_string(2 * machine.topology.dimensions() + 1) + " n)";
   plan.formula = trimmed ? "k*T+[ceil(log_3 n)>T]+(k-2)[ceil(log_5 n)>T], T=" + log : "k*" + log + "+(k-1)";
   // On sides of 2 and 3 everybody is in place already: their alignment steps carry nothing.

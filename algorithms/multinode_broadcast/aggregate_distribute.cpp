@@ -41,7 +41,8 @@ AggregateDistribute choose(const Machine& machine, const Request& request, doubl
   for (const std::int32_t h : divisors(n)) {
     const AggregateDistribute scheme(n, h, prefix);
     const double time =
-        scheme.steps() * machine.cost.start_up_s + scheme.channel_bytes(s, static_cast<double>(request.bytes)) * machine.cost.byte_s;
+        scheme.steps() * machine.cost.start_up_s + scheme.channel_bytes(s, static_cast<double>(request.bytes)) * machine.cost.byte_s +
+        scheme.route_hops() * machine.cost.hop_s;
     if (time < least) {
       least = time;
       best = h;
@@ -56,6 +57,7 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.start = [scheme](Node& self) { return aggregate_distribute_program(self, *scheme); };
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
+  plan.route_hops = static_cast<std::uint64_t>(scheme->route_hops());
   plan.formula = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1";
   plan.channel_bytes = scheme->channel_bytes(s, static_cast<double>(request.bytes));
   plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size();
@@ -82,6 +84,12 @@ AggregateDistribute::AggregateDistribute(std::int32_t nodes_a_side, std::int32_t
 std::int32_t AggregateDistribute::steps() const noexcept {
   const std::int32_t balancing = balances() ? prefix.steps() + tuning.steps() : 0;
   return strip.levels() + balancing + 2 * ddn.levels() + exchange.steps() + row.levels() + h - 1;
+}
+
+std::int32_t AggregateDistribute::route_hops() const {
+  const std::int32_t balancing = balances() ? prefix.hops() + 2 * tuning.places() : 0;
+  const std::int32_t column = h < 2 ? 0 : (h - 1) * (h > 2 ? 2 : 1);
+  return strip.hops() + balancing + 2 * ddn.hops() * h + exchange.places() * h + row.hops() + column;
 }
 
 double AggregateDistribute::channel_bytes(double s, double m) const {

@@ -113,7 +113,7 @@ Plan plan_synchronous(const Machine& machine, const Request& request) {
   const auto forest = std::make_shared<const Forest>(machine.topology, request.segments > 0 ? request.segments : trees_on(machine));
   Plan plan;
   plan.start = [forest](Node& self) { return edst_program(self, *forest); };
-  plan.steps = forest->height();
+  plan.steps = plan.route_hops = forest->height();
   plan.formula = "height of the trees (D + 2 for n x n)";
   plan.channel_bytes = forest->channel_bytes(assumed_sources(machine, request), request.bytes);
   describe(plan, *forest, request);
@@ -121,15 +121,16 @@ Plan plan_synchronous(const Machine& machine, const Request& request) {
   return plan;
 }
 
-/// Segments a channel and step, and segments a message, that make (H + s U / C) (T_s + C m T_c / 2kU) least.
+/// Segments a channel and step, and segments a message, that make (H + s U / C) (T_s + T_h + C m T_c / 2kU) least.
 struct Pipeline {
   std::uint32_t chunk, segments;
 };
 
 Pipeline choose(const Machine& machine, const Request& request, double s, double height) {
   const double trees = trees_on(machine), m = std::max(1.0, static_cast<double>(request.bytes));
+  const double step_s = machine.cost.start_up_s + machine.cost.hop_s;
   const double best =
-      std::sqrt(trees * std::max(1.0, s) * machine.cost.start_up_s / (std::max(1.0, height) * m * std::max(1e-30, machine.cost.byte_s)));
+      std::sqrt(trees * std::max(1.0, s) * step_s / (std::max(1.0, height) * m * std::max(1e-30, machine.cost.byte_s)));
   constexpr double finest = 16;  // finer cuts bring little and cost the host much
   double cut = request.segments > 0 ? request.segments / trees
                                     : std::clamp(std::floor(1 / std::max(best, 1e-9)), 1.0, std::max(1.0, std::min(finest, m / trees)));
@@ -154,6 +155,7 @@ Plan plan_pipelined(const Machine& machine, const Request& request) {
   const double most_rounds = height > 0 ? std::ceil(cut / pipeline.chunk) + (height - 1) * load : 0;
   plan.steps = forest->counting_steps() + static_cast<std::uint64_t>(most_rounds);
   plan.steps_estimate = forest->counting_steps() + static_cast<std::uint64_t>(rounds);
+  plan.route_hops = forest->counting_hops() + static_cast<std::uint64_t>(rounds);
   plan.steps_exact = false;
   plan.formula = "2 sum L3(n_t) + ceil(U/C) + (height-1) ceil(min(s, N-1) U / C)";
   const Bytes segment = (request.bytes + pipeline.segments - 1) / pipeline.segments;
@@ -189,6 +191,12 @@ std::uint32_t Forest::counting_steps() const noexcept {
   std::int32_t steps = 0;
   for (const LineTree& tree : counting_) steps += 2 * tree.levels();
   return static_cast<std::uint32_t>(steps);
+}
+
+std::uint32_t Forest::counting_hops() const {
+  std::int32_t hops = 0;
+  for (const LineTree& tree : counting_) hops += 2 * tree.hops();
+  return static_cast<std::uint32_t>(hops);
 }
 
 std::uint16_t Forest::onward(const Topology& topology, NodeId at, BlockId block) const noexcept {

@@ -41,6 +41,7 @@ class Forest {
   /// For the counting, a tree for each axis.
   std::span<const LineTree> counting() const noexcept { return counting_; }
   std::uint32_t counting_steps() const noexcept;
+  std::uint32_t counting_hops() const;
   Bytes table_bytes() const noexcept { return children_.size() * sizeof(std::uint16_t); }
 
   /// The directions in which a node passes a block on, a bit each.

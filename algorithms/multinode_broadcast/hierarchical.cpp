@@ -60,7 +60,8 @@ Hierarchy choose(const Machine& machine, const Request& request, Hierarchy::Dcn 
   double least = std::numeric_limits<double>::infinity();
   for (const std::int32_t h : divisors(greatest_h(machine.topology))) {
     const Hierarchy scheme(machine.topology, h, dcn, tuned);
-    const double time = scheme.steps() * machine.cost.start_up_s + scheme.channel_bytes(s, request.bytes) * machine.cost.byte_s;
+    const double time = scheme.steps() * machine.cost.start_up_s + scheme.channel_bytes(s, request.bytes) * machine.cost.byte_s +
+                        scheme.route_hops() * machine.cost.hop_s;
     if (time < least) {
       least = time;
       best = h;
@@ -76,6 +77,7 @@ Plan plan_any(const Machine& machine, const Request& request, Hierarchy::Dcn dcn
   plan.segments = std::max(1U, scheme->parts());
   plan.start = [scheme](Node& self) { return hierarchical_program(self, *scheme); };
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
+  plan.route_hops = static_cast<std::uint64_t>(scheme->route_hops());
   plan.formula = dcn == Hierarchy::Dcn::log          ? "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2)"
                  : machine.topology.dimensions() > 2 ? "(k-1) L3(h) + tune + k floor(n/2h) + (k-1) L3(h) + k floor(h/2)"
                                                      : "L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2)";
@@ -129,6 +131,13 @@ std::int32_t Hierarchy::steps() const noexcept {
   const std::int32_t aggregation = dimensions == 2 ? strip.levels() : (dimensions - 1) * window.levels();
   const std::int32_t spreading = dcn == Dcn::log ? window.levels() : (dimensions - 1) * window.levels();
   return aggregation + (tunes ? tuning.steps() : 0) + ddn_rings.steps() + spreading + dcn_rings.steps();
+}
+
+std::int32_t Hierarchy::route_hops() const {
+  if (h == 1) return ddn_rings.hops();
+  const std::int32_t aggregation = dimensions == 2 ? strip.hops() : (dimensions - 1) * window.hops();
+  const std::int32_t spreading = dcn == Dcn::log ? window.hops() : (dimensions - 1) * window.hops();
+  return aggregation + (tunes ? dimensions * tuning.places() : 0) + ddn_rings.hops() + spreading + dcn_rings.hops();
 }
 
 double Hierarchy::channel_bytes(double s, Bytes m) const {

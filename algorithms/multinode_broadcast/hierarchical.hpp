@@ -32,6 +32,8 @@ struct Hierarchy {
 
   std::uint32_t parts() const noexcept { return static_cast<std::uint32_t>(ddn_rings.axes.size()); }
   std::int32_t steps() const noexcept;
+  /// Sum over the steps of the hops of the longest route, if all nodes are sources; else at most.
+  std::int32_t route_hops() const;
   /// Sum over the steps of the most bytes on a channel, for s sources of m bytes: exact for s = all, else for random ones, about.
   double channel_bytes(double s, Bytes m) const;
 

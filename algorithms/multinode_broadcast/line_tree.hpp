@@ -47,6 +47,8 @@ class LineTree {
 
   /// Positions of the longest segment that is handed over in each level: the worst payload of the level, in messages a position.
   std::vector<std::int32_t> level_sizes() const;
+  /// The longest move of each level, summed.
+  std::int32_t hops() const;
 
  private:
   static constexpr std::int32_t none = INT32_MIN;

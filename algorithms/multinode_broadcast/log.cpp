@@ -22,6 +22,7 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.start = [scheme](Node& self) { return aggregate_distribute_program(self, *scheme); };
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
+  plan.route_hops = static_cast<std::uint64_t>(scheme->route_hops());
   plan.formula = "2 ceil(log5 n) + ceil(log3 n)";
   plan.channel_bytes = scheme->channel_bytes(s, static_cast<double>(request.bytes));
   plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size();

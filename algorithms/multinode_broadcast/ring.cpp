@@ -22,6 +22,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.segments = static_cast<std::uint32_t>(std::max(1, rings->parts()));
   plan.start = [rings](Node& self) { return ring_program(self, *rings); };
   plan.steps = static_cast<std::uint64_t>(rings->steps());
+  plan.route_hops = static_cast<std::uint64_t>(rings->hops());
   plan.formula = "k floor(longest side / 2)";
   const Bytes part = (request.bytes + plan.segments - 1) / plan.segments;
   plan.channel_bytes = static_cast<double>(part) * rings->payload(1, s / nodes, nodes);

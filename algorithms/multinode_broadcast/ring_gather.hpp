@@ -25,6 +25,8 @@ struct RingGather {
   std::int32_t parts() const noexcept { return static_cast<std::int32_t>(axes.size()); }
   std::int32_t steps_a_phase() const noexcept;
   std::int32_t steps() const noexcept { return phases * steps_a_phase(); }
+  /// Hops of each step, summed.
+  std::int32_t hops() const noexcept { return steps() * unit; }
   /// Sum over the steps of the items that the fullest channel carries, if every one of `members` nodes may start with `items` of equal
   /// weight a part and does so for a share of them: exact for share 1, else what chance makes of it, about.
   double payload(double items, double share, double members) const noexcept;

@@ -39,6 +39,7 @@ Plan plan(const Machine& machine, const Request& request) {
     plan.steps += topology.nodes() / static_cast<std::uint64_t>(dimension.extent) * one_port_steps(dimension.wiring, dimension.extent);
   }
   plan.formula = "sum (N/n_i) T_i";
+  plan.route_hops = plan.steps;
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes);
   return plan;
 }

@@ -29,6 +29,24 @@ void go_on(Node& self, const Stage& stage, std::uint32_t move, const Message& me
   }
 }
 
+/// The greatest value(convoy, move) of the convoys that make a move, summed over all moves of all stages.
+template <class Value>
+std::uint64_t sum_of_greatest(std::span<const Timetable> timetables, Value&& value) {
+  std::uint64_t sum = 0;
+  for (std::size_t stage = 0; stage < timetables.front().stages().size(); ++stage) {
+    for (std::uint32_t move = 0; move < timetables.front().stages()[stage].moves; ++move) {
+      std::uint64_t greatest = 0;
+      for (const Timetable& timetable : timetables) {
+        for (const Convoy& convoy : timetable.stages()[stage].convoys) {
+          if (move < convoy.moving.size()) greatest = std::max(greatest, value(convoy, move));
+        }
+      }
+      sum += greatest;
+    }
+  }
+  return sum;
+}
+
 }  // namespace
 
 Timetable::Timetable(const Topology& topology) : topology_{&topology}, where_(topology.nodes()) {
@@ -79,21 +97,13 @@ Bytes Timetable::table_bytes() const noexcept {
 }
 
 std::uint64_t blocks_on_busiest_channel(std::span<const Timetable> timetables, Worms worms) noexcept {
-  std::uint64_t sum = 0;
-  for (std::size_t stage = 0; stage < timetables.front().stages().size(); ++stage) {
-    for (std::uint32_t move = 0; move < timetables.front().stages()[stage].moves; ++move) {
-      std::uint64_t busiest = 0;
-      for (const Timetable& timetable : timetables) {
-        for (const Convoy& convoy : timetable.stages()[stage].convoys) {
-          if (move >= convoy.moving.size()) continue;
-          const auto sharing = static_cast<std::uint64_t>(worms == Worms::overlap ? std::abs(convoy.leg.hops) : 1);
-          busiest = std::max(busiest, convoy.moving[move] * sharing);
-        }
-      }
-      sum += busiest;
-    }
-  }
-  return sum;
+  return sum_of_greatest(timetables, [worms](const Convoy& convoy, std::uint32_t move) {
+    return convoy.moving[move] * static_cast<std::uint64_t>(worms == Worms::overlap ? std::abs(convoy.leg.hops) : 1);
+  });
+}
+
+std::uint64_t longest_legs(std::span<const Timetable> timetables) noexcept {
+  return sum_of_greatest(timetables, [](const Convoy& convoy, std::uint32_t) { return static_cast<std::uint64_t>(std::abs(convoy.leg.hops)); });
 }
 
 Program travel(Node& self, const Timetable& timetable, const Offsets& offsets) {
@@ -111,6 +121,7 @@ Plan plan_of(Timetable timetable, std::uint64_t steps, std::string formula, Byte
   plan.formula = std::move(formula);
   Offsets offsets(timetable.topology());
   plan.channel_bytes = static_cast<double>(blocks_on_busiest_channel({&timetable, 1}, Worms::overlap)) * static_cast<double>(block_bytes);
+  plan.route_hops = longest_legs({&timetable, 1});
   plan.table_bytes = timetable.table_bytes() + offsets.table_bytes();
   plan.start = [tables = std::make_shared<const std::pair<Timetable, Offsets>>(std::move(timetable), std::move(offsets))](Node& self) {
     return travel(self, tables->first, tables->second);

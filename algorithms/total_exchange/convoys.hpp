@@ -79,6 +79,9 @@ class Timetable {
 /// Blocks on the busiest channel, summed over the steps, where nodes keep different timetables of equal stages (or all the same one).
 std::uint64_t blocks_on_busiest_channel(std::span<const Timetable> timetables, Worms worms) noexcept;
 
+/// The hops of the longest message of each step, summed, where nodes keep different timetables of equal stages.
+std::uint64_t longest_legs(std::span<const Timetable> timetables) noexcept;
+
 /// The program of a node: goes through the timetable. Both tables are of the node's topology and must outlive the run.
 Program travel(Node& self, const Timetable& timetable, const Offsets& offsets);
 

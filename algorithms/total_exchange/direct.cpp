@@ -2,7 +2,10 @@
 #include "algorithms/total_exchange/direct.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <memory>
+#include <utility>
 
 #include "algorithms/total_exchange/requirements.hpp"
 
@@ -59,6 +62,18 @@ class Patterns {
     return route;
   }
 
+  /// The hops of the longest route of each step, summed. O(combinations (extents + rings shifts^2)).
+  std::uint64_t route_hops() const {
+    std::int64_t sum = 0;
+    for (std::uint32_t combination = 0; combination < combinations_; ++combination) {
+      const std::vector<std::int64_t> straight = longest_by_turn(combination, false), opposite = longest_by_turn(combination, true);
+      for (std::size_t shift = 0; shift < straight.size(); ++shift) {
+        sum += std::max({std::int64_t{0}, straight[shift], opposite[(shift + 1) % opposite.size()]});
+      }
+    }
+    return static_cast<std::uint64_t>(sum);
+  }
+
   Bytes table_bytes() const noexcept {
     Bytes bytes = 0;
     for (const Ring& ring : rings_) bytes += sizeof(Ring) + ring.moves.size() * sizeof(RingMove);
@@ -72,6 +87,35 @@ class Patterns {
     std::uint32_t weight = 0;  // of its class in a combination's number
     std::vector<RingMove> moves;
   };
+
+  /// The longest route of a combination among the nodes of each turn; below 0 if none has it.
+  std::vector<std::int64_t> longest_by_turn(std::uint32_t combination, bool opposite) const {
+    const auto shifts = static_cast<std::size_t>(shifts_);
+    constexpr std::int64_t nobody = std::numeric_limits<std::int64_t>::min() / 2;
+    std::vector<std::int64_t> longest(shifts, nobody);
+    longest[0] = 0;
+    std::uint32_t directions = combination << 1U;
+    for (const Ring& ring : rings_) {
+      const bool backwards = ((directions & 1U) != 0) != opposite;
+      directions >>= 1U;
+      std::vector<std::int64_t> of_ring(shifts, nobody), next(shifts, nobody);
+      const auto n = static_cast<std::uint32_t>(ring.extent);
+      const std::uint32_t first = combination / ring.weight % (n / 2) * n;
+      for (std::uint32_t coordinate = 0; coordinate < n; ++coordinate) {
+        const RingMove& moves = ring.moves[first + coordinate];
+        std::int64_t& hops = of_ring[static_cast<std::size_t>(moves.pattern) % shifts];
+        hops = std::max<std::int64_t>(hops, std::abs(backwards ? moves.backward : moves.forward));
+      }
+      for (std::size_t before = 0; before < shifts; ++before) {
+        for (std::size_t turn = 0; turn < shifts; ++turn) {
+          std::int64_t& hops = next[(before + turn) % shifts];
+          hops = std::max(hops, longest[before] + of_ring[turn]);
+        }
+      }
+      longest = std::move(next);
+    }
+    return longest;
+  }
 
   const RingMove& move(const Node& node, const Ring& ring, std::uint32_t combination) const noexcept {
     const auto n = static_cast<std::uint32_t>(ring.extent);
@@ -114,6 +158,7 @@ Plan plan(const Machine& machine, const Request& request) {
   const auto largest = static_cast<std::uint64_t>(largest_extent(machine.topology));
   Plan plan;
   if (largest > 1) plan.steps = machine.topology.nodes() * std::max<std::uint64_t>(largest, 8) / 8;
+  if (machine.cost.hop_s > 0) plan.route_hops = patterns->route_hops();
   plan.formula = "N max(n_max, 8) / 8";
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes);
   plan.table_bytes = patterns->table_bytes();

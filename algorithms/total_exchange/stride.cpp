@@ -102,6 +102,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.formula = "2k max floor(n_i/4k) + k(2k-1)";
   plan.channel_bytes =
       static_cast<double>(blocks_on_busiest_channel(colours->timetables, Worms::tile)) * static_cast<double>(request.bytes);
+  plan.route_hops = longest_legs(colours->timetables);
   plan.table_bytes = colours->offsets.table_bytes();
   for (const Timetable& table : colours->timetables) plan.table_bytes += table.table_bytes();
   plan.start = [colours](Node& self) { return travel(self, colours->timetable_of(self), colours->offsets); };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "algorithms/broadcast/pipeline.hpp"
 #include "tests/support/catch.hpp"
@@ -23,7 +24,6 @@ TEST_CASE("the best number of segments is the best of all numbers", "[unit]") {
   for (const double latency : {1.0, 4.0, 13.0, 40.0}) {
     for (const Bytes bytes : {1U, 7U, 64U, 1000U}) {
       for (const double start_up : {1.0, 16.0, 300.0, 1e6}) {
-        const CostModel cost{start_up, 3.0, 0.0};
         const auto time = [&](std::uint64_t k) {
           const auto segments = static_cast<double>(k);
           return (segments + latency) * (start_up + static_cast<double>(bytes) / segments * 3.0);
@@ -31,7 +31,7 @@ TEST_CASE("the best number of segments is the best of all numbers", "[unit]") {
         double least = time(1);
         for (std::uint64_t k = 2; k <= bytes; ++k) least = std::min(least, time(k));
         CAPTURE(latency, bytes, start_up);
-        CHECK(time(best_segments(latency, bytes, cost, time)) == least);
+        CHECK(time(best_segments(latency, bytes, 3.0, start_up, time)) == least);
       }
     }
   }
@@ -39,11 +39,46 @@ TEST_CASE("the best number of segments is the best of all numbers", "[unit]") {
 
 TEST_CASE("the best number of segments stays between one and a byte each, whatever is free", "[unit]") {
   const auto time = [](std::uint32_t) { return 0.0; };
-  CHECK(best_segments(10, 1000, {0.0, 1.0, 0.0}, time) == 1000);
-  CHECK(best_segments(10, 1000, {1.0, 0.0, 0.0}, time) == 1);
-  CHECK(best_segments(10, 1000, {0.0, 0.0, 0.0}, time) == 1);
-  CHECK(best_segments(10, 0, {1.0, 1.0, 0.0}, time) == 1);
-  CHECK(best_segments(0, 1000, {0.0, 1.0, 0.0}, time) == 1);
+  CHECK(best_segments(10, 1000, 1.0, 0.0, time) == 1000);
+  CHECK(best_segments(10, 1000, 0.0, 1.0, time) == 1);
+  CHECK(best_segments(10, 1000, 0.0, 0.0, time) == 1);
+  CHECK(best_segments(10, 0, 1.0, 1.0, time) == 1);
+  CHECK(best_segments(0, 1000, 1.0, 0.0, time) == 1);
+}
+
+TEST_CASE("where even and odd numbers of segments cost differently the best of both is found", "[unit]") {
+  for (const double penalty : {0.0, 0.4, 5.0}) {
+    for (const std::uint64_t dear : {0U, 1U}) {
+      for (double start_up = 0.5; start_up < 2000; start_up *= 1.3) {
+        const auto time = [&](std::uint64_t k) {
+          const auto segments = static_cast<double>(k);
+          return (segments + 9 + (k % 2 == dear ? penalty : 0)) * (start_up + 1000 / segments);
+        };
+        double least = time(1);
+        for (std::uint64_t k = 2; k <= 1000; ++k) least = std::min(least, time(k));
+        CAPTURE(penalty, dear, start_up);
+        if (penalty == 0.0) CHECK(time(best_segments(9, 1000, 1.0, start_up, time)) == least);
+        CHECK(time(best_segments(9, 1000, 1.0, start_up, time)) <= 1.05 * least);
+      }
+    }
+  }
+}
+
+TEST_CASE("the longest routes of a pipeline are those of the links that carry a segment", "[unit]") {
+  const std::vector<std::int64_t> links{1, 5, 2, 2, 7, 1, 3};
+  for (std::uint64_t segments = 1; segments <= 20; ++segments) {
+    std::int64_t sum = 0;
+    for (std::uint64_t t = 0; t < segments + links.size() - 1; ++t) {
+      std::int64_t longest = 0;
+      for (std::uint64_t i = 0; i < links.size(); ++i) {
+        if (i <= t && t - i < segments) longest = std::max(longest, links[i]);
+      }
+      sum += longest;
+    }
+    CAPTURE(segments);
+    CHECK(pipeline_hops(links, segments) == static_cast<std::uint64_t>(sum));
+  }
+  CHECK(pipeline_hops({}, 3) == 0);
 }
 
 TEST_CASE("a pipeline pays for a longer segment as long as one is on its way", "[unit]") {

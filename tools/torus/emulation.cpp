@@ -35,11 +35,17 @@ std::optional<std::string> failure_of(const Setting& setting, const RunResult& r
 std::optional<std::string> surprise_of(const Setting& setting, const RunResult& result) {
   const Plan& plan = setting.plan;
   const auto bytes = static_cast<double>(result.channel_bytes_sum);
+  std::uint64_t hops = 0;
+  for (const StepRecord& record : result.step_records) hops += record.longest_route;
   // The prediction of a multi-node broadcast is for a number of sources that is assumed: its programs do not know them.
   const bool predicted = setting.request.collective != Collective::multinode_broadcast;
   if (predicted && (plan.steps_exact ? bytes != plan.channel_bytes : bytes > plan.channel_bytes)) {
     return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted", result.channel_bytes_sum,
                        plan.steps_exact ? "" : "at most ", plan.channel_bytes);
+  }
+  if (setting.machine.cost.hop_s > 0 && plan.steps_exact && (predicted ? hops != plan.route_hops : hops > plan.route_hops)) {
+    return fmt::format("{} hops of the longest routes, summed over the steps, where {}{} were predicted", hops, predicted ? "" : "at most ",
+                       plan.route_hops);
   }
   const Bounds bounds = lower_bounds(setting.machine, setting.request);
   if (result.steps < bounds.steps)

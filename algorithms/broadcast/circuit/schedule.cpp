@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/schedule.hpp"
 
+#include <algorithm>
+
+#include "algorithms/common/hops.hpp"
+
 namespace torus::broadcast {
 namespace {
 
@@ -32,6 +36,24 @@ double CircuitSchedule::channel_bytes(Bytes message) const noexcept {
   if (steps_.empty()) return 0;
   const auto count = static_cast<double>(steps_.size());
   return count * static_cast<double>(message) + (count - 1) * sizeof(Word);
+}
+
+std::uint64_t CircuitSchedule::route_hops(const Topology& topology) const {
+  std::int64_t sum = 0;
+  std::vector<NodeId> informed{0};
+  for (const Scheduled& step : steps_) {
+    std::int64_t longest = 0;
+    for (std::size_t i = 0, n = informed.size(); i < n; ++i) {
+      step.rule->routes(topology.coordinates(informed[i]), [&](RouteView route) {
+        NodeId to = informed[i];
+        for (const Leg& leg : route) to = topology.neighbour(to, leg.dimension, leg.hops).value();
+        informed.push_back(to);
+        longest = std::max(longest, hops_of(topology, route));
+      });
+    }
+    sum += longest;
+  }
+  return static_cast<std::uint64_t>(sum);
 }
 
 Program follow_schedule(Node& self, const CircuitSchedule& schedule) {

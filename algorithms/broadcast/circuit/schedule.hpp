@@ -39,6 +39,8 @@ class CircuitSchedule {
   Bytes table_bytes() const;
   /// Sum over the steps of the most bytes on a channel: a channel carries one message at most, and every step has one.
   double channel_bytes(Bytes message) const noexcept;
+  /// Sum over the steps of the hops of the longest circuit, on the topology it was made for. O(nodes) calls of rules.
+  std::uint64_t route_hops(const Topology& topology) const;
 
  private:
   struct Scheduled {
