@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace torus::broadcast {
 
@@ -14,14 +16,14 @@ refusal::Refusal refuses_wiring(std::string_view algorithm, const Machine& machi
 }
 
 refusal::Refusal refuses_extents(std::string_view algorithm, const Machine& machine) {
-  for (Dimension d = 0; d < machine.topology.dimensions(); ++d) {
-    const auto extent = static_cast<std::uint32_t>(machine.topology.extent(d));
-    if (!std::has_single_bit(extent)) {
-      return std::string(algorithm) + " needs extents that are powers of two: " + std::to_string(extent) + " of dimension " +
-             std::to_string(d) + " is none, " + std::to_string(std::bit_floor(extent)) + " would do";
-    }
+  const Topology& topology = machine.topology;
+  std::vector<DimensionShape> shape(topology.shape().begin(), topology.shape().end());
+  for (DimensionShape& dimension : shape) {
+    dimension.extent = static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint32_t>(dimension.extent)));
   }
-  return std::nullopt;
+  const Topology below(std::move(shape));
+  if (below.nodes() == topology.nodes()) return std::nullopt;
+  return std::string(algorithm) + " needs extents that are powers of two: " + topology.text() + " has others, " + below.text() + " would do";
 }
 
 }  // namespace torus::broadcast

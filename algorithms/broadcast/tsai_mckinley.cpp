@@ -7,6 +7,8 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "algorithms/common/hops.hpp"
 #include "algorithms/common/refusal.hpp"
@@ -58,8 +60,10 @@ std::optional<std::string> refuses(const Machine& machine, const Request& reques
     const std::uint64_t plane = k == 3 ? side(0) * side(1) : topology.nodes();
     const std::uint64_t wanted = refusal::side_of_cube(2, plane);
     const std::uint64_t nearest = refusal::nearer(wanted, std::max<std::uint64_t>(std::bit_floor(wanted), 2), 2 * std::bit_floor(wanted));
+    std::vector<DimensionShape> shape(k == 3 ? 3 : 2, {static_cast<std::int32_t>(nearest), Wiring::ring});
+    if (k == 3) shape[static_cast<std::size_t>(dimension(machine, 2))].extent = static_cast<std::int32_t>(side(2));
     return "tsai-mckinley needs a torus 2^p x 2^p, or with a third side that is routed last, not " + topology.text() +
-           "; nearest: " + refusal::cube(2, nearest) + (k == 3 ? "x" + std::to_string(side(2)) : "");
+           "; nearest: " + Topology(std::move(shape)).text();
   }
   return refusal::first_of(refusal::of_switching("tsai-mckinley", machine, Switching::wormhole),
                            refusal::of_ports_but_all("tsai-mckinley", machine), refusal::of_segments("tsai-mckinley", request));

@@ -343,7 +343,7 @@ TEST_CASE("what the mesh broadcasts cannot do is refused in one line that says w
     return find_algorithm(Collective::broadcast, name)->refuses(machine, request).value_or("");
   };
   const Machine torus = one_port(shape_of({5, 5}, Links::torus));
-  CHECK(why("mst", torus, broadcast_of(0, 8)) == "mst needs extents that are powers of two: 5 of dimension 0 is none, 4 would do");
+  CHECK(why("mst", torus, broadcast_of(0, 8)) == "mst needs extents that are powers of two: 5x5 has others, 4x4 would do");
   CHECK(why("mst-naive", one_port(shape_of({4, 4}, Links::mesh)), broadcast_of(0, 8)) ==
         "mst-naive lets messages meet on a channel: --contention forbid makes that a violation, --contention share would do");
   CHECK(why("rs-bcast", torus, broadcast_of(0, 8, 4)) ==

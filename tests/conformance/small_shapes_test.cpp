@@ -75,6 +75,28 @@ TEST_CASE("every algorithm that does not refuse a machine of one node ends on it
   }
 }
 
+TEST_CASE("the shape that a refusal of others suggests is accepted", "[conformance]") {
+  struct Case {
+    const char* algorithm;
+    const char* shape;
+    std::vector<Dimension> routing;
+    const char* suggested;
+  };
+  for (const Case& c : {Case{"mst", "6x11m", {}, "4x8m"}, Case{"mst-naive", "6x11m", {}, "4x8m"}, Case{"mst", "3mx5x1", {}, "2mx4x1"},
+                        Case{"tsai-mckinley", "6x3x8", {0, 2, 1}, "4x3x4"}, Case{"tsai-mckinley", "6x5x8", {1, 2, 0}, "6x4x4"},
+                        Case{"tsai-mckinley", "6x3x8", {}, "4x4x8"}, Case{"tsai-mckinley", "5x7", {}, "4x4"}}) {
+    const Algorithm& algorithm = *find_algorithm(Collective::broadcast, c.algorithm);
+    const Request request = support::broadcast_request(0, 8);
+    const auto machine = [&](const char* shape) {
+      return Machine(Topology::parse(shape), algorithm.native.ports, algorithm.native.switching, algorithm.native.contention, c.routing);
+    };
+    const std::string why = algorithm.refuses(machine(c.shape), request).value_or("");
+    CAPTURE(c.algorithm, c.shape, why);
+    CHECK(why.find(std::string(" ") + c.suggested) != std::string::npos);
+    CHECK_FALSE(algorithm.refuses(machine(c.suggested), request).has_value());
+  }
+}
+
 TEST_CASE("every algorithm that does not refuse them runs on dimensions of one node and on pairs", "[conformance]") {
   for (const char* shape : {"2", "2m", "1x5", "5x1", "2x1m", "1x2m", "2x2", "2mx2m", "1x3x1", "2c", "1cx4"}) {
     const Topology topology = Topology::parse(shape);
