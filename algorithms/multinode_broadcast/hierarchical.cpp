@@ -145,7 +145,7 @@ double Hierarchy::channel_bytes(double s, Bytes m) const {
   const double share = s / nodes, message = static_cast<double>(m), part = static_cast<double>((m + parts() - 1) / parts());
   const double crowd = std::pow(h, dimensions - 1);  // nodes that a DDN node gathers, itself included
   const double members = nodes / crowd;
-  if (h == 1) return part * ddn_rings.payload(1, share, members);
+  if (h == 1) return ddn_rings.channel_bytes(m, 1, share, members);
   double bytes = 0;
   const LineTree& gathering = dimensions == 2 ? strip : window;
   for (Dimension d = 1; d < dimensions; ++d) {
@@ -160,18 +160,18 @@ double Hierarchy::channel_bytes(double s, Bytes m) const {
       bytes += (message + (move.last_digit ? 0 : 4)) * fullest(cap * share, 2 * members, cap);
     }
   }
-  bytes += part * ddn_rings.payload(crowd, share, members);
+  bytes += ddn_rings.channel_bytes(m, crowd, share, members);
   const double bundle = fullest(s / h, h, nodes / h);  // messages of the fullest DDN
   if (dcn == Dcn::log) {
     bytes += part * bundle * window.levels();
-    return bytes + part * dcn_rings.payload(nodes / h, share, h);
+    return bytes + dcn_rings.channel_bytes(m, nodes / h, share, h);
   }
   double run = bundle;
   for (Dimension d = 1; d < dimensions; ++d) {
     for (const std::int32_t size : window.level_sizes()) bytes += part * std::ceil(run * size / h);
     run /= h;
   }
-  return bytes + part * dcn_rings.payload(nodes / (h * crowd), share, h * crowd);
+  return bytes + dcn_rings.channel_bytes(m, nodes / (h * crowd), share, h * crowd);
 }
 
 Program hierarchical_program(Node& self, const Hierarchy& scheme) {

@@ -24,8 +24,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.steps = static_cast<std::uint64_t>(rings->steps());
   plan.route_hops = static_cast<std::uint64_t>(rings->hops());
   plan.formula = "k floor(longest side / 2)";
-  const Bytes part = (request.bytes + plan.segments - 1) / plan.segments;
-  plan.channel_bytes = static_cast<double>(part) * rings->payload(1, s / nodes, nodes);
+  plan.channel_bytes = rings->channel_bytes(request.bytes, 1, s / nodes, nodes);
   plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size() * plan.segments;
   plan.notes = {{"sources assumed by the prediction", decimal(s)}};
   return plan;

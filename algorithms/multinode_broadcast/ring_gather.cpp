@@ -55,9 +55,9 @@ std::int32_t RingGather::steps_a_phase() const noexcept {
   return longest;
 }
 
-double RingGather::payload(double items, double share, double members) const noexcept {
+double RingGather::channel_bytes(Bytes message, double messages, double share, double members) const noexcept {
   double sum = 0;
-  std::vector<double> held(axes.size(), items), bundles(axes.size(), members);  // a bundle's items; how many different bundles there are
+  std::vector<double> held(axes.size(), messages), bundles(axes.size(), members);  // a bundle's messages; how many different bundles there are
   for (std::int32_t phase = 0; phase < phases; ++phase) {
     for (std::int32_t step = 1; step <= steps_a_phase(); ++step) {
       double most = 0;
@@ -65,7 +65,8 @@ double RingGather::payload(double items, double share, double members) const noe
         const std::int32_t length = lengths[axis_of(*this, phase, part)];
         if (step > length / 2) continue;
         const double full = fullest(held[part] * share, bundles[part], held[part]);
-        most = std::max(most, 2 * step == length ? std::ceil(full / 2) : full);
+        const Bytes bytes = message / axes.size() + (part < message % axes.size() ? 1 : 0);
+        most = std::max(most, (2 * step == length ? std::ceil(full / 2) : full) * static_cast<double>(bytes));
       }
       sum += most;
     }

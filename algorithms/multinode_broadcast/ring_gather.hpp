@@ -27,9 +27,9 @@ struct RingGather {
   std::int32_t steps() const noexcept { return phases * steps_a_phase(); }
   /// Hops of each step, summed.
   std::int32_t hops() const noexcept { return steps() * unit; }
-  /// Sum over the steps of the items that the fullest channel carries, if every one of `members` nodes may start with `items` of equal
-  /// weight a part and does so for a share of them: exact for share 1, else what chance makes of it, about.
-  double payload(double items, double share, double members) const noexcept;
+  /// Sum over the steps of the bytes on the fullest channel, if every one of `members` nodes may start with so many messages of so many
+  /// bytes, cut in the parts, and does so for a share of them: exact for share 1, else what chance makes of it, about.
+  double channel_bytes(Bytes message, double messages, double share, double members) const noexcept;
 };
 
 /// The rings of a whole torus: every dimension of more than one node, all its nodes.

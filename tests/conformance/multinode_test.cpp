@@ -188,6 +188,25 @@ TEST_CASE("tori of other shapes are served: rings, unequal sides, three and more
   }
 }
 
+TEST_CASE("with all nodes as sources the bytes are exact, also where the parts of a message differ by one", "[conformance]") {
+  for (const char* shape : {"4x6", "2x3x5", "3x3x3", "4x4x4", "6x3x9", "2x3x2x3"}) {
+    const Machine machine(Topology::parse(shape));
+    for (const Bytes bytes : {Bytes{1}, Bytes{29}, Bytes{31}, Bytes{50}}) {
+      for (const std::string_view name : {"ring", "hierarchical", "hierarchical-log", "edst"}) {
+        for (std::uint32_t h = 1; h <= 4; ++h) {
+          Request request = multinode_request(all_nodes(machine.topology.nodes()), bytes);
+          request.expected_sources = machine.topology.nodes();
+          request.h = h;
+          if (multinode_algorithm(name).refuses(machine, request)) continue;
+          CAPTURE(name, shape, bytes, h);
+          const Emulation e = checked(name, machine, request);
+          CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("one run, one result, whatever the executor", "[conformance]") {
   for (const std::string_view name : multinode_names) {
     CAPTURE(name);
