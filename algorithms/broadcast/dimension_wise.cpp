@@ -143,7 +143,9 @@ Plan plan(const Machine& machine, const Request& request) {
     plan.steps += steps_of(topology.wiring(d), sides, ports);
     plan.route_hops += static_cast<std::uint64_t>(hops_in(machine, d, sides));
   }
-  plan.formula = machine.ports == 1 ? "sum of ceil(log_2 n)" : "sum of ceil(log_3 n), on a line ceil(log_3 (2*longer side+1))";
+  plan.formula = machine.ports == 1 ? "sum of ceil(log_2 n)"
+                                    : "sum of: ring ceil(log_3 n), line ceil(log_3 (2*longer side+1)), complete ceil(log_" +
+                                          std::to_string(machine.ports + 1) + " n)";
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes + 2 * sizeof(Word));
   return plan;
 }
@@ -178,10 +180,12 @@ Program dimension_wise_program(Node& self) {
 const Algorithm dimension_wise{
     .name = "dimension-wise",
     .collective = Collective::broadcast,
-    .source = "recursive doubling; Wang, Tseng, Ni & Sheu, section 5, ports 1 and 2",
+    .source = "recursive doubling; Wang, Tseng, Ni & Sheu, section 3.2.3, ports 1 and 2",
     .shapes = "any",
-    .ports = "any (uses 2)",
-    .steps = "sum of ceil(log_{a+1} n_i), a = 1 or 2; on a line with a = 2: ceil(log_3 (2m+1)), m its longer side from the root",
+    .ports = "any (uses 2, on complete dimensions all)",
+    .steps =
+        "sum over the dimensions of ceil(log_{a+1} n), a = min(ports, 2), complete: a = ports; line with a = 2: ceil(log_3 (2m+1)), m its "
+        "longer side from the root",
     .native = {.switching = Switching::wormhole},
     .refuses = refuses,
     .plan = plan,

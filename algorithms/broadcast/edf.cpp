@@ -212,7 +212,7 @@ const Algorithm edf{
     .source = "Barnett, Payne, van de Geijn & Watts, Pipelined Broadcast",
     .shapes = "mesh or torus r x c, any r, c",
     .ports = "one",
-    .steps = "K+r+c, for odd r or c up to two fewer; K segments",
+    .steps = "K+r+c, for odd r or c up to two fewer; one row of N nodes: K+N-2; K segments",
     .native = one_port_wormhole,
     .refuses = refuses,
     .plan = plan,

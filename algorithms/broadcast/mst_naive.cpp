@@ -51,7 +51,7 @@ const Algorithm mst_naive{
     .collective = Collective::broadcast,
     .source = "Barnett, Payne, van de Geijn & Watts, Naive Hypercube-Like Mesh Algorithm",
     .shapes = "mesh or torus, extents powers of 2, any k",
-    .ports = "one, shared channels",
+    .ports = "one",
     .steps = "log2 N",
     .native = {.switching = Switching::wormhole, .contention = Contention::share, .ports = 1},
     .refuses = refuses,

@@ -114,7 +114,7 @@ Plan plan_synchronous(const Machine& machine, const Request& request) {
   Plan plan;
   plan.start = [forest](Node& self) { return edst_program(self, *forest); };
   plan.steps = plan.route_hops = forest->height();
-  plan.formula = "height of the trees (D + 2 for n x n)";
+  plan.formula = "height of the trees (D + 2 for n x n, n >= 4)";
   plan.channel_bytes = forest->channel_bytes(assumed_sources(machine, request), request.bytes);
   describe(plan, *forest, request);
   plan.notes.emplace_back("sources assumed by the prediction", decimal(assumed_sources(machine, request)));
@@ -278,7 +278,7 @@ const Algorithm edst{
     .source = "after Varvarigos & Bertsekas: arc-disjoint spanning trees, synchronous; with --chunk C pipelined",
     .shapes = "torus of any dimension up to 8, any sides",
     .ports = "all",
-    .steps = "height of the trees: D + 2 for n x n",
+    .steps = "height of the trees: D + 2 for n x n, n >= 4",
     .native = {},  // packet switching would do for the synchronous form, but --chunk asks for more
     .refuses = refuses,
     .plan = plan,

@@ -78,7 +78,8 @@ Plan plan_any(const Machine& machine, const Request& request, Hierarchy::Dcn dcn
   plan.start = [scheme](Node& self) { return hierarchical_program(self, *scheme); };
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
   plan.route_hops = static_cast<std::uint64_t>(scheme->route_hops());
-  plan.formula = dcn == Hierarchy::Dcn::log          ? "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2)"
+  plan.formula = scheme->h == 1                      ? "k floor(n/2)"
+                 : dcn == Hierarchy::Dcn::log        ? "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2)"
                  : machine.topology.dimensions() > 2 ? "(k-1) L3(h) + tune + k floor(n/2h) + (k-1) L3(h) + k floor(h/2)"
                                                      : "L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2)";
   plan.channel_bytes = scheme->channel_bytes(s, request.bytes);
@@ -203,9 +204,11 @@ const Algorithm hierarchical{
     .name = "hierarchical",
     .collective = Collective::multinode_broadcast,
     .source = "after Chen, Chen & Tseng: their partition with ring pipelines, the DCNs by scatter and all-gather",
-    .shapes = "torus of any dimension, any h that divides every side",
+    .shapes = "torus of any dimension, any h that divides every side; one ring: h = 1",
     .ports = "all",
-    .steps = "L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2)",
+    .steps =
+        "2-D: L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2), n the longest side; k-D: 2(k-1) L3(h) + tune + k floor(n/2h) + k "
+        "floor(h/2); h = 1: k floor(n/2), k dimensions wider than 1",
     .native = {},
     .refuses = refuses_scatter,
     .plan = plan_scatter,
@@ -218,7 +221,7 @@ const Algorithm hierarchical_log{
     .source = "after Chen, Chen & Tseng: their partition with ring pipelines, the DCNs by broadcast and one pass of the rings",
     .shapes = "2-D torus, any h that divides both sides",
     .ports = "all",
-    .steps = "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2)",
+    .steps = "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2), n the longer side",
     .native = {},
     .refuses = refuses_log,
     .plan = plan_log,

@@ -11,6 +11,7 @@
 /// Machine  torus of any dimension, h | every side, wormhole in ascending order, all ports, no channel shared.
 /// Memory   O(s k) words a node.
 /// Steps    L5(h) [k > 2: (k-1) L3(h)] + tune + k floor(longest q / 2) + (k-1) L3(h) + k floor(h/2); -log: .. + L3(h) + floor(h/2).
+///          h = 1: k floor(longest side / 2), k the dimensions wider than 1; a single ring allows no other h.
 /// Header   see tune; none for h <= 5.   Source  this project, on the partition of Chen, Chen & Tseng.
 #pragma once
 

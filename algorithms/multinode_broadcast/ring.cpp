@@ -44,7 +44,7 @@ const Algorithm ring{
     .source = "folklore: dimension-wise ring all-gather, every link busy",
     .shapes = "torus of any dimension and sides",
     .ports = "all",
-    .steps = "k floor(longest side / 2)",
+    .steps = "k floor(longest side / 2), k dimensions wider than 1",
     .native = {.switching = Switching::packet},
     .refuses = refuses,
     .plan = plan,

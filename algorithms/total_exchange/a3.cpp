@@ -41,7 +41,7 @@ const Algorithm a3{
     .collective = Collective::total_exchange,
     .source =
         "Dimakopoulos & Dimopoulos, total exchange in multidimensional networks, algorithm A3; other than 2^j dimensions: this project",
-    .shapes = "k equal rings, lines or complete graphs, any k",
+    .shapes = "k equal rings, lines or complete graphs wider than 1, any k",
     .ports = "all",
     .steps = "n^(k-1) T_1; T_1: ring ceil(floor(n^2/4)/2), line floor(n^2/4), complete 1",
     .native = {.switching = Switching::packet},

@@ -51,7 +51,7 @@ const Algorithm log_rotating{
     .source = "this project",
     .shapes = "torus, any sides",
     .ports = "all",
-    .steps = "k max bl(floor(n_i/2))",
+    .steps = "k max bl(floor(n_i/2)), k dimensions wider than 1",
     .native = {.contention = Contention::share},
     .refuses = refuses,
     .plan = plan,

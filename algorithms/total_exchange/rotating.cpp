@@ -45,7 +45,7 @@ const Algorithm rotating{
     .source = "this project",
     .shapes = "torus, any sides",
     .ports = "all",
-    .steps = "k max floor(n_i/2)",
+    .steps = "k max floor(n_i/2), k dimensions wider than 1",
     .native = {.switching = Switching::packet},
     .refuses = refuses,
     .plan = plan,
