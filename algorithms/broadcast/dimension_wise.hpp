@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 /// Broadcast dimension by dimension, in the machine's routing order: a stage covers the lines of one dimension through the nodes reached so
-/// far, by recursive doubling (one port) or tripling. Machine  wormhole, dimension-ordered, 1 or 2 ports (of more it uses 2; on complete
-/// dimensions all), no channel shared, any shape. Memory   O(1) a node. Steps    the sum over the dimensions of: one port ceil(log_2 n);
-/// two ports on a ring ceil(log_3 n); two ports on a line
-///          ceil(log_3 (2m+1)), m the places on the longer side of the root; `a` ports on a complete dimension ceil(log_{a+1} n).
+/// far, by recursive doubling (one port) or tripling.
+/// Machine  wormhole, dimension-ordered, any ports (2 are used on rings and lines, all on complete dimensions), no channel shared.
+/// Memory   O(1) a node.
+/// Steps    the sum over the dimensions, with a ports, of
+///            one port                  ceil(log_2 n)
+///            two or more on a ring     ceil(log_3 n)
+///            two or more on a line     ceil(log_3 (2m+1)), m the places on the longer side of the root
+///            on a complete dimension   ceil(log_{a+1} n)
 ///          Each the fewest that a single dimension allows: on a line r places on one side are told over a single channel, and after t
 ///          steps at most 1 + 3 + .. + 3^{t-1} = (3^t-1)/2 of them know, for each step adds one over that channel and two for each who
 ///          knows there.
 /// Header   the length of the child's segment, and the step in which the next dimension begins.
-/// Source   recursive doubling; as what Wang, Tseng, Ni & Sheu's remark on one and two ports asks for (section 5).
+/// Source   recursive doubling; as what Wang, Tseng, Ni & Sheu's remark on one and two ports asks for (section 3.2.3).
 #pragma once
 
 #include "algorithms/catalogue.hpp"

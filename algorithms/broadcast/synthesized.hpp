@@ -11,8 +11,7 @@
 ///          after a counted effort, about a second's (Synthesizer::most_looks), and then the plan takes the step more.
 /// Header   one word, the root's rank. None in the last step.
 /// Memory   O(1) a node beside the payload. A shared table of all circuits relative to the root: it follows from shape and ports alone (on
-/// a mesh from the root's rank too), so that every
-///          node would compute it alike, but it is a global schedule, of O(N) a step.
+///          a mesh from the root's rank too), so that every node would compute it alike, but it is a global schedule, of O(N) a step.
 /// Source   ours; the question, and steps by pattern, are of Wang, Tseng, Ni & Sheu, Circuit-switched broadcasting.
 #pragma once
 

@@ -17,10 +17,15 @@ namespace torus::broadcast {
 
 /// Circuit switching: track 1..k of stage 1..k. Every track of a stage moves by a(e_1+e_d) modulo what the earlier stages span.
 ///
-///     stage i < k:  A = (1,a)(d,a)   B = (d,a)(1,a)   C_m = (m,-a)(d,a), m = d+1..k   E_j = (j,s)(1,a)(d,a)(j,-s), s = sign of a, j
-///     = 2..d-1 stage k:      (1,a)   (m,-a), m = 2..k
+///     stage i < k:  A   = (1,a)(d,a)
+///                   B   = (d,a)(1,a)
+///                   C_m = (m,-a)(d,a), m = d+1..k
+///                   E_j = (j,s)(1,a)(d,a)(j,-s), s = sign of a, j = 2..d-1
+///     stage k:      (1,a)
+///                   (m,-a), m = 2..k
 ///
-/// All hop counts are multiplied by `scale`.   Source  Wang, Tseng, Ni & Sheu, sections 3, 4 and 5; stage 1 with detours (E) reconstructed.
+/// All hop counts are multiplied by `scale`.
+/// Source   Wang, Tseng, Ni & Sheu, sections 3, 4 and 5; stage 1 with detours (E) reconstructed.
 Route circuit_track(std::int32_t k, std::int32_t stage, std::int32_t track, std::int32_t offset, std::int32_t scale = 1);
 
 /// Wormhole switching: row 1..k of stage 1..k, dimensions ascending in the given routing order. The rows that end in their supernode's

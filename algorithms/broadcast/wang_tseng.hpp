@@ -2,9 +2,11 @@
 /// Broadcast by dimension-ordered worms on a square torus. Stage i covers the line of supernodes number i by the splitting rule: each
 /// holder's segment is cut in 2k+1 parts, one of them told by each port (rows of tracks.hpp). The holders of a supernode then lie in a
 /// shifted copy of the subgroup that the next stage starts from; an alignment step takes them to its place, and those that it moves retire:
-/// they keep the message, but are silent until they are told again. Machine  wormhole, dimension-ordered in the machine's routing order,
-/// all ports, no channel shared, torus n x .. x n.   Memory  O(1) a node. Steps    k T + (k-1), T = ceil(log_{2k+1} n), with the alignment
-/// steps of n = 2 and 3, which nobody needs; at most 2(k-1) above ceil(log_{2k+1} N).
+/// they keep the message, but are silent until they are told again.
+/// Machine  wormhole, dimension-ordered in the machine's routing order, all ports, no channel shared, torus n x .. x n.
+/// Memory   O(1) a node.
+/// Steps    k T + (k-1), T = ceil(log_{2k+1} n), with the alignment steps of n = 2 and 3, which nobody needs; at most 2(k-1) above
+///          ceil(log_{2k+1} N).
 ///          Trimmed: rows that need no alignment alone, where that costs no step: k T + [ceil(log_3 n) > T] + (k-2) [ceil(log_5 n) > T].
 /// Header   the source's rank and the length of the child's segment; the stage follows from the step.
 /// Source   Wang & Tseng, sections 3 and 4; the trimmed form is ours.

@@ -4,7 +4,8 @@
 /// Informed are the nodes whose indices in all dimensions have one parity. The rest is served in steps by maximum flow, relative to the
 /// root: a table that every node would compute alike. Along an even extent the lattice repeats every 2 places, and so does some solution
 /// (the mean of a flow's translates is a flow), so the flow is sought on the torus with even extents reduced to 2; where all are even it
-/// has 2^k nodes. Steps    ceil(log_{ports+1} 2^(k-1)), at times one more where an odd extent leaves a gap of 2, or where ports are few.
+/// has 2^k nodes.
+/// Steps    ceil(log_{ports+1} 2^(k-1)), at times one more where an odd extent leaves a gap of 2, or where ports are few.
 #pragma once
 
 #include "algorithms/broadcast/circuit/expanding_step.hpp"

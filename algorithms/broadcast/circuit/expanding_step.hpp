@@ -2,13 +2,13 @@
 /// One step that refines every gap of one dimension, on all its informed lines at once, without two circuits on a channel.
 ///
 /// The two ends of a gap share its new points, on circuits along the gap: the lower end only upwards, the upper end only downwards.
-/// `cross`    (2D, and planes of 3D): an end reaches every second new point straight, and the point next to it by one hop to the next line
-/// of the
-///            other dimension first, lower ends the + way, upper ends the - way; the circuit stays there, since that point is of the other
-///            parity. At most 5 parts, that is 3 or 4 ports.   [Wang, Tseng, Ni & Sheu, figures 2b and 4b]
-/// `there_and_back` (3D and more): an end reaches all new points of its own parity, the nearest straight, the o-th further one along the
-/// neighbour line
-///            in the o-th other dimension (lower ends the + way, upper ends the - way), and back.   [figures 10, 11, 13, 15]
+///   cross            (2D, and planes of 3D): an end reaches every second new point straight, and the point next to it by one hop to the
+///                    next line of the other dimension first, lower ends the + way, upper ends the - way; the circuit stays there, since
+///                    that point is of the other parity. At most 5 parts, that is 3 or 4 ports.
+///                    [Wang, Tseng, Ni & Sheu, figures 2b and 4b]
+///   there_and_back   (3D and more): an end reaches all new points of its own parity, the nearest straight, the o-th further one along the
+///                    neighbour line in the o-th other dimension (lower ends the + way, upper ends the - way), and back.
+///                    [figures 10, 11, 13, 15]
 /// The tie of side and direction is what keeps circuits apart: a neighbour line is entered upwards by + hops and downwards by - hops only.
 /// Any sizes of gaps may be mixed in one step.
 #pragma once

@@ -3,14 +3,17 @@
 /// A variant knows its steps before it is built, but for closing steps by flow, of which it knows the least number.
 ///
 /// 2D, 3 and 4 ports; L(p/q) = least T with (ports+1)^T >= p/q:
-///   two-line   L(m) + L(n_b) + (n_a mod 2), m = n_a less n_a mod 2: both columns of a chessboard two wide, then expand. For either
-///   dimension a. Ours. paper2d    L(m) + L(m/2) + L(2 n_2/m) + (n_1 mod 2), n_1 <= n_2: alternate diagonals, then expand.   [Wang, Tseng,
-///   Ni & Sheu, section 3.2]
+///   two-line   L(m) + L(n_b) + (n_a mod 2), m = n_a less n_a mod 2: both columns of a chessboard two wide, then expand.
+///              For either dimension a. Ours.
+///   paper2d    L(m) + L(m/2) + L(2 n_2/m) + (n_1 mod 2), n_1 <= n_2: alternate diagonals, then expand.
+///              [Wang, Tseng, Ni & Sheu, section 3.2]
+///
 /// 3D, and kD for `pairs`; n_1 <= n_2 <= .., m = n_1 less n_1 mod 2, T_d = L(2 floor(n_d/2)/m):
 ///   plan A     1 + 3 L(m/2) + T_2 + T_3 + closing: two interleaved lattices of (m/2)^3, expand every dimension to unit gaps, close.
-///   [section 4.2] plan B     1 + 3 L(m/2) + L(2 n_2/m) + L(2 n_3/m) + (n_1 mod 2): the same squeeze, one dimension finished after the
-///   other. At most 4 ports.   [section 4.2] pairs      1 + sum over d of L(floor(n_d/2)) + closing: two nodes instead of two lattices. Any
-///   k >= 3.   Ours, after [section 5].
+///              [section 4.2]
+///   plan B     1 + 3 L(m/2) + L(2 n_2/m) + L(2 n_3/m) + (n_1 mod 2): the same squeeze, one dimension finished after the other.
+///              At most 4 ports. [section 4.2]
+///   pairs      1 + sum over d of L(floor(n_d/2)) + closing: two nodes instead of two lattices. Any k >= 3. Ours, after [section 5].
 /// The closing takes L(2^(k-1)) steps, at times one more with odd extents or few ports.
 #pragma once
 
