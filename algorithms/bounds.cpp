@@ -2,9 +2,11 @@
 #include "algorithms/bounds.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <vector>
+
+#include "algorithms/common/growth.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus {
 namespace {
@@ -43,14 +45,11 @@ struct Factor {
 /// The dimensions that have links.
 std::vector<Factor> factors(const Topology& topology) {
   std::vector<Factor> result;
-  for (const DimensionShape& d : topology.shape()) {
-    if (d.extent > 1) result.push_back({static_cast<std::uint64_t>(d.extent), d.wiring});
+  for (const Dimension d : linked_dimensions(topology)) {
+    result.push_back({static_cast<std::uint64_t>(topology.extent(d)), topology.wiring(d)});
   }
   return result;
 }
-
-/// How many nodes can send how many messages a step: min(ports, channels) -> nodes, the most first.
-using Senders = std::map<std::uint64_t, std::uint64_t, std::greater<>>;
 
 Senders senders(const Topology& topology, std::uint64_t ports) {
   std::map<std::uint64_t, std::uint64_t> degrees{{0, 1}};
@@ -80,24 +79,6 @@ std::uint64_t channels_of(const Topology& topology, NodeId node) {
     }
   }
   return count;
-}
-
-/// Fewest steps in which a node that sends `first` messages a step can have told all, if the best senders are told first.
-std::uint64_t growth_steps(Senders untold, std::uint64_t first) {
-  if (--untold[first] == 0) untold.erase(first);
-  std::uint64_t messages = first;  // that all told nodes together send in a step
-  std::uint64_t steps = 0;
-  for (; !untold.empty(); ++steps) {
-    std::uint64_t sent = messages;
-    while (sent > 0 && !untold.empty()) {
-      const auto best = untold.begin();
-      const std::uint64_t told = std::min(sent, best->second);
-      messages += told * best->first;
-      sent -= told;
-      if ((best->second -= told) == 0) untold.erase(best);
-    }
-  }
-  return steps;
 }
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
@@ -138,7 +119,7 @@ void bound_steps(const Question& asked, Bounds& bounds) {
     if (!asked.exchange) {
       for (const NodeId source : asked.request.sources) weakest = std::min(weakest, channels_of(topology, source));
     }
-    raise(bounds.steps, bounds.steps_reason, growth_steps(asked.channels, weakest),
+    raise<std::uint64_t>(bounds.steps, bounds.steps_reason, growth(asked.channels, weakest).size() - 1,
           "more than " + logarithm + ", for nodes at a border have fewer channels than ports");
   }
   std::int32_t farthest = asked.exchange ? topology.diameter() : 0;

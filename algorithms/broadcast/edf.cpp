@@ -10,18 +10,10 @@
 #include "algorithms/broadcast/one_port_mesh.hpp"
 #include "algorithms/broadcast/pipeline.hpp"
 #include "algorithms/broadcast/segment_count.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus::broadcast {
 namespace {
-
-/// The dimensions of more than one node.
-std::vector<Dimension> long_dimensions(const Topology& topology) {
-  std::vector<Dimension> dimensions;
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    if (topology.extent(d) > 1) dimensions.push_back(d);
-  }
-  return dimensions;
-}
 
 /// To the next place of a dimension taken round: over the wrap-around link if there is one, else all the way back.
 Leg round_leg(const Node& self, Dimension d) {
@@ -83,7 +75,7 @@ struct FenceDuty {
 
 /// More than two dimensions of more than one node.
 refusal::Refusal refuses_dimensions(const Topology& topology) {
-  const std::vector<Dimension> dimensions = long_dimensions(topology);
+  const std::vector<Dimension> dimensions = linked_dimensions(topology);
   if (dimensions.size() <= 2) return std::nullopt;
   const auto rows = static_cast<NodeId>(topology.extent(dimensions.front()));
   return "edf has a fence for two dimensions: " + topology.text() + " has " + std::to_string(dimensions.size()) + ", " +
@@ -91,7 +83,7 @@ refusal::Refusal refuses_dimensions(const Topology& topology) {
 }
 
 refusal::Refusal refuses(const Machine& machine, const Request&) {
-  const std::vector<Dimension> dimensions = long_dimensions(machine.topology);
+  const std::vector<Dimension> dimensions = linked_dimensions(machine.topology);
   bool single_hops = dimensions.size() == 2;  // a torus with both sides even
   for (const Dimension d : dimensions) {
     single_hops = single_hops && machine.topology.wiring(d) == Wiring::ring && machine.topology.extent(d) % 2 == 0;
@@ -112,8 +104,8 @@ class FenceHops {
     // To the next line of a dimension, from place x relative to the root.
     const auto round = [&](Dimension d, std::uint32_t x) {
       const auto extent = static_cast<std::uint32_t>(topology.extent(d));
-      const bool back = topology.wiring(d) == Wiring::line && (static_cast<std::uint32_t>(topology.coordinate(root, d)) + x) % extent == extent - 1;
-      return back ? extent - 1 : 1;
+      const std::uint32_t own = (static_cast<std::uint32_t>(topology.coordinate(root, d)) + x) % extent;
+      return topology.wiring(d) == Wiring::line && own == extent - 1 ? own : 1;
     };
     const auto mark = [&](const FencePort& port, std::uint32_t i, std::uint32_t j, bool eastward) {
       if (port.fence == 0) return;
@@ -166,7 +158,7 @@ class FenceHops {
 };
 
 Plan plan(const Machine& machine, const Request& request) {
-  const std::vector<Dimension> dimensions = long_dimensions(machine.topology);
+  const std::vector<Dimension> dimensions = linked_dimensions(machine.topology);
   if (dimensions.size() < 2) return pipeline_plan(machine, request);
   const auto r = static_cast<std::uint32_t>(machine.topology.extent(dimensions[0]));
   const auto c = static_cast<std::uint32_t>(machine.topology.extent(dimensions[1]));

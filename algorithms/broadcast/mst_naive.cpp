@@ -28,7 +28,8 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.steps = ceil_log(2, topology.nodes());
   plan.formula = "log2 N";
   plan.route_hops = hops_over_all_bits(topology);
-  const std::uint64_t messages = plan.route_hops;  // on the busiest channel, summed over the steps: of h nodes h hops each, one behind another
+  // On the busiest channel, summed over the steps: as many as a route has hops, since the senders stand one behind another.
+  const std::uint64_t messages = plan.route_hops;
   plan.channel_bytes = static_cast<double>(messages) * static_cast<double>(request.bytes);
   return plan;
 }

@@ -23,7 +23,8 @@ refusal::Refusal refuses_extents(std::string_view algorithm, const Machine& mach
   }
   const Topology below(std::move(shape));
   if (below.nodes() == topology.nodes()) return std::nullopt;
-  return std::string(algorithm) + " needs extents that are powers of two: " + topology.text() + " has others, " + below.text() + " would do";
+  return std::string(algorithm) + " needs extents that are powers of two: " + topology.text() + " has others, " + below.text() +
+         " would do";
 }
 
 }  // namespace torus::broadcast

@@ -86,11 +86,12 @@ Plan pipeline_plan(const Machine& machine, const Request& request) {
            static_cast<double>(pipeline_hops(links, k)) * cost.hop_s;
   };
   const double longest = links.empty() ? 0 : static_cast<double>(*std::max_element(links.begin(), links.end()));
+  const double step_s = cost.start_up_s + longest * cost.hop_s;
   Plan plan;
   plan.segments =
       request.segments != 0
           ? request.segments
-          : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, cost.byte_s, cost.start_up_s + longest * cost.hop_s, time);
+          : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, cost.byte_s, step_s, time);
   plan.start = [ring, root = request.sources.front(), k = plan.segments](Node& self) { return pipeline_program(self, *ring, root, k); };
   plan.steps = pipeline_steps(p, plan.segments);
   plan.route_hops = pipeline_hops(links, plan.segments);

@@ -2,6 +2,8 @@
 #include "algorithms/common/refusal.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace torus::refusal {
 
@@ -9,6 +11,15 @@ Refusal of_switching(std::string_view algorithm, const Machine& machine, Switchi
   if (allows(machine.switching, needed)) return std::nullopt;
   return std::string(algorithm) + " needs " + std::string(name(needed)) + " switching, not " + std::string(name(machine.switching)) +
          ": --switching " + std::string(name(needed)) + " would do";
+}
+
+Refusal of_torus(std::string_view algorithm, const Machine& machine) {
+  const Topology& topology = machine.topology;
+  if (topology.is_torus()) return std::nullopt;
+  std::vector<DimensionShape> rings(topology.shape().begin(), topology.shape().end());
+  for (DimensionShape& dimension : rings) dimension.wiring = Wiring::ring;
+  return std::string(algorithm) + " goes round rings: " + topology.text() + " has a dimension that is none, --on " +
+         Topology(std::move(rings)).text() + " would do";
 }
 
 Refusal of_ports_but_all(std::string_view algorithm, const Machine& machine) {

@@ -15,6 +15,8 @@ using Refusal = std::optional<std::string>;
 
 /// The machine switches by packets, or by worms where circuits are needed.
 Refusal of_switching(std::string_view algorithm, const Machine& machine, Switching needed);
+/// A dimension is no ring.
+Refusal of_torus(std::string_view algorithm, const Machine& machine);
 /// The machine has fewer ports than channels.
 Refusal of_ports_but_all(std::string_view algorithm, const Machine& machine);
 /// The shape is no torus with equal sides.

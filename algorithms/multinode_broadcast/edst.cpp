@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/count.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
@@ -14,14 +15,6 @@ namespace torus::multinode {
 namespace {
 
 constexpr std::size_t most_axes = 8;
-
-std::vector<Dimension> axes_of(const Topology& topology) {
-  std::vector<Dimension> axes;
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    if (topology.extent(d) > 1) axes.push_back(d);
-  }
-  return axes;
-}
 
 SpanningTrees trees_of(const Topology& topology, std::span<const Dimension> axes) {
   std::vector<std::int32_t> sides;
@@ -79,7 +72,7 @@ class Queues {
 
 std::optional<std::string> refuses_any(std::string_view name, const Machine& machine, const Request& request, bool pipelined) {
   if (auto why = refuses_torus(name, machine, pipelined ? Switching::wormhole : Switching::packet)) return why;
-  const std::size_t axes = axes_of(machine.topology).size();
+  const std::size_t axes = linked_dimensions(machine.topology).size();
   if (axes > most_axes) {
     return std::string(name) + " takes at most 8 dimensions: " + machine.topology.text() + " has " + std::to_string(axes) +
            ", 2^8 would do";
@@ -99,7 +92,7 @@ std::optional<std::string> refuses_pipelined(const Machine& machine, const Reque
 }
 
 std::uint32_t trees_on(const Machine& machine) {
-  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(2 * axes_of(machine.topology).size()));
+  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(2 * linked_dimensions(machine.topology).size()));
 }
 
 void describe(Plan& plan, const Forest& forest, const Request& request) {
@@ -175,7 +168,7 @@ Plan plan(const Machine& machine, const Request& request) {
 }  // namespace
 
 Forest::Forest(const Topology& topology, std::uint32_t segments)
-    : axes_{axes_of(topology)}, trees_{trees_of(topology, axes_)}, segments_{segments}, height_{trees_.height()} {
+    : axes_{linked_dimensions(topology)}, trees_{trees_of(topology, axes_)}, segments_{segments}, height_{trees_.height()} {
   children_.assign(std::size_t{trees_.nodes()} * trees_.trees(), 0);
   for (std::uint32_t node = 1; node < trees_.nodes(); ++node) {
     for (std::uint32_t r = 0; r < trees_.trees(); ++r) {

@@ -6,13 +6,8 @@
 namespace torus::multinode {
 
 refusal::Refusal refuses_torus(std::string_view name, const Machine& machine, Switching needed) {
-  const Topology& topology = machine.topology;
-  if (!topology.is_torus()) {
-    std::string rings;
-    for (Dimension d = 0; d < topology.dimensions(); ++d) rings += (d > 0 ? "x" : "") + std::to_string(topology.extent(d));
-    return std::string(name) + " is for tori: " + topology.text() + " has a dimension that is no ring, --on " + rings + " would do";
-  }
-  return refusal::first_of(refusal::of_ports_but_all(name, machine), refusal::of_switching(name, machine, needed));
+  return refusal::first_of(refusal::of_torus(name, machine), refusal::of_ports_but_all(name, machine),
+                           refusal::of_switching(name, machine, needed));
 }
 
 refusal::Refusal refuses_routing(std::string_view name, const Machine& machine) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 
 namespace torus::multinode {
@@ -57,7 +58,8 @@ std::int32_t RingGather::steps_a_phase() const noexcept {
 
 double RingGather::channel_bytes(Bytes message, double messages, double share, double members) const noexcept {
   double sum = 0;
-  std::vector<double> held(axes.size(), messages), bundles(axes.size(), members);  // a bundle's messages; how many different bundles there are
+  std::vector<double> held(axes.size(), messages);    // by part: a bundle's messages
+  std::vector<double> bundles(axes.size(), members);  // how many different bundles there are
   for (std::int32_t phase = 0; phase < phases; ++phase) {
     for (std::int32_t step = 1; step <= steps_a_phase(); ++step) {
       double most = 0;
@@ -80,11 +82,8 @@ double RingGather::channel_bytes(Bytes message, double messages, double share, d
 
 RingGather whole_rings(const Topology& topology, const char* label) {
   RingGather rings{label, {}, {}, 1, 0};
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    if (topology.extent(d) == 1) continue;
-    rings.axes.push_back(d);
-    rings.lengths.push_back(topology.extent(d));
-  }
+  rings.axes = linked_dimensions(topology);
+  for (const Dimension d : rings.axes) rings.lengths.push_back(topology.extent(d));
   rings.phases = rings.parts();
   return rings;
 }

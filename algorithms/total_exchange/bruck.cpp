@@ -21,7 +21,7 @@ Timetable timetable(const Topology& topology) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_torus("bruck", machine), needs_overlapping_worms("bruck", machine), needs_countable_blocks("bruck", machine));
+  return first_of(refusal::of_torus("bruck", machine), needs_overlapping_worms("bruck", machine), needs_countable_blocks("bruck", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

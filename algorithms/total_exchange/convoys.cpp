@@ -103,7 +103,8 @@ std::uint64_t blocks_on_busiest_channel(std::span<const Timetable> timetables, W
 }
 
 std::uint64_t longest_legs(std::span<const Timetable> timetables) noexcept {
-  return sum_of_greatest(timetables, [](const Convoy& convoy, std::uint32_t) { return static_cast<std::uint64_t>(std::abs(convoy.leg.hops)); });
+  return sum_of_greatest(timetables,
+                         [](const Convoy& convoy, std::uint32_t) { return static_cast<std::uint64_t>(std::abs(convoy.leg.hops)); });
 }
 
 Program travel(Node& self, const Timetable& timetable, const Offsets& offsets) {

@@ -21,7 +21,7 @@ Timetable timetable(const Topology& topology) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_torus("dimension-wise", machine), needs_countable_blocks("dimension-wise", machine));
+  return first_of(refusal::of_torus("dimension-wise", machine), needs_countable_blocks("dimension-wise", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

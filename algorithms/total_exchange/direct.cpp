@@ -149,7 +149,7 @@ Program direct_program(Node& self, const Patterns& patterns) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_torus("direct", machine), refusal::of_switching("direct", machine, Switching::wormhole),
+  return first_of(refusal::of_torus("direct", machine), refusal::of_switching("direct", machine, Switching::wormhole),
                   needs_multiples("direct", machine, 4, ""), needs_countable_blocks("direct", machine));
 }
 

@@ -32,7 +32,7 @@ Timetable timetable(const Topology& topology) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_torus("log-rotating", machine), needs_ports("log-rotating", machine, machine.topology.max_ports()),
+  return first_of(refusal::of_torus("log-rotating", machine), needs_ports("log-rotating", machine, machine.topology.max_ports()),
                   needs_overlapping_worms("log-rotating", machine), needs_countable_blocks("log-rotating", machine));
 }
 

@@ -27,7 +27,7 @@ Timetable timetable(const Topology& topology) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_torus("log", machine), needs_overlapping_worms("log", machine), needs_countable_blocks("log", machine));
+  return first_of(refusal::of_torus("log", machine), needs_overlapping_worms("log", machine), needs_countable_blocks("log", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

@@ -6,15 +6,6 @@
 
 namespace torus::exchange {
 
-Refusal needs_torus(std::string_view algorithm, const Machine& machine) {
-  const Topology& topology = machine.topology;
-  if (topology.is_torus()) return std::nullopt;
-  std::vector<DimensionShape> rings(topology.shape().begin(), topology.shape().end());
-  for (DimensionShape& dimension : rings) dimension.wiring = Wiring::ring;
-  return "shape " + topology.text() + ": " + std::string(algorithm) + " goes round rings and every dimension must be one; " +
-         Topology(rings).text() + " would do";
-}
-
 Refusal needs_ports(std::string_view algorithm, const Machine& machine, int ports) {
   if (machine.ports >= ports) return std::nullopt;
   return "ports " + std::to_string(machine.ports) + ": " + std::string(algorithm) + " sends " + std::to_string(ports) +
@@ -53,14 +44,6 @@ Refusal needs_multiples(std::string_view algorithm, const Machine& machine, std:
            " would do";
   }
   return std::nullopt;
-}
-
-std::vector<Dimension> linked_dimensions(const Topology& topology) {
-  std::vector<Dimension> linked;
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    if (topology.extent(d) > 1) linked.push_back(d);
-  }
-  return linked;
 }
 
 std::int32_t largest_extent(const Topology& topology) noexcept {

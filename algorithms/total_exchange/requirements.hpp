@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/common/refusal.hpp"
 #include "runtime/machine.hpp"
 
@@ -14,7 +15,6 @@ namespace torus::exchange {
 using refusal::first_of;
 using refusal::Refusal;
 
-Refusal needs_torus(std::string_view algorithm, const Machine& machine);
 Refusal needs_ports(std::string_view algorithm, const Machine& machine, int ports);
 Refusal needs_sharing(std::string_view algorithm, const Machine& machine);
 /// Worms along a ring, half way round at most, that overlap: up to an extent of 3 they are of one hop and any machine takes them.
@@ -26,8 +26,6 @@ Refusal needs_tabled_steps(std::string_view algorithm, const Machine& machine, s
 /// Every extent but those of 1 must be a multiple of `unit`; `why` says what the unit is.
 Refusal needs_multiples(std::string_view algorithm, const Machine& machine, std::int32_t unit, std::string_view why);
 
-/// The dimensions that have links: those of more than one node, ascending.
-std::vector<Dimension> linked_dimensions(const Topology& topology);
 /// The largest extent; 1 for a single node.
 std::int32_t largest_extent(const Topology& topology) noexcept;
 

@@ -27,7 +27,7 @@ Timetable timetable(const Topology& topology) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_torus("rotating", machine), needs_ports("rotating", machine, machine.topology.max_ports()),
+  return first_of(refusal::of_torus("rotating", machine), needs_ports("rotating", machine, machine.topology.max_ports()),
                   needs_countable_blocks("rotating", machine));
 }
 

@@ -22,7 +22,7 @@ Timetable timetable(const Topology& topology) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_torus("sequential", machine), needs_ports("sequential", machine, std::min(2, machine.topology.max_ports())),
+  return first_of(refusal::of_torus("sequential", machine), needs_ports("sequential", machine, std::min(2, machine.topology.max_ports())),
                   needs_countable_blocks("sequential", machine));
 }
 

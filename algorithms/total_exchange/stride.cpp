@@ -89,7 +89,7 @@ struct Colours {
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
   const auto k = static_cast<std::int32_t>(linked_dimensions(machine.topology).size());
-  return first_of(needs_torus("stride", machine), refusal::of_switching("stride", machine, Switching::wormhole),
+  return first_of(refusal::of_torus("stride", machine), refusal::of_switching("stride", machine, Switching::wormhole),
                   k == 0 ? Refusal{} : needs_multiples("stride", machine, 2 * k, " (twice the dimensions)"),
                   needs_countable_blocks("stride", machine));
 }

@@ -5,6 +5,7 @@
 #include "algorithms/broadcast/circuit/ring_tree.hpp"
 #include "algorithms/broadcast/circuit/squeeze_variants.hpp"
 #include "algorithms/catalogue.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -78,10 +79,7 @@ CircuitSchedule diagonals(const Topology& topology, std::int32_t ports, Dimensio
 }  // namespace
 
 std::vector<Dimension> wide_dimensions(const Topology& topology) {
-  std::vector<Dimension> wide;
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    if (topology.extent(d) > 1) wide.push_back(d);
-  }
+  std::vector<Dimension> wide = linked_dimensions(topology);
   std::stable_sort(wide.begin(), wide.end(), [&](Dimension a, Dimension b) { return topology.extent(a) < topology.extent(b); });
   return wide;
 }

@@ -9,6 +9,7 @@
 #include "algorithms/broadcast/synthesis/balanced_partition.hpp"
 #include "algorithms/broadcast/synthesis/line_broadcast.hpp"
 #include "algorithms/broadcast/synthesis/quasi_lattice.hpp"
+#include "algorithms/common/growth.hpp"
 #include "runtime/error.hpp"
 
 namespace torus::broadcast {
@@ -35,23 +36,16 @@ std::vector<NodeId> all_nodes(const Topology& topology) {
 Synthesizer::Synthesizer(const Topology& topology, std::int32_t ports, NodeId root)
     : topology_{topology}, ports_{ports}, root_{root}, torus_{topology.is_torus()}, flow_{topology, ports}, origin_{root} {
   TORUS_ASSERT(topology.is_torus_or_mesh());
-  std::vector<std::uint64_t> tells(topology.nodes());  // how many a node can tell in a step
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
+  Senders untold;
+  const auto tells = [&](NodeId node) {  // how many others in a step
     std::int32_t channels = 0;
     for (Dimension d = 0; d < topology.dimensions(); ++d) {
       for (const std::int32_t hop : {1, -1}) channels += topology.extent(d) > 1 && topology.neighbour(node, d, hop).has_value() ? 1 : 0;
     }
-    tells[node] = static_cast<std::uint64_t>(std::min(ports, channels));
-  }
-  std::swap(tells.front(), tells[root]);
-  std::sort(tells.begin() + 1, tells.end(), std::greater<>());
-  std::uint64_t told = 0;
-  std::uint64_t informed = 1;
-  for (std::uint64_t counted = 0; true; informed = std::min<std::uint64_t>(informed + told, topology.nodes())) {
-    reach_.push_back(informed);
-    if (informed == topology.nodes()) break;
-    for (; counted < informed; ++counted) told += tells[counted];
-  }
+    return static_cast<std::uint64_t>(std::min(ports, channels));
+  };
+  for (NodeId node = 0; node < topology.nodes(); ++node) ++untold[tells(node)];
+  reach_ = growth(std::move(untold), tells(root));
 }
 
 std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::uint32_t steps) {
