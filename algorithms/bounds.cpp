@@ -109,6 +109,17 @@ struct Question {
 
 std::string over(std::uint64_t channels) { return " over " + number(channels) + (channels == 1 ? " channel" : " channels"); }
 
+/// Nodes on the longer side of the worst source, if all nodes stand on one line whose channels are not shared; else 0.
+std::uint64_t longer_side_of_line(const Question& asked) {
+  const std::vector<Factor> dimensions = factors(asked.machine.topology);
+  if (dimensions.size() != 1 || dimensions.front().wiring != Wiring::line || asked.ports < 2 || asked.shared) return 0;
+  const std::uint64_t last = dimensions.front().n - 1;
+  if (asked.exchange) return last;
+  std::uint64_t side = 0;
+  for (const NodeId source : asked.request.sources) side = std::max({side, std::uint64_t{source}, last - source});
+  return side;
+}
+
 void bound_steps(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
   const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.nodes()) + ")";
@@ -121,6 +132,12 @@ void bound_steps(const Question& asked, Bounds& bounds) {
     }
     raise<std::uint64_t>(bounds.steps, bounds.steps_reason, growth(asked.channels, weakest).size() - 1,
           "more than " + logarithm + ", for nodes at a border have fewer channels than ports");
+  }
+  if (const std::uint64_t side = longer_side_of_line(asked); side > 0) {
+    std::uint64_t steps = 0;
+    for (std::uint64_t told = 0; told < side; told = 3 * told + 1) ++steps;
+    raise(bounds.steps, bounds.steps_reason, steps,
+          "a side of " + number(side) + " nodes of a line: one more over its only channel and two for each told, at most, in a step");
   }
   std::int32_t farthest = asked.exchange ? topology.diameter() : 0;
   if (!asked.exchange) {

@@ -32,19 +32,21 @@ struct Bounds {
 /// Steps.
 ///  - One node tells at most min(ports, its channels) others a step, so that a message reaches N nodes in ceil(log_{ports+1} N) steps at
 ///    best, and in more where border nodes have fewer channels than ports (the nodes with the most channels are taken to be told first; not
-///    where worms or circuits may share a channel).
-///    Holds for every collective here, each node of a total exchange being the source of a message that is as good as a broadcast's: its
-///    influence must reach all. Wang, Tseng, Ni & Sheu, section 1.
+///    where worms or circuits may share a channel). Holds for every collective here, each node of a total exchange being the source of a
+///    message that is as good as a broadcast's: its influence must reach all. Wang, Tseng, Ni & Sheu, section 1.
+///  - On a line with two ports or more and no channel shared, a side of r nodes takes the least t with (3^t-1)/2 >= r: of the messages to
+///    one side a single one passes a channel, so that in a step a gap between told nodes loses two nodes at most and the one at the end
+///    loses one (broadcast/synthesis/line_broadcast.hpp).
 ///  - Under packet switching, also the eccentricity of the sources (total exchange: the diameter).
 /// Bytes.
 ///  - A node takes in what it must, over at most min(ports, its channels) channels a step.
 ///  - Total exchange: every cut must carry |V1||V2| blocks each way over the links between them, whatever the switching: (4) of
-///  Dimakopoulos &
-///    Dimopoulos, for the middle cuts of all dimensions. The blocks' shortest ways together must fit into what a step can carry: under
-///    packet switching min(ports, channels) channels of each node, with one port (3) of the same paper, else all channels.
+///    Dimakopoulos & Dimopoulos, for the middle cuts of all dimensions.
+///  - Total exchange: the blocks' shortest ways together must fit into what a step can carry: under packet switching min(ports, channels)
+///    channels of each node, with one port (3) of the same paper, else all channels.
 ///  - A line with one port under packet switching: node v must send n-1 + 2v(n-1-v) blocks.
-/// Hops: what goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and no message of a step
-/// crosses less than one.
+/// Hops: what goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and no message of a
+/// step crosses less than one.
 /// Single-block steps: the same arguments with a block as the unit and the messages of a step as the limit. Where channels are shared, only
 /// the ports limit them.
 Bounds lower_bounds(const Machine& machine, const Request& request);

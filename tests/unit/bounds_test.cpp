@@ -76,6 +76,23 @@ TEST_CASE("without a source there is nothing to do", "[unit]") {
   CHECK_FALSE(bounds.steps_reason.empty());
 }
 
+TEST_CASE("on a line the longer side of the root bounds the steps, as what passes a channel is one message", "[unit]") {
+  struct Case {
+    const char* shape;
+    NodeId source;
+    std::uint64_t steps;
+  };
+  for (const Case& c : {Case{"7m", 1, 3}, Case{"9m", 4, 2}, Case{"9m", 3, 3}, Case{"1x27mx1", 13, 3}, Case{"28m", 13, 4}, Case{"2m", 0, 1}}) {
+    CAPTURE(c.shape, c.source);
+    CHECK(lower_bounds(Machine(shape(c.shape)), broadcast(c.source, 8)).steps == c.steps);
+    CHECK(lower_bounds(Machine(shape(c.shape), 0, Switching::circuit), broadcast(c.source, 8)).steps == c.steps);
+  }
+  CHECK(lower_bounds(Machine(shape("7m"), 1), broadcast(1, 8)).steps == 3);
+  CHECK(lower_bounds(Machine(shape("7m"), 2, Switching::wormhole, Contention::share), broadcast(1, 8)).steps == 2);
+  CHECK(lower_bounds(Machine(shape("5m")), exchange(8)).steps == 2);
+  CHECK(lower_bounds(Machine(shape("6m")), exchange(8)).steps == 3);
+}
+
 TEST_CASE("statuses, distances and channels of a shape equal those counted node by node", "[unit]") {
   for (const std::string& text : small_shapes) {
     CAPTURE(text);

@@ -46,6 +46,7 @@ Synthesizer::Synthesizer(const Topology& topology, std::int32_t ports, NodeId ro
   };
   for (NodeId node = 0; node < topology.nodes(); ++node) ++untold[tells(node)];
   reach_ = growth(std::move(untold), tells(root));
+  if (is_line(topology)) reach_.resize(line_broadcast(topology, ports, root).size() + 1, topology.nodes());
 }
 
 std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::uint32_t steps) {

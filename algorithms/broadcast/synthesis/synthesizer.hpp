@@ -27,7 +27,7 @@ class Synthesizer {
   /// A torus, a mesh or a mix, which must outlive the synthesizer. On a torus all roots are alike, and any will do.
   Synthesizer(const Topology& topology, std::int32_t ports, NodeId root = 0);
 
-  /// The bound by counting: nobody tells more than its ports or its channels in a step, and the root is told first.
+  /// The bound by counting: nobody tells more than its ports or its channels in a step, and the root is told first. On a line, the fewest.
   std::uint32_t least_steps() const noexcept { return static_cast<std::uint32_t>(reach_.size()) - 1; }
 
   /// Circuits of each step, as if all nodes were moved so that the root is node 0 (across borders, where a dimension is a line); none if
