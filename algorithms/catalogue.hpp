@@ -53,8 +53,10 @@ struct Plan {
   Bytes node_bytes = 0;                ///< what a node's program allocates beside its frame and the blocks, at most
   std::vector<std::pair<std::string, std::string>> notes;  ///< rows for the report: ("h", "5")
 
+  /// What a run takes, exactly or about.
+  std::uint64_t likely_steps() const noexcept { return steps_estimate.value_or(steps); }
   double model_time_s(const CostModel& cost) const noexcept {
-    return static_cast<double>(steps_estimate.value_or(steps)) * cost.start_up_s + channel_bytes * cost.byte_s +
+    return static_cast<double>(likely_steps()) * cost.start_up_s + channel_bytes * cost.byte_s +
            static_cast<double>(route_hops) * cost.hop_s;
   }
 };

@@ -125,6 +125,19 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "run multinode-broadcast --on 4x4 --algorithm edst --prefix hash",
       "run broadcast --ts 1e308",
       "run broadcast --tc 1.1e6",
+      "compare",
+      "compare bcast",
+      "compare broadcast --on 4y4",
+      "compare broadcast --on 4x4,8x8",
+      "compare broadcast --bytes 16MiB:1KiB",
+      "compare broadcast --bytes 1KiB:",
+      "compare broadcast --bytes 1KiB:1MiB:4",
+      "compare broadcast --algorithms flood,wang-tsang",
+      "compare broadcast --on 4x4 --ports 9",
+      "compare broadcast --on 4x5 --algorithms wang-tseng",
+      "compare broadcast --on 4x4 --run some",
+      "compare broadcast --on 4x4 --threads 0",
+      "compare broadcast --on 4x4 --csv " + folder.file("none/t"),
       "list everything",
       "list broadcast total-exchange",
       "list --yaml",
@@ -187,7 +200,7 @@ TEST_CASE("a refusal names the value, the rule and what would do", "[conformance
 }
 
 TEST_CASE("help and version are no errors", "[conformance]") {
-  for (const char* line : {"--help", "--version", "run --help", "list --help", "verify --help", "bounds --help", "stress --help"}) {
+  for (const char* line : {"--help", "--version", "run --help", "compare --help", "list --help", "verify --help", "bounds --help", "stress --help"}) {
     const support::Ended ended = command(line);
     CAPTURE(line);
     CHECK(ended.status == 0);

@@ -36,16 +36,6 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
   return value && rest.empty() ? value : std::nullopt;
 }
 
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 [[noreturn]] void refuse(std::string_view option, std::string_view text, const std::string& rule) {
   throw InputError(fmt::format("{} '{}': {}", option, text, rule));
 }
@@ -114,6 +104,16 @@ std::size_t edits(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(at);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
 
 Bytes parse_bytes(std::string_view option, std::string_view text) {
   std::string_view unit;

@@ -14,6 +14,9 @@
 
 namespace torus::command {
 
+/// The parts of a text between separators; one more than there are of those.
+std::vector<std::string_view> split(std::string_view text, char at);
+
 /// `64`, `64B`, `4KiB`, `1MiB`, `2GiB`.
 Bytes parse_bytes(std::string_view option, std::string_view text);
 /// The shortest text that parse_bytes() reads back: 65536 is `64KiB`, 100 is `100`.

@@ -68,7 +68,7 @@ int run(const RunArguments& arguments) {
   if (arguments.csv) csv.emplace(*arguments.csv);
   options.on_step = [&](Step step) {
     if (!progress.due()) return;
-    const std::uint64_t steps = std::max<std::uint64_t>(setting.plan.steps, step);
+    const std::uint64_t steps = std::max<std::uint64_t>(setting.plan.likely_steps(), step);
     progress.show(
         fmt::format("step {} of {} ({} %)", grouped(step), grouped(steps), 100 * std::uint64_t{step} / std::max<std::uint64_t>(steps, 1)));
   };

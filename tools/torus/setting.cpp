@@ -20,11 +20,6 @@ namespace {
 constexpr std::array collectives{Collective::broadcast, Collective::multinode_broadcast, Collective::total_exchange};
 constexpr std::array<std::string_view, 6> prefixes{"global5", "diag5", "global3", "diag3", "hash", "none"};
 
-std::string machine_text(const Machine& machine) {
-  return fmt::format("{} ({}, {} ports, contention {})", machine.topology.text(), name(machine.switching), machine.ports,
-                     name(machine.contention));
-}
-
 /// The applicable algorithm with the least predicted model time; on a tie the first of the catalogue.
 void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   double best = std::numeric_limits<double>::infinity();
@@ -68,27 +63,17 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   if (applicable == 1) setting.chosen = "the only one that applies here";
 }
 
-const Algorithm& named_algorithm(Collective collective, std::string_view wanted, std::span<const Algorithm* const> algorithms) {
-  const Algorithm* elsewhere = nullptr;
-  for (const Algorithm* algorithm : algorithms) {
-    if (algorithm->name != wanted) continue;
-    if (algorithm->collective == collective) return *algorithm;
-    elsewhere = algorithm;
-  }
-  if (elsewhere != nullptr) {
-    throw InputError(fmt::format("--algorithm '{}': it is no {}; for instance torus run {} --algorithm {}", wanted, name(collective),
-                                 name(elsewhere->collective), wanted));
-  }
-  const auto names = algorithm_names(algorithms, collective);
-  const std::string near = did_you_mean(wanted, names);
-  throw InputError(fmt::format(
-      "--algorithm '{}': there is no such {}{}", wanted, name(collective),
-      !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.empty() ? "flood" : names.front())));
-}
-
 Bytes message_bytes(Collective collective, const SettingOptions& options) {
   if (options.bytes) return parse_bytes("--bytes", *options.bytes);
   return collective == Collective::broadcast ? 65536 : collective == Collective::total_exchange ? 64 : 4096;
+}
+
+/// What --memory allows; 0 if it is left out.
+Bytes memory_allowed(const SettingOptions& options) {
+  if (!options.memory) return 0;
+  const Bytes memory = parse_bytes("--memory", *options.memory);
+  if (memory == 0) throw InputError("--memory '0': a run needs some; for instance 4GiB");
+  return memory;
 }
 
 void refuse_foreign(Collective collective, const char* option, const std::optional<std::string>& value, std::string_view owner) {
@@ -97,12 +82,36 @@ void refuse_foreign(Collective collective, const char* option, const std::option
 
 }  // namespace
 
+std::string machine_text(const Machine& machine) {
+  return fmt::format("{} ({}, {} ports, contention {})", machine.topology.text(), name(machine.switching), machine.ports,
+                     name(machine.contention));
+}
+
 std::vector<std::string_view> algorithm_names(std::span<const Algorithm* const> algorithms, std::optional<Collective> collective) {
   std::vector<std::string_view> names;
   for (const Algorithm* algorithm : algorithms) {
     if (!collective || algorithm->collective == *collective) names.push_back(algorithm->name);
   }
   return names;
+}
+
+const Algorithm& named_algorithm(std::string_view option, Collective collective, std::string_view wanted,
+                                 std::span<const Algorithm* const> algorithms) {
+  const Algorithm* elsewhere = nullptr;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->name != wanted) continue;
+    if (algorithm->collective == collective) return *algorithm;
+    elsewhere = algorithm;
+  }
+  if (elsewhere != nullptr) {
+    throw InputError(fmt::format("{} '{}': it is no {}; for instance torus run {} --algorithm {}", option, wanted, name(collective),
+                                 name(elsewhere->collective), wanted));
+  }
+  const auto names = algorithm_names(algorithms, collective);
+  const std::string near = did_you_mean(wanted, names);
+  throw InputError(fmt::format(
+      "{} '{}': there is no such {}{}", option, wanted, name(collective),
+      !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.empty() ? "flood" : names.front())));
 }
 
 Collective parse_collective(std::string_view text) {
@@ -178,35 +187,44 @@ Request make_request(Collective collective, const SettingOptions& options, const
   return request;
 }
 
+Setting open_setting(Machine machine, Request request, const SettingOptions& options) {
+  Setting setting{std::move(machine), std::move(request), nullptr, {}, 0, "", 1, default_executor, 0, memory_allowed(options)};
+  if (options.seed) setting.seed = parse_whole("--seed", *options.seed, 0, std::numeric_limits<std::uint64_t>::max());
+  if (options.executor) setting.executor = parse_executor(*options.executor);
+  if (options.threads) setting.threads = static_cast<unsigned>(parse_whole("--threads", *options.threads, 1, 1024));
+  return setting;
+}
+
+std::optional<std::string> settle_on(Setting& setting, const Algorithm& algorithm) {
+  if (auto why_not = unread_option(algorithm, setting.request)) return why_not;
+  if (auto why_not = algorithm.refuses(setting.machine, setting.request)) return why_not;
+  setting.algorithm = &algorithm;
+  const auto start = std::chrono::steady_clock::now();
+  setting.plan = algorithm.plan(setting.machine, setting.request);
+  setting.plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return std::nullopt;
+}
+
 Setting make_setting(Collective collective, const SettingOptions& options, std::span<const Algorithm* const> algorithms) {
-  const Algorithm* named = options.algorithm ? &named_algorithm(collective, *options.algorithm, algorithms) : nullptr;
+  const Algorithm* named = options.algorithm ? &named_algorithm("--algorithm", collective, *options.algorithm, algorithms) : nullptr;
   NativeMachine native;
   if (named != nullptr)
     native = named->native;
   else if (collective == Collective::total_exchange)
     native.switching = Switching::packet;
   Machine machine = make_machine(options, default_shape(collective), native);
-  const Bytes memory = options.memory ? parse_bytes("--memory", *options.memory) : 0;
-  if (options.memory && memory == 0) throw InputError("--memory '0': a run needs some; for instance 4GiB");
+  const Bytes memory = memory_allowed(options);
   const auto refuse_too_large = [&, limit = memory > 0 ? memory : available_memory() / 5 * 4](std::uint64_t sources, std::uint32_t segments) {
     refuse_what_cannot_fit(collective, machine.topology, message_bytes(collective, options), sources, segments, limit);
   };
   refuse_too_large(0, 0);  // before the sources are listed: they may be all nodes
   Request request = make_request(collective, options, machine.topology);
   refuse_too_large(request.sources.size(), request.segments);
-  Setting setting{std::move(machine), std::move(request), named, {}, 0, "", 1, default_executor, 0, memory};
-  if (options.seed) setting.seed = parse_whole("--seed", *options.seed, 0, std::numeric_limits<std::uint64_t>::max());
-  if (options.executor) setting.executor = parse_executor(*options.executor);
-  if (options.threads) setting.threads = static_cast<unsigned>(parse_whole("--threads", *options.threads, 1, 1024));
-  if (named == nullptr) {
+  Setting setting = open_setting(std::move(machine), std::move(request), options);
+  if (named == nullptr)
     choose(setting, algorithms);
-    return setting;
-  }
-  if (const auto why_not = unread_option(*named, setting.request)) throw InputError(*why_not);
-  if (const auto why_not = named->refuses(setting.machine, setting.request)) throw InputError(*why_not);
-  const auto start = std::chrono::steady_clock::now();
-  setting.plan = named->plan(setting.machine, setting.request);
-  setting.plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  else if (const auto why_not = settle_on(setting, *named))
+    throw InputError(*why_not);
   return setting;
 }
 

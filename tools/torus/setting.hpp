@@ -37,6 +37,13 @@ struct Setting {
 std::vector<std::string_view> algorithm_names(std::span<const Algorithm* const> algorithms,
                                               std::optional<Collective> collective = std::nullopt);
 
+/// The algorithm of that name. Throws InputError that says what may have been meant.
+const Algorithm& named_algorithm(std::string_view option, Collective collective, std::string_view wanted,
+                                 std::span<const Algorithm* const> algorithms);
+
+/// "16x16 (wormhole, 4 ports, contention forbid)".
+std::string machine_text(const Machine& machine);
+
 /// Reads the collective's name. Throws InputError.
 Collective parse_collective(std::string_view text);
 
@@ -48,6 +55,12 @@ Request make_request(Collective collective, const SettingOptions& options, const
 
 /// The shape, bytes and sources that a collective is run with where the options do not say.
 std::string_view default_shape(Collective collective) noexcept;
+
+/// A machine and a request, with the seed and the host's options as typed, but without an algorithm yet. Throws InputError.
+Setting open_setting(Machine machine, Request request, const SettingOptions& options);
+
+/// Gives a setting the algorithm and its plan, or says why the algorithm refuses it, and changes nothing then.
+std::optional<std::string> settle_on(Setting& setting, const Algorithm& algorithm);
 
 /// Reads all options and settles the algorithm: the one that is named, or the applicable one with the least predicted model time. Where no
 /// machine is described, a named algorithm gets the machine that it was made for. Throws InputError.

@@ -205,7 +205,7 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     auto setting = settle(algorithm, std::move(machine), std::move(request), like);
     if (!setting) continue;
     const double deliveries = nodes * static_cast<double>(setting->request.sources.size()) * setting->plan.segments;
-    if (static_cast<double>(setting->plan.steps) * nodes <= budget.node_steps && deliveries <= budget.deliveries) return setting;
+    if (static_cast<double>(setting->plan.likely_steps()) * nodes <= budget.node_steps && deliveries <= budget.deliveries) return setting;
   }
   return std::nullopt;
 }

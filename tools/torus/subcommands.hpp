@@ -17,6 +17,7 @@ Subcommand add_run(CLI::App& torus);
 Subcommand add_list(CLI::App& torus);
 Subcommand add_verify(CLI::App& torus);
 Subcommand add_bounds(CLI::App& torus);
+Subcommand add_compare(CLI::App& torus);
 Subcommand add_stress(CLI::App& torus);
 
 }  // namespace torus::command

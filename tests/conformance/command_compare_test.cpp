@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+/// torus compare: its rows are what runs come to, its winners those that `torus run` chooses.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+
+using namespace torus;
+using Json = nlohmann::json;
+using support::command;
+using support::lines;
+
+namespace {
+
+/// The options of a machine of the comparison, and of a size on it.
+std::string run_options(const Json& machine, std::uint64_t bytes) {
+  return fmt::format(" --switching {} --ports {} --contention {} --bytes {} --json", machine["switching"].get<std::string>(),
+                     machine["ports"].get<int>(), machine["contention"].get<std::string>(), bytes);
+}
+
+}  // namespace
+
+TEST_CASE("the fastest of a comparison are those that a run chooses on the same machine", "[conformance]") {
+  for (const std::string what : {"broadcast --on 5x5", "total-exchange --on 4x4", "multinode-broadcast --on 5x5 --expect 25"}) {
+    const support::Ended ended = command("compare " + what + " --bytes 16,1MiB --run none --json");
+    CAPTURE(what, ended.err);
+    REQUIRE(ended.status == 0);
+    const Json comparison = Json::parse(ended.out);
+    CHECK(comparison["machines"].size() >= 2);
+    for (const Json& machine : comparison["machines"]) {
+      REQUIRE(!machine["fastest"].empty());
+      const Json& reign = machine["fastest"].front();
+      const Json run = Json::parse(command("run " + what + run_options(machine, reign["from_bytes"])).out);
+      CAPTURE(machine["switching"], machine["ports"]);
+      CHECK(run["algorithm"] == reign["algorithms"].front());
+      CHECK(run["model_time_lower_bound_s"] == machine["bounds"].front()["model_time_lower_bound_s"]);
+    }
+  }
+}
+
+TEST_CASE("what a comparison predicts is what a run takes", "[conformance]") {
+  const Json comparison = Json::parse(command("compare broadcast --on 5x5 --bytes 100,10000 --json").out);
+  for (const Json& machine : comparison["machines"]) {
+    for (const Json& row : machine["algorithms"]) {
+      const std::string algorithm = row["algorithm"];
+      CAPTURE(algorithm, machine["switching"]);
+      REQUIRE(row["sizes"].size() == 2);
+      CHECK(row["sizes"][0]["verified"] == true);
+      CHECK(row["sizes"][0]["model_time_s"].get<double>() == Approx(row["sizes"][0]["model_time_formula_s"].get<double>()).epsilon(1e-12));
+      CHECK(row["sizes"][1]["run"] == false);
+      const support::Ended ended = command("run broadcast --on 5x5 --algorithm " + algorithm + run_options(machine, 10000));
+      CAPTURE(ended.err);
+      REQUIRE(ended.status == 0);
+      CHECK(Json::parse(ended.out)["model_time_s"].get<double>() ==
+            Approx(row["sizes"][1]["model_time_formula_s"].get<double>()).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("who is left out is said, with the algorithm's own reason", "[conformance]") {
+  const Json comparison =
+      Json::parse(command("compare broadcast --on 4x5 --switching wormhole --ports all --contention forbid --bytes 64 --json").out);
+  REQUIRE(comparison["machines"].size() == 1);
+  bool found = false;
+  for (const Json& out : comparison["machines"][0]["left_out"]) {
+    if (out["algorithm"] != "wang-tseng") continue;
+    found = true;
+    CHECK("torus: " + out["because"].get<std::string>() + "\n" == command("run broadcast --on 4x5 --algorithm wang-tseng --bytes 64").err);
+  }
+  CHECK(found);
+}
+
+TEST_CASE("a size that does not fit into the memory is only predicted, and the table says so", "[conformance]") {
+  const std::string line = "compare broadcast --on 8x8 --bytes 64,16MiB --run all --memory 64MiB --algorithms flood";
+  const support::Ended table = command(line);
+  CAPTURE(table.out, table.err);
+  CHECK(table.status == 0);
+  CHECK(table.out.find("~") != std::string::npos);
+  CHECK(table.out.find("flood at 16MiB: not run: ") != std::string::npos);
+  const Json sizes = Json::parse(command(line + " --json").out)["machines"][0]["algorithms"][0]["sizes"];
+  CHECK(sizes[0]["run"] == true);
+  CHECK(sizes[1]["run"] == false);
+  CHECK(!sizes[1]["not_run"].get<std::string>().empty());
+}
+
+TEST_CASE("a comparison as CSV has a line for each machine, algorithm and size", "[conformance]") {
+  const support::Folder folder;
+  const support::Ended ended = command("compare total-exchange --on 4x4 --bytes 8,64 --json --csv " + folder.file("c.csv"));
+  REQUIRE(ended.status == 0);
+  const Json comparison = Json::parse(ended.out);
+  std::size_t entries = 0;
+  for (const Json& machine : comparison["machines"]) {
+    for (const Json& row : machine["algorithms"]) entries += row["sizes"].size();
+  }
+  CHECK(lines(support::text_of_file(folder.file("c.csv"))) == entries + 1);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+/// torus compare COLLECTIVE: all algorithms that apply, side by side; who wins where.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "runtime/error.hpp"
+#include "runtime/output_file.hpp"
+#include "tools/torus/comparison.hpp"
+#include "tools/torus/console.hpp"
+#include "tools/torus/grid.hpp"
+#include "tools/torus/interrupt.hpp"
+#include "tools/torus/notation.hpp"
+#include "tools/torus/setting_options.hpp"
+#include "tools/torus/subcommands.hpp"
+
+namespace torus::command {
+namespace {
+
+struct CompareArguments {
+  std::string collective;
+  SettingOptions setting;
+  std::string algorithms = "all", run = "first";
+  std::optional<std::string> csv;
+  bool json = false;
+};
+
+/// What runs unasked takes a second or two at most for each algorithm.
+constexpr double most_node_steps = 5e6;
+
+/// How many of the sizes, from the smallest, are to be run.
+std::size_t run_sizes(const std::string& text, std::size_t sizes) {
+  if (text == "first") return 1;
+  if (text == "all") return sizes;
+  if (text == "none") return 0;
+  throw InputError(fmt::format("--run '{}': it must be first (the smallest size), all or none", text));
+}
+
+int run_compare(const CompareArguments& arguments) {
+  const Collective collective = parse_collective(arguments.collective);
+  ComparisonOptions options;
+  options.sizes = parse_sizes("--bytes", arguments.setting.bytes.value_or("64:1MiB"));
+  options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
+  options.run_sizes = run_sizes(arguments.run, options.sizes.size());
+  if (arguments.run == "first") options.most_node_steps = most_node_steps;
+  options.stop = &interrupted();
+  Progress progress;
+  options.progress = [&](std::string_view line) {
+    if (progress.due()) progress.show(line);
+  };
+  std::optional<OutputFile> csv;
+  if (arguments.csv) csv.emplace(*arguments.csv);
+
+  std::optional<InterruptsAwaited> awaited(std::in_place);
+  const Comparison comparison = compare(collective, arguments.setting, options);
+  awaited.reset();
+  progress.clear();
+  if (comparison.interrupted) throw RunError("interrupted; a table with gaps would mislead, so there is none; --run none is quicker");
+  if (csv) {
+    csv->write(to_csv(comparison));
+    csv->commit();
+  }
+  print(arguments.json ? to_json(comparison).dump() + "\n" : to_table(comparison));
+  if (!comparison.failure) return 0;
+  throw RunError(*comparison.failure);
+}
+
+}  // namespace
+
+Subcommand add_compare(CLI::App& torus) {
+  const auto arguments = std::make_shared<CompareArguments>();
+  CLI::App* app = torus.add_subcommand("compare", "All algorithms that apply, side by side, with the bounds; who wins where");
+  app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
+  app->add_option("--algorithms", arguments->algorithms, "only these, with commas between; default all")->type_name("NAME,..");
+  add_machine_options(*app, arguments->setting);
+  app->get_option("--switching")
+      ->description("packet, wormhole or circuit; default: a table for each machine that an algorithm was made for");
+  add_request_options(*app, arguments->setting);
+  app->get_option("--bytes")->description("64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2; default 64:1MiB")->type_name("SIZE,..");
+  add_host_options(*app, arguments->setting);
+  app->add_option("--run", arguments->run,
+                  "what to run and verify: first (the smallest size, where that is quick), all or none; default first")
+      ->type_name("WORD");
+  app->add_option("--csv", arguments->csv, "write a line for each machine, algorithm and size to this file")->type_name("FILE");
+  app->add_flag("--json", arguments->json, "print one JSON object");
+  return {app, [arguments] { return run_compare(*arguments); }};
+}
+
+}  // namespace torus::command

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "tools/torus/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include "runtime/error.hpp"
+#include "tools/torus/emulation.hpp"
+#include "tools/torus/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+bool same(const Machine& a, const Machine& b) noexcept {
+  return a.ports == b.ports && a.switching == b.switching && a.contention == b.contention;
+}
+
+Request request_of(Collective collective, const SettingOptions& setting, const Topology& topology, Bytes bytes) {
+  SettingOptions one = setting;
+  one.bytes = bytes_option(bytes);
+  Request request = make_request(collective, one, topology);
+  if (collective == Collective::multinode_broadcast && !request.expected_sources) {
+    request.expected_sources = static_cast<double>(request.sources.size());
+  }
+  return request;
+}
+
+/// Makes a comparison, one machine after the other.
+class Comparing {
+ public:
+  Comparing(Collective collective, const SettingOptions& setting, const ComparisonOptions& options)
+      : collective_{collective}, setting_{setting}, options_{options} {
+    comparison_.sizes = options.sizes;
+    comparison_.run_sizes = options.run_sizes;
+  }
+
+  Comparison all() {
+    for (const Machine& machine : machines()) {
+      contest(machine);
+      if (comparison_.interrupted) break;
+    }
+    return std::move(comparison_);
+  }
+
+ private:
+  /// The machine as described; where that leaves something open, each machine that an algorithm which applies there was made for.
+  std::vector<Machine> machines() {
+    std::vector<Machine> machines;
+    std::string refusal;
+    for (const Algorithm* algorithm : options_.algorithms) {
+      Machine machine = make_machine(setting_, default_shape(collective_), algorithm->native);
+      if (requests_.empty()) {
+        for (const Bytes bytes : options_.sizes) requests_.push_back(request_of(collective_, setting_, machine.topology, bytes));
+        comparison_.request = requests_.front();
+      }
+      if (std::any_of(machines.begin(), machines.end(), [&](const Machine& other) { return same(machine, other); })) continue;
+      bool applies = false;
+      for (const Request& request : requests_) {
+        const auto why_not = algorithm->refuses(machine, request);
+        applies = applies || !why_not;
+        if (why_not && refusal.empty()) refusal = *why_not;
+      }
+      if (applies) machines.push_back(std::move(machine));
+    }
+    if (!machines.empty()) return machines;
+    throw InputError(fmt::format("{} on {}: no algorithm applies; the first says: {}; see `torus list` for what each needs",
+                                 name(collective_), setting_.on ? *setting_.on : std::string(default_shape(collective_)), refusal));
+  }
+
+  void contest(const Machine& machine) {
+    Contest contest{machine, {}, {}, {}};
+    for (const Request& request : requests_) contest.bounds.push_back(lower_bounds(machine, request));
+    for (const Algorithm* algorithm : options_.algorithms) {
+      if (comparison_.interrupted) break;
+      Contender contender{algorithm, {}};
+      std::string refusal;
+      for (std::size_t i = 0; i < requests_.size() && !comparison_.interrupted; ++i)
+        contender.entries.push_back(entry(machine, *algorithm, i, refusal));
+      if (std::any_of(contender.entries.begin(), contender.entries.end(), [](const auto& entry) { return entry.has_value(); }))
+        contest.contenders.push_back(std::move(contender));
+      else
+        contest.left_out.push_back({algorithm, refusal});
+    }
+    for (std::size_t i = 0; i < requests_.size() && !comparison_.interrupted; ++i) mark_best(contest, i);
+    comparison_.contests.push_back(std::move(contest));
+  }
+
+  std::optional<Entry> entry(const Machine& machine, const Algorithm& algorithm, std::size_t size, std::string& refusal) {
+    const std::string what = fmt::format("{}, {}, {}", machine_text(machine), algorithm.name, bytes_option(options_.sizes[size]));
+    if (options_.progress) options_.progress(what);
+    if (options_.stop != nullptr && options_.stop->load()) {
+      comparison_.interrupted = true;
+      return std::nullopt;
+    }
+    Setting setting = open_setting(machine, requests_[size], setting_);
+    if (const auto why_not = settle_on(setting, algorithm)) {
+      if (refusal.empty()) refusal = *why_not;
+      return std::nullopt;
+    }
+    const Plan& plan = setting.plan;
+    Entry entry{plan.segments, plan.steps, plan.channel_bytes, plan.model_time_s(machine.cost), plan.steps_exact, {}, {}, {}, false};
+    if (size >= options_.run_sizes) return entry;
+    if (static_cast<double>(plan.likely_steps()) * machine.topology.nodes() > options_.most_node_steps)
+      entry.not_run = fmt::format("steps times nodes are more than {:.0f}; --run all runs it", options_.most_node_steps);
+    else
+      run(setting, entry, what);
+    return entry;
+  }
+
+  /// The judge looks on: it holds the bytes on the channels against the prediction, without which predicted times would rest on trust.
+  void run(const Setting& setting, Entry& entry, const std::string& what) {
+    EmulationOptions options;
+    options.judge = true;
+    options.stop = options_.stop;
+    options.on_step = [&](Step step) {
+      if (options_.progress) options_.progress(fmt::format("{}: step {} of {}", what, step, setting.plan.likely_steps()));
+    };
+    try {
+      const Emulation emulation = emulate(setting, options);
+      comparison_.interrupted = emulation.interrupted;
+      if (comparison_.interrupted) return;
+      const RunResult& result = emulation.result;
+      if (emulation.failure) entry.failure = *emulation.failure;
+      entry.run = Measured{result.steps, result.channel_bytes_sum, result.model_time_s};
+    } catch (const InputError& error) {  // it does not fit into the memory
+      entry.not_run = error.what();
+    } catch (const std::bad_alloc&) {
+      entry.not_run = "there is not enough memory";
+    } catch (const std::exception& error) {
+      entry.failure = error.what();
+    }
+    if (!entry.failure.empty() && !comparison_.failure)
+      comparison_.failure = fmt::format("{}: {}; repeat it with: {} --judge", what, entry.failure, command_line(setting));
+  }
+
+  static void mark_best(Contest& contest, std::size_t size) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const Contender& contender : contest.contenders) {
+      if (const auto& entry = contender.entries[size]; entry && entry->failure.empty()) best = std::min(best, entry->model_time_s());
+    }
+    for (Contender& contender : contest.contenders) {
+      if (auto& entry = contender.entries[size]) entry->best = entry->failure.empty() && entry->model_time_s() == best;
+    }
+  }
+
+  Collective collective_;
+  const SettingOptions& setting_;
+  const ComparisonOptions& options_;
+  std::vector<Request> requests_;  // by size
+  Comparison comparison_;
+};
+
+std::vector<const Algorithm*> best_at(const Contest& contest, std::size_t size) {
+  std::vector<const Algorithm*> best;
+  for (const Contender& contender : contest.contenders) {
+    if (contender.entries[size] && contender.entries[size]->best) best.push_back(contender.algorithm);
+  }
+  return best;
+}
+
+}  // namespace
+
+Comparison compare(Collective collective, const SettingOptions& setting, const ComparisonOptions& options) {
+  return Comparing(collective, setting, options).all();
+}
+
+std::vector<Reign> reigns_of(const Contest& contest) {
+  std::vector<Reign> reigns;
+  for (std::size_t size = 0; size < contest.bounds.size(); ++size) {
+    auto best = best_at(contest, size);
+    if (!reigns.empty() && reigns.back().algorithms == best)
+      reigns.back().last = size;
+    else
+      reigns.push_back({size, size, std::move(best)});
+  }
+  return reigns;
+}
+
+}  // namespace torus::command

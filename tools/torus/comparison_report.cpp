@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+/// A comparison as a table for people, as JSON for programs, as CSV for spreadsheets.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/figures.hpp"
+#include "tools/torus/comparison.hpp"
+#include "tools/torus/console.hpp"
+#include "tools/torus/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+std::string rules_text(const Machine& machine) {
+  return fmt::format("{}, {} {}, contention {}", name(machine.switching), machine.ports, machine.ports == 1 ? "port" : "ports",
+                     name(machine.contention));
+}
+
+std::string names_text(const std::vector<const Algorithm*>& algorithms) {
+  std::string text;
+  for (const Algorithm* algorithm : algorithms) text += (text.empty() ? "" : ", ") + std::string(algorithm->name);
+  return text;
+}
+
+/// How many times the bound of the model time an entry takes; none where the bound is 0.
+std::optional<double> ratio_of(const Contest& contest, const Entry& entry, std::size_t size) {
+  const double bound = contest.bounds[size].model_time_s(contest.machine.cost);
+  if (bound <= 0) return std::nullopt;
+  return entry.model_time_s() / bound;
+}
+
+std::string ratio_text(std::optional<double> ratio) { return ratio ? fmt::format("x{:.2f}", *ratio) : "-"; }
+
+/// "7" or "7 .. 130": least and greatest over the sizes.
+template <class Value>
+std::string span_text(const std::vector<Value>& values) {
+  if (values.empty()) return "-";
+  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+  return *least == *greatest ? grouped(*least) : grouped(*least) + " .. " + grouped(*greatest);
+}
+
+std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, std::size_t size) {
+  if (!entry) return "-";
+  if (!entry->failure.empty()) return "FAILED";
+  const std::string_view sign = entry->run ? "" : !entry->not_run.empty() ? "~" : entry->exact ? "" : "<";
+  return fmt::format("{}{} {}{}", sign, seconds_text(entry->model_time_s()), ratio_text(ratio_of(contest, *entry, size)),
+                     entry->best ? " *" : "");
+}
+
+std::vector<std::string> contender_line(const Contest& contest, const Contender& contender) {
+  std::vector<std::string> cells;
+  std::vector<std::uint64_t> steps;
+  for (std::size_t i = 0; i < contender.entries.size(); ++i) {
+    const auto& entry = contender.entries[i];
+    if (entry) steps.push_back(entry->run ? entry->run->steps : entry->steps);
+    cells.push_back(cell_of(contest, entry, i));
+  }
+  cells.insert(cells.begin(), {std::string(contender.algorithm->name), span_text(steps)});
+  return cells;
+}
+
+/// What did not run or failed and why, and whom that concerns.
+std::map<std::string, std::string> remarks(const Comparison& comparison, const Contest& contest) {
+  std::map<std::string, std::string> remarks;
+  for (const Contender& contender : contest.contenders) {
+    for (std::size_t i = 0; i < contender.entries.size(); ++i) {
+      const auto& entry = contender.entries[i];
+      if (!entry || (entry->not_run.empty() && entry->failure.empty())) continue;
+      std::string& who = remarks[entry->failure.empty() ? "not run: " + entry->not_run : "FAILED: " + entry->failure];
+      who += fmt::format("{}{} at {}", who.empty() ? "" : ", ", contender.algorithm->name, bytes_option(comparison.sizes[i]));
+    }
+  }
+  return remarks;
+}
+
+std::string contest_text(const Comparison& comparison, const Contest& contest) {
+  Table table{{"algorithm", "steps"}, {"lower bound", ""}};
+  std::vector<std::uint64_t> steps;
+  for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
+    table[0].push_back(bytes_option(comparison.sizes[i]) + (i < comparison.run_sizes ? " (run)" : ""));
+    table[1].push_back(seconds_text(contest.bounds[i].model_time_s(contest.machine.cost)));
+    steps.push_back(contest.bounds[i].steps);
+  }
+  table[1][1] = span_text(steps);
+  for (const Contender& contender : contest.contenders) table.push_back(contender_line(contest, contender));
+  std::string text = fmt::format("{}: {} of {} algorithms apply\n{}", rules_text(contest.machine), contest.contenders.size(),
+                                 contest.contenders.size() + contest.left_out.size(), aligned(table));
+  for (const auto& [why, who] : remarks(comparison, contest)) text += fmt::format("{}: {}\n", who, why);
+  return text + "\n";
+}
+
+/// The ratios of the fastest over the sizes of a reign.
+std::string reign_ratios(const Contest& contest, const Reign& reign) {
+  const auto of = [&](std::size_t size) {
+    for (const Contender& contender : contest.contenders) {
+      if (contender.entries[size] && contender.entries[size]->best) return ratio_text(ratio_of(contest, *contender.entries[size], size));
+    }
+    return std::string("-");
+  };
+  return reign.first == reign.last || of(reign.first) == of(reign.last) ? of(reign.first) : of(reign.first) + " .. " + of(reign.last);
+}
+
+std::string reigns_text(const Comparison& comparison) {
+  Table table{{"who wins where", "sizes", "algorithm", "times the bound"}};
+  for (const Contest& contest : comparison.contests) {
+    std::string machine = rules_text(contest.machine);
+    for (const Reign& reign : reigns_of(contest)) {
+      const std::string first = bytes_option(comparison.sizes[reign.first]);
+      table.push_back({machine, reign.first == reign.last ? first : first + " .. " + bytes_option(comparison.sizes[reign.last]),
+                       reign.algorithms.empty() ? "none" : names_text(reign.algorithms), reign_ratios(contest, reign)});
+      machine.clear();
+    }
+  }
+  return aligned(table);
+}
+
+std::string legend(const Comparison& comparison) {
+  const bool all_run = comparison.run_sizes >= comparison.sizes.size();
+  std::string text = "\nmodel time, and how many times the lower bound that is; *: the least at this size on this machine\n";
+  if (comparison.run_sizes == 0)
+    text += "nothing was run: all is predicted\n";
+  else
+    text += fmt::format("(run): measured, every byte verified, every message judged{}\n", all_run ? "" : "; the rest is predicted");
+  text += "<: at most so much; ~: predicted, for it was not run; -: does not apply at this size\n";
+  if (comparison.request.collective == Collective::multinode_broadcast) {
+    text += fmt::format(
+        "predictions assume {} sources anywhere, since the programs do not know them; measured times are those of the {} asked for\n",
+        *comparison.request.expected_sources, grouped(comparison.request.sources.size()));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_table(const Comparison& comparison) {
+  const Topology& topology = comparison.contests.front().machine.topology;
+  std::string text = fmt::format("{} on {}, {} nodes", name(comparison.request.collective), topology.text(), grouped(topology.nodes()));
+  if (comparison.request.collective == Collective::broadcast) text += ", from " + node_text(topology, comparison.request.sources.front());
+  if (comparison.request.collective == Collective::multinode_broadcast)
+    text += fmt::format(", from {} sources", grouped(comparison.request.sources.size()));
+  text += "\n\n";
+  for (const Contest& contest : comparison.contests) text += contest_text(comparison, contest);
+  return text + reigns_text(comparison) + legend(comparison);
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What a run of it would report, under the names of `torus run --json`.
+Json entry_json(const Contest& contest, const Entry& entry, Bytes bytes, std::size_t size) {
+  Json json{{"bytes", bytes},
+            {"segments", entry.segments},
+            {"steps_formula", entry.steps},
+            {"steps_formula_exact", entry.exact},
+            {"channel_bytes_formula", entry.channel_bytes},
+            {"model_time_formula_s", entry.predicted_s},
+            {"best", entry.best},
+            {"run", entry.run.has_value()}};
+  if (const auto ratio = ratio_of(contest, entry, size)) json["times_the_bound"] = *ratio;
+  if (entry.run) {
+    json["steps"] = entry.run->steps;
+    json["channel_bytes_sum"] = entry.run->channel_bytes;
+    json["model_time_s"] = entry.run->model_time_s;
+    json["verified"] = entry.failure.empty();
+  }
+  if (!entry.not_run.empty()) json["not_run"] = entry.not_run;
+  if (!entry.failure.empty()) json["failure"] = entry.failure;
+  return json;
+}
+
+Json bounds_json(const Bounds& bounds, const CostModel& cost) {
+  return {{"steps_lower_bound", bounds.steps},
+          {"steps_lower_bound_reason", bounds.steps_reason},
+          {"channel_bytes_lower_bound", bounds.channel_bytes},
+          {"bytes_reason", bounds.bytes_reason},
+          {"model_time_lower_bound_s", bounds.model_time_s(cost)}};
+}
+
+Json reign_json(const Reign& reign, const std::vector<Bytes>& sizes) {
+  Json json{{"from_bytes", sizes[reign.first]}, {"to_bytes", sizes[reign.last]}, {"algorithms", Json::array()}};
+  for (const Algorithm* algorithm : reign.algorithms) json["algorithms"].push_back(algorithm->name);
+  return json;
+}
+
+Json contest_json(const Comparison& comparison, const Contest& contest) {
+  const Machine& machine = contest.machine;
+  Json json{{"ports", machine.ports},        {"switching", name(machine.switching)}, {"contention", name(machine.contention)},
+            {"routing", machine.routing},    {"ts_s", machine.cost.start_up_s},      {"tc_s", machine.cost.byte_s}, {"th_s", machine.cost.hop_s},
+            {"bounds", Json::array()},       {"algorithms", Json::array()},          {"left_out", Json::array()},
+            {"fastest", Json::array()}};
+  for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
+    json["bounds"].push_back(bounds_json(contest.bounds[i], machine.cost));
+    json["bounds"].back()["bytes"] = comparison.sizes[i];
+  }
+  for (const Contender& contender : contest.contenders) {
+    Json entries = Json::array();
+    for (std::size_t i = 0; i < contender.entries.size(); ++i) {
+      if (contender.entries[i]) entries.push_back(entry_json(contest, *contender.entries[i], comparison.sizes[i], i));
+    }
+    json["algorithms"].push_back(
+        {{"algorithm", contender.algorithm->name}, {"reference", contender.algorithm->source}, {"sizes", std::move(entries)}});
+  }
+  for (const LeftOut& out : contest.left_out) json["left_out"].push_back({{"algorithm", out.algorithm->name}, {"because", out.because}});
+  for (const Reign& reign : reigns_of(contest)) json["fastest"].push_back(reign_json(reign, comparison.sizes));
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const Comparison& comparison) {
+  const Topology& topology = comparison.contests.front().machine.topology;
+  Json json{{"collective", name(comparison.request.collective)},
+            {"shape", topology.text()},
+            {"nodes", topology.nodes()},
+            {"sources", comparison.request.sources},
+            {"source_count", comparison.request.sources.size()},
+            {"bytes", comparison.sizes},
+            {"machines", Json::array()}};
+  if (comparison.request.expected_sources) json["sources_assumed"] = *comparison.request.expected_sources;
+  for (const Contest& contest : comparison.contests) json["machines"].push_back(contest_json(comparison, contest));
+  if (comparison.failure) json["failure"] = *comparison.failure;
+  return json;
+}
+
+std::string to_csv(const Comparison& comparison) {
+  // The fields of an entry that not all have are named here, so that all lines have the same columns.
+  const std::vector<std::string> columns{"bytes",
+                                         "segments",
+                                         "steps_formula",
+                                         "steps_formula_exact",
+                                         "channel_bytes_formula",
+                                         "model_time_formula_s",
+                                         "best",
+                                         "run",
+                                         "times_the_bound",
+                                         "steps",
+                                         "channel_bytes_sum",
+                                         "model_time_s",
+                                         "verified",
+                                         "not_run",
+                                         "failure",
+                                         "steps_lower_bound",
+                                         "channel_bytes_lower_bound",
+                                         "model_time_lower_bound_s"};
+  std::vector<std::string> head{"collective", "shape", "nodes", "ports", "switching", "contention", "algorithm"};
+  head.insert(head.end(), columns.begin(), columns.end());
+  std::string text = csv_line(head);
+  for (const Contest& contest : comparison.contests) {
+    const Machine& machine = contest.machine;
+    for (const Contender& contender : contest.contenders) {
+      for (std::size_t i = 0; i < contender.entries.size(); ++i) {
+        if (!contender.entries[i]) continue;
+        Json json = entry_json(contest, *contender.entries[i], comparison.sizes[i], i);
+        json.update(bounds_json(contest.bounds[i], machine.cost));
+        std::vector<std::string> line{std::string(name(comparison.request.collective)),
+                                      machine.topology.text(),
+                                      std::to_string(machine.topology.nodes()),
+                                      std::to_string(machine.ports),
+                                      std::string(name(machine.switching)),
+                                      std::string(name(machine.contention)),
+                                      std::string(contender.algorithm->name)};
+        for (const std::string& column : columns) {
+          const Json value = json.value(column, Json());
+          line.push_back(value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump());
+        }
+        text += csv_line(line);
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "tools/torus/grid.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "runtime/error.hpp"
+#include "tools/torus/notation.hpp"
+#include "tools/torus/setting.hpp"
+
+namespace torus::command {
+namespace {
+
+/// `A:B` or `A:B:xF`.
+std::vector<Bytes> size_range(std::string_view option, std::string_view text) {
+  const auto parts = split(text, ':');
+  const auto refuse = [&](std::string_view rule) {
+    throw InputError(fmt::format("{} '{}': {}; for instance 1KiB:16MiB or 1KiB:16MiB:x2", option, text, rule));
+  };
+  if (parts.size() > 3) refuse("a range of sizes has two ends and at most a factor");
+  const Bytes first = parse_bytes(option, parts[0]);
+  const Bytes last = parse_bytes(option, parts[1]);
+  if (first < 1 || first >= last) refuse("a range of sizes goes up, from 1 or more");
+  std::uint64_t factor = 4;
+  if (parts.size() == 3) {
+    if (!parts[2].starts_with('x')) refuse("the factor of a range is an x and a whole number");
+    factor = parse_whole(option, parts[2].substr(1), 2, 1U << 20U);
+  }
+  std::vector<Bytes> sizes;
+  for (Bytes size = first; size < last; size *= factor) {
+    sizes.push_back(size);
+    if (size > last / factor) break;
+  }
+  sizes.push_back(last);
+  return sizes;
+}
+
+}  // namespace
+
+std::vector<Bytes> parse_sizes(std::string_view option, std::string_view text) {
+  std::set<Bytes> sizes;
+  for (const std::string_view part : split(text, ',')) {
+    if (part.find(':') == std::string_view::npos) {
+      sizes.insert(parse_bytes(option, part));
+    } else {
+      for (const Bytes size : size_range(option, part)) sizes.insert(size);
+    }
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
+std::vector<Topology> parse_shapes(std::string_view text) {
+  std::vector<Topology> shapes;
+  for (const std::string_view part : split(text, ',')) {
+    Topology shape = Topology::parse(part);
+    const auto same = [&](const Topology& other) { return other.text() == shape.text(); };
+    if (std::none_of(shapes.begin(), shapes.end(), same)) shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
+std::vector<int> parse_port_counts(std::string_view text) {
+  std::vector<int> counts;
+  for (const std::string_view part : split(text, ',')) {
+    const int count = part == "all" ? 0 : static_cast<int>(parse_whole("--ports", part, 1, std::numeric_limits<int>::max()));
+    if (std::find(counts.begin(), counts.end(), count) == counts.end()) counts.push_back(count);
+  }
+  return counts;
+}
+
+std::vector<const Algorithm*> parse_algorithms(std::string_view option, std::string_view text, Collective collective,
+                                               std::span<const Algorithm* const> algorithms) {
+  std::set<const Algorithm*> named;
+  if (text != "all") {
+    for (const std::string_view part : split(text, ',')) named.insert(&named_algorithm(option, collective, part, algorithms));
+  }
+  std::vector<const Algorithm*> chosen;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->collective == collective && (text == "all" || named.contains(algorithm))) chosen.push_back(algorithm);
+  }
+  return chosen;
+}
+
+}  // namespace torus::command
