@@ -338,8 +338,9 @@ TEST_CASE("every example of the page about the command works", "[conformance]") 
     line = line.substr(0, line.find(" #"));
     REQUIRE(line.starts_with("torus "));
     line = line.substr(6);
-    if (const std::size_t trace = line.find("trace.jsonl.gz"); trace != std::string::npos)
-      line.replace(trace, 14, folder.file("trace.jsonl.gz"));
+    for (const std::string name : {"trace.jsonl.gz", "sweep.csv"}) {
+      if (const std::size_t at_name = line.find(name); at_name != std::string::npos) line.replace(at_name, name.size(), folder.file(name));
+    }
     const support::Ended ended = command(line);
     CAPTURE(line, ended.err);
     CHECK(ended.status == 0);

@@ -138,6 +138,20 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "compare broadcast --on 4x4 --run some",
       "compare broadcast --on 4x4 --threads 0",
       "compare broadcast --on 4x4 --csv " + folder.file("none/t"),
+      "sweep broadcast",
+      "sweep bcast --csv " + folder.file("s"),
+      "sweep broadcast --on 4x4, --csv " + folder.file("s"),
+      "sweep broadcast --on 4x4 --bytes 8:4 --csv " + folder.file("s"),
+      "sweep broadcast --on 4x4 --ports 1,,2 --csv " + folder.file("s"),
+      "sweep broadcast --on 4x4 --ports 9 --csv " + folder.file("s"),
+      "sweep broadcast --on 4x4 --algorithms none --csv " + folder.file("s"),
+      "sweep broadcast --on 4x5 --algorithms wang-tseng --csv " + folder.file("s"),
+      "sweep multinode-broadcast --on 8x8,4x4 --sources row:5 --csv " + folder.file("s"),
+      "sweep broadcast --on 4x4 --repeat 0 --csv " + folder.file("s"),
+      "sweep broadcast --on 4x4 --seed x --csv " + folder.file("s"),
+      "sweep broadcast --on 4x4 --csv " + folder.file("none/t"),
+      "sweep broadcast --on 4x4 --csv " + folder.file(""),
+      "sweep broadcast --on 4x4 --csv /dev/null",
       "list everything",
       "list broadcast total-exchange",
       "list --yaml",
@@ -200,7 +214,7 @@ TEST_CASE("a refusal names the value, the rule and what would do", "[conformance
 }
 
 TEST_CASE("help and version are no errors", "[conformance]") {
-  for (const char* line : {"--help", "--version", "run --help", "compare --help", "list --help", "verify --help", "bounds --help", "stress --help"}) {
+  for (const char* line : {"--help", "--version", "run --help", "compare --help", "sweep --help", "list --help", "verify --help", "bounds --help", "stress --help"}) {
     const support::Ended ended = command(line);
     CAPTURE(line);
     CHECK(ended.status == 0);

@@ -57,7 +57,7 @@ int run(int argc, char** argv) {
   CLI::App app{"Collective algorithms on an emulated torus multicomputer", "torus"};
   app.set_version_flag("--version", std::string("torus ") + version);
   app.footer("Each has a --help of its own. A first look: torus run broadcast");
-  const std::vector<Subcommand> subcommands{add_run(app),    add_compare(app), add_list(app),
+  const std::vector<Subcommand> subcommands{add_run(app),    add_compare(app), add_sweep(app), add_list(app),
                                             add_verify(app), add_bounds(app),  add_stress(app)};
   std::vector<std::string_view> names;
   for (const Subcommand& subcommand : subcommands) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "runtime/figures.hpp"
@@ -14,6 +15,9 @@
 
 namespace torus::command {
 namespace {
+
+/// The scalar fields that not every run has.
+constexpr std::array<std::string_view, 6> optional_fields{"chosen_because", "source", "bound3_steps", "bound4_steps", "h", "failure"};
 
 std::string sources_row(const Setting& setting) {
   const Topology& topology = setting.machine.topology;
@@ -252,12 +256,16 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
 }
 
 std::string to_csv(const Setting& setting, const Emulation& emulation) {
-  std::vector<std::string> names, values;
   const nlohmann::ordered_json json = to_json(setting, emulation);
+  std::vector<std::string> names, values;
   for (const auto& [name, value] : json.items()) {
-    if (value.is_structured()) continue;
-    names.push_back(name);
-    values.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+    if (!value.is_structured() && std::find(optional_fields.begin(), optional_fields.end(), name) == optional_fields.end())
+      names.push_back(name);
+  }
+  for (const std::string_view name : optional_fields) names.emplace_back(name);
+  for (const std::string& name : names) {
+    const auto at = json.find(name);
+    values.push_back(at == json.end() ? "" : at->is_string() ? at->get<std::string>() : at->dump());
   }
   return csv_line(names) + csv_line(values);
 }

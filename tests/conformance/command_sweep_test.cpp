@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+/// torus sweep: one table, however often its making was cut short.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <set>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+
+using namespace torus;
+using support::command;
+using support::lines;
+using support::words;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1)
+    lines.push_back(text.substr(at, text.find('\n', at) - at));
+  return lines;
+}
+
+std::vector<std::string> fields(const std::string& line) {
+  std::vector<std::string> fields{""};
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      fields.emplace_back();
+    else
+      fields.back() += c;
+  }
+  return fields;
+}
+
+/// The table without what the host decides.
+std::vector<std::vector<std::string>> figures(const std::string& path) {
+  const std::set<std::string> host{"setup_s", "run_s", "verify_s", "delivered_bytes_per_s", "hops_per_s", "peak_rss_bytes", "memory_bytes"};
+  std::vector<std::vector<std::string>> table;
+  std::vector<std::string> names;
+  for (const std::string& line : lines_of(support::text_of_file(path))) {
+    const auto row = fields(line);
+    if (names.empty()) names = row;
+    REQUIRE(row.size() == names.size());
+    table.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!host.contains(names[i])) table.back().push_back(row[i]);
+    }
+  }
+  return table;
+}
+
+const std::string grid = "sweep broadcast --on 4x4x4,25x25,32x32 --bytes 64,4KiB,64KiB --executor serial --csv ";
+
+}  // namespace
+
+TEST_CASE("a sweep has a row, as a run reports it, for every combination that applies", "[conformance]") {
+  const support::Folder folder;
+  const support::Ended ended =
+      command("sweep broadcast --on 4x4,5x5 --bytes 8,64 --ports 1,all,4 --algorithms mst,flood --csv " + folder.file("s.csv"));
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  // flood: all ports, both shapes, two sizes; mst: 4x4, one port and, with the same routes, four.
+  const auto table = figures(folder.file("s.csv"));
+  CHECK(table.size() == 1 + 4 + 4);
+  CHECK(folder.files() == 1);
+  REQUIRE(command("run broadcast --on 4x4 --bytes 8 --ports 1 --algorithm mst --csv " + folder.file("r.csv")).status == 0);
+  const auto run = figures(folder.file("r.csv"));
+  CHECK(table.front() == run.front());
+  CHECK(std::find(table.begin(), table.end(), run.back()) != table.end());
+  CHECK(ended.out.find("left out") != std::string::npos);
+}
+
+TEST_CASE("a sweep that was killed goes on, and its table is the one of a sweep in one go", "[conformance]") {
+  const support::Folder folder;
+  REQUIRE(command(grid + folder.file("whole.csv")).status == 0);
+  const std::string part = folder.file("s.csv.part");
+  // Killed twice, each time later until there are some more rows.
+  std::size_t rows = 0;
+  for (int milliseconds = 20, kills = 0; kills < 2; milliseconds *= 2) {
+    const support::Ended killed = support::run_program(
+        TORUS_PROGRAM,
+        {.arguments = words(grid + folder.file("s.csv")), .after = std::chrono::milliseconds(milliseconds), .signal = SIGKILL});
+    REQUIRE(killed.signal == SIGKILL);
+    CHECK(!std::filesystem::exists(folder.file("s.csv")));
+    const std::size_t now = lines(support::text_of_file(part));
+    if (now < rows + 4) continue;
+    rows = now;
+    ++kills;
+  }
+  std::filesystem::resize_file(part, std::filesystem::file_size(part) - 3);  // as if torn within its last line
+  const std::vector<std::string> before = lines_of(support::text_of_file(part));
+  const support::Ended ended = command(grid + folder.file("s.csv"));
+  CAPTURE(ended.out, ended.err);
+  REQUIRE(ended.status == 0);
+  CHECK(ended.out.find("from before") != std::string::npos);
+  CHECK(figures(folder.file("s.csv")) == figures(folder.file("whole.csv")));
+  CHECK(folder.files() == 2);
+  // Wall times and all, the whole rows of before are there: they were not made again.
+  const std::vector<std::string> after = lines_of(support::text_of_file(folder.file("s.csv")));
+  for (std::size_t i = 2; i + 1 < before.size(); ++i) {
+    const std::string row = before[i].substr(before[i].find(" ok ") + 4);
+    CHECK(std::find(after.begin(), after.end(), row) != after.end());
+  }
+}
+
+TEST_CASE("a sweep that was interrupted keeps its rows, and gives them to no sweep of other options", "[conformance]") {
+  const support::Folder folder;
+  const std::string endless = "sweep total-exchange --on 4x4,24x24 --algorithms a2 --bytes 0 --executor serial --repeat 400 --csv ";
+  const support::Ended stopped = support::run_program(
+      TORUS_PROGRAM, {.arguments = words(endless + folder.file("s.csv")), .after = std::chrono::milliseconds(1500), .signal = SIGINT});
+  CAPTURE(stopped.err);
+  CHECK(stopped.status == 1);
+  CHECK(lines(stopped.err) == 1);
+  CHECK(stopped.err.find("the same command goes on") != std::string::npos);
+  const std::string part = support::text_of_file(folder.file("s.csv.part"));
+  CHECK(lines(part) == 3);  // what it is, the names, the row of 4x4
+  const support::Ended other = command("sweep total-exchange --on 4x4 --algorithms a2 --bytes 8 --csv " + folder.file("s.csv"));
+  CHECK(other.status == 2);
+  CHECK(lines(other.err) == 1);
+  CHECK(other.err.find("remove it") != std::string::npos);
+  CHECK(support::text_of_file(folder.file("s.csv.part")) == part);
+}
+
+TEST_CASE("a table that is complete is made anew", "[conformance]") {
+  const support::Folder folder;
+  folder.write("s.csv", "old\n");
+  REQUIRE(command("sweep broadcast --on 4x4 --algorithms flood --bytes 8 --csv " + folder.file("s.csv")).status == 0);
+  CHECK(figures(folder.file("s.csv")).size() == 2);
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("what does not fit into the memory is left out, with the reason, and the sweep goes on", "[conformance]") {
+  const support::Folder folder;
+  const support::Ended ended =
+      command("sweep broadcast --on 8x8 --algorithms flood --bytes 16MiB,64 --memory 64MiB --csv " + folder.file("s.csv"));
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 0);
+  CHECK(figures(folder.file("s.csv")).size() == 2);
+  CHECK(ended.out.find("flood     1             ") != std::string::npos);
+}

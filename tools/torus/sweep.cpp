@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+/// torus sweep COLLECTIVE: every combination of shapes, ports, algorithms and sizes, run and verified; a table of them all.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <new>
+
+#include "runtime/error.hpp"
+#include "runtime/figures.hpp"
+#include "runtime/output_file.hpp"
+#include "tools/torus/console.hpp"
+#include "tools/torus/emulation.hpp"
+#include "tools/torus/grid.hpp"
+#include "tools/torus/interrupt.hpp"
+#include "tools/torus/notation.hpp"
+#include "tools/torus/report.hpp"
+#include "tools/torus/setting_options.hpp"
+#include "tools/torus/subcommands.hpp"
+#include "tools/torus/unfinished_table.hpp"
+#include "tools/torus/version.hpp"
+
+namespace torus::command {
+namespace {
+
+struct SweepArguments {
+  std::string collective;
+  SettingOptions setting;
+  std::string algorithms = "all", csv;
+  std::optional<std::string> repeat;
+};
+
+/// One row to be: the options of its run.
+struct Combination {
+  const Algorithm* algorithm = nullptr;
+  SettingOptions setting;
+};
+
+/// What of an algorithm was not run, and why.
+struct Omitted {
+  std::size_t combinations = 0;
+  std::string first_reason;
+};
+
+/// All combinations, sizes fastest. Where two counts of ports are the same in a shape, the first stands for both; counts that a shape has
+/// no room for are left out. Throws InputError on options that do not fit one of the shapes, before anything runs.
+std::vector<Combination> combinations_of(Collective collective, const SweepArguments& arguments,
+                                         const std::vector<const Algorithm*>& algorithms) {
+  std::vector<Bytes> sizes;
+  if (arguments.setting.bytes) sizes = parse_sizes("--bytes", *arguments.setting.bytes);
+  std::vector<Combination> combinations;
+  for (const Topology& shape : parse_shapes(arguments.setting.on ? *arguments.setting.on : std::string(default_shape(collective)))) {
+    SettingOptions one = arguments.setting;
+    one.on = shape.text();
+    one.ports.reset();
+    one.bytes.reset();
+    Machine machine = make_machine(one, shape.text(), NativeMachine{});
+    const Request request = make_request(collective, one, shape);
+    static_cast<void>(open_setting(std::move(machine), request, one));
+    std::vector<std::optional<std::string>> ports;
+    if (!arguments.setting.ports) ports.emplace_back();
+    for (int count : arguments.setting.ports ? parse_port_counts(*arguments.setting.ports) : std::vector<int>{}) {
+      if (count == 0) count = static_cast<int>(shape.max_ports());
+      const std::string text = std::to_string(count);
+      if (count <= shape.max_ports() && std::find(ports.begin(), ports.end(), text) == ports.end()) ports.emplace_back(text);
+    }
+    for (const auto& count : ports) {
+      for (const Algorithm* algorithm : algorithms) {
+        for (const Bytes bytes : sizes.empty() ? std::vector<Bytes>{request.bytes} : sizes) {
+          combinations.push_back({algorithm, one});
+          combinations.back().setting.ports = count;
+          combinations.back().setting.bytes = bytes_option(bytes);
+          combinations.back().setting.algorithm = std::string(algorithm->name);
+        }
+      }
+    }
+  }
+  if (!combinations.empty()) return combinations;
+  throw InputError(fmt::format("--ports '{}': no node of these shapes has so many channels; for instance all", *arguments.setting.ports));
+}
+
+/// All that decides what the rows say, in one line. Where the memory ends is no part of it.
+std::string origin_of(const SweepArguments& arguments, const std::vector<const Algorithm*>& algorithms) {
+  const SettingOptions& s = arguments.setting;
+  std::string text = fmt::format("unfinished table of torus {} sweep {}", version, arguments.collective);
+  const std::pair<const char*, const std::optional<std::string>&> options[]{
+      {"on", s.on},         {"ports", s.ports},       {"switching", s.switching}, {"contention", s.contention}, {"routing", s.routing},
+      {"bytes", s.bytes},   {"sources", s.sources},   {"seed", s.seed},           {"segments", s.segments},     {"h", s.h},
+      {"prefix", s.prefix}, {"chunk", s.chunk},       {"expect", s.expect},       {"ts", s.start_up},           {"tc", s.byte_time},
+      {"th", s.hop_time},   {"executor", s.executor}, {"threads", s.threads},     {"repeat", arguments.repeat}};
+  for (const auto& [name, value] : options) {
+    if (value) text += fmt::format(" --{} {}", name, *value);
+  }
+  text += " --algorithms ";
+  for (const Algorithm* algorithm : algorithms) text += fmt::format("{}{}", algorithm == algorithms.front() ? "" : ",", algorithm->name);
+  return text;
+}
+
+std::string bar(std::size_t done, std::size_t all) {
+  constexpr std::size_t width = 30;
+  const std::size_t full = all == 0 ? width : done * width / all;
+  return fmt::format("[{}{}] {} of {}", std::string(full, '#'), std::string(width - full, '.'), grouped(done), grouped(all));
+}
+
+class Sweep {
+ public:
+  Sweep(Collective collective, const SweepArguments& arguments)
+      : Sweep{collective, arguments, parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue())} {
+    resumed_ = table_.rows();
+  }
+
+  int run() {
+    const InterruptsAwaited awaited;
+    for (done_ = 0; done_ < combinations_.size(); ++done_) {
+      if (!table_.has(done_)) row(combinations_[done_]);
+      if (interrupted()) {
+        throw RunError(fmt::format("interrupted with {} rows of at most {} done; the same command goes on from there", table_.rows(),
+                                   combinations_.size()));
+      }
+    }
+    progress_.clear();
+    if (table_.rows() == 0) nothing_applies();
+    const std::size_t failures = table_.failures();
+    table_.finish(csv_);
+    print(summary(failures));
+    if (failures == 0) return 0;
+    throw RunError(fmt::format("{} of {} runs failed; the column failure of {} says how", failures, table_.rows(), csv_.path()));
+  }
+
+ private:
+  Sweep(Collective collective, const SweepArguments& arguments, const std::vector<const Algorithm*>& algorithms)
+      : collective_{collective},
+        repeat_{arguments.repeat ? static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000)) : 1},
+        algorithms_{algorithms},
+        combinations_{combinations_of(collective, arguments, algorithms)},
+        csv_{arguments.csv},
+        table_{arguments.csv, origin_of(arguments, algorithms)} {}
+
+  void row(const Combination& combination) {
+    const std::string what =
+        fmt::format("{} on {}, {}", combination.algorithm->name, *combination.setting.on, *combination.setting.bytes);
+    if (progress_.due()) progress_.show(fmt::format("{} {}", bar(done_, combinations_.size()), what));
+    Machine machine = make_machine(combination.setting, "", combination.algorithm->native);
+    Request request = make_request(collective_, combination.setting, machine.topology);
+    Setting setting = open_setting(std::move(machine), std::move(request), combination.setting);
+    if (const auto why_not = settle_on(setting, *combination.algorithm)) return leave_out(combination, *why_not);
+    EmulationOptions options;
+    options.repeat = repeat_;
+    options.stop = &interrupted();
+    options.on_step = [&](Step step) {
+      if (progress_.due()) progress_.show(fmt::format("{} {}: step {}", bar(done_, combinations_.size()), what, grouped(step)));
+    };
+    Emulation emulation;
+    try {
+      emulation = emulate(setting, options);
+    } catch (const InputError& error) {  // it does not fit into the memory
+      return leave_out(combination, error.what());
+    } catch (const std::bad_alloc&) {
+      return leave_out(combination, "there is not enough memory");
+    } catch (const std::exception& error) {
+      emulation.failure = error.what();
+    }
+    if (emulation.interrupted) return;
+    if (emulation.failure) std::replace(emulation.failure->begin(), emulation.failure->end(), '\n', ' ');
+    const std::string csv = to_csv(setting, emulation);
+    const std::size_t names_end = csv.find('\n') + 1;
+    table_.add(done_, emulation.failure.has_value(), csv.substr(0, names_end), csv.substr(names_end));
+  }
+
+  void leave_out(const Combination& combination, const std::string& reason) {
+    Omitted& out = left_out_[combination.algorithm];
+    if (out.combinations++ == 0) out.first_reason = reason;
+    if (first_reason_.empty()) first_reason_ = reason;
+  }
+
+  [[noreturn]] void nothing_applies() {
+    table_.drop();
+    throw InputError(fmt::format("{}: none of the {} combinations can be run; the first says: {}; see `torus list` for what each needs",
+                                 name(collective_), combinations_.size(), first_reason_));
+  }
+
+  std::string summary(std::size_t failures) const {
+    std::size_t left_out = 0;
+    for (const auto& [algorithm, out] : left_out_) left_out += out.combinations;
+    std::string text = fmt::format("{}: {} rows{}, {} failed; {} combinations left out\n", csv_.path(), grouped(table_.rows()),
+                                   resumed_ > 0 ? fmt::format(", {} of them from before", grouped(resumed_)) : "", grouped(failures),
+                                   grouped(left_out));
+    std::vector<std::vector<std::string>> lines;
+    for (const Algorithm* algorithm : algorithms_) {
+      if (const auto out = left_out_.find(algorithm); out != left_out_.end())
+        lines.push_back({std::string(algorithm->name), grouped(out->second.combinations), out->second.first_reason});
+    }
+    if (lines.empty()) return text;
+    lines.insert(lines.begin(), {"left out", "combinations", "because, the first time"});
+    return text + "\n" + aligned(lines);
+  }
+
+  Collective collective_;
+  unsigned repeat_;
+  std::vector<const Algorithm*> algorithms_;
+  std::vector<Combination> combinations_;
+  OutputFile csv_;
+  UnfinishedTable table_;
+  std::size_t resumed_ = 0, done_ = 0;
+  std::map<const Algorithm*, Omitted> left_out_;
+  std::string first_reason_;
+  Progress progress_;
+};
+
+}  // namespace
+
+Subcommand add_sweep(CLI::App& torus) {
+  const auto arguments = std::make_shared<SweepArguments>();
+  CLI::App* app =
+      torus.add_subcommand("sweep", "Every combination of shapes, ports, algorithms and sizes, verified, in one table; resumable");
+  app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
+  app->add_option("--csv", arguments->csv, "the table; FILE.part until it is complete, and the same command goes on with that")
+      ->type_name("FILE")
+      ->required();
+  app->add_option("--algorithms", arguments->algorithms, "names with commas between; default all")->type_name("NAME,..");
+  add_machine_options(*app, arguments->setting);
+  app->get_option("--on")->description("shapes with commas between: 8x8,16x16m,4x4x4")->type_name("SHAPE,..");
+  app->get_option("--ports")
+      ->description("numbers with commas between, or all: 1,all; default: what the algorithm was made for")
+      ->type_name("N,..");
+  add_request_options(*app, arguments->setting);
+  app->get_option("--bytes")->description("64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2")->type_name("SIZE,..");
+  add_host_options(*app, arguments->setting);
+  app->add_option("--repeat", arguments->repeat, "timed repetitions of each; run_s is their median")->type_name("R");
+  return {app, [arguments] { return Sweep(parse_collective(arguments->collective), *arguments).run(); }};
+}
+
+}  // namespace torus::command

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "tools/torus/unfinished_table.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <system_error>
+
+#include "runtime/error.hpp"
+
+namespace torus::command {
+namespace {
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+std::string contents(int descriptor, const std::string& path) {
+  std::string text;
+  char buffer[65536];
+  while (true) {
+    const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw InputError(fmt::format("file '{}': it cannot be read ({}); remove it, or name another --csv", path, reason(errno)));
+    if (got == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+/// Takes the first line off, with its end.
+std::string_view next_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n') + 1);
+  text.remove_prefix(line.size());
+  return line;
+}
+
+}  // namespace
+
+UnfinishedTable::UnfinishedTable(const std::string& path, const std::string& origin) : path_{path + ".part"} {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    throw InputError(fmt::format("--csv '{}': a sweep keeps its unfinished table beside a regular file; for instance sweep.csv", path));
+  }
+  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0)
+    throw InputError(fmt::format("file '{}': it cannot be written ({}); choose a folder that is there and yours", path_, reason(errno)));
+  try {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
+      throw InputError(fmt::format("file '{}': another sweep is writing it; wait for it, or name another --csv", path_));
+    read(origin);
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+UnfinishedTable::~UnfinishedTable() { ::close(descriptor_); }
+
+void UnfinishedTable::read(const std::string& origin) {
+  const std::string text = contents(descriptor_, path_);
+  const std::string first = origin + "\n";
+  const std::size_t whole = text.rfind('\n') + 1;  // 0 where there is no whole line
+  std::string_view rest = std::string_view(text).substr(0, whole);
+  if (whole == 0 && first.starts_with(text)) {  // new, or killed in its first line
+    if (::ftruncate(descriptor_, 0) != 0) throw RunError(fmt::format("file '{}': writing it failed ({})", path_, reason(errno)));
+    return append(first);
+  }
+  if (next_line(rest) != first) {
+    throw InputError(fmt::format(
+        "file '{}': it is no unfinished table of these options; its first line says of which. Give those, remove it, or name another --csv",
+        path_));
+  }
+  names_ = next_line(rest);
+  while (!rest.empty()) {
+    if (!read_row(next_line(rest)))
+      throw InputError(fmt::format("file '{}': a line of it is no row; remove it, or name another --csv", path_));
+  }
+  if (whole < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0)
+    throw RunError(fmt::format("file '{}': writing it failed ({})", path_, reason(errno)));
+}
+
+/// `17 ok 8x8,64,..`
+bool UnfinishedTable::read_row(std::string_view line) {
+  std::size_t row = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), row);
+  if (error != std::errc{}) return false;
+  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+  for (const bool failed : {false, true}) {
+    const std::string_view mark = failed ? " failed " : " ok ";
+    if (!line.starts_with(mark)) continue;
+    rows_[row] = {failed, std::string(line.substr(mark.size()))};
+    return true;
+  }
+  return false;
+}
+
+std::size_t UnfinishedTable::failures() const noexcept {
+  return static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), [](const auto& row) { return row.second.failed; }));
+}
+
+void UnfinishedTable::append(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw RunError(fmt::format("file '{}': writing it failed ({}); what is whole in it is kept", path_, reason(errno)));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void UnfinishedTable::add(std::size_t row, bool failed, const std::string& names, const std::string& values) {
+  if (names_.empty()) append(names);
+  if (!names_.empty() && names_ != names)
+    throw InputError(fmt::format("file '{}': another version wrote it, with other columns; remove it, or name another --csv", path_));
+  names_ = names;
+  append(fmt::format("{} {} {}", row, failed ? "failed" : "ok", values));
+  rows_[row] = {failed, values};
+}
+
+void UnfinishedTable::drop() { ::unlink(path_.c_str()); }
+
+void UnfinishedTable::finish(OutputFile& table) {
+  table.write(names_);
+  for (const auto& [number, row] : rows_) table.write(row.values);
+  table.commit();
+  drop();
+}
+
+}  // namespace torus::command
