@@ -41,7 +41,7 @@ struct Plan {
   /// Makes a node's program. Called once a node; whatever it captures (tables) is shared by all nodes and outlives the run.
   std::function<Program(Node&)> start;
   std::uint32_t segments = 1;          ///< blocks that each source's message is cut in
-  std::uint64_t steps = 0;             ///< scheduled steps, by the paper's (or the spec's) formula
+  std::uint64_t steps = 0;             ///< scheduled steps, by the paper's formula
   bool steps_exact = true;             ///< false: at most so many
   std::optional<std::uint64_t> steps_estimate = {};  ///< where that limit is far above what a run takes: about so many
   std::string formula;                 ///< the formula in words: "k*ceil(log_{2k+1} n)+(k-1)"
