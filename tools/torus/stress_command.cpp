@@ -39,11 +39,11 @@ using Table = std::vector<std::vector<std::string>>;
 
 Table table_of(const StressOutcome& outcome, bool separators) {
   const auto number = [&](std::uint64_t value) { return separators ? grouped(value) : std::to_string(value); };
-  Table table{{"collective", "algorithm", "runs", "shapes", "sources", "most nodes", "steps", "messages", "bytes", "failures"}};
+  Table table{{"collective", "algorithm", "runs", "shapes", "sources", "most nodes", "steps", "messages", "bytes", "not drawn", "failures"}};
   for (const StressRow& row : outcome.rows) {
     table.push_back({std::string(name(row.algorithm->collective)), std::string(row.algorithm->name), number(row.runs), number(row.shapes),
                      number(row.sources), number(row.most_nodes), number(row.steps), number(row.messages), number(row.bytes),
-                     number(row.failures)});
+                     number(row.undrawn), number(row.failures)});
   }
   return table;
 }
@@ -61,6 +61,7 @@ nlohmann::ordered_json to_json(const StressOutcome& outcome, std::uint64_t seed)
                             {"steps", row.steps},
                             {"messages", row.messages},
                             {"bytes", row.bytes},
+                            {"undrawn", row.undrawn},
                             {"failures", row.failures}});
   }
   json["failures"] = nlohmann::ordered_json::array();
