@@ -9,13 +9,6 @@
 namespace torus::multinode {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Prefix>, 6> names{{{"global5", Prefix::global5},
-                                                                    {"diag5", Prefix::diag5},
-                                                                    {"global3", Prefix::global3},
-                                                                    {"diag3", Prefix::diag3},
-                                                                    {"hash", Prefix::hash},
-                                                                    {"none", Prefix::none}}};
-
 constexpr std::size_t slot_index(std::int32_t slot) noexcept { return static_cast<std::size_t>(slot < 0 ? 2 + slot : 1 + slot); }
 
 /// One node's part in a prefix sum over a tree: what it held before each level, and what each child of the level brought.
@@ -154,18 +147,14 @@ DiagonalSite site_along(const Node& self, const PrefixTables& tables) {
 }  // namespace
 
 std::string_view name(Prefix prefix) noexcept {
-  for (const auto& [text, kind] : names) {
-    if (kind == prefix) return text;
-  }
-  return "";
+  return prefix_names[static_cast<std::size_t>(prefix)];
 }
 
 std::optional<Prefix> parse_prefix(std::string_view text) noexcept {
   if (text.empty()) return Prefix::global5;
-  for (const auto& [known, kind] : names) {
-    if (known == text) return kind;
-  }
-  return std::nullopt;
+  const auto at = std::find(prefix_names.begin(), prefix_names.end(), text);
+  if (at == prefix_names.end()) return std::nullopt;
+  return static_cast<Prefix>(at - prefix_names.begin());
 }
 
 PrefixTables::PrefixTables(Prefix kind_of_sum, std::int32_t nodes_a_side, std::int32_t partition)

@@ -14,6 +14,7 @@
 /// Memory   O(log n) words a node.   Source  Chen, Chen & Tseng, section 3.1.1 step 2; global3, diag3, hash: this project.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -23,6 +24,8 @@
 namespace torus::multinode {
 
 enum class Prefix : std::uint8_t { global5, diag5, global3, diag3, hash, none };
+/// Their names, in that order.
+inline constexpr std::array<std::string_view, 6> prefix_names{"global5", "diag5", "global3", "diag3", "hash", "none"};
 
 std::string_view name(Prefix prefix) noexcept;
 /// None on an unknown name; the empty name is the default, global5.

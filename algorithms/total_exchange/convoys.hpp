@@ -46,7 +46,7 @@ enum class Worms : std::uint8_t {
 /// The convoys of an algorithm, stage after stage, and where each class is in between.
 class Timetable {
  public:
-  /// Of a torus; every class is at home. The topology must outlive all but the run.
+  /// Of a torus; every class is at home. The topology must outlive this, but not what the run keeps of it.
   explicit Timetable(const Topology& topology);
 
   /// Begins a stage of so many moves, whatever its convoys need. A stage without a move is none.

@@ -46,7 +46,7 @@ class BlockStore {
     const Bytes unit = longest > 64 ? 64 : longest > 8 ? 8 : longest > 4 ? 8 : longest > 2 ? 4 : longest > 1 ? 2 : 1;
     return static_cast<std::size_t>((longest + unit - 1) / unit * unit);
   }
-  /// Bookkeeping a slot, and a bucket.
+  /// Bytes of bookkeeping per slot, and per bucket.
   static std::size_t slot_overhead(const Placement& placement) noexcept { return placement.one_block_a_bucket() ? 0 : sizeof(Facts); }
   static constexpr std::size_t bucket_overhead = 4;
   /// Slots that a run uses beyond the blocks that nodes hold in the end: those on their way, and those that workers have at hand.
@@ -237,7 +237,7 @@ class BlockStore {
 
   /// The one copy of a delivery.
   [[gnu::always_inline]] inline void copy(Slot to, Slot from, Bytes bytes) noexcept {
-    if (stride_ == 64) [[likely]] {  // so many at most
+    if (stride_ == 64) [[likely]] {  // blocks have 64 bytes at most
       std::memcpy(bytes_.data() + 64 * std::size_t{to}, bytes_.data() + 64 * std::size_t{from}, 64);
       return;
     }
@@ -309,6 +309,7 @@ class BlockStore {
       } catch (const std::bad_alloc&) {
         if (slots == expected_) throw;
         slots = std::max(expected_, slots / 2);
+        bytes_ = {};
       }
     }
   }
@@ -391,7 +392,7 @@ class BlockStore {
   Region<Facts> facts_;
   Region<Slot> table_;  // nodes x buckets
   std::vector<Stock> stocks_;
-  std::vector<Share> shares_;  // one a worker of the slots expected, and all others
+  std::vector<Share> shares_;  // one per worker, of the slots expected; and one of all others
 };
 
 }  // namespace torus::detail

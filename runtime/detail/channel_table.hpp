@@ -85,7 +85,7 @@ class ChannelTable {
       while (d + 1 < axes_.size() && slot >= axes_[d + 1].first_slot) ++d;
       ChannelEntry* const first = entries_.data() + std::size_t{slot} * nodes_;
       const std::uint32_t n = axes_[d].extent;
-      // Of the outermost dimension each line goes through all parts.
+      // Lines of the outermost dimension span all parts of the nodes.
       const bool outermost = axes_[d].block.value() == nodes_ && axes_[d].wiring != Wiring::complete;
       const std::uint32_t run = outermost ? n : nodes_;
       for (std::uint32_t at = 0; at < nodes_; at += run) each(first + at, run);

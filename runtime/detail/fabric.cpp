@@ -288,7 +288,7 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   w.arena->allocate(w.step_and_source, w.rank(), block_bytes_, legs, {&id, 1}, {});
 }
 
-/// The slot of the channel that a hop to a neighbour in number takes; no_slot if the leg is no such hop. On a line there may be no link behind it.
+/// The slot of the channel that a hop of +1 or -1 takes; no_slot if the leg is no such hop. On a line there may be no link behind it.
 [[gnu::always_inline]] inline std::uint32_t Fabric::hop_slot(Dimension dimension, std::int32_t hops) const noexcept {
   const auto row = static_cast<std::uint32_t>(dimension);
   const auto column = static_cast<std::uint32_t>(hops) + 1;  // of any hops without overflow

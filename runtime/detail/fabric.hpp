@@ -40,7 +40,7 @@ class Fabric final : public Network {
 
   /// Forgets the last run, but for its tables.
   void begin_run();
-  /// Forgets part `part` of `parts` of those.
+  /// Forgets part `part` of `parts` of the tables.
   void clear_tables(unsigned part, unsigned parts) {
     store_.clear_tables(part, parts);
     channels_.clear(part, parts);
@@ -105,7 +105,7 @@ class Fabric final : public Network {
   void settle(Worker& w) const {
     if (w.turn != w.turns_end || w.unsettled) adopt_all(w);
   }
-  /// Brings on their way the messages that nodes have sent; after the last node of a step at the latest.
+  /// Posts the messages that nodes have sent and that still wait here. After the last node of a step at the latest.
   void finish_sends(Worker& w) {
     if (w.passing_end != w.passing.data()) post_passing(w);
     if (!w.sent.empty()) post(w);
@@ -241,7 +241,7 @@ class Fabric final : public Network {
   std::uint32_t stamp_ = 1;              // of the channels claimed in the present step: 1 + now_, kept because every hop asks
   std::atomic<bool> shown_ = false;      // a program has asked for its blocks' bytes, and may write them at any time from then on
   bool far_ = false;
-  bool ones_ = false;                    // what was sent in the last step is all of one block over one leg, each of a block that nobody else has
+  bool ones_ = false;                    // every message of the last step has one block and one leg, and no block has a second copy
   bool unique_ = false;                  // of each block there is one copy in the machine, so far
 };
 

@@ -43,7 +43,7 @@ RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) const 
   return scratch;
 }
 
-/// Any route, from channel to channel, which are on their way from memory while the blocks are copied. Not legal if check_route() finds an offence;
+/// Walks any route and notes its channels, which are fetched from memory while the blocks are copied. Not legal if check_route() finds an offence;
 /// which one is for the auditor to say. Ends at a leg of 0 hops: what such a route means is that without it.
 [[gnu::always_inline]] inline Fabric::Path Fabric::follow(Worker& w, NodeId source, RouteView legs) {
   Path path{source, 0, 0, false, false};

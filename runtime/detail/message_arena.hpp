@@ -23,7 +23,7 @@ namespace torus::detail {
 class MessageArena {
  public:
   MessageArena() = default;
-  /// Of cache lines; how many of them it uses is paid for from the budget, in pieces.
+  /// memory: whole cache lines. What it uses of them is paid for from the budget, in pieces.
   MessageArena(std::span<std::byte> memory, MemoryBudget& budget) noexcept
       : begin_{memory.data()}, next_{begin_}, end_{begin_}, limit_{begin_ + memory.size()}, budget_{&budget} {}
 
@@ -67,7 +67,7 @@ class MessageArena {
     std::memcpy(&word, m.after() + 8, sizeof word);
     return word;
   }
-  /// One like that whose only_block() is no block's.
+  /// A message for the end of a list: its only_block() matches no block.
   static const Message* no_block() {
     alignas(64) static std::byte line[64];
     static const Message* const message = [] {
@@ -192,7 +192,7 @@ class MessageMemory {
 
   MessageArena arena(std::size_t i) noexcept { return MessageArena({memory_.data() + i * pitch_, pitch_}, *budget_); }
 
-  /// The lines' places are told from here.
+  /// Cache lines are numbered from here.
   const std::byte* first_line() const noexcept { return memory_.data(); }
 
  private:

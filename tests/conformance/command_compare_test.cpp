@@ -41,16 +41,17 @@ TEST_CASE("the fastest of a comparison are those that a run chooses on the same 
 }
 
 TEST_CASE("what a comparison predicts is what a run takes", "[conformance]") {
-  const Json comparison = Json::parse(command("compare broadcast --on 5x5 --bytes 100,10000 --json").out);
+  const std::string costs = GENERATE(std::string(), std::string(" --th 1e-6"));
+  const Json comparison = Json::parse(command("compare broadcast --on 5x5 --bytes 100,10000 --json" + costs).out);
   for (const Json& machine : comparison["machines"]) {
     for (const Json& row : machine["algorithms"]) {
       const std::string algorithm = row["algorithm"];
-      CAPTURE(algorithm, machine["switching"]);
+      CAPTURE(algorithm, machine["switching"], costs);
       REQUIRE(row["sizes"].size() == 2);
       CHECK(row["sizes"][0]["verified"] == true);
       CHECK(row["sizes"][0]["model_time_s"].get<double>() == Approx(row["sizes"][0]["model_time_formula_s"].get<double>()).epsilon(1e-12));
       CHECK(row["sizes"][1]["run"] == false);
-      const support::Ended ended = command("run broadcast --on 5x5 --algorithm " + algorithm + run_options(machine, 10000));
+      const support::Ended ended = command("run broadcast --on 5x5 --algorithm " + algorithm + run_options(machine, 10000) + costs);
       CAPTURE(ended.err);
       REQUIRE(ended.status == 0);
       CHECK(Json::parse(ended.out)["model_time_s"].get<double>() ==

@@ -98,7 +98,7 @@ TEST_CASE("the reference bytes of each phase on 15 x 15 are reproduced exactly",
 }
 
 TEST_CASE("with all nodes as sources steps and bytes are the closed forms, on small squares, for every h", "[conformance]") {
-  for (std::int32_t n = 2; n <= 10; ++n) check_all_sources(n, 5, all_prefixes);
+  for (std::int32_t n = 2; n <= 10; ++n) check_all_sources(n, 5, multinode::prefix_names);
   check_all_sources(12, 8, default_prefix);
   check_all_sources(15, 8, default_prefix);
 }
@@ -137,7 +137,7 @@ TEST_CASE("every prefix sum balances random, clustered and adversarial sources a
   using Partition = std::pair<std::int32_t, std::int32_t>;
   for (const auto& [n, h] : std::vector<Partition>{{6, 2}, {8, 2}, {9, 3}, {10, 2}, {10, 5}, {12, 6}, {12, 12}, {15, 5}, {16, 4}}) {
     for (const auto& [label, sources] : source_sets(n, h, random)) {
-      for (const std::string_view prefix : all_prefixes) {
+      for (const std::string_view prefix : multinode::prefix_names) {
         CAPTURE(n, h, label, prefix);
         Request request = multinode_request(sources, 16);
         request.h = static_cast<std::uint32_t>(h);

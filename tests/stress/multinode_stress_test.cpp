@@ -8,7 +8,7 @@ using namespace torus::support;
 
 TEST_CASE("with all nodes as sources steps and bytes are the closed forms, for every side up to 32 and every h", "[stress]") {
   for (std::int32_t n = 11; n <= 32; ++n)
-    check_all_sources(n, 2, n <= 16 ? std::span<const std::string_view>(all_prefixes) : default_prefix);
+    check_all_sources(n, 2, n <= 16 ? std::span<const std::string_view>(multinode::prefix_names) : default_prefix);
 }
 
 TEST_CASE("any sources are served on every side up to 32 and every h", "[stress]") {

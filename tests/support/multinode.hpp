@@ -126,7 +126,6 @@ inline void check_all_sources(std::int32_t n, Bytes bytes, std::span<const std::
 
 inline constexpr std::array<std::string_view, 7> multinode_names{
     "ring", "log", "edst", "edst-pipelined", "hierarchical", "hierarchical-log", "aggregate-distribute"};
-inline constexpr std::array<std::string_view, 6> all_prefixes{"global5", "diag5", "global3", "diag3", "hash", "none"};
 inline constexpr std::array<std::string_view, 1> default_prefix{"global5"};
 
 }  // namespace torus::support

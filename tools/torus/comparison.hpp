@@ -32,7 +32,7 @@ struct Entry {
   std::uint64_t steps = 0;  ///< predicted, as the next two
   double channel_bytes = 0;
   double predicted_s = 0;
-  bool exact = true;  ///< false: the prediction is an upper limit
+  bool exact = true;  ///< false: the prediction is an upper limit or an estimate
   std::optional<Measured> run;
   std::string not_run;  ///< why it did not run where it was to; empty: it did, or was not to
   std::string failure;  ///< what was wrong with the run

@@ -125,7 +125,7 @@ std::string legend(const Comparison& comparison) {
     text += "nothing was run: all is predicted\n";
   else
     text += fmt::format("(run): measured, every byte verified, every message judged{}\n", all_run ? "" : "; the rest is predicted");
-  text += "<: at most so much; ~: predicted, for it was not run; -: does not apply at this size\n";
+  text += "<: an upper limit or an estimate; ~: predicted, for it was not run; -: does not apply at this size\n";
   if (comparison.request.collective == Collective::multinode_broadcast) {
     text += fmt::format(
         "predictions assume {} sources anywhere, since the programs do not know them; measured times are those of the {} asked for\n",

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <limits>
 
+#include "algorithms/multinode_broadcast/prefix.hpp"
 #include "runtime/error.hpp"
 #include "runtime/figures.hpp"
 #include "runtime/host_memory.hpp"
@@ -18,7 +19,6 @@ namespace torus::command {
 namespace {
 
 constexpr std::array collectives{Collective::broadcast, Collective::multinode_broadcast, Collective::total_exchange};
-constexpr std::array<std::string_view, 6> prefixes{"global5", "diag5", "global3", "diag3", "hash", "none"};
 
 /// The applicable algorithm with the least predicted model time; on a tie the first of the catalogue.
 void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
@@ -178,9 +178,9 @@ Request make_request(Collective collective, const SettingOptions& options, const
   if (options.chunk) request.chunk = static_cast<std::uint32_t>(parse_whole("--chunk", *options.chunk, 1, most));
   if (options.expect) request.expected_sources = parse_real("--expect", *options.expect, 0, 0x1p31, "1");
   if (options.prefix) {
-    if (std::find(prefixes.begin(), prefixes.end(), *options.prefix) == prefixes.end()) {
-      throw InputError(fmt::format("--prefix '{}': it must be global5, diag5, global3, diag3, hash or none{}", *options.prefix,
-                                   did_you_mean(*options.prefix, prefixes)));
+    if (!multinode::parse_prefix(*options.prefix) || options.prefix->empty()) {
+      throw InputError(fmt::format("--prefix '{}': it must be {}{}", *options.prefix, fmt::join(multinode::prefix_names, ", "),
+                                   did_you_mean(*options.prefix, multinode::prefix_names)));
     }
     request.prefix = *options.prefix;
   }

@@ -34,7 +34,7 @@ struct StressRow {
   std::uint64_t runs = 0;
   std::uint64_t undrawn = 0;  ///< turns in which no setting was met that it takes
   std::uint64_t shapes = 0;   ///< different ones
-  std::uint64_t sources = 0;  ///< different sets of sources (in number of sources and shape)
+  std::uint64_t sources = 0;  ///< different pairs of a shape and a set of sources
   std::uint64_t most_nodes = 0;
   std::uint64_t steps = 0;
   std::uint64_t messages = 0;

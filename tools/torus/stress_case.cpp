@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "algorithms/multinode_broadcast/prefix.hpp"
 #include "runtime/error.hpp"
 #include "tools/torus/notation.hpp"
 
@@ -115,7 +116,6 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
   if (collective != Collective::total_exchange && random.chance(0.3))
     request.segments = static_cast<std::uint32_t>(1 + random.below(random.chance(0.5) ? 4 : 20));
   if (collective == Collective::multinode_broadcast) {
-    static constexpr std::array<std::string_view, 6> prefixes{"global5", "diag5", "global3", "diag3", "hash", "none"};
     if (random.chance(0.4)) {
       // Any divisor of a side may be a partition.
       const std::int32_t n = topology.extent(0);
@@ -123,7 +123,7 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
       while (n % h != 0) --h;
       request.h = static_cast<std::uint32_t>(h);
     }
-    if (random.chance(0.4)) request.prefix = random.one_of(prefixes);
+    if (random.chance(0.4)) request.prefix = random.one_of(multinode::prefix_names);
     if (random.chance(0.4)) request.chunk = static_cast<std::uint32_t>(1 + random.below(5));
     if (random.chance(0.2)) request.expected_sources = static_cast<double>(random.below(nodes + 1));
   }
@@ -140,7 +140,7 @@ Topology draw_shape(Random& random, std::uint64_t most_nodes) {
     case 1: shape = equal_sides(random, k, most_nodes, Wiring::ring); break;
     case 2: shape = equal_sides(random, k, most_nodes, draw_wiring(random)); break;
     case 3: {  // sides that are powers, or twice powers, of small numbers
-      static constexpr std::array<std::int32_t, 5> bases{2, 3, 5, 2 * 1 + 1, 7};
+      static constexpr std::array<std::int32_t, 4> bases{2, 3, 5, 7};
       std::int32_t n = draw_power(random, random.chance(0.3) ? 2 * k + 1 : random.one_of(bases), k, most_nodes);
       if (random.chance(0.2)) n *= 2;
       shape.assign(static_cast<std::size_t>(k), DimensionShape{n, Wiring::ring});
