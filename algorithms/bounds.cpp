@@ -134,9 +134,7 @@ void bound_steps(const Question& asked, Bounds& bounds) {
           "more than " + logarithm + ", for nodes at a border have fewer channels than ports");
   }
   if (const std::uint64_t side = longer_side_of_line(asked); side > 0) {
-    std::uint64_t steps = 0;
-    for (std::uint64_t told = 0; told < side; told = 3 * told + 1) ++steps;
-    raise(bounds.steps, bounds.steps_reason, steps,
+    raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(3, 2 * side + 1),
           "a side of " + number(side) + " nodes of a line: one more over its only channel and two for each told, at most, in a step");
   }
   std::int32_t farthest = asked.exchange ? topology.diameter() : 0;

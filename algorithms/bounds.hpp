@@ -25,7 +25,7 @@ struct Bounds {
   std::uint64_t route_hops = 0;  ///< least sum over the steps of the hops of the longest route
 
   double model_time_s(const CostModel& cost) const noexcept {
-    return static_cast<double>(steps) * cost.start_up_s + channel_bytes * cost.byte_s + static_cast<double>(route_hops) * cost.hop_s;
+    return cost.steps(static_cast<double>(steps), channel_bytes, static_cast<double>(route_hops));
   }
 };
 

@@ -56,8 +56,7 @@ struct Plan {
   /// What a run takes, exactly or about.
   std::uint64_t likely_steps() const noexcept { return steps_estimate.value_or(steps); }
   double model_time_s(const CostModel& cost) const noexcept {
-    return static_cast<double>(likely_steps()) * cost.start_up_s + channel_bytes * cost.byte_s +
-           static_cast<double>(route_hops) * cost.hop_s;
+    return cost.steps(static_cast<double>(likely_steps()), channel_bytes, static_cast<double>(route_hops));
   }
 };
 

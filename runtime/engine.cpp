@@ -74,7 +74,7 @@ class Engine::Impl {
         topology_{machine_.topology},
         executor_{make_executor(options_.executor, options_.threads)},
         estimate_{estimate_memory(machine_, placement_, options_.program_bytes, executor_->workers())},
-        limit_{options_.memory_limit > 0 ? options_.memory_limit : available_memory() / 5 * 4} {
+        limit_{options_.memory_limit > 0 ? options_.memory_limit : usable_memory()} {
     const Clock::time_point start = Clock::now();
     refuse_too_large();
     // Messages, and copies beyond those wanted: what the limit leaves, and a little where it leaves next to nothing.
@@ -179,7 +179,7 @@ class Engine::Impl {
       try {
         for (; rank < part_begin(part + 1); ++rank) prepare_node(w, rank, start);
       } catch (...) {
-        w.fail(rank);
+        w.fail(rank, std::current_exception());
       }
     });
     throw_failure();
@@ -308,7 +308,7 @@ class Engine::Impl {
     try {
       part_of_step();
     } catch (...) {
-      w.fail();
+      w.fail(w.rank(), std::current_exception());
     }
   }
 
@@ -382,11 +382,7 @@ class Engine::Impl {
   void end_program(Node& node, Worker& w) {
     ++w.ended;
     if (NodeDoor::program(node) == nullptr) return;  // without an error
-    try {
-      std::rethrow_exception(Program::Handle::from_address(NodeDoor::program(node)).promise().error());
-    } catch (...) {
-      w.fail(node.rank());
-    }
+    w.fail(node.rank(), Program::Handle::from_address(NodeDoor::program(node)).promise().error());
     destroy_program(node, w);
   }
 

@@ -67,6 +67,8 @@ Bytes available_memory() noexcept {
   }
 }
 
+Bytes usable_memory() noexcept { return available_memory() / 5 * 4; }
+
 Bytes last_level_cache() noexcept {
   // Not sysconf(): it adds up the caches of all cores of the processor, of which each uses one.
   std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");

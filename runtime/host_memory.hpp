@@ -12,6 +12,9 @@ namespace torus {
 /// or of the process's address space (`ulimit -v`) if that is less.
 Bytes available_memory() noexcept;
 
+/// What of that a run or a judge takes unless it is told otherwise: 80 %.
+Bytes usable_memory() noexcept;
+
 /// Size of the last cache that a core has before memory: 32 MiB if the kernel does not say.
 Bytes last_level_cache() noexcept;
 

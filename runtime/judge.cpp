@@ -204,11 +204,10 @@ class Judge::Bench {
     const double wanted =
         static_cast<double>(topology.nodes()) * (sizeof(NodeCount) + static_cast<double>(topology.channel_slots()) * sizeof(Channel)) +
         Held::bytes_at_first(topology.nodes(), blocks.count());
-    const Bytes available = available_memory();
-    if (wanted > 0.8 * static_cast<double>(available)) {
+    if (wanted > static_cast<double>(usable_memory())) {
       throw InputError("trace of " + topology.text() + ": judging it takes " +
                        bytes_text(wanted < 1e19 ? static_cast<Bytes>(wanted) : std::numeric_limits<Bytes>::max()) + " of memory and " +
-                       bytes_text(available) + " are available; use a smaller machine or fewer segments");
+                       bytes_text(available_memory()) + " are available; use a smaller machine or fewer segments");
     }
     return blocks.count();
   }

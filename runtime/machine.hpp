@@ -26,8 +26,12 @@ struct CostModel {
   double start_up_s = 1e-6;   ///< T_s, seconds a step
   double byte_s = 1e-10;      ///< T_c, seconds a byte (the default is 10 GB/s a channel)
   double hop_s = 0;           ///< T_h, seconds a hop
+  /// Seconds that steps take: how many they are; the sum over them of the most bytes on a channel; the sum of the hops of the longest route.
+  double steps(double count, double channel_bytes, double route_hops) const noexcept {
+    return count * start_up_s + channel_bytes * byte_s + route_hops * hop_s;
+  }
   double step(Bytes most_bytes_on_a_channel, std::uint64_t longest_route) const noexcept {
-    return start_up_s + static_cast<double>(most_bytes_on_a_channel) * byte_s + static_cast<double>(longest_route) * hop_s;
+    return steps(1, static_cast<double>(most_bytes_on_a_channel), static_cast<double>(longest_route));
   }
 };
 

@@ -167,8 +167,8 @@ Plan plan(const Machine& machine, const Request& request) {
   if (cost.hop_s > 0) hops.emplace(machine.topology, FenceDimensions{dimensions[0], dimensions[1]}, request.sources.front());
   const auto route_hops = [&](std::uint32_t k) { return hops ? hops->sum(fence_steps(r, c, k), k) : 0; };
   const auto time = [&](std::uint32_t k) {
-    return static_cast<double>(fence_steps(r, c, k)) * cost.start_up_s +
-           static_cast<double>(fence_channel_bytes(r, c, request.bytes, k)) * cost.byte_s + static_cast<double>(route_hops(k)) * cost.hop_s;
+    return cost.steps(static_cast<double>(fence_steps(r, c, k)), static_cast<double>(fence_channel_bytes(r, c, request.bytes, k)),
+                      static_cast<double>(route_hops(k)));
   };
   const double step_s = cost.start_up_s + (hops ? hops->most() * cost.hop_s : 0);
   Plan plan;

@@ -81,9 +81,8 @@ Plan pipeline_plan(const Machine& machine, const Request& request) {
   std::vector<std::int64_t> links;
   if (cost.hop_s > 0) links = links_of(machine.topology, *ring, ring->place(machine.topology, request.sources.front()));
   const auto time = [&](std::uint32_t k) {
-    return static_cast<double>(pipeline_steps(p, k)) * cost.start_up_s +
-           static_cast<double>(pipeline_channel_bytes(p, request.bytes, k)) * cost.byte_s +
-           static_cast<double>(pipeline_hops(links, k)) * cost.hop_s;
+    return cost.steps(static_cast<double>(pipeline_steps(p, k)), static_cast<double>(pipeline_channel_bytes(p, request.bytes, k)),
+                      static_cast<double>(pipeline_hops(links, k)));
   };
   const double longest = links.empty() ? 0 : static_cast<double>(*std::max_element(links.begin(), links.end()));
   const double step_s = cost.start_up_s + longest * cost.hop_s;

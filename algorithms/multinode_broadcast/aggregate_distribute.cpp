@@ -40,9 +40,7 @@ AggregateDistribute choose(const Machine& machine, const Request& request, doubl
   double least = std::numeric_limits<double>::infinity();
   for (const std::int32_t h : divisors(n)) {
     const AggregateDistribute scheme(n, h, prefix);
-    const double time =
-        scheme.steps() * machine.cost.start_up_s + scheme.channel_bytes(s, static_cast<double>(request.bytes)) * machine.cost.byte_s +
-        scheme.route_hops() * machine.cost.hop_s;
+    const double time = machine.cost.steps(scheme.steps(), scheme.channel_bytes(s, static_cast<double>(request.bytes)), scheme.route_hops());
     if (time < least) {
       least = time;
       best = h;

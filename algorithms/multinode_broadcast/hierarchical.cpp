@@ -60,8 +60,7 @@ Hierarchy choose(const Machine& machine, const Request& request, Hierarchy::Dcn 
   double least = std::numeric_limits<double>::infinity();
   for (const std::int32_t h : divisors(greatest_h(machine.topology))) {
     const Hierarchy scheme(machine.topology, h, dcn, tuned);
-    const double time = scheme.steps() * machine.cost.start_up_s + scheme.channel_bytes(s, request.bytes) * machine.cost.byte_s +
-                        scheme.route_hops() * machine.cost.hop_s;
+    const double time = machine.cost.steps(scheme.steps(), scheme.channel_bytes(s, request.bytes), scheme.route_hops());
     if (time < least) {
       least = time;
       best = h;

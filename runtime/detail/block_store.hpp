@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <span>
 #include <string>
 #include <tuple>
@@ -67,7 +66,12 @@ class BlockStore {
     if (blocks > most) throw InputError(std::to_string(blocks) + " blocks: a run holds at most 4294967294; choose a smaller shape or fewer segments");
     expected_ = std::min(blocks + spare_slots(blocks, placement.longest(), workers), most) + 1;
     for (unsigned i = 0; i < workers; ++i) shares_[i] = {1 + (expected_ - 1) * i / workers, 1 + (expected_ - 1) * (i + 1) / workers};
-    reserve(std::min(expected_ + budget.granted() / slot_bytes_, most + 1));
+    // Address space; for fewer slots, but all that are expected, where the process may not have so much of it.
+    capacity_ = reserve_most(std::min(expected_ + budget.granted() / slot_bytes_, most + 1), expected_, [this](std::size_t slots) {
+      bytes_ = {};
+      bytes_ = Region<std::byte>(slots * stride_);
+      if (chained_) facts_ = Region<Facts>(slots);
+    });
     shares_[workers] = {expected_, capacity_};
     table_ = Region<Slot>(std::size_t{placement.nodes()} * buckets_);
   }
@@ -298,22 +302,6 @@ class BlockStore {
     const std::uint64_t of_a_quarter_mebibyte = (std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_for(longest), 64);
     return std::max<std::uint64_t>(1, std::min(of_a_quarter_mebibyte, blocks / (std::uint64_t{8} * workers) + 1));
   }
-  /// Address space for so many slots, or for fewer, but all that are expected, where the process may not have so much of it.
-  void reserve(std::uint64_t slots) {
-    while (true) {
-      try {
-        bytes_ = Region<std::byte>(slots * stride_);
-        if (chained_) facts_ = Region<Facts>(slots);
-        capacity_ = slots;
-        return;
-      } catch (const std::bad_alloc&) {
-        if (slots == expected_) throw;
-        slots = std::max(expected_, slots / 2);
-        bytes_ = {};
-      }
-    }
-  }
-
   /// The next slot of a bucket.
   Slot after(Slot slot) const noexcept { return chained_ ? facts_[slot].next : 0; }
 

@@ -179,14 +179,10 @@ class MessageMemory {
  public:
   /// Each arena may use the whole budget, which must outlive them; less where the process may not have so much address space.
   MessageMemory(std::size_t arenas, MemoryBudget& budget) : budget_{&budget} {
-    for (Bytes share = std::min<Bytes>(budget.granted(), addressable / arenas); memory_.size() == 0; share /= 2) {
-      pitch_ = static_cast<std::size_t>(share) / small * small + small;
-      try {
-        memory_ = Region<std::byte>(arenas * pitch_);
-      } catch (const std::bad_alloc&) {
-        if (share < small) throw;
-      }
-    }
+    reserve_most(std::min<Bytes>(budget.granted(), addressable / arenas), small - 1, [&](std::size_t share) {
+      pitch_ = share / small * small + small;
+      memory_ = Region<std::byte>(arenas * pitch_);
+    });
     for (std::size_t i = 0; i < arenas; ++i) memory_.on_small_pages(i * pitch_, small);
   }
 

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -73,5 +74,19 @@ class Region {
   std::size_t bytes_ = 0;
   std::size_t count_ = 0;
 };
+
+/// Calls make(n) for n = most, then for half of that, and so on down to `least`, until there is address space for it; returns that n. Throws
+/// std::bad_alloc if there is none for `least` either.
+template <class F>
+std::size_t reserve_most(std::size_t most, std::size_t least, F&& make) {
+  for (std::size_t n = most;; n = std::max(least, n / 2)) {
+    try {
+      make(n);
+      return n;
+    } catch (const std::bad_alloc&) {
+      if (n <= least) throw;
+    }
+  }
+}
 
 }  // namespace torus::detail

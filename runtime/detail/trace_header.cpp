@@ -43,9 +43,9 @@ class HeaderParser {
       }
     } else {
       // Twice, for the judge has them too.
-      if (const Bytes all = Bytes{topology.nodes()} * 2 * sizeof(NodeId), available = available_memory(); all > available / 5 * 4) {
+      if (const Bytes all = Bytes{topology.nodes()} * 2 * sizeof(NodeId); all > usable_memory()) {
         lines_.refuse("the header names no 'sources', so that all " + std::to_string(topology.nodes()) + " nodes are: listing them takes " +
-                      bytes_text(all) + " of memory and " + bytes_text(available) + " are available; use a smaller machine");
+                      bytes_text(all) + " of memory and " + bytes_text(available_memory()) + " are available; use a smaller machine");
       }
       header.sources.resize(topology.nodes());
       std::iota(header.sources.begin(), header.sources.end(), 0);

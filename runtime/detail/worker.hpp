@@ -134,13 +134,12 @@ struct alignas(128) Worker {
     no_arrivals.room = {no_block};
   }
 
-  /// Ends the run after its step with the exception being handled, thrown while a node ran; of several nodes' the lowest one's counts.
-  void fail(NodeId node) {
+  /// Ends the run after its step with what was thrown while a node ran; of several nodes' the lowest one's counts.
+  void fail(NodeId node, std::exception_ptr thrown) {
     if (failure && failed_node <= node) return;
-    failure = std::current_exception();
+    failure = std::move(thrown);
     failed_node = node;
   }
-  void fail() { fail(rank()); }
 
   /// Forgets the last run; keeps the memory.
   void begin_run() {

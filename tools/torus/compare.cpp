@@ -47,9 +47,7 @@ int run_compare(const CompareArguments& arguments) {
   if (arguments.run == "first") options.most_node_steps = most_node_steps;
   options.stop = &interrupted();
   Progress progress;
-  options.progress = [&](std::string_view line) {
-    if (progress.due()) progress.show(line);
-  };
+  options.progress = &progress;
   std::optional<OutputFile> csv;
   if (arguments.csv) csv.emplace(*arguments.csv);
 

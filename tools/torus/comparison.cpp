@@ -90,7 +90,7 @@ class Comparing {
 
   std::optional<Entry> entry(const Machine& machine, const Algorithm& algorithm, std::size_t size, std::string& refusal) {
     const std::string what = fmt::format("{}, {}, {}", machine_text(machine), algorithm.name, bytes_option(options_.sizes[size]));
-    if (options_.progress) options_.progress(what);
+    if (due()) options_.progress->show(what);
     if (options_.stop != nullptr && options_.stop->load()) {
       comparison_.interrupted = true;
       return std::nullopt;
@@ -110,13 +110,15 @@ class Comparing {
     return entry;
   }
 
+  bool due() const { return options_.progress != nullptr && options_.progress->due(); }
+
   /// The judge looks on: it holds the bytes on the channels against the prediction, without which predicted times would rest on trust.
   void run(const Setting& setting, Entry& entry, const std::string& what) {
     EmulationOptions options;
     options.judge = true;
     options.stop = options_.stop;
     options.on_step = [&](Step step) {
-      if (options_.progress) options_.progress(fmt::format("{}: step {} of {}", what, step, setting.plan.likely_steps()));
+      if (due()) options_.progress->show(fmt::format("{}: step {} of {}", what, step, setting.plan.likely_steps()));
     };
     try {
       const Emulation emulation = emulate(setting, options);

@@ -6,15 +6,14 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "algorithms/bounds.hpp"
+#include "tools/torus/console.hpp"
 #include "tools/torus/setting.hpp"
 
 namespace torus::command {
@@ -81,7 +80,7 @@ struct ComparisonOptions {
   std::size_t run_sizes = 1;
   double most_node_steps = std::numeric_limits<double>::infinity();  ///< nodes times steps: what takes more is not run
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::string_view)> progress;  ///< called before each prediction and in each step of a run
+  Progress* progress = nullptr;  ///< shows what is in work
 };
 
 /// Predicts all and runs the smallest sizes, verified and judged. Throws InputError on wrong options, and where nothing applies.

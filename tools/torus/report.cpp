@@ -255,7 +255,7 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   return text;
 }
 
-std::string to_csv(const Setting& setting, const Emulation& emulation) {
+CsvLines to_csv(const Setting& setting, const Emulation& emulation) {
   const nlohmann::ordered_json json = to_json(setting, emulation);
   std::vector<std::string> names, values;
   for (const auto& [name, value] : json.items()) {
@@ -267,7 +267,7 @@ std::string to_csv(const Setting& setting, const Emulation& emulation) {
     const auto at = json.find(name);
     values.push_back(at == json.end() ? "" : at->is_string() ? at->get<std::string>() : at->dump());
   }
-  return csv_line(names) + csv_line(values);
+  return {csv_line(names), csv_line(values)};
 }
 
 }  // namespace torus::command

@@ -36,8 +36,12 @@ Repeats repeats_of(std::vector<double> run_s);
 /// One object, stable names; see tools/README.md.
 nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulation);
 std::string to_table(const Setting& setting, const Emulation& emulation);
-/// The scalar fields of the JSON object: a line of names, and one of values. The names are the same in the same order for every run: those
-/// that only some runs have come last, empty where there are none.
-std::string to_csv(const Setting& setting, const Emulation& emulation);
+/// Two lines of CSV, each with its end.
+struct CsvLines {
+  std::string names, values;
+};
+/// The scalar fields of the JSON object. The names are the same in the same order for every run: those that only some runs have come last,
+/// empty where there are none.
+CsvLines to_csv(const Setting& setting, const Emulation& emulation);
 
 }  // namespace torus::command

@@ -76,7 +76,8 @@ int run(const RunArguments& arguments) {
   const Emulation emulation = emulate(setting, options);
   progress.clear();
   if (csv && !emulation.interrupted) {
-    csv->write(to_csv(setting, emulation));
+    const CsvLines lines = to_csv(setting, emulation);
+    csv->write(lines.names + lines.values);
     csv->commit();
   }
   print(arguments.json ? to_json(setting, emulation).dump() + "\n" : to_table(setting, emulation));

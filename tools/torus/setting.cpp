@@ -7,6 +7,8 @@
 #include <array>
 #include <chrono>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "algorithms/multinode_broadcast/prefix.hpp"
 #include "runtime/error.hpp"
@@ -19,6 +21,13 @@ namespace torus::command {
 namespace {
 
 constexpr std::array collectives{Collective::broadcast, Collective::multinode_broadcast, Collective::total_exchange};
+
+/// The plan, and the wall time that it took.
+std::pair<Plan, double> timed_plan(const Algorithm& algorithm, const Setting& setting) {
+  const auto start = std::chrono::steady_clock::now();
+  Plan plan = algorithm.plan(setting.machine, setting.request);
+  return {std::move(plan), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+}
 
 /// The applicable algorithm with the least predicted model time; on a tie the first of the catalogue.
 void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
@@ -37,9 +46,7 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
       refusal = refusal.empty() ? *why_not : refusal;
       continue;
     }
-    const auto start = std::chrono::steady_clock::now();
-    Plan plan = algorithm->plan(setting.machine, setting.request);
-    const double plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    auto [plan, plan_s] = timed_plan(*algorithm, setting);
     const double time = plan.model_time_s(setting.machine.cost);
     ++applicable;
     if (setting.algorithm == nullptr || time < best) {
@@ -199,9 +206,7 @@ std::optional<std::string> settle_on(Setting& setting, const Algorithm& algorith
   if (auto why_not = unread_option(algorithm, setting.request)) return why_not;
   if (auto why_not = algorithm.refuses(setting.machine, setting.request)) return why_not;
   setting.algorithm = &algorithm;
-  const auto start = std::chrono::steady_clock::now();
-  setting.plan = algorithm.plan(setting.machine, setting.request);
-  setting.plan_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::tie(setting.plan, setting.plan_s) = timed_plan(algorithm, setting);
   return std::nullopt;
 }
 
@@ -214,7 +219,7 @@ Setting make_setting(Collective collective, const SettingOptions& options, std::
     native.switching = Switching::packet;
   Machine machine = make_machine(options, default_shape(collective), native);
   const Bytes memory = memory_allowed(options);
-  const auto refuse_too_large = [&, limit = memory > 0 ? memory : available_memory() / 5 * 4](std::uint64_t sources, std::uint32_t segments) {
+  const auto refuse_too_large = [&, limit = memory > 0 ? memory : usable_memory()](std::uint64_t sources, std::uint32_t segments) {
     refuse_what_cannot_fit(collective, machine.topology, message_bytes(collective, options), sources, segments, limit);
   };
   refuse_too_large(0, 0);  // before the sources are listed: they may be all nodes

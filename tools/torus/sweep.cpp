@@ -163,9 +163,8 @@ class Sweep {
     }
     if (emulation.interrupted) return;
     if (emulation.failure) std::replace(emulation.failure->begin(), emulation.failure->end(), '\n', ' ');
-    const std::string csv = to_csv(setting, emulation);
-    const std::size_t names_end = csv.find('\n') + 1;
-    table_.add(done_, emulation.failure.has_value(), csv.substr(0, names_end), csv.substr(names_end));
+    const CsvLines lines = to_csv(setting, emulation);
+    table_.add(done_, emulation.failure.has_value(), lines.names, lines.values);
   }
 
   void leave_out(const Combination& combination, const std::string& reason) {
