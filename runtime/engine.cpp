@@ -273,7 +273,9 @@ class Engine::Impl {
     }
     const std::uint64_t items = by_node ? active_nodes_.size() : groups_.size();
     const std::uint64_t most = by_node ? std::max<std::uint64_t>(1, items) : groups_at_once;
-    if (workers.size() == 1 || not_worth_a_barrier(expected)) {
+    const bool alone = workers.size() == 1 || not_worth_a_barrier(expected);
+    fabric_->run_alone(alone);
+    if (alone) {
       failing(workers[0], [&] {
         for (std::uint64_t item = 0; item < items; item += most) run_items(by_node, item, std::min(item + most, items), workers[0]);
       });

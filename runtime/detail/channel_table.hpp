@@ -14,17 +14,34 @@
 
 namespace torus::detail {
 
-struct ChannelEntry {
+class ChannelEntry {
+ public:
   std::uint32_t stamp;  ///< 1 + the step of the last claim in this run, or 0; no_channel if there is none
-  NodeId to;            ///< under packet switching: the node at its other end, or no_node if there is no such channel
-  Bytes bytes;          ///< carried so far
+  union {
+    NodeId to;                     ///< under packet switching: the node at its other end, or no_node if there is no such channel
+    std::uint32_t strangers_stamp; ///< else: like `stamp`, which is then of claims by its home only
+  };
+
+  Bytes bytes() const noexcept { return word() & ~(~std::uint64_t{0} << home_shift); }  ///< carried so far
+  /// By whoever has claimed it. Others may ask meanwhile where its home is.
+  void carry(Bytes bytes) noexcept { std::atomic_ref(home_and_bytes_).store(word() + bytes, std::memory_order_relaxed); }
+  /// The worker that claims it most.
+  std::uint32_t home() const noexcept { return static_cast<std::uint32_t>(word() >> home_shift); }
+  void begin(std::uint32_t home) noexcept { home_and_bytes_ = std::uint64_t{home} << home_shift; }
+
+ private:
+  static constexpr unsigned home_shift = 48;  // more bytes than a run copies, and there are no 65536 workers
+
+  std::uint64_t word() const noexcept { return std::atomic_ref(const_cast<std::uint64_t&>(home_and_bytes_)).load(std::memory_order_relaxed); }
+
+  std::uint64_t home_and_bytes_;
 };
 inline constexpr NodeId no_node = 0xffffffff;
 inline constexpr std::uint32_t no_channel = 0xffffffff;
 
 /// Under packet switching a node claims only its own channels: the entries of a node lie together and need no atomic operation. Long routes run
-/// along lines: there the entries of a line and direction lie together, so that a route walks through memory in order, and a claim is a
-/// compare-and-swap, because routes of other nodes cross too.
+/// along lines: there the entries of a line and direction lie together, so that a route walks through memory in order. Routes of other nodes cross too,
+/// on other workers: see bid().
 class ChannelTable {
  public:
   ChannelTable() = default;
@@ -66,10 +83,11 @@ class ChannelTable {
       }
     }
   }
-  /// Forgets what part `part` of `parts` of the channels have carried, and when.
+  /// Forgets what part `part` of `parts` of the channels have carried, and when. Worker `part` is at home in it.
   void clear(unsigned part, unsigned parts) noexcept {
-    each_of_part(part, parts, [](ChannelEntry& entry) {
-      entry.bytes = 0;
+    each_of_part(part, parts, [this, part](ChannelEntry& entry) {
+      entry.begin(part);
+      if (!by_node_) entry.strangers_stamp = 0;
       if (entry.stamp != no_channel) entry.stamp = 0;
     });
   }
@@ -152,19 +170,34 @@ class ChannelTable {
     return {to, axis.first_slot + (back ? 1U : 0U)};
   }
 
-  /// Claims a channel for one message in the step of a stamp. False if another message has it. Any worker.
-  static bool claim(ChannelEntry& entry, std::uint32_t now, Bytes bytes) noexcept {
-    std::atomic_ref stamp(entry.stamp);
-    std::uint32_t seen = stamp.load(std::memory_order_relaxed);
-    if (seen == now || !stamp.compare_exchange_strong(seen, now, std::memory_order_relaxed)) return false;
-    entry.bytes += bytes;  // ours alone until the barrier
-    return true;
-  }
-  /// The same for a channel that only the calling worker can claim; also false if there is none.
+  /// Claims a channel for one message in the step of a stamp, where only the calling worker can claim it. False if another message has it or there is none.
   static bool claim_own(ChannelEntry& entry, std::uint32_t now, Bytes bytes) noexcept {
     if (entry.stamp >= now) return false;
     entry.stamp = now;
-    entry.bytes += bytes;
+    entry.carry(bytes);
+    return true;
+  }
+
+  // Where any worker can, it bids for channels, calls bids_made(), and then asks which it has won. Of two that bid for the same channel at least one sees
+  // the other's bid: neither looks before its own is visible. A compare-and-swap for each channel would do too, but takes as long as some 20 other
+  // instructions; here only strangers need one, who may be several.
+
+  /// False if this worker has bid for the channel before, in the step of a stamp, or a stranger has and this worker is one.
+  static bool bid(ChannelEntry& entry, std::uint32_t worker, std::uint32_t now) noexcept {
+    std::atomic_ref stamp(entry.home() == worker ? entry.stamp : entry.strangers_stamp);
+    std::uint32_t seen = stamp.load(std::memory_order_relaxed);
+    if (seen == now) return false;
+    if (entry.home() != worker) return stamp.compare_exchange_strong(seen, now, std::memory_order_relaxed);
+    stamp.store(now, std::memory_order_relaxed);
+    return true;
+  }
+  /// After the bids of any number of messages.
+  static void bids_made() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+  /// Whether a bid holds, and then claims the channel.
+  static bool win(ChannelEntry& entry, std::uint32_t worker, std::uint32_t now, Bytes bytes) noexcept {
+    std::atomic_ref other(entry.home() == worker ? entry.strangers_stamp : entry.stamp);
+    if (other.load(std::memory_order_relaxed) == now) return false;
+    entry.carry(bytes);  // ours alone until the barrier
     return true;
   }
 

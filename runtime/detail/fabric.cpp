@@ -119,10 +119,11 @@ void Fabric::sweep() {
 
 Fabric::ChannelUse Fabric::channel_use(unsigned part, unsigned parts) {
   ChannelUse use;
-  channels_.each_of_part(part, parts, [&use](const ChannelEntry& entry) {
-    use.used += entry.stamp != 0 && entry.stamp != no_channel ? 1 : 0;
-    use.bytes += entry.bytes;
-    use.most_bytes = std::max(use.most_bytes, entry.bytes);
+  channels_.each_of_part(part, parts, [this, &use](const ChannelEntry& entry) {
+    const bool claimed = entry.stamp != 0 && entry.stamp != no_channel;
+    use.used += claimed || (!packet_ && entry.strangers_stamp != 0) ? 1 : 0;
+    use.bytes += entry.bytes();
+    use.most_bytes = std::max(use.most_bytes, entry.bytes());
   });
   return use;
 }
@@ -324,7 +325,7 @@ std::uint64_t Fabric::share_channels(const std::vector<const Message*>& messages
         const std::size_t i = channels_.index_of(entry);
         if (entry.stamp != stamp_) shared_messages_[i] = shared_bytes_[i] = 0;
         entry.stamp = stamp_;
-        entry.bytes += m->bytes();
+        entry.carry(m->bytes());
         most = std::max(most, ++shared_messages_[i]);
         record.most_bytes = std::max(record.most_bytes, shared_bytes_[i] += m->bytes());
       }).node;

@@ -49,6 +49,8 @@ class Fabric final : public Network {
   void place_initial(Worker& w, NodeId rank, std::uint64_t seed);
   /// Goes over the barrier: what was sent arrives.
   void begin_step();
+  /// Says whether one worker runs all nodes of the present step: then it need not mind what others claim.
+  void run_alone(bool alone) noexcept { alone_ = alone; }
   /// Empties what a run that did not end by itself has left in queues and sets.
   void sweep();
 
@@ -143,7 +145,7 @@ class Fabric final : public Network {
   /// then to the first.
   static constexpr std::size_t far_ahead = 64;
   static constexpr std::size_t near_ahead = 16;
-  /// Copies past the caches that are put off to be made together. A claim waits until all that was stored before it has left the core.
+  /// Copies past the caches that are put off to be made together. The fence of post() waits until all that was stored before it has left the core.
   static constexpr std::size_t copies_at_once = 256;
 
   static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
@@ -167,6 +169,8 @@ class Fabric final : public Network {
   void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
   void count(Worker& w, const Path& path, Bytes bytes, std::size_t blocks, std::size_t header_words);
   void note_sent(Worker& w, const Message& m, std::uint32_t in_slot);
+  template <class F>
+  void claim_each(Worker& w, F&& claim) const;
   void post(Worker& w);
   /// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
   [[gnu::always_inline]] void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot) {
@@ -240,6 +244,7 @@ class Fabric final : public Network {
   Step now_ = 0;
   std::uint32_t stamp_ = 1;              // of the channels claimed in the present step: 1 + now_, kept because every hop asks
   std::atomic<bool> shown_ = false;      // a program has asked for its blocks' bytes, and may write them at any time from then on
+  bool alone_ = false;                   // one worker runs the present step
   bool far_ = false;
   bool ones_ = false;                    // every message of the last step has one block and one leg, and no block has a second copy
   bool unique_ = false;                  // of each block there is one copy in the machine, so far

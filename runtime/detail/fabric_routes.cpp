@@ -101,6 +101,24 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
   w.blocks += blocks;
 }
 
+/// Calls claim(channel, bytes) for the channels of all messages that wait for theirs, and forgets those that are refused one.
+template <class F>
+[[gnu::always_inline]] inline void Fabric::claim_each(Worker& w, F&& claim) const {
+  std::size_t channel = 0;
+  for (Sent& sent : w.sent) {
+    if (sent.message == nullptr) {
+      channel = sent.channels_end;
+      continue;
+    }
+    bool free = true;
+    const Bytes bytes = sent.message->bytes();
+    for (; channel < sent.channels_end; ++channel) free &= claim(*w.channels[channel], bytes);
+    if (free) continue;
+    sent.message = nullptr;
+    w.suspect = true;
+  }
+}
+
 /// A message is ready but for its claims.
 [[gnu::always_inline]] inline void Fabric::note_sent(Worker& w, const Message& m, std::uint32_t in_slot) {
   w.sent.push_back({&m, in_slot, w.channels.size()});
@@ -184,21 +202,17 @@ void Fabric::copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* fr
   }
 }
 
-/// Claims the channels of the messages sent since the last call, and delivers them. By then the channels are in the cache.
+/// Claims the channels of the messages sent since the last call, and delivers those that got all of theirs. By then the channels are in the cache.
 void Fabric::post(Worker& w) {
-  const bool alone = packet_ || workers_.size() == 1;  // under packet switching only their own node can claim channels
-  std::size_t channel = 0;
-  // All claims before the first delivery: a claim waits for the stores before it, and those of a delivery go far.
-  for (Sent& sent : w.sent) {
-    bool free = true;
-    const Bytes bytes = sent.message->bytes();
-    for (; channel < sent.channels_end; ++channel) {
-      ChannelEntry& entry = *w.channels[channel];
-      free &= shared_ || (alone ? ChannelTable::claim_own(entry, stamp_, bytes) : ChannelTable::claim(entry, stamp_, bytes));
-    }
-    if (free) continue;
-    sent.message = nullptr;
-    w.suspect = true;
+  // All claims before the first delivery: the fence between bids and looks waits for the stores before it, and those of a delivery go far.
+  if (shared_) {
+    // Any number of messages may cross a channel.
+  } else if (packet_ || alone_) {
+    claim_each(w, [now = stamp_](ChannelEntry& entry, Bytes bytes) { return ChannelTable::claim_own(entry, now, bytes); });
+  } else {
+    claim_each(w, [worker = w.index, now = stamp_](ChannelEntry& entry, Bytes) { return ChannelTable::bid(entry, worker, now); });
+    ChannelTable::bids_made();
+    claim_each(w, [worker = w.index, now = stamp_](ChannelEntry& entry, Bytes bytes) { return ChannelTable::win(entry, worker, now, bytes); });
   }
   for (const Sent& sent : w.sent) {
     if (sent.message != nullptr) deliver(w, *sent.message, sent.message->destination(), sent.in_slot);

@@ -120,7 +120,10 @@ class MessageArena {
 
   /// Both return the end of what they have written.
   static std::byte* write_legs(std::byte* to, RouteView legs) noexcept {
-    for (const Leg& leg : legs) {
+    for (Leg leg : legs) {
+      // Read in halves, as programs have just written it: a read of the whole would wait until all stores before it have left the core, such as those of
+      // the block copied last. Without this g++ makes one read of the two.
+      asm("" : "+r"(leg.hops));
       const std::uint64_t word = word_of(leg);
       std::memcpy(to, &word, sizeof word);
       to += sizeof word;

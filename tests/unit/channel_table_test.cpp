@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/detail/channel_table.hpp"
 
+#include <array>
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/catch.hpp"
@@ -81,4 +84,57 @@ TEST_CASE("a leg is walked hop by hop to its neighbour, and no channel stands fo
       }
     }
   });
+}
+
+TEST_CASE("a channel for which one worker bids is its, in every step, and nobody's twice", "[unit]") {
+  ChannelEntry channel{};
+  channel.begin(3);
+  Bytes carried = 0;
+  for (std::uint32_t now = 1; now < 20; ++now) {
+    for (const std::uint32_t first : {3U, 0U, 5U}) {
+      for (const std::uint32_t second : {3U, 0U, 5U}) {
+        CAPTURE(now, first, second);
+        ChannelEntry again = channel;
+        REQUIRE(ChannelTable::bid(again, first, now));
+        ChannelTable::bids_made();
+        REQUIRE(ChannelTable::win(again, first, now, 7));
+        const bool taken = ChannelTable::bid(again, second, now);
+        ChannelTable::bids_made();
+        REQUIRE_FALSE((taken && ChannelTable::win(again, second, now, 7)));
+        CHECK(again.bytes() == carried + 7);
+        CHECK(again.home() == 3);
+      }
+    }
+    const std::uint32_t worker = now % 5;  // the next steps find the stamps of strangers and of its home
+    REQUIRE(ChannelTable::bid(channel, worker, now));
+    REQUIRE(ChannelTable::win(channel, worker, now, now));
+    carried += now;
+  }
+}
+
+TEST_CASE("of two workers that bid for a channel at the same time one at most wins it", "[unit]") {
+  constexpr std::uint32_t rounds = 20'000;
+  for (const std::array<std::uint32_t, 2>& workers : {std::array<std::uint32_t, 2>{0, 1}, std::array<std::uint32_t, 2>{1, 2}}) {
+    CAPTURE(workers[0], workers[1]);
+    ChannelEntry channel{};  // at home with worker 0
+    std::array<std::atomic<std::uint32_t>, 2> arrived{0, 0};
+    std::array<std::array<bool, rounds + 1>, 2> won{};
+    const auto bid = [&](std::size_t i) {
+      for (std::uint32_t round = 1; round <= rounds; ++round) {
+        arrived[i].store(round);
+        for (int spin = 0; arrived[1 - i].load() < round; ++spin) {
+          if (spin > 1000) std::this_thread::yield();
+        }
+        if (!ChannelTable::bid(channel, workers[i], round)) continue;
+        ChannelTable::bids_made();
+        won[i][round] = ChannelTable::win(channel, workers[i], round, 1);
+      }
+    };
+    std::jthread other(bid, std::size_t{1});
+    bid(0);
+    other.join();
+    std::uint32_t both = 0;
+    for (std::uint32_t round = 1; round <= rounds; ++round) both += won[0][round] && won[1][round] ? 1U : 0U;
+    CHECK(both == 0);
+  }
 }

@@ -172,6 +172,33 @@ TEST_CASE("every broken rule is named with its step and node, the same by every 
   }
 }
 
+TEST_CASE("two messages that meet in a channel are found whichever workers their senders run on, at the same time or not", "[unit]") {
+  constexpr NodeId side = 64;
+  const Machine machine(Topology::parse("64x64"), 0, Switching::wormhole);
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    RunOptions options;
+    options.executor = workers.executor;
+    options.threads = workers.threads;
+    Engine engine(machine, Placement::resident(machine.topology.nodes(), 1, 64), options);
+    for (NodeId column = 0; column < side; column += 7) {
+      CAPTURE(column);
+      // Far apart, and as far from the first node of their half: two workers come to them at about the same time.
+      const NodeId far = 16 * side + column, near = 48 * side + column;
+      const RunResult result = engine.run([&](Node& self) -> Program {
+        co_await self.step();
+        if (self.rank() == far) self.send({{0, 33}}, no_blocks);
+        if (self.rank() == near) self.send({{0, 1}}, no_blocks);
+        while (true) co_await self.step();
+      });
+      REQUIRE(result.violations.size() == 1);
+      CHECK(result.violations[0].offence == Offence::channel_used_twice);
+      CHECK(result.violations[0].node == near);
+      CHECK(result.violations[0].step == 1);
+    }
+  }
+}
+
 TEST_CASE("what one rule forbids another machine allows", "[unit]") {
   const auto quiet = [](Machine machine, void (*sends)(Node&)) {
     const auto program = [&](Node& self) -> Program {
