@@ -53,6 +53,11 @@ struct Plan {
   Bytes node_bytes = 0;                ///< what a node's program allocates beside its frame and the blocks, at most
   std::vector<std::pair<std::string, std::string>> notes;  ///< rows for the report: ("h", "5")
 
+  /// Whether what a run took is as predicted (its steps or channel bytes): exactly, or at most as much.
+  template <class T>
+  bool agrees(T taken, T predicted) const noexcept {
+    return steps_exact ? taken == predicted : taken <= predicted;
+  }
   /// What a run takes, exactly or about.
   std::uint64_t likely_steps() const noexcept { return steps_estimate.value_or(steps); }
   double model_time_s(const CostModel& cost) const noexcept {

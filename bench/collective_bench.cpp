@@ -18,6 +18,7 @@
 #include "bench/program.hpp"
 #include "runtime/engine.hpp"
 #include "runtime/error.hpp"
+#include "runtime/report.hpp"
 
 namespace torus::bench {
 namespace {
@@ -54,11 +55,17 @@ struct Task {
 class Runner {
  public:
   explicit Runner(const Task& task)
-      : plan_{task.algorithm->plan(task.machine, task.request)},
+      : machine_{task.machine},
+        plan_{task.algorithm->plan(task.machine, task.request)},
         engine_{task.machine, placement_of(task.machine, task.request, plan_), with_tables(task)} {}
 
   RunResult run() { return engine_.run(plan_.start); }
-  const Plan& plan() const noexcept { return plan_; }
+  /// What is wrong with a run, its number of steps included; empty if nothing.
+  std::string complaint(const RunResult& result) const {
+    if (const auto failure = failure_of(machine_, result)) return *failure;
+    if (!plan_.agrees(result.steps, plan_.steps)) return fmt::format("{} steps where the formula says {}", result.steps, plan_.steps);
+    return {};
+  }
 
  private:
   RunOptions with_tables(const Task& task) const {
@@ -67,28 +74,20 @@ class Runner {
     return options;
   }
 
+  Machine machine_;
   Plan plan_;
   Engine engine_;
 };
 
-/// What is wrong with a run, its number of steps included; empty if nothing.
-std::string complaint(const Plan& plan, const RunResult& result) {
-  std::string text = fault(result);
-  if (text.empty() && (plan.steps_exact ? result.steps != plan.steps : result.steps > plan.steps)) {
-    text = fmt::format("{} steps where the formula says {}", result.steps, plan.steps);
-  }
-  return text;
-}
-
 void collective(benchmark::State& state, const Task& task) {
   Runner runner(task);
   RunResult result = runner.run();
-  std::string wrong = complaint(runner.plan(), result);
+  std::string wrong = runner.complaint(result);
   double delivered = 0, hops = 0;
   if (!wrong.empty()) state.SkipWithError(wrong.c_str());
   for ([[maybe_unused]] auto _ : state) {
     result = runner.run();
-    wrong = complaint(runner.plan(), result);
+    wrong = runner.complaint(result);
     if (!wrong.empty()) {
       state.SkipWithError(wrong.c_str());
       break;
@@ -165,9 +164,9 @@ void broadcast_to_copy_limit(benchmark::State& state, const Task& task) {
   Runner runner(task);
   std::vector<double> took;
   for ([[maybe_unused]] auto _ : state) {
-    std::string wrong = complaint(runner.plan(), runner.run());
+    std::string wrong = runner.complaint(runner.run());
     const RunResult result = runner.run();
-    if (wrong.empty()) wrong = complaint(runner.plan(), result);
+    if (wrong.empty()) wrong = runner.complaint(result);
     if (!tree.measure() || !own.measure()) wrong = "a place lacks the payload";
     if (!wrong.empty()) {
       state.SkipWithError(wrong.c_str());

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "bench/median.hpp"
 #include "bench/program.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/report.hpp"
 
 namespace torus::bench {
 namespace {
@@ -53,10 +55,10 @@ struct Stretch {
 };
 
 /// Gives a benchmark's state what is wrong with a run; true if anything is.
-bool refuse(benchmark::State& state, const RunResult& result) {
-  const std::string text = fault(result);
-  if (!text.empty()) state.SkipWithError(text.c_str());
-  return !text.empty();
+bool refuse(benchmark::State& state, const Machine& machine, const RunResult& result) {
+  const std::optional<std::string> failure = failure_of(machine, result);
+  if (failure) state.SkipWithError(failure->c_str());
+  return failure.has_value();
 }
 
 // ---- sleeping nodes ----
@@ -101,7 +103,7 @@ void empty_step(benchmark::State& state, const std::string& shape, const Workers
   Engine engine(machine, wake_up_call(machine), options);
   std::vector<double> step_ns;
   for ([[maybe_unused]] auto _ : state) {
-    if (refuse(state, engine.run([](Node& node) { return sleep_well(node, steps); }))) break;
+    if (refuse(state, machine, engine.run([](Node& node) { return sleep_well(node, steps); }))) break;
     state.SetIterationTime(stretch.wall / stretch.steps());
     step_ns.push_back(1e9 * stretch.wall / stretch.steps());
   }
@@ -121,7 +123,7 @@ void set_up(benchmark::State& state, const std::string& shape, const Workers& wo
     };
     Engine engine(machine, wake_up_call(machine), options);
     const RunResult result = engine.run([](Node& node) { return sleep_well(node, 4); });
-    if (refuse(state, result)) break;
+    if (refuse(state, machine, result)) break;
     state.SetIterationTime(result.setup_s);
   }
   const auto each = [&](double resident) { return (resident - before) / nodes - static_cast<double>(wake_up_bytes); };
@@ -144,7 +146,7 @@ void awake_node(benchmark::State& state, const std::string& shape, const Workers
   Engine engine(machine, Placement::resident(machine.topology.nodes(), 1, 64), options);
   double core = 0;
   for ([[maybe_unused]] auto _ : state) {
-    if (refuse(state, engine.run([](Node& node) { return stay_awake(node, steps); }))) break;
+    if (refuse(state, machine, engine.run([](Node& node) { return stay_awake(node, steps); }))) break;
     state.SetIterationTime(stretch.wall / stretch.steps());
     core += stretch.core / stretch.steps();
   }
@@ -187,6 +189,7 @@ class Travellers {
   RunResult run() {
     return engine_.run([half = half_](Node& node) { return travel(node, half); });
   }
+  const Machine& machine() const noexcept { return machine_; }
   /// Of the last run: hops between the second and the last barrier, and what they took. Before that, messages find memory that is new to
   /// the process.
   double hops() const { return static_cast<double>(machine_.topology.nodes()) * channels * stretch_.steps(); }
@@ -211,7 +214,7 @@ void hop(benchmark::State& state, const std::string& shape, Step half, const Wor
   Travellers travellers(shape, half, workers);
   double core = 0, wall = 0, hops = 0;
   for ([[maybe_unused]] auto _ : state) {
-    if (refuse(state, travellers.run())) break;
+    if (refuse(state, travellers.machine(), travellers.run())) break;
     state.SetIterationTime(travellers.wall());
     hops += travellers.hops();
     core += travellers.core();
@@ -230,7 +233,7 @@ void hop_scaling(benchmark::State& state, const std::string& shape, Step half, c
   std::vector<double> speed_up;
   double least_one = 0, least_several = 0;
   for ([[maybe_unused]] auto _ : state) {
-    if (refuse(state, one.run()) || refuse(state, several.run())) break;
+    if (refuse(state, one.machine(), one.run()) || refuse(state, several.machine(), several.run())) break;
     state.SetIterationTime(several.wall());
     least_one = speed_up.empty() ? one.wall() : std::min(least_one, one.wall());
     least_several = speed_up.empty() ? several.wall() : std::min(least_several, several.wall());

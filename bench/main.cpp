@@ -107,15 +107,6 @@ std::vector<unsigned> thread_counts() {
   return counts;
 }
 
-std::string fault(const RunResult& result) {
-  if (!result.violations.empty()) return "violation: " + result.violations.front().text;
-  if (result.hang) return "hang: " + std::to_string(result.hang->nodes) + " nodes wait for ever";
-  if (result.wrong)
-    return "wrong delivery at node " + std::to_string(result.wrong->node) + ", block " + std::to_string(result.wrong->block);
-  if (!result.good() || !result.verified) return "not verified";
-  return {};
-}
-
 }  // namespace torus::bench
 
 int main(int argc, char** argv) {

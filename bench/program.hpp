@@ -39,7 +39,4 @@ auto* add(const std::string& name, Body body) {
 /// 1, 2, 4 .. and as many as the host has cores.
 std::vector<unsigned> thread_counts();
 
-/// What is wrong with a run, in a line; empty if every step was legal and every byte is where it should be.
-std::string fault(const RunResult& result);
-
 }  // namespace torus::bench

@@ -90,7 +90,7 @@ std::uint64_t largest_side(const Topology& topology) {
 
 std::uint64_t bit_length(std::uint64_t value) { return static_cast<std::uint64_t>(std::bit_width(value)); }
 
-using Expected = std::map<std::string, std::pair<std::uint64_t, std::uint64_t>>;
+using Figures = std::map<std::string, std::pair<std::uint64_t, std::uint64_t>>;
 
 }  // namespace
 
@@ -118,7 +118,7 @@ TEST_CASE("the sequential exchange takes as many steps as the diameter and moves
 }
 
 TEST_CASE("the rotating exchange takes k max floor(n_i/2) steps and meets the bound in bytes where it says so", "[conformance]") {
-  const Expected known{{"3x3", {2, 4}},     {"5x5", {4, 16}},     {"6x6", {6, 30}}, {"7x7", {6, 44}},  {"15x15", {14, 424}},
+  const Figures known{{"3x3", {2, 4}},     {"5x5", {4, 16}},     {"6x6", {6, 30}}, {"7x7", {6, 44}},  {"15x15", {14, 424}},
                        {"7x7x7", {9, 297}}, {"8x8x8", {12, 519}}, {"4", {2, 3}},    {"8x8", {8, 64}},  {"16x16", {16, 512}},
                        {"6x6x6", {9, 162}}, {"4x4x4", {6, 36}},   {"5x7", {6, 32}}, {"3x4x5", {6, 36}}};
   std::vector<Topology> all = tori();
@@ -154,7 +154,7 @@ TEST_CASE("the logarithmic exchange moves no more bytes than hop by hop", "[conf
 }
 
 TEST_CASE("the rotating exchange in logarithmic steps", "[conformance]") {
-  const Expected known{{"16x16", {8, 512}}};
+  const Figures known{{"16x16", {8, 512}}};
   std::size_t known_seen = 0;
   for (const Topology& topology : tori()) {
     const Measured measured = measured_on(topology, "log-rotating");
@@ -189,7 +189,7 @@ TEST_CASE("the exchange of Bruck et al. takes sum ceil(log2 n_i) steps and N (n_
 }
 
 TEST_CASE("the stride exchange takes 2k max floor(n_i/4k) + k(2k-1) steps without sharing a channel", "[conformance]") {
-  const Expected known{{"8x8", {10, 192}}, {"16x16", {14, 1024}}, {"12x12", {10, 480}}};
+  const Figures known{{"8x8", {10, 192}}, {"16x16", {14, 1024}}, {"12x12", {10, 480}}};
   for (const char* shape : {"2", "4", "6", "10", "4x4", "4x8", "8x8", "8x12", "12x12", "16x16", "6x6x6", "6x12x6", "8x1x8"}) {
     CAPTURE(shape);
     const Topology topology = Topology::parse(shape);

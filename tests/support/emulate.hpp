@@ -10,6 +10,7 @@
 #include "algorithms/bounds.hpp"
 #include "algorithms/catalogue.hpp"
 #include "runtime/engine.hpp"
+#include "runtime/report.hpp"
 
 namespace torus::support {
 
@@ -22,6 +23,7 @@ inline Request broadcast_request(NodeId source, Bytes bytes) {
 }
 
 struct Emulation {
+  Machine machine;
   Plan plan;
   Bounds bounds;
   RunResult result;
@@ -31,7 +33,7 @@ struct Emulation {
 inline Emulation emulate(const Algorithm& algorithm, const Machine& machine, const Request& request, RunOptions options) {
   Plan plan = algorithm.plan(machine, request);
   RunResult result = Engine(machine, placement_of(machine, request, plan), std::move(options)).run(plan.start);
-  return {std::move(plan), lower_bounds(machine, request), std::move(result)};
+  return {machine, std::move(plan), lower_bounds(machine, request), std::move(result)};
 }
 inline Emulation emulate(const Algorithm& algorithm, const Machine& machine, const Request& request) {
   RunOptions options;
@@ -42,15 +44,12 @@ inline Emulation emulate(const Algorithm& algorithm, const Machine& machine, con
 /// What is wrong with a run: a violation, a hang, a wrong byte, steps or bytes other than predicted or fewer than can be. Empty if nothing.
 inline std::string complaint(const Emulation& run) {
   const RunResult& r = run.result;
-  if (!r.violations.empty()) return r.violations.front().text;
-  if (r.hang) return "hangs: " + std::to_string(r.hang->nodes) + " nodes wait";
-  if (r.wrong) return "delivers wrong or incomplete data";
-  if (!r.verified) return "not verified";
-  if (run.plan.steps_exact ? r.steps != run.plan.steps : r.steps > run.plan.steps) {
+  if (const auto failure = failure_of(run.machine, r)) return *failure;
+  if (!run.plan.agrees(r.steps, run.plan.steps)) {
     return "takes " + std::to_string(r.steps) + " steps instead of " + std::to_string(run.plan.steps);
   }
   const auto bytes = static_cast<double>(r.channel_bytes_sum);
-  if (run.plan.steps_exact ? bytes != run.plan.channel_bytes : bytes > run.plan.channel_bytes) {
+  if (!run.plan.agrees(bytes, run.plan.channel_bytes)) {
     return "charges " + std::to_string(bytes) + " bytes instead of " + std::to_string(run.plan.channel_bytes);
   }
   if (r.steps < run.bounds.steps)

@@ -52,15 +52,8 @@ inline Emulation checked(std::string_view name, const Machine& machine, const Re
   RunOptions options;
   options.executor = executor;
   const Emulation e = emulate(algorithm, machine, request, options);
-  for (const Violation& violation : e.result.violations) FAIL_CHECK(violation.text);
-  CHECK_FALSE(e.result.hang.has_value());
-  CHECK(e.result.good());
-  CHECK(e.result.verified);
-  if (e.plan.steps_exact) {
-    CHECK(e.result.steps == e.plan.steps);
-  } else {
-    CHECK(e.result.steps <= e.plan.steps);
-  }
+  CHECK(failure_of(machine, e.result).value_or("") == "");
+  CHECK(e.plan.agrees(e.result.steps, e.plan.steps));
   CHECK(e.result.steps >= e.bounds.steps);
   CHECK(static_cast<double>(e.result.channel_bytes_sum) >= e.bounds.channel_bytes);
   return e;

@@ -21,7 +21,7 @@ std::optional<std::string> failure_of(const Setting& setting, const RunResult& r
   const Plan& plan = setting.plan;
   // A limit that rests on an expected number of sources binds nobody who has more.
   const bool assumed = !plan.steps_exact && setting.request.expected_sources;
-  if (!assumed && (plan.steps_exact ? result.steps != plan.steps : result.steps > plan.steps)) {
+  if (!assumed && !plan.agrees(result.steps, plan.steps)) {
     return fmt::format("{} steps, where the formula {} says {}{}", result.steps, plan.formula, plan.steps_exact ? "" : "at most ",
                        plan.steps);
   }
@@ -39,7 +39,7 @@ std::optional<std::string> surprise_of(const Setting& setting, const RunResult& 
   for (const StepRecord& record : result.step_records) hops += record.longest_route;
   // The prediction of a multi-node broadcast is for a number of sources that is assumed: its programs do not know them.
   const bool predicted = setting.request.collective != Collective::multinode_broadcast;
-  if (predicted && (plan.steps_exact ? bytes != plan.channel_bytes : bytes > plan.channel_bytes)) {
+  if (predicted && !plan.agrees(bytes, plan.channel_bytes)) {
     return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted", result.channel_bytes_sum,
                        plan.steps_exact ? "" : "at most ", plan.channel_bytes);
   }
