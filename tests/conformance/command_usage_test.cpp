@@ -195,6 +195,7 @@ TEST_CASE("a refusal names the value, the rule and what would do", "[conformance
     for (const char* part : parts) CHECK(err.find(part) != std::string::npos);
   };
   says("rum", {"'rum'", "did you mean 'run'"});
+  says("broadcast --on 4x4", {"'broadcast'", "did you mean 'run broadcast'"});
   says("run brodcast", {"'brodcast'", "did you mean 'broadcast'"});
   says("run broadcast --byts 4", {"'--byts'", "did you mean '--bytes'"});
   says("run broadcast --algorithm wang-tsang", {"wang-tsang", "did you mean 'wang-tseng'"});

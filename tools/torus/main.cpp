@@ -14,6 +14,7 @@
 #include "tools/torus/console.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
+#include "tools/torus/setting.hpp"
 #include "tools/torus/subcommands.hpp"
 #include "tools/torus/version.hpp"
 
@@ -84,8 +85,9 @@ int run(int argc, char** argv) {
   }
   if (const auto surplus = app.remaining(true); !surplus.empty()) {
     if (surplus.front().starts_with('-')) return complain(wrong_usage, surplus_text(app, surplus.front()));
-    return complain(wrong_usage, fmt::format("subcommand '{}': it must be {}{}", surplus.front(), fmt::join(names, ", "),
-                                             did_you_mean(surplus.front(), names)));
+    const std::string& word = surplus.front();
+    return complain(wrong_usage, fmt::format("subcommand '{}': it must be {}{}", word, fmt::join(names, ", "),
+                                             find_collective(word) ? fmt::format("; did you mean 'run {}'?", word) : did_you_mean(word, names)));
   }
   return complain(wrong_usage, "no subcommand: say what to do; for instance torus run broadcast, or torus --help");
 }

@@ -121,12 +121,15 @@ const Algorithm& named_algorithm(std::string_view option, Collective collective,
       !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.empty() ? "flood" : names.front())));
 }
 
+std::optional<Collective> find_collective(std::string_view text) noexcept {
+  const auto at = std::find_if(collectives.begin(), collectives.end(), [text](Collective collective) { return name(collective) == text; });
+  return at == collectives.end() ? std::nullopt : std::optional(*at);
+}
+
 Collective parse_collective(std::string_view text) {
+  if (const auto found = find_collective(text)) return *found;
   std::vector<std::string_view> names;
-  for (const Collective collective : collectives) {
-    if (text == name(collective)) return collective;
-    names.push_back(name(collective));
-  }
+  for (const Collective collective : collectives) names.push_back(name(collective));
   throw InputError(
       fmt::format("collective '{}': it must be broadcast, multinode-broadcast or total-exchange{}", text, did_you_mean(text, names)));
 }

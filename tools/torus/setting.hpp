@@ -44,7 +44,9 @@ const Algorithm& named_algorithm(std::string_view option, Collective collective,
 /// "16x16 (wormhole, 4 ports, contention forbid)".
 std::string machine_text(const Machine& machine);
 
-/// Reads the collective's name. Throws InputError.
+/// The collective of that name.
+std::optional<Collective> find_collective(std::string_view text) noexcept;
+/// The same. Throws InputError if there is none.
 Collective parse_collective(std::string_view text);
 
 /// The machine that options describe, apart from any algorithm; `native` fills what they leave open.
