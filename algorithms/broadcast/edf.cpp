@@ -170,7 +170,7 @@ Plan plan(const Machine& machine, const Request& request) {
     return cost.steps(static_cast<double>(fence_steps(r, c, k)), static_cast<double>(fence_channel_bytes(r, c, request.bytes, k)),
                       static_cast<double>(route_hops(k)));
   };
-  const double step_s = cost.start_up_s + (hops ? hops->most() * cost.hop_s : 0);
+  const double step_s = cost.steps(1, 0, hops ? hops->most() : 0);
   Plan plan;
   plan.segments = request.segments != 0 ? request.segments : best_segments(r + c, request.bytes, cost.byte_s, step_s, time);
   plan.start = [fence = FenceDimensions{dimensions[0], dimensions[1]}, root = request.sources.front(), k = plan.segments](Node& self) {

@@ -46,7 +46,7 @@ Plan plan_pipelined(const Machine& machine, const Request& request) {
     const auto time = [&](std::uint32_t k) { return plan_segments(machine, request, k).model_time_s(machine.cost); };
     const std::int32_t eccentricity = machine.topology.eccentricity(request.sources.front());
     segments = best_segments(eccentricity > 1 ? eccentricity - 1.0 : 0.0, request.bytes, machine.cost.byte_s,
-                             machine.cost.start_up_s + machine.cost.hop_s, time);
+                             machine.cost.steps(1, 0, 1), time);
   }
   Plan plan = plan_segments(machine, request, segments);
   plan.notes.emplace_back("segments", std::to_string(segments));

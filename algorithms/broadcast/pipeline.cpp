@@ -85,7 +85,7 @@ Plan pipeline_plan(const Machine& machine, const Request& request) {
                       static_cast<double>(pipeline_hops(links, k)));
   };
   const double longest = links.empty() ? 0 : static_cast<double>(*std::max_element(links.begin(), links.end()));
-  const double step_s = cost.start_up_s + longest * cost.hop_s;
+  const double step_s = cost.steps(1, 0, longest);
   Plan plan;
   plan.segments =
       request.segments != 0

@@ -121,7 +121,7 @@ struct Pipeline {
 
 Pipeline choose(const Machine& machine, const Request& request, double s, double height) {
   const double trees = trees_on(machine), m = std::max(1.0, static_cast<double>(request.bytes));
-  const double step_s = machine.cost.start_up_s + machine.cost.hop_s;
+  const double step_s = machine.cost.steps(1, 0, 1);
   const double best =
       std::sqrt(trees * std::max(1.0, s) * step_s / (std::max(1.0, height) * m * std::max(1e-30, machine.cost.byte_s)));
   constexpr double finest = 16;  // finer cuts bring little and cost the host much

@@ -302,6 +302,7 @@ class BlockStore {
     const std::uint64_t of_a_quarter_mebibyte = (std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_for(longest), 64);
     return std::max<std::uint64_t>(1, std::min(of_a_quarter_mebibyte, blocks / (std::uint64_t{8} * workers) + 1));
   }
+
   /// The next slot of a bucket.
   Slot after(Slot slot) const noexcept { return chained_ ? facts_[slot].next : 0; }
 

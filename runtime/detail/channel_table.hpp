@@ -118,6 +118,10 @@ class ChannelTable {
     if (by_node_) __builtin_prefetch(entries_.data() + std::size_t{node} * slots_);
   }
 
+  /// Whether a channel has been claimed in this run.
+  bool used(const ChannelEntry& entry) const noexcept {
+    return by_node_ ? entry.stamp != 0 && entry.stamp != no_channel : (entry.stamp | entry.strangers_stamp) != 0;
+  }
   std::size_t index_of(const ChannelEntry& entry) const noexcept { return static_cast<std::size_t>(&entry - entries_.data()); }
 
   /// Where a leg ends: the node, and the slot of the in-channel; no_node where the machine has no such leg.
@@ -184,10 +188,11 @@ class ChannelTable {
 
   /// False if this worker has bid for the channel before, in the step of a stamp, or a stranger has and this worker is one.
   static bool bid(ChannelEntry& entry, std::uint32_t worker, std::uint32_t now) noexcept {
-    std::atomic_ref stamp(entry.home() == worker ? entry.stamp : entry.strangers_stamp);
+    const bool at_home = entry.home() == worker;
+    std::atomic_ref stamp(at_home ? entry.stamp : entry.strangers_stamp);
     std::uint32_t seen = stamp.load(std::memory_order_relaxed);
     if (seen == now) return false;
-    if (entry.home() != worker) return stamp.compare_exchange_strong(seen, now, std::memory_order_relaxed);
+    if (!at_home) return stamp.compare_exchange_strong(seen, now, std::memory_order_relaxed);
     stamp.store(now, std::memory_order_relaxed);
     return true;
   }

@@ -120,8 +120,7 @@ void Fabric::sweep() {
 Fabric::ChannelUse Fabric::channel_use(unsigned part, unsigned parts) {
   ChannelUse use;
   channels_.each_of_part(part, parts, [this, &use](const ChannelEntry& entry) {
-    const bool claimed = entry.stamp != 0 && entry.stamp != no_channel;
-    use.used += claimed || (!packet_ && entry.strangers_stamp != 0) ? 1 : 0;
+    use.used += channels_.used(entry) ? 1U : 0U;
     use.bytes += entry.bytes();
     use.most_bytes = std::max(use.most_bytes, entry.bytes());
   });

@@ -169,8 +169,7 @@ class Fabric final : public Network {
   void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
   void count(Worker& w, const Path& path, Bytes bytes, std::size_t blocks, std::size_t header_words);
   void note_sent(Worker& w, const Message& m, std::uint32_t in_slot);
-  template <class F>
-  void claim_each(Worker& w, F&& claim) const;
+  void claim(Worker& w) const;
   void post(Worker& w);
   /// Puts a message into its in-channel and its receiver among the nodes that run in the next step.
   [[gnu::always_inline]] void deliver(Worker& w, const Message& m, NodeId destination, std::uint32_t in_slot) {

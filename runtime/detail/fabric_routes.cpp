@@ -18,6 +18,24 @@ namespace {
   return std::adjacent_find(channels.begin(), channels.end()) != channels.end();
 }
 
+/// Calls claim(channel, bytes) for the channels of all messages that wait for theirs, and forgets those that are refused one.
+template <class F>
+void claim_each(Worker& w, F&& claim) {
+  std::size_t channel = 0;
+  for (Sent& sent : w.sent) {
+    if (sent.message == nullptr) {
+      channel = sent.channels_end;
+      continue;
+    }
+    bool free = true;
+    const Bytes bytes = sent.message->bytes();
+    for (; channel < sent.channels_end; ++channel) free &= claim(*w.channels[channel], bytes);
+    if (free) continue;
+    sent.message = nullptr;
+    w.suspect = true;
+  }
+}
+
 }  // namespace
 
 /// One hop under packet switching.
@@ -99,24 +117,6 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
   }
   w.header_words += header_words;
   w.blocks += blocks;
-}
-
-/// Calls claim(channel, bytes) for the channels of all messages that wait for theirs, and forgets those that are refused one.
-template <class F>
-[[gnu::always_inline]] inline void Fabric::claim_each(Worker& w, F&& claim) const {
-  std::size_t channel = 0;
-  for (Sent& sent : w.sent) {
-    if (sent.message == nullptr) {
-      channel = sent.channels_end;
-      continue;
-    }
-    bool free = true;
-    const Bytes bytes = sent.message->bytes();
-    for (; channel < sent.channels_end; ++channel) free &= claim(*w.channels[channel], bytes);
-    if (free) continue;
-    sent.message = nullptr;
-    w.suspect = true;
-  }
 }
 
 /// A message is ready but for its claims.
@@ -202,18 +202,18 @@ void Fabric::copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* fr
   }
 }
 
-/// Claims the channels of the messages sent since the last call, and delivers those that got all of theirs. By then the channels are in the cache.
+/// Claims the channels of the messages sent since the last call. By then the channels are in the cache.
+[[gnu::always_inline]] inline void Fabric::claim(Worker& w) const {
+  if (packet_ || alone_) return claim_each(w, [now = stamp_](ChannelEntry& entry, Bytes bytes) { return ChannelTable::claim_own(entry, now, bytes); });
+  claim_each(w, [worker = w.index, now = stamp_](ChannelEntry& entry, Bytes) { return ChannelTable::bid(entry, worker, now); });
+  ChannelTable::bids_made();
+  claim_each(w, [worker = w.index, now = stamp_](ChannelEntry& entry, Bytes bytes) { return ChannelTable::win(entry, worker, now, bytes); });
+}
+
+/// Delivers the messages sent since the last call, those that get all their channels. All claims before the first delivery: the fence between bids and
+/// looks waits for the stores before it, and those of a delivery go far.
 void Fabric::post(Worker& w) {
-  // All claims before the first delivery: the fence between bids and looks waits for the stores before it, and those of a delivery go far.
-  if (shared_) {
-    // Any number of messages may cross a channel.
-  } else if (packet_ || alone_) {
-    claim_each(w, [now = stamp_](ChannelEntry& entry, Bytes bytes) { return ChannelTable::claim_own(entry, now, bytes); });
-  } else {
-    claim_each(w, [worker = w.index, now = stamp_](ChannelEntry& entry, Bytes) { return ChannelTable::bid(entry, worker, now); });
-    ChannelTable::bids_made();
-    claim_each(w, [worker = w.index, now = stamp_](ChannelEntry& entry, Bytes bytes) { return ChannelTable::win(entry, worker, now, bytes); });
-  }
+  if (!shared_) claim(w);
   for (const Sent& sent : w.sent) {
     if (sent.message != nullptr) deliver(w, *sent.message, sent.message->destination(), sent.in_slot);
   }

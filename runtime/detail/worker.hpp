@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/block.hpp"

@@ -119,8 +119,8 @@ TEST_CASE("the sequential exchange takes as many steps as the diameter and moves
 
 TEST_CASE("the rotating exchange takes k max floor(n_i/2) steps and meets the bound in bytes where it says so", "[conformance]") {
   const Figures known{{"3x3", {2, 4}},     {"5x5", {4, 16}},     {"6x6", {6, 30}}, {"7x7", {6, 44}},  {"15x15", {14, 424}},
-                       {"7x7x7", {9, 297}}, {"8x8x8", {12, 519}}, {"4", {2, 3}},    {"8x8", {8, 64}},  {"16x16", {16, 512}},
-                       {"6x6x6", {9, 162}}, {"4x4x4", {6, 36}},   {"5x7", {6, 32}}, {"3x4x5", {6, 36}}};
+                      {"7x7x7", {9, 297}}, {"8x8x8", {12, 519}}, {"4", {2, 3}},    {"8x8", {8, 64}},  {"16x16", {16, 512}},
+                      {"6x6x6", {9, 162}}, {"4x4x4", {6, 36}},   {"5x7", {6, 32}}, {"3x4x5", {6, 36}}};
   std::vector<Topology> all = tori();
   for (const char* larger : {"15x15", "7x7x7", "8x8x8"}) all.push_back(Topology::parse(larger));
   std::size_t known_seen = 0;

@@ -53,6 +53,7 @@ inline Emulation checked(std::string_view name, const Machine& machine, const Re
   options.executor = executor;
   const Emulation e = emulate(algorithm, machine, request, options);
   CHECK(failure_of(machine, e.result).value_or("") == "");
+  CAPTURE(e.plan.steps_exact, e.plan.steps, e.result.steps);
   CHECK(e.plan.agrees(e.result.steps, e.plan.steps));
   CHECK(e.result.steps >= e.bounds.steps);
   CHECK(static_cast<double>(e.result.channel_bytes_sum) >= e.bounds.channel_bytes);
