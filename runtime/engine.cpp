@@ -59,7 +59,7 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
   estimate.payload = times(block_slots, detail::BlockStore::stride_for(longest));
   estimate.blocks = times(block_slots, detail::BlockStore::slot_overhead(placement)) + times(nodes * detail::BlockStore::bucket_overhead, placement.buckets());
   estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * (link + sizeof(detail::ChannelEntry)) + detail::ArrivalFlags::bytes_each(slots)) +
-                   2 * ActiveSet::bytes_for(topology.nodes());
+                   2 * ActiveSet::bytes_for(topology.nodes(), workers);
   estimate.flight = 2 * (nodes * 64 + placement.initial_total() * 8);
   estimate.programs = std::min(program_bytes, out_of_reach);
   return estimate;
@@ -264,14 +264,13 @@ class Engine::Impl {
     std::vector<Worker>& workers = fabric_->workers();
     active.take_groups(groups_);
     const bool shuffled = options_.executor == ExecutorKind::shuffled;
-    const bool by_node = shuffled || expected < 2048;  // few nodes are shared out singly, many in groups
+    // Few nodes in few groups are shared out singly.
+    const bool by_node = shuffled || (expected < 2048 && groups_.size() < 8 * workers.size());
     if (by_node) {
-      active_nodes_.clear();
-      for (const std::uint32_t group : groups_) active.prefetch_group(group);
-      for (const std::uint32_t group : groups_) active.take_nodes(group, [&](NodeId rank) { active_nodes_.push_back(rank); });
-      if (shuffled) shuffle(active_nodes_);
+      single_nodes_ = take_nodes(groups_, room_for_nodes_);
+      if (shuffled) shuffle(single_nodes_);
     }
-    const std::uint64_t items = by_node ? active_nodes_.size() : groups_.size();
+    const std::uint64_t items = by_node ? single_nodes_.size() : groups_.size();
     const std::uint64_t most = by_node ? std::max<std::uint64_t>(1, items) : groups_at_once;
     const bool alone = workers.size() == 1 || not_worth_a_barrier(expected);
     fabric_->run_alone(alone);
@@ -321,17 +320,25 @@ class Engine::Impl {
     return static_cast<double>(nodes) * 100 + copied / 20 < 8000;  // nanoseconds
   }
 
-  void shuffle(std::vector<NodeId>& nodes) const {
+  void shuffle(std::span<NodeId> nodes) const {
     std::mt19937_64 random(options_.seed ^ (0x9E3779B97F4A7C15U * (fabric_->now() + 1)));
     std::shuffle(nodes.begin(), nodes.end(), random);
   }
 
   /// Runs some of the active nodes, or those of some groups.
   void run_items(bool by_node, std::uint64_t from, std::uint64_t to, Worker& w) {
-    if (by_node) return run_nodes({active_nodes_.data() + from, to - from}, w);
-    w.nodes.clear();
-    for (std::uint64_t item = from; item < to; ++item) fabric_->active().take_nodes(groups_[item], [&](NodeId rank) { w.nodes.push_back(rank); });
-    run_nodes(w.nodes, w);
+    if (by_node) return run_nodes(single_nodes_.subspan(from, to - from), w);
+    run_nodes(take_nodes({groups_.data() + from, to - from}, w.nodes), w);
+  }
+
+  /// The active nodes of some groups, ascending.
+  std::span<NodeId> take_nodes(std::span<const ActiveSet::Group> groups, std::vector<NodeId>& room) {
+    ActiveSet& active = fabric_->active();
+    room.resize(std::max(room.size(), groups.size() * ActiveSet::group_nodes));
+    NodeId* end = room.data();
+    for (const ActiveSet::Group group : groups) active.prefetch(group);
+    for (const ActiveSet::Group group : groups) end = active.take_nodes(group, end);
+    return {room.data(), end};
   }
 
   /// Runs nodes in order, a few at a time, in stages: see Fabric.
@@ -533,8 +540,9 @@ class Engine::Impl {
   detail::Region<Node> nodes_;
   World world_;
   Bytes last_payload_ = 0;                   // of the step before
-  std::vector<std::uint32_t> groups_;        // of the present step, if nodes are shared out in groups
-  std::vector<NodeId> active_nodes_;         // of the present step, if singly
+  std::vector<ActiveSet::Group> groups_;     // of the present step, if nodes are shared out in groups
+  std::span<NodeId> single_nodes_;           // of the present step, if singly
+  std::vector<NodeId> room_for_nodes_;
 };
 
 Engine::Engine(const Machine& machine, const Placement& placement, RunOptions options)

@@ -66,18 +66,18 @@ class ThreadsExecutor final : public Executor {
   void start(const std::function<void(unsigned)>& task, bool everyone) {
     if (threads_.empty()) return task(0);
     task_ = &task;
-    missing_.store(static_cast<std::uint32_t>(threads_.size()), std::memory_order_relaxed);
+    left_.store(0, std::memory_order_relaxed);
     call();
     task(0);
-    if (everyone) wait_until(missing_, [](std::uint32_t missing) { return missing == 0; });
-    gate_.fetch_and(~open, std::memory_order_relaxed);
-    wait_until(gate_, [](std::uint32_t gate) { return (gate & ~open) == 0; });
+    if (everyone) wait_until(left_, [this](std::uint32_t left) { return left == threads_.size(); });
+    const std::uint32_t entered = gate_.exchange(0, std::memory_order_relaxed) & ~open;
+    wait_until(left_, [entered](std::uint32_t left) { return left == entered; });
   }
 
   /// Opens the gate and tells the others.
   void call() {
     ++called_;
-    gate_.store(open, std::memory_order_release);  // pairs with the acquire of whoever comes in: task_ and called_ are visible
+    gate_.store(open, std::memory_order_release);  // pairs with the acquire of whoever comes in: task_, called_ and left_ are visible
     generation_.store(called_, std::memory_order_release);
     generation_.notify_all();
   }
@@ -105,17 +105,18 @@ class ThreadsExecutor final : public Executor {
       seen = called_;
       if (task_ == nullptr) return;
       (*task_)(worker);
-      if (missing_.fetch_sub(1, std::memory_order_release) == 1) missing_.notify_one();
-      if ((gate_.fetch_sub(1, std::memory_order_release) & ~open) == 1) gate_.notify_one();
+      left_.fetch_add(1, std::memory_order_release);
+      left_.notify_one();
     }
   }
 
   std::uint32_t spins_;
-  const std::function<void(unsigned)>* task_ = nullptr;
-  std::uint32_t called_ = 0;  // how often; written while nobody is in
+  // What a thread needs to come in is one cache line, and what it writes when it leaves another.
   alignas(64) std::atomic<std::uint32_t> generation_{0};  // counts the calls
-  alignas(64) std::atomic<std::uint32_t> gate_{0};        // whether one may still come in, and how many are in
-  alignas(64) std::atomic<std::uint32_t> missing_{0};     // who have not done this task yet
+  std::atomic<std::uint32_t> gate_{0};                    // whether one may still come in, and how many have
+  std::uint32_t called_ = 0;                              // how often; written while nobody is in
+  const std::function<void(unsigned)>* task_ = nullptr;
+  alignas(64) std::atomic<std::uint32_t> left_{0};        // how many of those have done the task
   std::vector<std::jthread> threads_;
 };
 

@@ -2,7 +2,7 @@
 /// Which nodes run in the next step. Cost of a step: the active nodes and a 4096th of the machine.
 #pragma once
 
-#include <atomic>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -14,79 +14,122 @@
 
 namespace torus::detail {
 
-/// A set of nodes as one byte a node, one byte a group of 64 nodes, one byte a 64 groups. Bytes, not bits: inserting is then a plain store
-/// that any number of threads may do at once, without a locked instruction.
+/// A set of nodes as one byte a node, one byte a group of 64 nodes, one byte a 64 groups; and all of it once for each worker, which writes its own only:
+/// where workers meet they would take each other's cache lines away, those of the groups in every step.
 class ActiveSet {
  public:
   static constexpr std::uint32_t group_nodes = 64;
 
-  ActiveSet() = default;
-  explicit ActiveSet(NodeId nodes) : nodes_(padded(nodes)), groups_(padded(nodes_.size() / 64)), upper_(padded(groups_.size() / 64)) {}
+  /// What one worker has put in.
+  class Part {
+   public:
+    explicit Part(NodeId nodes) : nodes_(padded(nodes)), groups_(padded(nodes_.size() / 64)), upper_(padded(groups_.size() / 64)) {}
 
-  static std::size_t bytes_for(NodeId nodes) noexcept { return padded(nodes) + padded(padded(nodes) / 64); }
-
-  /// Any thread, between two barriers. True if this call seems to be the first (two threads may both be told so).
-  bool insert(NodeId node) noexcept {
-    if (load(nodes_[node]) != 0) return false;
-    store(nodes_[node], 1);
-    if (load(groups_[node >> 6U]) == 0) {
-      store(groups_[node >> 6U], 1);
-      store(upper_[node >> 12U], 1);
+    /// Between two barriers. True if this worker has not put it in before.
+    [[gnu::always_inline]] bool insert(NodeId node) noexcept {
+      if (nodes_[node] != 0) return false;
+      nodes_[node] = 1;
+      if (groups_[node >> 6U] == 0) {
+        groups_[node >> 6U] = 1;
+        upper_[node >> 12U] = 1;
+      }
+      return true;
     }
-    return true;
+    [[gnu::always_inline]] void prefetch(NodeId node) const noexcept { __builtin_prefetch(nodes_.data() + node, 1); }
+
+   private:
+    friend class ActiveSet;
+    Region<std::uint8_t> nodes_, groups_, upper_;
+  };
+
+  /// A group that holds an active node, and the workers that have put one in: bit i stands for worker i, i + 32, ..
+  struct Group {
+    std::uint32_t number;
+    std::uint32_t workers;
+  };
+
+  ActiveSet() = default;
+  ActiveSet(NodeId nodes, unsigned workers) {
+    for (unsigned i = 0; i < workers; ++i) parts_.emplace_back(nodes);
   }
 
-  [[gnu::always_inline]] void prefetch(NodeId node) const noexcept { __builtin_prefetch(nodes_.data() + node, 1); }
+  static std::size_t bytes_for(NodeId nodes, unsigned workers) noexcept { return workers * (padded(nodes) + padded(padded(nodes) / 64)); }
 
-  [[gnu::always_inline]] void prefetch_group(std::uint32_t group) const noexcept { __builtin_prefetch(nodes_.data() + std::size_t{64} * group, 1); }
+  Part& part(unsigned worker) noexcept { return parts_[worker]; }
 
-  /// Moves the numbers of the groups that hold an active node to `out`, ascending, and forgets the groups. One thread, after the barrier.
-  void take_groups(std::vector<std::uint32_t>& out) {
+  /// Moves the groups that hold an active node to `out`, ascending, and forgets the groups. One thread, after the barrier.
+  void take_groups(std::vector<Group>& out) {
     out.clear();
-    each_set_byte(upper_.data(), upper_.size(), [&](std::size_t upper) {
-      upper_[upper] = 0;
-      each_set_byte(groups_.data() + 64 * upper, 64, [&](std::size_t i) {
-        groups_[64 * upper + i] = 0;
-        out.push_back(static_cast<std::uint32_t>(64 * upper + i));
+    const std::size_t size = parts_.front().upper_.size();
+    for (std::size_t at = 0; at < size; at += 8) {
+      std::uint64_t upper = 0;
+      for (Part& part : parts_) upper |= take_word(part.upper_, at);
+      each_set_byte(upper, [&](std::size_t i) {
+        for (std::size_t group = 64 * (at + i); group < 64 * (at + i + 1); group += 8) take_groups_of_word(group, out);
       });
-    });
+    }
   }
 
   /// Forgets all, also where a step has been left half way. One thread.
   void clear() noexcept {
-    for (Region<std::uint8_t>* bytes : {&nodes_, &groups_, &upper_}) std::memset(bytes->data(), 0, bytes->size());
+    for (Part& part : parts_) {
+      for (Region<std::uint8_t>* bytes : {&part.nodes_, &part.groups_, &part.upper_}) std::memset(bytes->data(), 0, bytes->size());
+    }
   }
 
-  /// Calls f(node) for the active nodes of a group, ascending, and forgets them. One thread a group.
-  template <class F>
-  void take_nodes(std::uint32_t group, F&& f) {
-    std::uint8_t* const bytes = nodes_.data() + std::size_t{64} * group;
-    for (std::size_t word = 0; word < 64; word += 8) {
-      std::uint64_t set = 0;
-      std::memcpy(&set, bytes + word, 8);
-      if (set == 0) continue;
-      std::memset(bytes + word, 0, 8);
-      for (; set != 0; set &= set - 1) {  // a byte is 0 or 1: its lowest bit stands for it
-        f(static_cast<NodeId>(64 * std::size_t{group} + word + static_cast<std::size_t>(std::countr_zero(set)) / 8));
+  [[gnu::always_inline]] void prefetch(Group group) noexcept {
+    each_part(group, [&](const Part& part) { __builtin_prefetch(part.nodes_.data() + std::size_t{64} * group.number, 1); });
+  }
+  /// Writes the active nodes of a group, ascending, to `out`, where there is room for group_nodes, and forgets them; returns the end. One thread a group.
+  NodeId* take_nodes(Group group, NodeId* out) noexcept {
+    constexpr std::uint64_t all = 0x0101010101010101U;
+    for (NodeId first = group_nodes * group.number; first < group_nodes * (group.number + 1); first += 8) {
+      std::uint64_t word = 0;
+      each_part(group, [&](Part& part) { word |= take_word(part.nodes_, first); });
+      if (word == all) {
+        for (NodeId i = 0; i < 8; ++i) *out++ = first + i;
+      } else {
+        each_set_byte(word, [&](std::size_t i) { *out++ = first + static_cast<NodeId>(i); });
       }
     }
+    return out;
   }
 
  private:
   static std::size_t padded(std::size_t n) noexcept { return (n + 63) / 64 * 64; }
-  static std::uint8_t load(std::uint8_t& byte) noexcept { return std::atomic_ref(byte).load(std::memory_order_relaxed); }
-  static void store(std::uint8_t& byte, std::uint8_t value) noexcept { std::atomic_ref(byte).store(value, std::memory_order_relaxed); }
 
+  /// 8 bytes, which are 0 from now on. Read first: what is 0 need not be fetched for writing.
+  static std::uint64_t take_word(Region<std::uint8_t>& bytes, std::size_t at) noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, 8);
+    if (word != 0) std::memset(bytes.data() + at, 0, 8);
+    return word;
+  }
+  /// A byte is 0 or 1: its lowest bit stands for it.
   template <class F>
-  static void each_set_byte(const std::uint8_t* bytes, std::size_t count, F&& f) {
-    for (std::size_t word = 0; word < count; word += 8) {
-      std::uint64_t set = 0;
-      std::memcpy(&set, bytes + word, 8);
-      for (; set != 0; set &= set - 1) f(word + static_cast<std::size_t>(std::countr_zero(set)) / 8);
+  static void each_set_byte(std::uint64_t word, F&& f) {
+    for (; word != 0; word &= word - 1) f(static_cast<std::size_t>(std::countr_zero(word)) / 8);
+  }
+  static std::uint32_t bit_of(std::size_t worker) noexcept { return 1U << (worker % 32); }
+
+  void take_groups_of_word(std::size_t first, std::vector<Group>& out) {
+    std::array<std::uint32_t, 8> workers{};
+    std::uint64_t any = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const std::uint64_t word = take_word(parts_[i].groups_, first);
+      any |= word;
+      each_set_byte(word, [&](std::size_t byte) { workers[byte] |= bit_of(i); });
+    }
+    each_set_byte(any, [&](std::size_t byte) { out.push_back({static_cast<std::uint32_t>(first + byte), workers[byte]}); });
+  }
+  template <class F>
+  [[gnu::always_inline]] void each_part(Group group, F&& f) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if ((group.workers & bit_of(i)) != 0) f(parts_[i]);
     }
   }
 
-  Region<std::uint8_t> nodes_, groups_, upper_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace torus::detail

@@ -56,7 +56,7 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes spare, 
   } else {
     links_.emplace(in_channels, messages_);
   }
-  for (ActiveSet& set : active_) set = ActiveSet(topology_.nodes());
+  for (ActiveSet& set : active_) set = ActiveSet(topology_.nodes(), workers);
 }
 
 void Fabric::make(unsigned part, unsigned parts) {
@@ -75,12 +75,14 @@ void Fabric::begin_run() {
   stamp_ = 1;
   shown_.store(false, std::memory_order_relaxed);
   unique_ = placement_.initial_total() == placement_.wanted_total();
-  next_active_ = &active_[1];
   arrived_.begin_step(0);
   ones_ = false;
   budget_.refill();
   store_.clear();
-  for (Worker& w : workers_) w.begin_run();
+  for (Worker& w : workers_) {
+    w.begin_run();
+    w.next_active = &active_[1].part(w.index);
+  }
 }
 
 void Fabric::begin_step() {
@@ -88,10 +90,10 @@ void Fabric::begin_step() {
   ++stamp_;
   arrived_.begin_step(now_);
   bool ones = hops_only_;
-  next_active_ = &active_[(now_ + 1) & 1U];
   for (Worker& w : workers_) {
     w.arena = &w.arenas[now_ & 1U];
     w.arena->clear();
+    w.next_active = &active_[(now_ + 1) & 1U].part(w.index);
     if (std::exchange(w.copied, false)) unique_ = false;
     if (std::exchange(w.bundled, false)) ones = false;
   }
@@ -108,7 +110,7 @@ void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
     store_.adopt(*w.stock, rank, id, slot);
   }
   arrived_.clear(rank);
-  active_[0].insert(rank);
+  active_[0].part(w.index).insert(rank);
 }
 
 void Fabric::sweep() {

@@ -115,7 +115,7 @@ class Fabric final : public Network {
   }
   /// Makes a node run in the next step.
   void activate(Worker& w, NodeId rank) noexcept {
-    if (next_active_->insert(rank)) ++w.activated;
+    if (w.next_active->insert(rank)) ++w.activated;
   }
 
   // ---- what nodes call ----
@@ -239,7 +239,6 @@ class Fabric final : public Network {
   std::size_t longest_leg_ = 1;          // channels
   std::array<std::uint32_t, 4 * max_dimensions> hop_slots_;  // 4 a dimension: the channel slots of hops -1, 0, +1
   ActiveSet active_[2];                  // by parity of the step
-  ActiveSet* next_active_ = nullptr;     // of the next step
   Step now_ = 0;
   std::uint32_t stamp_ = 1;              // of the channels claimed in the present step: 1 + now_, kept because every hop asks
   std::atomic<bool> shown_ = false;      // a program has asked for its blocks' bytes, and may write them at any time from then on

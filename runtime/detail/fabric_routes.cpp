@@ -89,7 +89,7 @@ RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) const 
   if (shared_ && !ordered_ && legs.size() > 1 && crosses_twice(w.channels.last(path.hops))) return path;
   if (links_) links_->prefetch(std::size_t{path.destination} * slots_ + path.in_slot);
   arrived_.prefetch(path.destination);
-  next_active_->prefetch(path.destination);
+  w.next_active->prefetch(path.destination);
   path.legal = true;
   return path;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/block.hpp"
+#include "runtime/detail/active_set.hpp"
 #include "runtime/detail/block_store.hpp"
 #include "runtime/detail/channel_table.hpp"
 #include "runtime/detail/frame_pool.hpp"
@@ -109,6 +110,7 @@ struct alignas(128) Worker {
   NodeId failed_node = 0;                // the lowest node with a failure; meaningful if there is one
   const Message* const no_block = MessageArena::no_block();
   MessageArena* arena = nullptr;         // of the present step
+  ActiveSet::Part* next_active = nullptr;  // nodes that this worker makes run in the next step
   MessageArena arenas[2];                // of even and odd steps
   Inbox no_arrivals;
   std::array<Inbox, 4 * nodes_a_stage> inboxes;  // of that node and those that run after it, which are in four stages
@@ -120,7 +122,7 @@ struct alignas(128) Worker {
   CrossedChannels channels;              // that those cross
   std::vector<BlockStore::Copy> copies;  // still to be made
   FramePool frames;
-  std::vector<NodeId> nodes;             // of the groups that it is going to run
+  std::vector<NodeId> nodes;             // room for those of the groups that it is going to run
   alignas(64) std::atomic<std::uint64_t> cursor{0};  // next item of this worker's share; others steal here
   std::uint64_t share_end = 0;
 
