@@ -344,7 +344,7 @@ class BlockStore {
       if (--turn == 0) {
         turn = pitch;
         if (ahead > 0) {
-          __builtin_prefetch(next);
+          __builtin_prefetch(next, 0, 0);  // not to be kept in the further caches: it is read now and then not for long
           next += 64;
           --ahead;
         }
