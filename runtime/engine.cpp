@@ -354,15 +354,20 @@ class Engine::Impl {
     const auto inboxes = [all_inboxes = w.inboxes.data(), size = w.inboxes.size()](std::size_t turn) { return all_inboxes + turn * few % size; };
     const std::size_t turns = (nodes.size() + few - 1) / few;
     const bool far = fabric.far();
+    const bool ones = fabric.ones();
     const bool blocks_far = fabric.blocks_far();
-    const std::size_t stages = blocks_far ? 3 : 2;  // before the programs run
+    const bool lists = blocks_far && fabric.lists();
+    const std::size_t stages = lists ? 4 : blocks_far ? 3 : 2;  // before the programs run
     for (std::size_t turn = 0; turn < turns + stages; ++turn) {
       if (far && turn < turns) fabric.expect(part(turn), all);
       if (turn - 1 < turns) fabric.receive(part(turn - 1), all, inboxes(turn - 1), w);
-      if (blocks_far && turn - 2 < turns) fabric.expect_blocks(part(turn - 2), inboxes(turn - 2));
+      if (lists && turn - 2 < turns) fabric.expect_lists({inboxes(turn - 2), part(turn - 2).size()});
+      if (blocks_far && turn - (stages - 1) < turns) fabric.expect_blocks(part(turn - (stages - 1)), inboxes(turn - (stages - 1)));
       if (turn - stages < turns) {
-        detail::Inbox* inbox = inboxes(turn - stages);
-        for (const NodeId rank : part(turn - stages)) run_node(fabric, all[rank], *inbox++, w);
+        const std::span<const NodeId> ranks = part(turn - stages);
+        detail::Inbox* const first = inboxes(turn - stages);
+        for (std::size_t i = 0; i < ranks.size(); ++i) run_node(fabric, all[ranks[i]], first[i], w);
+        if (!ones) fabric.settle_all(ranks, {first, ranks.size()}, w);
       }
     }
     fabric.finish_sends(w);
@@ -374,13 +379,13 @@ class Engine::Impl {
     const NodeId rank = node.rank();
     fabric.open(rank, inbox, w);
     const Wait wait = NodeDoor::wait(node);
-    if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric.settle(w);
+    if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric.close(inbox, w);
     NodeDoor::arrivals(node) = Arrivals(inbox.room.data(), inbox.size);
     do {
       NodeDoor::wait(node) = Wait::none;
       NodeDoor::innermost(node).resume();
     } while (NodeDoor::wait(node) == Wait::call);
-    fabric.settle(w);
+    fabric.close(inbox, w);
     switch (NodeDoor::wait(node)) {
       case Wait::step: fabric.activate(w, rank); break;
       case Wait::ended: end_program(node, w); break;

@@ -2,6 +2,7 @@
 /// What stands behind the nodes: their blocks, channels, queues and messages on the way.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -90,6 +91,12 @@ class Fabric final : public Network {
   void expect(std::span<const NodeId> nodes, const Node* all) const noexcept;
   /// Fills the inboxes with what was sent to the nodes in the last step, by (in-channel, source), and fetches the messages and the programs.
   void receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, Worker& w);
+  /// Whether all messages of the last step have one block and one leg, and no block has a second copy.
+  bool ones() const noexcept { return ones_; }
+  /// Whether expect_lists() may be of use.
+  bool lists() const noexcept { return !ones_ && !one_block_; }
+  /// Fetches what says where the blocks are that messages of many have brought.
+  void expect_lists(std::span<const Inbox> inboxes) const noexcept;
   /// Fetches the blocks that have arrived.
   void expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept;
   /// The program of a node begins to look at its inbox.
@@ -107,6 +114,13 @@ class Fabric final : public Network {
   void settle(Worker& w) const {
     if (w.turn != w.turns_end || w.unsettled) adopt_all(w);
   }
+  /// The program has run. What has arrived and stays is adopted now, or by settle_all() when the programs of some more nodes have run: then what the
+  /// tables say of it is fetched for all of it at once.
+  void close(Inbox& inbox, Worker& w) const {
+    if (ones_) settle(w);
+    else if (!w.unsettled) inbox.size = 0;
+  }
+  void settle_all(std::span<const NodeId> nodes, std::span<const Inbox> inboxes, Worker& w) const;
   /// Posts the messages that nodes have sent and that still wait here. After the last node of a step at the latest.
   void finish_sends(Worker& w) {
     if (w.passing_end != w.passing.data()) post_passing(w);
@@ -154,7 +168,8 @@ class Fabric final : public Network {
   const Message** empty_shared_links(NodeId rank, const Message** room);
   std::span<const BlockId> all_blocks(Worker& w, NodeId rank) const;
   void adopt_all(Worker& w) const;
-  void adopt_bundle(Worker& w, const Message& m) const;
+  void adopt_all(Worker& w, NodeId rank, const Inbox& inbox) const;
+  void adopt_bundle(Worker& w, NodeId rank, const Message& m) const;
   void use_port(Worker& w) const noexcept {
     if (--w.ports_left < 0) [[unlikely]] w.suspect = true;
   }
@@ -186,6 +201,22 @@ class Fabric final : public Network {
   }
   Bytes bytes_of(BlockId id) const noexcept { return placement_.uniform() ? block_bytes_ : placement_.bytes(id); }
   Bytes payload_of(std::span<const BlockId> blocks) const noexcept;
+  /// Calls f(i, bucket) for each of some blocks. What the node's table has of them is fetched for many at a time: it lies all over the table.
+  template <class F>
+  [[gnu::always_inline]] void each_in_table(NodeId node, std::span<const BlockId> blocks, F&& f) const {
+    std::array<std::uint32_t, 32> buckets;
+    for (std::size_t from = 0; from < blocks.size(); from += buckets.size()) {
+      const std::span<const BlockId> some = blocks.subspan(from, std::min(blocks.size() - from, buckets.size()));
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        buckets[i] = placement_.bucket(some[i]);
+        store_.prefetch_bucket(node, buckets[i]);
+      }
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        if (buckets[i] != Placement::no_bucket) store_.prefetch_facts(node, buckets[i]);
+      }
+      for (std::size_t i = 0; i < some.size(); ++i) f(from + i, buckets[i]);
+    }
+  }
 
   std::uint32_t hop_slot(Dimension dimension, std::int32_t hops) const noexcept;
   std::uint32_t out_slot(Leg leg) const noexcept;

@@ -55,12 +55,21 @@ void Fabric::receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, W
   return room;
 }
 
+void Fabric::expect_lists(std::span<const Inbox> inboxes) const noexcept {
+  for (const Inbox& inbox : inboxes) {
+    for (const Message* m : inbox.messages()) {
+      const auto* const list = reinterpret_cast<const std::byte*>(MessageArena::slots(*m));
+      for (std::size_t at = 0; at < std::min(m->blocks().size(), far_ahead) * sizeof(Slot); at += 64) __builtin_prefetch(list + at);
+    }
+  }
+}
+
 void Fabric::expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) const noexcept {
   const bool streamed = store_.streams(block_bytes_);  // copies put off fetch what they read
   for (const NodeId rank : nodes) {
     const Inbox& inbox = *inboxes++;
-    for (std::size_t at = 0; at < inbox.size; ++at) {
-      const Message& m = *inbox.room[at];
+    for (const Message* const message : inbox.messages()) {
+      const Message& m = *message;
       if (m.blocks().empty()) continue;
       if (!streamed) {
         const Slot* const slots = MessageArena::slots(m);
@@ -73,29 +82,41 @@ void Fabric::expect_blocks(std::span<const NodeId> nodes, const Inbox* inboxes) 
 }
 
 [[gnu::noinline]] void Fabric::adopt_all(Worker& w) const {
-  const Inbox& inbox = *std::exchange(w.inbox, &w.no_arrivals);
+  adopt_all(w, w.rank(), *std::exchange(w.inbox, &w.no_arrivals));
   w.turn = w.turns_end;
   w.unsettled = false;
-  const Message* const* const end = inbox.room.data() + inbox.size;
-  for (const Message* const* at = inbox.room.data(); at != end; ++at) {
-    const Message& m = **at;
-    if (m.blocks().size() != 1) {
-      adopt_bundle(w, m);
+}
+
+void Fabric::adopt_all(Worker& w, NodeId rank, const Inbox& inbox) const {
+  for (const Message* m : inbox.messages()) {
+    if (m->blocks().size() != 1) {
+      adopt_bundle(w, rank, *m);
       continue;
     }
-    const Slot slot = MessageArena::only_slot(m);
+    const Slot slot = MessageArena::only_slot(*m);
     if (slot == 0) continue;  // it has been passed on
-    if (!store_.adopt_at(*w.stock, w.rank(), MessageArena::first_bucket(m), m.blocks()[0], slot)) ++w.duplicates;
+    if (!store_.adopt_at(*w.stock, rank, MessageArena::first_bucket(*m), m->blocks()[0], slot)) ++w.duplicates;
   }
 }
 
-[[gnu::noinline]] void Fabric::adopt_bundle(Worker& w, const Message& m) const {
-  const std::span<const BlockId> ids = m.blocks();
-  const Slot* const slots = MessageArena::slots(m);
-  for (std::size_t i = MessageArena::passed(m); i < ids.size(); ++i) {
-    const std::uint32_t bucket = i == 0 ? MessageArena::first_bucket(m) : placement_.bucket(ids[i]);
-    if (!store_.adopt_at(*w.stock, w.rank(), bucket, ids[i], slots[i])) ++w.duplicates;
+void Fabric::settle_all(std::span<const NodeId> nodes, std::span<const Inbox> inboxes, Worker& w) const {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const Message* m : inboxes[i].messages()) {
+      const std::span<const BlockId> ids = m->blocks();
+      if (ids.size() == 1) continue;
+      for (const BlockId id : ids.subspan(MessageArena::passed(*m))) store_.prefetch_bucket(nodes[i], placement_.bucket(id));
+    }
   }
+  for (std::size_t i = 0; i < nodes.size(); ++i) adopt_all(w, nodes[i], inboxes[i]);
+}
+
+[[gnu::noinline]] void Fabric::adopt_bundle(Worker& w, NodeId rank, const Message& m) const {
+  const std::size_t passed = MessageArena::passed(m);
+  const std::span<const BlockId> ids = m.blocks().subspan(passed);
+  const Slot* const slots = MessageArena::slots(m) + passed;
+  each_in_table(rank, ids, [&](std::size_t i, std::uint32_t bucket) {
+    if (!store_.adopt_at(*w.stock, rank, bucket, ids[i], slots[i])) ++w.duplicates;
+  });
 }
 
 /// The message that has just brought this block alone, if it is one of the first few and has not been passed on; takes it for passed on from now. Only

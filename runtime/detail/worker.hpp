@@ -28,6 +28,8 @@ namespace torus::detail {
 struct alignas(64) Inbox {
   std::vector<const Message*> room;  // and behind the last a message of no block
   std::size_t size = 0;
+
+  std::span<const Message* const> messages() const noexcept { return {room.data(), size}; }
 };
 
 /// A message whose channels are still to be claimed.
