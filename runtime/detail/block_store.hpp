@@ -202,8 +202,9 @@ class BlockStore {
     return bucket == Placement::no_bucket ? 0 : take_away_at(node, bucket, id);
   }
   /// The same where the block's bucket is known.
-  [[gnu::always_inline]] inline Slot take_away_at(NodeId node, std::uint32_t bucket, BlockId id) noexcept {
-    Slot* const link = link_at(node, bucket, id);
+  Slot take_away_at(NodeId node, std::uint32_t bucket, BlockId id) noexcept { return take_away_at(link_at(node, bucket, id)); }
+  /// The same where link_at() has been asked.
+  [[gnu::always_inline]] inline Slot take_away_at(Slot* link) noexcept {
     const Slot slot = *link;
     if (slot != 0) *link = after(slot);
     return slot;
@@ -212,13 +213,6 @@ class BlockStore {
   void release(Stock& stock, NodeId node, BlockId id) {
     if (const Slot slot = take_away(node, id); slot != 0) give_back(stock, slot);
   }
-  /// The same for a block that link_at() has found.
-  [[gnu::always_inline]] inline void release_at(Stock& stock, Slot* link) {
-    const Slot slot = *link;
-    *link = after(slot);
-    give_back(stock, slot);
-  }
-
   /// What f of each_held() is going to look at.
   enum class Looks : bool { at_names, at_bytes };
   /// Calls f(id, slot) for all that a node holds, in the order of its table. Names and first bytes are fetched some blocks before f looks at them: they lie

@@ -211,15 +211,19 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   ChannelEntry& channel = w.out_channels[out];
   if (!ChannelTable::claim_own(channel, stamp_, block_bytes_)) return false;
   place = 0;
-  const NodeId destination = channel.to;
-  const std::size_t in_channel = std::size_t{destination} * slots_ + out;
-  links_->prefetch(in_channel);
-  store_.prefetch(from);
-  *w.passing_end++ = {&brought, leg, links_->queue(in_channel), out, destination, from};
+  put_off(w, leg, static_cast<BlockId>(MessageArena::only_block(brought)), MessageArena::first_bucket(brought), out, channel.to, from);
   return true;
 }
 
-/// Copies, writes and posts what pass_on() has noted down. Each copy goes to the slot that the copy before it has left, which is in the cache.
+/// Notes a block down that post_passing() is to copy and to post.
+[[gnu::always_inline]] inline void Fabric::put_off(Worker& w, std::uint64_t leg, BlockId id, std::uint32_t bucket, std::uint32_t out, NodeId destination, Slot from) {
+  const std::size_t in_channel = std::size_t{destination} * slots_ + out;
+  links_->prefetch(in_channel);
+  store_.prefetch(from);
+  *w.passing_end++ = {leg, links_->queue(in_channel), id, bucket, w.rank(), out, destination, from};
+}
+
+/// Copies, writes and posts what has been noted down. Each copy goes to the slot that the copy before it has left, which is in the cache.
 [[gnu::noinline]] void Fabric::post_passing(Worker& w) {
   const Bytes bytes = block_bytes_;
   const Step now = now_;
@@ -229,15 +233,13 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   Slot spare = store_.take(*w.stock);
   std::uint64_t digest = 0;
   for (const Passing* p = w.passing.data(); p != end; ++p) {
-    const auto id = static_cast<BlockId>(MessageArena::only_block(*p->brought));
-    const std::uint64_t step_and_source = MessageArena::step_and_source(now, p->brought->destination());
-    const std::uint32_t bucket = MessageArena::first_bucket(*p->brought);
+    const std::uint64_t step_and_source = MessageArena::step_and_source(now, p->source);
     store_.copy(spare, p->from, bytes);
-    Message& m = *arena.allocate_one(step_and_source, p->destination, bytes, id, p->leg);
-    MessageArena::first_bucket(m) = bucket;
+    Message& m = *arena.allocate_one(step_and_source, p->destination, bytes, p->id, p->leg);
+    MessageArena::first_bucket(m) = p->bucket;
     MessageArena::only_slot(m) = std::exchange(spare, p->from);
-    digest += MessageArena::digest_one(step_and_source, bytes, id, p->leg);
-    if (links_->push(p->queue, m)) [[likely]] announce(w, p->destination, static_cast<std::uint32_t>(p->out));
+    digest += MessageArena::digest_one(step_and_source, bytes, p->id, p->leg);
+    if (links_->push(p->queue, m)) [[likely]] announce(w, p->destination, p->out);
     else w.suspect = true;
   }
   store_.give_back(*w.stock, spare);
@@ -263,15 +265,15 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   if (out == no_slot || from == 0) return refuse_one(w, leg_word, id);
   ChannelEntry& channel = w.out_channels[out];
   if (!ChannelTable::claim_own(channel, stamp_, block_bytes_)) return refuse_one(w, leg_word, id);
-  Slot to = 0;
   if (release) {
     make_copies(w);
-    to = store_.copy_to_new(*w.stock, from, block_bytes_);
-    store_.release_at(*w.stock, link);
-  } else {
-    to = copy_kept(w, from, block_bytes_);
-    w.copied = true;
+    store_.take_away_at(link);
+    put_off(w, leg_word, id, bucket, out, channel.to, from);
+    if (w.passing_full()) post_passing(w);
+    return;
   }
+  const Slot to = copy_kept(w, from, block_bytes_);
+  w.copied = true;
   Message& m = *w.arena->allocate_one(w.step_and_source, channel.to, block_bytes_, id, leg_word);
   MessageArena::first_bucket(m) = bucket;
   MessageArena::only_slot(m) = to;

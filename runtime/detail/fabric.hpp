@@ -178,6 +178,7 @@ class Fabric final : public Network {
 
   void send_one(Worker& w, Leg leg, BlockId id, bool release);
   bool pass_on(Worker& w, const Message& brought, std::uint64_t leg, std::uint32_t out);
+  void put_off(Worker& w, std::uint64_t leg, BlockId id, std::uint32_t bucket, std::uint32_t out, NodeId destination, Slot from);
   void post_passing(Worker& w);
   void refuse_one(Worker& w, std::uint64_t leg, BlockId id);
   void send_kept(Worker& w, NodeId source, RouteView route, BlockId id, std::span<const Word> header);

@@ -67,12 +67,14 @@ class CrossedChannels {
   ChannelEntry** limit_ = nullptr;
 };
 
-/// A block on its way from the message that brought it, with a channel claimed for it.
+/// A block that leaves the node that had it, with a channel claimed for it.
 struct Passing {
-  const Message* brought;
   std::uint64_t leg;
   ExclusiveLinks::Queue* queue;  // the channel's
-  std::size_t out;               // the channel's slot
+  BlockId id;
+  std::uint32_t bucket;
+  NodeId source;
+  std::uint32_t out;             // the channel's slot
   NodeId destination;
   Slot from;
 };
