@@ -70,7 +70,7 @@ class ThreadsExecutor final : public Executor {
     call();
     task(0);
     if (everyone) wait_until(left_, [this](std::uint32_t left) { return left == threads_.size(); });
-    const std::uint32_t entered = gate_.exchange(0, std::memory_order_relaxed) & ~open;
+    const std::uint32_t entered = gate_.fetch_and(~open, std::memory_order_relaxed) & ~open;
     wait_until(left_, [entered](std::uint32_t left) { return left == entered; });
   }
 
@@ -105,8 +105,9 @@ class ThreadsExecutor final : public Executor {
       seen = called_;
       if (task_ == nullptr) return;
       (*task_)(worker);
-      left_.fetch_add(1, std::memory_order_release);
-      left_.notify_one();
+      // Who leaves last sees that all who have come in have left: the acquire pairs with their releases.
+      const std::uint32_t left = left_.fetch_add(1, std::memory_order_acq_rel) + 1;
+      if (left == (gate_.load(std::memory_order_relaxed) & ~open)) left_.notify_one();
     }
   }
 
