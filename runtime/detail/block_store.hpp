@@ -213,6 +213,7 @@ class BlockStore {
   void release(Stock& stock, NodeId node, BlockId id) {
     if (const Slot slot = take_away(node, id); slot != 0) give_back(stock, slot);
   }
+
   /// What f of each_held() is going to look at.
   enum class Looks : bool { at_names, at_bytes };
   /// Calls f(id, slot) for all that a node holds, in the order of its table. Names and first bytes are fetched some blocks before f looks at them: they lie
