@@ -3,13 +3,13 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
 #include "runtime/detail/region.hpp"
+#include "runtime/detail/set_bytes.hpp"
 #include "runtime/topology.hpp"
 
 namespace torus::detail {
@@ -83,7 +83,8 @@ class ActiveSet {
   /// Writes the active nodes of a group, ascending, to `out`, where there is room for group_nodes, and forgets them; returns the end. One thread a group.
   NodeId* take_nodes(Group group, NodeId* out) noexcept {
     constexpr std::uint64_t all = 0x0101010101010101U;
-    for (NodeId first = group_nodes * group.number; first < group_nodes * (group.number + 1); first += 8) {
+    for (NodeId at = 0; at < group_nodes; at += 8) {
+      const NodeId first = group_nodes * group.number + at;
       std::uint64_t word = 0;
       each_part(group, [&](Part& part) { word |= take_word(part.nodes_, first); });
       if (word == all) {
@@ -104,11 +105,6 @@ class ActiveSet {
     std::memcpy(&word, bytes.data() + at, 8);
     if (word != 0) std::memset(bytes.data() + at, 0, 8);
     return word;
-  }
-  /// A byte is 0 or 1: its lowest bit stands for it.
-  template <class F>
-  static void each_set_byte(std::uint64_t word, F&& f) {
-    for (; word != 0; word &= word - 1) f(static_cast<std::size_t>(std::countr_zero(word)) / 8);
   }
   static std::uint32_t bit_of(std::size_t worker) noexcept { return 1U << (worker % 32); }
 

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "runtime/detail/region.hpp"
+#include "runtime/detail/set_bytes.hpp"
 #include "runtime/topology.hpp"
 
 namespace torus::detail {
@@ -43,7 +43,7 @@ class ArrivalFlags {
   /// Calls f(channel) for the flags of a node, ascending.
   template <class F>
   void each(NodeId node, F&& f) const {
-    for (std::size_t at = 0; at < pitch_; at += 8) each_of(word(node, at), at, f);
+    for (std::size_t at = 0; at < pitch_; at += 8) each_set_byte(word(node, at), [&](std::size_t i) { f(at + i); });
   }
   /// The same, and lowers them.
   template <class F>
@@ -51,7 +51,7 @@ class ArrivalFlags {
     for (std::size_t at = 0; at < pitch_; at += 8) {
       const std::uint64_t set = word(node, at);
       std::memset(seen_ + node * pitch_ + at, 0, 8);
-      each_of(set, at, f);
+      each_set_byte(set, [&](std::size_t i) { f(at + i); });
     }
   }
   /// Forgets what was raised in any step.
@@ -61,10 +61,6 @@ class ArrivalFlags {
 
  private:
   static std::size_t pitch_for(std::size_t channels) noexcept { return std::max<std::size_t>(8, (channels + 7) / 8 * 8); }
-  template <class F>
-  static void each_of(std::uint64_t set, std::size_t at, F&& f) {
-    for (; set != 0; set &= set - 1) f(at + (static_cast<unsigned>(std::countr_zero(set)) >> 3U));  // a byte is 0 or 1: its lowest bit stands for it
-  }
   std::uint64_t all(NodeId node) const noexcept {
     std::uint64_t set = word(node, 0);
     for (std::size_t at = 8; at < pitch_; at += 8) set |= word(node, at);

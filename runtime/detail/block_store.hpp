@@ -199,11 +199,9 @@ class BlockStore {
   /// Takes a held block away from a node and gives its slot to the caller; 0 if it is not held.
   Slot take_away(NodeId node, BlockId id) noexcept {
     const std::uint32_t bucket = placement_->bucket(id);
-    return bucket == Placement::no_bucket ? 0 : take_away_at(node, bucket, id);
+    return bucket == Placement::no_bucket ? 0 : take_away_at(link_at(node, bucket, id));
   }
-  /// The same where the block's bucket is known.
-  Slot take_away_at(NodeId node, std::uint32_t bucket, BlockId id) noexcept { return take_away_at(link_at(node, bucket, id)); }
-  /// The same where link_at() has been asked.
+  /// The same for a block that link_at() has been asked for.
   [[gnu::always_inline]] inline Slot take_away_at(Slot* link) noexcept {
     const Slot slot = *link;
     if (slot != 0) *link = after(slot);
@@ -280,10 +278,6 @@ class BlockStore {
   /// To the second cache.
   [[gnu::always_inline]] void prefetch_far(Slot slot) const noexcept { __builtin_prefetch(at(slot), 1, 2); }
   [[gnu::always_inline]] void prefetch_bucket(NodeId node, std::uint32_t bucket) const noexcept { __builtin_prefetch(table_.data() + (std::size_t{node} * buckets_ + bucket), 1); }
-  /// What is known of the first block of a bucket. The bucket is looked at.
-  [[gnu::always_inline]] void prefetch_facts(NodeId node, std::uint32_t bucket) const noexcept {
-    if (chained_) __builtin_prefetch(facts_.data() + table_[std::size_t{node} * buckets_ + bucket], 1);
-  }
 
  private:
   /// Slots in order, given to a worker before those of others: so it finds in its cache, and its part of the memory, what it used in the last run.

@@ -2,7 +2,6 @@
 /// What stands behind the nodes: their blocks, channels, queues and messages on the way.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -202,22 +201,6 @@ class Fabric final : public Network {
   }
   Bytes bytes_of(BlockId id) const noexcept { return placement_.uniform() ? block_bytes_ : placement_.bytes(id); }
   Bytes payload_of(std::span<const BlockId> blocks) const noexcept;
-  /// Calls f(i, bucket) for each of some blocks. What the node's table has of them is fetched for many at a time: it lies all over the table.
-  template <class F>
-  [[gnu::always_inline]] void each_in_table(NodeId node, std::span<const BlockId> blocks, F&& f) const {
-    std::array<std::uint32_t, 32> buckets;
-    for (std::size_t from = 0; from < blocks.size(); from += buckets.size()) {
-      const std::span<const BlockId> some = blocks.subspan(from, std::min(blocks.size() - from, buckets.size()));
-      for (std::size_t i = 0; i < some.size(); ++i) {
-        buckets[i] = placement_.bucket(some[i]);
-        store_.prefetch_bucket(node, buckets[i]);
-      }
-      for (std::size_t i = 0; i < some.size(); ++i) {
-        if (buckets[i] != Placement::no_bucket) store_.prefetch_facts(node, buckets[i]);
-      }
-      for (std::size_t i = 0; i < some.size(); ++i) f(from + i, buckets[i]);
-    }
-  }
 
   std::uint32_t hop_slot(Dimension dimension, std::int32_t hops) const noexcept;
   std::uint32_t out_slot(Leg leg) const noexcept;

@@ -114,9 +114,9 @@ void Fabric::settle_all(std::span<const NodeId> nodes, std::span<const Inbox> in
   const std::size_t passed = MessageArena::passed(m);
   const std::span<const BlockId> ids = m.blocks().subspan(passed);
   const Slot* const slots = MessageArena::slots(m) + passed;
-  each_in_table(rank, ids, [&](std::size_t i, std::uint32_t bucket) {
-    if (!store_.adopt_at(*w.stock, rank, bucket, ids[i], slots[i])) ++w.duplicates;
-  });
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!store_.adopt(*w.stock, rank, ids[i], slots[i])) ++w.duplicates;
+  }
 }
 
 /// The message that has just brought this block alone, if it is one of the first few and has not been passed on; takes it for passed on from now. Only

@@ -181,16 +181,13 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
 /// Writes to the message where the sender holds the blocks, and takes them away from it if it releases them; false, with a violation, if it does not
 /// hold one of them.
 bool Fabric::find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release) {
-  bool all = true;
-  each_in_table(source, blocks, [&](std::size_t i, std::uint32_t bucket) {
-    if (!all) return;
-    if (bucket == Placement::no_bucket) slots[i] = 0;
-    else slots[i] = release ? store_.take_away_at(source, bucket, blocks[i]) : store_.find_at(source, bucket, blocks[i]);
-    if (slots[i] != 0) return;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    slots[i] = release ? store_.take_away(source, blocks[i]) : store_.find(source, blocks[i]);
+    if (slots[i] != 0) continue;
     not_held(w, blocks[i]);
-    all = false;
-  });
-  return all;
+    return false;
+  }
+  return true;
 }
 
 /// Copies blocks to new slots, the receiver's; frees those they were in if they are released. `to` may be `from`.
