@@ -47,7 +47,7 @@ class ArrivalFlags {
   }
   /// The same, and lowers them.
   template <class F>
-  void take(NodeId node, F&& f) {
+  [[gnu::always_inline]] void take(NodeId node, F&& f) {
     for (std::size_t at = 0; at < pitch_; at += 8) {
       const std::uint64_t set = word(node, at);
       std::memset(seen_ + node * pitch_ + at, 0, 8);
