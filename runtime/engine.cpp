@@ -58,7 +58,8 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
   const Bytes block_slots = blocks + detail::BlockStore::spare_slots(blocks, longest, workers);
   estimate.payload = times(block_slots, detail::BlockStore::stride_for(longest));
   estimate.blocks = times(block_slots, detail::BlockStore::slot_overhead(placement)) + times(nodes * detail::BlockStore::bucket_overhead, placement.buckets());
-  estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * (link + sizeof(detail::ChannelEntry)) + detail::ArrivalFlags::bytes_each(slots)) +
+  estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * link + detail::ArrivalFlags::bytes_each(slots)) +
+                   detail::ChannelTable::entries_for(machine) * sizeof(detail::ChannelEntry) +
                    2 * ActiveSet::bytes_for(topology.nodes(), workers);
   estimate.flight = 2 * (nodes * 64 + placement.initial_total() * 8);
   estimate.programs = std::min(program_bytes, out_of_reach);

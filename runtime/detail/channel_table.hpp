@@ -2,6 +2,7 @@
 /// One entry a channel: who claimed it in this step, and what it has carried so far.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -40,8 +41,9 @@ inline constexpr NodeId no_node = 0xffffffff;
 inline constexpr std::uint32_t no_channel = 0xffffffff;
 
 /// Under packet switching a node claims only its own channels: the entries of a node lie together and need no atomic operation. Long routes run
-/// along lines: there the entries of a line and direction lie together, so that a route walks through memory in order. Routes of other nodes cross too,
-/// on other workers: see bid().
+/// along lines: there the entries of a line and direction lie together, so that a route walks through memory in order. Lines of many nodes are an odd
+/// number of cache lines apart: at a power of 2 those of neighbouring lines would fall into a few sets of the cache and push each other out. Routes of
+/// other nodes cross too, on other workers: see bid().
 class ChannelTable {
  public:
   ChannelTable() = default;
@@ -50,17 +52,38 @@ class ChannelTable {
         by_node_{machine.switching == Switching::packet},
         slots_{static_cast<std::uint32_t>(machine.topology.channel_slots())},
         nodes_{machine.topology.nodes()},
-        entries_(std::size_t{machine.topology.nodes()} * slots_) {
+        entries_(entries_for(machine)) {
     const Topology& topology = machine.topology;
+    std::size_t first = 0;
     for (Dimension d = 0; d < topology.dimensions(); ++d) {
-      const std::int32_t n = topology.extent(d);
-      const auto extent = static_cast<std::uint32_t>(n);
+      const auto n = static_cast<std::uint32_t>(topology.extent(d));
       const auto stride = static_cast<NodeId>(topology.stride(d));
-      const auto slot = static_cast<std::uint32_t>(topology.first_slot(d));
-      axes_.push_back({Divisor(stride), Divisor(stride * extent), extent, topology.wiring(d) == Wiring::ring && n > 1 ? extent : extent - 1, slot,
-                       topology.wiring(d), by_node_ ? std::size_t{stride} * slots_ : 1, {index(0, slot), index(0, slot + 1)}});
+      const Wiring wiring = topology.wiring(d);
+      Axis axis{Divisor(stride), Divisor(stride * n), n, wiring == Wiring::ring && n > 1 ? n : n - 1, static_cast<std::uint32_t>(topology.first_slot(d)),
+                slots_of(topology, d), wiring, {}};
+      if (by_node_) {
+        const std::size_t pitch = std::size_t{stride} * slots_;
+        axis.entries = {axis.first_slot, 1, pitch * n, slots_, pitch};
+      } else {
+        const std::size_t line = line_pitch(topology, d);
+        axis.entries = {first, line * (nodes_ / n), line * stride, line, 1};
+        first += axis.entries.slot * axis.slots;
+      }
+      axes_.push_back(axis);
     }
   }
+
+  /// With the gaps between lines.
+  static std::size_t entries_for(const Machine& machine) noexcept {
+    const Topology& topology = machine.topology;
+    if (machine.switching == Switching::packet) return std::size_t{topology.nodes()} * static_cast<std::size_t>(topology.channel_slots());
+    std::size_t entries = 0;
+    for (Dimension d = 0; d < topology.dimensions(); ++d) {
+      entries += slots_of(topology, d) * line_pitch(topology, d) * (topology.nodes() / static_cast<std::size_t>(topology.extent(d)));
+    }
+    return entries;
+  }
+  std::size_t entries() const noexcept { return entries_.size(); }
 
   /// Fills in the other ends of part `part` of `parts` of the channels, for packet switching; loads are 0 as the kernel gave them.
   void make(unsigned part, unsigned parts) {
@@ -95,18 +118,25 @@ class ChannelTable {
   /// that they are in the cache of who claims them.
   template <class F>
   void each_of_part(unsigned part, unsigned parts, F&& f) noexcept {
-    const auto each = [&](ChannelEntry* run, std::uint64_t n) {
-      for (std::uint64_t i = n * part / parts; i < n * (part + 1) / parts; ++i) f(run[i]);
+    // `count` channels in lines of n
+    const auto each = [&](ChannelEntry* first, std::uint64_t count, std::uint64_t n, std::size_t pitch) {
+      std::uint64_t i = count * part / parts;
+      const std::uint64_t end = count * (part + 1) / parts;
+      for (std::uint64_t x = i % n; i < end; x = 0) {
+        ChannelEntry* const line = first + i / n * pitch;
+        for (; x < n && i < end; ++x, ++i) f(line[x]);
+      }
     };
-    if (by_node_) return each(entries_.data(), entries_.size());
-    for (std::uint32_t slot = 0, d = 0; slot < slots_; ++slot) {
-      while (d + 1 < axes_.size() && slot >= axes_[d + 1].first_slot) ++d;
-      ChannelEntry* const first = entries_.data() + std::size_t{slot} * nodes_;
-      const std::uint32_t n = axes_[d].extent;
+    if (by_node_) return each(entries_.data(), entries_.size(), std::max<std::uint64_t>(1, entries_.size()), 0);
+    for (const Axis& axis : axes_) {
       // Lines of the outermost dimension span all parts of the nodes.
-      const bool outermost = axes_[d].block.value() == nodes_ && axes_[d].wiring != Wiring::complete;
-      const std::uint32_t run = outermost ? n : nodes_;
-      for (std::uint32_t at = 0; at < nodes_; at += run) each(first + at, run);
+      const bool outermost = axis.block.value() == nodes_ && axis.wiring != Wiring::complete;
+      const std::uint32_t n = axis.extent;
+      for (std::uint32_t slot = 0; slot < axis.slots; ++slot) {
+        ChannelEntry* const first = entries_.data() + axis.entries.first + slot * axis.entries.slot;
+        if (!outermost) each(first, nodes_, n, axis.entries.line);
+        else for (std::uint32_t line = 0; line < nodes_ / n; ++line) each(first + line * axis.entries.line, n, n, n);
+      }
     }
   }
 
@@ -140,24 +170,24 @@ class ChannelTable {
     // The ranks of `stride` lines that lie side by side are a block.
     const NodeId stride = axis.stride.value();
     const std::uint32_t n = axis.extent;
-    const NodeId block = axis.block.divide(from) * axis.block.value();
-    const std::uint32_t x = axis.stride.divide(from - block);
+    const std::uint32_t block = axis.block.divide(from);
+    const NodeId in_block = from - block * axis.block.value();
+    const std::uint32_t x = axis.stride.divide(in_block);
     std::uint32_t end = x + hops;
     if (end >= n) {
       if (axis.wiring == Wiring::line) return {no_node, 0};
       end += back ? n : 0 - n;
     }
     const NodeId to = from + (end - x) * stride;
+    // The channel of the node of the line with coordinate 0, and the distance in memory between those of neighbours.
+    ChannelEntry* first = entries_.data() + axis.entries.first + block * axis.entries.block + (in_block - x * stride) * axis.entries.line;
+    const auto pitch = static_cast<std::ptrdiff_t>(axis.entries.neighbour);
     if (axis.wiring == Wiring::complete) {
       if (back) return {no_node, 0};
-      const std::uint32_t slot = axis.first_slot + length - 1;
-      f(entries_[index(from, slot)]);
-      return {to, slot};
+      f(first[static_cast<std::ptrdiff_t>((length - 1) * axis.entries.slot) + pitch * static_cast<std::ptrdiff_t>(x)]);
+      return {to, axis.first_slot + length - 1};
     }
-    // The channel of the node of the line with coordinate 0, and the distance in memory between those of neighbours.
-    const std::uint32_t lane = from - block - x * stride;
-    ChannelEntry* const first = entries_.data() + axis.first[back] + (by_node_ ? std::size_t{block + lane} * slots_ : block + lane * n);
-    const auto pitch = static_cast<std::ptrdiff_t>(axis.pitch);
+    if (back) first += axis.entries.slot;
     ChannelEntry* const last = first + pitch * static_cast<std::ptrdiff_t>(n - 1);
     ChannelEntry* entry = first + pitch * static_cast<std::ptrdiff_t>(x);
     if (back) {
@@ -207,19 +237,30 @@ class ChannelTable {
   }
 
  private:
+  /// Where the channels of a dimension are: the first of all, and distances between those of neighbours and of corresponding nodes of other slots,
+  /// blocks and lines of a block.
+  struct Layout {
+    std::size_t first, slot, block, line, neighbour;
+  };
   struct Axis {
     Divisor stride;
     Divisor block;            // stride * extent
     std::uint32_t extent;
     std::uint32_t most_hops;  // of a leg
     std::uint32_t first_slot;
+    std::uint32_t slots;
     Wiring wiring;
-    std::size_t pitch;        // in memory, between the channels of neighbours, where it is one dimension's
-    std::size_t first[2];     // index of node 0's channels, + and -
+    Layout entries;
   };
 
-  std::size_t index(NodeId node, std::uint32_t slot) const noexcept {
-    return by_node_ ? std::size_t{node} * slots_ + slot : std::size_t{slot} * nodes_ + node;
+  static std::uint32_t slots_of(const Topology& topology, Dimension d) noexcept {
+    const bool last = d + 1 == topology.dimensions();
+    return static_cast<std::uint32_t>((last ? topology.channel_slots() : topology.first_slot(d + 1)) - topology.first_slot(d));
+  }
+  /// From line to line. A line of 32 k nodes is followed by a cache line that nobody uses.
+  static std::size_t line_pitch(const Topology& topology, Dimension d) noexcept {
+    const auto n = static_cast<std::size_t>(topology.extent(d));
+    return n % 32 == 0 && topology.wiring(d) != Wiring::complete ? n + 64 / sizeof(ChannelEntry) : n;
   }
 
   const Topology* topology_ = nullptr;

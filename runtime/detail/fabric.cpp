@@ -51,8 +51,8 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes spare, 
   far_ = in_channels * ExclusiveLinks::bytes_each() > links_kept_near;
   if (shared_) {
     shared_links_ = SharedLinks(in_channels);
-    shared_bytes_.resize(in_channels);
-    shared_messages_.resize(in_channels);
+    shared_bytes_.resize(channels_.entries());
+    shared_messages_.resize(channels_.entries());
   } else {
     links_.emplace(in_channels, messages_);
   }

@@ -17,7 +17,7 @@ using namespace torus::detail;
 
 namespace {
 
-const std::vector<std::string> shapes = {"1", "2", "7", "4x5", "1x6", "6x1", "3x1x4", "4mx3x2", "3x4cx2", "5c", "2^6", "mesh:3x5"};
+const std::vector<std::string> shapes = {"1", "2", "7", "4x5", "1x6", "6x1", "3x1x4", "4mx3x2", "3x4cx2", "5c", "2^6", "mesh:3x5", "32x3", "2x64m"};
 
 /// Calls f(table, topology) for each shape, with packet and with long-distance switching.
 template <class F>
