@@ -36,6 +36,10 @@ constexpr std::size_t most_named_waiters = 8;
 /// Groups of nodes that a worker takes on at a time, at most.
 constexpr std::uint64_t groups_at_once = 16;
 
+/// Nodes that send blocks of so many bytes are taken on fewer at a time: with 16 parts of a step for each worker, the last one to end copied for so long
+/// after the others that a few per cent were lost.
+constexpr Bytes long_block = 16384;
+
 /// What no host has: products stop there, so that sums of a few of them do not overflow either.
 constexpr Bytes out_of_reach = Bytes{1} << 60U;
 
@@ -282,7 +286,8 @@ class Engine::Impl {
       fabric_->store().fence();
       return;
     }
-    const std::uint64_t batch = std::clamp<std::uint64_t>(items / (workers.size() * 16), 1, most);
+    const std::uint64_t parts_each = by_node && placement_.longest() >= long_block ? 64 : 16;
+    const std::uint64_t batch = std::clamp<std::uint64_t>(items / (workers.size() * parts_each), 1, most);
     for (std::size_t i = 0; i < workers.size(); ++i) {
       workers[i].cursor.store(items * i / workers.size(), std::memory_order_relaxed);
       workers[i].share_end = items * (i + 1) / workers.size();
