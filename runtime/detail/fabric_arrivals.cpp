@@ -100,14 +100,18 @@ void Fabric::adopt_all(Worker& w, NodeId rank, const Inbox& inbox) const {
 }
 
 void Fabric::settle_all(std::span<const NodeId> nodes, std::span<const Inbox> inboxes, Worker& w) const {
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (const Message* m : inboxes[i].messages()) {
-      const std::span<const BlockId> ids = m->blocks();
-      if (ids.size() == 1) continue;
-      for (const BlockId id : ids.subspan(MessageArena::passed(*m))) store_.prefetch_bucket(nodes[i], placement_.bucket(id));
+  if (lists()) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      for (const Message* m : inboxes[i].messages()) {
+        const std::span<const BlockId> ids = m->blocks();
+        if (ids.size() == 1) continue;
+        for (const BlockId id : ids.subspan(MessageArena::passed(*m))) store_.prefetch_bucket(nodes[i], placement_.bucket(id));
+      }
     }
   }
-  for (std::size_t i = 0; i < nodes.size(); ++i) adopt_all(w, nodes[i], inboxes[i]);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (inboxes[i].size > 0) adopt_all(w, nodes[i], inboxes[i]);
+  }
 }
 
 [[gnu::noinline]] void Fabric::adopt_bundle(Worker& w, NodeId rank, const Message& m) const {
