@@ -36,8 +36,8 @@ constexpr std::size_t most_named_waiters = 8;
 /// Groups of nodes that a worker takes on at a time, at most.
 constexpr std::uint64_t groups_at_once = 16;
 
-/// Nodes that send blocks of so many bytes are taken on fewer at a time: with 16 parts of a step for each worker, the last one to end copied for so long
-/// after the others that a few per cent were lost.
+/// Nodes that send blocks of so many bytes are taken on fewer at a time: with 16 parts of a step for each worker, the last one to end copied alone for
+/// two per cent of the time.
 constexpr Bytes long_block = 16384;
 
 /// What no host has: products stop there, so that sums of a few of them do not overflow either.
