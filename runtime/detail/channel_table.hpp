@@ -2,7 +2,6 @@
 /// One entry a channel: who claimed it in this step, and what it has carried so far.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -66,7 +65,7 @@ class ChannelTable {
         axis.entries = {axis.first_slot, 1, pitch * n, slots_, pitch};
       } else {
         const std::size_t line = line_pitch(topology, d);
-        axis.entries = {first, line * (nodes_ / n), line * stride, line, 1};
+        axis.entries = {first, slot_pitch(topology, d), line * stride, line, 1};
         first += axis.entries.slot * axis.slots;
       }
       axes_.push_back(axis);
@@ -78,9 +77,7 @@ class ChannelTable {
     const Topology& topology = machine.topology;
     if (machine.switching == Switching::packet) return std::size_t{topology.nodes()} * static_cast<std::size_t>(topology.channel_slots());
     std::size_t entries = 0;
-    for (Dimension d = 0; d < topology.dimensions(); ++d) {
-      entries += slots_of(topology, d) * line_pitch(topology, d) * (topology.nodes() / static_cast<std::size_t>(topology.extent(d)));
-    }
+    for (Dimension d = 0; d < topology.dimensions(); ++d) entries += slots_of(topology, d) * slot_pitch(topology, d);
     return entries;
   }
   std::size_t entries() const noexcept { return entries_.size(); }
@@ -120,14 +117,13 @@ class ChannelTable {
   void each_of_part(unsigned part, unsigned parts, F&& f) noexcept {
     // `count` channels in lines of n
     const auto each = [&](ChannelEntry* first, std::uint64_t count, std::uint64_t n, std::size_t pitch) {
-      std::uint64_t i = count * part / parts;
       const std::uint64_t end = count * (part + 1) / parts;
-      for (std::uint64_t x = i % n; i < end; x = 0) {
+      for (std::uint64_t i = count * part / parts; i < end;) {
         ChannelEntry* const line = first + i / n * pitch;
-        for (; x < n && i < end; ++x, ++i) f(line[x]);
+        for (std::uint64_t x = i % n; x < n && i < end; ++x, ++i) f(line[x]);
       }
     };
-    if (by_node_) return each(entries_.data(), entries_.size(), std::max<std::uint64_t>(1, entries_.size()), 0);
+    if (by_node_) return each(entries_.data(), entries_.size(), entries_.size(), 0);
     for (const Axis& axis : axes_) {
       // Lines of the outermost dimension span all parts of the nodes.
       const bool outermost = axis.block.value() == nodes_ && axis.wiring != Wiring::complete;
@@ -261,6 +257,10 @@ class ChannelTable {
   static std::size_t line_pitch(const Topology& topology, Dimension d) noexcept {
     const auto n = static_cast<std::size_t>(topology.extent(d));
     return n % 32 == 0 && topology.wiring(d) != Wiring::complete ? n + 64 / sizeof(ChannelEntry) : n;
+  }
+  /// From slot to slot: all lines of the dimension.
+  static std::size_t slot_pitch(const Topology& topology, Dimension d) noexcept {
+    return line_pitch(topology, d) * (topology.nodes() / static_cast<std::size_t>(topology.extent(d)));
   }
 
   const Topology* topology_ = nullptr;
