@@ -40,6 +40,18 @@ constexpr std::uint64_t groups_at_once = 16;
 /// two per cent of the time.
 constexpr Bytes long_block = 16384;
 
+/// Lets this thread run nodes for a worker. Afterwards it goes on with what it ran before, if a program runs an engine of its own.
+class RunningNodes {
+ public:
+  explicit RunningNodes(Worker& w) noexcept { detail::running.worker = &w; }
+  RunningNodes(const RunningNodes&) = delete;
+  RunningNodes& operator=(const RunningNodes&) = delete;
+  ~RunningNodes() { detail::running = before_; }
+
+ private:
+  const detail::Running before_ = detail::running;
+};
+
 /// What no host has: products stop there, so that sums of a few of them do not overflow either.
 constexpr Bytes out_of_reach = Bytes{1} << 60U;
 
@@ -181,6 +193,7 @@ class Engine::Impl {
     executor_->run([&](unsigned part) {
       Worker& w = fabric_->workers()[part];
       NodeId rank = part_begin(part);
+      const RunningNodes running(w);
       try {
         for (; rank < part_begin(part + 1); ++rank) prepare_node(w, rank, start);
       } catch (...) {
@@ -193,26 +206,21 @@ class Engine::Impl {
   void prepare_node(Worker& w, NodeId rank, const std::function<Program(Node&)>& start) {
     Node& node = nodes_[rank];
     fabric_->place_initial(w, rank, options_.seed);
-    NodeDoor::worker(node) = &w;
     NodeDoor::wait(node) = Wait::none;
     NodeDoor::last_arrival(node) = 0;
-    auto program = start(node).take();
-    NodeDoor::innermost(node) = program;
-    NodeDoor::program(node) = program.address();
+    detail::running.node = &node;
+    NodeDoor::innermost(node) = start(node).take();
   }
 
   void destroy_programs() noexcept {
     executor_->run([&](unsigned part) {
-      for (NodeId rank = part_begin(part); rank < part_begin(part + 1); ++rank) destroy_program(nodes_[rank], fabric_->workers()[part]);
+      const RunningNodes running(fabric_->workers()[part]);
+      for (NodeId rank = part_begin(part); rank < part_begin(part + 1); ++rank) {
+        if (!NodeDoor::innermost(nodes_[rank])) continue;
+        detail::running.node = &nodes_[rank];
+        detail::ProgramPromise::destroy();
+      }
     });
-  }
-
-  void destroy_program(Node& node, Worker& w) noexcept {
-    void*& address = NodeDoor::program(node);
-    if (address == nullptr) return;
-    NodeDoor::worker(node) = &w;
-    std::coroutine_handle<>::from_address(address).destroy();
-    address = nullptr;
   }
 
   // ---- the loop of steps ----
@@ -352,6 +360,7 @@ class Engine::Impl {
     static constexpr std::size_t few = detail::Worker::nodes_a_stage;
     Fabric& fabric = *fabric_;
     Node* const all = nodes_.data();
+    const RunningNodes running(w);
     if (world_.now == 0) {  // nothing has arrived, and the frames lie in order
       for (const NodeId rank : nodes) run_node(fabric, all[rank], w.no_arrivals, w);
       return fabric.finish_sends(w);
@@ -381,12 +390,12 @@ class Engine::Impl {
 
   /// Gives a node what arrived for it and lets its program go on to its next wait.
   [[gnu::always_inline]] void run_node(Fabric& fabric, Node& node, detail::Inbox& inbox, Worker& w) {
-    NodeDoor::worker(node) = &w;
     const NodeId rank = node.rank();
     fabric.open(rank, inbox, w);
     const Wait wait = NodeDoor::wait(node);
     if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric.close(inbox, w);
-    NodeDoor::arrivals(node) = Arrivals(inbox.room.data(), inbox.size);
+    detail::running.arrivals = Arrivals(inbox.room.data(), inbox.size);
+    detail::running.node = &node;
     do {
       NodeDoor::wait(node) = Wait::none;
       NodeDoor::innermost(node).resume();
@@ -399,11 +408,9 @@ class Engine::Impl {
     }
   }
 
-  void end_program(Node& node, Worker& w) {
+  void end_program(const Node& node, Worker& w) {
     ++w.ended;
-    if (NodeDoor::program(node) == nullptr) return;  // without an error
-    w.fail(node.rank(), Program::Handle::from_address(NodeDoor::program(node)).promise().error());
-    destroy_program(node, w);
+    if (w.error) [[unlikely]] w.fail(node.rank(), std::exchange(w.error, nullptr));
   }
 
   // ---- at the barrier ----

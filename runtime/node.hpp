@@ -5,6 +5,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -34,6 +35,9 @@ class Network {
   virtual void enter_phase(const Node& node, const char* phase) = 0;
   virtual void* allocate_frame(Node& node, std::size_t bytes) = 0;
   virtual void free_frame(Node& node, void* frame, std::size_t bytes) noexcept = 0;
+  /// What a program has thrown, until its caller or the engine asks for it, which is next.
+  virtual void keep_error(Node& node, std::exception_ptr error) noexcept = 0;
+  virtual std::exception_ptr take_error(Node& node) noexcept = 0;
 
  protected:
   ~Network() = default;
@@ -56,10 +60,20 @@ enum class Wait : std::uint8_t {
 };
 
 namespace detail {
-struct NodeDoor;
-}
 
-/// A virtual node: rank, coordinates, the machine's public rules, the step number, the blocks it holds, what has arrived. 64 bytes.
+struct NodeDoor;
+
+/// What a thread is at while it makes, runs or destroys programs. What only the node that runs needs is kept here, not in every node.
+struct Running {
+  Node* node = nullptr;
+  void* worker = nullptr;  // of the engine
+  Arrivals arrivals;       // for the node
+};
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local Running running;
+
+}  // namespace detail
+
+/// A virtual node: rank, coordinates, the machine's public rules, the step number, the blocks it holds, what has arrived. 32 bytes.
 class Node {
  public:
   Node() = default;
@@ -122,17 +136,17 @@ class Node {
   /// outlive the run (a literal). All nodes that say something in a step should say the same; the lowest rank's word counts.
   void phase(const char* name) { world_->network->enter_phase(*this, name); }
 
+  /// Empty: what it kept would lie in every frame, a piece for each wait of the program.
   template <Wait what>
   struct Awaiter {
-    Node& node;
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<>) const noexcept { node.wait_ = what; }
-    const Arrivals& await_resume() const noexcept { return node.arrivals_; }  // a copy would lie in every frame, even one that nobody looks at
+    void await_suspend(std::coroutine_handle<>) const noexcept { detail::running.node->wait_ = what; }
+    const Arrivals& await_resume() const noexcept { return detail::running.arrivals; }
   };
   /// `co_await self.step()`: goes on in the next step, with what arrived for it (often nothing); it is there until the next wait.
-  Awaiter<Wait::step> step() noexcept { return {*this}; }
+  Awaiter<Wait::step> step() noexcept { return {}; }
   /// `co_await self.arrival()`: sleeps until a step in which messages have arrived; gives them. A sleeping node costs nothing.
-  Awaiter<Wait::arrival> arrival() noexcept { return {*this}; }
+  Awaiter<Wait::arrival> arrival() noexcept { return {}; }
 
  private:
   friend struct detail::NodeDoor;
@@ -151,13 +165,10 @@ class Node {
   }
 
   World* world_ = nullptr;
-  std::coroutine_handle<> innermost_;
-  Arrivals arrivals_;
+  std::coroutine_handle<> innermost_;  // of the program and those that it waits for; none if it has ended
   NodeId rank_ = 0;
+  Step last_arrival_ = 0;              // 1 + the step that brought the last message; 0: none yet
   Wait wait_ = Wait::none;
-  Step last_arrival_ = 0;           // 1 + the step that brought the last message; 0: none yet
-  void* worker_ = nullptr;          // who runs the node at present
-  void* program_ = nullptr;         // address of the outermost frame
 };
 
 namespace detail {
@@ -167,13 +178,9 @@ struct NodeDoor {
   static World*& world(Node& n) noexcept { return n.world_; }
   static Network& network(Node& n) noexcept { return *n.world_->network; }
   static std::coroutine_handle<>& innermost(Node& n) noexcept { return n.innermost_; }
-  static Arrivals& arrivals(Node& n) noexcept { return n.arrivals_; }
   static NodeId& rank(Node& n) noexcept { return n.rank_; }
   static Wait& wait(Node& n) noexcept { return n.wait_; }
   static Step& last_arrival(Node& n) noexcept { return n.last_arrival_; }
-  static void*& worker(Node& n) noexcept { return n.worker_; }
-  static void* worker(const Node& n) noexcept { return n.worker_; }
-  static void*& program(Node& n) noexcept { return n.program_; }
 };
 
 }  // namespace detail

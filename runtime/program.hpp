@@ -4,9 +4,7 @@
 
 #include <coroutine>
 #include <cstddef>
-#include <cstring>
 #include <exception>
-#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -17,7 +15,7 @@ namespace torus {
 template <class Result>
 class ProgramOf;
 
-/// A node program: a coroutine whose first parameter is the node it runs on.
+/// A node program: a coroutine, given the node that it runs on.
 ///
 ///     Program ring_broadcast(Node& self, NodeId root) {
 ///       if (self.rank() != root) co_await self.arrival();
@@ -30,75 +28,64 @@ using Program = ProgramOf<void>;
 
 namespace detail {
 
-/// The node among a coroutine's parameters: the first, or the second where the first is a lambda or an object.
-template <class First, class... Rest>
-Node& node_among(First& first, Rest&... rest) noexcept {
-  if constexpr (std::is_same_v<std::remove_cvref_t<First>, Node>) {
-    return const_cast<Node&>(first);
-  } else {
-    static_assert(sizeof...(Rest) > 0, "a Program's first parameter must be the Node& that it runs on");
-    return node_among(rest...);
-  }
-}
-
+/// What every frame carries. Which node it runs on the thread knows, so that the frame need not: those of most programs fill one cache line.
 class ProgramPromise {
  public:
-  template <class... Args>
-  explicit ProgramPromise(Args&... args) noexcept : node_{&node_among(args...)} {}
-
-  /// Frames come from the engine's pool; the node that a frame belongs to is kept behind it, for the way back. (In front of it, it would cost 16 bytes,
-  /// and the frame its place at the start of a cache line.)
-  template <class... Args>
-  static void* operator new(std::size_t bytes, Args&... args) {
-    Node& node = node_among(args...);
-    void* frame = NodeDoor::network(node).allocate_frame(node, bytes + sizeof(Node*));
-    Node* const owner = &node;
-    std::memcpy(static_cast<std::byte*>(frame) + bytes, &owner, sizeof owner);
-    return frame;
-  }
-  static void operator delete(void* frame, std::size_t bytes) noexcept {
-    Node* owner = nullptr;
-    std::memcpy(&owner, static_cast<std::byte*>(frame) + bytes, sizeof owner);
-    NodeDoor::network(*owner).free_frame(*owner, frame, bytes + sizeof owner);
-  }
+  /// Frames come from the engine's pool.
+  static void* operator new(std::size_t bytes) { return NodeDoor::network(*running.node).allocate_frame(*running.node, bytes); }
+  static void operator delete(void* frame, std::size_t bytes) noexcept { NodeDoor::network(*running.node).free_frame(*running.node, frame, bytes); }
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
 
   /// Gives control back to the engine, which goes on with the caller (symmetric transfer is not sure to be a tail call in g++). A node's program is
-  /// destroyed at once, without coming back to it, unless there is an error to be fetched.
+  /// destroyed at once, without coming back to it.
   struct Return {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> self) const noexcept {
-      ProgramPromise& promise = self.promise();
-      Node& node = *promise.node_;
-      NodeDoor::innermost(node) = promise.caller_;
-      NodeDoor::wait(node) = promise.caller_ ? Wait::call : Wait::ended;
-      if (promise.caller_ || promise.error_) return true;
-      NodeDoor::program(node) = nullptr;
-      return false;
+      Node& node = *running.node;
+      if (NodeDoor::wait(node) == Wait::none) self.promise().give_back(node);  // else it has thrown
+      return NodeDoor::wait(node) == Wait::call;
     }
     void await_resume() const noexcept {}
   };
   Return final_suspend() const noexcept { return {}; }
-  void unhandled_exception() noexcept { error_ = std::current_exception(); }
+  void unhandled_exception() noexcept {
+    Node& node = *running.node;
+    give_back(node);
+    caller_ = nullptr;
+    NodeDoor::network(node).keep_error(node, std::current_exception());
+  }
 
   void called_by(std::coroutine_handle<> caller, std::coroutine_handle<> self) noexcept {
     caller_ = caller;
-    NodeDoor::innermost(*node_) = self;
-    NodeDoor::wait(*node_) = Wait::call;
+    NodeDoor::innermost(*running.node) = self;
+    NodeDoor::wait(*running.node) = Wait::call;
   }
-  std::exception_ptr& error() noexcept { return error_; }
+  /// To the caller: throws what the program has thrown.
+  void rethrow() const {
+    if (!caller_) std::rethrow_exception(NodeDoor::network(*running.node).take_error(*running.node));
+  }
+  /// Destroys the programs of the node that is named as running, from the one that none has called; there must be one.
+  static void destroy() noexcept {
+    using Handle = std::coroutine_handle<ProgramPromise>;
+    Handle program = Handle::from_address(NodeDoor::innermost(*running.node).address());
+    while (const std::coroutine_handle<> caller = program.promise().caller_) program = Handle::from_address(caller.address());
+    NodeDoor::innermost(*running.node) = nullptr;
+    program.destroy();
+  }
 
  private:
-  Node* node_;
-  std::coroutine_handle<> caller_;
-  std::exception_ptr error_;
+  void give_back(Node& node) const noexcept {
+    NodeDoor::innermost(node) = caller_;
+    NodeDoor::wait(node) = caller_ ? Wait::call : Wait::ended;
+  }
+
+  std::coroutine_handle<> caller_;  // none if it is a node's program, or has thrown
 };
 
 template <class Result>
 struct PromiseOf : ProgramPromise {
-  using ProgramPromise::ProgramPromise;
   ProgramOf<Result> get_return_object() noexcept;
   void return_value(Result result) { result_ = std::move(result); }
   Result result_{};
@@ -106,7 +93,6 @@ struct PromiseOf : ProgramPromise {
 
 template <>
 struct PromiseOf<void> : ProgramPromise {
-  using ProgramPromise::ProgramPromise;
   ProgramOf<void> get_return_object() noexcept;
   void return_void() const noexcept {}
 };
@@ -120,7 +106,9 @@ class [[nodiscard]] ProgramOf {
   using promise_type = detail::PromiseOf<Result>;
   using Handle = std::coroutine_handle<promise_type>;
 
-  explicit ProgramOf(Handle handle) noexcept : handle_{handle} {}
+  explicit ProgramOf(Handle handle) noexcept : handle_{handle} {
+    static_assert(alignof(promise_type) == alignof(detail::ProgramPromise), "a Program's result must not be aligned to more than a pointer");
+  }
   ProgramOf(ProgramOf&& other) noexcept : handle_{std::exchange(other.handle_, nullptr)} {}
   ProgramOf& operator=(ProgramOf&&) = delete;
   ~ProgramOf() {
@@ -133,7 +121,7 @@ class [[nodiscard]] ProgramOf {
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> caller) noexcept { handle_.promise().called_by(caller, handle_); }
   Result await_resume() {
-    if (handle_.promise().error()) std::rethrow_exception(handle_.promise().error());
+    handle_.promise().rethrow();
     if constexpr (!std::is_void_v<Result>) return std::move(handle_.promise().result_);
   }
 

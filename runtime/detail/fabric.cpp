@@ -130,7 +130,7 @@ Fabric::ChannelUse Fabric::channel_use(unsigned part, unsigned parts) {
 }
 
 void Fabric::send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
-  Worker& w = worker_of(from);
+  Worker& w = worker();
   if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty()) {
     if (release) forward_block(from, route[0].dimension, route[0].hops, blocks[0]);
     else send_block(from, route[0].dimension, route[0].hops, blocks[0]);
@@ -142,7 +142,7 @@ void Fabric::send(Node& from, RouteView route, std::span<const BlockId> blocks, 
 }
 
 void Fabric::send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) {
-  Worker& w = worker_of(from);
+  Worker& w = worker();
   use_port(w);
   const Leg leg{dimension, hops};
   if (hops_only_) send_one(w, leg, block, false);
@@ -150,8 +150,8 @@ void Fabric::send_block(Node& from, Dimension dimension, std::int32_t hops, Bloc
 }
 
 /// The hot path of everything that is written in the constant model: a block goes on, in turn, that has just come in.
-void Fabric::forward_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) {
-  Worker& w = worker_of(from);
+void Fabric::forward_block(Node&, Dimension dimension, std::int32_t hops, BlockId block) {
+  Worker& w = worker();
   use_port(w);
   const std::uint32_t out = hop_slot(dimension, hops);
   const Message& next = **w.turn;
@@ -163,12 +163,12 @@ void Fabric::forward_block(Node& from, Dimension dimension, std::int32_t hops, B
 }
 
 bool Fabric::holds(const Node& node, BlockId id) const {
-  settle(worker_of(node));
+  settle(worker());
   return store_.find(node.rank(), id) != 0;
 }
 
 std::span<const BlockId> Fabric::blocks(const Node& node) {
-  Worker& w = worker_of(node);
+  Worker& w = worker();
   settle(w);
   if (one_block_) return {&*one_block_, store_.find_at(node.rank(), 0, *one_block_) != 0 ? 1U : 0U};
   return all_blocks(w, node.rank());
@@ -181,8 +181,8 @@ std::span<const BlockId> Fabric::blocks(const Node& node) {
 }
 
 std::span<std::byte> Fabric::bytes(const Node& node, BlockId id) {
-  settle(worker_of(node));
-  make_copies(worker_of(node));
+  settle(worker());
+  make_copies(worker());
   shown_.store(true, std::memory_order_relaxed);
   const Slot slot = store_.find(node.rank(), id);
   if (slot == 0) return {};
@@ -190,13 +190,13 @@ std::span<std::byte> Fabric::bytes(const Node& node, BlockId id) {
 }
 
 void Fabric::release(Node& node, BlockId id) {
-  settle(worker_of(node));
-  make_copies(worker_of(node));
-  store_.release(*worker_of(node).stock, node.rank(), id);
+  settle(worker());
+  make_copies(worker());
+  store_.release(*worker().stock, node.rank(), id);
 }
 
 void Fabric::enter_phase(const Node& node, const char* phase) {
-  Worker& w = worker_of(node);
+  Worker& w = worker();
   if (w.step.phase != nullptr && w.phase_node <= node.rank()) return;
   w.step.phase = phase;
   w.phase_node = node.rank();

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/block.hpp"
@@ -141,8 +143,10 @@ class Fabric final : public Network {
   std::span<std::byte> bytes(const Node& node, BlockId id) override;
   void release(Node& node, BlockId id) override;
   void enter_phase(const Node& node, const char* phase) override;
-  void* allocate_frame(Node& node, std::size_t bytes) override { return worker_of(node).frames.allocate(bytes); }
-  void free_frame(Node& node, void* frame, std::size_t bytes) noexcept override { worker_of(node).frames.free(frame, bytes); }
+  void* allocate_frame(Node&, std::size_t bytes) override { return worker().frames.allocate(bytes); }
+  void free_frame(Node&, void* frame, std::size_t bytes) noexcept override { worker().frames.free(frame, bytes); }
+  void keep_error(Node&, std::exception_ptr error) noexcept override { worker().error = std::move(error); }
+  std::exception_ptr take_error(Node&) noexcept override { return std::exchange(worker().error, nullptr); }
 
  private:
   struct Path {
@@ -161,7 +165,8 @@ class Fabric final : public Network {
   /// Copies past the caches that are put off to be made together. The fence of post() waits until all that was stored before it has left the core.
   static constexpr std::size_t copies_at_once = 256;
 
-  static Worker& worker_of(const Node& node) noexcept { return *static_cast<Worker*>(NodeDoor::worker(node)); }
+  /// Of the node that calls.
+  static Worker& worker() noexcept { return *static_cast<Worker*>(running.worker); }
 
   const Message** empty_links(NodeId rank, const Message** room);
   const Message** empty_shared_links(NodeId rank, const Message** room);

@@ -110,6 +110,7 @@ struct alignas(128) Worker {
   bool suspect = false;                  // a message of this step breaks a rule
   bool suspect_receives = false;         // a node got more messages of the last step than it has ports
   std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held
+  std::exception_ptr error;              // of the program that has just thrown
   std::exception_ptr failure;
   NodeId failed_node = 0;                // the lowest node with a failure; meaningful if there is one
   const Message* const no_block = MessageArena::no_block();

@@ -2,6 +2,7 @@
 #include "runtime/engine.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -331,6 +332,61 @@ TEST_CASE("an exception passes through sub-programs, and may be caught on its wa
   CHECK(emulate(machine, nothing, catches).result.steps == 2);
   CHECK(caught == std::vector<int>{1, 1, 1});
   CHECK_THROWS_WITH(emulate(machine, nothing, [](Node& self) { return Sub::between(self); }), "no");
+}
+
+TEST_CASE("programs that wait for ever are destroyed, with those that they wait for", "[unit]") {
+  struct Counted {
+    std::atomic<int>& alive;
+    explicit Counted(std::atomic<int>& count) : alive{count} { ++alive; }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    ~Counted() { --alive; }
+  };
+  struct Sub {
+    static ProgramOf<int> waits(Node& self, std::atomic<int>& alive) {
+      const Counted counted(alive);
+      co_await self.arrival();
+      co_return 1;
+    }
+    static Program between(Node& self, std::atomic<int>& alive) {
+      const Counted counted(alive);
+      co_await waits(self, alive);
+    }
+  };
+  const Machine machine(Topology::parse("5"));
+  std::atomic<int> alive = 0;
+  int most = 0;
+  const auto program = [&](Node& self) -> Program {
+    const Counted counted(alive);
+    co_await self.step();
+    most = alive;
+    if (self.rank() != 3) co_await Sub::between(self, alive);
+  };
+  Engine engine(machine, Placement::resident(5, 1, 8), {.executor = ExecutorKind::serial});
+  const RunResult result = engine.run(program);
+  REQUIRE(result.hang);
+  CHECK(result.hang->nodes == 4);
+  CHECK(most > 5);
+  CHECK(alive == 0);
+}
+
+TEST_CASE("a program may run an engine of its own", "[unit]") {
+  const Machine ring(Topology::parse("6"), 1, Switching::packet);
+  const auto program = [&](Node& self) -> Program {
+    const Arrivals none = co_await self.step();
+    if (!none.empty()) throw std::runtime_error("nobody has sent");
+    const RunResult inner = Engine(ring, from_zero(ring), {.executor = ExecutorKind::serial}).run(pass_on);
+    if (!inner.verified) throw std::runtime_error("the inner run went wrong");
+    self.forward({{0, +1}}, self.blocks());
+    const NodeId from = (co_await self.arrival()).front().source();
+    if (self.neighbour({0, -1}) != from) throw std::runtime_error("somebody else's message");
+    self.forward({{0, -1}}, self.blocks());
+    co_await self.step();
+  };
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    CHECK(Engine(ring, Placement::resident(6, 1, 8), {.executor = workers.executor, .threads = workers.threads}).run(program).verified);
+  }
 }
 
 TEST_CASE("of the exceptions of a step the lowest node's is rethrown, whatever the executor", "[unit]") {
