@@ -24,6 +24,7 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes spare, 
       shared_{machine.contention == Contention::share},
       block_bytes_{placement.longest()},
       hops_only_{packet_ && !shared_ && placement.uniform()},
+      straight_{!packet_ && !shared_ && placement.uniform()},
       one_block_{placement.initial_total() == 1 && placement.one_block_a_bucket() ? std::optional(placement.in_bucket(0)) : std::nullopt},
       workers_(workers),
       budget_(spare),
@@ -131,7 +132,7 @@ Fabric::ChannelUse Fabric::channel_use(unsigned part, unsigned parts) {
 
 void Fabric::send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
   Worker& w = worker();
-  if (hops_only_ && route.size() == 1 && blocks.size() == 1 && header.empty()) {
+  if ((hops_only_ || straight_) && route.size() == 1 && blocks.size() == 1 && header.empty()) {
     if (release) forward_block(from, route[0].dimension, route[0].hops, blocks[0]);
     else send_block(from, route[0].dimension, route[0].hops, blocks[0]);
     return;
@@ -141,12 +142,12 @@ void Fabric::send(Node& from, RouteView route, std::span<const BlockId> blocks, 
   else send_any(w, from.rank(), route, blocks, header, release);
 }
 
-void Fabric::send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) {
+void Fabric::send_block(Node&, Dimension dimension, std::int32_t hops, BlockId block) {
   Worker& w = worker();
   use_port(w);
-  const Leg leg{dimension, hops};
-  if (hops_only_) send_one(w, leg, block, false);
-  else send_kept(w, from.rank(), {&leg, 1}, block, {});
+  if (straight_) send_straight(w, dimension, hops, block);
+  else if (hops_only_) send_one(w, {dimension, hops}, block, false);
+  else send_leg(w, dimension, hops, block);
 }
 
 /// The hot path of everything that is written in the constant model: a block goes on, in turn, that has just come in.

@@ -186,7 +186,10 @@ class Fabric final : public Network {
   void post_passing(Worker& w);
   void refuse_one(Worker& w, std::uint64_t leg, BlockId id);
   void send_kept(Worker& w, NodeId source, RouteView route, BlockId id, std::span<const Word> header);
+  void send_straight(Worker& w, Dimension dimension, std::int32_t hops, BlockId id);
+  void send_leg(Worker& w, Dimension dimension, std::int32_t hops, BlockId id);
   void send_any(Worker& w, NodeId source, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
+  void count_further_hops(Worker& w, std::uint32_t hops, Bytes bytes);
   void count(Worker& w, const Path& path, Bytes bytes, std::size_t blocks, std::size_t header_words);
   void note_sent(Worker& w, const Message& m, std::uint32_t in_slot);
   void claim(Worker& w) const;
@@ -199,6 +202,12 @@ class Fabric final : public Network {
     else room = shared_links_.push(in_channel, &m);
     if (room) [[likely]] announce(w, destination, in_slot);
     else w.suspect = true;  // which of several senders' messages finds no room is chance: the auditor counts them
+  }
+  /// Fetches what deliver() is going to write.
+  [[gnu::always_inline]] void expect_delivery(const Worker& w, NodeId destination, std::uint32_t in_slot) const noexcept {
+    if (links_) links_->prefetch(std::size_t{destination} * slots_ + in_slot);
+    arrived_.prefetch(destination);
+    w.next_active->prefetch(destination);
   }
   [[gnu::always_inline]] void announce(Worker& w, NodeId destination, std::uint32_t in_slot) {
     arrived_.raise(destination, in_slot);
@@ -245,6 +254,7 @@ class Fabric final : public Network {
   const bool shared_;
   const Bytes block_bytes_;              // where all blocks are equally long
   const bool hops_only_;                 // send_one() may serve
+  const bool straight_;                  // send_straight() may serve
   const std::optional<BlockId> one_block_;  // where there is only one
   std::vector<Worker> workers_;
   MemoryBudget budget_;

@@ -87,9 +87,7 @@ RouteView Fabric::moving_legs(RouteView route, std::vector<Leg>& scratch) const 
   if (path.hops == 0 || (packet_ && path.hops > 1)) return path;
   // Where channels are not shared, claims find that out.
   if (shared_ && !ordered_ && legs.size() > 1 && crosses_twice(w.channels.last(path.hops))) return path;
-  if (links_) links_->prefetch(std::size_t{path.destination} * slots_ + path.in_slot);
-  arrived_.prefetch(path.destination);
-  w.next_active->prefetch(path.destination);
+  expect_delivery(w, path.destination, path.in_slot);
   path.legal = true;
   return path;
 }
@@ -106,15 +104,19 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
   return payload;
 }
 
+/// Of a message over so many channels, those beyond the first.
+[[gnu::always_inline]] inline void Fabric::count_further_hops(Worker& w, std::uint32_t hops, Bytes bytes) {
+  if (hops <= 1) return;
+  w.further_hops += hops - 1;
+  w.further_bytes_hops += bytes * (hops - 1);
+  w.step.longest_route = std::max(w.step.longest_route, hops);
+}
+
 [[gnu::always_inline]] inline void Fabric::count(Worker& w, const Path& path, Bytes bytes, std::size_t blocks, std::size_t header_words) {
   w.step.messages += 1;
   w.step.bytes += bytes;
   w.step.most_bytes = std::max(w.step.most_bytes, bytes);
-  if (path.hops > 1) {
-    w.further_hops += path.hops - 1;
-    w.further_bytes_hops += bytes * (path.hops - 1);
-    w.step.longest_route = std::max(w.step.longest_route, path.hops);
-  }
+  count_further_hops(w, path.hops, bytes);
   w.header_words += header_words;
   w.blocks += blocks;
 }
@@ -145,6 +147,38 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
   count(w, path, bytes, 1, header.size());
   w.digest += route.size() == 1 ? MessageArena::digest_one(w.step_and_source, bytes, id, MessageArena::word_of(route[0])) : MessageArena::digest(m);
   note_sent(w, m, path.in_slot);
+}
+
+/// The same straight on and without a header, where blocks are equally long: most of what a broadcast sends. The leg stays in registers.
+[[gnu::noinline]] void Fabric::send_straight(Worker& w, Dimension dimension, std::int32_t hops, BlockId id) {
+  if (static_cast<std::uint32_t>(dimension) >= dimensions_ || hops == 0) [[unlikely]] return send_leg(w, dimension, hops, id);
+  ChannelEntry** const first = w.channels.room_for(longest_leg_);
+  ChannelEntry** crossed = first;
+  const ChannelTable::End end = channels_.walk(w.rank(), {dimension, hops}, [&crossed](ChannelEntry& entry) {
+    __builtin_prefetch(&entry, 1);
+    *crossed++ = &entry;
+  });
+  settle(w);
+  const std::uint32_t bucket = placement_.bucket(id);
+  const Slot from = bucket == Placement::no_bucket ? 0 : store_.find_at(w.rank(), bucket, id);
+  if (end.node == no_node || from == 0) [[unlikely]] return send_leg(w, dimension, hops, id);
+  w.channels.take(crossed);
+  expect_delivery(w, end.node, end.slot);
+  const std::uint64_t leg = MessageArena::word_of({dimension, hops});
+  Message& m = *w.arena->allocate_one(w.step_and_source, end.node, block_bytes_, id, leg);
+  MessageArena::first_bucket(m) = bucket;
+  MessageArena::only_slot(m) = copy_kept(w, from, block_bytes_);
+  w.bundled = w.copied = true;
+  ++w.single_blocks;
+  count_further_hops(w, static_cast<std::uint32_t>(crossed - first), block_bytes_);
+  w.digest += MessageArena::digest_one(w.step_and_source, block_bytes_, id, leg);
+  note_sent(w, m, end.slot);
+}
+
+/// The same of any blocks on any machine, and of what is not allowed.
+[[gnu::noinline]] void Fabric::send_leg(Worker& w, Dimension dimension, std::int32_t hops, BlockId id) {
+  const Leg leg{dimension, hops};
+  send_kept(w, w.rank(), {&leg, 1}, id, {});
 }
 
 /// Any message.
