@@ -18,14 +18,12 @@
 #endif
 
 #include "runtime/block.hpp"
+#include "runtime/detail/copy_queue.hpp"
 #include "runtime/detail/memory_budget.hpp"
 #include "runtime/detail/region.hpp"
 #include "runtime/error.hpp"
 
 namespace torus::detail {
-
-/// A place for one block's bytes; 0 means none.
-using Slot = std::uint32_t;
 
 /// Slots of one size in one region, handed out by workers; and a table a node: bucket -> chain of slots.
 ///
@@ -97,13 +95,6 @@ class BlockStore {
       stock.fresh = stock.fresh_end = 0;
     }
   }
-
-  /// A copy that is still to be made.
-  struct Copy {
-    Slot from;
-    Slot to;
-    Bytes bytes;
-  };
 
   /// A worker's slots that belong to nobody: those given back, the latest first, and a range never used.
   struct alignas(64) Stock {
@@ -250,22 +241,13 @@ class BlockStore {
   void stream(bool on) noexcept { streaming_ = on; }
   /// Whether blocks of so many bytes are.
   bool streams(Bytes bytes) const noexcept { return streaming_ && bytes >= 512; }
-  /// Copies blocks for which streams() is true. While one source is copied to all its targets in a row, the next source is fetched, line by line.
-  void stream_all(std::span<const Copy> copies) noexcept {
+  /// Makes the oldest of copies for which streams() is true. While a source is copied to all its targets, the next source is fetched, line by line.
+  void stream_one(CopyQueue& copies) noexcept {
     constexpr std::size_t first_lines = 64;  // what follows them the processor fetches by itself
-    for (std::size_t i = 0; i < copies.size();) {
-      const Slot source = copies[i].from;
-      std::size_t end = i + 1;
-      while (end < copies.size() && copies[end].from == source) ++end;
-      const std::size_t targets = end - i;
-      const std::size_t lines = end < copies.size() ? std::min<std::size_t>(copies[end].bytes / 64, first_lines) : 0;
-      const std::byte* const next = lines > 0 ? at(copies[end].from) : nullptr;
-      for (std::size_t k = 0; k < targets; ++k) {
-        const std::size_t fetched = lines * k / targets;
-        stream(at(copies[i + k].to), at(source), copies[i].bytes, next + 64 * fetched, lines * (k + 1) / targets - fetched, targets);
-      }
-      i = end;
-    }
+    const CopyQueue::Turn turn = copies.pop();
+    const std::size_t lines = std::min<std::size_t>(turn.next_bytes / 64, first_lines);
+    const std::size_t fetched = lines * turn.number / turn.of;
+    stream(at(turn.copy.to), at(turn.copy.from), turn.copy.bytes, at(turn.next) + 64 * fetched, lines * (turn.number + 1) / turn.of - fetched, turn.of);
   }
   /// After the last copy of a step: streamed bytes are visible to others once they have passed the barrier.
   void fence() const noexcept {

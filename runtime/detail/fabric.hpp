@@ -162,9 +162,6 @@ class Fabric final : public Network {
   /// then to the first.
   static constexpr std::size_t far_ahead = 64;
   static constexpr std::size_t near_ahead = 16;
-  /// Copies past the caches that are put off to be made together. The fence of post() waits until all that was stored before it has left the core.
-  static constexpr std::size_t copies_at_once = 256;
-
   /// Of the node that calls.
   static Worker& worker() noexcept { return *static_cast<Worker*>(running.worker); }
 
@@ -228,19 +225,17 @@ class Fabric final : public Network {
 
   bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release);
   void copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release);
-  /// Copies a block that its sender keeps to a new slot, the receiver's: at once, or with others if it is stored past the caches.
+  /// Copies a block that its sender keeps to a new slot, the receiver's: at once, or a few sends later if it is stored past the caches.
   [[gnu::always_inline]] Slot copy_kept(Worker& w, Slot from, Bytes bytes) {
     if (!store_.streams(bytes) || shown_.load(std::memory_order_relaxed)) return store_.copy_to_new(*w.stock, from, bytes);
     const Slot to = store_.take(*w.stock);
-    w.copies.push_back({from, to, bytes});
-    if (w.copies.size() >= copies_at_once) make_copies(w);
+    if (w.copies.full()) store_.stream_one(w.copies);
+    w.copies.push({from, to, bytes});
     return to;
   }
   /// Makes the copies that copy_kept() has put off: before their sources change, and before the barrier.
   void make_copies(Worker& w) {
-    if (w.copies.empty()) return;
-    store_.stream_all(w.copies);
-    w.copies.clear();
+    while (!w.copies.empty()) store_.stream_one(w.copies);
   }
   void not_held(Worker& w, BlockId id);
 

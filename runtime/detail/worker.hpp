@@ -15,6 +15,7 @@
 #include "runtime/detail/active_set.hpp"
 #include "runtime/detail/block_store.hpp"
 #include "runtime/detail/channel_table.hpp"
+#include "runtime/detail/copy_queue.hpp"
 #include "runtime/detail/frame_pool.hpp"
 #include "runtime/detail/links.hpp"
 #include "runtime/detail/message_arena.hpp"
@@ -82,7 +83,7 @@ struct Passing {
 /// All that a worker writes during a step: its own cache lines, its own pools.
 struct alignas(128) Worker {
   static constexpr std::size_t nodes_a_stage = 4;
-  static constexpr std::size_t sent_at_once = 16;
+  static constexpr std::size_t sent_at_once = 64;
 
   std::uint32_t index = 0;
   BlockStore::Stock* stock = nullptr;
@@ -125,7 +126,7 @@ struct alignas(128) Worker {
   Passing* passing_end = passing.data();
   InlineVector<Sent, sent_at_once> sent; // messages not yet posted, whose channels are on their way from memory
   CrossedChannels channels;              // that those cross
-  std::vector<BlockStore::Copy> copies;  // still to be made
+  CopyQueue copies;
   FramePool frames;
   std::vector<NodeId> nodes;             // room for those of the groups that it is going to run
   alignas(64) std::atomic<std::uint64_t> cursor{0};  // next item of this worker's share; others steal here
