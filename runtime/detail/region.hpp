@@ -57,13 +57,21 @@ class Region {
     const std::size_t units = (count * sizeof(T) + unit - 1) / unit;
     const std::size_t from = units * part / parts * unit;
     const std::size_t to = units * (part + 1) / parts * unit;
-    if (from >= to) return;
-    auto* first = reinterpret_cast<volatile char*>(data_) + from;
-    if (::madvise(const_cast<char*>(first), to - from, MADV_POPULATE_WRITE) == 0) return;
-    for (std::size_t at = 0; at < to - from; at += 4096) first[at] = first[at];
+    auto* const memory = reinterpret_cast<char*>(data_);
+    // A huge page at a time: the kernel lets no other thread map memory until such a call returns, and where the host must find the pages first
+    // that takes seconds for a gigabyte.
+    for (std::size_t at = from; at < to; at += huge_page) populate(memory + at, std::min(huge_page, to - at));
   }
 
  private:
+  static void populate(char* first, std::size_t bytes) noexcept {
+    if (::madvise(first, bytes, MADV_POPULATE_WRITE) == 0) return;
+    for (std::size_t at = 0; at < bytes; at += 4096) {
+      volatile char& touched = first[at];
+      touched = touched;
+    }
+  }
+
   static constexpr std::size_t huge_page = std::size_t{1} << 21U;
   static std::size_t round_up(std::size_t bytes) noexcept {
     const std::size_t unit = bytes >= huge_page ? huge_page : 4096;
