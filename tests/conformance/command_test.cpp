@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// The command from outside: what it reports, writes and judges, and how it ends.
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -9,6 +10,7 @@
 #include <thread>
 
 #include "algorithms/catalogue.hpp"
+#include "runtime/figures.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 
@@ -321,11 +323,30 @@ TEST_CASE("SIGINT ends the stress with its table so far", "[conformance]") {
   CHECK(Json::parse(ended.out)["interrupted"] == true);
 }
 
-TEST_CASE("a failing stress command line repeats what the stress saw", "[conformance]") {
-  const support::Ended ended = command("stress --runs 30 --seed 3 --json --only flood");
+TEST_CASE("the stress reports what it ran in text, JSON and CSV alike", "[conformance]") {
+  const support::Folder folder;
+  const std::string options = "stress --runs 30 --seed 3 --only flood --csv " + folder.file("s.csv");
+  const support::Ended ended = command(options + " --json");
   CAPTURE(ended.err);
-  CHECK(ended.status == 0);
-  CHECK(Json::parse(ended.out)["runs"] == 30);
+  REQUIRE(ended.status == 0);
+  const Json json = Json::parse(ended.out);
+  CHECK(json["seed"] == 3);
+  CHECK(json["runs"] == 30);
+  CHECK(json["failures"].empty());
+  REQUIRE(json["rows"].size() == 1);
+  const Json& row = json["rows"].front();
+  CHECK(row["runs"] == 30);
+  CHECK(row["failures"] == 0);
+  CHECK(row["messages"] > 0);
+  CHECK(support::text_of_file(folder.file("s.csv")) ==
+        fmt::format("collective,algorithm,runs,shapes,sources,most nodes,steps,messages,bytes,not drawn,failures\n"
+                    "broadcast,flood,30,{},{},{},{},{},{},{},0\n",
+                    row["shapes"].get<int>(), row["sources"].get<int>(), row["most_nodes"].get<int>(), row["steps"].get<int>(),
+                    row["messages"].get<int>(), row["bytes"].get<std::int64_t>(), row["undrawn"].get<int>()));
+  const std::string text = command(options).out;
+  CAPTURE(text);
+  CHECK(text.find("seed 3, 30 runs, 0 failing algorithms") != std::string::npos);
+  CHECK(text.find(grouped(row["messages"].get<std::uint64_t>())) != std::string::npos);
 }
 
 TEST_CASE("every example of the page about the command works", "[conformance]") {
