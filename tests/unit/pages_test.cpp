@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page of a folder of sources names each of its files: it reads like a table of contents, and misses none.
+// The page of a folder of sources names each of its headers: it reads like a table of contents, and misses none.
 #include <filesystem>
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace fs = std::filesystem;
 
-TEST_CASE("the page of each folder of sources names all of its files", "[unit]") {
+TEST_CASE("the page of each folder of sources names all of its headers", "[unit]") {
   std::size_t pages = 0;
   for (const char* top : {"runtime", "algorithms", "tools", "bench"}) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(TORUS_SOURCE_DIR) / top)) {
