@@ -15,6 +15,8 @@ namespace torus {
 
 /// A block's identity. Its meaning is the Placement's; traces carry the same numbers. 32 bits, since a total exchange keeps several ids a block.
 using BlockId = std::uint32_t;
+/// That the nodes of a run can hold together, each copy counted.
+inline constexpr std::uint64_t most_blocks = 0xfffffffe;
 
 /// Writes the bytes that block `id` must have: a function of (seed, id, offset) alone, so that a misplaced, truncated, swapped or stale
 /// byte shows. Some 10 GB/s a core.

@@ -45,7 +45,7 @@ Plan plan_pipelined(const Machine& machine, const Request& request) {
   if (segments == 0) {
     const auto time = [&](std::uint32_t k) { return plan_segments(machine, request, k).model_time_s(machine.cost); };
     const std::int32_t eccentricity = machine.topology.eccentricity(request.sources.front());
-    segments = best_segments(eccentricity > 1 ? eccentricity - 1.0 : 0.0, request.bytes, machine.cost.byte_s,
+    segments = best_segments(eccentricity > 1 ? eccentricity - 1.0 : 0.0, request.bytes, machine.topology.nodes(), machine.cost.byte_s,
                              machine.cost.steps(1, 0, 1), time);
   }
   Plan plan = plan_segments(machine, request, segments);

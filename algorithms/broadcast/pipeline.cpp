@@ -90,7 +90,7 @@ Plan pipeline_plan(const Machine& machine, const Request& request) {
   plan.segments =
       request.segments != 0
           ? request.segments
-          : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, cost.byte_s, step_s, time);
+          : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, machine.topology.nodes(), cost.byte_s, step_s, time);
   plan.start = [ring, root = request.sources.front(), k = plan.segments](Node& self) { return pipeline_program(self, *ring, root, k); };
   plan.steps = pipeline_steps(p, plan.segments);
   plan.route_hops = pipeline_hops(links, plan.segments);

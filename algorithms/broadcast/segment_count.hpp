@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "runtime/block.hpp"
 #include "runtime/machine.hpp"
 
 namespace torus::broadcast {
@@ -19,11 +19,12 @@ constexpr Bytes bytes_of_segments(Bytes bytes, std::uint64_t segments, std::uint
 
 /// The best number of segments where the model time is about (K + latency) (T_s + (n / K) T_c), which has its minimum at
 /// sqrt(latency n T_c / T_s). `step_s` is T_s with what the hops of a step cost. The whole numbers around the minimum, two of either parity
-/// since an algorithm may send even and odd segments by different ways, clipped to 1..n, are compared by `model_time_s(K)`, the exact time.
+/// since an algorithm may send even and odd segments by different ways, are compared by `model_time_s(K)`, the exact time; clipped to 1..n, and to
+/// what the nodes can hold, who will have all segments each.
 /// Source: Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast", k_opt.
 template <class ModelTime>
-std::uint32_t best_segments(double latency, Bytes bytes, double byte_s, double step_s, ModelTime&& model_time_s) {
-  const double most = std::clamp(static_cast<double>(bytes), 1.0, static_cast<double>(std::numeric_limits<std::uint32_t>::max()));
+std::uint32_t best_segments(double latency, Bytes bytes, NodeId nodes, double byte_s, double step_s, ModelTime&& model_time_s) {
+  const auto most = static_cast<double>(std::clamp<std::uint64_t>(bytes, 1, std::max<std::uint64_t>(1, most_blocks / nodes)));
   double best = std::sqrt(latency * static_cast<double>(bytes) * byte_s / step_s);
   if (!(best > 1)) best = 1;  // also where nothing costs anything
   best = std::min(best, most);

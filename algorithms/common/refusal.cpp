@@ -38,8 +38,12 @@ Refusal of_shape_but_square(std::string_view algorithm, const Machine& machine) 
 
 Refusal of_segments(std::string_view algorithm, const Request& request) {
   if (request.segments <= 1) return std::nullopt;
-  return std::string(algorithm) + " cuts the message by a rule of its own, or not at all: --segments " +
-         std::to_string(request.segments) + " should be left out";
+  return std::string(algorithm) + " sends the message whole: --segments " + std::to_string(request.segments) + " should be left out";
+}
+
+Refusal of_segments_at_all(std::string_view algorithm, const Request& request) {
+  if (request.segments == 0) return std::nullopt;
+  return std::string(algorithm) + " cuts the message by a rule of its own: --segments " + std::to_string(request.segments) + " should be left out";
 }
 
 std::string cube(Dimension dimensions, std::uint64_t side) {

@@ -21,8 +21,9 @@ Refusal of_torus(std::string_view algorithm, const Machine& machine);
 Refusal of_ports_but_all(std::string_view algorithm, const Machine& machine);
 /// The shape is no torus with equal sides.
 Refusal of_shape_but_square(std::string_view algorithm, const Machine& machine);
-/// The user says in how many segments to cut the message, and the algorithm does not ask: it sends it whole, or cuts it by a rule of its own.
+/// The user says in how many segments to cut the message, and the algorithm sends it whole; or cuts it by a rule of its own.
 Refusal of_segments(std::string_view algorithm, const Request& request);
+Refusal of_segments_at_all(std::string_view algorithm, const Request& request);
 
 /// `8x8x8`: a torus of equal sides, as the command line reads it.
 std::string cube(Dimension dimensions, std::uint64_t side);

@@ -21,7 +21,6 @@ class RowTable {
     }
   }
 
-  std::size_t rows() const noexcept { return start_.size() - 1; }
   std::span<const T> row(std::size_t i) const noexcept { return {cells_.data() + start_[i], start_[i + 1] - start_[i]}; }
   bool empty() const noexcept { return cells_.empty(); }
   std::uint64_t bytes() const noexcept { return cells_.size() * sizeof(T) + start_.size() * sizeof(std::uint32_t); }

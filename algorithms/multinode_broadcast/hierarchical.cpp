@@ -25,8 +25,7 @@ std::int32_t greatest_h(const Topology& topology) {
 }
 
 std::optional<std::string> refuses_any(std::string_view name, const Machine& machine, const Request& request) {
-  if (auto why = refusal::first_of(refuses_torus(name, machine, Switching::wormhole), refuses_routing(name, machine),
-                                   refusal::of_segments(name, request))) {
+  if (auto why = refusal::first_of(refuses_torus(name, machine, Switching::wormhole), refusal::of_segments_at_all(name, request))) {
     return why;
   }
   const auto most = static_cast<std::uint32_t>(greatest_h(machine.topology));

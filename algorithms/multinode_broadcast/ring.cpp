@@ -12,7 +12,7 @@ namespace torus::multinode {
 namespace {
 
 std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  return refusal::first_of(refuses_torus("ring", machine, Switching::packet), refusal::of_segments("ring", request));
+  return refusal::first_of(refuses_torus("ring", machine, Switching::packet), refusal::of_segments_at_all("ring", request));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

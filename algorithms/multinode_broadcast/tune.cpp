@@ -62,7 +62,7 @@ class Drift {
     void send(Node& self, std::int32_t places, bool with_rest) const {
       if (blocks.empty()) return;
       Route route;
-      for (Dimension d = 0; d < self.dimensions(); ++d) route.push_back({d, places});
+      for (const Dimension d : self.machine().routing) route.push_back({d, places});
       self.send(RouteView(route), blocks, with_rest ? std::span<const Word>(rest) : std::span<const Word>());
     }
   };

@@ -60,12 +60,13 @@ class BlockStore {
         chunk_{chunk_for(blocks, placement.longest(), workers)},
         stocks_(workers),
         shares_(workers + 1) {
-    constexpr std::uint64_t most = 0xfffffffe;
-    if (blocks > most) throw InputError(std::to_string(blocks) + " blocks: a run holds at most 4294967294; choose a smaller shape or fewer segments");
-    expected_ = std::min(blocks + spare_slots(blocks, placement.longest(), workers), most) + 1;
+    if (blocks > most_blocks) {
+      throw InputError(std::to_string(blocks) + " blocks: a run holds at most " + std::to_string(most_blocks) + "; choose a smaller shape or fewer segments");
+    }
+    expected_ = std::min(blocks + spare_slots(blocks, placement.longest(), workers), most_blocks) + 1;
     for (unsigned i = 0; i < workers; ++i) shares_[i] = {1 + (expected_ - 1) * i / workers, 1 + (expected_ - 1) * (i + 1) / workers};
     // Address space; for fewer slots, but all that are expected, where the process may not have so much of it.
-    capacity_ = reserve_most(std::min(expected_ + budget.granted() / slot_bytes_, most + 1), expected_, [this](std::size_t slots) {
+    capacity_ = reserve_most(std::min(expected_ + budget.granted() / slot_bytes_, most_blocks + 1), expected_, [this](std::size_t slots) {
       bytes_ = {};
       bytes_ = Region<std::byte>(slots * stride_);
       if (chained_) facts_ = Region<Facts>(slots);

@@ -347,7 +347,7 @@ TEST_CASE("what the mesh broadcasts cannot do is refused in one line that says w
   CHECK(why("mst-naive", one_port(shape_of({4, 4}, Links::mesh)), broadcast_of(0, 8)) ==
         "mst-naive lets messages meet on a channel: --contention forbid makes that a violation, --contention share would do");
   CHECK(why("rs-bcast", torus, broadcast_of(0, 8, 4)) ==
-        "rs-bcast cuts the message by a rule of its own, or not at all: --segments 4 should be left out");
+        "rs-bcast sends the message whole: --segments 4 should be left out");
   CHECK(why("scatter-collect-1d", torus, broadcast_of(0, 8, 4)) ==
         "scatter-collect-1d cuts the message in one piece a node: --segments 4 should be left out or be 25");
   CHECK(why("scatter-collect-1d", torus, broadcast_of(0, 8, 25)).empty());

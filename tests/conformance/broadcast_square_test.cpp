@@ -336,7 +336,7 @@ TEST_CASE("square-torus broadcasts refuse what they cannot do and say what would
   CHECK(refusal(broadcast::wang_tseng, torus("8x8", 2)) ==
         "wang-tseng uses all channels at once: --ports 2 is too few, --ports 4 would do");
   CHECK(refusal(broadcast::wang_tseng, torus("8x8"), 4) ==
-        "wang-tseng cuts the message by a rule of its own, or not at all: --segments 4 should be left out");
+        "wang-tseng sends the message whole: --segments 4 should be left out");
   CHECK(refusal(broadcast::span, torus("8x8", 2, Switching::wormhole)) ==
         "span needs circuit switching, not wormhole: --switching circuit would do");
   CHECK(refusal(broadcast::dimension_wise, torus("8x4m", 1, Switching::packet)) ==

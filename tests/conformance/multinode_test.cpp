@@ -188,6 +188,23 @@ TEST_CASE("tori of other shapes are served: rings, unequal sides, three and more
   }
 }
 
+TEST_CASE("hierarchical broadcasts tune in any routing order", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  const Machine backwards(Topology::parse("8x8"), 0, Switching::wormhole, Contention::forbid, {1, 0});
+  const Machine rotated(Topology::parse("6x6x6"), 0, Switching::wormhole, Contention::forbid, {2, 0, 1});
+  for (const Machine& machine : {backwards, rotated}) {
+    Request request = multinode_request(random_nodes(random, machine.topology.nodes(), 3), 30);
+    for (const std::string_view name : {"hierarchical", "hierarchical-log"}) {
+      for (request.h = 1; request.h <= 8; ++request.h) {
+        if (!multinode_algorithm(name).refuses(machine, request)) checked(name, machine, request);
+      }
+    }
+  }
+  CHECK_FALSE(multinode_algorithm("hierarchical").refuses(rotated, multinode_request({0}, 8)));
+  CHECK_FALSE(multinode_algorithm("hierarchical-log").refuses(backwards, multinode_request({0}, 8)));
+}
+
 TEST_CASE("with all nodes as sources the bytes are exact, also where the parts of a message differ by one", "[conformance]") {
   for (const char* shape : {"4x6", "2x3x5", "3x3x3", "4x4x4", "6x3x9", "2x3x2x3"}) {
     const Machine machine(Topology::parse(shape));

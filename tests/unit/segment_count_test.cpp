@@ -31,7 +31,7 @@ TEST_CASE("the best number of segments is the best of all numbers", "[unit]") {
         double least = time(1);
         for (std::uint64_t k = 2; k <= bytes; ++k) least = std::min(least, time(k));
         CAPTURE(latency, bytes, start_up);
-        CHECK(time(best_segments(latency, bytes, 3.0, start_up, time)) == least);
+        CHECK(time(best_segments(latency, bytes, 1, 3.0, start_up, time)) == least);
       }
     }
   }
@@ -39,11 +39,12 @@ TEST_CASE("the best number of segments is the best of all numbers", "[unit]") {
 
 TEST_CASE("the best number of segments stays between one and a byte each, whatever is free", "[unit]") {
   const auto time = [](std::uint32_t) { return 0.0; };
-  CHECK(best_segments(10, 1000, 1.0, 0.0, time) == 1000);
-  CHECK(best_segments(10, 1000, 0.0, 1.0, time) == 1);
-  CHECK(best_segments(10, 1000, 0.0, 0.0, time) == 1);
-  CHECK(best_segments(10, 0, 1.0, 1.0, time) == 1);
-  CHECK(best_segments(0, 1000, 1.0, 0.0, time) == 1);
+  CHECK(best_segments(10, 1000, 1, 1.0, 0.0, time) == 1000);
+  CHECK(best_segments(10, 1000, 1, 0.0, 1.0, time) == 1);
+  CHECK(best_segments(10, 1000, 1, 0.0, 0.0, time) == 1);
+  CHECK(best_segments(10, 0, 1, 1.0, 1.0, time) == 1);
+  CHECK(best_segments(10, 1000, 1U << 24U, 1.0, 0.0, time) == 255);  // 2^24 nodes hold fewer than 2^32 blocks
+  CHECK(best_segments(0, 1000, 1, 1.0, 0.0, time) == 1);
 }
 
 TEST_CASE("where even and odd numbers of segments cost differently the best of both is found", "[unit]") {
@@ -57,8 +58,8 @@ TEST_CASE("where even and odd numbers of segments cost differently the best of b
         double least = time(1);
         for (std::uint64_t k = 2; k <= 1000; ++k) least = std::min(least, time(k));
         CAPTURE(penalty, dear, start_up);
-        if (penalty == 0.0) CHECK(time(best_segments(9, 1000, 1.0, start_up, time)) == least);
-        CHECK(time(best_segments(9, 1000, 1.0, start_up, time)) <= 1.05 * least);
+        if (penalty == 0.0) CHECK(time(best_segments(9, 1000, 1, 1.0, start_up, time)) == least);
+        CHECK(time(best_segments(9, 1000, 1, 1.0, start_up, time)) <= 1.05 * least);
       }
     }
   }

@@ -4,7 +4,7 @@
 /// if one step can.
 ///
 /// Method   Dinic's, from a start where every sender serves neighbours directly. On unit channels some O(sqrt N) rounds of O(N k).
-/// Memory   about 2k + 30 bytes a node; kept from one problem to the next.
+/// Memory   about 10k + 20 bytes a node, and the circuits found; kept from one problem to the next.
 /// Source   the max-flow form of a step is ours; it stands for the paper's case-by-case closing figures.
 #pragma once
 

@@ -30,7 +30,7 @@ class RingTreeStep : public StepRule {
 
 }  // namespace
 
-RingTree::RingTree(std::int32_t places, std::int32_t ports) : places_{places} {
+RingTree::RingTree(std::int32_t places, std::int32_t ports) {
   std::vector<std::int32_t> length(static_cast<std::size_t>(places), 0);  // of the segment that a place owns; 0: not informed
   length[0] = places;
   const auto owns_more = [](std::int32_t l) { return l > 1; };

@@ -23,13 +23,11 @@ class RingTree {
   RingTree(std::int32_t places, std::int32_t ports);
 
   std::size_t steps() const noexcept { return steps_.size(); }
-  std::int32_t places() const noexcept { return places_; }
   /// To whom the given place sends in a step; nobody if it is not informed yet.
   std::span<const Child> children(std::size_t step, std::int32_t place) const { return steps_[step].row(static_cast<std::size_t>(place)); }
   Bytes bytes(std::size_t step) const { return steps_[step].bytes(); }
 
  private:
-  std::int32_t places_;
   std::vector<RowTable<Child>> steps_;
 };
 
