@@ -214,6 +214,13 @@ class OutputFile::Sink {
   std::vector<Bytef> compressed_;
 };
 
+std::string OutputFile::written_path(const std::string& path) {
+  const std::string target = followed(path);
+  std::error_code unknown;
+  const std::filesystem::path canonical = std::filesystem::weakly_canonical(target, unknown);
+  return unknown ? target : canonical.string();
+}
+
 OutputFile::OutputFile(std::string path) : sink_{std::make_unique<Sink>(std::move(path))} {}
 OutputFile::OutputFile(OutputFile&&) noexcept = default;
 OutputFile::~OutputFile() = default;

@@ -29,6 +29,9 @@ class OutputFile {
 
   const std::string& path() const noexcept;
 
+  /// The file that one of this path would write to, behind all links; two paths of one file give the same.
+  static std::string written_path(const std::string& path);
+
  private:
   class Sink;
   std::unique_ptr<Sink> sink_;

@@ -142,3 +142,14 @@ TEST_CASE("what does not fit into the memory is left out, with the reason, and t
   CHECK(figures(folder.file("s.csv")).size() == 2);
   CHECK(ended.out.find("flood     1             ") != std::string::npos);
 }
+
+TEST_CASE("a shape too large for the memory is left out before it is planned", "[conformance]") {
+  const support::Folder folder;
+  for (const std::string collective : {"broadcast", "multinode-broadcast", "total-exchange"}) {
+    const support::Ended ended = command("sweep " + collective + " --on 4x4,2^31 --bytes 16 --memory 1GiB --csv " + folder.file("s.csv"));
+    CAPTURE(collective, ended.err);
+    CHECK(ended.status == 0);
+    CHECK(ended.out.find("the 2,147,483,648 nodes hold at least") != std::string::npos);
+    CHECK(figures(folder.file("s.csv")).size() > 1);
+  }
+}

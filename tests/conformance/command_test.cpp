@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "algorithms/catalogue.hpp"
@@ -175,6 +176,49 @@ TEST_CASE("every algorithm is listed, with all that it says of itself", "[confor
     for (const char* field : {"collective", "algorithm", "switching", "ports", "shapes", "steps", "source"})
       CHECK(!entry[field].get<std::string>().empty());
   }
+}
+
+TEST_CASE("the algorithms of one collective can be listed alone", "[conformance]") {
+  const Json json = Json::parse(command("list total-exchange --json").out);
+  REQUIRE(!json.empty());
+  for (const auto& entry : json) CHECK(entry["collective"] == "total-exchange");
+}
+
+TEST_CASE("the figures of a run add up, and are those of its trace", "[conformance]") {
+  const support::Folder folder;
+  const std::string trace = folder.file("t.jsonl");
+  const std::string machine = "run multinode-broadcast --on 6x6 --algorithm aggregate-distribute --h 3 --sources random:9 --bytes 80 ";
+  const support::Ended ended = command(machine + "--ts 2e-6 --tc 3e-10 --json --trace " + trace);
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  const Json run = Json::parse(ended.out);
+  const auto sum = [&run](const char* field) {
+    double total = 0;
+    for (const Json& phase : run["phases"]) total += phase[field].get<double>();
+    return total;
+  };
+  REQUIRE(run["phases"].size() > 2);
+  for (const char* field : {"steps", "messages", "channel_bytes"}) {
+    CAPTURE(field);
+    CHECK(sum(field) == run[field == std::string("channel_bytes") ? "channel_bytes_sum" : field].get<double>());
+  }
+  CHECK(sum("model_time_s") == Approx(run["model_time_s"].get<double>()).epsilon(1e-12));
+  CHECK(run["model_time_s"].get<double>() ==
+        Approx(run["steps"].get<double>() * 2e-6 + run["channel_bytes_sum"].get<double>() * 3e-10).epsilon(1e-12));
+  const Json judged = Json::parse(command("verify --json " + trace).out);
+  for (const char* field : {"messages", "hops", "channel_bytes_sum"}) {
+    CAPTURE(field);
+    CHECK(run[field].get<std::uint64_t>() > 0);
+    CHECK(judged[field] == run[field]);
+  }
+  std::uint64_t blocks = 0;
+  for (std::istringstream text(support::text_of_file(trace)); !text.eof();) {
+    std::string line;
+    if (!std::getline(text, line)) break;
+    const Json message = Json::parse(line);
+    if (message.contains("blocks")) blocks += message["blocks"].size();
+  }
+  CHECK(run["data_bytes"] == blocks * 80);
 }
 
 TEST_CASE("bounds of a shape are its product formulas", "[conformance]") {

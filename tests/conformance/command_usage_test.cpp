@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// The command from outside: what it says to wrong usage.
+#include <filesystem>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 
@@ -19,6 +21,9 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "run",
       "run bcast",
       "run broadcast extra",
+      "run broadcast list",
+      "list run broadcast --on 4x4",
+      "bounds list",
       "run broadcast --bytez 4",
       "run broadcast -z",
       "run broadcast --on",
@@ -188,6 +193,15 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
   CHECK(folder.files() == 1);
 }
 
+TEST_CASE("one file for two outputs is refused, also by a link that leads nowhere yet", "[conformance]") {
+  const support::Folder folder;
+  std::filesystem::create_symlink("t", folder.file("link"));
+  const support::Ended ended = command("run broadcast --on 4x4 --trace " + folder.file("t") + " --csv " + folder.file("link"));
+  CHECK(ended.status == 2);
+  CHECK(ended.err.find("it is the file that --trace writes") != std::string::npos);
+  CHECK(folder.files() == 1);
+}
+
 TEST_CASE("a refusal names the value, the rule and what would do", "[conformance]") {
   const auto says = [](const std::string& line, std::initializer_list<const char*> parts) {
     const std::string err = command(line).err;
@@ -206,6 +220,8 @@ TEST_CASE("a refusal names the value, the rule and what would do", "[conformance
   says("run multinode-broadcast --on 4x4 --expect -1", {"--expect '-1'", "0 to 2147483648", "for instance 1"});
   says("run multinode-broadcast --on 4x4 --algorithm ring --h 2", {"ring", "--h 2", "leave out", "aggregate-distribute"});
   says("run multinode-broadcast --on 4x4 --algorithm ring --segments 2", {"ring", "rule of its own", "--segments 2 should be left out"});
+  says("run multinode-broadcast --on 4x4 --algorithm hierarchical --segments 1", {"rule of its own", "--segments 1 should be left out"});
+  says("run broadcast --on 45x45x45 --ports 1 --algorithm scatter-collect-2d", {"91125 nodes", "65535 nodes would do"});
   says("run broadcast --on 4x4 --segments 2147483647", {"--segments 2147483647", "34,359,738,352 blocks", "--segments 268435455 would do"});
   says("run broadcast --on 4x4 --bytes 9223372036854775807", {"--on 4x4 --bytes 9223372036854775807", "at least 16 EiB", "would fit"});
   says("run broadcast --on 16x16x16 --algorithm flood --bytes 1152921504606846976", {"--bytes 1048576TiB", "4,096 nodes", "at least 16 EiB"});

@@ -16,7 +16,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/folder.hpp"
 #include "tools/torus/crash.hpp"
+#include "tools/torus/notation.hpp"
 #include "tools/torus/stress.hpp"
+#include "tools/torus/stress_case.hpp"
 
 using namespace torus;
 using namespace torus::command;
@@ -171,6 +173,20 @@ TEST_CASE("an exception in a program is a failure like any other", "[conformance
   REQUIRE(outcome.failures.size() == 1);
   CHECK(outcome.failures.front().what == "exception: three is too many");
   CHECK(outcome.failures.front().shrunk->machine.topology == Topology::parse("3"));
+}
+
+TEST_CASE("the command of a random setting names its sources in a few words, and they are the same ones", "[conformance]") {
+  const Algorithm& algorithm = *find_algorithm(Collective::multinode_broadcast, "edst");
+  Random random(1, 2);
+  for (int i = 0; i < 200; ++i) {
+    const std::optional<Setting> setting = draw_setting(random, algorithm, StressBudget{});
+    REQUIRE(setting);
+    const std::string command = command_line(*setting);
+    CAPTURE(command);
+    CHECK(command.size() < 1000);
+    CHECK(parse_sources("--sources", setting->sources_text, setting->machine.topology, setting->seed) == setting->request.sources);
+    CHECK(command.find(" --seed " + std::to_string(setting->seed) + " ") != std::string::npos);
+  }
 }
 
 TEST_CASE("a crash leaves the command that repeats it", "[conformance]") {

@@ -70,8 +70,6 @@ int bounds(const BoundsArguments& arguments) {
         parse_sources("--sources", *options.sources, machine.topology, 1).size() != 1) {
       options.sources.reset();
     }
-    if (collective != Collective::multinode_broadcast) options.h = options.prefix = options.chunk = options.expect = std::nullopt;
-    if (collective == Collective::total_exchange) options.segments.reset();
     const Request request = make_request(collective, options, machine.topology);
     const Bounds b = lower_bounds(machine, request);
     table.push_back({std::string(name(collective)), grouped(request.sources.size()), bytes_option(request.bytes), grouped(b.steps),

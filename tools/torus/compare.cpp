@@ -51,9 +51,7 @@ int run_compare(const CompareArguments& arguments) {
   std::optional<OutputFile> csv;
   if (arguments.csv) csv.emplace(*arguments.csv);
 
-  std::optional<InterruptsAwaited> awaited(std::in_place);
   const Comparison comparison = compare(collective, arguments.setting, options);
-  awaited.reset();
   progress.clear();
   if (comparison.interrupted) throw RunError("interrupted; a table with gaps would mislead, so there is none; --run none is quicker");
   if (csv) {

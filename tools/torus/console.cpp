@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/torus/console.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,8 @@ Progress::Progress() : terminal_{::isatty(STDERR_FILENO) == 1}, next_{Clock::now
 bool Progress::due() { return terminal_ && Clock::now() >= next_; }
 
 void Progress::show(std::string_view line) {
+  winsize terminal{};  // a longer line would go on below, where clear() does not reach it
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &terminal) == 0 && terminal.ws_col > 0) line = line.substr(0, terminal.ws_col - 1U);
   std::fprintf(stderr, "\r\033[K%.*s", static_cast<int>(line.size()), line.data());
   std::fflush(stderr);
   shown_ = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// torus: the command. Exit status: 0 done and verified, 1 a run or a check failed, 2 wrong usage. An error is one line on standard error.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -66,6 +67,7 @@ int run(int argc, char** argv) {
     names.push_back(subcommand.app->get_name());
   }
   app.allow_extras();
+  app.require_subcommand(0, 1);  // what follows the first is its arguments
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -5,7 +5,6 @@
 
 #include <limits>
 
-#include "runtime/error.hpp"
 #include "runtime/figures.hpp"
 #include "runtime/host_memory.hpp"
 #include "tools/torus/notation.hpp"
@@ -16,34 +15,33 @@ namespace {
 // Bytes that the engine takes beside the payload: never less than the least, seldom more than the usual ones.
 constexpr double least_of_a_node = 64, usual_of_a_node = 1024;
 constexpr double least_of_a_block = 4, usual_of_a_block = 64;
-constexpr double most_blocks = 4294967294;
 
 /// As many bytes as there are; those that no 64-bit number tells are as many as it can.
 Bytes saturated(double bytes) { return bytes < 0x1p64 ? static_cast<Bytes>(bytes) : std::numeric_limits<Bytes>::max(); }
 
 }  // namespace
 
-void refuse_what_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources, std::uint32_t segments,
-                            Bytes limit) {
+std::optional<std::string> why_it_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources,
+                                             std::uint32_t segments, Bytes limit) {
   // In doubles, which do not wrap: there may be 2^62 messages of 2^62 bytes.
   const double nodes = topology.nodes();
   const double messages = nodes * (collective == Collective::broadcast        ? 1.0
                                    : collective == Collective::total_exchange ? nodes
                                                                               : static_cast<double>(sources));
-  if (segments > 1 && messages * segments > most_blocks) {
-    throw InputError(fmt::format("--segments {}: the nodes of {} would hold {} blocks in the end, and a run holds at most {}; {}", segments,
-                                 topology.text(), grouped(saturated(messages * segments)), grouped(saturated(most_blocks)),
-                                 messages <= most_blocks ? fmt::format("--segments {} would do", saturated(most_blocks / messages))
-                                                         : "choose a smaller --on"));
+  if (segments > 1 && messages * segments > static_cast<double>(most_blocks)) {
+    return fmt::format("--segments {}: the nodes of {} would hold {} blocks in the end, and a run holds at most {}; {}", segments,
+                       topology.text(), grouped(saturated(messages * segments)), grouped(most_blocks),
+                       messages <= static_cast<double>(most_blocks) ? fmt::format("--segments {} would do", saturated(static_cast<double>(most_blocks) / messages))
+                                               : "choose a smaller --on");
   }
   const double needed = nodes * least_of_a_node + messages * (static_cast<double>(bytes) + least_of_a_block);
   const auto most = static_cast<double>(limit);
-  if (needed <= most) return;
+  if (needed <= most) return std::nullopt;
   const double left = most - nodes * usual_of_a_node - messages * usual_of_a_block;
-  throw InputError(fmt::format("--on {} --bytes {}: at the end of a {} the {} nodes hold at least {}, and {} may be used; {}", topology.text(),
-                               bytes_option(bytes), name(collective), grouped(topology.nodes()), bytes_text(saturated(needed)), bytes_text(limit),
-                               left >= messages && messages > 0 ? fmt::format("about --bytes {} would fit, or more --memory", saturated(left / messages))
-                                                                : "choose a smaller --on or more --memory"));
+  return fmt::format("--on {} --bytes {}: at the end of a {} the {} nodes hold at least {}, and {} may be used; {}", topology.text(),
+                     bytes_option(bytes), name(collective), grouped(topology.nodes()), bytes_text(saturated(needed)), bytes_text(limit),
+                     left >= messages && messages > 0 ? fmt::format("about --bytes {} would fit, or more --memory", saturated(left / messages))
+                                                      : "choose a smaller --on or more --memory");
 }
 
 }  // namespace torus::command

@@ -4,15 +4,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "algorithms/catalogue.hpp"
 
 namespace torus::command {
 
-/// Throws InputError if what the nodes must hold in the end takes more than `limit`, whatever the algorithm. `sources` is ignored but by a multi-node
-/// broadcast. Time: O(1).
+/// Why not, if what the nodes must hold in the end takes more than `limit`, whatever the algorithm: one line; none if it may fit. `sources` is ignored
+/// but by a multi-node broadcast. Time: O(1).
 /// A message is one block if `segments` is 0, as where the algorithm has the say.
-void refuse_what_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources, std::uint32_t segments,
-                            Bytes limit);
+std::optional<std::string> why_it_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources,
+                                             std::uint32_t segments, Bytes limit);
 
 }  // namespace torus::command

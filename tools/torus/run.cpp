@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -41,11 +40,7 @@ std::uint64_t parse_digest(const std::string& text) {
 }
 
 void refuse_one_file_for_two(const std::optional<std::string>& trace, const std::optional<std::string>& csv) {
-  const auto same = [&] {
-    std::error_code unknown;
-    return *trace == *csv || std::filesystem::weakly_canonical(*trace, unknown) == std::filesystem::weakly_canonical(*csv, unknown);
-  };
-  if (trace && csv && same()) {
+  if (trace && csv && OutputFile::written_path(*trace) == OutputFile::written_path(*csv)) {
     throw InputError(fmt::format("--csv '{}': it is the file that --trace writes; for instance --csv {}.csv", *csv, *csv));
   }
 }

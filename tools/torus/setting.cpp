@@ -2,6 +2,7 @@
 #include "tools/torus/setting.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -72,7 +73,7 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
 
 Bytes message_bytes(Collective collective, const SettingOptions& options) {
   if (options.bytes) return parse_bytes("--bytes", *options.bytes);
-  return collective == Collective::broadcast ? 65536 : collective == Collective::total_exchange ? 64 : 4096;
+  return default_bytes(collective);
 }
 
 /// What --memory allows; 0 if it is left out.
@@ -132,6 +133,10 @@ Collective parse_collective(std::string_view text) {
   for (const Collective collective : collectives) names.push_back(name(collective));
   throw InputError(
       fmt::format("collective '{}': it must be broadcast, multinode-broadcast or total-exchange{}", text, did_you_mean(text, names)));
+}
+
+Bytes default_bytes(Collective collective) noexcept {
+  return collective == Collective::broadcast ? 65536 : collective == Collective::total_exchange ? 64 : 4096;
 }
 
 std::string_view default_shape(Collective collective) noexcept { return collective == Collective::broadcast ? "16x16x16" : "16x16"; }
@@ -197,6 +202,18 @@ Request make_request(Collective collective, const SettingOptions& options, const
   return request;
 }
 
+Request make_fitting_request(Collective collective, const SettingOptions& options, const Topology& topology) {
+  const Bytes memory = memory_allowed(options);
+  const auto refuse_too_large = [&, limit = memory > 0 ? memory : usable_memory()](std::uint64_t sources, std::uint32_t segments) {
+    if (const auto why_not = why_it_cannot_fit(collective, topology, message_bytes(collective, options), sources, segments, limit))
+      throw InputError(*why_not);
+  };
+  refuse_too_large(0, 0);  // before the sources are listed: they may be all nodes
+  Request request = make_request(collective, options, topology);
+  refuse_too_large(request.sources.size(), request.segments);
+  return request;
+}
+
 Setting open_setting(Machine machine, Request request, const SettingOptions& options) {
   Setting setting{std::move(machine), std::move(request), nullptr, {}, 0, "", 1, default_executor, 0, memory_allowed(options)};
   if (options.seed) setting.seed = parse_whole("--seed", *options.seed, 0, std::numeric_limits<std::uint64_t>::max());
@@ -221,13 +238,7 @@ Setting make_setting(Collective collective, const SettingOptions& options, std::
   else if (collective == Collective::total_exchange)
     native.switching = Switching::packet;
   Machine machine = make_machine(options, default_shape(collective), native);
-  const Bytes memory = memory_allowed(options);
-  const auto refuse_too_large = [&, limit = memory > 0 ? memory : usable_memory()](std::uint64_t sources, std::uint32_t segments) {
-    refuse_what_cannot_fit(collective, machine.topology, message_bytes(collective, options), sources, segments, limit);
-  };
-  refuse_too_large(0, 0);  // before the sources are listed: they may be all nodes
-  Request request = make_request(collective, options, machine.topology);
-  refuse_too_large(request.sources.size(), request.segments);
+  Request request = make_fitting_request(collective, options, machine.topology);
   Setting setting = open_setting(std::move(machine), std::move(request), options);
   if (named == nullptr)
     choose(setting, algorithms);

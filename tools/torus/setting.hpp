@@ -55,8 +55,12 @@ Machine make_machine(const SettingOptions& options, std::string_view default_sha
 /// What is asked for: sources, bytes and the algorithms' own options.
 Request make_request(Collective collective, const SettingOptions& options, const Topology& topology);
 
-/// The shape, bytes and sources that a collective is run with where the options do not say.
+/// The same. Throws InputError, before anything large is made, if no algorithm can have the memory for it.
+Request make_fitting_request(Collective collective, const SettingOptions& options, const Topology& topology);
+
+/// The shape and bytes that a collective is run with where the options do not say.
 std::string_view default_shape(Collective collective) noexcept;
+Bytes default_bytes(Collective collective) noexcept;
 
 /// A machine and a request, with the seed and the host's options as typed, but without an algorithm yet. Throws InputError.
 Setting open_setting(Machine machine, Request request, const SettingOptions& options);

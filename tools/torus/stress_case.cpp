@@ -183,6 +183,7 @@ std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Reque
   Plan plan = algorithm.plan(machine, request);
   Setting setting{std::move(machine), std::move(request), &algorithm,   std::move(plan), 0, "",
                   like.seed,          like.executor,      like.threads, like.memory};
+  if (setting.machine.topology == like.machine.topology && setting.request.sources == like.request.sources) setting.sources_text = like.sources_text;
   return setting;
 }
 

@@ -24,7 +24,7 @@ Topology draw_shape(Random& random, std::uint64_t most_nodes);
 std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, const StressBudget& budget);
 
 /// The same request on another machine or the like: settles the plan anew. None if the algorithm refuses it.
-/// Where its sources are the same, they are written as before.
+/// Where its shape and its sources are the same, these are written as before.
 std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Request request, const Setting& like);
 
 }  // namespace torus::command

@@ -9,6 +9,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/figures.hpp"
+#include "runtime/host_memory.hpp"
 #include "runtime/output_file.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/emulation.hpp"
@@ -16,6 +17,7 @@
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/report.hpp"
+#include "tools/torus/room.hpp"
 #include "tools/torus/setting_options.hpp"
 #include "tools/torus/subcommands.hpp"
 #include "tools/torus/unfinished_table.hpp"
@@ -56,8 +58,8 @@ std::vector<Combination> combinations_of(Collective collective, const SweepArgum
     one.ports.reset();
     one.bytes.reset();
     Machine machine = make_machine(one, shape.text(), NativeMachine{});
-    const Request request = make_request(collective, one, shape);
-    static_cast<void>(open_setting(std::move(machine), request, one));
+    if (!why_it_cannot_fit(collective, shape, 0, 0, 0, usable_memory()))  // else it is left out, before its sources are listed
+      static_cast<void>(open_setting(std::move(machine), make_request(collective, one, shape), one));
     std::vector<std::optional<std::string>> ports;
     if (!arguments.setting.ports) ports.emplace_back();
     for (int count : arguments.setting.ports ? parse_port_counts(*arguments.setting.ports) : std::vector<int>{}) {
@@ -67,7 +69,7 @@ std::vector<Combination> combinations_of(Collective collective, const SweepArgum
     }
     for (const auto& count : ports) {
       for (const Algorithm* algorithm : algorithms) {
-        for (const Bytes bytes : sizes.empty() ? std::vector<Bytes>{request.bytes} : sizes) {
+        for (const Bytes bytes : sizes.empty() ? std::vector<Bytes>{default_bytes(collective)} : sizes) {
           combinations.push_back({algorithm, one});
           combinations.back().setting.ports = count;
           combinations.back().setting.bytes = bytes_option(bytes);
@@ -111,7 +113,6 @@ class Sweep {
   }
 
   int run() {
-    const InterruptsAwaited awaited;
     for (done_ = 0; done_ < combinations_.size(); ++done_) {
       if (!table_.has(done_)) row(combinations_[done_]);
       if (interrupted()) {
@@ -141,29 +142,31 @@ class Sweep {
     const std::string what =
         fmt::format("{} on {}, {}", combination.algorithm->name, *combination.setting.on, *combination.setting.bytes);
     if (progress_.due()) progress_.show(fmt::format("{} {}", bar(done_, combinations_.size()), what));
-    Machine machine = make_machine(combination.setting, "", combination.algorithm->native);
-    Request request = make_request(collective_, combination.setting, machine.topology);
-    Setting setting = open_setting(std::move(machine), std::move(request), combination.setting);
-    if (const auto why_not = settle_on(setting, *combination.algorithm)) return leave_out(combination, *why_not);
     EmulationOptions options;
     options.repeat = repeat_;
     options.stop = &interrupted();
     options.on_step = [&](Step step) {
       if (progress_.due()) progress_.show(fmt::format("{} {}: step {}", bar(done_, combinations_.size()), what, grouped(step)));
     };
+    std::optional<Setting> setting;
     Emulation emulation;
     try {
-      emulation = emulate(setting, options);
+      Machine machine = make_machine(combination.setting, "", combination.algorithm->native);
+      Request request = make_fitting_request(collective_, combination.setting, machine.topology);
+      setting = open_setting(std::move(machine), std::move(request), combination.setting);
+      if (const auto why_not = settle_on(*setting, *combination.algorithm)) return leave_out(combination, *why_not);
+      emulation = emulate(*setting, options);
     } catch (const InputError& error) {  // it does not fit into the memory
       return leave_out(combination, error.what());
     } catch (const std::bad_alloc&) {
       return leave_out(combination, "there is not enough memory");
     } catch (const std::exception& error) {
+      if (!setting) throw;
       emulation.failure = error.what();
     }
     if (emulation.interrupted) return;
     if (emulation.failure) std::replace(emulation.failure->begin(), emulation.failure->end(), '\n', ' ');
-    const CsvLines lines = to_csv(setting, emulation);
+    const CsvLines lines = to_csv(*setting, emulation);
     table_.add(done_, emulation.failure.has_value(), lines.names, lines.values);
   }
 
