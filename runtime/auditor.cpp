@@ -69,6 +69,7 @@ std::string_view words(Offence offence) {
     case Offence::leaves_the_machine: return "leaves the machine";
     case Offence::more_than_one_hop: return "takes more than one hop, under packet switching";
     case Offence::not_dimension_ordered: return "is not dimension-ordered, under wormhole switching";
+    case Offence::channel_crossed_twice: return "crosses a channel twice";
     default: return "is not allowed";
   }
 }
@@ -187,8 +188,7 @@ std::vector<Violation> audit(const Machine& machine, std::span<const Message* co
                          std::to_string(arrived.size()) + " arrive: the last of " + text_of(topology, *arrived.back())});
   }
   for (Violation& violation : found) violation.text = "step " + std::to_string(violation.step) + ": " + violation.text;
-  std::sort(found.begin(), found.end(),
-            [](const Violation& a, const Violation& b) { return std::tie(a.node, a.offence, a.text) < std::tie(b.node, b.offence, b.text); });
+  std::sort(found.begin(), found.end(), reported_before);
   return found;
 }
 

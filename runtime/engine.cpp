@@ -7,7 +7,6 @@
 #include <limits>
 #include <random>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "runtime/auditor.hpp"
@@ -232,6 +231,7 @@ class Engine::Impl {
     std::optional<Step> last_traffic;
     while (true) {
       run_step(expected_active);
+      if (gather_receives(result)) return;
       throw_failure();
       if (gather_violations(result)) return;
       StepRecord record = gather_record();
@@ -426,27 +426,30 @@ class Engine::Impl {
     }
   }
 
-  /// True if a rule was broken: the violations of the earliest step are then in the result.
-  bool gather_violations(RunResult& result) {
-    bool suspect = false;
-    bool suspect_receives = false;
-    for (const Worker& w : fabric_->workers()) {
-      suspect |= w.suspect;
-      suspect_receives |= w.suspect_receives;
-    }
-    if (suspect_receives) result.violations = audit(machine_, fabric_->messages_of(fabric_->now() - 1));
-    if (suspect && result.violations.empty()) {
-      result.violations = audit(machine_, fabric_->messages_of(fabric_->now()));
-      for (Worker& w : fabric_->workers()) result.violations.insert(result.violations.end(), w.violations.begin(), w.violations.end());
-      std::sort(result.violations.begin(), result.violations.end(), [](const Violation& a, const Violation& b) {
-        return std::tie(a.node, a.offence, a.text) < std::tie(b.node, b.offence, b.text);
-      });
-    }
-    if (!suspect && !suspect_receives) return false;
-    if (result.violations.empty()) {
-      throw RunError("step " + std::to_string(fabric_->now()) + ": a message was not delivered although it breaks no rule; this is an error of the engine");
-    }
+  /// True if a node has more messages of the last step than ports, which is seen when it runs: the violations are then in the result. To be asked before
+  /// what was thrown meanwhile is: that is of a later step.
+  bool gather_receives(RunResult& result) {
+    const std::vector<Worker>& workers = fabric_->workers();
+    if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.suspect_receives; })) return false;
+    result.violations = audit(machine_, fabric_->messages_of(fabric_->now() - 1));
+    refuse_none(result);
     return true;
+  }
+
+  /// True if a message of this step breaks a rule: the violations are then in the result.
+  bool gather_violations(RunResult& result) {
+    std::vector<Worker>& workers = fabric_->workers();
+    if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.suspect; })) return false;
+    result.violations = audit(machine_, fabric_->messages_of(fabric_->now()));
+    for (const Worker& w : workers) result.violations.insert(result.violations.end(), w.violations.begin(), w.violations.end());
+    std::sort(result.violations.begin(), result.violations.end(), reported_before);
+    refuse_none(result);
+    return true;
+  }
+
+  void refuse_none(const RunResult& result) const {
+    if (!result.violations.empty()) return;
+    throw RunError("step " + std::to_string(fabric_->now()) + ": a message was not delivered although it breaks no rule; this is an error of the engine");
   }
 
   StepRecord gather_record() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "runtime/machine.hpp"
 #include "runtime/topology.hpp"
@@ -38,5 +39,10 @@ struct Violation {
   NodeId node = 0;   ///< the sender; the receiver for too_many_receives and queue_overflow
   std::string text;  ///< one line that names step, node or channel, and the messages
 };
+
+/// The order in which those of a step are reported.
+inline bool reported_before(const Violation& a, const Violation& b) noexcept {
+  return std::tie(a.node, a.offence, a.text) < std::tie(b.node, b.offence, b.text);
+}
 
 }  // namespace torus

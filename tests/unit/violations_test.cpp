@@ -2,6 +2,7 @@
 // Every rule of the machine, broken by a program that is wrong in just that way; named right, and the same by every executor.
 #include "runtime/violation.hpp"
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -248,4 +249,19 @@ TEST_CASE("a shared channel charges the model time for all that it carries", "[u
   CHECK(result.max_channel_load == 2);
   CHECK(result.channel_bytes_sum == 100);
   CHECK(result.model_time_s == Approx(1 + 100));
+}
+
+TEST_CASE("too many receives are named although the receiver throws when it sees them", "[unit]") {
+  const Machine machine = square("1x4", Switching::packet, 1);
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() == 0) self.send({{1, +1}}, no_blocks);
+    if (self.rank() == 2) self.send({{1, -1}}, no_blocks);
+    if (self.rank() != 1) co_return;
+    const Arrivals arrived = co_await self.arrival();
+    if (arrived.size() > 1) throw std::runtime_error("two at once");
+  };
+  const RunResult result = Engine(machine, Placement::resident(4, 1, 8), {}).run(program);
+  REQUIRE(result.violations.size() == 1);
+  CHECK(result.violations.front().offence == Offence::too_many_receives);
+  CHECK(result.violations.front().step == 0);
 }
