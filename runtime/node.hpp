@@ -98,14 +98,16 @@ class Node {
   /// All blocks held, ascending (personalised placements: in the order of the node's table). Valid until the next call on any node of the
   /// same thread or the next wait. O(table of the node).
   std::span<const BlockId> blocks() const { return world_->network->blocks(*this); }
-  /// A held block's bytes, the node's own copy: to read, and to write for who wants to see the verifier at work. Empty if not held.
+  /// A held block's bytes, the node's own copy: to read, and to write for who wants to see the verifier at work. Empty if not held. Valid until the
+  /// block is forwarded or released.
   std::span<std::byte> bytes(BlockId id) { return world_->network->bytes(*this, id); }
   /// Forgets a block. Ignored if not held.
   void release(BlockId id) { world_->network->release(*this, id); }
 
   /// Sends blocks and control words along a route; they arrive at the start of the next step. What arrives are the bytes as they are
   /// now, whatever the sender does with its own from here on.
-  /// What the machine forbids is recorded as a violation and ends the run after this step.
+  /// What the machine forbids is recorded as a violation and ends the run after this step. Throws RunError when the run's memory is used up, which
+  /// ends the run also where a program catches it.
   /// Cost: O(hops + blocks + header) and a copy of the bytes.
   void send(RouteView route, std::span<const BlockId> blocks, std::span<const Word> header = {}) {
     world_->network->send(*this, route, blocks, header, false);

@@ -40,7 +40,7 @@ class BlockStore {
  public:
   /// Bytes of a slot for blocks of at most `longest` bytes: whole cache lines for all but small blocks.
   static std::size_t stride_for(Bytes longest) noexcept {
-    const Bytes unit = longest > 64 ? 64 : longest > 8 ? 8 : longest > 4 ? 8 : longest > 2 ? 4 : longest > 1 ? 2 : 1;
+    const Bytes unit = longest > 64 ? 64 : longest > 4 ? 8 : longest > 2 ? 4 : longest > 1 ? 2 : 1;
     return static_cast<std::size_t>((longest + unit - 1) / unit * unit);
   }
   /// Bytes of bookkeeping per slot, and per bucket.

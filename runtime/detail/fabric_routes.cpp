@@ -124,7 +124,7 @@ Bytes Fabric::payload_of(std::span<const BlockId> blocks) const noexcept {
 /// A message is ready but for its claims.
 [[gnu::always_inline]] inline void Fabric::note_sent(Worker& w, const Message& m, std::uint32_t in_slot) {
   w.sent.push_back({&m, in_slot, w.channels.size()});
-  if (w.sent.size() == Worker::sent_at_once) post(w);
+  if (w.sent.size() == Worker::sent_at_once || w.channels.size() > Worker::channels_at_once) post(w);
 }
 
 /// One block that its sender keeps, over any route: all that a broadcast sends.

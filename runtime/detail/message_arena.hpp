@@ -182,7 +182,7 @@ class MessageMemory {
  public:
   /// Each arena may use the whole budget, which must outlive them; less where the process may not have so much address space.
   MessageMemory(std::size_t arenas, MemoryBudget& budget) : budget_{&budget} {
-    reserve_most(std::min<Bytes>(budget.granted(), addressable / arenas), small - 1, [&](std::size_t share) {
+    reserve_most(std::min<Bytes>(budget.granted(), addressable / arenas - small), small - 1, [&](std::size_t share) {
       pitch_ = share / small * small + small;
       memory_ = Region<std::byte>(arenas * pitch_);
     });
@@ -196,7 +196,7 @@ class MessageMemory {
 
  private:
   static constexpr std::size_t small = std::size_t{1} << 21U;  // a huge page would be more than most machines' messages need
-  static constexpr Bytes addressable = (Bytes{1} << 38U) - (Bytes{1} << 34U);
+  static constexpr Bytes addressable = Bytes{1} << 38U;  // by 32 bits for a cache line
 
   MemoryBudget* budget_;
   std::size_t pitch_ = 0;

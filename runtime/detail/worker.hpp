@@ -2,11 +2,13 @@
 /// What belongs to one worker of the engine.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -43,7 +45,7 @@ struct Sent {
 /// Channels in the order in which messages cross them.
 class CrossedChannels {
  public:
-  std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - room_.data()); }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(end_ - room_.get()); }
   ChannelEntry* operator[](std::size_t i) const noexcept { return room_[i]; }
   std::span<ChannelEntry* const> last(std::size_t count) const noexcept { return {end_ - count, count}; }
   /// Where to write the next ones, `most` at most; take() then takes those before an end.
@@ -53,17 +55,20 @@ class CrossedChannels {
   }
   void take(ChannelEntry** end) noexcept { end_ = end; }
   /// Forgets all but the first.
-  void cut(std::size_t size) noexcept { end_ = room_.data() + size; }
+  void cut(std::size_t size) noexcept { end_ = room_.get() + size; }
 
  private:
   [[gnu::cold, gnu::noinline]] void grow(std::size_t most) {
     const std::size_t had = size();
-    room_.resize(2 * (had + most));
+    const std::size_t room = 2 * (had + most);
+    auto larger = std::make_unique_for_overwrite<ChannelEntry*[]>(room);  // not touched before it is used: it may be a long line's
+    std::copy_n(room_.get(), had, larger.get());
+    room_ = std::move(larger);
     cut(had);
-    limit_ = room_.data() + room_.size();
+    limit_ = room_.get() + room;
   }
 
-  std::vector<ChannelEntry*> room_;
+  std::unique_ptr<ChannelEntry*[]> room_;
   ChannelEntry** end_ = nullptr;
   ChannelEntry** limit_ = nullptr;
 };
@@ -84,6 +89,7 @@ struct Passing {
 struct alignas(128) Worker {
   static constexpr std::size_t nodes_a_stage = 4;
   static constexpr std::size_t sent_at_once = 64;
+  static constexpr std::size_t channels_at_once = std::size_t{1} << 16U;  // where routes are long, fewer messages
 
   std::uint32_t index = 0;
   BlockStore::Stock* stock = nullptr;
@@ -156,7 +162,7 @@ struct alignas(128) Worker {
     digest = further_hops = further_bytes_hops = single_blocks = blocks = header_words = duplicates = activated = ended = 0;
     copied = bundled = suspect = suspect_receives = false;
     violations.clear();
-    failure = nullptr;
+    error = failure = nullptr;
     for (MessageArena& each : arenas) each.begin_run();
     passing_end = passing.data();
     sent.clear();
