@@ -10,41 +10,16 @@
 #include <limits>
 #include <string>
 
+#include "runtime/detail/control_groups.hpp"
+
 namespace torus {
 namespace {
-
-/// A file that holds one number; the greatest number if it does not.
-Bytes number_in(const char* path) {
-  std::ifstream file(path);
-  Bytes value = 0;
-  return file >> value ? value : std::numeric_limits<Bytes>::max();
-}
-
-/// The number behind a word of a file; 0 if there is none.
-Bytes number_behind(const char* word, const char* path) {
-  std::ifstream file(path);
-  Bytes value = 0;
-  for (std::string key; file >> key >> value;) {
-    if (key == word) return value;
-  }
-  return 0;
-}
-
-/// What is left of a container's limit. Files that the kernel keeps in memory count as used there, but it drops them when asked for more.
-Bytes left_of_limit(const std::string& folder, const char* limit_file, const char* used_file, const char* dropped) {
-  constexpr Bytes none = std::numeric_limits<Bytes>::max();
-  const Bytes limit = number_in((folder + limit_file).c_str());
-  const Bytes used = number_in((folder + used_file).c_str());
-  if (limit == none || used == none) return none;
-  const Bytes kept = used - std::min(used, number_behind(dropped, (folder + "memory.stat").c_str()));
-  return limit > kept ? limit - kept : 0;
-}
 
 /// What a limit like that of `ulimit -v` leaves of the address space.
 Bytes left_of_address_space() {
   struct rlimit limit {};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::numeric_limits<Bytes>::max();
-  const Bytes used = number_in("/proc/self/statm") * static_cast<Bytes>(sysconf(_SC_PAGESIZE));
+  const Bytes used = detail::number_in("/proc/self/statm") * static_cast<Bytes>(sysconf(_SC_PAGESIZE));
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
@@ -59,9 +34,7 @@ Bytes available_memory() noexcept {
       if (key == "MemAvailable:" && info >> kib) available = kib * 1024;
       info.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
     }
-    const Bytes second = left_of_limit("/sys/fs/cgroup/", "memory.max", "memory.current", "inactive_file");
-    const Bytes first = left_of_limit("/sys/fs/cgroup/memory/", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file");
-    return std::min({available, first, second, left_of_address_space()});
+    return std::min({available, detail::left_of_control_groups("/proc/self/cgroup", "/sys/fs/cgroup"), left_of_address_space()});
   } catch (...) {
     return std::numeric_limits<Bytes>::max();
   }

@@ -8,8 +8,8 @@
 
 namespace torus {
 
-/// Bytes that this process may still take without driving the host into swap: what the kernel calls available, or what is left of the container's limit
-/// or of the process's address space (`ulimit -v`) if that is less.
+/// Bytes that this process may still take without driving the host into swap: what the kernel calls available, or what is left of the limits of its
+/// control groups (a container's, a user's, a job's) or of the process's address space (`ulimit -v`) if that is less.
 Bytes available_memory() noexcept;
 
 /// What of that a run or a judge takes unless it is told otherwise: 80 %.
