@@ -134,11 +134,11 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
   return check;
 }
 
-std::vector<Violation> audit(const Machine& machine, std::span<const Message* const> unordered) {
+Violations audit(const Machine& machine, std::span<const Message* const> unordered) {
   const Topology& topology = machine.topology;
   std::vector<const Message*> messages(unordered.begin(), unordered.end());
   std::sort(messages.begin(), messages.end(), before);
-  std::vector<Violation> found;
+  Violations found;
   std::map<NodeId, int> sent;
   std::map<NodeId, std::vector<const Message*>> received;
   std::map<ChannelKey, const Message*> owner;
@@ -146,11 +146,12 @@ std::vector<Violation> audit(const Machine& machine, std::span<const Message* co
   for (const Message* m : messages) {
     const RouteCheck route = check_route(machine, m->source(), m->route());
     if (++sent[m->source()] == machine.ports + 1) {
-      found.push_back({Offence::too_many_sends, m->step(), m->source(),
-                       "node " + node_text(topology, m->source()) + " sends more than its " + std::to_string(machine.ports) + " ports allow"});
+      found.add(Offence::too_many_sends, m->step(), m->source(), [&] {
+        return "node " + node_text(topology, m->source()) + " sends more than its " + std::to_string(machine.ports) + " ports allow";
+      });
     }
     if (route.offence) {
-      found.push_back({*route.offence, m->step(), m->source(), "the route of " + text_of(topology, *m) + " " + std::string(words(*route.offence))});
+      found.add(*route.offence, m->step(), m->source(), [&] { return "the route of " + text_of(topology, *m) + " " + std::string(words(*route.offence)); });
       if (*route.offence != Offence::not_dimension_ordered && *route.offence != Offence::more_than_one_hop) continue;
     }
     received[route.destination].push_back(m);
@@ -162,33 +163,32 @@ std::vector<Violation> audit(const Machine& machine, std::span<const Message* co
     std::set<ChannelKey> crossed;
     walk(topology, m->source(), m->route(), [&](const ChannelKey& channel) {
       if (!crossed.insert(channel).second) {
-        found.push_back({Offence::channel_crossed_twice, m->step(), m->source(),
-                         "the message of " + text_of(topology, *m) + " crosses channel " + text_of(topology, channel) + " twice"});
+        found.add(Offence::channel_crossed_twice, m->step(), m->source(),
+                  [&] { return "the message of " + text_of(topology, *m) + " crosses channel " + text_of(topology, channel) + " twice"; });
         return;
       }
       const auto [at, first] = owner.try_emplace(channel, m);
       if (!first && machine.contention == Contention::forbid) {
-        found.push_back({Offence::channel_used_twice, m->step(), m->source(),
-                         "channel " + text_of(topology, channel) + " carries two messages: of " + text_of(topology, *at->second) + "; and of " +
-                             text_of(topology, *m)});
+        found.add(Offence::channel_used_twice, m->step(), m->source(), [&, carried = at->second] {
+          return "channel " + text_of(topology, channel) + " carries two messages: of " + text_of(topology, *carried) + "; and of " + text_of(topology, *m);
+        });
       }
     });
   }
   for (const auto& [node, arrived] : received) {
     if (arrived.size() <= static_cast<std::size_t>(machine.ports)) continue;
-    std::string text = "node " + node_text(topology, node) + " receives " + std::to_string(arrived.size()) + " messages by " +
-                       std::to_string(machine.ports) + " ports: of " + text_of(topology, *arrived[0]) + "; of " + text_of(topology, *arrived[1]);
-    found.push_back({Offence::too_many_receives, arrived[0]->step(), node, std::move(text)});
+    found.add(Offence::too_many_receives, arrived[0]->step(), node, [&, at = node, &all = arrived] {
+      return "node " + node_text(topology, at) + " receives " + std::to_string(all.size()) + " messages by " + std::to_string(machine.ports) +
+             " ports: of " + text_of(topology, *all[0]) + "; of " + text_of(topology, *all[1]);
+    });
   }
   for (const auto& [channel, arrived] : queues) {
     if (arrived.size() <= static_cast<std::size_t>(shared_queue_depth)) continue;
-    const auto [node, dimension, direction] = channel;
-    found.push_back({Offence::queue_overflow, arrived[0]->step(), node,
-                     "the queue at " + text_of(topology, channel) + " of travel takes " + std::to_string(shared_queue_depth) + " messages, and " +
-                         std::to_string(arrived.size()) + " arrive: the last of " + text_of(topology, *arrived.back())});
+    found.add(Offence::queue_overflow, arrived[0]->step(), std::get<NodeId>(channel), [&, &at = channel, &all = arrived] {
+      return "the queue at " + text_of(topology, at) + " of travel takes " + std::to_string(shared_queue_depth) + " messages, and " +
+             std::to_string(all.size()) + " arrive: the last of " + text_of(topology, *all.back());
+    });
   }
-  for (Violation& violation : found) violation.text = "step " + std::to_string(violation.step) + ": " + violation.text;
-  std::sort(found.begin(), found.end(), reported_before);
   return found;
 }
 

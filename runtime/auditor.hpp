@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "runtime/machine.hpp"
 #include "runtime/message.hpp"
@@ -14,9 +13,8 @@
 
 namespace torus {
 
-/// All violations among the messages of one step (routes, ports, channels, queues), ordered by (node, offence, text), whatever the order of
-/// the messages. O(hops log hops).
-std::vector<Violation> audit(const Machine& machine, std::span<const Message* const> messages);
+/// All violations among the messages of one step (routes, ports, channels, queues), the same whatever the order of the messages. O(hops log hops).
+Violations audit(const Machine& machine, std::span<const Message* const> messages);
 
 /// The node at the end of a route, or the offence that it is for this machine's shape and switching. O(legs).
 struct RouteCheck {

@@ -234,7 +234,7 @@ class Engine::Impl {
       if (gather_receives(result)) return;
       throw_failure();
       if (gather_violations(result)) return;
-      StepRecord record = gather_record();
+      StepRecord record = gather_record(result);
       expected_active = 0;
       std::uint64_t ended = 0;
       for (Worker& w : fabric_->workers()) {
@@ -431,28 +431,28 @@ class Engine::Impl {
   bool gather_receives(RunResult& result) {
     const std::vector<Worker>& workers = fabric_->workers();
     if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.suspect_receives; })) return false;
-    result.violations = audit(machine_, fabric_->messages_of(fabric_->now() - 1));
-    refuse_none(result);
-    return true;
+    return report_violations(audit(machine_, fabric_->messages_of(fabric_->now() - 1)), result);
   }
 
   /// True if a message of this step breaks a rule: the violations are then in the result.
   bool gather_violations(RunResult& result) {
-    std::vector<Worker>& workers = fabric_->workers();
+    const std::vector<Worker>& workers = fabric_->workers();
     if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.suspect; })) return false;
-    result.violations = audit(machine_, fabric_->messages_of(fabric_->now()));
-    for (const Worker& w : workers) result.violations.insert(result.violations.end(), w.violations.begin(), w.violations.end());
-    std::sort(result.violations.begin(), result.violations.end(), reported_before);
-    refuse_none(result);
+    Violations found = audit(machine_, fabric_->messages_of(fabric_->now()));
+    for (const Worker& w : workers) found.add(w.violations);
+    return report_violations(found, result);
+  }
+
+  bool report_violations(const Violations& found, RunResult& result) const {
+    if (found.empty()) {
+      throw RunError("step " + std::to_string(fabric_->now()) + ": a message was not delivered although it breaks no rule; this is an error of the engine");
+    }
+    result.violations = found.told();
+    result.violations_found = found.found();
     return true;
   }
 
-  void refuse_none(const RunResult& result) const {
-    if (!result.violations.empty()) return;
-    throw RunError("step " + std::to_string(fabric_->now()) + ": a message was not delivered although it breaks no rule; this is an error of the engine");
-  }
-
-  StepRecord gather_record() {
+  StepRecord gather_record(RunResult& result) {
     StepRecord record;
     NodeId phase_node = 0;
     for (Worker& w : fabric_->workers()) {
@@ -461,7 +461,9 @@ class Engine::Impl {
       part.messages += singles;
       part.bytes += singles * placement_.longest();
       if (singles > 0) part.most_bytes = std::max(part.most_bytes, placement_.longest());
-      w.blocks += singles;
+      result.blocks_delivered += singles + std::exchange(w.blocks, 0);
+      result.bytes_hops += part.bytes + std::exchange(w.further_bytes_hops, 0);
+      result.trace_digest += std::exchange(w.digest, 0);
       record.messages += part.messages;
       record.control_messages += part.control_messages;
       record.hops += part.messages + std::exchange(w.further_hops, 0);
@@ -523,16 +525,10 @@ class Engine::Impl {
       result.hops += record.hops;
       result.bytes_delivered += record.payload_bytes;
       result.control_bytes += record.bytes - record.payload_bytes;
-      result.bytes_hops += record.bytes;
       result.channel_bytes_sum += record.most_bytes;
       result.model_time_s += machine_.cost.step(record.most_bytes, record.longest_route);
     }
-    for (const Worker& w : fabric_->workers()) {
-      result.bytes_hops += w.further_bytes_hops;
-      result.blocks_delivered += w.blocks;
-      result.duplicates += w.duplicates;
-      result.trace_digest += w.digest;
-    }
+    for (const Worker& w : fabric_->workers()) result.duplicates += w.duplicates;
     std::vector<Fabric::ChannelUse> uses(parts());
     executor_->run([&](unsigned part) { uses[part] = fabric_->channel_use(part, parts()); });
     Fabric::ChannelUse use;

@@ -85,7 +85,8 @@ struct RunResult {
   std::vector<StepRecord> step_records;
 
   // How it ended.
-  std::vector<Violation> violations;  ///< of the first step that has any, by node
+  std::vector<Violation> violations;  ///< of the first step that has any, by node; the first 1000
+  std::uint64_t violations_found = 0; ///< all of that step
   std::optional<Hang> hang;
   std::optional<WrongDelivery> wrong;
   bool verified = false;              ///< every wanted block is where it should be, byte for byte, and nothing else

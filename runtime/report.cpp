@@ -83,7 +83,7 @@ std::optional<std::string> failure_of(const Machine& machine, const RunResult& r
   const Topology& topology = machine.topology;
   if (!result.violations.empty()) {
     std::string text = fmt::format("violation, {}: {}", name(result.violations.front().offence), result.violations.front().text);
-    if (result.violations.size() > 1) text += fmt::format(" (and {} more in that step)", result.violations.size() - 1);
+    if (result.violations_found > 1) text += fmt::format(" (and {} more in that step)", grouped(result.violations_found - 1));
     return text;
   }
   if (result.interrupted) return fmt::format("interrupted after step {}", result.steps);

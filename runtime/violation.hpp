@@ -2,10 +2,13 @@
 /// What a node program can do against the rules of the machine.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "runtime/machine.hpp"
 #include "runtime/topology.hpp"
@@ -44,5 +47,51 @@ struct Violation {
 inline bool reported_before(const Violation& a, const Violation& b) noexcept {
   return std::tie(a.node, a.offence, a.text) < std::tie(b.node, b.offence, b.text);
 }
+
+/// The violations of one step: how many, and the first of them in words. A rule broken on every channel of a large machine would else take more memory
+/// than the run.
+class Violations {
+ public:
+  static constexpr std::size_t most_told = 1000;
+
+  bool empty() const noexcept { return found_ == 0; }
+  std::uint64_t found() const noexcept { return found_; }
+  /// text() says what is wrong, without the step; called only if the violation may be among the first.
+  template <class Text>
+  void add(Offence offence, Step step, NodeId node, Text&& text) {
+    ++found_;
+    if (full_ && std::tie(last_node_, last_offence_) < std::tie(node, offence)) return;
+    told_.push_back({offence, step, node, "step " + std::to_string(step) + ": " + text()});
+    if (told_.size() == 2 * most_told) cut();
+  }
+  /// More of the same step.
+  void add(const Violations& more) {
+    found_ += more.found_;
+    told_.insert(told_.end(), more.told_.begin(), more.told_.end());
+    if (told_.size() > most_told) cut();
+  }
+  /// The first `most_told`, in the order in which they are reported.
+  std::vector<Violation> told() const {
+    std::vector<Violation> sorted = told_;
+    std::sort(sorted.begin(), sorted.end(), reported_before);
+    sorted.resize(std::min(sorted.size(), most_told));
+    return sorted;
+  }
+
+ private:
+  void cut() {
+    std::nth_element(told_.begin(), told_.begin() + (most_told - 1), told_.end(), reported_before);
+    told_.resize(most_told);
+    last_node_ = told_.back().node;
+    last_offence_ = told_.back().offence;
+    full_ = true;
+  }
+
+  std::uint64_t found_ = 0;
+  std::vector<Violation> told_;
+  bool full_ = false;  // then those that come behind the following need no text
+  NodeId last_node_ = 0;
+  Offence last_offence_{};
+};
 
 }  // namespace torus

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "runtime/figures.hpp"
+
 namespace torus::detail {
 namespace {
 
@@ -314,9 +316,8 @@ std::uint32_t Fabric::out_slot(Leg leg) const noexcept {
 
 [[gnu::cold, gnu::noinline]] void Fabric::not_held(Worker& w, BlockId id) {
   w.suspect = true;
-  w.violations.push_back({Offence::block_not_held, now_, w.rank(),
-                          "step " + std::to_string(now_) + ": node " + std::to_string(w.rank()) + " sends block " + std::to_string(id) +
-                              ", which it does not hold"});
+  w.violations.add(Offence::block_not_held, now_, w.rank(),
+                   [&] { return "node " + node_text(topology_, w.rank()) + " sends block " + std::to_string(id) + ", which it does not hold"; });
 }
 
 /// Adds up what shared channels carried in this step; returns the most messages on one.

@@ -95,13 +95,13 @@ struct alignas(128) Worker {
   BlockStore::Stock* stock = nullptr;
   StepRecord step;                       // of the present step
   NodeId phase_node = 0;                 // who named the phase; meaningful if step.phase is set
-  std::uint64_t digest = 0;
+  std::uint64_t digest = 0;              // of the present step
   std::uint64_t further_hops = 0;        // of the present step, beyond one a message
   Bytes further_bytes_hops = 0;          // message bytes times those
   std::uint64_t single_blocks = 0;       // of the present step: messages of one block and one hop
-  std::uint64_t blocks = 0;              // of the run
+  std::uint64_t blocks = 0;              // of the present step, in all other messages
   std::uint64_t header_words = 0;        // of the present step
-  std::uint64_t duplicates = 0;
+  std::uint64_t duplicates = 0;          // of the run
   std::uint64_t activated = 0;           // nodes put into the next step by this worker
   std::uint64_t ended = 0;
   // Of the node that runs:
@@ -116,7 +116,7 @@ struct alignas(128) Worker {
   bool bundled = false;                  // in this step a node sent something else than one block over one leg
   bool suspect = false;                  // a message of this step breaks a rule
   bool suspect_receives = false;         // a node got more messages of the last step than it has ports
-  std::vector<Violation> violations;     // those that cannot be told from the messages: blocks not held
+  Violations violations;                 // those that cannot be told from the messages: blocks not held
   std::exception_ptr error;              // of the program that has just thrown
   std::exception_ptr failure;
   NodeId failed_node = 0;                // the lowest node with a failure; meaningful if there is one
@@ -161,7 +161,7 @@ struct alignas(128) Worker {
     step = {};
     digest = further_hops = further_bytes_hops = single_blocks = blocks = header_words = duplicates = activated = ended = 0;
     copied = bundled = suspect = suspect_receives = false;
-    violations.clear();
+    violations = {};
     error = failure = nullptr;
     for (MessageArena& each : arenas) each.begin_run();
     passing_end = passing.data();

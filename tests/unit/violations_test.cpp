@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/report.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/run.hpp"
 
@@ -198,6 +199,83 @@ TEST_CASE("two messages that meet in a channel are found whichever workers their
       CHECK(result.violations[0].step == 1);
     }
   }
+}
+
+TEST_CASE("of very many violations all are counted, and the first are told, the same by every executor", "[unit]") {
+  // A row's nodes all send once round it: each message but the first of a row meets another in every channel.
+  const Machine machine(Topology::parse("30x30"));
+  constexpr std::size_t found = 30 * 29 * 30;
+  const auto program = [](Node& self) -> Program {
+    self.send({{1, 30}}, no_blocks);
+    co_await self.step();
+  };
+  std::vector<Violation> told;
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    const RunResult result = support::emulate(machine, Placement::resident(900, 1, 64), program, workers).result;
+    CHECK(result.violations_found == found);
+    REQUIRE(result.violations.size() == Violations::most_told);
+    if (told.empty()) told = result.violations;
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      REQUIRE(result.violations[i].text == told[i].text);
+      REQUIRE(result.violations[i].node == 30 * (i / (29 * 30)) + 1 + i / 30 % 29);  // row by row: who comes second, on each of 30 channels
+      if (i > 0) REQUIRE_FALSE(reported_before(told[i], told[i - 1]));
+    }
+    CHECK(failure_of(machine, result).value().find("(and 26,099 more in that step)") != std::string::npos);
+  }
+}
+
+TEST_CASE("the first violations are told whatever the order in which they were found", "[unit]") {
+  const auto offence = [](NodeId node) { return node % 2 == 0 ? Offence::too_many_sends : Offence::block_not_held; };
+  const auto add = [&](Violations& to, NodeId node) { to.add(offence(node), 7, node, [&] { return "node " + std::to_string(node); }); };
+  constexpr NodeId all = 5 * Violations::most_told;
+  Violations descending, first_half, second_half;
+  for (NodeId node = all; node-- > 0;) add(descending, node);
+  for (NodeId node = 0; node < all; ++node) add(node % 3 == 0 ? first_half : second_half, node);
+  second_half.add(first_half);
+  for (const Violations* found : {&descending, &second_half}) {
+    CHECK(found->found() == all);
+    const std::vector<Violation> told = found->told();
+    REQUIRE(told.size() == Violations::most_told);
+    for (NodeId node = 0; node < told.size(); ++node) {
+      REQUIRE(told[node].text == "step 7: node " + std::to_string(node));
+      REQUIRE(told[node].node == node);
+      REQUIRE(told[node].offence == offence(node));
+    }
+  }
+  CHECK(Violations().empty());
+  CHECK_FALSE(descending.empty());
+}
+
+TEST_CASE("the sums of a run end before the step of its violation", "[unit]") {
+  const Machine machine(Topology::parse("8"));
+  const Placement blocks = Placement::replicated(8, {0}, 64);
+  const auto sends = [](bool twice) {
+    return [twice](Node& self) -> Program {
+      if (self.rank() == 0) self.send({{0, 2}}, self.blocks());
+      co_await self.step();
+      if (self.rank() == 2) {
+        self.send({{0, 2}}, self.blocks());
+        if (twice) self.send({{0, 1}}, self.blocks());
+      }
+      co_await self.step();
+    };
+  };
+  const RunResult wrong = Engine(machine, blocks, {}).run(sends(true));
+  REQUIRE(wrong.violations.size() == 1);
+  CHECK(wrong.violations_found == 1);
+  CHECK(wrong.violations.front().step == 1);
+  CHECK(wrong.messages == 1);
+  CHECK(wrong.hops == 2);
+  CHECK(wrong.blocks_delivered == 1);
+  CHECK(wrong.bytes_delivered == 64);
+  CHECK(wrong.bytes_hops == 128);
+  const RunResult first = Engine(machine, blocks, {}).run([](Node& self) -> Program {
+    if (self.rank() == 0) self.send({{0, 2}}, self.blocks());
+    co_await self.step();
+  });
+  CHECK(wrong.trace_digest == first.trace_digest);
+  CHECK(Engine(machine, blocks, {}).run(sends(false)).trace_digest != first.trace_digest);
 }
 
 TEST_CASE("what one rule forbids another machine allows", "[unit]") {
