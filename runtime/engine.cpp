@@ -266,6 +266,7 @@ class Engine::Impl {
 
   /// Steps without a message after which nodes that only pass barriers are taken to wait for ever.
   std::uint64_t idle_steps_allowed() const {
+    if (options_.idle_steps > 0) return options_.idle_steps;
     std::uint64_t sides = 0;
     for (const DimensionShape& dimension : topology_.shape()) sides += static_cast<std::uint64_t>(dimension.extent);
     return 64 + 4 * sides;

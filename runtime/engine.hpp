@@ -29,6 +29,7 @@ struct RunOptions {
   Bytes memory_limit = 0;         ///< 0: 80 % of the memory that is available now
   Bytes program_bytes = 0;        ///< what the algorithm says its tables and nodes allocate, for the estimate
   bool verify = true;             ///< check every byte at the end
+  std::uint64_t idle_steps = 0;   ///< barriers without a message after which nodes that only pass barriers hang; 0: 64 and 4 times the sum of the extents
   /// Called at each barrier that messages cross, on the calling thread, with the messages of the step in no particular order.
   std::function<void(std::span<const Message* const>)> on_messages = {};
   /// Called at each barrier, on the calling thread.
@@ -59,12 +60,12 @@ struct Hang {
   std::uint64_t nodes = 0;               ///< that had not ended
   std::vector<Waiting> first;            ///< the first of them, by rank
   std::optional<Step> last_traffic;      ///< the last step with a message
-  bool stepping = false;                 ///< they did pass barriers, but nothing was sent for very long
+  bool stepping = false;                 ///< they did pass barriers, but nothing was sent for longer than RunOptions::idle_steps
 };
 
 struct RunResult {
-  // What happened. Reproducible: the same for every executor and number of threads. (After a violation, what the channels carried depends on which of the
-  // messages that met was first.)
+  // What happened. Reproducible: the same for every executor and number of threads. After a violation: what happened in the steps before it, and in its own
+  // if only its receivers noticed; what the channels carried then depends on which of the messages that met was first.
   std::uint64_t steps = 0;       ///< barriers crossed, until all programs had ended
   std::uint64_t busy_steps = 0;  ///< of them, with a message
   std::uint64_t messages = 0;

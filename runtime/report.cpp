@@ -40,7 +40,7 @@ std::string model_time_text(const CostModel& cost, const RunResult& result, cons
 std::string_view waits_for(Wait wait) { return wait == Wait::step ? "the next step" : "a message"; }
 
 std::string hang_text(const Topology& topology, const Hang& hang) {
-  std::string text = fmt::format("hang: {} nodes wait for ever", grouped(hang.nodes));
+  std::string text = fmt::format("hang: {}{} nodes wait for ever", hang.stepping ? "nobody sends any more, and " : "", grouped(hang.nodes));
   for (std::size_t i = 0; i < std::min<std::size_t>(hang.first.size(), 3); ++i) {
     const Hang::Waiting& w = hang.first[i];
     text += fmt::format("{} {} for {}, {}", i == 0 ? ":" : ";", node_text(topology, w.node), waits_for(w.waits_for),

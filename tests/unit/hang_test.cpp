@@ -60,6 +60,25 @@ TEST_CASE("nodes that pass barriers for ever without sending are a hang too", "[
   CHECK_FALSE(result.good());
 }
 
+TEST_CASE("nodes may pass as many barriers without sending as the run allows", "[unit]") {
+  const Machine machine(Topology::parse("2"), 0, Switching::packet);
+  const auto sends_after = [&](Step idle, std::uint64_t allowed) {
+    RunOptions options;
+    options.idle_steps = allowed;
+    return Engine(machine, Placement::replicated(2, {0}, 8), options).run([idle](Node& self) -> Program {
+      for (Step i = 0; i < idle; ++i) co_await self.step();
+      if (self.rank() == 0) self.send({{0, +1}}, self.blocks());
+      co_await self.step();
+    });
+  };
+  const Step usual = 64 + 4 * 2;
+  CHECK(sends_after(usual, 0).good());
+  CHECK(sends_after(usual + 1, 0).hang);
+  CHECK(sends_after(5, 5).good());
+  CHECK(sends_after(6, 5).hang);
+  CHECK(sends_after(10 * usual, 10 * usual).good());
+}
+
 TEST_CASE("a hang inside a sub-program is a hang of its node", "[unit]") {
   struct Sub {
     static Program sleeps(Node& self) { co_await self.arrival(); }
