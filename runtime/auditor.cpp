@@ -52,16 +52,6 @@ void walk(const Topology& topology, NodeId from, RouteView route, F&& f) {
   }
 }
 
-bool before(const Message* a, const Message* b) {
-  const auto key = [](const Leg& leg) { return std::pair(leg.dimension, leg.hops); };
-  if (a->source() != b->source()) return a->source() < b->source();
-  if (!std::equal(a->route().begin(), a->route().end(), b->route().begin(), b->route().end())) {
-    return std::lexicographical_compare(a->route().begin(), a->route().end(), b->route().begin(), b->route().end(),
-                                        [&](const Leg& x, const Leg& y) { return key(x) < key(y); });
-  }
-  return std::lexicographical_compare(a->blocks().begin(), a->blocks().end(), b->blocks().begin(), b->blocks().end());
-}
-
 std::string_view words(Offence offence) {
   switch (offence) {
     case Offence::empty_route: return "has no hop";
@@ -137,7 +127,7 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
 Violations audit(const Machine& machine, std::span<const Message* const> unordered) {
   const Topology& topology = machine.topology;
   std::vector<const Message*> messages(unordered.begin(), unordered.end());
-  std::sort(messages.begin(), messages.end(), before);
+  std::sort(messages.begin(), messages.end(), [](const Message* a, const Message* b) { return told_before(*a, *b); });
   Violations found;
   std::map<NodeId, int> sent;
   std::map<NodeId, std::vector<const Message*>> received;

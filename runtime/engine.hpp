@@ -121,8 +121,8 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
 /// ends the run after its step; the lowest node's is rethrown. So does one that a send throws (RunError: no memory for the message), caught or not.
 class Engine {
  public:
-  /// Allocates everything a run needs. Throws InputError, before anything is allocated, if that is more than the memory limit; RunError if the system
-  /// starts fewer threads than asked for.
+  /// Allocates everything a run needs. Throws InputError, before anything is allocated, if that is more than the memory limit or nodes would hold more than
+  /// most_blocks blocks; RunError if the system starts fewer threads than asked for; std::bad_alloc if it has less memory than it said.
   Engine(const Machine& machine, const Placement& placement, RunOptions options);
   ~Engine();
   Engine(Engine&&) noexcept;

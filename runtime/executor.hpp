@@ -13,8 +13,8 @@ namespace torus {
 /// shuffled: the calling thread alone, nodes in a random order that changes every step; for tests.
 enum class ExecutorKind : std::uint8_t { serial, threads, tbb, shuffled };
 
-/// What runs a program unless something else is asked for. Not oneTBB: it finds its workers anew for each step, and steps are short (two workers carry
-/// the 64x64 message-hop 1.98 times as fast as one here, with oneTBB 1.85 times), and it waits for a worker whose core another program has taken.
+/// What runs a program unless something else is asked for. Not oneTBB: it finds its workers anew for each step, and steps are short, and it waits for
+/// a worker whose core another program has taken.
 inline constexpr ExecutorKind default_executor = ExecutorKind::threads;
 
 /// oneTBB, but threads under ThreadSanitizer, which cannot see into Debian's oneTBB and takes it for a heap of races. For tests and stress.
@@ -41,7 +41,7 @@ class Executor {
   virtual void share(const std::function<void(unsigned)>& task) { run(task); }
 };
 
-/// threads 0: as many as the host has cores. serial and shuffled always have one worker.
+/// threads 0: as many as the host has cores. serial and shuffled always have one worker. Throws RunError if the system starts fewer threads than asked for.
 std::unique_ptr<Executor> make_executor(ExecutorKind kind, unsigned threads);
 
 }  // namespace torus

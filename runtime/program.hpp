@@ -22,8 +22,9 @@ class ProgramOf;
 ///       if (self.neighbour({0, +1}) != root) self.send({{0, +1}}, self.blocks());
 ///     }
 ///
-/// It may wait for `self.step()`, `self.arrival()` and other programs of the same node (`co_await phase(self, ..)`); a ProgramOf<T>
-/// returns a T to its caller. Arguments taken by reference must outlive the run. Nothing of the thread (a lock, a thread_local) may be held across a wait.
+/// It may wait for `self.step()`, `self.arrival()` and other programs of the same node (`co_await phase(self, ..)`); a ProgramOf<T> returns a T (default-
+/// constructible, movable, aligned to no more than a pointer) to its caller. Arguments taken by reference must outlive the run. Nothing of the thread (a
+/// lock, a thread_local) may be held across a wait.
 using Program = ProgramOf<void>;
 
 namespace detail {

@@ -61,19 +61,6 @@ void append_message(std::string& line, const Message& message) {
   line += "}\n";
 }
 
-/// By (src, path). Only where a channel is shared can two messages tie; then by what else their lines say.
-bool before(const Message* a, const Message* b) noexcept {
-  if (a->source() != b->source()) return a->source() < b->source();
-  const RouteView p = a->route();
-  const RouteView q = b->route();
-  for (std::size_t i = 0; i < std::min(p.size(), q.size()); ++i) {
-    if (p[i] != q[i]) return std::tie(p[i].dimension, p[i].hops) < std::tie(q[i].dimension, q[i].hops);
-  }
-  if (p.size() != q.size()) return p.size() < q.size();
-  if (a->bytes() != b->bytes()) return a->bytes() < b->bytes();
-  return std::lexicographical_compare(a->blocks().begin(), a->blocks().end(), b->blocks().begin(), b->blocks().end());
-}
-
 }  // namespace
 
 std::string to_json_line(const TraceHeader& header) {
@@ -112,7 +99,7 @@ TraceWriter::TraceWriter(std::string path, const TraceHeader& header) : file_{st
 
 void TraceWriter::write_step(std::span<const Message* const> messages) {
   ordered_.assign(messages.begin(), messages.end());
-  std::sort(ordered_.begin(), ordered_.end(), before);
+  std::sort(ordered_.begin(), ordered_.end(), [](const Message* a, const Message* b) { return told_before(*a, *b); });
   for (const Message* message : ordered_) {
     line_.clear();
     append_message(line_, *message);

@@ -66,12 +66,12 @@ class BlockStore {
     expected_ = std::min(blocks + spare_slots(blocks, placement.longest(), workers), most_blocks) + 1;
     for (unsigned i = 0; i < workers; ++i) shares_[i] = {1 + (expected_ - 1) * i / workers, 1 + (expected_ - 1) * (i + 1) / workers};
     // Address space; for fewer slots, but all that are expected, where the process may not have so much of it.
-    capacity_ = reserve_most(std::min(expected_ + budget.granted() / slot_bytes_, most_blocks + 1), expected_, [this](std::size_t slots) {
+    const std::uint64_t capacity = reserve_most(std::min(expected_ + budget.granted() / slot_bytes_, most_blocks + 1), expected_, [this](std::size_t slots) {
       bytes_ = {};
       bytes_ = Region<std::byte>(slots * stride_);
       if (chained_) facts_ = Region<Facts>(slots);
     });
-    shares_[workers] = {expected_, capacity_};
+    shares_[workers] = {expected_, capacity};
     table_ = Region<Slot>(std::size_t{placement.nodes()} * buckets_);
   }
 
@@ -354,7 +354,6 @@ class BlockStore {
   std::size_t stride_;
   std::size_t slot_bytes_;  // with its bookkeeping
   std::uint64_t chunk_;
-  std::uint64_t capacity_ = 0;
   std::uint64_t expected_ = 0;  // slots, and slot 0
   Region<std::byte> bytes_;
   Region<Facts> facts_;
