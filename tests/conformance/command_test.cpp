@@ -170,8 +170,14 @@ TEST_CASE("figures go to a CSV file of one head and one line", "[conformance]") 
 TEST_CASE("every algorithm is listed, with all that it says of itself", "[conformance]") {
   const Json json = Json::parse(command("list --json").out);
   CHECK(json.size() == catalogue().size());
-  const std::string table = command("list").out;
-  for (const Algorithm* algorithm : catalogue()) CHECK(table.find(algorithm->name) != std::string::npos);
+  const std::string text = command("list").out;
+  CHECK(lines(text) == 3 * catalogue().size() + 3 + 2);  // three lines each, a head for each collective, a gap between two of them
+  for (const Algorithm* algorithm : catalogue()) {
+    CAPTURE(algorithm->name);
+    const std::size_t at = text.find("\n  " + std::string(algorithm->name) + " ");
+    REQUIRE(at != std::string::npos);
+    for (const std::string_view said : {algorithm->ports, algorithm->shapes, algorithm->steps, algorithm->source}) CHECK(text.find(said, at) != std::string::npos);
+  }
   for (const auto& entry : json) {
     for (const char* field : {"collective", "algorithm", "switching", "ports", "shapes", "steps", "source"})
       CHECK(!entry[field].get<std::string>().empty());

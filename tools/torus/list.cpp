@@ -17,16 +17,23 @@ struct ListArguments {
   bool json = false;
 };
 
+/// Three lines: as columns of a table the longest formulas would leave no room for the rest.
+std::string in_words(const Algorithm& algorithm) {
+  return fmt::format("  {:<24}{}{}; ports: {}; shapes: {}\n{:26}steps: {}\n{:26}source: {}\n", algorithm.name, name(algorithm.native.switching),
+                     algorithm.native.contention == Contention::share ? ", channels shared" : "", algorithm.ports, algorithm.shapes, "", algorithm.steps, "",
+                     algorithm.source);
+}
+
 int list(const ListArguments& arguments) {
   if (arguments.collective) static_cast<void>(parse_collective(*arguments.collective));  // refuses what is no collective
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  std::vector<std::vector<std::string>> table{{"collective", "algorithm", "made for", "ports", "shapes", "steps", "source"}};
+  std::string text;
+  std::optional<Collective> last;
   for (const Algorithm* algorithm : catalogue()) {
     if (arguments.collective && name(algorithm->collective) != *arguments.collective) continue;
-    const std::string machine = fmt::format("{}{}", name(algorithm->native.switching),
-                                            algorithm->native.contention == Contention::share ? ", channels shared" : "");
-    table.push_back({std::string(name(algorithm->collective)), std::string(algorithm->name), machine, std::string(algorithm->ports),
-                     std::string(algorithm->shapes), std::string(algorithm->steps), std::string(algorithm->source)});
+    if (last != algorithm->collective) text += fmt::format("{}{}\n", last ? "\n" : "", name(algorithm->collective));
+    last = algorithm->collective;
+    text += in_words(*algorithm);
     json.push_back({{"collective", name(algorithm->collective)},
                     {"algorithm", algorithm->name},
                     {"switching", name(algorithm->native.switching)},
@@ -36,7 +43,7 @@ int list(const ListArguments& arguments) {
                     {"steps", algorithm->steps},
                     {"source", algorithm->source}});
   }
-  print(arguments.json ? json.dump() + "\n" : aligned(table));
+  print(arguments.json ? json.dump() + "\n" : text);
   return 0;
 }
 
