@@ -58,6 +58,8 @@ struct Plan {
   bool agrees(T taken, T predicted) const noexcept {
     return steps_exact ? taken == predicted : taken <= predicted;
   }
+  /// What the programs of all nodes allocate, their tables with it, at most: what the engine is told for its reckoning.
+  Bytes program_bytes(NodeId nodes) const noexcept { return table_bytes + node_bytes * nodes; }
   /// What a run takes, exactly or about.
   std::uint64_t likely_steps() const noexcept { return steps_estimate.value_or(steps); }
   double model_time_s(const CostModel& cost) const noexcept {

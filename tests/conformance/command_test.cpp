@@ -95,6 +95,26 @@ TEST_CASE("with no algorithm named the one with the least model time is taken, a
   CHECK(command("run broadcast --on 5x5 --bytes 1KiB").out.find("; next ") != std::string::npos);
 }
 
+TEST_CASE("without an algorithm named, what does not fit into the memory is passed over, and the report says so", "[conformance]") {
+  const std::string line = "run broadcast --on 8x8x8 --ports 1 --bytes 32KiB --json";
+  const Json fastest = Json::parse(command(line).out);
+  const auto needed = fastest["memory_bytes"].get<std::uint64_t>();
+  const support::Ended ended = command(line + " --memory " + std::to_string(needed - 1));
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  const Json fitting = Json::parse(ended.out);
+  CHECK(fitting["algorithm"] != fastest["algorithm"]);
+  CHECK(fitting["memory_bytes"].get<std::uint64_t>() < needed);
+  const auto reason = fitting["chosen_because"].get<std::string>();
+  CHECK(reason.find(fastest["algorithm"].get<std::string>() + " with ") != std::string::npos);
+  CHECK(reason.find(" would need ") != std::string::npos);
+
+  // Where nothing fits, the refusal is that of a plan that needs the least: of whole messages, not of their pieces.
+  const support::Ended refused = command(line + " --memory 16500KiB");
+  CHECK(refused.status == 2);
+  CHECK(refused.err.find("512 nodes and 512 blocks") != std::string::npos);
+}
+
 TEST_CASE("a named algorithm gets the machine that it was made for, unless one is described", "[conformance]") {
   CHECK(Json::parse(command("run broadcast --on 4x4 --algorithm flood --json").out)["switching"] == "packet");
   CHECK(Json::parse(command("run broadcast --on 4x4 --algorithm flood --switching circuit --json").out)["switching"] == "circuit");

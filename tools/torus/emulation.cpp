@@ -192,7 +192,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   run.threads = setting.threads;
   run.seed = setting.seed;
   run.memory_limit = setting.memory;
-  run.program_bytes = setting.plan.table_bytes + setting.plan.node_bytes * setting.machine.topology.nodes();
+  run.program_bytes = setting.plan.program_bytes(setting.machine.topology.nodes());
   run.stop = options.stop;
   std::optional<InterruptsAwaited> awaited;  // from the first step on: nobody looks at `stop` before
   run.on_step = [&](Step step) {

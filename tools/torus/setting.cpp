@@ -13,6 +13,7 @@
 
 #include "algorithms/multinode_broadcast/prefix.hpp"
 #include "runtime/error.hpp"
+#include "runtime/executor.hpp"
 #include "runtime/figures.hpp"
 #include "runtime/host_memory.hpp"
 #include "tools/torus/notation.hpp"
@@ -30,11 +31,32 @@ std::pair<Plan, double> timed_plan(const Algorithm& algorithm, const Setting& se
   return {std::move(plan), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
-/// The applicable algorithm with the least predicted model time; on a tie the first of the catalogue.
+/// What a run of the plan needs, by the engine's own reckoning.
+Bytes needed_by(const Machine& machine, const Request& request, const Plan& plan, unsigned workers) {
+  return estimate_memory(machine, placement_of(machine, request, plan), plan.program_bytes(machine.topology.nodes()), workers).total();
+}
+
+/// A plan that may be chosen: what it lacks the memory for, and how long it would take.
+struct Candidate {
+  const Algorithm* algorithm = nullptr;
+  Bytes too_large = 0;  ///< what a run needs if that is more than may be used; 0: it fits
+  double time_s = 0;
+
+  /// What fits goes first, the faster the better; of what does not, the least, since its refusal says how much memory would do.
+  bool better_than(const Candidate& other) const noexcept {
+    if (other.algorithm == nullptr) return true;
+    return std::tie(too_large, time_s) < std::tie(other.too_large, other.time_s);
+  }
+};
+
+/// The applicable algorithm with the least predicted model time of those that fit into the memory; on a tie the first of the catalogue. Where none fits,
+/// the one that needs the least: the engine refuses it and says what it needs.
 void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
-  double best = std::numeric_limits<double>::infinity();
-  double second = best;
-  const Algorithm* runner_up = nullptr;
+  // Measured once: plans are held to it, and so is the run, which begins when there is a little less.
+  if (setting.memory == 0) setting.memory = usable_memory();
+  const unsigned workers = make_executor(setting.executor, setting.threads)->workers();
+  Candidate best, second;
+  std::vector<Candidate> too_large;
   std::string refusal, unread;  // the first of each kind
   int applicable = 0;
   for (const Algorithm* algorithm : algorithms) {
@@ -48,27 +70,33 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
       continue;
     }
     auto [plan, plan_s] = timed_plan(*algorithm, setting);
-    const double time = plan.model_time_s(setting.machine.cost);
+    const Bytes needed = needed_by(setting.machine, setting.request, plan, workers);
+    const Candidate candidate{algorithm, needed > setting.memory ? needed : 0, plan.model_time_s(setting.machine.cost)};
     ++applicable;
-    if (setting.algorithm == nullptr || time < best) {
-      second = best;
-      runner_up = setting.algorithm;
-      best = time;
+    if (candidate.too_large > 0) too_large.push_back(candidate);
+    if (candidate.better_than(best)) {
+      second = std::exchange(best, candidate);
       setting.algorithm = algorithm;
       setting.plan = std::move(plan);
       setting.plan_s = plan_s;
-    } else if (time < second) {
-      second = time;
-      runner_up = algorithm;
+    } else if (candidate.better_than(second)) {
+      second = candidate;
     }
   }
   if (setting.algorithm == nullptr) {
     throw InputError(fmt::format("{} on {}: no algorithm applies; the first says: {}; see `torus list` for what each needs",
                                  name(setting.request.collective), machine_text(setting.machine), refusal.empty() ? unread : refusal));
   }
-  setting.chosen = fmt::format("least predicted model time, {}, of {} that apply here", seconds_text(best), applicable);
-  if (runner_up != nullptr) setting.chosen += fmt::format("; next {} with {}", runner_up->name, seconds_text(second));
+  setting.chosen = fmt::format("least predicted model time, {}, of {} that apply here", seconds_text(best.time_s), applicable);
+  if (second.algorithm != nullptr && second.too_large == 0)
+    setting.chosen += fmt::format("; next {} with {}", second.algorithm->name, seconds_text(second.time_s));
   if (applicable == 1) setting.chosen = "the only one that applies here";
+  for (const Candidate& candidate : too_large) {
+    if (candidate.time_s < best.time_s) {
+      setting.chosen += fmt::format("; {} with {} would need {}, and {} may be used", candidate.algorithm->name, seconds_text(candidate.time_s),
+                                    bytes_text(candidate.too_large), bytes_text(setting.memory));
+    }
+  }
 }
 
 Bytes message_bytes(Collective collective, const SettingOptions& options) {

@@ -68,8 +68,8 @@ Setting open_setting(Machine machine, Request request, const SettingOptions& opt
 /// Gives a setting the algorithm and its plan, or says why the algorithm refuses it, and changes nothing then.
 std::optional<std::string> settle_on(Setting& setting, const Algorithm& algorithm);
 
-/// Reads all options and settles the algorithm: the one that is named, or the applicable one with the least predicted model time. Where no
-/// machine is described, a named algorithm gets the machine that it was made for. Throws InputError.
+/// Reads all options and settles the algorithm: the one that is named, or, of the applicable ones that fit into the memory, the one with the least
+/// predicted model time. Where no machine is described, a named algorithm gets the machine that it was made for. Throws InputError.
 Setting make_setting(Collective collective, const SettingOptions& options, std::span<const Algorithm* const> algorithms);
 
 /// `torus run ...`: the one command that runs this setting.
