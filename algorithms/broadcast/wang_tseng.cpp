@@ -99,7 +99,7 @@ std::optional<std::string> refuses_as(std::string_view name, const Machine& mach
 }
 
 /// The hops of the longest message of each step, summed. In a stage all holders that it starts from do the same, so one of them is
-/// followed, with all whom it informs. O(n k^2).
+/// followed, with all whom it informs. O(n k^2) time, O(n) memory.
 std::int64_t route_hops(const Machine& machine, const WangTsengSchedule& schedule) {
   struct Informed {
     std::int32_t length;  // of its segment
@@ -140,7 +140,7 @@ Plan plan_as(const Machine& machine, const Request& request, bool trimmed) {
   Plan plan;
   plan.start = [schedule](Node& self) { return wang_tseng_program(self, *schedule); };
   plan.steps = schedule->steps();
-  plan.route_hops = static_cast<std::uint64_t>(route_hops(machine, *schedule));
+  if (machine.cost.hop_s > 0) plan.route_hops = static_cast<std::uint64_t>(route_hops(machine, *schedule));
   const std::string log = "ceil(log_" + std::to_string(2 * machine.topology.dimensions() + 1) + " n)";
   plan.formula = trimmed ? "k*T+[ceil(log_3 n)>T]+(k-2)[ceil(log_5 n)>T], T=" + log : "k*" + log + "+(k-1)";
   // On sides of 2 and 3 everybody is in place already: their alignment steps carry nothing.

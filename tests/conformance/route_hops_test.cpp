@@ -100,6 +100,19 @@ TEST_CASE("the hops of the longest routes are as predicted", "[conformance]") {
   }
 }
 
+TEST_CASE("hops that cost nothing are not counted where that takes time and memory in proportion to the nodes", "[conformance]") {
+  const Request request = support::broadcast_request(0, 64);
+  for (const char* name : {"wang-tseng", "wang-tseng-trimmed"}) {
+    const Algorithm& algorithm = *find_algorithm(Collective::broadcast, name);
+    const auto hops = [&](const CostModel& cost) {
+      return algorithm.plan(Machine(Topology::parse("100"), 0, Switching::wormhole, Contention::forbid, {}, cost), request).route_hops;
+    };
+    CAPTURE(name);
+    CHECK(hops({1e-6, 1e-10, 0}) == 0);
+    CHECK(hops({1e-6, 1e-10, 1e-7}) > 0);
+  }
+}
+
 TEST_CASE("a machine that charges for hops is predicted the model time that it takes", "[conformance]") {
   const Machine machine(Topology::parse("16x16"), 0, Switching::wormhole, Contention::forbid, {}, {1e-6, 1e-10, 1e-6});
   for (const char* name : {"tsai-mckinley", "wang-tseng", "dimension-wise", "flood"}) {
