@@ -148,9 +148,19 @@ Program direct_program(Node& self, const Patterns& patterns) {
   }
 }
 
+/// The moves of a ring are kept as a table, n^2/2 of them.
+Refusal needs_tabled_moves(const Topology& topology) {
+  const auto n = static_cast<std::uint64_t>(largest_extent(topology));
+  if (n * n / 2 <= most_tabled) return std::nullopt;
+  std::uint64_t fitting = 4;
+  while ((fitting + 4) * (fitting + 4) / 2 <= most_tabled) fitting += 4;
+  return "extent " + std::to_string(n) + " of " + topology.text() + ": direct keeps a table of n^2/2 moves a ring, of at most " +
+         std::to_string(most_tabled) + "; " + std::to_string(fitting) + " would do, or --algorithm bruck --contention share";
+}
+
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
   return first_of(refusal::of_torus("direct", machine), refusal::of_switching("direct", machine, Switching::wormhole),
-                  needs_multiples("direct", machine, 4, ""), needs_countable_blocks("direct", machine));
+                  needs_multiples("direct", machine, 4, ""), needs_countable_blocks("direct", machine), needs_tabled_moves(machine.topology));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

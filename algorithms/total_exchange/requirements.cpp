@@ -31,9 +31,9 @@ Refusal needs_countable_blocks(std::string_view algorithm, const Machine& machin
 }
 
 Refusal needs_tabled_steps(std::string_view algorithm, const Machine& machine, std::uint64_t steps) {
-  if (steps <= std::uint64_t{1} << 24U) return std::nullopt;
+  if (steps <= most_tabled) return std::nullopt;
   return std::to_string(steps) + " steps on " + machine.topology.text() + ": " + std::string(algorithm) +
-         " keeps a table of at most 16777216; --algorithm a2 --ports 1 would do";
+         " keeps a table of at most " + std::to_string(most_tabled) + "; --algorithm a2 --ports 1 would do";
 }
 
 Refusal needs_multiples(std::string_view algorithm, const Machine& machine, std::int32_t unit, std::string_view why) {

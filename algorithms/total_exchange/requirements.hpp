@@ -21,7 +21,9 @@ Refusal needs_sharing(std::string_view algorithm, const Machine& machine);
 Refusal needs_overlapping_worms(std::string_view algorithm, const Machine& machine);
 /// A run holds at most 2^32 blocks; said before tables are made for more nodes than that.
 Refusal needs_countable_blocks(std::string_view algorithm, const Machine& machine);
-/// A schedule of so many steps is kept as a table: at most 2^24, some hundred MiB.
+/// Entries of a table that all nodes share: some hundred MiB.
+inline constexpr std::uint64_t most_tabled = std::uint64_t{1} << 24U;
+/// A schedule of so many steps is kept as a table: at most most_tabled.
 Refusal needs_tabled_steps(std::string_view algorithm, const Machine& machine, std::uint64_t steps);
 /// Every extent but those of 1 must be a multiple of `unit`; `why` says what the unit is.
 Refusal needs_multiples(std::string_view algorithm, const Machine& machine, std::int32_t unit, std::string_view why);

@@ -268,6 +268,8 @@ TEST_CASE("message-combining exchanges refuse in one line the machines that will
     CHECK(contains(refusal(name, Machine(torus, 0, Switching::wormhole, Contention::forbid)), "--contention share would do"));
   }
   CHECK(contains(refusal("sequential", Machine(torus, 1, Switching::packet)), "--ports 2 would do"));
+  CHECK(contains(refusal("direct", Machine(Topology::parse("5796"))), "5792 would do"));
+  CHECK_FALSE(exchange_named("direct").refuses(Machine(Topology::parse("5792")), exchange_of(1)));
   for (const char* name : {"rotating", "log-rotating"}) {
     CHECK(contains(refusal(name, Machine(torus, 3, Switching::wormhole, Contention::share)), "--ports 4 would do"));
   }
