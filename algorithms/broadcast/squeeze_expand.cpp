@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "algorithms/broadcast/circuit/closing.hpp"
 #include "algorithms/broadcast/circuit/squeeze_variants.hpp"
 #include "algorithms/common/refusal.hpp"
 
@@ -28,21 +29,39 @@ Refusal of_shape(std::string_view name, const Machine& machine, std::size_t leas
          " dimensions wider than 1, not " + machine.topology.text() + (least == 3 ? "; 6x8x12 would do" : "; 8x12 would do");
 }
 
-Refusal of_all(std::string_view name, const Machine& machine, const Request& request, std::size_t least, std::size_t most) {
-  return refusal::first_of(of_shape(name, machine, least, most), of_ports(name, machine),
-                           refusal::of_switching(name, machine, Switching::circuit), refusal::of_segments(name, request));
-}
-
-Refusal refuses(const Machine& machine, const Request& request) { return of_all("squeeze-expand", machine, request, 2, max_dimensions); }
-Refusal refuses_two_line(const Machine& machine, const Request& request) { return of_all("two-line", machine, request, 2, 2); }
-Refusal refuses_pairs(const Machine& machine, const Request& request) { return of_all("pairs", machine, request, 3, max_dimensions); }
-
-/// The variant of that name with the fewest steps; of any name, if it is empty.
-Plan plan_variant(std::string_view name, const Machine& machine, const Request& request) {
+/// The variants of that name; all, if it is empty.
+std::vector<SqueezeVariant> variants_of(std::string_view name, const Machine& machine) {
   const Topology& topology = machine.topology;
   auto variants =
       wide_dimensions(topology).size() == 2 ? planar_variants(topology, machine.ports) : solid_variants(topology, machine.ports);
   if (!name.empty()) std::erase_if(variants, [&](const SqueezeVariant& variant) { return variant.name != name; });
+  return variants;
+}
+
+/// Every variant would have a closing, and one of too many nodes. Even extents keep it small.
+Refusal of_closing(std::string_view name, std::string_view variant, const Machine& machine) {
+  if (!variants_of(variant, machine).empty()) return std::nullopt;
+  std::vector<DimensionShape> even(machine.topology.shape().begin(), machine.topology.shape().end());
+  for (DimensionShape& dimension : even) dimension.extent -= dimension.extent > 1 ? dimension.extent % 2 : 0;
+  return std::string(name) + " seeks its last steps by flow among " + std::to_string(closing_nodes(machine.topology)) + " nodes of " +
+         machine.topology.text() + ", of at most " + std::to_string(most_closing_nodes) + "; " + Topology(std::move(even)).text() + " would do";
+}
+
+/// `variant`: the only one that will do; empty: any.
+Refusal of_all(std::string_view name, std::string_view variant, const Machine& machine, const Request& request, std::size_t least, std::size_t most) {
+  if (auto why_not = refusal::first_of(of_shape(name, machine, least, most), of_ports(name, machine),
+                                       refusal::of_switching(name, machine, Switching::circuit), refusal::of_segments(name, request)))
+    return why_not;
+  return of_closing(name, variant, machine);  // the rest must hold before there are variants
+}
+
+Refusal refuses(const Machine& machine, const Request& request) { return of_all("squeeze-expand", "", machine, request, 2, max_dimensions); }
+Refusal refuses_two_line(const Machine& machine, const Request& request) { return of_all("two-line", "two-line", machine, request, 2, 2); }
+Refusal refuses_pairs(const Machine& machine, const Request& request) { return of_all("pairs", "pairs", machine, request, 3, max_dimensions); }
+
+/// The variant of that name with the fewest steps; of any name, if it is empty.
+Plan plan_variant(std::string_view name, const Machine& machine, const Request& request) {
+  auto variants = variants_of(name, machine);
   std::stable_sort(variants.begin(), variants.end(),
                    [](const SqueezeVariant& a, const SqueezeVariant& b) { return a.least_steps < b.least_steps; });
   auto schedule = std::make_shared<const CircuitSchedule>(variants.front().build());
@@ -60,7 +79,7 @@ Plan plan_variant(std::string_view name, const Machine& machine, const Request& 
   plan.steps = schedule->steps();
   plan.formula = chosen->formula + ", L = ceil(log_" + std::to_string(machine.ports + 1) + ")";
   plan.channel_bytes = schedule->channel_bytes(request.bytes);
-  if (machine.cost.hop_s > 0) plan.route_hops = schedule->route_hops(topology);
+  if (machine.cost.hop_s > 0) plan.route_hops = schedule->route_hops(machine.topology);
   plan.table_bytes = schedule->table_bytes();
   plan.notes = {{"variant", chosen->name}};
   plan.start = [schedule](Node& self) { return follow_schedule(self, *schedule); };

@@ -2,7 +2,8 @@
 /// Broadcast on tori of any sides: squeeze the informed nodes into a lattice spread evenly over the machine, then expand it, dimension by
 /// dimension, by refining all gaps at once.
 ///
-/// Machine  circuit switching, 3 ports or more, a torus of two or more dimensions wider than 1.
+/// Machine  circuit switching, 3 ports or more, a torus of two or more dimensions wider than 1. Variants with closing steps: up to 2^22 nodes, an
+///          even extent counted as 2.
 /// Steps    the fewest of the variants of circuit/squeeze_variants.hpp; never more than theorems 3 and 4 (2D, 4 and 3 ports) and 7 to 9
 ///          (3D, 3 to 6 ports) promise, but for one step more at 2x7x7, 2x7x9 and 2x9x9 with 4 ports and 2x5x5 with 5.
 /// Header   one word, the root's rank: a node's part follows from its place relative to the root. None in the last step.

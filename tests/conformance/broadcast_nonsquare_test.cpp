@@ -178,3 +178,16 @@ TEST_CASE("squeeze-expand refuses what it cannot do and names what would do", "[
   CHECK(two_line.refuses(Machine(Topology::parse("4x5x6"), 4, Switching::circuit), broadcast_from(0)).has_value());
   CHECK(pairs.refuses(Machine(Topology::parse("4x5"), 4, Switching::circuit), broadcast_from(0)).has_value());
 }
+
+TEST_CASE("variants whose closing is sought among too many nodes are left out, and refused where none is left", "[conformance]") {
+  const auto refusal = [](const Algorithm& algorithm, const char* text, int ports) {
+    return algorithm.refuses(Machine(Topology::parse(text), ports, Switching::circuit), broadcast_from(0)).value_or("");
+  };
+  CHECK(refusal(pairs, "163x163x163", 4).find("4330747 nodes of 163x163x163, of at most 4194304; 162x162x162 would do") != std::string::npos);
+  CHECK(refusal(pairs, "162x162x162", 4).empty());
+  CHECK(refusal(pairs, "161x161x161", 4).empty());
+  CHECK(refusal(squeeze_expand, "163x163x163", 6).find("162x162x162 would do") != std::string::npos);
+  CHECK(refusal(squeeze_expand, "163x163x163", 4).empty());  // plan B has no closing
+  const Machine machine(Topology::parse("163x163x163"), 4, Switching::circuit);
+  CHECK(squeeze_expand.plan(machine, broadcast_from(0)).notes.front().second == "plan B");
+}

@@ -26,6 +26,8 @@ bool informed(const Topology& shape, NodeId node, const std::vector<GapAxis>& ax
 
 }  // namespace
 
+NodeId closing_nodes(const Topology& topology) { return reduced(topology).nodes(); }
+
 void add_closing_steps(CircuitSchedule& schedule, const Topology& topology, std::int32_t ports, const std::vector<GapAxis>& axes) {
   const Topology shape = reduced(topology);
   std::vector<NodeId> senders;

@@ -12,6 +12,10 @@
 
 namespace torus::broadcast {
 
+/// Nodes of the torus that the flow is sought on, of which there are at most so many: some ten seconds, and well under 1 GiB.
+inline constexpr NodeId most_closing_nodes = NodeId{1} << 22U;
+NodeId closing_nodes(const Topology& topology);
+
 /// Adds the steps. `axes`: all dimensions of extent 2 or more, finished to GapBase::unit.
 void add_closing_steps(CircuitSchedule& schedule, const Topology& topology, std::int32_t ports, const std::vector<GapAxis>& axes);
 

@@ -125,18 +125,22 @@ std::vector<SqueezeVariant> solid_variants(const Topology& topology, std::int32_
     return expanding_steps(gaps, topology.extent(wide[i]), m, ports);
   };
   const std::uint64_t closing = ceil_log(base, std::uint64_t{1} << (wide.size() - 1));
+  const bool closes = closing_nodes(topology) <= most_closing_nodes;
   std::uint64_t pairs = 1 + closing;
   for (std::size_t i = 0; i < wide.size(); ++i) pairs += expanding(GapBase::unit, i, 2);
-  std::vector<SqueezeVariant> variants{
-      {"pairs", "1+sum L(floor(n_d/2))+closing", pairs, [&topology, ports] { return interleaved_lattices(topology, ports, 2); }}};
+  std::vector<SqueezeVariant> variants;
+  if (closes)
+    variants.push_back({"pairs", "1+sum L(floor(n_d/2))+closing", pairs, [&topology, ports] { return interleaved_lattices(topology, ports, 2); }});
   if (wide.size() > 3) return variants;
 
   const std::int32_t n = topology.extent(wide[0]);
   const std::int32_t m = n - n % 2;
   const std::uint64_t squeezing = 1 + 3 * std::uint64_t{ceil_log(base, static_cast<std::uint64_t>(m / 2))};
-  variants.push_back({"plan A", "1+3L(m/2)+L(2 floor(n_2/2)/m)+L(2 floor(n_3/2)/m)+closing",
-                      squeezing + expanding(GapBase::unit, 1, m) + expanding(GapBase::unit, 2, m) + closing,
-                      [&topology, ports, m] { return interleaved_lattices(topology, ports, m); }});
+  if (closes) {
+    variants.push_back({"plan A", "1+3L(m/2)+L(2 floor(n_2/2)/m)+L(2 floor(n_3/2)/m)+closing",
+                        squeezing + expanding(GapBase::unit, 1, m) + expanding(GapBase::unit, 2, m) + closing,
+                        [&topology, ports, m] { return interleaved_lattices(topology, ports, m); }});
+  }
   if (ports > 4) return variants;
   variants.push_back({"plan B", "1+3L(m/2)+L(2 n_2/m)+L(2 n_3/m)+(n_1 mod 2)",
                       squeezing + expanding(GapBase::full, 1, m) + expanding(GapBase::full, 2, m) + static_cast<std::uint64_t>(n % 2),
