@@ -92,6 +92,8 @@ struct Algorithm {
   /// Why not: one line that names the value, the rule and what would do; none where the algorithm applies. Cheap.
   std::optional<std::string> (*refuses)(const Machine& machine, const Request& request);
   /// For machines and requests that are not refused. May compute tables; the time counts as set-up.
+  /// Errors: std::bad_alloc where there is no room for the tables. A plan that searches (its header says so) throws InputError or RunError, of one line,
+  /// if it finds nothing.
   Plan (*plan)(const Machine& machine, const Request& request);
   OptionsRead reads = {};
 };

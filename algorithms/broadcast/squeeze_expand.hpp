@@ -9,6 +9,7 @@
 /// Header   one word, the root's rank: a node's part follows from its place relative to the root. None in the last step.
 /// Memory   O(1) a node beside the payload. Shared tables, which every node would compute alike from shape and ports: O(sum of n_d) a step
 ///          and, where extents are odd in 3D and more, circuits of the closing steps.
+/// Errors   plan() throws RunError if a closing step can inform nobody (circuit/closing.hpp); no torus is known where that is so.
 /// Source   Wang, Tseng, Ni & Sheu, Circuit-switched broadcasting in multi-port multi-dimensional torus networks, sections 3.2, 4.2 and 5.
 #pragma once
 

@@ -10,6 +10,7 @@
 ///          are just full (2x4x300 with 6 ports) and on meshes, thin ones above all, that cannot do with the bound or hardly. A search ends
 ///          after a counted effort, about a second's (Synthesizer::most_looks), and then the plan takes the step more.
 /// Header   one word, the root's rank. None in the last step.
+/// Errors   plan() throws RunError if three steps above the bound are not enough; no machine is known where more than one is needed.
 /// Memory   O(1) a node beside the payload. A shared table of all circuits relative to the root: it follows from shape and ports alone (on
 ///          a mesh from the root's rank too), so that every node would compute it alike, but it is a global schedule, of O(N) a step.
 /// Source   ours; the question, and steps by pattern, are of Wang, Tseng, Ni & Sheu, Circuit-switched broadcasting.

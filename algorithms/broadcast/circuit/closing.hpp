@@ -16,7 +16,8 @@ namespace torus::broadcast {
 inline constexpr NodeId most_closing_nodes = NodeId{1} << 22U;
 NodeId closing_nodes(const Topology& topology);
 
-/// Adds the steps. `axes`: all dimensions of extent 2 or more, finished to GapBase::unit.
+/// Adds the steps. `axes`: all dimensions of extent 2 or more, finished to GapBase::unit. Cost: a maximum flow among closing_nodes() a step.
+/// Errors: RunError if a step can inform nobody, which no torus is known to lead to.
 void add_closing_steps(CircuitSchedule& schedule, const Topology& topology, std::int32_t ports, const std::vector<GapAxis>& axes);
 
 }  // namespace torus::broadcast
