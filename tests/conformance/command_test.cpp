@@ -258,6 +258,20 @@ TEST_CASE("bounds of a shape are its product formulas", "[conformance]") {
   CHECK(command("bounds").status == 0);
 }
 
+TEST_CASE("the sources that are named are those of the bounds of the broadcasts", "[conformance]") {
+  // A line of 9 under packet switching: the eccentricity of its middle is 4, of its end 8.
+  const auto asked = [](const std::string& sources) {
+    return Json::parse(command("bounds --on mesh:9 --switching packet --json --sources " + sources).out)["collectives"];
+  };
+  CHECK(asked("4")["broadcast"]["steps_lower_bound"] == 4);
+  CHECK(asked("4")["multinode-broadcast"]["steps_lower_bound"] == 4);
+  const Json two = asked("0;4");
+  CHECK(two["broadcast"]["steps_lower_bound"] == 8);  // from node 0, as where none is named
+  CHECK(two["multinode-broadcast"]["source_count"] == 2);
+  CHECK(two["multinode-broadcast"]["steps_lower_bound"] == 8);
+  CHECK(two["total-exchange"]["source_count"] == 9);
+}
+
 TEST_CASE("a full disk, a full or closed standard output end with status 1 and one line", "[conformance]") {
   const std::vector<std::string> run = words("run broadcast --on 4x4 --bytes 8");
   const auto with = [&](std::initializer_list<const char*> more) {
@@ -309,6 +323,26 @@ TEST_CASE("under a limit of the address space small runs work and large ones are
   CHECK(threadless.status == 1);
   CHECK(lines(threadless.err) == 1);
   CHECK(threadless.err.find("threads 1000") != std::string::npos);
+}
+
+TEST_CASE("the bounds of two thousand million nodes list no nodes", "[conformance]") {
+  const auto bounds = [](const std::string& more) {
+    return support::run_program(
+        "/bin/sh", {.arguments = {"-c", "ulimit -v 1500000; exec \"$0\" bounds --on 46340x46340 --json " + more, TORUS_PROGRAM}});
+  };
+  const support::Ended ended = bounds("");
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  const Json collectives = Json::parse(ended.out)["collectives"];
+  const double n = 46340;
+  CHECK(collectives["broadcast"]["steps_lower_bound"] == 14);  // 5^13 < n^2 <= 5^14
+  CHECK(collectives["total-exchange"]["source_count"] == 46340U * 46340U);
+  // (n^2 / 2)^2 blocks of 64 bytes each way over the 2 n links of the middle cut.
+  CHECK(collectives["total-exchange"]["channel_bytes_lower_bound"] == n * n * n / 8 * 64);
+  CHECK(collectives["multinode-broadcast"]["source_count"] == 46340U * 46340U);
+  CHECK(collectives["multinode-broadcast"]["left_out"].get<std::string>().find("16,777,216") != std::string::npos);
+  CHECK(!collectives["multinode-broadcast"].contains("steps_lower_bound"));
+  CHECK(Json::parse(bounds("--sources 'random:1000'").out)["collectives"]["multinode-broadcast"]["source_count"] == 1000);
 }
 
 TEST_CASE("a trace whose header asks for more memory than there is, is refused in one line", "[conformance]") {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tools/torus/notation.hpp"
 
+#include <algorithm>
 #include <array>
+#include <functional>
 
 #include "runtime/error.hpp"
 #include "tests/support/catch.hpp"
@@ -56,7 +58,11 @@ TEST_CASE("sources are lists and patterns", "[unit]") {
   CHECK(sources("block:2x3") == Nodes{0, 1, 2, 5, 6, 7});
   CHECK(sources("density:0").empty());
   CHECK(sources("density:1").size() == 20);
-  for (std::uint64_t s = 0; s <= 20; ++s) CHECK(sources(("random:" + std::to_string(s)).c_str()).size() == s);
+  for (std::uint64_t s = 0; s <= 20; ++s) {
+    const Nodes drawn = sources(("random:" + std::to_string(s)).c_str());
+    CHECK(drawn.size() == s);
+    CHECK(std::adjacent_find(drawn.begin(), drawn.end(), std::greater_equal<>()) == drawn.end());  // they ascend, none twice
+  }
   for (const char* bad : {"",         ";",    "0;0",      "0,0;0",     "20",      "random:21", "random:",   "random:x",
                           "row:4",    "row:", "column:5", "block:5x5", "block:2", "block:0x1", "density:2", "density:-0.1",
                           "density:", "al",   "some",     "none:1"}) {

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "runtime/figures.hpp"
 #include "tools/torus/console.hpp"
@@ -20,6 +23,43 @@ struct BoundsArguments {
   SettingOptions setting;
   bool json = false;
 };
+
+/// One collective, as the bounds see it.
+struct Asked {
+  Request request;
+  std::uint64_t sources = 0;  ///< how many
+  std::string left_out;       ///< why it has no bounds; empty: it has
+};
+
+/// The bounds look at each source. More than these take seconds and hundreds of megabytes, and no run could hold what they send.
+constexpr std::uint64_t most_sources = std::uint64_t{1} << 24U;
+
+Request sourceless(Collective collective, const SettingOptions& options) {
+  Request request;
+  request.collective = collective;
+  request.bytes = message_bytes(collective, options);
+  return request;
+}
+
+/// All collectives. Sources that were named are those of the multi-node broadcast, and the broadcast's where it is just one; in a total
+/// exchange all nodes are sources by definition, and are not listed.
+std::array<Asked, 3> all_asked(const SettingOptions& options, const Topology& topology) {
+  SettingOptions unnamed = options;
+  unnamed.sources.reset();
+  Asked broadcast{make_request(Collective::broadcast, unnamed, topology), 1, ""};
+  Asked multinode;
+  if (options.sources.value_or("all") != "all" || topology.nodes() <= most_sources) {
+    multinode.request = make_request(Collective::multinode_broadcast, options, topology);
+    multinode.sources = multinode.request.sources.size();
+    if (options.sources && multinode.sources == 1) broadcast.request.sources = multinode.request.sources;
+  } else {
+    multinode.request = sourceless(Collective::multinode_broadcast, options);
+    multinode.sources = topology.nodes();
+    multinode.left_out =
+        fmt::format("left out: more than {} sources to look at; for instance --sources random:1000", grouped(most_sources));
+  }
+  return {std::move(broadcast), std::move(multinode), Asked{sourceless(Collective::total_exchange, options), topology.nodes(), ""}};
+}
 
 std::string shape_table(const Machine& machine, const ShapeFacts& facts) {
   Rows rows;
@@ -61,29 +101,26 @@ int bounds(const BoundsArguments& arguments) {
                               {"bound4_steps", facts.bound4}};
   std::vector<std::vector<std::string>> table{
       {"collective", "sources", "bytes", "steps", "one block a message", "model time", "because (steps; bytes)"}};
-  for (const Collective collective : {Collective::broadcast, Collective::multinode_broadcast, Collective::total_exchange}) {
-    SettingOptions options = arguments.setting;
-    // The sources that were asked for are those of the multi-node broadcast, unless there is just one; the others have theirs by
-    // definition.
-    if (collective == Collective::total_exchange) options.sources.reset();
-    if (collective == Collective::broadcast && options.sources &&
-        parse_sources("--sources", *options.sources, machine.topology, 1).size() != 1) {
-      options.sources.reset();
+  for (const Asked& asked : all_asked(arguments.setting, machine.topology)) {
+    const std::string collective(name(asked.request.collective));
+    const std::string bytes = bytes_option(asked.request.bytes);
+    nlohmann::ordered_json& entry = json["collectives"][collective];
+    entry = {{"source_count", asked.sources}, {"bytes", asked.request.bytes}};
+    if (!asked.left_out.empty()) {
+      table.push_back({collective, grouped(asked.sources), bytes, "-", "-", "-", asked.left_out});
+      entry["left_out"] = asked.left_out;
+      continue;
     }
-    const Request request = make_request(collective, options, machine.topology);
-    const Bounds b = lower_bounds(machine, request);
-    table.push_back({std::string(name(collective)), grouped(request.sources.size()), bytes_option(request.bytes), grouped(b.steps),
-                     grouped(b.single_block_steps), seconds_text(b.model_time_s(machine.cost)),
-                     fmt::format("{}; {}", b.steps_reason, b.bytes_reason)});
-    json["collectives"][std::string(name(collective))] = {{"source_count", request.sources.size()},
-                                                          {"bytes", request.bytes},
-                                                          {"steps_lower_bound", b.steps},
-                                                          {"steps_lower_bound_reason", b.steps_reason},
-                                                          {"steps_lower_bound_single_block", b.single_block_steps},
-                                                          {"single_block_reason", b.single_block_reason},
-                                                          {"channel_bytes_lower_bound", b.channel_bytes},
-                                                          {"bytes_reason", b.bytes_reason},
-                                                          {"model_time_lower_bound_s", b.model_time_s(machine.cost)}};
+    const Bounds b = lower_bounds(machine, asked.request);
+    table.push_back({collective, grouped(asked.sources), bytes, grouped(b.steps), grouped(b.single_block_steps),
+                     seconds_text(b.model_time_s(machine.cost)), fmt::format("{}; {}", b.steps_reason, b.bytes_reason)});
+    entry.update({{"steps_lower_bound", b.steps},
+                  {"steps_lower_bound_reason", b.steps_reason},
+                  {"steps_lower_bound_single_block", b.single_block_steps},
+                  {"single_block_reason", b.single_block_reason},
+                  {"channel_bytes_lower_bound", b.channel_bytes},
+                  {"bytes_reason", b.bytes_reason},
+                  {"model_time_lower_bound_s", b.model_time_s(machine.cost)}});
   }
   print(arguments.json ? json.dump() + "\n" : shape_table(machine, facts) + "\n" + aligned(table));
   return 0;

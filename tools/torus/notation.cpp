@@ -50,14 +50,13 @@ std::vector<NodeId> all_nodes(const Topology& topology) {
 std::vector<NodeId> random_nodes(const Topology& topology, std::uint64_t count, std::uint64_t seed) {
   Random random(seed, 0x50);
   std::vector<bool> chosen(topology.nodes());
-  for (std::uint64_t j = topology.nodes() - count; j < topology.nodes(); ++j) {
-    const std::uint64_t node = random.below(j + 1);
-    chosen[chosen[node] ? j : node] = true;
-  }
   std::vector<NodeId> nodes;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (chosen[node]) nodes.push_back(node);
+  for (std::uint64_t j = topology.nodes() - count; j < topology.nodes(); ++j) {
+    const std::uint64_t drawn = random.below(j + 1);
+    nodes.push_back(static_cast<NodeId>(chosen[drawn] ? j : drawn));
+    chosen[nodes.back()] = true;
   }
+  std::sort(nodes.begin(), nodes.end());
   return nodes;
 }
 

@@ -99,11 +99,6 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   }
 }
 
-Bytes message_bytes(Collective collective, const SettingOptions& options) {
-  if (options.bytes) return parse_bytes("--bytes", *options.bytes);
-  return default_bytes(collective);
-}
-
 /// What --memory allows; 0 if it is left out.
 Bytes memory_allowed(const SettingOptions& options) {
   if (!options.memory) return 0;
@@ -185,6 +180,11 @@ Machine make_machine(const SettingOptions& options, std::string_view default_sha
   return Machine(std::move(topology), ports, options.switching ? parse_switching(*options.switching) : native.switching,
                  options.contention ? parse_contention(*options.contention) : native.contention,
                  options.routing ? parse_routing(*options.routing) : std::vector<Dimension>{}, cost);
+}
+
+Bytes message_bytes(Collective collective, const SettingOptions& options) {
+  if (options.bytes) return parse_bytes("--bytes", *options.bytes);
+  return default_bytes(collective);
 }
 
 Request make_request(Collective collective, const SettingOptions& options, const Topology& topology) {

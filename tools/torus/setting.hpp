@@ -52,6 +52,9 @@ Collective parse_collective(std::string_view text);
 /// The machine that options describe, apart from any algorithm; `native` fills what they leave open.
 Machine make_machine(const SettingOptions& options, std::string_view default_shape, const NativeMachine& native);
 
+/// The bytes of a message that options ask for, or else those of the collective.
+Bytes message_bytes(Collective collective, const SettingOptions& options);
+
 /// What is asked for: sources, bytes and the algorithms' own options.
 Request make_request(Collective collective, const SettingOptions& options, const Topology& topology);
 
