@@ -2,6 +2,8 @@
 /// torus compare: its rows are what runs come to, its winners those that `torus run` chooses.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
@@ -57,6 +59,54 @@ TEST_CASE("what a comparison predicts is what a run takes", "[conformance]") {
       CHECK(Json::parse(ended.out)["model_time_s"].get<double>() ==
             Approx(row["sizes"][1]["model_time_formula_s"].get<double>()).epsilon(1e-12));
     }
+  }
+}
+
+TEST_CASE("an entry of a comparison has the figures of its run, and how many times the bound it takes", "[conformance]") {
+  // On a ring of 5 the flood takes two steps, each with the whole message on a channel; the bound is two steps and half a message.
+  const Json comparison =
+      Json::parse(command("compare broadcast --on 5 --algorithms flood --bytes 100,10000 --ts 1e-6 --tc 1e-8 --json").out);
+  CHECK(comparison["bytes"] == Json::array({100, 10000}));
+  REQUIRE(comparison["machines"].size() == 1);
+  const Json& sizes = comparison["machines"][0]["algorithms"][0]["sizes"];
+  REQUIRE(sizes.size() == 2);
+  CHECK(sizes[0]["steps"] == 2);
+  CHECK(sizes[0]["channel_bytes_sum"] == 200);
+  CHECK(sizes[0]["model_time_s"].get<double>() == Approx(2e-6 + 2e-6));
+  CHECK(sizes[0]["times_the_bound"].get<double>() == Approx((2e-6 + 2e-6) / (2e-6 + 5e-7)));
+  CHECK(sizes[1]["channel_bytes_formula"] == 20000);
+  CHECK(sizes[1]["times_the_bound"].get<double>() == Approx((2e-6 + 2e-4) / (2e-6 + 5e-5)));
+  CHECK(!sizes[1].contains("channel_bytes_sum"));  // it was not run
+}
+
+TEST_CASE("the fastest are those with the least time at each size, and each reigns as far as they stay the same", "[conformance]") {
+  for (const std::string what : {"broadcast --on 5x5", "total-exchange --on 4x4"}) {
+    const Json comparison = Json::parse(command("compare " + what + " --bytes 1:4MiB:x2 --run none --json").out);
+    std::size_t most_reigns = 0;
+    for (const Json& machine : comparison["machines"]) {
+      CAPTURE(what, machine["switching"], machine["ports"], machine["contention"]);
+      Json reigns = Json::array();
+      for (const Json& bytes : comparison["bytes"]) {
+        double least = std::numeric_limits<double>::infinity();
+        Json fastest = Json::array(), marked = Json::array();
+        for (const Json& row : machine["algorithms"]) {
+          for (const Json& entry : row["sizes"]) {
+            if (entry["bytes"] != bytes) continue;
+            if (entry["best"] == true) marked.push_back(row["algorithm"]);
+            const double time = entry["model_time_formula_s"];
+            if (time < least) fastest = Json::array();
+            if (time <= least) fastest.push_back(row["algorithm"]);
+            least = std::min(least, time);
+          }
+        }
+        CHECK(marked == fastest);
+        if (reigns.empty() || reigns.back()["algorithms"] != fastest) reigns.push_back({{"from_bytes", bytes}, {"algorithms", fastest}});
+        reigns.back()["to_bytes"] = bytes;
+      }
+      CHECK(machine["fastest"] == reigns);
+      most_reigns = std::max(most_reigns, reigns.size());
+    }
+    CHECK(most_reigns > 1);
   }
 }
 

@@ -160,16 +160,6 @@ TEST_CASE("an illegal trace is refused with status 1, from a file as from standa
   CHECK(broken.err.find(" line " + std::to_string(lines(text) + 1) + ": ") != std::string::npos);
 }
 
-TEST_CASE("the digest that a run must have can be asked for", "[conformance]") {
-  const std::string line = "run broadcast --on 4x4 --bytes 8";
-  const std::string digest = Json::parse(command(line + " --json").out)["trace_digest"];
-  CHECK(command(line + " --digest " + digest).status == 0);
-  const support::Ended other = command(line + " --json --digest 0000000000000000");
-  CHECK(other.status == 1);
-  CHECK(lines(other.err) == 1);
-  CHECK(Json::parse(other.out)["verified"] == false);
-}
-
 TEST_CASE("repetitions are timed and summed up", "[conformance]") {
   const Json json = Json::parse(command("run broadcast --on 8x8 --bytes 1KiB --repeat 7 --json").out);
   CHECK(json["repeat"]["runs"] == 7);

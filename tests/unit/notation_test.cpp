@@ -71,6 +71,15 @@ TEST_CASE("sources are lists and patterns", "[unit]") {
   }
 }
 
+TEST_CASE("in three dimensions a row is along the last, a column along the first", "[unit]") {
+  const Topology topology = Topology::parse("3x4x5");
+  CHECK(parse_sources("--sources", "row:2", topology, 1) == std::vector<NodeId>{10, 11, 12, 13, 14});
+  CHECK(parse_sources("--sources", "column:7", topology, 1) == std::vector<NodeId>{7, 27, 47});
+  CHECK_NOTHROW(parse_sources("--sources", "row:11", topology, 1));
+  CHECK_NOTHROW(parse_sources("--sources", "column:19", topology, 1));
+  for (const char* bad : {"row:12", "column:20"}) CHECK_THROWS_AS(parse_sources("--sources", bad, topology, 1), InputError);
+}
+
 TEST_CASE("random sources follow from the seed alone", "[unit]") {
   const Topology topology = Topology::parse("16x16");
   CHECK(parse_sources("--sources", "random:9", topology, 3) == parse_sources("--sources", "random:9", topology, 3));
