@@ -166,6 +166,8 @@ TEST_CASE("repetitions are timed and summed up", "[conformance]") {
   CHECK(json["repeat"]["run_s_min"] <= json["repeat"]["run_s_median"]);
   CHECK(json["repeat"]["run_s_median"] <= json["repeat"]["run_s_max"]);
   CHECK(json["repeat"]["run_s_median"] == json["run_s"]);
+  CHECK(json["repeat"]["run_s_spread"].get<double>() ==
+        Approx(json["repeat"]["run_s_max"].get<double>() / json["repeat"]["run_s_min"].get<double>()));
 }
 
 TEST_CASE("figures go to a CSV file of one head and one line", "[conformance]") {
@@ -246,6 +248,40 @@ TEST_CASE("bounds of a shape are its product formulas", "[conformance]") {
   CHECK(json["bound3_steps"] == 32);
   CHECK(json["bound4_steps"] == 8);
   CHECK(command("bounds").status == 0);
+}
+
+TEST_CASE("bounds (3) and (4) are what all pairs of nodes come to", "[conformance]") {
+  for (const char* shape : {"mesh:3", "3x4m", "2x3c", "5x3mx2", "1", "4c"}) {
+    CAPTURE(shape);
+    const Topology topology = Topology::parse(shape);
+    const std::uint64_t n = topology.nodes();
+    std::uint64_t hops = 0;
+    for (NodeId a = 0; a < n; ++a) {
+      for (NodeId b = 0; b < n; ++b) hops += static_cast<std::uint64_t>(topology.distance(a, b));
+    }
+    // Across the middle of each dimension: the blocks that cross it each way, and the links, counted one by one.
+    std::uint64_t most = 0;
+    for (Dimension d = 0; d < topology.dimensions(); ++d) {
+      const auto low = [&](NodeId node) { return topology.coordinate(node, d) < topology.extent(d) / 2; };
+      std::uint64_t crossing = 0, links = 0;
+      for (NodeId a = 0; a < n; ++a) {
+        for (NodeId b = 0; b < n; ++b) {
+          if (!low(a) || low(b)) continue;
+          ++crossing;
+          // A ring of two has two links between its nodes.
+          if (topology.distance(a, b) == 1) links += topology.wiring(d) == Wiring::ring && topology.extent(d) == 2 ? 2U : 1U;
+        }
+      }
+      if (links > 0) most = std::max(most, (crossing + links - 1) / links);
+    }
+    const Json bounds = Json::parse(command(std::string("bounds --json --on ") + shape).out);
+    const Json run = Json::parse(command(std::string("run total-exchange --bytes 1 --json --on ") + shape).out);
+    CHECK(bounds["bound3_steps"] == (hops + n - 1) / n);
+    CHECK(bounds["bound4_steps"] == most);
+    CHECK(run["bound3_steps"] == bounds["bound3_steps"]);
+    CHECK(run["bound4_steps"] == bounds["bound4_steps"]);
+    CHECK(bounds["average_status"].get<double>() == Approx(static_cast<double>(hops) / static_cast<double>(n)));
+  }
 }
 
 TEST_CASE("the sources that are named are those of the bounds of the broadcasts", "[conformance]") {
