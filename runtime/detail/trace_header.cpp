@@ -50,7 +50,7 @@ class HeaderParser {
       header.sources.resize(topology.nodes());
       std::iota(header.sources.begin(), header.sources.end(), 0);
     }
-    const bool rooted = header.collective == "scatter" || header.collective == "gather";
+    const bool rooted = header.collective == "broadcast" || header.collective == "scatter" || header.collective == "gather";
     if (rooted && header.sources.size() != 1) lines_.refuse("the header's 'sources' must name one root for a " + header.collective);
     header.segments =
         json_.contains("segments") ? static_cast<std::uint32_t>(whole("segments", 1, std::numeric_limits<std::int32_t>::max())) : 1;

@@ -163,6 +163,9 @@ TEST_CASE("every malformed header is refused as line 1", "[unit]") {
       with("\"sources\":[0]", "\"sources\":[0],\"contention\":\"maybe\""),
       with("\"sources\":[0]", "\"sources\":[0],\"block_bytes\":-1"),
       with("\"collective\":\"broadcast\",\"sources\":[0]", "\"collective\":\"scatter\",\"sources\":[0,1]"),
+      with("[0]", "[]"),
+      with("[0]", "[0,1]"),
+      with(",\"sources\":[0]", ""),
   };
   for (const std::string& line : bad) {
     CAPTURE(line);
