@@ -320,6 +320,21 @@ TEST_CASE("a full disk, a full or closed standard output end with status 1 and o
   }
 }
 
+TEST_CASE("a file that may not grow any more is an error like a full disk", "[conformance]") {
+  const support::Folder folder;
+  for (const std::string& line : {"run broadcast --on 16x16 --bytes 8 --trace " + folder.file("t"),
+                                  "run broadcast --on 4x4 --bytes 8 --csv " + folder.file("c"), std::string("list")}) {
+    support::Start start{.arguments = {"-c", "ulimit -f 1; exec \"$0\" \"$@\"", TORUS_PROGRAM}};
+    for (const std::string& word : words(line)) start.arguments.push_back(word);
+    const support::Ended ended = support::run_program("/bin/sh", start);
+    CAPTURE(line, ended.err);
+    CHECK(ended.status == 1);
+    CHECK(ended.signal == 0);
+    CHECK(lines(ended.err) == 1);
+    CHECK(folder.files() == 0);
+  }
+}
+
 TEST_CASE("a folder that may not be written to is refused", "[conformance]") {
   if (::geteuid() == 0) return;  // nothing is forbidden to root
   const support::Folder folder;

@@ -6,8 +6,9 @@
 
 namespace torus::command {
 
-/// Handles SIGINT and SIGTERM from now on: while an InterruptsAwaited lives, the first one raises interrupted(); any other ends the process at once,
-/// with one line and exit status 1. Ignores SIGPIPE, so that a closed pipe is an error of a write and not the end.
+/// Handles SIGINT and SIGTERM from now on: while an InterruptsAwaited lives, the first one raises interrupted(); any other ends the process
+/// at once, with one line and exit status 1. Ignores SIGPIPE and SIGXFSZ, so that a closed pipe or a file that may not grow any more is an
+/// error of a write and not the end.
 void catch_interrupts();
 
 /// True after a SIGINT or SIGTERM that was awaited.
