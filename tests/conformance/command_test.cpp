@@ -386,6 +386,20 @@ TEST_CASE("the bounds of two thousand million nodes list no nodes", "[conformanc
   CHECK(Json::parse(bounds("--sources 'random:1000'").out)["collectives"]["multinode-broadcast"]["source_count"] == 1000);
 }
 
+TEST_CASE("more sources than the memory can list are refused, whoever lists them", "[conformance]") {
+  for (const std::string line :
+       {"compare total-exchange --on 46340x46340", "compare multinode-broadcast --on 46340x46340",
+        "bounds --on 46340x46340 --sources random:2000000000", "run broadcast --on 16384x16384 --bytes 0 --source all --memory 1TiB"}) {
+    support::Start start{.arguments = {"-c", "ulimit -v 1500000; exec \"$0\" \"$@\"", TORUS_PROGRAM}};
+    for (const std::string& word : words(line)) start.arguments.push_back(word);
+    const support::Ended ended = support::run_program("/bin/sh", start);
+    CAPTURE(line, ended.err);
+    CHECK(ended.status == 2);
+    CHECK(lines(ended.err) == 1);
+    CHECK(ended.err.find(" nodes and to plan with them takes ") != std::string::npos);
+  }
+}
+
 TEST_CASE("a trace whose header asks for more memory than there is, is refused in one line", "[conformance]") {
   const auto header = [](const char* shape, const std::string& rest) {
     return std::string(R"({"format":"torus-trace","version":1,"shape":)") + shape + R"(,"ports":1,"switching":"packet",)" + rest + "}\n";

@@ -52,14 +52,12 @@ class Comparing {
     std::string refusal;
     for (const Algorithm* algorithm : options_.algorithms) {
       Machine machine = make_machine(setting_, default_shape(collective_), algorithm->native);
-      if (requests_.empty()) {
-        for (const Bytes bytes : options_.sizes) requests_.push_back(request_of(collective_, setting_, machine.topology, bytes));
-        comparison_.request = requests_.front();
-      }
+      if (algorithm == options_.algorithms.front())
+        comparison_.request = request_of(collective_, setting_, machine.topology, options_.sizes.front());
       if (std::any_of(machines.begin(), machines.end(), [&](const Machine& other) { return same(machine, other); })) continue;
       bool applies = false;
-      for (const Request& request : requests_) {
-        const auto why_not = algorithm->refuses(machine, request);
+      for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
+        const auto why_not = algorithm->refuses(machine, request(i));
         applies = applies || !why_not;
         if (why_not && refusal.empty()) refusal = *why_not;
       }
@@ -70,21 +68,27 @@ class Comparing {
                                  name(collective_), setting_.on ? *setting_.on : std::string(default_shape(collective_)), refusal));
   }
 
+  /// What is asked for at a size. The sources, which may be millions, are there once.
+  const Request& request(std::size_t size) {
+    comparison_.request.bytes = options_.sizes[size];
+    return comparison_.request;
+  }
+
   void contest(const Machine& machine) {
     Contest contest{machine, {}, {}, {}};
-    for (const Request& request : requests_) contest.bounds.push_back(lower_bounds(machine, request));
+    for (std::size_t i = 0; i < options_.sizes.size(); ++i) contest.bounds.push_back(lower_bounds(machine, request(i)));
     for (const Algorithm* algorithm : options_.algorithms) {
       if (comparison_.interrupted) break;
       Contender contender{algorithm, {}};
       std::string refusal;
-      for (std::size_t i = 0; i < requests_.size() && !comparison_.interrupted; ++i)
+      for (std::size_t i = 0; i < options_.sizes.size() && !comparison_.interrupted; ++i)
         contender.entries.push_back(entry(machine, *algorithm, i, refusal));
       if (std::any_of(contender.entries.begin(), contender.entries.end(), [](const auto& entry) { return entry.has_value(); }))
         contest.contenders.push_back(std::move(contender));
       else
         contest.left_out.push_back({algorithm, refusal});
     }
-    for (std::size_t i = 0; i < requests_.size() && !comparison_.interrupted; ++i) mark_best(contest, i);
+    for (std::size_t i = 0; i < options_.sizes.size() && !comparison_.interrupted; ++i) mark_best(contest, i);
     comparison_.contests.push_back(std::move(contest));
   }
 
@@ -95,7 +99,7 @@ class Comparing {
       comparison_.interrupted = true;
       return std::nullopt;
     }
-    Setting setting = open_setting(machine, requests_[size], setting_);
+    Setting setting = open_setting(machine, request(size), setting_);
     if (const auto why_not = settle_on(setting, algorithm)) {
       if (refusal.empty()) refusal = *why_not;
       return std::nullopt;
@@ -151,7 +155,6 @@ class Comparing {
   Collective collective_;
   const SettingOptions& setting_;
   const ComparisonOptions& options_;
-  std::vector<Request> requests_;  // by size
   Comparison comparison_;
 };
 

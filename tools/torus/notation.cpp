@@ -13,6 +13,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/figures.hpp"
+#include "runtime/host_memory.hpp"
 #include "tools/torus/random.hpp"
 
 namespace torus::command {
@@ -38,6 +39,18 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
 
 [[noreturn]] void refuse(std::string_view option, std::string_view text, const std::string& rule) {
   throw InputError(fmt::format("{} '{}': {}", option, text, rule));
+}
+
+/// Refuses to list so many sources that the list and the copies that a plan makes of it do not fit into the memory.
+void refuse_too_many(std::string_view option, std::string_view text, std::uint64_t count) {
+  constexpr std::uint64_t unasked = 1U << 20U;  // so many need not be asked for: the memory at hand is read from files
+  constexpr Bytes copies = 4;
+  if (count <= unasked) return;
+  if (const Bytes needed = count * sizeof(NodeId) * copies; needed > usable_memory()) {
+    refuse(option, text,
+           fmt::format("to list {} nodes and to plan with them takes {}, and {} may be used; choose fewer, or a smaller --on",
+                       grouped(count), bytes_text(needed), bytes_text(usable_memory())));
+  }
 }
 
 std::vector<NodeId> all_nodes(const Topology& topology) {
@@ -190,13 +203,17 @@ std::vector<NodeId> parse_sources(std::string_view option, std::string_view text
   const std::size_t colon = text.find(':');
   const std::string_view kind = text.substr(0, colon);
   const std::string_view value = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
-  if (text == "all") return all_nodes(topology);
+  if (text == "all") {
+    refuse_too_many(option, text, nodes);
+    return all_nodes(topology);
+  }
   if (text == "none") return {};
   if (text == "random") return random_nodes(topology, 1, seed);
   if (kind == "random") {
     const auto count = whole_number(value);
     if (!count || *count > nodes)
       refuse(option, text, fmt::format("{} has {} nodes to draw from; for instance random:{}", topology.text(), nodes, (nodes + 1) / 2));
+    refuse_too_many(option, text, *count);
     return random_nodes(topology, *count, seed);
   }
   const NodeId columns = static_cast<NodeId>(topology.extent(topology.dimensions() - 1));

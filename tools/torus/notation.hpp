@@ -36,6 +36,7 @@ NodeId parse_node(std::string_view option, std::string_view text, const Topology
 
 /// A set of sources, ascending: a list `0,0;3,4` of nodes, `random` (one), `random:S`, `all`, `none`, `row:i`, `column:i`, `diagonal`,
 /// `block:AxB` (a corner of these extents), `density:0.1` (each node with this probability). Random ones follow from the seed alone.
+/// `all` and `random:S` are refused where the list would not fit into the memory.
 std::vector<NodeId> parse_sources(std::string_view option, std::string_view text, const Topology& topology, std::uint64_t seed);
 /// The shortest text that parse_sources() reads back, of ranks.
 std::string sources_option(const Topology& topology, std::span<const NodeId> sources);
