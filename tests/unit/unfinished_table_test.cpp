@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "tools/torus/unfinished_table.hpp"
 
+#include <sys/stat.h>
+
+#include <filesystem>
+
 #include "runtime/error.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/folder.hpp"
@@ -53,6 +57,13 @@ TEST_CASE("the unfinished table of something else is refused and left alone", "[
     CHECK_THROWS_AS(UnfinishedTable(path, "of these"), InputError);
     CHECK(support::text_of_file(path + ".part") == text);
   }
+}
+
+TEST_CASE("what is no regular file is no unfinished table, and is not read", "[unit]") {
+  const support::Folder folder;
+  REQUIRE(::mkfifo(folder.file("pipe.csv.part").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("/dev/zero", folder.file("endless.csv.part"));
+  for (const char* name : {"pipe.csv", "endless.csv"}) CHECK_THROWS_AS(UnfinishedTable(folder.file(name), "of these"), InputError);
 }
 
 TEST_CASE("one table has one writer, and stands beside a regular file", "[unit]") {

@@ -49,6 +49,9 @@ UnfinishedTable::UnfinishedTable(const std::string& path, const std::string& ori
   if (descriptor_ < 0)
     throw InputError(fmt::format("file '{}': it cannot be written ({}); choose a folder that is there and yours", path_, reason(errno)));
   try {
+    struct stat part {};
+    if (::fstat(descriptor_, &part) != 0 || !S_ISREG(part.st_mode))  // reading a pipe or a device might never end
+      throw InputError(fmt::format("file '{}': an unfinished table is a regular file; remove it, or name another --csv", path_));
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
       throw InputError(fmt::format("file '{}': another sweep is writing it; wait for it, or name another --csv", path_));
     read(origin);
