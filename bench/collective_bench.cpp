@@ -70,7 +70,7 @@ class Runner {
  private:
   RunOptions with_tables(const Task& task) const {
     RunOptions options = task.options;
-    options.program_bytes = plan_.table_bytes + plan_.node_bytes * task.machine.topology.nodes();
+    options.program_bytes = plan_.program_bytes(task.machine.topology.nodes());
     return options;
   }
 
