@@ -70,13 +70,9 @@ std::uint64_t halving_hops(const Topology& topology, const Axes& axes, NodeId ro
     std::vector<Part> parts{whole_row(axes[a].places(), axes[a].place(topology, root))};
     for (Step t = axes.begin(a); t < axes.begin(a + 1); ++t) {
       std::int64_t longest = 0;
-      for (std::size_t i = 0, n = parts.size(); i < n; ++i) {
-        if (parts[i].size() < 2) continue;
-        const Halves halves = halve(parts[i], axes[a].target());
-        longest = std::max(longest, axes[a].hops(topology, parts[i].holder, halves.given.holder));
-        parts[i] = halves.kept;
-        parts.push_back(halves.given);
-      }
+      halve_all(parts, axes[a].target(), [&](const Halves& halves) {
+        longest = std::max(longest, axes[a].hops(topology, halves.kept.holder, halves.given.holder));
+      });
       sum += longest;
     }
   }

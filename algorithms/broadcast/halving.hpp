@@ -13,7 +13,9 @@
 /// routing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace torus::broadcast {
 
@@ -66,6 +68,18 @@ constexpr Part first_part(Place places, Place root, Place place, Target target) 
     part = halves.kept.contains(place) ? halves.kept : halves.given;
   }
   return part;
+}
+
+/// One step of all parts of a row: cuts each of two places or more, tells `cut` of its halves, and puts these in its stead.
+template <class Cut>
+void halve_all(std::vector<Part>& parts, Target target, Cut&& cut) {
+  for (std::size_t i = 0, n = parts.size(); i < n; ++i) {
+    if (parts[i].size() < 2) continue;
+    const Halves halves = halve(parts[i], target);
+    cut(halves);
+    parts[i] = halves.kept;
+    parts.push_back(halves.given);
+  }
 }
 
 }  // namespace torus::broadcast

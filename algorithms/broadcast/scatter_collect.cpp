@@ -73,13 +73,7 @@ Bytes scatter_collect_channel_bytes(const Topology& topology, const Axes& axes, 
     std::vector<Part> parts{whole_row(axes[a].places(), axes[a].place(topology, root))};
     for (Step t = axes.begin(a); t < axes.begin(a + 1); ++t) {
       Bytes longest = 0;
-      for (std::size_t i = 0, n = parts.size(); i < n; ++i) {
-        if (parts[i].size() < 2) continue;
-        const Halves halves = halve(parts[i], axes[a].target());
-        longest = std::max(longest, weigh(halves.given));
-        parts[i] = halves.kept;
-        parts.push_back(halves.given);
-      }
+      halve_all(parts, axes[a].target(), [&](const Halves& halves) { longest = std::max(longest, weigh(halves.given)); });
       sum += longest;
     }
     sum += (axes[a].places() - 1) * bytes_of_segments(bytes, p, 0, weight);  // in every step of the collect the first place's pieces move

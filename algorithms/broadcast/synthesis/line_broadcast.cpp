@@ -27,17 +27,7 @@ std::vector<Step> by_halves(Dimension d, NodeId nodes, NodeId root) {
   std::vector<Part> parts{whole_row(nodes, root)};
   while (parts.size() < nodes) {
     Step& step = steps.emplace_back();
-    std::vector<Part> smaller;
-    for (const Part& part : parts) {
-      if (part.size() == 1) {
-        smaller.push_back(part);
-        continue;
-      }
-      const auto [kept, given] = halve(part, Target::near);
-      step.push_back(circuit(d, kept.holder, given.holder));
-      smaller.insert(smaller.end(), {kept, given});
-    }
-    parts = std::move(smaller);
+    halve_all(parts, Target::near, [&](const Halves& halves) { step.push_back(circuit(d, halves.kept.holder, halves.given.holder)); });
   }
   return steps;
 }
