@@ -65,22 +65,6 @@ Senders senders(const Topology& topology, std::uint64_t ports) {
   return result;
 }
 
-/// Channels that leave a node.
-std::uint64_t channels_of(const Topology& topology, NodeId node) {
-  std::uint64_t count = 0;
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    const std::int32_t n = topology.extent(d);
-    if (n == 1) continue;
-    const std::int32_t c = topology.coordinate(node, d);
-    switch (topology.wiring(d)) {
-      case Wiring::ring: count += 2; break;
-      case Wiring::line: count += (c > 0 ? 1U : 0U) + (c < n - 1 ? 1U : 0U); break;
-      case Wiring::complete: count += static_cast<std::uint64_t>(n) - 1; break;
-    }
-  }
-  return count;
-}
-
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
 
 std::string number(std::uint64_t value) { return std::to_string(value); }

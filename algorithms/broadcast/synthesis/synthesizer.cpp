@@ -38,11 +38,7 @@ Synthesizer::Synthesizer(const Topology& topology, std::int32_t ports, NodeId ro
   TORUS_ASSERT(topology.is_torus_or_mesh());
   Senders untold;
   const auto tells = [&](NodeId node) {  // how many others in a step
-    std::int32_t channels = 0;
-    for (Dimension d = 0; d < topology.dimensions(); ++d) {
-      for (const std::int32_t hop : {1, -1}) channels += topology.extent(d) > 1 && topology.neighbour(node, d, hop).has_value() ? 1 : 0;
-    }
-    return static_cast<std::uint64_t>(std::min(ports, channels));
+    return std::min(static_cast<std::uint64_t>(ports), channels_of(topology, node));
   };
   for (NodeId node = 0; node < topology.nodes(); ++node) ++untold[tells(node)];
   reach_ = growth(std::move(untold), tells(root));
