@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "algorithms/bounds.hpp"
 #include "algorithms/total_exchange/class_hops.hpp"
 #include "algorithms/total_exchange/open_shop_table.hpp"
 #include "algorithms/total_exchange/requirements.hpp"
@@ -112,14 +113,9 @@ Plan plan(const Machine& machine, const Request& request) {
 
 }  // namespace
 
-std::uint64_t open_shop_steps(const Topology& topology) noexcept {
-  auto steps = static_cast<std::uint64_t>(topology.diameter());
-  for (const DimensionShape& dimension : topology.shape()) {
-    const auto n = static_cast<std::uint64_t>(dimension.extent);
-    const std::uint64_t lines = topology.nodes() / n;
-    if (n > 1) steps = std::max(steps, dimension.wiring == Wiring::ring ? (lines * (n * n / 4) + 1) / 2 : lines);
-  }
-  return steps;
+std::uint64_t open_shop_steps(const Topology& topology) {
+  const ShapeFacts facts = shape_facts(topology);
+  return std::max(facts.bound4, static_cast<std::uint64_t>(facts.diameter));
 }
 
 OpenShopSchedule::OpenShopSchedule(const Topology& topology) : steps_{static_cast<Step>(open_shop_steps(topology))}, offsets_{topology} {

@@ -29,7 +29,7 @@ namespace torus::exchange {
 extern const Algorithm open_shop;
 
 /// max(C4, diameter).
-std::uint64_t open_shop_steps(const Topology& topology) noexcept;
+std::uint64_t open_shop_steps(const Topology& topology);
 
 /// The table that all nodes share. Immutable.
 class OpenShopSchedule {

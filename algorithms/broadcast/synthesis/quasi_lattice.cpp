@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "algorithms/common/linked_dimensions.hpp"
+
 namespace torus::broadcast {
 namespace {
 
@@ -45,10 +47,7 @@ Multipliers random_multipliers(const Topology& topology, std::mt19937_64& random
 }
 
 std::vector<Multipliers> nearest_multipliers(const Topology& topology, std::int32_t ports, std::size_t count) {
-  std::vector<Dimension> wide;
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    if (topology.extent(d) > 1) wide.push_back(d);
-  }
+  const std::vector<Dimension> wide = linked_dimensions(topology);
   const auto all_ports = static_cast<std::int32_t>(2 * wide.size());
   std::vector<std::pair<double, Multipliers>> scored;
   add_near(topology, wide, all_ports + 1, scored);
