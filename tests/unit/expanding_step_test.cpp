@@ -75,7 +75,11 @@ TEST_CASE("an expanding step refines any mixture of gaps without two circuits on
     CAPTURE(trial, topology.text(), ports);
     const auto cuts = random_cuts(random, *axes[0].sequence, ports);
     CircuitSchedule schedule;
-    schedule.add("expand", std::make_unique<ExpandingStep>(axes[0], cuts, detour, std::vector<GapAxis>(axes.begin() + 1, axes.end())));
+    auto step = std::make_unique<ExpandingStep>(axes[0], cuts, detour, std::vector<GapAxis>(axes.begin() + 1, axes.end()));
+    Bytes sequences = 0;
+    for (std::size_t d = 1; d < k; ++d) sequences += axes[d].sequence->bytes();
+    CHECK(step->table_bytes() > sequences);  // its own table starts a row for every position
+    schedule.add("expand", std::move(step));
     const support::Judgement judgement = support::judge(topology, ports, schedule, lattice(topology, axes));
     CHECK(judgement.offence.empty());
     axes[0].sequence = std::make_shared<const GapSequence>(axes[0].sequence->refined(cuts));

@@ -76,6 +76,12 @@ void ExpandingStep::routes(const Coordinates& place, const RouteSink& send) cons
   }
 }
 
+Bytes ExpandingStep::table_bytes() const {
+  Bytes bytes = sends_.bytes();
+  for (const GapAxis& other : others_) bytes += other.sequence->bytes();
+  return bytes;
+}
+
 GapAxis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps, Detour detour,
                          GapAxis axis, const std::vector<GapAxis>& others) {
   for (; steps > 0; --steps) {

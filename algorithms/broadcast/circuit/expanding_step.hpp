@@ -37,7 +37,8 @@ class ExpandingStep : public StepRule {
   ExpandingStep(const GapAxis& axis, const std::vector<std::vector<std::int32_t>>& cuts, Detour detour, std::vector<GapAxis> others);
 
   void routes(const Coordinates& place, const RouteSink& send) const override;
-  Bytes table_bytes() const override { return sends_.bytes(); }
+  /// Sequences that steps share are counted by each of them.
+  Bytes table_bytes() const override;
   /// Nothing to send for anybody.
   bool idle() const noexcept { return sends_.empty(); }
 
