@@ -5,11 +5,11 @@
 #include <limits>
 #include <memory>
 
-#include "algorithms/multinode_broadcast/balance.hpp"
 #include "algorithms/multinode_broadcast/column_ring.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/machine_fit.hpp"
+#include "algorithms/multinode_broadcast/paper_costs.hpp"
 #include "algorithms/multinode_broadcast/window_spread.hpp"
 
 namespace torus::multinode {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/multinode_broadcast/balance.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/collect.hpp"
+#include "tests/support/ddn_loads.hpp"
 #include "tests/support/emulate.hpp"
 
 namespace torus::support {
@@ -82,7 +82,7 @@ inline std::vector<std::pair<std::string, std::vector<NodeId>>> source_sets(std:
   }
   for (NodeId node = 0; node < nodes; ++node) {
     if (node / side < (side + 1) / 2 && node % side < (side + 1) / 2) cluster.push_back(node);
-    if (multinode::ddn_loads(n, h, multinode::Prefix::none, std::vector<NodeId>{node}).before.front() == 1) to_one_ddn.push_back(node);
+    if (ddn_loads(n, h, multinode::Prefix::none, std::vector<NodeId>{node}).before.front() == 1) to_one_ddn.push_back(node);
   }
   sets.emplace_back("a row", row);
   sets.emplace_back("a column", column);

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "algorithms/multinode_broadcast/balance.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "algorithms/multinode_broadcast/forecast.hpp"
+#include "algorithms/multinode_broadcast/paper_costs.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/collect.hpp"
+#include "tests/support/ddn_loads.hpp"
 
 using namespace torus;
 using namespace torus::multinode;
+using support::DdnLoads;
+using support::ddn_loads;
 
 namespace {
 

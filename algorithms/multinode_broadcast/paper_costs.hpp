@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// The paper's formulas, and what balancing should come to. Reports and tests use it; it knows the source set, and programs never see it.
+/// The paper's formulas of what its phases cost, for reports.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "algorithms/multinode_broadcast/prefix.hpp"
-#include "runtime/machine.hpp"
-
 namespace torus::multinode {
-
-/// Messages in each of the h DDNs after aggregation, and after tuning.
-struct DdnLoads {
-  std::vector<std::uint32_t> before, after;
-};
-DdnLoads ddn_loads(std::int32_t n, std::int32_t h, Prefix prefix, std::span<const NodeId> sources);
 
 /// A cost in the paper's terms: start-ups, and bytes on a channel.
 struct PaperCost {
