@@ -105,7 +105,7 @@ bool act(Node& self, Holder& holder) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  return refusal::first_of(refusal::of_switching("dimension-wise", machine, Switching::wormhole),
+  return refusal::first_of(refusal::of_switching_along("dimension-wise", machine),
                            refusal::of_segments("dimension-wise", request));
 }
 

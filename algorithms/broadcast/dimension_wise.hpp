@@ -2,6 +2,7 @@
 /// Broadcast dimension by dimension, in the machine's routing order: a stage covers the lines of one dimension through the nodes reached so
 /// far, by recursive doubling (one port) or tripling.
 /// Machine  wormhole, dimension-ordered, any ports (2 are used on rings and lines, all on complete dimensions), no channel shared.
+///          Where all dimensions are complete or of extents 1 and 2, packet switching will do.
 /// Memory   O(1) a node.
 /// Steps    the sum over the dimensions, with a ports, of
 ///            one port                  ceil(log_2 n)

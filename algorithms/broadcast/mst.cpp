@@ -9,7 +9,7 @@ namespace {
 
 refusal::Refusal refuses(const Machine& machine, const Request& request) {
   return refusal::first_of(refuses_wiring("mst", machine), refuses_extents("mst", machine),
-                           refusal::of_switching("mst", machine, Switching::wormhole), refusal::of_segments("mst", request));
+                           refusal::of_switching_along("mst", machine), refusal::of_segments("mst", request));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

@@ -11,7 +11,7 @@ namespace {
 
 refusal::Refusal refuses(const Machine& machine, const Request& request) {
   return refusal::first_of(refuses_wiring("separate-dimensions", machine),
-                           refusal::of_switching("separate-dimensions", machine, Switching::wormhole),
+                           refusal::of_switching_along("separate-dimensions", machine),
                            refusal::of_segments("separate-dimensions", request));
 }
 

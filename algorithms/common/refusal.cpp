@@ -13,6 +13,12 @@ Refusal of_switching(std::string_view algorithm, const Machine& machine, Switchi
          ": --switching " + std::string(name(needed)) + " would do";
 }
 
+Refusal of_switching_along(std::string_view algorithm, const Machine& machine) {
+  const auto shape = machine.topology.shape();
+  const bool single_hops = std::all_of(shape.begin(), shape.end(), [](const DimensionShape& d) { return d.extent <= 2 || d.wiring == Wiring::complete; });
+  return of_switching(algorithm, machine, single_hops ? Switching::packet : Switching::wormhole);
+}
+
 Refusal of_torus(std::string_view algorithm, const Machine& machine) {
   const Topology& topology = machine.topology;
   if (topology.is_torus()) return std::nullopt;

@@ -15,6 +15,9 @@ using Refusal = std::optional<std::string>;
 
 /// The machine switches by packets, or by worms where circuits are needed.
 Refusal of_switching(std::string_view algorithm, const Machine& machine, Switching needed);
+/// The same for worms that keep to one dimension each: where all dimensions are complete or of at most two nodes they are single hops, and packets
+/// will do.
+Refusal of_switching_along(std::string_view algorithm, const Machine& machine);
 /// A dimension is no ring.
 Refusal of_torus(std::string_view algorithm, const Machine& machine);
 /// The machine has fewer ports than channels.

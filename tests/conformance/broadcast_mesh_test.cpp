@@ -326,6 +326,20 @@ TEST_CASE("edf needs no more than packet switching on a torus with both sides ev
   }
 }
 
+TEST_CASE("mst and separate-dimensions need no more than packet switching where no extent is above 2", "[conformance]") {
+  for (const char* text : {"1", "2", "2m", "2x2", "2x1x2m", "2^5", "hypercube:5"}) {
+    const Topology topology = Topology::parse(text);
+    for (std::int32_t ports = 1; ports <= std::max(1, topology.max_ports()); ++ports) {
+      const Machine machine(topology, ports, Switching::packet);
+      for (NodeId root = 0; root < topology.nodes(); ++root) {
+        for (const char* name : {"mst", "separate-dimensions"}) {
+          REQUIRE(check(name, machine, broadcast_of(root, 5)).result.steps == ceil_log(2, topology.nodes()));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("the mesh broadcasts accept more ports and freer switching and take the same steps", "[conformance]") {
   const Topology topology = shape_of({4, 8}, Links::torus);
   const Machine machine(topology, 0, Switching::circuit, Contention::share);
@@ -353,6 +367,10 @@ TEST_CASE("what the mesh broadcasts cannot do is refused in one line that says w
   CHECK(why("scatter-collect-1d", torus, broadcast_of(0, 8, 25)).empty());
   CHECK(why("rs-bcast", Machine(shape_of({5, 5}, Links::torus), 1, Switching::packet), broadcast_of(0, 8)) ==
         "rs-bcast needs wormhole switching, not packet: --switching wormhole would do");
+  CHECK(why("mst", Machine(Topology::parse("2x4"), 1, Switching::packet), broadcast_of(0, 8)) ==
+        "mst needs wormhole switching, not packet: --switching wormhole would do");
+  CHECK(why("separate-dimensions", Machine(Topology::parse("2x3m"), 1, Switching::packet), broadcast_of(0, 8)) ==
+        "separate-dimensions needs wormhole switching, not packet: --switching wormhole would do");
   CHECK(why("edf", one_port(shape_of({2, 3, 4}, Links::mesh)), broadcast_of(0, 8)) ==
         "edf has a fence for two dimensions: mesh:2x3x4 has 3, 2x12 would do, or --algorithm pipeline");
   CHECK(why("separate-dimensions", one_port(Topology::parse("4x4c")), broadcast_of(0, 8)) ==

@@ -258,6 +258,14 @@ TEST_CASE("dimension-wise broadcasts on any shape with one port or two, or more 
     for (std::int32_t ports = 1; ports <= std::min(topology.max_ports(), 4); ++ports) run(Machine(topology, ports), sources);
   };
 
+  SECTION("packet switching, where all worms are single hops") {
+    for (const char* text : {"1", "2", "7c", "2x2m", "2^4", "hypercube:4", "3cx4c", "2mx5cx2"}) {
+      const Topology topology = Topology::parse(text);
+      std::vector<NodeId> sources(topology.nodes());
+      std::iota(sources.begin(), sources.end(), NodeId{0});
+      for (std::int32_t ports = 1; ports <= std::max(1, topology.max_ports()); ++ports) run(Machine(topology, ports, Switching::packet), sources);
+    }
+  }
   SECTION("one dimension, every source") {
     for (std::int32_t n = 1; n <= 40; ++n) {
       for (const Wiring wiring : {Wiring::ring, Wiring::line, Wiring::complete}) {
