@@ -12,7 +12,7 @@
 
 namespace torus::broadcast {
 
-/// Nodes of the torus that the flow is sought on, of which there are at most so many: some ten seconds, and well under 1 GiB.
+/// Nodes of the torus that the flow is sought on, of which there are at most so many: some seconds, and well under 1 GiB.
 inline constexpr NodeId most_closing_nodes = NodeId{1} << 22U;
 NodeId closing_nodes(const Topology& topology);
 
