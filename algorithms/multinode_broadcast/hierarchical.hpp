@@ -8,7 +8,7 @@
 ///                     it again over all dimensions (dcn-rings): 1 + 2/h of the byte bound, and O(sqrt n) steps for h ~ sqrt(n);
 ///   hierarchical-log  (2-D) spreads part 0 along the row and part 1 along the column (dcn-broadcast), then both go round the rings
 ///                     modulo h of the other dimension: fewer steps, more bytes.
-/// Machine  torus of any dimension, h | every side, wormhole in ascending order, all ports, no channel shared.
+/// Machine  torus of any dimension, h | every side, wormhole in any routing order, all ports, no channel shared.
 /// Memory   O(s k) words a node.
 /// Steps    L5(h) [k > 2: (k-1) L3(h)] + tune + k floor(longest q / 2) + (k-1) L3(h) + k floor(h/2); -log: .. + L3(h) + floor(h/2).
 ///          h = 1: k floor(longest side / 2), k the dimensions wider than 1; a single ring allows no other h.

@@ -4,7 +4,7 @@
 /// The distance f in window(h) is written in balanced digits of an odd base; in the move (unit b^l, digit d) all messages whose digit l
 /// is +d or -d go d b^l places along the diagonal. Senders of a row stand h apart and no move is longer than h, so no channel is
 /// shared. The paper's "2 ceil(log5 h) steps of at most m bytes" holds for h <= 5; above, bundles are unavoidable.
-/// Machine  torus of any dimension, h | every extent, wormhole in ascending order.
+/// Machine  torus of any dimension, h | every extent, wormhole in any routing order.
 /// Header   what is left of each message's distance, a word a message, where a later move may still need it (never for h <= 5 in base 5).
 /// Source   Chen, Chen & Tseng, section 3.1.1 (data tuning).
 #pragma once
