@@ -461,7 +461,7 @@ TEST_CASE("a signal ends at once what nobody can stop step by step, with one lin
     const int writer = ::open(folder.file("pipe").c_str(), O_RDWR | O_CLOEXEC);  // who never writes
     std::atomic<bool> over{false};
     std::thread patience([&] {  // a command that does not hear the signal reads the end of the pipe some time
-      for (int i = 0; i < 600 && !over; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      for (int i = 0; i < 100 && !over; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
       ::close(writer);
     });
     const support::Ended ended = support::run_program(
