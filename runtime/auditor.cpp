@@ -127,7 +127,7 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
 Violations audit(const Machine& machine, std::span<const Message* const> unordered) {
   const Topology& topology = machine.topology;
   std::vector<const Message*> messages(unordered.begin(), unordered.end());
-  std::sort(messages.begin(), messages.end(), [](const Message* a, const Message* b) { return told_before(*a, *b); });
+  std::sort(messages.begin(), messages.end(), told_before);
   Violations found;
   std::map<NodeId, int> sent;
   std::map<NodeId, std::vector<const Message*>> received;

@@ -159,11 +159,15 @@ ExecutorKind parse_executor(std::string_view text) {
   throw InputError("executor '" + std::string(text) + "': it must be serial, threads, tbb or shuffled");
 }
 
+unsigned workers_of(ExecutorKind kind, unsigned threads) noexcept {
+  if (kind == ExecutorKind::serial || kind == ExecutorKind::shuffled) return 1;
+  return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
 std::unique_ptr<Executor> make_executor(ExecutorKind kind, unsigned threads) {
-  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
   switch (kind) {
-    case ExecutorKind::threads: return std::make_unique<ThreadsExecutor>(threads);
-    case ExecutorKind::tbb: return std::make_unique<TbbExecutor>(threads);
+    case ExecutorKind::threads: return std::make_unique<ThreadsExecutor>(workers_of(kind, threads));
+    case ExecutorKind::tbb: return std::make_unique<TbbExecutor>(workers_of(kind, threads));
     case ExecutorKind::serial:
     case ExecutorKind::shuffled: break;
   }

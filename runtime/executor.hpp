@@ -41,7 +41,9 @@ class Executor {
   virtual void share(const std::function<void(unsigned)>& task) { run(task); }
 };
 
-/// threads 0: as many as the host has cores. serial and shuffled always have one worker. Throws RunError if the system starts fewer threads than asked for.
+/// The workers that an executor of this kind has. threads 0: as many as the host has cores. serial and shuffled always have one.
+unsigned workers_of(ExecutorKind kind, unsigned threads) noexcept;
+/// Throws RunError if the system starts fewer threads than asked for.
 std::unique_ptr<Executor> make_executor(ExecutorKind kind, unsigned threads);
 
 }  // namespace torus

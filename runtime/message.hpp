@@ -70,14 +70,14 @@ class Message {
 
 /// The order in which traces and reports tell of a step's messages: by (source, route), and where channels are shared, so that two can tie, by bytes and
 /// blocks.
-inline bool told_before(const Message& a, const Message& b) noexcept {
-  if (a.source() != b.source()) return a.source() < b.source();
+inline bool told_before(const Message* a, const Message* b) noexcept {
+  if (a->source() != b->source()) return a->source() < b->source();
   const auto by_dimension = [](const Leg& x, const Leg& y) { return std::tie(x.dimension, x.hops) < std::tie(y.dimension, y.hops); };
-  const RouteView p = a.route(), q = b.route();
+  const RouteView p = a->route(), q = b->route();
   if (std::lexicographical_compare(p.begin(), p.end(), q.begin(), q.end(), by_dimension)) return true;
   if (std::lexicographical_compare(q.begin(), q.end(), p.begin(), p.end(), by_dimension)) return false;
-  if (a.bytes() != b.bytes()) return a.bytes() < b.bytes();
-  return std::lexicographical_compare(a.blocks().begin(), a.blocks().end(), b.blocks().begin(), b.blocks().end());
+  if (a->bytes() != b->bytes()) return a->bytes() < b->bytes();
+  return std::lexicographical_compare(a->blocks().begin(), a->blocks().end(), b->blocks().begin(), b->blocks().end());
 }
 
 /// The messages that a node received in a step, ordered by (in-channel, source).

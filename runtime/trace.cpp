@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 namespace torus {
 namespace {
@@ -99,7 +98,7 @@ TraceWriter::TraceWriter(std::string path, const TraceHeader& header) : file_{st
 
 void TraceWriter::write_step(std::span<const Message* const> messages) {
   ordered_.assign(messages.begin(), messages.end());
-  std::sort(ordered_.begin(), ordered_.end(), [](const Message* a, const Message* b) { return told_before(*a, *b); });
+  std::sort(ordered_.begin(), ordered_.end(), told_before);
   for (const Message* message : ordered_) {
     line_.clear();
     append_message(line_, *message);

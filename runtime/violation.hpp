@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "runtime/machine.hpp"
@@ -60,7 +62,7 @@ class Violations {
   template <class Text>
   void add(Offence offence, Step step, NodeId node, Text&& text) {
     ++found_;
-    if (full_ && std::tie(last_node_, last_offence_) < std::tie(node, offence)) return;
+    if (last_ && *last_ < std::pair(node, offence)) return;
     told_.push_back({offence, step, node, "step " + std::to_string(step) + ": " + text()});
     if (told_.size() == 2 * most_told) cut();
   }
@@ -82,16 +84,12 @@ class Violations {
   void cut() {
     std::nth_element(told_.begin(), told_.begin() + (most_told - 1), told_.end(), reported_before);
     told_.resize(most_told);
-    last_node_ = told_.back().node;
-    last_offence_ = told_.back().offence;
-    full_ = true;
+    last_ = {told_.back().node, told_.back().offence};
   }
 
   std::uint64_t found_ = 0;
   std::vector<Violation> told_;
-  bool full_ = false;  // then those that come behind the following need no text
-  NodeId last_node_ = 0;
-  Offence last_offence_{};
+  std::optional<std::pair<NodeId, Offence>> last_;  // what comes behind this is not among the first
 };
 
 }  // namespace torus

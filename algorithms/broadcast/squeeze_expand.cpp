@@ -40,7 +40,7 @@ std::vector<SqueezeVariant> variants_of(std::string_view name, const Machine& ma
 
 /// Every variant would have a closing, and one of too many nodes. Even extents keep it small.
 Refusal of_closing(std::string_view name, std::string_view variant, const Machine& machine) {
-  if (!variants_of(variant, machine).empty()) return std::nullopt;
+  if (closing_nodes(machine.topology) <= most_closing_nodes || !variants_of(variant, machine).empty()) return std::nullopt;
   std::vector<DimensionShape> even(machine.topology.shape().begin(), machine.topology.shape().end());
   for (DimensionShape& dimension : even) dimension.extent -= dimension.extent > 1 ? dimension.extent % 2 : 0;
   return std::string(name) + " seeks its last steps by flow among " + std::to_string(closing_nodes(machine.topology)) + " nodes of " +

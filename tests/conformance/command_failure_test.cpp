@@ -9,17 +9,12 @@ using namespace torus;
 using Json = nlohmann::json;
 using support::command;
 using support::lines;
-using support::words;
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take more address space than any limit
 namespace {
 
 /// The command where there is no room for the stacks of a thousand threads: a run on so many fails.
-support::Ended crowded(const std::string& line) {
-  support::Start start{.arguments = {"-c", "ulimit -v 1500000; exec \"$0\" \"$@\"", TORUS_PROGRAM}};
-  for (const std::string& word : words(line)) start.arguments.push_back(word);
-  return support::run_program("/bin/sh", start);
-}
+support::Ended crowded(const std::string& line) { return support::command_under("-v 1500000", line); }
 
 const std::string too_many = " --executor threads --threads 1000 ";
 

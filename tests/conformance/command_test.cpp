@@ -324,9 +324,7 @@ TEST_CASE("a file that may not grow any more is an error like a full disk", "[co
   const support::Folder folder;
   for (const std::string& line : {"run broadcast --on 16x16 --bytes 8 --trace " + folder.file("t"),
                                   "run broadcast --on 4x4 --bytes 8 --csv " + folder.file("c"), std::string("list")}) {
-    support::Start start{.arguments = {"-c", "ulimit -f 1; exec \"$0\" \"$@\"", TORUS_PROGRAM}};
-    for (const std::string& word : words(line)) start.arguments.push_back(word);
-    const support::Ended ended = support::run_program("/bin/sh", start);
+    const support::Ended ended = support::command_under("-f 1", line);
     CAPTURE(line, ended.err);
     CHECK(ended.status == 1);
     CHECK(ended.signal == 0);
@@ -347,11 +345,7 @@ TEST_CASE("a folder that may not be written to is refused", "[conformance]") {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take more address space than any limit
 TEST_CASE("under a limit of the address space small runs work and large ones are refused", "[conformance]") {
-  const auto limited = [](const std::string& line) {
-    support::Start start{.arguments = {"-c", "ulimit -v 1500000; exec \"$0\" \"$@\"", TORUS_PROGRAM}};
-    for (const std::string& word : words(line)) start.arguments.push_back(word);
-    return support::run_program("/bin/sh", start);
-  };
+  const auto limited = [](const std::string& line) { return support::command_under("-v 1500000", line); };
   CHECK(limited("run broadcast --on 64x64 --bytes 4KiB --threads 2").status == 0);
   CHECK(limited("run total-exchange --on 16x16 --bytes 64 --threads 2").status == 0);
   const support::Ended refused = limited("run broadcast --on 512x512 --bytes 16KiB --threads 2");
@@ -367,10 +361,7 @@ TEST_CASE("under a limit of the address space small runs work and large ones are
 }
 
 TEST_CASE("the bounds of two thousand million nodes list no nodes", "[conformance]") {
-  const auto bounds = [](const std::string& more) {
-    return support::run_program(
-        "/bin/sh", {.arguments = {"-c", "ulimit -v 1500000; exec \"$0\" bounds --on 46340x46340 --json " + more, TORUS_PROGRAM}});
-  };
+  const auto bounds = [](const std::string& more) { return support::command_under("-v 1500000", "bounds --on 46340x46340 --json " + more); };
   const support::Ended ended = bounds("");
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
@@ -383,16 +374,14 @@ TEST_CASE("the bounds of two thousand million nodes list no nodes", "[conformanc
   CHECK(collectives["multinode-broadcast"]["source_count"] == 46340U * 46340U);
   CHECK(collectives["multinode-broadcast"]["left_out"].get<std::string>().find("16,777,216") != std::string::npos);
   CHECK(!collectives["multinode-broadcast"].contains("steps_lower_bound"));
-  CHECK(Json::parse(bounds("--sources 'random:1000'").out)["collectives"]["multinode-broadcast"]["source_count"] == 1000);
+  CHECK(Json::parse(bounds("--sources random:1000").out)["collectives"]["multinode-broadcast"]["source_count"] == 1000);
 }
 
 TEST_CASE("more sources than the memory can list are refused, whoever lists them", "[conformance]") {
   for (const std::string line :
        {"compare total-exchange --on 46340x46340", "compare multinode-broadcast --on 46340x46340",
         "bounds --on 46340x46340 --sources random:2000000000", "run broadcast --on 16384x16384 --bytes 0 --source all --memory 1TiB"}) {
-    support::Start start{.arguments = {"-c", "ulimit -v 1500000; exec \"$0\" \"$@\"", TORUS_PROGRAM}};
-    for (const std::string& word : words(line)) start.arguments.push_back(word);
-    const support::Ended ended = support::run_program("/bin/sh", start);
+    const support::Ended ended = support::command_under("-v 1500000", line);
     CAPTURE(line, ended.err);
     CHECK(ended.status == 2);
     CHECK(lines(ended.err) == 1);
@@ -410,8 +399,7 @@ TEST_CASE("a trace whose header asks for more memory than there is, is refused i
                                   header("[128,128]", R"("collective":"total-exchange")"),
                                   header("[2147483647]", R"("collective":"broadcast","sources":[0])"),
                                   header("[2147483647]", R"("collective":"allgather")")}) {
-    const support::Ended ended = support::run_program(
-        "/bin/sh", {.arguments = {"-c", "ulimit -v 1500000; exec \"$0\" \"$@\"", TORUS_PROGRAM, "verify", folder.write("t", text)}});
+    const support::Ended ended = support::command_under("-v 1500000", "verify " + folder.write("t", text));
     CAPTURE(text, ended.err);
     CHECK(ended.status == 2);
     CHECK(lines(ended.err) == 1);

@@ -34,6 +34,13 @@ inline std::vector<std::string> words(const std::string& line) {
 
 inline Ended command(const std::string& line) { return run_program(TORUS_PROGRAM, {.arguments = words(line)}); }
 
+/// The same under a limit of the shell's: "-v 1500000" is so many KiB of address space, "-f 1" a block of 512 bytes in a file.
+inline Ended command_under(const std::string& ulimit, const std::string& line) {
+  Start start{.arguments = {"-c", "ulimit " + ulimit + "; exec \"$0\" \"$@\"", TORUS_PROGRAM}};
+  for (const std::string& word : words(line)) start.arguments.push_back(word);
+  return run_program("/bin/sh", start);
+}
+
 inline std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
 
 }  // namespace torus::support

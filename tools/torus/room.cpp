@@ -28,11 +28,11 @@ std::optional<std::string> why_it_cannot_fit(Collective collective, const Topolo
   const double messages = nodes * (collective == Collective::broadcast        ? 1.0
                                    : collective == Collective::total_exchange ? nodes
                                                                               : static_cast<double>(sources));
-  if (segments > 1 && messages * segments > static_cast<double>(most_blocks)) {
+  constexpr auto blocks = static_cast<double>(most_blocks);
+  if (segments > 1 && messages * segments > blocks) {
     return fmt::format("--segments {}: the nodes of {} would hold {} blocks in the end, and a run holds at most {}; {}", segments,
                        topology.text(), grouped(saturated(messages * segments)), grouped(most_blocks),
-                       messages <= static_cast<double>(most_blocks) ? fmt::format("--segments {} would do", saturated(static_cast<double>(most_blocks) / messages))
-                                               : "choose a smaller --on");
+                       messages <= blocks ? fmt::format("--segments {} would do", saturated(blocks / messages)) : "choose a smaller --on");
   }
   const double needed = nodes * least_of_a_node + messages * (static_cast<double>(bytes) + least_of_a_block);
   const auto most = static_cast<double>(limit);

@@ -54,7 +54,7 @@ struct Candidate {
 void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   // Measured once: plans are held to it, and so is the run, which begins when there is a little less.
   if (setting.memory == 0) setting.memory = usable_memory();
-  const unsigned workers = make_executor(setting.executor, setting.threads)->workers();
+  const unsigned workers = workers_of(setting.executor, setting.threads);
   Candidate best, second;
   std::vector<Candidate> too_large;
   std::string refusal, unread;  // the first of each kind
