@@ -231,7 +231,8 @@ TEST_CASE("a refusal names the value, the rule and what would do", "[conformance
 }
 
 TEST_CASE("help and version are no errors", "[conformance]") {
-  for (const char* line : {"--help", "--version", "run --help", "compare --help", "sweep --help", "list --help", "verify --help", "bounds --help", "stress --help"}) {
+  for (const char* line : {"--help", "--version", "run --help", "compare --help", "sweep --help", "list --help", "verify --help", "bounds --help", "stress --help",
+                           "-h", "run -h", "list -h"}) {
     const support::Ended ended = command(line);
     CAPTURE(line);
     CHECK(ended.status == 0);
