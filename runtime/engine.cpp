@@ -363,14 +363,13 @@ class Engine::Impl {
     Node* const all = nodes_.data();
     const RunningNodes running(w);
     if (world_.now == 0) {  // nothing has arrived, and the frames lie in order
-      for (const NodeId rank : nodes) run_node(fabric, all[rank], w.no_arrivals, w);
+      for (const NodeId rank : nodes) run_node(fabric, all[rank], rank, w.no_arrivals, w);
       return fabric.finish_sends(w);
     }
     const auto part = [nodes](std::size_t turn) { return nodes.subspan(turn * few, std::min<std::size_t>(few, nodes.size() - turn * few)); };
     const auto inboxes = [all_inboxes = w.inboxes.data(), size = w.inboxes.size()](std::size_t turn) { return all_inboxes + turn * few % size; };
     const std::size_t turns = (nodes.size() + few - 1) / few;
     const bool far = fabric.far();
-    const bool ones = fabric.ones();
     const bool blocks_far = fabric.blocks_far();
     const bool lists = blocks_far && fabric.lists();
     const std::size_t stages = lists ? 4 : blocks_far ? 3 : 2;  // before the programs run
@@ -379,34 +378,38 @@ class Engine::Impl {
       if (turn - 1 < turns) fabric.receive(part(turn - 1), all, inboxes(turn - 1), w);
       if (lists && turn - 2 < turns) fabric.expect_lists({inboxes(turn - 2), part(turn - 2).size()});
       if (blocks_far && turn - (stages - 1) < turns) fabric.expect_blocks(part(turn - (stages - 1)), inboxes(turn - (stages - 1)));
-      if (turn - stages < turns) {
-        const std::span<const NodeId> ranks = part(turn - stages);
-        detail::Inbox* const first = inboxes(turn - stages);
-        for (std::size_t i = 0; i < ranks.size(); ++i) run_node(fabric, all[ranks[i]], first[i], w);
-        if (!ones) fabric.settle_all(ranks, {first, ranks.size()}, w);
-      }
+      if (turn - stages < turns) run_few(fabric, all, part(turn - stages), inboxes(turn - stages), w);
     }
     fabric.finish_sends(w);
   }
 
+  /// Runs the nodes of a stage. Apart, so that what they need is in registers.
+  [[gnu::noinline]] void run_few(Fabric& fabric, Node* all, std::span<const NodeId> nodes, detail::Inbox* inboxes, Worker& w) {
+    detail::Inbox* inbox = inboxes;
+    for (const NodeId rank : nodes) run_node(fabric, all[rank], rank, *inbox++, w);
+    if (!fabric.ones()) fabric.settle_all(nodes, {inboxes, nodes.size()}, w);
+  }
+
   /// Gives a node what arrived for it and lets its program go on to its next wait.
-  [[gnu::always_inline]] void run_node(Fabric& fabric, Node& node, detail::Inbox& inbox, Worker& w) {
-    const NodeId rank = node.rank();
+  [[gnu::always_inline]] void run_node(Fabric& fabric, Node& node, NodeId rank, detail::Inbox& inbox, Worker& w) {
     fabric.open(rank, inbox, w);
     const Wait wait = NodeDoor::wait(node);
     if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric.close(inbox, w);
     detail::running.arrivals = Arrivals(inbox.room.data(), inbox.size);
     detail::running.node = &node;
-    do {
-      NodeDoor::wait(node) = Wait::none;
-      NodeDoor::innermost(node).resume();
-    } while (NodeDoor::wait(node) == Wait::call);
+    resume(node);
+    while (NodeDoor::wait(node) == Wait::call) [[unlikely]] resume(node);
     fabric.close(inbox, w);
     switch (NodeDoor::wait(node)) {
       case Wait::step: fabric.activate(w, rank); break;
       case Wait::ended: end_program(node, w); break;
       default: break;
     }
+  }
+
+  [[gnu::always_inline]] static void resume(Node& node) {
+    NodeDoor::wait(node) = Wait::none;
+    NodeDoor::innermost(node).resume();
   }
 
   void end_program(const Node& node, Worker& w) {

@@ -20,7 +20,10 @@ class ArrivalFlags {
  public:
   ArrivalFlags() = default;
   ArrivalFlags(NodeId nodes, std::size_t channels)
-      : pitch_{pitch_for(channels)}, flags_{Region<std::uint8_t>(nodes * pitch_), Region<std::uint8_t>(nodes * pitch_)} {}
+      : pitch_{pitch_for(channels)},
+        channels_{channels},
+        every_{channels >= 1 && channels <= 8 ? std::uint64_t{0x0101010101010101} >> (64 - 8 * channels) : no_word},
+        flags_{Region<std::uint8_t>(nodes * pitch_), Region<std::uint8_t>(nodes * pitch_)} {}
 
   static std::size_t bytes_each(std::size_t channels) noexcept { return 2 * pitch_for(channels); }
 
@@ -45,14 +48,22 @@ class ArrivalFlags {
   void each(NodeId node, F&& f) const {
     for (std::size_t at = 0; at < pitch_; at += 8) each_set_byte(word(node, at), [&](std::size_t i) { f(at + i); });
   }
-  /// The same, and lowers them.
+  /// The same, and lowers them. Where every channel has something none is searched for.
   template <class F>
   [[gnu::always_inline]] void take(NodeId node, F&& f) {
-    for (std::size_t at = 0; at < pitch_; at += 8) {
-      const std::uint64_t set = word(node, at);
-      std::memset(seen_ + node * pitch_ + at, 0, 8);
+    std::uint8_t* const flags = seen_ + node * pitch_;
+    std::size_t at = 0;
+    do {
+      std::uint64_t set = 0;
+      std::memcpy(&set, flags + at, 8);
+      std::memset(flags + at, 0, 8);
+      if (set == every_) {
+        for (std::size_t i = 0; i < channels_; ++i) f(i);
+        return;
+      }
       each_set_byte(set, [&](std::size_t i) { f(at + i); });
-    }
+      at += 8;
+    } while (at < pitch_);
   }
   /// Forgets what was raised in any step.
   void clear(NodeId node) noexcept {
@@ -60,6 +71,7 @@ class ArrivalFlags {
   }
 
  private:
+  static constexpr std::uint64_t no_word = ~std::uint64_t{0};  // of flags
   static std::size_t pitch_for(std::size_t channels) noexcept { return std::max<std::size_t>(8, (channels + 7) / 8 * 8); }
   std::uint64_t all(NodeId node) const noexcept {
     std::uint64_t set = word(node, 0);
@@ -73,6 +85,8 @@ class ArrivalFlags {
   }
 
   std::size_t pitch_ = 0;
+  std::size_t channels_ = 0;
+  std::uint64_t every_ = no_word;     // flag of a node is raised
   Region<std::uint8_t> flags_[2];     // by parity of the step in which they are raised
   std::uint8_t* raised_ = nullptr;    // in the present step
   std::uint8_t* seen_ = nullptr;      // in the one before

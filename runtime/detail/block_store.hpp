@@ -228,16 +228,15 @@ class BlockStore {
   const std::byte* at(Slot slot) const noexcept { return bytes_.data() + std::size_t{slot} * stride_; }
 
   /// The one copy of a delivery.
-  [[gnu::always_inline]] inline void copy(Slot to, Slot from, Bytes bytes) noexcept {
-    if (stride_ == 64) [[likely]] {  // blocks have 64 bytes at most
-      std::memcpy(bytes_.data() + 64 * std::size_t{to}, bytes_.data() + 64 * std::size_t{from}, 64);
-      return;
-    }
-    std::byte* target = at(to);
-    const std::byte* source = at(from);
-    if (streams(bytes)) return stream(target, source, bytes);
-    if (bytes > 0) std::memcpy(target, source, bytes);
+  [[gnu::always_inline]] inline void copy(Slot to, Slot from, Bytes bytes) noexcept { copy(at(to), at(from), bytes); }
+  [[gnu::always_inline]] inline void copy(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
+    if (one_line_each()) [[likely]] return copy_line(to, from);
+    if (streams(bytes)) return stream(to, from, bytes);
+    if (bytes > 0) std::memcpy(to, from, bytes);
   }
+  /// Whether blocks have a cache line each, so that copy_line() serves.
+  bool one_line_each() const noexcept { return stride_ == 64; }
+  [[gnu::always_inline]] static inline void copy_line(std::byte* to, const std::byte* from) noexcept { std::memcpy(to, from, 64); }
   /// Whether blocks of 512 bytes or more are stored past the caches from now on. Between two steps.
   void stream(bool on) noexcept { streaming_ = on; }
   /// Whether blocks of so many bytes are.

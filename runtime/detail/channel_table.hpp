@@ -25,6 +25,8 @@ class ChannelEntry {
   Bytes bytes() const noexcept { return word() & ~(~std::uint64_t{0} << home_shift); }  ///< carried so far
   /// By whoever has claimed it. Others may ask meanwhile where its home is.
   void carry(Bytes bytes) noexcept { std::atomic_ref(home_and_bytes_).store(word() + bytes, std::memory_order_relaxed); }
+  /// The same where nobody asks.
+  void carry_alone(Bytes bytes) noexcept { home_and_bytes_ += bytes; }
   /// The worker that claims it most.
   std::uint32_t home() const noexcept { return static_cast<std::uint32_t>(word() >> home_shift); }
   void begin(std::uint32_t home) noexcept { home_and_bytes_ = std::uint64_t{home} << home_shift; }
@@ -204,7 +206,7 @@ class ChannelTable {
   static bool claim_own(ChannelEntry& entry, std::uint32_t now, Bytes bytes) noexcept {
     if (entry.stamp >= now) return false;
     entry.stamp = now;
-    entry.carry(bytes);
+    entry.carry_alone(bytes);
     return true;
   }
 

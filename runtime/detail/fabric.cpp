@@ -37,6 +37,7 @@ Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes spare, 
   for (std::uint32_t i = 0; i < workers; ++i) {
     workers_[i].index = i;
     workers_[i].stock = &store_.stock(i);
+    for (Passing& p : workers_[i].passing) p.message.begin(block_bytes_);
     for (unsigned parity = 0; parity < 2; ++parity) workers_[i].arenas[parity] = messages_.arena(2 * i + parity);
   }
   hop_slots_.fill(no_slot);
@@ -158,7 +159,7 @@ void Fabric::forward_block(Node&, Dimension dimension, std::int32_t hops, BlockI
   use_port(w);
   const std::uint32_t out = hop_slot(dimension, hops);
   const Message& next = **w.turn;
-  if (MessageArena::only_block(next) != block || !pass_on(w, next, MessageArena::word_of({dimension, hops}), out)) [[unlikely]] {
+  if (MessageArena::only_block(next) != block || !pass_on(w, next, block, MessageArena::word_of({dimension, hops}), out)) [[unlikely]] {
     return send_one(w, {dimension, hops}, block, true);
   }
   ++w.turn;
@@ -207,14 +208,14 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
 
 /// One block over one channel of a packet-switched machine, on from the message that brought it. It is copied and posted together with others: nobody can
 /// see it meanwhile. False, and nothing done, if there is no such block any more or the machine forbids it.
-[[gnu::always_inline]] inline bool Fabric::pass_on(Worker& w, const Message& brought, std::uint64_t leg, std::uint32_t out) {
+[[gnu::always_inline]] inline bool Fabric::pass_on(Worker& w, const Message& brought, BlockId id, std::uint64_t leg, std::uint32_t out) {
   Slot& place = MessageArena::only_slot(const_cast<Message&>(brought));  // ours alone since it arrived
   const Slot from = place;
   if (out == no_slot || from == 0) return false;
   ChannelEntry& channel = w.out_channels[out];
   if (!ChannelTable::claim_own(channel, stamp_, block_bytes_)) return false;
   place = 0;
-  put_off(w, leg, static_cast<BlockId>(MessageArena::only_block(brought)), MessageArena::first_bucket(brought), out, channel.to, from);
+  put_off(w, leg, id, MessageArena::first_bucket(brought), out, channel.to, from);
   return true;
 }
 
@@ -222,32 +223,44 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
 [[gnu::always_inline]] inline void Fabric::put_off(Worker& w, std::uint64_t leg, BlockId id, std::uint32_t bucket, std::uint32_t out, NodeId destination, Slot from) {
   const std::size_t in_channel = std::size_t{destination} * slots_ + out;
   links_->prefetch(in_channel);
-  store_.prefetch(from);
-  *w.passing_end++ = {leg, links_->queue(in_channel), id, bucket, w.rank(), out, destination, from};
+  std::byte* const bytes = store_.at(from);
+  __builtin_prefetch(bytes, 1);
+  Passing& p = *w.passing_end++;
+  p.from = bytes;
+  p.queue = links_->queue(in_channel);
+  p.out = out;
+  p.message.fill(w.step_and_source, destination, id, leg, bucket, from);
 }
 
-/// Copies, writes and posts what has been noted down. Each copy goes to the slot that the copy before it has left, which is in the cache.
+/// Copies, writes and posts what has been noted down.
 [[gnu::noinline]] void Fabric::post_passing(Worker& w) {
-  const Bytes bytes = block_bytes_;
-  const Step now = now_;
-  MessageArena& arena = *w.arena;
+  if (store_.one_line_each()) post_passing(w, BlockStore::copy_line);
+  else post_passing(w, [this](std::byte* to, const std::byte* from) { store_.copy(to, from, block_bytes_); });
+}
+
+/// Each copy goes to the slot that the copy before it has left, which is in the cache.
+template <class Copy>
+[[gnu::always_inline]] inline void Fabric::post_passing(Worker& w, Copy copy) {
   // Forgotten first: where there is no room for one of them the run ends, and nothing may be posted twice.
   const Passing* const end = std::exchange(w.passing_end, w.passing.data());
+  const auto count = static_cast<std::size_t>(end - w.passing.data());
+  std::byte* line = w.arena->allocate_lines(count);
+  std::uint32_t line_number = links_->line_number(line);
   Slot spare = store_.take(*w.stock);
+  std::byte* to = store_.at(spare);
   std::uint64_t digest = 0;
-  for (const Passing* p = w.passing.data(); p != end; ++p) {
-    const std::uint64_t step_and_source = MessageArena::step_and_source(now, p->source);
-    store_.copy(spare, p->from, bytes);
-    Message& m = *arena.allocate_one(step_and_source, p->destination, bytes, p->id, p->leg);
-    MessageArena::first_bucket(m) = p->bucket;
-    MessageArena::only_slot(m) = std::exchange(spare, p->from);
-    digest += MessageArena::digest_one(step_and_source, bytes, p->id, p->leg);
-    if (links_->push(p->queue, m)) [[likely]] announce(w, p->destination, p->out);
+  for (const Passing* p = w.passing.data(); p != end; ++p, line += 64) {
+    copy(to, p->from);
+    p->message.write(line, spare);
+    spare = p->message.slot();
+    to = p->from;
+    digest += p->message.digest();
+    if (p->queue->push(line_number++)) [[likely]] announce(w, p->message.destination(), p->out);
     else w.suspect = true;
   }
   store_.give_back(*w.stock, spare);
   w.digest += digest;
-  w.single_blocks += static_cast<std::uint64_t>(end - w.passing.data());
+  w.single_blocks += count;
 }
 
 /// One block over one leg, from anywhere.
@@ -256,7 +269,7 @@ void Fabric::enter_phase(const Node& node, const char* phase) {
   const std::uint64_t leg_word = MessageArena::word_of(leg);
   const std::uint32_t out = out_slot(leg);
   if (const Message* const brought = release ? take_just_arrived_alone(w, id) : nullptr; brought != nullptr) {
-    if (!pass_on(w, *brought, leg_word, out)) return refuse_one(w, leg_word, id);
+    if (!pass_on(w, *brought, id, leg_word, out)) return refuse_one(w, leg_word, id);
     if (w.passing_full()) post_passing(w);
     return;
   }

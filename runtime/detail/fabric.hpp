@@ -178,9 +178,11 @@ class Fabric final : public Network {
   Slot* take_just_arrived(Worker& w, std::span<const BlockId> blocks) const;
 
   void send_one(Worker& w, Leg leg, BlockId id, bool release);
-  bool pass_on(Worker& w, const Message& brought, std::uint64_t leg, std::uint32_t out);
+  bool pass_on(Worker& w, const Message& brought, BlockId id, std::uint64_t leg, std::uint32_t out);
   void put_off(Worker& w, std::uint64_t leg, BlockId id, std::uint32_t bucket, std::uint32_t out, NodeId destination, Slot from);
   void post_passing(Worker& w);
+  template <class Copy>
+  void post_passing(Worker& w, Copy copy);
   void refuse_one(Worker& w, std::uint64_t leg, BlockId id);
   void send_kept(Worker& w, NodeId source, RouteView route, BlockId id, std::span<const Word> header);
   void send_straight(Worker& w, Dimension dimension, std::int32_t hops, BlockId id);
@@ -224,6 +226,7 @@ class Fabric final : public Network {
   Path follow_any(Worker& w, NodeId source, RouteView legs);
 
   bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release);
+  void move_lines(BlockStore::Stock& stock, std::span<const Slot> from, Slot* to);
   void copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release);
   /// Copies a block that its sender keeps to a new slot, the receiver's: at once, or a few sends later if it is stored past the caches.
   [[gnu::always_inline]] Slot copy_kept(Worker& w, Slot from, Bytes bytes) {

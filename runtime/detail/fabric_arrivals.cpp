@@ -28,9 +28,10 @@ void Fabric::receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, W
     const Message** const room = inbox.room.data();
     const Message** const end = shared_ ? empty_shared_links(rank, room) : empty_links(rank, room);
     *end = w.no_block;
-    inbox.size = static_cast<std::size_t>(end - room);
-    if (inbox.size > static_cast<std::size_t>(ports_)) w.suspect_receives = true;
-    if (inbox.size > 0) NodeDoor::last_arrival(node) = now_;
+    const auto size = static_cast<std::size_t>(end - room);
+    inbox.size = size;
+    if (size > static_cast<std::size_t>(ports_)) w.suspect_receives = true;
+    if (size > 0) NodeDoor::last_arrival(node) = now_;
     const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address());
     __builtin_prefetch(frame);
     __builtin_prefetch(frame + 64);
@@ -39,11 +40,12 @@ void Fabric::receive(std::span<const NodeId> nodes, Node* all, Inbox* inboxes, W
 
 [[gnu::always_inline]] inline const Message** Fabric::empty_links(NodeId rank, const Message** room) {
   ExclusiveLinks& links = *links_;
-  const std::size_t first = std::size_t{rank} * slots_;
-  arrived_.take(rank, [&, first](std::size_t slot) {
-    const Message* const m = links.pop(first + slot);
-    __builtin_prefetch(m, 1);
-    *room++ = m;
+  ExclusiveLinks::Queue* const queues = links.queue(std::size_t{rank} * slots_);
+  arrived_.take(rank, [&, queues](std::size_t slot) {
+    links.pop(queues[slot], [&](const Message* m) {
+      __builtin_prefetch(m, 1);
+      *room++ = m;
+    });
   });
   return room;
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace torus::detail {
@@ -228,12 +229,29 @@ bool Fabric::find_all(Worker& w, NodeId source, std::span<const BlockId> blocks,
 void Fabric::copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release) {
   BlockStore::Stock& stock = *w.stock;
   if (release) make_copies(w);
+  if (release && store_.one_line_each() && !blocks.empty()) return move_lines(stock, {from, blocks.size()}, to);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i + far_ahead < blocks.size()) store_.prefetch_far(from[i + far_ahead]);
     if (i + near_ahead < blocks.size()) store_.prefetch(from[i + near_ahead]);
     const Bytes bytes = bytes_of(blocks[i]);
     to[i] = release ? store_.copy_and_give_back(stock, from[i], bytes) : copy_kept(w, from[i], bytes);
   }
+}
+
+/// The same of blocks with a cache line each that are released: each copy goes to the slot that the copy before it has left.
+void Fabric::move_lines(BlockStore::Stock& stock, std::span<const Slot> from, Slot* to) {
+  Slot spare = store_.take(stock);
+  std::byte* target = store_.at(spare);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (i + far_ahead < from.size()) store_.prefetch_far(from[i + far_ahead]);
+    if (i + near_ahead < from.size()) store_.prefetch(from[i + near_ahead]);
+    const Slot slot = from[i];
+    std::byte* const source = store_.at(slot);
+    BlockStore::copy_line(target, source);
+    target = source;
+    to[i] = std::exchange(spare, slot);
+  }
+  store_.give_back(stock, spare);
 }
 
 /// Claims the channels of the messages sent since the last call. By then the channels are in the cache.

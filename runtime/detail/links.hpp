@@ -47,18 +47,15 @@ class ExclusiveLinks {
   void made() noexcept { made_ = queues_.size(); }
 
   /// The claimant of the in-channel. False if the queue is full.
-  bool push(std::size_t channel, const Message& message) { return push(queue(channel), message); }
-  /// The same where queue() has been looked up earlier.
-  bool push(Queue* queue, const Message& message) {
-    return queue->push(static_cast<std::uint32_t>(static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&message) - first_line_) / 64));
-  }
+  bool push(std::size_t channel, const Message& message) { return queue(channel)->push(line_number(reinterpret_cast<const std::byte*>(&message))); }
+  /// What queues hold of a message: which of the cache lines it begins at.
+  std::uint32_t line_number(const std::byte* line) const noexcept { return static_cast<std::uint32_t>(static_cast<std::size_t>(line - first_line_) / 64); }
   Queue* queue(std::size_t channel) noexcept { return queues_.data() + channel; }
 
-  /// The receiver's worker. The oldest message of a queue that has one.
-  const Message* pop(std::size_t channel) {
-    const Message* oldest = nullptr;
-    queues_[channel].consume_one([&](std::uint32_t line) { oldest = reinterpret_cast<const Message*>(first_line_ + std::size_t{64} * line); });
-    return oldest;
+  /// The receiver's worker. Calls f(message) with the oldest message of a queue, if it has one.
+  template <class F>
+  [[gnu::always_inline]] void pop(Queue& queue, F&& f) {
+    queue.consume_one([&](std::uint32_t line) { f(reinterpret_cast<const Message*>(first_line_ + std::size_t{64} * line)); });
   }
 
   /// Fetches the queues of channels that follow each other. Inlined always, like all that only fetches: g++ leaves out calls of what it takes for

@@ -57,6 +57,46 @@ class MessageArena {
     std::byte* const line = std::exchange(next_, next_ + 64);
     return write_one(line, step_and_source, destination, bytes, id, leg);
   }
+  /// Such a message on its way here. What is the same in all of them is written once, and a draft may serve again and again.
+  class Draft {
+   public:
+    /// bytes: what each will weigh.
+    void begin(Bytes bytes) noexcept { write_one(line_, 0, 0, bytes, 0, 0); }
+    /// The rest, but for the slot of its block that the receiver will have; `slot` is the sender's.
+    [[gnu::always_inline]] void fill(std::uint64_t step_and_source, NodeId destination, BlockId id, std::uint64_t leg, std::uint32_t bucket, std::uint32_t slot) noexcept {
+      Message& m = message();
+      m.destination_ = destination;
+      m.first_bucket_ = bucket;
+      m.only_slot_ = slot;
+      m.step_and_source_ = step_and_source;
+      write_leg_and_block(m, leg, id);
+    }
+    NodeId destination() const noexcept { return message().destination_; }
+    std::uint32_t slot() const noexcept { return message().only_slot_; }
+    std::uint64_t digest() const noexcept {
+      const Message& m = message();
+      std::uint64_t leg = 0;
+      std::memcpy(&leg, m.after(), sizeof leg);
+      return digest_of_one(m.step_and_source_, m.bytes_, leg, static_cast<std::uint32_t>(only_block(m)));
+    }
+    /// Makes a line of an arena the message.
+    [[gnu::always_inline]] void write(std::byte* line, std::uint32_t slot) const noexcept {
+      auto* const m = new (line) Message;
+      std::memcpy(line, line_, sizeof line_);
+      m->only_slot_ = slot;
+    }
+
+   private:
+    Message& message() noexcept { return *reinterpret_cast<Message*>(line_); }
+    const Message& message() const noexcept { return *reinterpret_cast<const Message*>(line_); }
+
+    alignas(8) std::byte line_[64];
+  };
+  /// Room for some of them, a cache line each.
+  std::byte* allocate_lines(std::size_t count) {
+    if (static_cast<std::size_t>(end_ - next_) < 64 * count) [[unlikely]] extend(64 * count);
+    return std::exchange(next_, next_ + 64 * count);
+  }
   /// Whether a message is like that, wherever it was made; and the slot of its block.
   static bool is_one(const Message& m) noexcept { return m.blocks_ == 1 && m.legs_ == 1 && m.header_words_ == 0; }
   static std::uint32_t& only_slot(Message& m) noexcept { return m.only_slot_; }
@@ -150,10 +190,13 @@ class MessageArena {
     m->blocks_ = 1;
     m->step_and_source_ = step_and_source;
     m->bytes_ = bytes;
-    std::memcpy(m->after(), &leg, 8);
-    const std::uint64_t ids = id;
-    std::memcpy(m->after() + 8, &ids, 8);
+    write_leg_and_block(*m, leg, id);
     return m;
+  }
+  [[gnu::always_inline]] static inline void write_leg_and_block(Message& m, std::uint64_t leg, BlockId id) noexcept {
+    std::memcpy(m.after(), &leg, 8);
+    const std::uint64_t ids = id;
+    std::memcpy(m.after() + 8, &ids, 8);
   }
 
   /// Makes room for a message, and some more.

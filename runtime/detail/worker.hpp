@@ -75,14 +75,10 @@ class CrossedChannels {
 
 /// A block that leaves the node that had it, with a channel claimed for it.
 struct Passing {
-  std::uint64_t leg;
+  MessageArena::Draft message;
   ExclusiveLinks::Queue* queue;  // the channel's
-  BlockId id;
-  std::uint32_t bucket;
-  NodeId source;
+  std::byte* from;               // the block's bytes
   std::uint32_t out;             // the channel's slot
-  NodeId destination;
-  Slot from;
 };
 
 /// All that a worker writes during a step: its own cache lines, its own pools.
