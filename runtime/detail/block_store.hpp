@@ -241,10 +241,23 @@ class BlockStore {
   void stream(bool on) noexcept { streaming_ = on; }
   /// Whether blocks of so many bytes are.
   bool streams(Bytes bytes) const noexcept { return streaming_ && bytes >= 512; }
-  /// Makes the oldest of copies for which streams() is true. While a source is copied to all its targets, the next source is fetched, line by line.
-  void stream_one(CopyQueue& copies) noexcept {
+  /// Whether copies of so many bytes are worth putting off. (Shorter ones than 2 KiB in the caches take 2 per cent longer then.)
+  bool puts_off(Bytes bytes) const noexcept { return bytes >= 2048 || streams(bytes); }
+  /// Puts a copy off for which puts_off() is true. May make older ones: past the caches one, when 16 wait, so that the next source is known well before its
+  /// turn comes; else all when there is no room.
+  void put_off(CopyQueue& copies, const CopyQueue::Copy& copy) noexcept {
+    if (streaming_ && copies.size() == 16) make_one(copies);
+    else if (copies.size() == CopyQueue::room) make_all(copies);
+    copies.push(copy);
+  }
+  void make_all(CopyQueue& copies) noexcept {
+    while (!copies.empty()) make_one(copies);
+  }
+  /// Makes the oldest. Past the caches the next source is fetched, line by line, while a source is copied to all its targets.
+  void make_one(CopyQueue& copies) noexcept {
     constexpr std::size_t first_lines = 64;  // what follows them the processor fetches by itself
     const CopyQueue::Turn turn = copies.pop();
+    if (!streaming_) return copy(turn.copy.to, turn.copy.from, turn.copy.bytes);
     const std::size_t lines = std::min<std::size_t>(turn.next_bytes / 64, first_lines);
     const std::size_t fetched = lines * turn.number / turn.of;
     stream(at(turn.copy.to), at(turn.copy.from), turn.copy.bytes, at(turn.next) + 64 * fetched, lines * (turn.number + 1) / turn.of - fetched, turn.of);

@@ -13,8 +13,9 @@ namespace torus::detail {
 /// A place for one block's bytes; 0 means none.
 using Slot = std::uint32_t;
 
-/// Copies past the caches that are still to be made, in the order in which they were asked for. A store past the caches takes as long as memory, but the
-/// processor does not wait for it: made one by one between sends, copies leave the core while it works on the next messages.
+/// Copies that are still to be made, in the order in which they were asked for. A store past the caches takes as long as memory, but the processor does
+/// not wait for it: made one by one between sends, such copies leave the core while it works on the next messages. Long copies in the caches had better
+/// follow each other: between sends each of them takes up to twice as long.
 class CopyQueue {
  public:
   struct Copy {
@@ -29,12 +30,11 @@ class CopyQueue {
     Slot next;               // the source after that, 0 if it is not known yet
     Bytes next_bytes;
   };
-  /// The next source is known well before its turn comes.
-  static constexpr std::size_t room = 16;
+  static constexpr std::size_t room = 64;
 
   bool empty() const noexcept { return begin_ == end_; }
-  bool full() const noexcept { return end_ - begin_ == room; }
-  /// If it is not full.
+  std::size_t size() const noexcept { return end_ - begin_; }
+  /// If there is room.
   void push(const Copy& copy) noexcept { copies_[end_++ % room] = copy; }
   /// If it is not empty.
   Turn pop() noexcept {

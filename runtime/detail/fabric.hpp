@@ -228,18 +228,15 @@ class Fabric final : public Network {
   bool find_all(Worker& w, NodeId source, std::span<const BlockId> blocks, Slot* slots, bool release);
   void move_lines(BlockStore::Stock& stock, std::span<const Slot> from, Slot* to);
   void copy_all(Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release);
-  /// Copies a block that its sender keeps to a new slot, the receiver's: at once, or a few sends later if it is stored past the caches.
+  /// Copies a block that its sender keeps to a new slot, the receiver's: at once, or a few sends later if it is long.
   [[gnu::always_inline]] Slot copy_kept(Worker& w, Slot from, Bytes bytes) {
-    if (!store_.streams(bytes) || shown_.load(std::memory_order_relaxed)) return store_.copy_to_new(*w.stock, from, bytes);
+    if (!store_.puts_off(bytes) || shown_.load(std::memory_order_relaxed)) return store_.copy_to_new(*w.stock, from, bytes);
     const Slot to = store_.take(*w.stock);
-    if (w.copies.full()) store_.stream_one(w.copies);
-    w.copies.push({from, to, bytes});
+    store_.put_off(w.copies, {from, to, bytes});
     return to;
   }
   /// Makes the copies that copy_kept() has put off: before their sources change, and before the barrier.
-  void make_copies(Worker& w) {
-    while (!w.copies.empty()) store_.stream_one(w.copies);
-  }
+  void make_copies(Worker& w) { store_.make_all(w.copies); }
   void not_held(Worker& w, BlockId id);
 
   const Placement& placement_;

@@ -33,14 +33,14 @@ TEST_CASE("copies leave their queue in order, each with its place among those of
 TEST_CASE("a full queue of copies takes one for each that leaves", "[unit]") {
   CopyQueue queue;
   for (unsigned i = 1; i <= CopyQueue::room; ++i) {
-    CHECK_FALSE(queue.full());
+    CHECK(queue.size() == i - 1);
     queue.push({i / 4 + 1, i, 64});
   }
-  CHECK(queue.full());
+  CHECK(queue.size() == CopyQueue::room);
   for (unsigned i = 1; i <= 100; ++i) {
     CHECK(queue.pop().copy.to == i);
     queue.push({i, i + static_cast<unsigned>(CopyQueue::room), 64});
-    CHECK(queue.full());
+    CHECK(queue.size() == CopyQueue::room);
   }
   queue.clear();
   CHECK(queue.empty());
