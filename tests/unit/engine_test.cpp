@@ -125,7 +125,7 @@ TEST_CASE("headers weigh four bytes a word", "[unit]") {
 
 TEST_CASE("a sender may overwrite its block as soon as send has returned", "[unit]") {
   const Machine machine(Topology::parse("3m"), 0, GENERATE(Switching::packet, Switching::wormhole));
-  const Bytes bytes = GENERATE(Bytes{100}, more_than_cached);
+  const Bytes bytes = GENERATE(Bytes{100}, Bytes{4096}, more_than_cached);
   const bool asks_before = GENERATE(false, true);
   const auto program = [asks_before](Node& self) -> Program {
     if (self.rank() > 0) co_await self.arrival();
@@ -158,6 +158,28 @@ TEST_CASE("a sender may release its block as soon as send has returned", "[unit]
   CHECK(result.wrong->node == 0);  // as it has none any more
   REQUIRE(engine.bytes(2, 0).size() == bytes);
   CHECK_FALSE(first_wrong_byte(engine.bytes(2, 0), 1, 0));
+}
+
+TEST_CASE("a released block arrives whole, whatever takes its place", "[unit]") {
+  const Machine machine(Topology::parse("3"), 0, GENERATE(Switching::packet, Switching::wormhole));
+  // The copy of the first, of 2 KiB, may wait; that of the second is made at once, to the place that the first has left.
+  const Placement placement = from_zero(machine, 4095, 2);
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() > 0) {
+      co_await self.arrival();
+      co_return;
+    }
+    const BlockId first = 0, second = 1;
+    self.send({{0, +1}}, {&first, 1});
+    self.release(first);
+    self.send({{0, -1}}, {&second, 1});
+  };
+  Engine engine(machine, placement, {.executor = ExecutorKind::serial});
+  CHECK(engine.run(program).violations.empty());
+  REQUIRE(engine.bytes(1, 0).size() == 2048);
+  REQUIRE(engine.bytes(2, 1).size() == 2047);
+  CHECK_FALSE(first_wrong_byte(engine.bytes(1, 0), 1, 0));
+  CHECK_FALSE(first_wrong_byte(engine.bytes(2, 1), 1, 1));
 }
 
 TEST_CASE("what a sender writes after sending stays with the sender", "[unit]") {
