@@ -244,10 +244,10 @@ template <class Copy>
   // Forgotten first: where there is no room for one of them the run ends, and nothing may be posted twice.
   const Passing* const end = std::exchange(w.passing_end, w.passing.data());
   const auto count = static_cast<std::size_t>(end - w.passing.data());
-  std::byte* line = w.arena->allocate_lines(count);
-  std::uint32_t line_number = links_->line_number(line);
   Slot spare = store_.take(*w.stock);
   std::byte* to = store_.at(spare);
+  std::byte* line = w.arena->allocate_lines(count);  // where nothing can throw any more: a line of an arena is a message
+  std::uint32_t line_number = links_->line_number(line);
   std::uint64_t digest = 0;
   for (const Passing* p = w.passing.data(); p != end; ++p, line += 64) {
     copy(to, p->from);
