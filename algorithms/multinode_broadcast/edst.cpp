@@ -168,7 +168,7 @@ Plan plan(const Machine& machine, const Request& request) {
 }  // namespace
 
 Forest::Forest(const Topology& topology, std::uint32_t segments)
-    : axes_{linked_dimensions(topology)}, trees_{trees_of(topology, axes_)}, segments_{segments}, height_{trees_.height()} {
+    : axes_{linked_dimensions(topology)}, trees_{trees_of(topology, axes_)}, segments_{segments} {
   children_.assign(std::size_t{trees_.nodes()} * trees_.trees(), 0);
   for (std::uint32_t node = 1; node < trees_.nodes(); ++node) {
     for (std::uint32_t r = 0; r < trees_.trees(); ++r) {
@@ -214,7 +214,7 @@ double Forest::channel_bytes(double s, Bytes m) const {
   struct Load {
     double arcs = 0, bytes = 0;
   };
-  std::vector<Load> loads(std::size_t{height_ + 1} * trees);
+  std::vector<Load> loads(std::size_t{height() + 1} * trees);
   const std::vector<std::uint32_t> depths = trees_.depths();
   for (std::uint32_t node = 1; node < trees_.nodes(); ++node) {
     for (std::uint32_t r = 0; r < trees; ++r) {
@@ -224,7 +224,7 @@ double Forest::channel_bytes(double s, Bytes m) const {
     }
   }
   double sum = 0;
-  for (std::uint32_t depth = 1; depth <= height_; ++depth) {
+  for (std::uint32_t depth = 1; depth <= height(); ++depth) {
     double most = 0;
     for (std::uint32_t d = 0; d < trees; ++d) {
       const Load& load = loads[std::size_t{depth} * trees + d];

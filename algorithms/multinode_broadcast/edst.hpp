@@ -36,13 +36,13 @@ class Forest {
 
   std::uint32_t trees() const noexcept { return trees_.trees(); }
   std::uint32_t segments() const noexcept { return segments_; }
-  std::uint32_t height() const noexcept { return height_; }
+  std::uint32_t height() const noexcept { return trees_.height(); }
   std::span<const Dimension> axes() const noexcept { return axes_; }
   /// For the counting, a tree for each axis.
   std::span<const LineTree> counting() const noexcept { return counting_; }
   std::uint32_t counting_steps() const noexcept;
   std::uint32_t counting_hops() const;
-  Bytes table_bytes() const noexcept { return children_.size() * sizeof(std::uint16_t); }
+  Bytes table_bytes() const noexcept { return children_.size() * (sizeof(std::uint16_t) + sizeof(Direction)); }
 
   /// The directions in which a node passes a block on, a bit each.
   std::uint16_t onward(const Topology& topology, NodeId at, BlockId block) const noexcept;
@@ -55,7 +55,7 @@ class Forest {
  private:
   std::vector<Dimension> axes_;  ///< of more than one node
   SpanningTrees trees_;
-  std::uint32_t segments_, height_;
+  std::uint32_t segments_;
   std::vector<std::uint16_t> children_;  ///< by displacement and tree
   std::vector<LineTree> counting_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "algorithms/multinode_broadcast/bundle.hpp"
 
@@ -119,7 +120,7 @@ std::optional<SpanningTrees> SpanningTrees::closed_form(std::int32_t rows, std::
       family.entry_at(node, r) = direction_of(static_cast<std::uint8_t>((roles[role] + framed.quadrant) % 4));
     }
   }
-  if (!family.arc_disjoint_and_spanning()) return std::nullopt;
+  if (!family.measure()) return std::nullopt;
   return family;
 }
 
@@ -163,13 +164,15 @@ SpanningTrees SpanningTrees::of(std::span<const std::int32_t> sides) {
   if (sides.empty()) return SpanningTrees({}, 0);
   SpanningTrees best = ring(sides[0]);
   for (std::size_t axis = 1; axis < sides.size(); ++axis) best = best.times_ring(sides[axis]);
+  best.measure();
   if (sides.size() == 1) return best;
   // A product over the closed form is lower as a rule, but with sides of 2 it need not be valid.
   std::optional<SpanningTrees> closed = closed_form(sides[0], sides[1]);
   if (!closed) return best;
   for (std::size_t axis = 2; axis < sides.size(); ++axis) closed = closed->times_ring(sides[axis]);
-  if (closed->arc_disjoint_and_spanning() && closed->height() <= best.height()) return *closed;
-  return best;
+  if (sides.size() > 2 && !closed->measure()) return best;
+  if (closed->height() > best.height()) return best;
+  return std::move(*closed);
 }
 
 std::uint32_t SpanningTrees::step(std::uint32_t node, Direction d) const noexcept {
@@ -204,12 +207,7 @@ std::vector<std::uint32_t> SpanningTrees::depths() const {
   return depths;
 }
 
-std::uint32_t SpanningTrees::height() const {
-  const std::vector<std::uint32_t> all = depths();
-  return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
-}
-
-bool SpanningTrees::arc_disjoint_and_spanning() const {
+bool SpanningTrees::measure() {
   for (std::uint32_t node = 1; node < nodes_; ++node) {
     std::uint32_t seen = 0;
     for (std::uint32_t r = 0; r < trees_; ++r) {
@@ -217,7 +215,10 @@ bool SpanningTrees::arc_disjoint_and_spanning() const {
       seen |= 1U << entry(node, r);
     }
   }
-  return trees_ == 0 || !depths().empty();
+  const std::vector<std::uint32_t> all = depths();
+  if (all.empty()) return false;
+  height_ = *std::max_element(all.begin(), all.end());
+  return true;
 }
 
 }  // namespace torus::multinode

@@ -30,9 +30,6 @@ class SpanningTrees {
   static SpanningTrees of(std::span<const std::int32_t> sides);
   /// One form; none if it does not give arc-disjoint spanning trees of this shape.
   static std::optional<SpanningTrees> closed_form(std::int32_t rows, std::int32_t columns);
-  static SpanningTrees ring(std::int32_t n);
-  /// The family of one more ring: entries of `this` are copied, two trees are added.
-  SpanningTrees times_ring(std::int32_t n) const;
 
   std::uint32_t trees() const noexcept { return trees_; }
   std::uint32_t nodes() const noexcept { return nodes_; }
@@ -44,18 +41,22 @@ class SpanningTrees {
   /// Arcs from the root in tree r; by node and tree. Empty if some tree does not span.
   std::vector<std::uint32_t> depths() const;
   /// Depth of the deepest node of the deepest tree.
-  std::uint32_t height() const;
-  /// Whether the entries of every node differ and every tree reaches every node.
-  bool arc_disjoint_and_spanning() const;
+  std::uint32_t height() const noexcept { return height_; }
 
  private:
   SpanningTrees(std::vector<std::int32_t> sides, std::uint32_t trees);
+  static SpanningTrees ring(std::int32_t n);
+  /// The family of one more ring: entries of `this` are copied, two trees are added.
+  SpanningTrees times_ring(std::int32_t n) const;
+  /// Finds the height. False if the trees are not arc-disjoint or one does not reach every node.
+  bool measure();
   Direction& entry_at(std::uint32_t node, std::uint32_t tree) noexcept { return entries_[std::size_t{node} * trees_ + tree]; }
 
   std::vector<std::int32_t> sides_;
   std::vector<std::uint32_t> strides_;
   std::uint32_t nodes_ = 1;
   std::uint32_t trees_ = 0;
+  std::uint32_t height_ = 0;
   std::vector<Direction> entries_;  // by node, tree
 };
 
