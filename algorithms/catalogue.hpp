@@ -95,6 +95,8 @@ struct Algorithm {
   /// Errors: std::bad_alloc where there is no room for the tables. A plan that searches (its header says so) throws InputError or RunError, of one line,
   /// if it finds nothing.
   Plan (*plan)(const Machine& machine, const Request& request);
+  /// Memory that plan() takes at most, where that grows with the nodes and shapes are not refused for it.
+  Bytes (*planning_bytes)(const Machine& machine) = nullptr;
   OptionsRead reads = {};
 };
 

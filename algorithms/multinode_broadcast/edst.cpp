@@ -114,6 +114,9 @@ Plan plan_synchronous(const Machine& machine, const Request& request) {
   return plan;
 }
 
+/// A byte a node and tree for the entry, 2 for the children, 4 for the depth.
+Bytes planning_bytes(const Machine& machine) { return Bytes{7} * machine.topology.nodes() * trees_on(machine); }
+
 /// Segments a channel and step, and segments a message, that make (H + s U / C) (T_s + T_h + C m T_c / 2kU) least.
 struct Pipeline {
   std::uint32_t chunk, segments;
@@ -275,6 +278,7 @@ const Algorithm edst{
     .native = {},  // packet switching would do for the synchronous form, but --chunk asks for more
     .refuses = refuses,
     .plan = plan,
+    .planning_bytes = planning_bytes,
     .reads = {.chunk = true},
 };
 
@@ -288,6 +292,7 @@ const Algorithm edst_pipelined{
     .native = {},
     .refuses = refuses_pipelined,
     .plan = plan_pipelined,
+    .planning_bytes = planning_bytes,
     .reads = {.chunk = true},
 };
 

@@ -123,6 +123,17 @@ TEST_CASE("who is left out is said, with the algorithm's own reason", "[conforma
   CHECK(found);
 }
 
+TEST_CASE("who needs more memory than there is to make its tables is left out before it makes them", "[conformance]") {
+  const std::string line = "compare multinode-broadcast --on 512x512 --sources 0 --switching packet --bytes 64 --json --algorithms ring,edst";
+  const auto left_out = [&line](const std::string& memory) { return Json::parse(command(line + " --memory " + memory).out)["machines"][0]["left_out"]; };
+  const Json out = left_out("5MiB");
+  REQUIRE(out.size() == 1);
+  CHECK(out[0]["algorithm"] == "edst");
+  CHECK(out[0]["because"].get<std::string>().find(" to make its tables for the 262,144 nodes of 512x512, and 5 MiB may be used; ") !=
+        std::string::npos);
+  CHECK(left_out("8MiB").empty());
+}
+
 TEST_CASE("a size that does not fit into the memory is only predicted, and the table says so", "[conformance]") {
   const std::string line = "compare broadcast --on 8x8 --bytes 64,16MiB --run all --memory 64MiB --algorithms flood";
   const support::Ended table = command(line);

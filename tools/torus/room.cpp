@@ -44,4 +44,12 @@ std::optional<std::string> why_it_cannot_fit(Collective collective, const Topolo
                                                       : "choose a smaller --on or more --memory");
 }
 
+std::optional<std::string> why_it_cannot_be_planned(const Algorithm& algorithm, const Machine& machine, Bytes memory) {
+  if (algorithm.planning_bytes == nullptr) return std::nullopt;
+  const Bytes needed = algorithm.planning_bytes(machine), limit = memory > 0 ? memory : usable_memory();
+  if (needed <= limit) return std::nullopt;
+  return fmt::format("{} takes {} to make its tables for the {} nodes of {}, and {} may be used; choose a smaller --on or more --memory",
+                     algorithm.name, bytes_text(needed), grouped(machine.topology.nodes()), machine.topology.text(), bytes_text(limit));
+}
+
 }  // namespace torus::command

@@ -17,4 +17,7 @@ namespace torus::command {
 std::optional<std::string> why_it_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources,
                                              std::uint32_t segments, Bytes limit);
 
+/// Why not, if an algorithm's plan alone takes more than `memory` (0: what the host has): one line; none if it may fit. Time: O(1).
+std::optional<std::string> why_it_cannot_be_planned(const Algorithm& algorithm, const Machine& machine, Bytes memory);
+
 }  // namespace torus::command

@@ -253,6 +253,7 @@ Setting open_setting(Machine machine, Request request, const SettingOptions& opt
 std::optional<std::string> settle_on(Setting& setting, const Algorithm& algorithm) {
   if (auto why_not = unread_option(algorithm, setting.request)) return why_not;
   if (auto why_not = algorithm.refuses(setting.machine, setting.request)) return why_not;
+  if (auto why_not = why_it_cannot_be_planned(algorithm, setting.machine, setting.memory)) return why_not;
   setting.algorithm = &algorithm;
   std::tie(setting.plan, setting.plan_s) = timed_plan(algorithm, setting);
   return std::nullopt;
