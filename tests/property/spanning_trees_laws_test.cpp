@@ -68,6 +68,7 @@ TEST_CASE("the trees are arc-disjoint and spanning for every n1 x n2 from 2 to 3
       const SpanningTrees trees = trees_of({rows, columns});
       REQUIRE(trees.trees() == 4);
       CHECK(disjoint_and_spanning_by_walking(trees));
+      CHECK(trees.height() > 0);  // else they have not passed the check that comes before use
       CHECK(trees.height() <= static_cast<std::uint32_t>(rows + columns + 2));
     }
   }
