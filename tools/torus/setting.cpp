@@ -31,6 +31,12 @@ std::pair<Plan, double> timed_plan(const Algorithm& algorithm, const Setting& se
   return {std::move(plan), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
+/// Why the algorithm cannot be planned for this setting, if it cannot.
+std::optional<std::string> refusal_of(const Algorithm& algorithm, const Setting& setting) {
+  if (auto why_not = algorithm.refuses(setting.machine, setting.request)) return why_not;
+  return why_it_cannot_be_planned(algorithm, setting.machine, setting.memory);
+}
+
 /// What a run of the plan needs, by the engine's own reckoning.
 Bytes needed_by(const Machine& machine, const Request& request, const Plan& plan, unsigned workers) {
   return estimate_memory(machine, placement_of(machine, request, plan), plan.program_bytes(machine.topology.nodes()), workers).total();
@@ -65,7 +71,7 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
       unread = unread.empty() ? *why_not : unread;
       continue;
     }
-    if (const auto why_not = algorithm->refuses(setting.machine, setting.request)) {
+    if (const auto why_not = refusal_of(*algorithm, setting)) {
       refusal = refusal.empty() ? *why_not : refusal;
       continue;
     }
@@ -252,8 +258,7 @@ Setting open_setting(Machine machine, Request request, const SettingOptions& opt
 
 std::optional<std::string> settle_on(Setting& setting, const Algorithm& algorithm) {
   if (auto why_not = unread_option(algorithm, setting.request)) return why_not;
-  if (auto why_not = algorithm.refuses(setting.machine, setting.request)) return why_not;
-  if (auto why_not = why_it_cannot_be_planned(algorithm, setting.machine, setting.memory)) return why_not;
+  if (auto why_not = refusal_of(algorithm, setting)) return why_not;
   setting.algorithm = &algorithm;
   std::tie(setting.plan, setting.plan_s) = timed_plan(algorithm, setting);
   return std::nullopt;
