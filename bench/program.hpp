@@ -15,7 +15,7 @@
 namespace torus::bench {
 
 struct Settings {
-  ExecutorKind executor = ExecutorKind::tbb;  ///< --executor=NAME
+  ExecutorKind executor = default_executor;   ///< --executor=NAME
   bool large = false;                         ///< --large, or a filter that says so: benchmarks of a million nodes too
 };
 
