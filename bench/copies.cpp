@@ -56,9 +56,8 @@ Copies::Copies(NodeId places, Bytes bytes, Rounds rounds, Executor& executor)
     : places_{places},
       bytes_{static_cast<std::size_t>(bytes)},
       rounds_{std::move(rounds)},
-      executor_{&executor},
       memory_{places_ * bytes_},
-      shares_(executor.workers()) {
+      shares_{executor} {
   executor.run([&](unsigned worker) { memory_.populate(memory_.size(), worker, executor.workers()); });
 }
 
@@ -70,27 +69,14 @@ double Copies::run(Stores stores) {
 }
 
 void Copies::round(const std::vector<Copy>& copies, Stores stores) {
-  const std::size_t workers = shares_.size();
-  for (std::size_t w = 0; w < workers; ++w) {
-    shares_[w].next.store(copies.size() * w / workers, std::memory_order_relaxed);
-    shares_[w].end = copies.size() * (w + 1) / workers;
-  }
-  const std::uint64_t batch = std::max<std::uint64_t>(1, copies.size() / (workers * 64));
-  executor_->run([&, this](unsigned worker) {
-    for (std::size_t i = 0; i < workers; ++i) {
-      Share& share = shares_[(worker + i) % workers];
-      while (true) {
-        const std::uint64_t first = share.next.fetch_add(batch, std::memory_order_relaxed);
-        if (first >= share.end) break;
-        for (std::uint64_t at = first; at < std::min(first + batch, share.end); ++at) {
-          const Copy copy = copies[at];
-          if (stores == Stores::plain) std::memcpy(place(copy.to), place(copy.from), bytes_);
-          else stream(place(copy.to), place(copy.from), bytes_);
-        }
-      }
+  const auto copy = [&, this](std::uint64_t first, std::uint64_t end) {
+    for (std::uint64_t at = first; at < end; ++at) {
+      const Copy& each = copies[at];
+      if (stores == Stores::plain) std::memcpy(place(each.to), place(each.from), bytes_);
+      else stream(place(each.to), place(each.from), bytes_);
     }
-    fence();
-  });
+  };
+  shares_.each(copies.size(), copy, fence);
 }
 
 bool Copies::complete() const {

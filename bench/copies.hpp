@@ -2,12 +2,12 @@
 /// What a broadcast would cost if it were nothing but its copies: the denominator of every throughput.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "bench/shares.hpp"
 #include "runtime/detail/region.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/machine.hpp"
@@ -30,7 +30,7 @@ using Rounds = std::vector<std::vector<Copy>>;
 Rounds tree_of_copies(NodeId places, unsigned children);
 
 /// A payload that spreads over places in memory as a broadcast spreads over nodes. All memory is touched beforehand, on huge pages where the host
-/// has them. Workers take their share of a round and then what others have left of theirs, as the engine's do.
+/// has them.
 class Copies {
  public:
   /// bytes: of the payload, a multiple of 64. The executor must outlive this.
@@ -46,20 +46,14 @@ class Copies {
   Bytes delivered() const noexcept { return (places_ - 1) * bytes_; }
 
  private:
-  struct alignas(128) Share {
-    std::atomic<std::uint64_t> next{0};
-    std::uint64_t end = 0;
-  };
-
   void round(const std::vector<Copy>& copies, Stores stores);
   std::byte* place(std::uint64_t i) noexcept { return memory_.data() + i * bytes_; }
 
   std::uint64_t places_;
   std::size_t bytes_;
   Rounds rounds_;
-  Executor* executor_;
   torus::detail::Region<std::byte> memory_;
-  std::vector<Share> shares_;
+  Shares shares_;
   std::uint32_t runs_ = 0;  // each has a payload of its own, so that nothing of the last one counts
 };
 

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/bare_hops.hpp"
 #include "bench/host.hpp"
 #include "bench/median.hpp"
 #include "bench/program.hpp"
@@ -157,7 +159,7 @@ void awake_node(benchmark::State& state, const std::string& shape, const Workers
 
 // ---- message-hops ----
 
-constexpr std::uint32_t channels = 4;
+constexpr std::uint32_t channels = BareHops::channels;
 
 /// Each of the node's blocks goes out over a channel of its own.
 void set_out(Node& self) {
@@ -193,11 +195,13 @@ class Travellers {
   /// Of the last run: hops between the second and the last barrier, and what they took. Before that, messages find memory that is new to
   /// the process.
   double hops() const { return static_cast<double>(machine_.topology.nodes()) * channels * stretch_.steps(); }
+  /// Of the last run, likewise: hops of each block.
+  Step steps() const { return stretch_.last - stretch_.first; }
   double wall() const { return stretch_.wall; }
   double core() const { return stretch_.core; }
 
  private:
-  Placement blocks() const { return Placement::resident(machine_.topology.nodes(), channels, 64); }
+  Placement blocks() const { return Placement::resident(machine_.topology.nodes(), channels, BareHops::bytes); }
   RunOptions options(const Workers& workers) {
     RunOptions options = workers.options();
     options.on_step = [this](Step step) { stretch_.at_barrier(step); };
@@ -224,6 +228,31 @@ void hop(benchmark::State& state, const std::string& shape, Step half, const Wor
   state.counters["core_ns/hop"] = 1e9 * core / hops;
   state.counters["wall_ns/hop"] = 1e9 * wall / hops;
   state.counters["hops/s"] = hops / wall;
+}
+
+/// The engine's hops and bare ones, in turn.
+void hop_to_bare(benchmark::State& state, const std::string& shape, Step half, const Workers& workers) {
+  Travellers travellers(shape, half, workers);
+  const std::unique_ptr<Executor> executor = make_executor(workers.executor, workers.threads);
+  BareHops bare(travellers.machine().topology, *executor);
+  bare.run(1);
+  std::vector<double> engine_ns, bare_ns, ratio;
+  for ([[maybe_unused]] auto _ : state) {
+    if (refuse(state, travellers.machine(), travellers.run())) break;
+    const double bare_s = bare.run(travellers.steps());
+    if (!bare.complete()) {
+      state.SkipWithError("a block is not where bare hops should have brought it");
+      break;
+    }
+    state.SetIterationTime(travellers.wall());
+    engine_ns.push_back(1e9 * travellers.wall() / travellers.hops());
+    bare_ns.push_back(1e9 * bare_s / travellers.hops());
+    ratio.push_back(travellers.wall() / bare_s);
+  }
+  state.counters["wall_ns/hop"] = median(engine_ns);
+  state.counters["bare_ns/hop"] = median(bare_ns);
+  state.counters["ratio"] = median(ratio);
+  state.counters["pairs"] = static_cast<double>(ratio.size());
 }
 
 /// One thread and several, in turn: the median of the pairs, and that of the best runs, which a busy host disturbs less.
@@ -267,7 +296,11 @@ void register_benchmarks(const Settings& settings) {
       add(fmt::format("engine/hop/{}/{}", tag, w.text()), [=](benchmark::State& state) {
         hop(state, shape, s.half, w);
       })->Unit(benchmark::kMillisecond);
-      if (w.threads > 1 && !s.large) {
+      if (s.large) continue;
+      add(fmt::format("engine/hop-to-bare/{}/{}", tag, w.text()), [=](benchmark::State& state) { hop_to_bare(state, shape, s.half, w); })
+          ->Iterations(5)
+          ->Unit(benchmark::kMillisecond);
+      if (w.threads > 1) {
         add(fmt::format("engine/hop-scaling/{}/{}", tag, w.text()), [=](benchmark::State& state) { hop_scaling(state, shape, s.half, w); })
             ->Iterations(5)
             ->Unit(benchmark::kMillisecond);
