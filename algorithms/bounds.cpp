@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: MIT
-#include "algorithms/bounds.hpp"
-
 #include <algorithm>
 #include <map>
 #include <vector>
 
+#include <torus/bounds.hpp>
+
 #include "algorithms/common/growth.hpp"
+#include "algorithms/common/integers.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus {
@@ -115,11 +115,12 @@ void bound_steps(const Question& asked, Bounds& bounds) {
       for (const NodeId source : asked.request.sources) weakest = std::min(weakest, channels_of(topology, source));
     }
     raise<std::uint64_t>(bounds.steps, bounds.steps_reason, growth(asked.channels, weakest).size() - 1,
-          "more than " + logarithm + ", for nodes at a border have fewer channels than ports");
+                         "more than " + logarithm + ", for nodes at a border have fewer channels than ports");
   }
   if (const std::uint64_t side = longer_side_of_line(asked); side > 0) {
-    raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(3, 2 * side + 1),
-          "a side of " + number(side) + " nodes of a line: one more over its only channel and two for each told, at most, in a step");
+    raise<std::uint64_t>(
+        bounds.steps, bounds.steps_reason, ceil_log(3, 2 * side + 1),
+        "a side of " + number(side) + " nodes of a line: one more over its only channel and two for each told, at most, in a step");
   }
   std::int32_t farthest = asked.exchange ? topology.diameter() : 0;
   if (!asked.exchange) {

@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: MIT
-#include "algorithms/catalogue.hpp"
-
 #include <array>
+
+#include <torus/catalogue.hpp>
 
 #include "algorithms/broadcast/dimension_wise.hpp"
 #include "algorithms/broadcast/edf.hpp"
@@ -86,15 +85,6 @@ constexpr std::array algorithms{
 
 }  // namespace
 
-std::string_view name(Collective collective) noexcept {
-  switch (collective) {
-    case Collective::broadcast: return "broadcast";
-    case Collective::multinode_broadcast: return "multinode-broadcast";
-    case Collective::total_exchange: return "total-exchange";
-  }
-  return "";
-}
-
 std::span<const Algorithm* const> catalogue() noexcept { return algorithms; }
 
 const Algorithm* find_algorithm(Collective collective, std::string_view name) noexcept {
@@ -108,7 +98,8 @@ std::optional<std::string> unread_option(const Algorithm& algorithm, const Reque
   const auto unread = [&](std::string_view option, const std::string& value, bool OptionsRead::*reads) {
     std::string readers;
     for (const Algorithm* other : algorithms) {
-      if (other->collective == algorithm.collective && other->reads.*reads) readers += (readers.empty() ? "" : ", ") + std::string(other->name);
+      if (other->collective == algorithm.collective && other->reads.*reads)
+        readers += (readers.empty() ? "" : ", ") + std::string(other->name);
     }
     return std::string(algorithm.name) + " does not read " + std::string(option) + ": leave out " + std::string(option) + " " + value +
            (readers.empty() ? "" : ", or name one that does: " + readers);
@@ -117,11 +108,6 @@ std::optional<std::string> unread_option(const Algorithm& algorithm, const Reque
   if (!request.prefix.empty() && !algorithm.reads.prefix) return unread("--prefix", request.prefix, &OptionsRead::prefix);
   if (request.chunk != 0 && !algorithm.reads.chunk) return unread("--chunk", std::to_string(request.chunk), &OptionsRead::chunk);
   return std::nullopt;
-}
-
-Placement placement_of(const Machine& machine, const Request& request, const Plan& plan) {
-  if (request.collective == Collective::total_exchange) return Placement::personalised(machine.topology.nodes(), request.bytes);
-  return Placement::replicated(machine.topology.nodes(), request.sources, request.bytes, plan.segments);
 }
 
 }  // namespace torus

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: MIT
 #include "bench/bare_hops.hpp"
 
 #include <array>
 #include <cstring>
 
+#include <torus/block.hpp>
+
 #include "bench/host.hpp"
-#include "runtime/block.hpp"
 
 namespace torus::bench {
 namespace {

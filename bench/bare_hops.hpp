@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// What a message-hop would cost if it were nothing but what it cannot do without: the denominator of the engine's.
 #pragma once
 
@@ -9,17 +8,18 @@
 #include <utility>
 #include <vector>
 
+#include <torus/executor.hpp>
+#include <torus/machine.hpp>
+#include <torus/topology.hpp>
+
 #include "bench/shares.hpp"
-#include "runtime/detail/links.hpp"
-#include "runtime/detail/region.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/machine.hpp"
-#include "runtime/topology.hpp"
+#include "runtime/engine/links.hpp"
+#include "runtime/engine/region.hpp"
 
 namespace torus::bench {
 
-/// Blocks of 64 bytes, one on every channel of a 2D torus in every step, each straight on: a coroutine a node, the engine's queues, one copy a hop. No
-/// routes, no messages, no rules, no tables of blocks, no sleeping nodes.
+/// Blocks of 64 bytes, one on every channel of a 2D torus in every step, each straight on: a coroutine a node, the engine's queues, one
+/// copy a hop. No routes, no messages, no rules, no tables of blocks, no sleeping nodes.
 class BareHops {
  public:
   static constexpr std::uint32_t channels = 4;  // of a node
@@ -68,7 +68,7 @@ class BareHops {
   torus::detail::Region<Queue> queues_;      // of places, an in-channel each
   std::vector<Mover> movers_;                // by rank
   Shares shares_;
-  std::uint64_t hops_ = 0;                   // that all blocks have made
+  std::uint64_t hops_ = 0;  // that all blocks have made
 };
 
 }  // namespace torus::bench

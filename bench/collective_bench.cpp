@@ -1,10 +1,8 @@
-// SPDX-License-Identifier: MIT
 /// Every algorithm of the catalogue on a fixed grid of shapes and sizes, checked before it is timed; and broadcasts against what the memory
 /// allows.
+#include <algorithm>
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-
-#include <algorithm>
 #include <limits>
 #include <memory>
 #include <span>
@@ -12,13 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+#include <torus/engine.hpp>
+#include <torus/error.hpp>
+#include <torus/report.hpp>
+
 #include "bench/copies.hpp"
 #include "bench/median.hpp"
 #include "bench/program.hpp"
-#include "runtime/engine.hpp"
-#include "runtime/error.hpp"
-#include "runtime/report.hpp"
 
 namespace torus::bench {
 namespace {
@@ -119,7 +118,8 @@ Rounds copies_of(Task task) {
 /// Times of copies with plain and with streaming stores, beside times of what is measured against them.
 class Limit {
  public:
-  Limit(const Task& task, Rounds rounds, Executor& executor) : copies_(task.machine.topology.nodes(), task.request.bytes, std::move(rounds), executor) {}
+  Limit(const Task& task, Rounds rounds, Executor& executor)
+      : copies_(task.machine.topology.nodes(), task.request.bytes, std::move(rounds), executor) {}
 
   /// Twice each, the second counts. False if a place lacks the payload.
   bool measure() {
@@ -154,9 +154,9 @@ class Limit {
   std::vector<double> seconds_[2];
 };
 
-/// A broadcast, and two limits in turn with it: the copy tree with as many children as the machine has ports, whose copies are mostly read from
-/// the cache; and the broadcast's own copies, by bare memory copies in the same steps. Each is run twice and its second run counts, so that all find
-/// the caches as their own work leaves them.
+/// A broadcast, and two limits in turn with it: the copy tree with as many children as the machine has ports, whose copies are mostly read
+/// from the cache; and the broadcast's own copies, by bare memory copies in the same steps. Each is run twice and its second run counts, so
+/// that all find the caches as their own work leaves them.
 void broadcast_to_copy_limit(benchmark::State& state, const Task& task) {
   const std::unique_ptr<Executor> executor = make_executor(task.options.executor, task.options.threads);
   Limit tree(task, tree_of_copies(task.machine.topology.nodes(), static_cast<unsigned>(task.machine.ports)), *executor);

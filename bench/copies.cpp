@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "bench/copies.hpp"
 
 #include <algorithm>
@@ -9,8 +8,9 @@
 #include <emmintrin.h>
 #endif
 
+#include <torus/block.hpp>
+
 #include "bench/host.hpp"
-#include "runtime/block.hpp"
 
 namespace torus::bench {
 namespace {
@@ -46,18 +46,15 @@ Rounds tree_of_copies(NodeId places, unsigned children) {
   for (std::uint64_t filled = 1; filled < places;) {
     const std::uint64_t count = std::min(filled * children, places - filled);
     std::vector<Copy>& copies = rounds.emplace_back();
-    for (std::uint64_t i = 0; i < count; ++i) copies.push_back({static_cast<std::uint32_t>(i / children), static_cast<std::uint32_t>(filled + i)});
+    for (std::uint64_t i = 0; i < count; ++i)
+      copies.push_back({static_cast<std::uint32_t>(i / children), static_cast<std::uint32_t>(filled + i)});
     filled += count;
   }
   return rounds;
 }
 
 Copies::Copies(NodeId places, Bytes bytes, Rounds rounds, Executor& executor)
-    : places_{places},
-      bytes_{static_cast<std::size_t>(bytes)},
-      rounds_{std::move(rounds)},
-      memory_{places_ * bytes_},
-      shares_{executor} {
+    : places_{places}, bytes_{static_cast<std::size_t>(bytes)}, rounds_{std::move(rounds)}, memory_{places_ * bytes_}, shares_{executor} {
   executor.run([&](unsigned worker) { memory_.populate(memory_.size(), worker, executor.workers()); });
 }
 
@@ -72,8 +69,10 @@ void Copies::round(const std::vector<Copy>& copies, Stores stores) {
   const auto copy = [&, this](std::uint64_t first, std::uint64_t end) {
     for (std::uint64_t at = first; at < end; ++at) {
       const Copy& each = copies[at];
-      if (stores == Stores::plain) std::memcpy(place(each.to), place(each.from), bytes_);
-      else stream(place(each.to), place(each.from), bytes_);
+      if (stores == Stores::plain)
+        std::memcpy(place(each.to), place(each.from), bytes_);
+      else
+        stream(place(each.to), place(each.from), bytes_);
     }
   };
   shares_.each(copies.size(), copy, fence);

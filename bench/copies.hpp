@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// What a broadcast would cost if it were nothing but its copies: the denominator of every throughput.
 #pragma once
 
@@ -7,10 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include <torus/executor.hpp>
+#include <torus/machine.hpp>
+
 #include "bench/shares.hpp"
-#include "runtime/detail/region.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/machine.hpp"
+#include "runtime/engine/region.hpp"
 
 namespace torus::bench {
 
@@ -26,11 +26,12 @@ struct Copy {
 /// Copies round by round, a barrier between two rounds; the sources of a round have been filled before it.
 using Rounds = std::vector<std::vector<Copy>>;
 
-/// A tree: in every round those that have the payload copy it to `children` places each, neighbours from the same source, until all have it.
+/// A tree: in every round those that have the payload copy it to `children` places each, neighbours from the same source, until all have
+/// it.
 Rounds tree_of_copies(NodeId places, unsigned children);
 
-/// A payload that spreads over places in memory as a broadcast spreads over nodes. All memory is touched beforehand, on huge pages where the host
-/// has them.
+/// A payload that spreads over places in memory as a broadcast spreads over nodes. All memory is touched beforehand, on huge pages where
+/// the host has them.
 class Copies {
  public:
   /// bytes: of the payload, a multiple of 64. The executor must outlive this.

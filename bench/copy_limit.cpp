@@ -1,8 +1,6 @@
-// SPDX-License-Identifier: MIT
 /// What this host's memory allows: a tree of copies, with plain and with streaming stores, in cache and out of it.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-
 #include <memory>
 #include <vector>
 

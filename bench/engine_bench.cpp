@@ -1,21 +1,20 @@
-// SPDX-License-Identifier: MIT
 /// What the engine itself costs: an empty step, an awake node, a message-hop, an idle node's memory and set-up. The machine's rules are
 /// judged and every byte is verified in all of them, as in any run.
+#include <algorithm>
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <torus/engine.hpp>
+#include <torus/report.hpp>
+
 #include "bench/bare_hops.hpp"
 #include "bench/host.hpp"
 #include "bench/median.hpp"
 #include "bench/program.hpp"
-#include "runtime/engine.hpp"
-#include "runtime/report.hpp"
 
 namespace torus::bench {
 namespace {

@@ -1,10 +1,9 @@
-// SPDX-License-Identifier: MIT
 /// What the host says of itself and of this process. Linux.
 #pragma once
 
 #include <string>
 
-#include "runtime/machine.hpp"
+#include <torus/machine.hpp>
 
 namespace torus::bench {
 

@@ -1,7 +1,5 @@
-// SPDX-License-Identifier: MIT
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
+#include <benchmark/benchmark.h>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The middle of measurements that a busy host has pushed about.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Prints the tables of algorithms/multinode_broadcast/README.md: every multi-node broadcast, emulated and verified, over sides, partitions
 /// and numbers of sources; what it costs for every ratio of start-up to transmission, who wins, and where the paper's scheme does.
 ///
@@ -11,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/bounds.hpp"
-#include "algorithms/catalogue.hpp"
-#include "runtime/engine.hpp"
+#include <torus/bounds.hpp>
+#include <torus/catalogue.hpp>
+#include <torus/engine.hpp>
 
 namespace {
 

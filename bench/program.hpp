@@ -1,22 +1,20 @@
-// SPDX-License-Identifier: MIT
 /// A benchmark program: it registers its benchmarks, and main() does the rest. main() writes into the context of the figures how the binary
 /// was built and where it runs, and exits with 1 if any result was wrong or nothing ran.
 #pragma once
 
 #include <benchmark/benchmark.h>
-
 #include <exception>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include <torus/engine.hpp>
 
 namespace torus::bench {
 
 struct Settings {
-  ExecutorKind executor = default_executor;   ///< --executor=NAME
-  bool large = false;                         ///< --large, or a filter that says so: benchmarks of a million nodes too
+  ExecutorKind executor = default_executor;  ///< --executor=NAME
+  bool large = false;                        ///< --large, or a filter that says so: benchmarks of a million nodes too
 };
 
 /// Each program's own.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The work of a round among the workers of an executor.
 #pragma once
 
@@ -7,11 +6,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/executor.hpp"
+#include <torus/executor.hpp>
 
 namespace torus::bench {
 
-/// Gives each worker a share of the items, the same in every round of as many, and then what others have left of theirs, as the engine does.
+/// Gives each worker a share of the items, the same in every round of as many, and then what others have left of theirs, as the engine
+/// does.
 class Shares {
  public:
   /// The executor must outlive this.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// No benchmark: a program with a wrong result among right ones, for the test that says that main() then fails.
 #include <stdexcept>
 

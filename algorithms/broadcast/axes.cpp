@@ -1,10 +1,11 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/axes.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
+
+#include "algorithms/common/integers.hpp"
 
 namespace torus::broadcast {
 namespace {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Axes one after the other: first the row of the root along the first axis, then all rows through informed nodes along the second, ..
 /// Each axis of n places takes ceil(log2 n) steps; axis a begins at begin(a) for all nodes.
 ///
@@ -12,11 +11,12 @@
 #include <string>
 #include <vector>
 
+#include <torus/block.hpp>
+#include <torus/machine.hpp>
+#include <torus/program.hpp>
+
 #include "algorithms/broadcast/axis.hpp"
 #include "algorithms/broadcast/halving.hpp"
-#include "runtime/block.hpp"
-#include "runtime/machine.hpp"
-#include "runtime/program.hpp"
 
 namespace torus::broadcast {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// An axis: a row of places that a broadcast halves or goes along. One dimension, or all nodes of the machine as one linear array.
 ///
 /// Routes along an axis are mesh routes: they never cross a wrap-around link, so that on a torus they are those of the mesh inside it.
@@ -13,9 +12,10 @@
 
 #include <vector>
 
+#include <torus/machine.hpp>
+#include <torus/route.hpp>
+
 #include "algorithms/broadcast/halving.hpp"
-#include "runtime/machine.hpp"
-#include "runtime/route.hpp"
 
 namespace torus::broadcast {
 

@@ -1,13 +1,14 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/dimension_wise.hpp"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
+#include <torus/route.hpp>
+
+#include "algorithms/common/integers.hpp"
 #include "algorithms/common/refusal.hpp"
 #include "algorithms/common/segment.hpp"
-#include "runtime/route.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -105,8 +106,7 @@ bool act(Node& self, Holder& holder) {
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  return refusal::first_of(refusal::of_switching_along("dimension-wise", machine),
-                           refusal::of_segments("dimension-wise", request));
+  return refusal::first_of(refusal::of_switching_along("dimension-wise", machine), refusal::of_segments("dimension-wise", request));
 }
 
 /// The hops of the longest message of each step in a dimension, summed: all its lines do the same, and of their holders it only matters

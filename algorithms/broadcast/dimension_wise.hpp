@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Broadcast dimension by dimension, in the machine's routing order: a stage covers the lines of one dimension through the nodes reached so
 /// far, by recursive doubling (one port) or tripling.
 /// Machine  wormhole, dimension-ordered, any ports (2 are used on rings and lines, all on complete dimensions), no channel shared.
@@ -16,7 +15,7 @@
 /// Source   recursive doubling; as what Wang, Tseng, Ni & Sheu's remark on one and two ports asks for (section 3.2.3).
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

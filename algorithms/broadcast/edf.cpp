@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/edf.hpp"
 
 #include <algorithm>
@@ -172,7 +171,8 @@ Plan plan(const Machine& machine, const Request& request) {
   };
   const double step_s = cost.steps(1, 0, hops ? hops->most() : 0);
   Plan plan;
-  plan.segments = request.segments != 0 ? request.segments : best_segments(r + c, request.bytes, machine.topology.nodes(), cost.byte_s, step_s, time);
+  plan.segments =
+      request.segments != 0 ? request.segments : best_segments(r + c, request.bytes, machine.topology.nodes(), cost.byte_s, step_s, time);
   plan.start = [fence = FenceDimensions{dimensions[0], dimensions[1]}, root = request.sources.front(), k = plan.segments](Node& self) {
     return edf_program(self, fence, root, k);
   };

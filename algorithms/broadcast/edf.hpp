@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Edge-disjoint fence broadcast: K segments on two pipelines at once, the even ones to the east and the odd ones to the south, so that the
 /// root starts a segment in every step and a node receives, and sends, at most one in a step (see fence.hpp).
 /// Machine  wormhole, 1 port, r x c meshes, tori and mixtures, any r, c (other dimensions of extent 1); on a torus with both sides even all
@@ -10,7 +9,7 @@
 /// Source   Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast".
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The two edge-disjoint fences of an r x c mesh: along which of its two ports a node passes which half of the segments on.
 ///
 /// Places are relative to the root, which is (0, 0) of a virtual torus: row i and column j, both taken round. "East" goes to column j+1,
@@ -13,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/machine.hpp"
+#include <torus/machine.hpp>
 
 namespace torus::broadcast {
 

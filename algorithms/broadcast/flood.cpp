@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/flood.hpp"
 
 #include "algorithms/broadcast/segment_count.hpp"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Flooding: who hears the message for the first time passes it on over every channel that did not bring it; the nodes farthest from the
 /// root have nobody to tell. Pipelined: the message is cut in K segments that follow one another, one a step.
 /// Machine  packet, all ports, any topology; nodes know how far the farthest is from the root, as they know the root in any broadcast call.
@@ -9,7 +8,7 @@
 /// Source   folklore; the optimum of the constant model in steps.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

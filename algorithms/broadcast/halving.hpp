@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Recursive halving of a row of places: who sends to whom when a broadcast or a scatter goes over a row in ceil(log2 places) steps.
 ///
 /// A part is an interval of places, one of them, the holder, informed. In a step the part is cut in two as evenly as can be, the holder

@@ -1,10 +1,9 @@
-// SPDX-License-Identifier: MIT
 /// A mesh with extents that are powers of two, seen as a hypercube: node j's neighbour over bit b is j XOR b.
 #pragma once
 
 #include <cstdint>
 
-#include "runtime/node.hpp"
+#include <torus/node.hpp>
 
 namespace torus::broadcast {
 

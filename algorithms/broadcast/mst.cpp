@@ -1,15 +1,15 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/mst.hpp"
 
 #include "algorithms/broadcast/hypercube_bits.hpp"
 #include "algorithms/broadcast/one_port_mesh.hpp"
+#include "algorithms/common/integers.hpp"
 
 namespace torus::broadcast {
 namespace {
 
 refusal::Refusal refuses(const Machine& machine, const Request& request) {
-  return refusal::first_of(refuses_wiring("mst", machine), refuses_extents("mst", machine),
-                           refusal::of_switching_along("mst", machine), refusal::of_segments("mst", request));
+  return refusal::first_of(refuses_wiring("mst", machine), refuses_extents("mst", machine), refusal::of_switching_along("mst", machine),
+                           refusal::of_segments("mst", request));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

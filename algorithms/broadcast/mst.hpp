@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Minimum spanning tree broadcast, conflict-free: in each step every holder j sends to j XOR 2^i, the most significant bit first.
 /// First the column of the root is covered, then each row by itself; in a line the routes of a step are disjoint.
 /// Machine  wormhole, 1 port, meshes and tori (whose wrap-around links it leaves alone), extents powers of two, any number of dimensions.
@@ -8,7 +7,7 @@
 /// Source   Barnett, Payne, van de Geijn & Watts, "Conflict-Free Hypercube-Like Mesh Algorithm".
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/mst_naive.hpp"
 
 #include <bit>
 
 #include "algorithms/broadcast/hypercube_bits.hpp"
 #include "algorithms/broadcast/one_port_mesh.hpp"
+#include "algorithms/common/integers.hpp"
 
 namespace torus::broadcast {
 namespace {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Minimum spanning tree broadcast, naive: in each step every holder j sends to j XOR 2^i, the least significant bit first. In the step
 /// of bit i of a dimension 2^i routes meet on one channel. The yardstick for `mst`, which differs only in the order of the bits.
 /// Machine  wormhole, 1 port, contention shared, meshes and tori (whose wrap-around links it leaves alone), extents powers of two.
@@ -8,7 +7,7 @@
 /// Source   Barnett, Payne, van de Geijn & Watts, "Naive Hypercube-Like Mesh Algorithm".
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

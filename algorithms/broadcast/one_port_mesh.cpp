@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/one_port_mesh.hpp"
 
 #include <bit>

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: MIT
 /// What the one-port wormhole broadcasts for meshes have in common: the machine that they were made for, and reasons to refuse another.
 #pragma once
 
 #include <string_view>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
+
 #include "algorithms/common/refusal.hpp"
 
 namespace torus::broadcast {

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/park_choi.hpp"
 
 #include <algorithm>
 
 #include "algorithms/broadcast/tracks.hpp"
 #include "algorithms/common/hops.hpp"
+#include "algorithms/common/integers.hpp"
 #include "algorithms/common/refusal.hpp"
 
 namespace torus::broadcast {

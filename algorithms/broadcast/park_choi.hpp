@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Broadcast on a kD torus of side (2k+1)^p: who knows sends to 2k nodes in every step, so that the optimum is met. On each scale
 /// s = m^{p-1}, .., m, 1, m = 2k+1, the k stages of network spanning on a torus of side m, every hop count multiplied by s.
 /// Machine  circuit, all ports, half-duplex links suffice, no channel shared, torus of equal sides (2k+1)^p.
@@ -9,7 +8,7 @@
 ///          of moves ours.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

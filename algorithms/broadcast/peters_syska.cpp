@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/peters_syska.hpp"
 
+#include "algorithms/common/integers.hpp"
 #include "algorithms/common/refusal.hpp"
 
 namespace torus::broadcast {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Broadcast on a square torus of side 5^p or 2*5^p by recursive tiling: who knows sends to four nodes in every step, so that the optimum
 /// is met. The holders go from the lattice of 5s Z^2 to s M, M the perfect Lee code {(2u-v, u+2v)}, and on to s Z^2, for s = 5^{p-1}, ..,
 /// 5, 1; a side of 2*5^p is cut in four squares first.
@@ -9,7 +8,7 @@
 /// Source   Peters & Syska, Circuit-switched broadcasting in torus networks (1996); moves reconstructed from the abstract's claim.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

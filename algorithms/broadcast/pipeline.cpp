@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/pipeline.hpp"
 
 #include <algorithm>
@@ -87,10 +86,9 @@ Plan pipeline_plan(const Machine& machine, const Request& request) {
   const double longest = links.empty() ? 0 : static_cast<double>(*std::max_element(links.begin(), links.end()));
   const double step_s = cost.steps(1, 0, longest);
   Plan plan;
-  plan.segments =
-      request.segments != 0
-          ? request.segments
-          : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, machine.topology.nodes(), cost.byte_s, step_s, time);
+  plan.segments = request.segments != 0 ? request.segments
+                                        : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, machine.topology.nodes(),
+                                                        cost.byte_s, step_s, time);
   plan.start = [ring, root = request.sources.front(), k = plan.segments](Node& self) { return pipeline_program(self, *ring, root, k); };
   plan.steps = pipeline_steps(p, plan.segments);
   plan.route_hops = pipeline_hops(links, plan.segments);

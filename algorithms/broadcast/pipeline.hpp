@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Pipelined ring broadcast: the message is cut in K segments that go one behind the other round the ring of all nodes (the linear array of
 /// axis.hpp, closed), from the root to the node before it. All routes of a step may be in use and none share a channel.
 /// Machine  wormhole, 1 port, meshes and tori (whose wrap-around links it leaves alone) of any extents and any number of dimensions.
@@ -12,8 +11,9 @@
 #include <cstdint>
 #include <span>
 
+#include <torus/algorithm.hpp>
+
 #include "algorithms/broadcast/axis.hpp"
-#include "algorithms/catalogue.hpp"
 
 namespace torus::broadcast {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/rs_bcast.hpp"
 
 #include <memory>

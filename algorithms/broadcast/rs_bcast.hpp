@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Recursive splitting broadcast (RSbcast): the nodes as one linear array, of which every holder gives half of its part away in each step,
 /// to a place chosen so that no two routes of a step share a channel (see axis.hpp).
 /// Machine  wormhole, 1 port, meshes and tori (whose wrap-around links it leaves alone) of any extents and any number of dimensions.
@@ -7,7 +6,7 @@
 /// Source   Barnett, Payne, van de Geijn & Watts, "Avoiding Network Conflicts on General Meshes", "Recursive Splitting Broadcast".
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/scatter_collect.hpp"
 
 #include <algorithm>
@@ -53,8 +52,9 @@ Program scatter_collect_program(Node& self, const Axes& axes, NodeId root, std::
 refusal::Refusal refuses_scatter_collect(std::string_view algorithm, const Machine& machine, const Request& request) {
   const NodeId p = machine.topology.nodes();
   if (std::uint64_t{p} * p > most_blocks) {
-    return std::string(algorithm) + " cuts the message in one piece a node: the " + std::to_string(p) + " nodes of " + machine.topology.text() +
-           " would hold more pieces than the " + std::to_string(most_blocks) + " blocks that a run holds; 65535 nodes would do";
+    return std::string(algorithm) + " cuts the message in one piece a node: the " + std::to_string(p) + " nodes of " +
+           machine.topology.text() + " would hold more pieces than the " + std::to_string(most_blocks) +
+           " blocks that a run holds; 65535 nodes would do";
   }
   if (request.segments != 0 && request.segments != p) {
     return std::string(algorithm) + " cuts the message in one piece a node: --segments " + std::to_string(request.segments) +

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Scatter, then collect: the message is cut in one piece a node, every axis in turn is halved, each message carrying only the pieces of
 /// the half that it gives away; then, in the reverse order of the axes, the nodes of every row pass what they have round the row's ring
 /// until each has what the row has. The closing routes of the rings go the long way back.
@@ -7,8 +6,9 @@
 /// Source: Barnett, Payne, van de Geijn & Watts, "Scatter-Collect Broadcast".
 #pragma once
 
+#include <torus/algorithm.hpp>
+
 #include "algorithms/broadcast/axes.hpp"
-#include "algorithms/catalogue.hpp"
 #include "algorithms/common/refusal.hpp"
 
 namespace torus::broadcast {

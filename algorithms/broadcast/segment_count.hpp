@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// In how many segments a pipelined broadcast cuts its message, and what the pieces weigh.
 #pragma once
 
@@ -6,8 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "runtime/block.hpp"
-#include "runtime/machine.hpp"
+#include <torus/block.hpp>
+#include <torus/machine.hpp>
 
 namespace torus::broadcast {
 
@@ -19,9 +18,9 @@ constexpr Bytes bytes_of_segments(Bytes bytes, std::uint64_t segments, std::uint
 
 /// The best number of segments where the model time is about (K + latency) (T_s + (n / K) T_c), which has its minimum at
 /// sqrt(latency n T_c / T_s). `step_s` is T_s with what the hops of a step cost. The whole numbers around the minimum, two of either parity
-/// since an algorithm may send even and odd segments by different ways, are compared by `model_time_s(K)`, the exact time; clipped to 1..n, and to
-/// what the nodes can hold, who will have all segments each.
-/// Source: Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast", k_opt.
+/// since an algorithm may send even and odd segments by different ways, are compared by `model_time_s(K)`, the exact time; clipped to 1..n,
+/// and to what the nodes can hold, who will have all segments each. Source: Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast",
+/// k_opt.
 template <class ModelTime>
 std::uint32_t best_segments(double latency, Bytes bytes, NodeId nodes, double byte_s, double step_s, ModelTime&& model_time_s) {
   const auto most = static_cast<double>(std::clamp<std::uint64_t>(bytes, 1, std::max<std::uint64_t>(1, most_blocks / nodes)));

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/separate_dimensions.hpp"
 
 #include <memory>
@@ -10,8 +9,7 @@ namespace torus::broadcast {
 namespace {
 
 refusal::Refusal refuses(const Machine& machine, const Request& request) {
-  return refusal::first_of(refuses_wiring("separate-dimensions", machine),
-                           refusal::of_switching_along("separate-dimensions", machine),
+  return refusal::first_of(refuses_wiring("separate-dimensions", machine), refusal::of_switching_along("separate-dimensions", machine),
                            refusal::of_segments("separate-dimensions", request));
 }
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Broadcast in one dimension after the other, last dimension first: the row of the root by recursive halving, then all columns, ..
 /// Every message stays in its line, so that nothing meets whatever the extents and the routing.
 /// Machine  wormhole, 1 port, meshes and tori (whose wrap-around links it leaves alone) of any extents and any number of dimensions.
@@ -8,7 +7,7 @@
 /// Source   Barnett, Payne, van de Geijn & Watts, "Separating Dimension".
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/span.hpp"
 
 #include <algorithm>
@@ -6,6 +5,7 @@
 
 #include "algorithms/broadcast/tracks.hpp"
 #include "algorithms/common/hops.hpp"
+#include "algorithms/common/integers.hpp"
 #include "algorithms/common/refusal.hpp"
 #include "algorithms/common/segment.hpp"
 

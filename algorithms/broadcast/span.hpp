@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Broadcast by network spanning on a square torus: stage i covers the line of supernodes number i, each a subgroup's copy that the earlier
 /// stages have reached, by the splitting rule; tracks of one to four legs keep the messages of a step apart.
 /// Machine  circuit, 1 to 2k ports, no channel shared, torus n x .. x n, any n, any k.   Memory  O(1) a node.
@@ -7,7 +6,7 @@
 /// Source   Wang, Tseng, Ni & Sheu, Theorems 1, 2, 5, 6 and section 5; odd ports by the owner's place of common/segment.hpp.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

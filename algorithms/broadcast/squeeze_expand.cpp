@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/squeeze_expand.hpp"
 
 #include <algorithm>
@@ -44,20 +43,26 @@ Refusal of_closing(std::string_view name, std::string_view variant, const Machin
   std::vector<DimensionShape> even(machine.topology.shape().begin(), machine.topology.shape().end());
   for (DimensionShape& dimension : even) dimension.extent -= dimension.extent > 1 ? dimension.extent % 2 : 0;
   return std::string(name) + " seeks its last steps by flow among " + std::to_string(closing_nodes(machine.topology)) + " nodes of " +
-         machine.topology.text() + ", of at most " + std::to_string(most_closing_nodes) + "; " + Topology(std::move(even)).text() + " would do";
+         machine.topology.text() + ", of at most " + std::to_string(most_closing_nodes) + "; " + Topology(std::move(even)).text() +
+         " would do";
 }
 
 /// `variant`: the only one that will do; empty: any.
-Refusal of_all(std::string_view name, std::string_view variant, const Machine& machine, const Request& request, std::size_t least, std::size_t most) {
+Refusal of_all(std::string_view name, std::string_view variant, const Machine& machine, const Request& request, std::size_t least,
+               std::size_t most) {
   if (auto why_not = refusal::first_of(of_shape(name, machine, least, most), of_ports(name, machine),
                                        refusal::of_switching(name, machine, Switching::circuit), refusal::of_segments(name, request)))
     return why_not;
   return of_closing(name, variant, machine);  // the rest must hold before there are variants
 }
 
-Refusal refuses(const Machine& machine, const Request& request) { return of_all("squeeze-expand", "", machine, request, 2, max_dimensions); }
+Refusal refuses(const Machine& machine, const Request& request) {
+  return of_all("squeeze-expand", "", machine, request, 2, max_dimensions);
+}
 Refusal refuses_two_line(const Machine& machine, const Request& request) { return of_all("two-line", "two-line", machine, request, 2, 2); }
-Refusal refuses_pairs(const Machine& machine, const Request& request) { return of_all("pairs", "pairs", machine, request, 3, max_dimensions); }
+Refusal refuses_pairs(const Machine& machine, const Request& request) {
+  return of_all("pairs", "pairs", machine, request, 3, max_dimensions);
+}
 
 /// The variant of that name with the fewest steps; of any name, if it is empty.
 Plan plan_variant(std::string_view name, const Machine& machine, const Request& request) {

@@ -1,13 +1,13 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/synthesized.hpp"
 
 #include <algorithm>
+
+#include <torus/error.hpp>
 
 #include "algorithms/broadcast/circuit/table_step.hpp"
 #include "algorithms/broadcast/synthesis/synthesizer.hpp"
 #include "algorithms/common/hops.hpp"
 #include "algorithms/common/refusal.hpp"
-#include "runtime/error.hpp"
 
 namespace torus::broadcast {
 namespace {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Broadcast in the least number of steps there can be, by search instead of by pattern: every step is a maximum flow between sets of
 /// informed nodes that the synthesizer chose.
 ///
@@ -16,7 +15,7 @@
 /// Source   ours; the question, and steps by pattern, are of Wang, Tseng, Ni & Sheu, Circuit-switched broadcasting.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

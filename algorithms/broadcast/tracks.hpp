@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The routes of the broadcasts on square tori: by which legs a holder of a segment reaches its children in another supernode, so that no
 /// two messages of a step share a channel.
 ///
@@ -10,8 +9,8 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/machine.hpp"
-#include "runtime/route.hpp"
+#include <torus/machine.hpp>
+#include <torus/route.hpp>
 
 namespace torus::broadcast {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 
 #include <algorithm>

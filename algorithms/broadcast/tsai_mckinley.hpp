@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Broadcast by dimension-ordered worms on 2^p x 2^p and 2^p x 2^p x z tori. In the plane, for s = 2^{p-1}, .., 1 the holders go from the
 /// lattice 2s Z^2 to s Z^2, four times as many. With a third dimension its line of z nodes comes first: a holder gives all of its segment
 /// but its own place to six children, two by its own column and four by those of its neighbours.
@@ -10,7 +9,7 @@
 /// Source   Tsai & McKinley, extended dominating nodes, as quoted by Wang & Tseng: step count as claimed, pattern ours.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

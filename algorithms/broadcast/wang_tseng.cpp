@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/wang_tseng.hpp"
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 
 #include "algorithms/broadcast/tracks.hpp"
 #include "algorithms/common/hops.hpp"
+#include "algorithms/common/integers.hpp"
 #include "algorithms/common/refusal.hpp"
 #include "algorithms/common/segment.hpp"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Broadcast by dimension-ordered worms on a square torus. Stage i covers the line of supernodes number i by the splitting rule: each
 /// holder's segment is cut in 2k+1 parts, one of them told by each port (rows of tracks.hpp). The holders of a supernode then lie in a
 /// shifted copy of the subgroup that the next stage starts from; an alignment step takes them to its place, and those that it moves retire:
@@ -12,7 +11,7 @@
 /// Source   Wang & Tseng, sections 3 and 4; the trimmed form is ours.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// How fast a message can spread if all that counts is how many others a node can tell in a step.
 #pragma once
 
@@ -8,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "runtime/topology.hpp"
+#include <torus/topology.hpp>
 
 namespace torus {
 

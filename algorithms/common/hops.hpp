@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Hops of routes: what plans sum over the steps to predict what a machine charges for the longest route of each.
 #pragma once
 
@@ -6,8 +5,9 @@
 #include <cstdint>
 #include <set>
 
+#include <torus/route.hpp>
+
 #include "algorithms/common/segment.hpp"
-#include "runtime/route.hpp"
 
 namespace torus {
 

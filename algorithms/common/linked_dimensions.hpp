@@ -1,10 +1,9 @@
-// SPDX-License-Identifier: MIT
 /// The dimensions that have links.
 #pragma once
 
 #include <vector>
 
-#include "runtime/topology.hpp"
+#include <torus/topology.hpp>
 
 namespace torus {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/common/refusal.hpp"
 
 #include <algorithm>
@@ -15,7 +14,8 @@ Refusal of_switching(std::string_view algorithm, const Machine& machine, Switchi
 
 Refusal of_switching_along(std::string_view algorithm, const Machine& machine) {
   const auto shape = machine.topology.shape();
-  const bool single_hops = std::all_of(shape.begin(), shape.end(), [](const DimensionShape& d) { return d.extent <= 2 || d.wiring == Wiring::complete; });
+  const bool single_hops =
+      std::all_of(shape.begin(), shape.end(), [](const DimensionShape& d) { return d.extent <= 2 || d.wiring == Wiring::complete; });
   return of_switching(algorithm, machine, single_hops ? Switching::packet : Switching::wormhole);
 }
 
@@ -49,7 +49,8 @@ Refusal of_segments(std::string_view algorithm, const Request& request) {
 
 Refusal of_segments_at_all(std::string_view algorithm, const Request& request) {
   if (request.segments == 0) return std::nullopt;
-  return std::string(algorithm) + " cuts the message by a rule of its own: --segments " + std::to_string(request.segments) + " should be left out";
+  return std::string(algorithm) + " cuts the message by a rule of its own: --segments " + std::to_string(request.segments) +
+         " should be left out";
 }
 
 std::string cube(Dimension dimensions, std::uint64_t side) {

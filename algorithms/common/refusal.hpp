@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Reasons to refuse a machine that many algorithms share: each gives one line (the value, the rule, a value that would do) or none.
 #pragma once
 
@@ -6,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "algorithms/catalogue.hpp"
-#include "runtime/machine.hpp"
+#include <torus/algorithm.hpp>
+#include <torus/machine.hpp>
 
 namespace torus::refusal {
 
@@ -15,8 +14,8 @@ using Refusal = std::optional<std::string>;
 
 /// The machine switches by packets, or by worms where circuits are needed.
 Refusal of_switching(std::string_view algorithm, const Machine& machine, Switching needed);
-/// The same for worms that keep to one dimension each: where all dimensions are complete or of at most two nodes they are single hops, and packets
-/// will do.
+/// The same for worms that keep to one dimension each: where all dimensions are complete or of at most two nodes they are single hops, and
+/// packets will do.
 Refusal of_switching_along(std::string_view algorithm, const Machine& machine);
 /// A dimension is no ring.
 Refusal of_torus(std::string_view algorithm, const Machine& machine);

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Rows of different lengths in two arrays: the form of every table that a plan computes once and all nodes read.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The splitting rule on which the broadcasts of Wang, Tseng et al. rest: how the informed place of a segment shares it out in one step.
 ///
 /// A segment is `length` consecutive places on a line, one of them, the owner, informed. Of `ports` messages a step, floor(ports/2) go to

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/multinode_broadcast/aggregate_distribute.hpp"
 
 #include <cmath>
@@ -40,7 +39,8 @@ AggregateDistribute choose(const Machine& machine, const Request& request, doubl
   double least = std::numeric_limits<double>::infinity();
   for (const std::int32_t h : divisors(n)) {
     const AggregateDistribute scheme(n, h, prefix);
-    const double time = machine.cost.steps(scheme.steps(), scheme.channel_bytes(s, static_cast<double>(request.bytes)), scheme.route_hops());
+    const double time =
+        machine.cost.steps(scheme.steps(), scheme.channel_bytes(s, static_cast<double>(request.bytes)), scheme.route_hops());
     if (time < least) {
       least = time;
       best = h;

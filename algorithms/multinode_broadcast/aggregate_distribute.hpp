@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Multi-node broadcast by aggregation, then distribution, with the prefix-sum load balancing in between. The sources are not known.
 ///
 /// A torus of n x n nodes is h dilated tori of q x q nodes (DDN_k: rows and columns = k mod h; q = n/h), whose links are disjoint, and
@@ -12,7 +11,8 @@
 ///          made sound: see README.md.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
+
 #include "algorithms/multinode_broadcast/diagonal_exchange.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 #include "algorithms/multinode_broadcast/prefix.hpp"

@@ -1,11 +1,10 @@
-// SPDX-License-Identifier: MIT
 /// Bundles (blocks that travel together) and the arithmetic of windows that every phase uses.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "runtime/node.hpp"
+#include <torus/node.hpp>
 
 namespace torus::multinode {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/multinode_broadcast/column_ring.hpp"
 
 namespace torus::multinode {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Data collection along the columns of the DCNs: bundles go round a ring of the h nodes of a column, 0, 2, 4, .., 5, 3, 1.
 ///
 /// The even places downwards and the odd ones upwards, so that the ring has dilation 2 and no channel is used twice. Each node passes
@@ -7,8 +6,9 @@
 /// Source   Chen, Chen & Tseng, section 3.2.2 (column broadcasting).
 #pragma once
 
+#include <torus/program.hpp>
+
 #include "algorithms/multinode_broadcast/bundle.hpp"
-#include "runtime/program.hpp"
 
 namespace torus::multinode {
 

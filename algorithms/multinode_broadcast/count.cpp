@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/multinode_broadcast/count.hpp"
 
 #include "algorithms/multinode_broadcast/bundle.hpp"

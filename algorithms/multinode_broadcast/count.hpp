@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Counting over the whole torus: every node ends with the sum of what all nodes brought. Ternary along each dimension and back.
 /// Machine  torus of any dimension, wormhole (single legs); with rings up to 3 nodes packet switching does.
 /// Steps    2 sum over t of ceil(log3 n_t).   Header  one word.   Source  this project.
@@ -6,8 +5,9 @@
 
 #include <span>
 
+#include <torus/program.hpp>
+
 #include "algorithms/multinode_broadcast/line_tree.hpp"
-#include "runtime/program.hpp"
 
 namespace torus::multinode {
 

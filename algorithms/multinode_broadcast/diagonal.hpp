@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Gathering to a diagonal of the torus and spreading from it, in balanced quinary: the step that aggregation, alignment and the
 /// broadcast inside a DDN have in common.
 ///
@@ -9,9 +8,10 @@
 /// Source   Chen, Chen & Tseng, section 3.1.1 step 1; the dilated-diagonal scheme of Tseng (1997).
 #pragma once
 
+#include <torus/program.hpp>
+
 #include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
-#include "runtime/program.hpp"
 
 namespace torus::multinode {
 

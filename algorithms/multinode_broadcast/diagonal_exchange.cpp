@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/multinode_broadcast/diagonal_exchange.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// All-to-all on the main diagonal of a (dilated) square torus: every diagonal node ends with what all of them had.
 ///
 /// A node knows the bundles of a window of positions around its own, which a round makes up to five times as wide: it takes from the
@@ -13,8 +12,9 @@
 
 #include <array>
 
+#include <torus/program.hpp>
+
 #include "algorithms/multinode_broadcast/bundle.hpp"
-#include "runtime/program.hpp"
 
 namespace torus::multinode {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/multinode_broadcast/edst.hpp"
 
 #include <algorithm>
@@ -125,8 +124,7 @@ struct Pipeline {
 Pipeline choose(const Machine& machine, const Request& request, double s, double height) {
   const double trees = trees_on(machine), m = std::max(1.0, static_cast<double>(request.bytes));
   const double step_s = machine.cost.steps(1, 0, 1);
-  const double best =
-      std::sqrt(trees * std::max(1.0, s) * step_s / (std::max(1.0, height) * m * std::max(1e-30, machine.cost.byte_s)));
+  const double best = std::sqrt(trees * std::max(1.0, s) * step_s / (std::max(1.0, height) * m * std::max(1e-30, machine.cost.byte_s)));
   constexpr double finest = 16;  // finer cuts bring little and cost the host much
   double cut = request.segments > 0 ? request.segments / trees
                                     : std::clamp(std::floor(1 / std::max(best, 1e-9)), 1.0, std::max(1.0, std::min(finest, m / trees)));

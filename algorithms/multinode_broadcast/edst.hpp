@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Multi-node broadcast over arc-disjoint spanning trees: 2k trees a source, each message cut in 2k U segments, segment y on tree y mod 2k.
 ///
 /// The trees of a source are those of node 0, moved: node v stands in source o's trees at displacement v - o, which a node reads off the
@@ -13,13 +12,14 @@
 /// behind no more than the U of its own source. The rule above is an estimate: most runs end below it, on some shapes a run takes a third
 /// more.
 /// Machine  torus of 1..8 dimensions of more than one node, packet (single hops; the counting: wormhole), all ports, no channel shared.
-/// Memory   6 N k bytes of tables, 14 N k while they are made; a node queues at most all segments.   Header  counting: one word; data: none.
-/// Source   Varvarigos & Bertsekas, partial multinode broadcast; the trees and the counting: this project.
+/// Memory   6 N k bytes of tables, 14 N k while they are made; a node queues at most all segments.   Header  counting: one word; data:
+/// none. Source   Varvarigos & Bertsekas, partial multinode broadcast; the trees and the counting: this project.
 #pragma once
 
 #include <memory>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
+
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 #include "algorithms/multinode_broadcast/spanning_trees.hpp"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// What can be foretold of a multi-node broadcast whose sources are not known: how many, and how unevenly chance strews them.
 #pragma once
 
@@ -6,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::multinode {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Multi-node broadcast over the DDNs and DCNs with ring pipelines: the paper's partition, all links in use, and no prefix sum.
 ///
 /// Each message is k parts. Messages gather on the nodes whose coordinates are congruent modulo h (aggregate), are strewn over the h DDNs
@@ -15,7 +14,8 @@
 /// Header   see tune; none for h <= 5.   Source  this project, on the partition of Chen, Chen & Tseng.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
+
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 #include "algorithms/multinode_broadcast/ring_gather.hpp"
 #include "algorithms/multinode_broadcast/tune.hpp"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The tree over consecutive positions by which every phase gathers to, or spreads from, one of them.
 ///
 /// In a step of a gather the root of a segment takes from at most `arms` roots of shorter segments on each side (base = 2 arms + 1: 5 or

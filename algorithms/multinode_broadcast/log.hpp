@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Multi-node broadcast in a logarithmic number of steps: aggregation-then-distribution with h = 1 and the ternary all-to-all.
 ///
 /// Everything gathers on the main diagonal of the torus, is exchanged along it and spreads from it. The fewest steps of all, and the
@@ -8,7 +7,7 @@
 /// Source   this project, from the phases of Chen, Chen & Tseng, section 3.2.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::multinode {
 

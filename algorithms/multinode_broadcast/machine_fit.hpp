@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Which machines the multi-node broadcasts are for: each check gives one line (the value, the rule, a value that would do) or none.
 #pragma once
 

@@ -1,10 +1,11 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/multinode_broadcast/paper_costs.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
+
+#include "algorithms/common/integers.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 
 namespace torus::multinode {

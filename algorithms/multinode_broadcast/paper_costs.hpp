@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The paper's formulas of what its phases cost, for reports.
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/multinode_broadcast/prefix.hpp"
 
 #include <algorithm>
@@ -146,9 +145,7 @@ DiagonalSite site_along(const Node& self, const PrefixTables& tables) {
 
 }  // namespace
 
-std::string_view name(Prefix prefix) noexcept {
-  return prefix_names[static_cast<std::size_t>(prefix)];
-}
+std::string_view name(Prefix prefix) noexcept { return prefix_names[static_cast<std::size_t>(prefix)]; }
 
 std::optional<Prefix> parse_prefix(std::string_view text) noexcept {
   if (text.empty()) return Prefix::global5;

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The prefix sum over the DCN diagonals: how many messages come before mine, so that message x goes to DDN (before + x) mod h.
 ///
 /// global5  the paper's cost, sound and exact: up inside the windows of q diagonals to the main diagonal, up along it, and back. On the
@@ -18,8 +17,9 @@
 #include <optional>
 #include <string_view>
 
+#include <torus/program.hpp>
+
 #include "algorithms/multinode_broadcast/line_tree.hpp"
-#include "runtime/program.hpp"
 
 namespace torus::multinode {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Multi-node broadcast by dimension-wise all-gather: k parts of every message go round the k dimensions' rings, then change dimensions.
 ///
 /// All links carry something in every step. If every node is a source and the sides are odd and equal it moves no byte more than any
@@ -8,7 +7,7 @@
 /// Source   folklore (ring all-gather).
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::multinode {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// All-gather along the rings of every dimension at once: k parts of the payload go round k dimensions, then change places.
 ///
 /// In phase p part t goes along axis (t + p) mod k; each member passes on, both ways, what it got last from behind. In an even ring the
@@ -10,8 +9,9 @@
 /// Source   folklore, with all dimensions at work at once; every channel is used in both directions in every step.
 #pragma once
 
+#include <torus/program.hpp>
+
 #include "algorithms/multinode_broadcast/bundle.hpp"
-#include "runtime/program.hpp"
 
 namespace torus::multinode {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/multinode_broadcast/spanning_trees.hpp"
 
 #include <algorithm>

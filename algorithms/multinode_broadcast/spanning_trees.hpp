@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// 2k arc-disjoint spanning trees rooted at node 0 of a k-dimensional torus. The trees of another root are their translates.
 ///
 /// A tree is given by its entries: the direction of the arc by which it enters each node (parent = node minus direction). The trees are
@@ -13,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/topology.hpp"
+#include <torus/topology.hpp>
 
 namespace torus::multinode {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/multinode_broadcast/tune.hpp"
 
 #include <algorithm>

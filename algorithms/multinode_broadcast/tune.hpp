@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Tuning: every message moves along its DCN diagonal to the DDN that its rank asks for, digit by digit of the distance.
 ///
 /// The distance f in window(h) is written in balanced digits of an odd base; in the move (unit b^l, digit d) all messages whose digit l
@@ -9,8 +8,9 @@
 /// Source   Chen, Chen & Tseng, section 3.1.1 (data tuning).
 #pragma once
 
+#include <torus/program.hpp>
+
 #include "algorithms/multinode_broadcast/bundle.hpp"
-#include "runtime/program.hpp"
 
 namespace torus::multinode {
 

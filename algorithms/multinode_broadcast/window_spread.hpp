@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// From the nodes of the DDNs into the windows of h nodes around them, in balanced ternary, part by part along different dimensions.
 ///
 /// The windows are centred on the DDN's nodes and cross the borders of the DCNs: inside an h x h mesh a corner cannot reach its row in
@@ -12,9 +11,10 @@
 /// Source   Chen, Chen & Tseng, section 3.2.2 (row broadcasting); the scatter: this project.
 #pragma once
 
+#include <torus/program.hpp>
+
 #include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
-#include "runtime/program.hpp"
 
 namespace torus::multinode {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/a2.hpp"
 
 #include "algorithms/total_exchange/one_port_line.hpp"

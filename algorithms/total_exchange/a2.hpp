@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange with one port on any product of rings, lines and complete graphs, dimension by dimension, the last first.
 ///
 /// Algorithm A2 on G = A x B: for each r in A, an exchange in all copies of B of what goes to (r, .); then for each w in B, an exchange in
@@ -11,7 +10,7 @@
 /// Source   Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection networks: algorithm A2.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::exchange {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange over all ports where all dimensions are alike, in phases: in each, one exchange along every dimension, side by side.
 /// 2^j dimensions: the paper's algorithm A3. Any other number: the closed form (equal_phases.hpp).
 /// Machine  packet, all ports; k dimensions of the same extent n and wiring.
@@ -7,7 +6,7 @@
 /// Source   Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection networks: algorithm A3.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::exchange {
 

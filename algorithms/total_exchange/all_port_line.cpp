@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/all_port_line.hpp"
 
 #include <algorithm>

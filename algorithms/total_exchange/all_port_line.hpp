@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange along one dimension over all its channels at once: which block crosses which channel in which step.
 /// Machine  packet, all ports.
 /// Steps    ring ceil(floor(n^2/4)/2); line floor(n^2/4); complete 1: each meets bound (4).
@@ -11,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/machine.hpp"
-#include "runtime/topology.hpp"
+#include <torus/machine.hpp>
+#include <torus/topology.hpp>
 
 namespace torus::exchange {
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/bruck.hpp"
 
+#include "algorithms/common/integers.hpp"
 #include "algorithms/total_exchange/convoys.hpp"
 #include "algorithms/total_exchange/requirements.hpp"
 

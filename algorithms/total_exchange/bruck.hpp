@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange in the fewest start-ups of one port, log2 N, where all sides are powers of two: dimension by dimension, for each bit of
 /// the offset 0..n-1 forwards, one worm carries everything that has the bit 2^bit nodes on (the other way round where that is shorter). A
 /// step's worms overlap.
@@ -10,7 +9,7 @@
 /// Source   Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8(11), 1997, dimension by dimension.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::exchange {
 

@@ -1,11 +1,10 @@
-// SPDX-License-Identifier: MIT
 /// Which way round every class goes where both directions are used at once.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "runtime/topology.hpp"
+#include <torus/topology.hpp>
 
 namespace torus::exchange {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/convoys.hpp"
 
 #include <algorithm>

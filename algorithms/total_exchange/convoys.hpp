@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Message combining on a torus: all blocks that a node passes on over one channel in one step travel as one message.
 ///
 /// On a torus every node can do the same at the same time, so a schedule speaks of *classes*: class delta is, at every node x, the block of
@@ -16,12 +15,13 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
+#include <torus/machine.hpp>
+#include <torus/node.hpp>
+#include <torus/program.hpp>
+#include <torus/topology.hpp>
+
 #include "algorithms/total_exchange/offsets.hpp"
-#include "runtime/machine.hpp"
-#include "runtime/node.hpp"
-#include "runtime/program.hpp"
-#include "runtime/topology.hpp"
 
 namespace torus::exchange {
 

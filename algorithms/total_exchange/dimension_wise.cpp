@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/dimension_wise.hpp"
 
 #include "algorithms/total_exchange/convoys.hpp"

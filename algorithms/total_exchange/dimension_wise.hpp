@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange, dimension by dimension: in each, first everything that has hops left forwards goes on by one, then everything
 /// backwards. A node sends one bundle a step; whoever sits half way round goes forwards.
 ///
@@ -8,7 +7,7 @@
 /// Source   folklore: the one-port exchange of [Dimakopoulos & Dimopoulos], combining messages.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::exchange {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/direct.hpp"
 
 #include <algorithm>
@@ -160,7 +159,8 @@ Refusal needs_tabled_moves(const Topology& topology) {
 
 std::optional<std::string> refuses(const Machine& machine, const Request&) {
   return first_of(refusal::of_torus("direct", machine), refusal::of_switching("direct", machine, Switching::wormhole),
-                  needs_multiples("direct", machine, 4, ""), needs_countable_blocks("direct", machine), needs_tabled_moves(machine.topology));
+                  needs_multiples("direct", machine, 4, ""), needs_countable_blocks("direct", machine),
+                  needs_tabled_moves(machine.topology));
 }
 
 Plan plan(const Machine& machine, const Request& request) {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Which of the N/n exchanges along each dimension carries which class, where all dimensions have the same extent n: two ways for all to go
 /// on without a pause.
 #pragma once
@@ -6,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/topology.hpp"
+#include <torus/topology.hpp>
 
 namespace torus::exchange {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/log_rotating.hpp"
 
 #include <bit>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The rotating exchange (rotating.hpp) in a logarithmic number of steps: in a stage, for each bit of the hops that a block has to go,
 /// one worm of 2^bit hops along every channel carries everything that has the bit. A step's worms overlap: a channel carries 2^bit of them.
 ///
@@ -8,7 +7,7 @@
 /// Source   this project.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::exchange {
 

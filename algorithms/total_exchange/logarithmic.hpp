@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange in a logarithmic number of steps, each block on a shortest way: dimension by dimension, for each bit of the hops that a
 /// block has to go forwards (then backwards), one worm of 2^bit hops carries everything that has the bit. A step's worms overlap: a
 /// channel carries 2^bit of them, no more bytes in all than hop by hop.
@@ -10,7 +9,7 @@
 /// Source   this project: Bruck et al. in both directions, so that no block goes a longer way than it must.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::exchange {
 

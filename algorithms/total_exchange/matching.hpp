@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Perfect matchings of bipartite graphs, by augmenting paths (Kuhn: The Hungarian method for the assignment problem, 1955).
 #pragma once
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/offsets.hpp"
 
 namespace torus::exchange {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Arithmetic with ranks, coordinate by coordinate and modulo the extents, without a division.
 ///
 /// A *class* delta is, at every node x, the block of x for node x + delta, where delta too is written as a rank: the one of the node
@@ -10,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/block.hpp"
-#include "runtime/topology.hpp"
+#include <torus/block.hpp>
+#include <torus/topology.hpp>
 
 namespace torus::exchange {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange along one dimension with one port: the building blocks of A2. All nodes of a ring, a line or a complete dimension run it
 /// side by side; node a of them has a block for each of the others.
 /// Machine  packet, one port.
@@ -9,9 +8,9 @@
 
 #include <cstdint>
 
-#include "runtime/block.hpp"
-#include "runtime/program.hpp"
-#include "runtime/topology.hpp"
+#include <torus/block.hpp>
+#include <torus/program.hpp>
+#include <torus/topology.hpp>
 
 namespace torus::exchange {
 

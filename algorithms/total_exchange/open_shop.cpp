@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/open_shop.hpp"
 
 #include <algorithm>
 #include <memory>
 
-#include "algorithms/bounds.hpp"
+#include <torus/bounds.hpp>
+
 #include "algorithms/total_exchange/class_hops.hpp"
 #include "algorithms/total_exchange/open_shop_table.hpp"
 #include "algorithms/total_exchange/requirements.hpp"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange over all ports on any torus, in as many steps as the bound allows: an open shop.
 ///
 /// All nodes do the same with a class at the same time, so a class is a job that needs |h_i| unit operations on machine (i, sign of h_i),
@@ -20,7 +19,8 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
+
 #include "algorithms/total_exchange/all_port_line.hpp"
 #include "algorithms/total_exchange/offsets.hpp"
 

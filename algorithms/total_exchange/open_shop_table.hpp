@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// An open shop of unit operations: each job needs so many on each machine, in any order; a job and a machine do one at a time. By edge
 /// colouring of the bipartite multigraph of jobs and machines (Koenig: On graphs and their application, 1916) all fit in as many time slots
 /// as the busiest job or machine has operations.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/phase_schedule.hpp"
 
 #include <algorithm>

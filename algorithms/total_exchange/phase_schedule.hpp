@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange over all ports in phases: along each dimension, one exchange after the other, all dimensions at the same time.
 ///
 /// Along dimension i there are P_i = N/n_i exchanges of T_i steps, one for each choice of what the other coordinates of a class may be;
@@ -15,7 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
+
 #include "algorithms/total_exchange/all_port_line.hpp"
 #include "algorithms/total_exchange/offsets.hpp"
 

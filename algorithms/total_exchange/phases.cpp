@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/phases.hpp"
+
+#include <torus/error.hpp>
 
 #include "algorithms/total_exchange/equal_phases.hpp"
 #include "algorithms/total_exchange/phase_schedule.hpp"
 #include "algorithms/total_exchange/requirements.hpp"
 #include "algorithms/total_exchange/unequal_phases.hpp"
-#include "runtime/error.hpp"
 
 namespace torus::exchange {
 namespace {

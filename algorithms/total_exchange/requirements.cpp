@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/requirements.hpp"
 
 #include <algorithm>
@@ -32,8 +31,8 @@ Refusal needs_countable_blocks(std::string_view algorithm, const Machine& machin
 
 Refusal needs_tabled_steps(std::string_view algorithm, const Machine& machine, std::uint64_t steps) {
   if (steps <= most_tabled) return std::nullopt;
-  return std::to_string(steps) + " steps on " + machine.topology.text() + ": " + std::string(algorithm) +
-         " keeps a table of at most " + std::to_string(most_tabled) + "; --algorithm a2 --ports 1 would do";
+  return std::to_string(steps) + " steps on " + machine.topology.text() + ": " + std::string(algorithm) + " keeps a table of at most " +
+         std::to_string(most_tabled) + "; --algorithm a2 --ports 1 would do";
 }
 
 Refusal needs_multiples(std::string_view algorithm, const Machine& machine, std::int32_t unit, std::string_view why) {

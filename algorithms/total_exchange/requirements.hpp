@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// What an exchange may need of the machine. Each says, in one line, why the machine will not do and what would; nothing where it will.
 #pragma once
 
@@ -6,9 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include <torus/machine.hpp>
+
 #include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/common/refusal.hpp"
-#include "runtime/machine.hpp"
 
 namespace torus::exchange {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/rotating.hpp"
 
 #include "algorithms/total_exchange/class_hops.hpp"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange that keeps every channel busy with few start-ups. The classes fall into k groups, (sum of delta_i) mod k; in stage
 /// s = 0..k-1 group g travels in dimension (g + s) mod k, hop by hop, both directions at once. Whoever sits half way round goes forwards
 /// or backwards, class about within dimension and group. (k counts the dimensions of more than one node.)
@@ -10,7 +9,7 @@
 /// Source   this project.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::exchange {
 

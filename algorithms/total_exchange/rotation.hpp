@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: MIT
 /// Who travels in which dimension when, so that every dimension has something to carry all the time.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include <torus/topology.hpp>
+
 #include "algorithms/total_exchange/requirements.hpp"
-#include "runtime/topology.hpp"
 
 namespace torus::exchange {
 

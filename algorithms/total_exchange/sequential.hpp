@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange, dimension by dimension, in both directions at once: everything that has hops left in the dimension goes on by one.
 /// Whoever sits half way round goes forwards or backwards, class about.
 ///
@@ -8,7 +7,7 @@
 /// Source   folklore; the ties as in this project's all-port exchanges.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::exchange {
 

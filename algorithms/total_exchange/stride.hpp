@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Total exchange in strides of w = 2k nodes, by bundles, through one port and without sharing a channel (k counts the dimensions of more
 /// than one node; w must divide their sides).
 ///
@@ -14,7 +13,7 @@
 /// Source   this project; of the kind of Tseng, Lin, Gupta, Panda 1997.
 #pragma once
 
-#include "algorithms/catalogue.hpp"
+#include <torus/algorithm.hpp>
 
 namespace torus::exchange {
 

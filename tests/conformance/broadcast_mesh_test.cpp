@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The one-port wormhole broadcasts of Barnett, Payne, van de Geijn & Watts over their whole range: legal, complete, in exactly the steps
 /// and the model time of their formulas, which stand here a second time, written from the paper.
 #include <algorithm>
@@ -8,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+
+#include "algorithms/common/integers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
 
@@ -360,8 +361,7 @@ TEST_CASE("what the mesh broadcasts cannot do is refused in one line that says w
   CHECK(why("mst", torus, broadcast_of(0, 8)) == "mst needs extents that are powers of two: 5x5 has others, 4x4 would do");
   CHECK(why("mst-naive", one_port(shape_of({4, 4}, Links::mesh)), broadcast_of(0, 8)) ==
         "mst-naive lets messages meet on a channel: --contention forbid makes that a violation, --contention share would do");
-  CHECK(why("rs-bcast", torus, broadcast_of(0, 8, 4)) ==
-        "rs-bcast sends the message whole: --segments 4 should be left out");
+  CHECK(why("rs-bcast", torus, broadcast_of(0, 8, 4)) == "rs-bcast sends the message whole: --segments 4 should be left out");
   CHECK(why("scatter-collect-1d", torus, broadcast_of(0, 8, 4)) ==
         "scatter-collect-1d cuts the message in one piece a node: --segments 4 should be left out or be 25");
   CHECK(why("scatter-collect-1d", torus, broadcast_of(0, 8, 25)).empty());

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: MIT
 /// squeeze-expand over all its range: every variant legal and complete in the steps of its formula; the best never above the theorems;
 /// the same on the engine with real bytes.
 #include <random>
 
+#include <torus/engine.hpp>
+
 #include "algorithms/broadcast/circuit/squeeze_variants.hpp"
 #include "algorithms/broadcast/squeeze_expand.hpp"
-#include "runtime/engine.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/schedule_judge.hpp"
 #include "tests/support/shapes.hpp"
@@ -183,7 +183,8 @@ TEST_CASE("variants whose closing is sought among too many nodes are left out, a
   const auto refusal = [](const Algorithm& algorithm, const char* text, int ports) {
     return algorithm.refuses(Machine(Topology::parse(text), ports, Switching::circuit), broadcast_from(0)).value_or("");
   };
-  CHECK(refusal(pairs, "163x163x163", 4).find("4330747 nodes of 163x163x163, of at most 4194304; 162x162x162 would do") != std::string::npos);
+  CHECK(refusal(pairs, "163x163x163", 4).find("4330747 nodes of 163x163x163, of at most 4194304; 162x162x162 would do") !=
+        std::string::npos);
   CHECK(refusal(pairs, "162x162x162", 4).empty());
   CHECK(refusal(pairs, "161x161x161", 4).empty());
   CHECK(refusal(squeeze_expand, "163x163x163", 6).find("162x162x162 would do") != std::string::npos);

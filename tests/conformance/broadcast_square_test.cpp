@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 // Broadcasts on square tori and dimension by dimension: legal, complete, in the promised steps, over their whole range as far as seconds
 // allow and a random sample beyond.
 #include <algorithm>
@@ -263,7 +262,8 @@ TEST_CASE("dimension-wise broadcasts on any shape with one port or two, or more 
       const Topology topology = Topology::parse(text);
       std::vector<NodeId> sources(topology.nodes());
       std::iota(sources.begin(), sources.end(), NodeId{0});
-      for (std::int32_t ports = 1; ports <= std::max(1, topology.max_ports()); ++ports) run(Machine(topology, ports, Switching::packet), sources);
+      for (std::int32_t ports = 1; ports <= std::max(1, topology.max_ports()); ++ports)
+        run(Machine(topology, ports, Switching::packet), sources);
     }
   }
   SECTION("one dimension, every source") {
@@ -343,8 +343,7 @@ TEST_CASE("square-torus broadcasts refuse what they cannot do and say what would
   CHECK(refusal(broadcast::wang_tseng, torus("8x8m")) == "wang-tseng needs a torus of equal sides, not 8x8m; nearest: 8x8");
   CHECK(refusal(broadcast::wang_tseng, torus("8x8", 2)) ==
         "wang-tseng uses all channels at once: --ports 2 is too few, --ports 4 would do");
-  CHECK(refusal(broadcast::wang_tseng, torus("8x8"), 4) ==
-        "wang-tseng sends the message whole: --segments 4 should be left out");
+  CHECK(refusal(broadcast::wang_tseng, torus("8x8"), 4) == "wang-tseng sends the message whole: --segments 4 should be left out");
   CHECK(refusal(broadcast::span, torus("8x8", 2, Switching::wormhole)) ==
         "span needs circuit switching, not wormhole: --switching circuit would do");
   CHECK(refusal(broadcast::dimension_wise, torus("8x4m", 1, Switching::packet)) ==

@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: MIT
 /// synthesized: the lower bound itself, on every torus tried.
 #include <random>
 
-#include "algorithms/bounds.hpp"
+#include <torus/bounds.hpp>
+#include <torus/engine.hpp>
+
 #include "algorithms/broadcast/circuit/table_step.hpp"
 #include "algorithms/broadcast/synthesis/synthesizer.hpp"
 #include "algorithms/broadcast/synthesized.hpp"
-#include "runtime/engine.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/schedule_judge.hpp"
 #include "tests/support/shapes.hpp"

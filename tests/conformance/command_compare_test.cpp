@@ -1,8 +1,6 @@
-// SPDX-License-Identifier: MIT
 /// torus compare: its rows are what runs come to, its winners those that `torus run` chooses.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -124,8 +122,11 @@ TEST_CASE("who is left out is said, with the algorithm's own reason", "[conforma
 }
 
 TEST_CASE("who needs more memory than there is to make its tables is left out before it makes them", "[conformance]") {
-  const std::string line = "compare multinode-broadcast --on 512x512 --sources 0 --switching packet --bytes 64 --json --algorithms ring,edst";
-  const auto left_out = [&line](const std::string& memory) { return Json::parse(command(line + " --memory " + memory).out)["machines"][0]["left_out"]; };
+  const std::string line =
+      "compare multinode-broadcast --on 512x512 --sources 0 --switching packet --bytes 64 --json --algorithms ring,edst";
+  const auto left_out = [&line](const std::string& memory) {
+    return Json::parse(command(line + " --memory " + memory).out)["machines"][0]["left_out"];
+  };
   const Json out = left_out("5MiB");
   REQUIRE(out.size() == 1);
   CHECK(out[0]["algorithm"] == "edst");

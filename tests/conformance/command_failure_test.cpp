@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The command from outside: how it ends, and what it says, where a run or a check failed.
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// torus sweep: one table, however often its making was cut short.
 #include <algorithm>
 #include <chrono>

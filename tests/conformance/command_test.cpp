@@ -1,17 +1,16 @@
-// SPDX-License-Identifier: MIT
 /// The command from outside: what it reports, writes and judges, and how it ends.
-#include <fmt/format.h>
-#include <sys/stat.h>
-
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <sys/stat.h>
 #include <thread>
 
-#include "algorithms/catalogue.hpp"
-#include "runtime/figures.hpp"
+#include <torus/catalogue.hpp>
+
+#include "runtime/engine/figures.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 
@@ -188,7 +187,8 @@ TEST_CASE("every algorithm is listed, with all that it says of itself", "[confor
     CAPTURE(algorithm->name);
     const std::size_t at = text.find("\n  " + std::string(algorithm->name) + " ");
     REQUIRE(at != std::string::npos);
-    for (const std::string_view said : {algorithm->ports, algorithm->shapes, algorithm->steps, algorithm->source}) CHECK(text.find(said, at) != std::string::npos);
+    for (const std::string_view said : {algorithm->ports, algorithm->shapes, algorithm->steps, algorithm->source})
+      CHECK(text.find(said, at) != std::string::npos);
   }
   for (const auto& entry : json) {
     for (const char* field : {"collective", "algorithm", "switching", "ports", "shapes", "steps", "source"})
@@ -361,7 +361,9 @@ TEST_CASE("under a limit of the address space small runs work and large ones are
 }
 
 TEST_CASE("the bounds of two thousand million nodes list no nodes", "[conformance]") {
-  const auto bounds = [](const std::string& more) { return support::command_under("-v 1500000", "bounds --on 46340x46340 --json " + more); };
+  const auto bounds = [](const std::string& more) {
+    return support::command_under("-v 1500000", "bounds --on 46340x46340 --json " + more);
+  };
   const support::Ended ended = bounds("");
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
@@ -394,11 +396,11 @@ TEST_CASE("a trace whose header asks for more memory than there is, is refused i
     return std::string(R"({"format":"torus-trace","version":1,"shape":)") + shape + R"(,"ports":1,"switching":"packet",)" + rest + "}\n";
   };
   const support::Folder folder;
-  for (const std::string& text : {header("[8,8]", R"("collective":"multinode-broadcast","segments":20000000)"),
-                                  header("[8,8]", R"("collective":"multinode-broadcast","segments":2000000000)"),
-                                  header("[128,128]", R"("collective":"total-exchange")"),
-                                  header("[2147483647]", R"("collective":"broadcast","sources":[0])"),
-                                  header("[2147483647]", R"("collective":"allgather")")}) {
+  for (const std::string& text :
+       {header("[8,8]", R"("collective":"multinode-broadcast","segments":20000000)"),
+        header("[8,8]", R"("collective":"multinode-broadcast","segments":2000000000)"),
+        header("[128,128]", R"("collective":"total-exchange")"), header("[2147483647]", R"("collective":"broadcast","sources":[0])"),
+        header("[2147483647]", R"("collective":"allgather")")}) {
     const support::Ended ended = support::command_under("-v 1500000", "verify " + folder.write("t", text));
     CAPTURE(text, ended.err);
     CHECK(ended.status == 2);
@@ -430,7 +432,8 @@ TEST_CASE("a signal during a repetition leaves no CSV, does not count that repet
   const support::Folder folder;
   const support::Ended ended = support::run_program(
       TORUS_PROGRAM,
-      {.arguments = words("run total-exchange --on 6x6 --algorithm a2 --bytes 8 --executor serial --repeat 1000000 --json --csv " + folder.file("c")),
+      {.arguments = words("run total-exchange --on 6x6 --algorithm a2 --bytes 8 --executor serial --repeat 1000000 --json --csv " +
+                          folder.file("c")),
        .after = std::chrono::milliseconds(1500)});
   CAPTURE(ended.err);
   CHECK(ended.status == 1);

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: MIT
 // One program gives one trace and one result, whatever the executor, the number of threads or the order of the nodes. The machines are
 // large enough for the engine to spread the steps over its workers (it runs small steps on one).
 #include <random>
 #include <string>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/shapes.hpp"
@@ -17,14 +17,15 @@ namespace {
 /// Everything in a result that is not time, as text.
 std::string text_of(const RunResult& r) {
   std::string out;
-  for (const std::uint64_t n : {r.steps, r.busy_steps, r.messages, r.control_messages, r.hops, r.blocks_delivered, r.duplicates, r.bytes_delivered,
-                                r.control_bytes, r.bytes_hops, r.max_channel_load, r.channel_bytes_max, r.channel_bytes_sum, r.trace_digest}) {
+  for (const std::uint64_t n :
+       {r.steps, r.busy_steps, r.messages, r.control_messages, r.hops, r.blocks_delivered, r.duplicates, r.bytes_delivered, r.control_bytes,
+        r.bytes_hops, r.max_channel_load, r.channel_bytes_max, r.channel_bytes_sum, r.trace_digest}) {
     out += std::to_string(n) + " ";
   }
   out += std::to_string(r.channel_bytes_mean) + " " + std::to_string(r.channel_idle_share) + " " + std::to_string(r.model_time_s * 1e9);
   for (const StepRecord& s : r.step_records) {
-    out += "; " + std::to_string(s.messages) + " " + std::to_string(s.hops) + " " + std::to_string(s.most_bytes) + " " + std::to_string(s.longest_route) +
-           " " + (s.phase == nullptr ? "" : s.phase);
+    out += "; " + std::to_string(s.messages) + " " + std::to_string(s.hops) + " " + std::to_string(s.most_bytes) + " " +
+           std::to_string(s.longest_route) + " " + (s.phase == nullptr ? "" : s.phase);
   }
   for (const Violation& v : r.violations) out += "; " + v.text;
   out += r.verified ? "; verified" : "; not verified";

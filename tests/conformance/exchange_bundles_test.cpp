@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The total exchanges that combine messages: complete, legal, and in start-ups and bytes what their formulas say. The formulas are written
 /// out here once more, from the shapes alone.
 #include <algorithm>
@@ -8,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+
 #include "tests/support/exchange.hpp"
 
 using namespace torus;

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: MIT
+#include "algorithms/broadcast/flood.hpp"
+
 #include <algorithm>
 #include <random>
 #include <set>
 #include <string>
 
-#include "algorithms/broadcast/flood.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
 #include "tests/support/reference.hpp"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// What `--judge` adds to a run: a plan that predicts other bytes or hops than the run takes is a failure.
 #include <string>
 

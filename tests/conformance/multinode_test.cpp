@@ -1,12 +1,13 @@
-// SPDX-License-Identifier: MIT
 /// The multi-node broadcasts: complete, legal, in the steps and bytes of the formulas, and blind to the source set.
+#include "tests/support/multinode.hpp"
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 
+#include "algorithms/common/integers.hpp"
 #include "algorithms/multinode_broadcast/prefix.hpp"
-#include "tests/support/multinode.hpp"
 #include "tests/support/run.hpp"
 
 using namespace torus;

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: MIT
 // What a machine charges for hops is predicted as exactly as steps and bytes are, for the whole catalogue.
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/collect.hpp"
 #include "tests/support/emulate.hpp"
@@ -23,7 +23,8 @@ std::uint64_t hops_of(const RunResult& result) {
 
 std::vector<Topology> shapes() {
   std::vector<Topology> shapes = support::telling_shapes();
-  for (const char* text : {"64", "8x4", "10x10", "12x12", "25x25", "7x7x7", "4x4x6", "6mx9", "3mx4m", "5mx7m", "27", "5x6x7", "2x2x5", "16m", "8mx4m"}) {
+  for (const char* text :
+       {"64", "8x4", "10x10", "12x12", "25x25", "7x7x7", "4x4x6", "6mx9", "3mx4m", "5mx7m", "27", "5x6x7", "2x2x5", "16m", "8mx4m"}) {
     shapes.push_back(Topology::parse(text));
   }
   return shapes;
@@ -81,8 +82,8 @@ TEST_CASE("the hops of the longest routes are as predicted", "[conformance]") {
           if (algorithm->refuses(machine, request)) continue;
           const support::Emulation run = support::emulate(*algorithm, machine, request);
           const std::uint64_t hops = hops_of(run.result);
-          CAPTURE(std::string(algorithm->name), topology.text(), machine.routing, name(machine.switching), request.sources, request.segments,
-                  request.h);
+          CAPTURE(std::string(algorithm->name), topology.text(), machine.routing, name(machine.switching), request.sources,
+                  request.segments, request.h);
           REQUIRE(run.result.good());
           CHECK(hops >= run.bounds.route_hops);
           CHECK(run.result.model_time_s >= Approx(run.bounds.model_time_s(machine.cost)));

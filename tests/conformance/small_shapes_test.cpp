@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: MIT
 // The whole catalogue on the smallest machines: one node without any channel, dimensions of extent 1, rings of two, lines.
 #include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
 

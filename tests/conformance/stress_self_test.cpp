@@ -1,16 +1,14 @@
-// SPDX-License-Identifier: MIT
 /// Does the stress find what is wrong? Algorithms with one plausible bug each, which it must find, shrink and name.
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdexcept>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 #include "tests/support/catch.hpp"

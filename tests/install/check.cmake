@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: MIT
 # cmake -D BUILD=.. -D WORK=.. -D COMPILER=.. -D BUILD_TYPE=.. -D FLAGS=.. -P check.cmake: installs the build, builds the consumer with what
 # was installed and nothing else, and runs it.
 file(REMOVE_RECURSE ${WORK})

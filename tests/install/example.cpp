@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: MIT
 #include <iostream>
 
-#include "runtime/engine.hpp"
+#include <torus/engine.hpp>
 using namespace torus;
 
 Program ring_broadcast(Node& self, NodeId root) {

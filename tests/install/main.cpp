@@ -1,15 +1,15 @@
-// SPDX-License-Identifier: MIT
-// Runs the algorithm of ring_broadcast.cpp on the installed engine, hands its trace to the installed judge, prints the installed report, and runs
-// an algorithm of the installed catalogue beside it.
+// Runs the algorithm of ring_broadcast.cpp on the installed engine, hands its trace to the installed judge, prints the installed report,
+// and runs an algorithm of the installed catalogue beside it.
 #include <cstdio>
 #include <string>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+#include <torus/engine.hpp>
+#include <torus/judge.hpp>
+#include <torus/report.hpp>
+#include <torus/trace.hpp>
+
 #include "ring_broadcast.hpp"
-#include "runtime/engine.hpp"
-#include "runtime/judge.hpp"
-#include "runtime/report.hpp"
-#include "runtime/trace.hpp"
 
 using namespace torus;
 
@@ -20,7 +20,9 @@ constexpr NodeId root = 2;
 
 bool own_algorithm(const Machine& machine) {
   const std::string path = "ring_broadcast.jsonl";
-  TraceWriter trace(path, {.machine = machine, .collective = "broadcast", .sources = {root}, .block_bytes = 4096, .algorithm = "ring_broadcast", .seed = 1});
+  TraceWriter trace(
+      path,
+      {.machine = machine, .collective = "broadcast", .sources = {root}, .block_bytes = 4096, .algorithm = "ring_broadcast", .seed = 1});
   RunOptions options;
   options.on_messages = [&](std::span<const Message* const> messages) { trace.write_step(messages); };
   Engine engine(machine, Placement::replicated(nodes, {root}, 4096), options);

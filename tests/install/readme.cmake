@@ -1,8 +1,6 @@
-# SPDX-License-Identifier: MIT
 # cmake -D ROOT=.. -P readme.cmake: the program on the front page is example.cpp, letter for letter.
 file(READ ${ROOT}/README.md readme)
 file(READ ${ROOT}/tests/install/example.cpp example)
-string(REPLACE "// SPDX-License-Identifier: MIT\n" "" example "${example}")
 string(FIND "${readme}" "```cpp\n${example}```" at)
 if(at EQUAL -1)
   message(FATAL_ERROR "README.md does not show tests/install/example.cpp as it is")

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "ring_broadcast.hpp"
 
 using namespace torus;

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <map>
 #include <random>
 #include <set>
 #include <vector>
 
-#include "runtime/block.hpp"
+#include <torus/block.hpp>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 
@@ -25,7 +25,8 @@ TEST_CASE("every single damaged byte is found, at its place", "[property]") {
       const std::byte right = bytes[at];
       bytes[at] = right ^ static_cast<std::byte>(1U << support::random_below(random, 8));
       const std::optional<WrongByte> wrong = first_wrong_byte(bytes, seed, id);
-      if (!wrong || wrong->offset != at || wrong->got != bytes[at] || wrong->wanted != right) FAIL("damage at " << at << " was not found there");
+      if (!wrong || wrong->offset != at || wrong->got != bytes[at] || wrong->wanted != right)
+        FAIL("damage at " << at << " was not found there");
       bytes[at] = right;
     }
   }

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The assignments of classes to the exchanges along each dimension: each exchange carries each offset once, and no class is in two
 /// dimensions at once.
 #include <algorithm>

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The engine follows routes by a way of its own, since it must be fast. What it takes for legal, and where it says that a route ends, is what the
-// auditor's slow rules and a walk hop by hop say.
+// The engine follows routes by a way of its own, since it must be fast. What it takes for legal, and where it says that a route ends, is
+// what the auditor's slow rules and a walk hop by hop say.
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -12,9 +11,10 @@
 #include <tuple>
 #include <vector>
 
-#include "runtime/auditor.hpp"
-#include "runtime/engine.hpp"
-#include "runtime/route.hpp"
+#include <torus/engine.hpp>
+#include <torus/route.hpp>
+
+#include "runtime/engine/auditor.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 
@@ -33,7 +33,8 @@ Machine random_machine(Topology topology, Random& random) {
   std::vector<Dimension> routing(static_cast<std::size_t>(topology.dimensions()));
   std::iota(routing.begin(), routing.end(), 0);
   std::shuffle(routing.begin(), routing.end(), random);
-  return Machine(std::move(topology), 0, switching, between(0, 1, random) == 0 ? Contention::forbid : Contention::share, std::move(routing));
+  return Machine(std::move(topology), 0, switching, between(0, 1, random) == 0 ? Contention::forbid : Contention::share,
+                 std::move(routing));
 }
 
 /// Mostly legal legs; some of 0 hops, too long, over a border or in a dimension that there is not.

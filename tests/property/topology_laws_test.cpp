@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: MIT
 // Laws of topologies and routes, over the telling shapes and random ones, against walks and searches that know no formula.
 #include <algorithm>
 #include <random>
 #include <set>
 
-#include "runtime/machine.hpp"
-#include "runtime/route.hpp"
-#include "runtime/topology.hpp"
+#include <torus/machine.hpp>
+#include <torus/route.hpp>
+#include <torus/topology.hpp>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/reference.hpp"
 #include "tests/support/shapes.hpp"

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Blocks are passed on from the messages that brought them, without the node's table, where that is the same. Here they wander at random, singly and in
-// bundles, in the order they came in and in any other, with looks at the table in between, and then go home: every byte must be there again.
+// Blocks are passed on from the messages that brought them, without the node's table, where that is the same. Here they wander at random,
+// singly and in bundles, in the order they came in and in any other, with looks at the table in between, and then go home: every byte must
+// be there again.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include <torus/engine.hpp>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 
@@ -93,8 +94,10 @@ class Wanderer {
     const bool copied = coin(random_, 4);
     const std::vector<BlockId> copy(blocks.begin(), blocks.end());
     const std::span<const BlockId> sent = copied ? std::span<const BlockId>(copy) : blocks;
-    if (coin(random_, 6)) self_.forward({{d, hop}}, sent, std::vector<Word>{7});
-    else self_.forward({{d, hop}}, sent);
+    if (coin(random_, 6))
+      self_.forward({{d, hop}}, sent, std::vector<Word>{7});
+    else
+      self_.forward({{d, hop}}, sent);
     return true;
   }
 

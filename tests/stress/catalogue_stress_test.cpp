@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 #include "tools/torus/stress.hpp"

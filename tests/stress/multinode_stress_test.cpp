@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The multi-node broadcasts on every square up to 32 x 32 and every partition.
 #include "tests/support/multinode.hpp"
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-/// Catch2, of either major version. Tests use what both have: TEST_CASE, SECTION, REQUIRE, CHECK, CHECK_THROWS_AS, CHECK_THROWS_WITH, CAPTURE, GENERATE, Approx.
+/// Catch2, of either major version. Tests use what both have: TEST_CASE, SECTION, REQUIRE, CHECK, CHECK_THROWS_AS, CHECK_THROWS_WITH,
+/// CAPTURE, GENERATE, Approx.
 #pragma once
 
 #if TORUS_CATCH2_MAJOR >= 3

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Runs a phase of an algorithm alone and keeps what each node came to.
 #pragma once
 
@@ -7,7 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include <torus/engine.hpp>
+
 #include "tests/support/shapes.hpp"
 
 namespace torus::support {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The command from outside, as a user or a script meets it. For tests that TORUS_PROGRAM is defined for.
 #pragma once
 

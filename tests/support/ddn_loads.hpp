@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-/// What balancing should come to in a multi-node broadcast by aggregation and distribution. It knows the source set, which programs never do.
+/// What balancing should come to in a multi-node broadcast by aggregation and distribution. It knows the source set, which programs never
+/// do.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Running a catalogue entry, as the command does it but without the command.
 #pragma once
 
@@ -7,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/bounds.hpp"
-#include "algorithms/catalogue.hpp"
-#include "runtime/engine.hpp"
-#include "runtime/report.hpp"
+#include <torus/bounds.hpp>
+#include <torus/catalogue.hpp>
+#include <torus/engine.hpp>
+#include <torus/report.hpp>
 
 namespace torus::support {
 

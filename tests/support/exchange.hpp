@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Runs total exchanges and checks all that must hold of any of them, whatever the shape.
 #pragma once
 
@@ -8,8 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "algorithms/catalogue.hpp"
-#include "runtime/engine.hpp"
+#include <torus/catalogue.hpp>
+#include <torus/engine.hpp>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
 

@@ -1,13 +1,11 @@
-// SPDX-License-Identifier: MIT
 /// A folder of a test's own, gone when the test is over.
 #pragma once
-
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <stdlib.h>
 #include <string>
 
 namespace torus::support {

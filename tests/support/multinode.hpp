@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// What the tests of the multi-node broadcasts share: source sets by their shape, and what holds of every run.
 #pragma once
 

@@ -1,16 +1,14 @@
-// SPDX-License-Identifier: MIT
 /// Starts a program and waits for it: what it printed, how it ended.
 #pragma once
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
+#include <fcntl.h>
 #include <optional>
+#include <signal.h>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "tests/support/folder.hpp"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Slow, obvious references: what the definitions say, with no formula in them.
 #pragma once
 
@@ -7,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/topology.hpp"
+#include <torus/topology.hpp>
 
 namespace torus::support {
 

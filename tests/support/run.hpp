@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Running programs in tests: on any executor, with every message written down as a line of text, in the order of a trace.
 #pragma once
 
@@ -11,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include <torus/engine.hpp>
 
 namespace torus::support {
 
@@ -50,8 +49,8 @@ inline std::string text_of(const Message& m) {
 }
 
 /// Runs a program on every node and writes the messages down.
-inline Outcome emulate(const Machine& machine, const Placement& placement, const std::function<Program(Node&)>& program, Workers workers = {},
-                       RunOptions options = {}) {
+inline Outcome emulate(const Machine& machine, const Placement& placement, const std::function<Program(Node&)>& program,
+                       Workers workers = {}, RunOptions options = {}) {
   using Line = std::tuple<Step, NodeId, std::string>;
   std::vector<Line> lines;
   options.executor = workers.executor;

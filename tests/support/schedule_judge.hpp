@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Plays a circuit schedule on the bare rules of the machine, without payload: fast enough for thousands of shapes.
 #pragma once
 

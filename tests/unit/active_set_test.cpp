@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/detail/active_set.hpp"
+#include "runtime/engine/active_set.hpp"
 
 #include <array>
 #include <cstdint>

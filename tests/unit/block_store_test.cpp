@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/detail/block_store.hpp"
+#include "runtime/engine/block_store.hpp"
 
 #include <set>
 #include <vector>

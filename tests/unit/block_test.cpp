@@ -1,11 +1,10 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/block.hpp"
-
 #include <set>
 #include <string>
 #include <vector>
 
-#include "runtime/error.hpp"
+#include <torus/block.hpp>
+#include <torus/error.hpp>
+
 #include "tests/support/catch.hpp"
 
 using namespace torus;

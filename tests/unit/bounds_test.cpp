@@ -1,11 +1,10 @@
-// SPDX-License-Identifier: MIT
 // The bounds' product formulas against slow, obvious counting on small shapes, and against values worked out by hand.
-#include "algorithms/bounds.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <string>
 #include <vector>
+
+#include <torus/bounds.hpp>
 
 #include "tests/support/catch.hpp"
 
@@ -82,7 +81,8 @@ TEST_CASE("on a line the longer side of the root bounds the steps, as what passe
     NodeId source;
     std::uint64_t steps;
   };
-  for (const Case& c : {Case{"7m", 1, 3}, Case{"9m", 4, 2}, Case{"9m", 3, 3}, Case{"1x27mx1", 13, 3}, Case{"28m", 13, 4}, Case{"2m", 0, 1}}) {
+  for (const Case& c :
+       {Case{"7m", 1, 3}, Case{"9m", 4, 2}, Case{"9m", 3, 3}, Case{"1x27mx1", 13, 3}, Case{"28m", 13, 4}, Case{"2m", 0, 1}}) {
     CAPTURE(c.shape, c.source);
     CHECK(lower_bounds(Machine(shape(c.shape)), broadcast(c.source, 8)).steps == c.steps);
     CHECK(lower_bounds(Machine(shape(c.shape), 0, Switching::circuit), broadcast(c.source, 8)).steps == c.steps);

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Messages of several blocks: what arrives is the node's, whether it is passed on at once, in part, twice, or asked for first.
 #include <span>
 #include <vector>

@@ -1,8 +1,5 @@
-// SPDX-License-Identifier: MIT
 // The catalogue says of every algorithm what a user must know, and algorithms/README.md shows what it says. To bring the page up to date:
 // TORUS_UPDATE_README=1 build/release/bin/tests/unit/catalogue_test
-#include "algorithms/catalogue.hpp"
-
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -10,6 +7,9 @@
 #include <string>
 #include <utility>
 
+#include <torus/catalogue.hpp>
+
+#include "algorithms/common/integers.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;
@@ -20,14 +20,15 @@ const std::string begin = "<!-- table of the catalogue -->\n";
 const std::string end = "<!-- end of the table -->\n";
 
 std::string ports_of(const Algorithm& algorithm) {
-  return algorithm.native.contention == Contention::share ? std::string(algorithm.ports) + ", shared channels" : std::string(algorithm.ports);
+  return algorithm.native.contention == Contention::share ? std::string(algorithm.ports) + ", shared channels"
+                                                          : std::string(algorithm.ports);
 }
 
 std::string table() {
   std::string out = "| collective | algorithm | switching | ports | shapes | steps | source |\n|---|---|---|---|---|---|---|\n";
   for (const Algorithm* a : catalogue()) {
-    out += "| " + std::string(name(a->collective)) + " | `" + std::string(a->name) + "` | " + std::string(name(a->native.switching)) + " | " + ports_of(*a) +
-           " | " + std::string(a->shapes) + " | " + std::string(a->steps) + " | " + std::string(a->source) + " |\n";
+    out += "| " + std::string(name(a->collective)) + " | `" + std::string(a->name) + "` | " + std::string(name(a->native.switching)) +
+           " | " + ports_of(*a) + " | " + std::string(a->shapes) + " | " + std::string(a->steps) + " | " + std::string(a->source) + " |\n";
   }
   return out;
 }

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/detail/channel_table.hpp"
+#include "runtime/engine/channel_table.hpp"
 
 #include <array>
 #include <atomic>
@@ -17,7 +16,8 @@ using namespace torus::detail;
 
 namespace {
 
-const std::vector<std::string> shapes = {"1", "2", "7", "4x5", "1x6", "6x1", "3x1x4", "4mx3x2", "3x4cx2", "5c", "2^6", "mesh:3x5", "32x3", "2x64m"};
+const std::vector<std::string> shapes = {"1",      "2",      "7",  "4x5", "1x6",      "6x1",  "3x1x4",
+                                         "4mx3x2", "3x4cx2", "5c", "2^6", "mesh:3x5", "32x3", "2x64m"};
 
 /// Calls f(table, topology) for each shape, with packet and with long-distance switching.
 template <class F>
@@ -68,7 +68,8 @@ TEST_CASE("a leg is walked hop by hop to its neighbour, and no channel stands fo
           CAPTURE(from, d, hops);
           std::vector<const ChannelEntry*> crossed;
           const ChannelTable::End end = table.walk(from, {d, hops}, [&](const ChannelEntry& entry) { crossed.push_back(&entry); });
-          const std::optional<NodeId> to = std::abs(hops) > most || (complete && hops < 0) ? std::nullopt : topology.neighbour(from, d, hops);
+          const std::optional<NodeId> to =
+              std::abs(hops) > most || (complete && hops < 0) ? std::nullopt : topology.neighbour(from, d, hops);
           REQUIRE(end.node == to.value_or(no_node));
           REQUIRE(crossed.size() == static_cast<std::size_t>(!to ? 0 : complete ? 1 : std::abs(hops)));
           if (!to) continue;

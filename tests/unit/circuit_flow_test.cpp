@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/circuit_flow.hpp"
 
 #include <algorithm>

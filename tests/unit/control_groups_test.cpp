@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
 // What control groups leave of their limits, of both versions, in folders like the kernel's.
-#include "runtime/detail/control_groups.hpp"
+#include "runtime/host/control_groups.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/detail/copy_queue.hpp"
+#include "runtime/engine/copy_queue.hpp"
 
 #include <vector>
 

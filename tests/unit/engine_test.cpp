@@ -1,14 +1,13 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/engine.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "runtime/error.hpp"
-#include "runtime/host_memory.hpp"
+#include <torus/engine.hpp>
+#include <torus/error.hpp>
+
+#include "runtime/host/host_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/run.hpp"
 
@@ -65,7 +64,8 @@ TEST_CASE("a message sent in a step arrives at the start of the next", "[unit]")
 }
 
 TEST_CASE("a run accounts for every message, hop and byte", "[unit]") {
-  const Machine machine(Topology::parse("8m"), 0, Switching::packet, Contention::forbid, {}, {.start_up_s = 1, .byte_s = 0.5, .hop_s = 0.25});
+  const Machine machine(Topology::parse("8m"), 0, Switching::packet, Contention::forbid, {},
+                        {.start_up_s = 1, .byte_s = 0.5, .hop_s = 0.25});
   const RunResult result = emulate(machine, from_zero(machine), pass_on).result;
   CHECK(result.verified);
   CHECK(result.good());
@@ -89,7 +89,8 @@ TEST_CASE("a run accounts for every message, hop and byte", "[unit]") {
 }
 
 TEST_CASE("a message of several hops weighs on every channel that it crosses", "[unit]") {
-  const Machine machine(Topology::parse("8"), 0, Switching::wormhole, Contention::forbid, {}, {.start_up_s = 1, .byte_s = 0.5, .hop_s = 0.25});
+  const Machine machine(Topology::parse("8"), 0, Switching::wormhole, Contention::forbid, {},
+                        {.start_up_s = 1, .byte_s = 0.5, .hop_s = 0.25});
   const auto program = [](Node& self) -> Program {
     if (self.rank() == 0) self.send({{0, +3}}, self.blocks());
     co_await self.step();
@@ -226,7 +227,8 @@ TEST_CASE("arrivals come ordered by in-channel, then by source", "[unit]") {
 }
 
 TEST_CASE("a step's model time is that of its fullest channel and its longest route, not of all its messages", "[unit]") {
-  const Machine machine(Topology::parse("4x4"), 0, Switching::wormhole, Contention::forbid, {}, {.start_up_s = 1, .byte_s = 0.5, .hop_s = 0.25});
+  const Machine machine(Topology::parse("4x4"), 0, Switching::wormhole, Contention::forbid, {},
+                        {.start_up_s = 1, .byte_s = 0.5, .hop_s = 0.25});
   const auto program = [](Node& self) -> Program {
     if (self.rank() == 0) {
       self.send({{0, +1}}, self.blocks());
@@ -507,7 +509,8 @@ TEST_CASE("a run that cannot fit is refused with what it needs and what there is
   CHECK(line.find("would fit") != std::string::npos);
   CHECK(line.find('\n') == std::string::npos);
   CHECK_THROWS_AS(Engine(machine, from_zero(machine), {.memory_limit = 1000}), InputError);
-  CHECK_NOTHROW(Engine(machine, from_zero(machine), {.threads = 2, .memory_limit = estimate_memory(machine, from_zero(machine), 0, 2).total()}));
+  CHECK_NOTHROW(
+      Engine(machine, from_zero(machine), {.threads = 2, .memory_limit = estimate_memory(machine, from_zero(machine), 0, 2).total()}));
 }
 
 TEST_CASE("a step whose messages need more memory than a run may use is refused", "[unit]") {
@@ -517,7 +520,9 @@ TEST_CASE("a step whose messages need more memory than a run may use is refused"
     if (self.rank() == 0) self.send({{0, 1}}, no_blocks, header);
     co_return;
   };
-  const auto run = [&](Bytes limit) { return Engine(machine, from_zero(machine), {.executor = ExecutorKind::serial, .memory_limit = limit}).run(program); };
+  const auto run = [&](Bytes limit) {
+    return Engine(machine, from_zero(machine), {.executor = ExecutorKind::serial, .memory_limit = limit}).run(program);
+  };
   std::string line;
   try {
     run(Bytes{8} << 20U);
@@ -531,8 +536,8 @@ TEST_CASE("a step whose messages need more memory than a run may use is refused"
 }
 
 TEST_CASE("a run ends in an error where its messages find no room, whoever notices, and the engine can be used again", "[unit]") {
-  // Step 0: all pass their blocks on. Step 1: one node sends a long header, and all pass on what has come. With the shortest header that is too long it is
-  // one of the others' messages that finds no room.
+  // Step 0: all pass their blocks on. Step 1: one node sends a long header, and all pass on what has come. With the shortest header that is
+  // too long it is one of the others' messages that finds no room.
   const Machine machine(Topology::parse("32x32"), 0, Switching::packet);
   constexpr Bytes limit = Bytes{4} << 20U;
   const auto crowded = [](Node& self, NodeId talker, std::size_t words) -> Program {
@@ -585,7 +590,8 @@ TEST_CASE("a program that catches the error of a send does not make its run a go
   };
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    Engine engine(machine, Placement::resident(4, 1, 8), {.executor = workers.executor, .threads = workers.threads, .memory_limit = Bytes{8} << 20U});
+    Engine engine(machine, Placement::resident(4, 1, 8),
+                  {.executor = workers.executor, .threads = workers.threads, .memory_limit = Bytes{8} << 20U});
     std::string line;
     try {
       engine.run(program);
@@ -633,7 +639,8 @@ TEST_CASE("what was reckoned is enough for blocks that wander, however long they
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
     const Bytes limit = estimate_memory(machine, placement, 0, std::max(1U, workers.threads)).total();
-    CHECK(Engine(machine, placement, {.executor = workers.executor, .threads = workers.threads, .memory_limit = limit}).run(round).verified);
+    CHECK(
+        Engine(machine, placement, {.executor = workers.executor, .threads = workers.threads, .memory_limit = limit}).run(round).verified);
   }
 }
 

@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/executor.hpp"
-
 #include <atomic>
 #include <vector>
+
+#include <torus/executor.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/run.hpp"

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/expanding_step.hpp"
 
 #include <random>

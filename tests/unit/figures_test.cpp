@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/figures.hpp"
+#include "runtime/engine/figures.hpp"
 
 #include <limits>
 

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/gap_sequence.hpp"
 
 #include <numeric>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/grid.hpp"
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
+
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -1,10 +1,11 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/halving.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+
+#include "algorithms/common/integers.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 // A run that would wait for ever ends, and says who waits for what.
 
 #include "tests/support/catch.hpp"

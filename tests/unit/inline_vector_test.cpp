@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/inline_vector.hpp"
+#include <torus/inline_vector.hpp>
 
 #include "tests/support/catch.hpp"
 

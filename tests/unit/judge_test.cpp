@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/judge.hpp"
+#include <torus/error.hpp>
+#include <torus/judge.hpp>
 
-#include "runtime/error.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;

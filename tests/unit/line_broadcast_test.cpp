@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/synthesis/line_broadcast.hpp"
 
 #include <string>

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+
+#include "algorithms/common/integers.hpp"
 #include "algorithms/multinode_broadcast/bundle.hpp"
 #include "tests/support/catch.hpp"
 

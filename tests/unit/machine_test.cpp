@@ -1,9 +1,8 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/machine.hpp"
-
 #include <string>
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
+#include <torus/machine.hpp>
+
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,8 +10,8 @@
 
 using namespace torus;
 using namespace torus::multinode;
-using support::DdnLoads;
 using support::ddn_loads;
+using support::DdnLoads;
 
 namespace {
 

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: MIT
 /// Every phase of the multi-node broadcasts alone: what each node has after it, in how many steps, with how much on the fullest channel.
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "algorithms/common/integers.hpp"
 #include "algorithms/multinode_broadcast/column_ring.hpp"
 #include "algorithms/multinode_broadcast/count.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// tests/mutants/list is of this code: each text that it would mistake stands in its file once. (tests/mutants/run takes minutes and is run by hand.)
+// tests/mutants/list is of this code: each text that it would mistake stands in its file once. (tests/mutants/run takes minutes and is run
+// by hand.)
 #include <sstream>
 #include <string>
 

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/notation.hpp"
 
 #include <algorithm>
 #include <array>
 #include <functional>
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
+
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/total_exchange/open_shop_table.hpp"
 
 #include <algorithm>

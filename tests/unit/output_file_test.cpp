@@ -1,15 +1,14 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/output_file.hpp"
+#include "runtime/trace/output_file.hpp"
 
+#include <csignal>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <csignal>
-#include <filesystem>
+#include <torus/error.hpp>
 
-#include "runtime/error.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/folder.hpp"
 

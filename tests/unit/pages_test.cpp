@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 // The page of a folder of sources names each of its headers: it reads like a table of contents, and misses none.
 #include <filesystem>
 #include <string>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 // The reasons to refuse that algorithms share: one line each, and the sides that they suggest.
 #include "algorithms/common/refusal.hpp"
 

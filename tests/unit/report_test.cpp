@@ -1,9 +1,8 @@
-// SPDX-License-Identifier: MIT
 // What a report says of runs that end well and of runs that do not.
-#include "runtime/report.hpp"
-
 #include <algorithm>
 #include <string>
+
+#include <torus/report.hpp>
 
 #include "tests/support/catch.hpp"
 

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/ring_tree.hpp"
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+
+#include "algorithms/common/integers.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/route.hpp"
+#include <torus/machine.hpp>
+#include <torus/route.hpp>
 
-#include "runtime/machine.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 // The splitting rule: the vectors worked out by hand, and its promise for every length that a test has time for.
 #include "algorithms/common/segment.hpp"
 
@@ -7,7 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
+
+#include "algorithms/common/integers.hpp"
 #include "tests/support/catch.hpp"
 
 namespace torus {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The sets of nodes that the synthesizer tries: quasi-lattices and balanced partitions.
 #include <algorithm>
 #include <numeric>

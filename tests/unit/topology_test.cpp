@@ -1,11 +1,10 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/topology.hpp"
-
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
+#include <torus/topology.hpp>
+
 #include "tests/support/catch.hpp"
 
 using namespace torus;
@@ -51,8 +50,31 @@ TEST_CASE("a shape is read from its text", "[unit]") {
 }
 
 TEST_CASE("a shape that cannot be is refused with the value, the rule and one that would do", "[unit]") {
-  for (const char* text : {"", "x", "4x", "x4", "0", "4x0", "-3", "4x-1", "4 x 4", "4q", "4mc", "mesh:", "hypercube:", "hypercube:0", "hypercube:32", "2^", "2^0", "2^33",
-                           "2^2^2", "3.5", "4294967296", "99999999999999999999", "65536x65536", "1^33", "2000000c"}) {
+  for (const char* text : {"",
+                           "x",
+                           "4x",
+                           "x4",
+                           "0",
+                           "4x0",
+                           "-3",
+                           "4x-1",
+                           "4 x 4",
+                           "4q",
+                           "4mc",
+                           "mesh:",
+                           "hypercube:",
+                           "hypercube:0",
+                           "hypercube:32",
+                           "2^",
+                           "2^0",
+                           "2^33",
+                           "2^2^2",
+                           "3.5",
+                           "4294967296",
+                           "99999999999999999999",
+                           "65536x65536",
+                           "1^33",
+                           "2000000c"}) {
     CAPTURE(text);
     const std::string line = refusal(text);
     CHECK(line.find("shape '" + std::string(text) + "'") == 0);

@@ -1,9 +1,8 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/trace_reader.hpp"
-
 #include <zlib.h>
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
+#include <torus/trace_reader.hpp>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/folder.hpp"
 
@@ -216,8 +215,8 @@ TEST_CASE("a compressed trace may be several compressed files one behind the oth
 
 TEST_CASE("a number below zero is refused, and minus nothing is nothing", "[unit]") {
   CHECK(complaint_about_text(header + "\n" + R"({"step":-0,"src":-0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[-0]})").empty());
-  CHECK(complaint_about_text(header + "\n" + R"({"step":-7,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})").find("'step' is -7; it must not be negative") !=
-        std::string::npos);
+  CHECK(complaint_about_text(header + "\n" + R"({"step":-7,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})")
+            .find("'step' is -7; it must not be negative") != std::string::npos);
 }
 
 TEST_CASE("a header of a shape that there cannot be says what is wrong with it", "[unit]") {

@@ -1,13 +1,12 @@
-// SPDX-License-Identifier: MIT
-#include "runtime/trace.hpp"
-
 #include <algorithm>
 #include <sstream>
 
+#include <torus/engine.hpp>
+#include <torus/judge.hpp>
+#include <torus/trace.hpp>
+#include <torus/trace_reader.hpp>
+
 #include "algorithms/broadcast/flood.hpp"
-#include "runtime/engine.hpp"
-#include "runtime/judge.hpp"
-#include "runtime/trace_reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/folder.hpp"
 
@@ -115,6 +114,12 @@ TEST_CASE("an algorithm may be called anything: what no JSON can say is replaced
   const auto read_back = [&](const std::string& name) {
     return TraceReader(folder.write("t", to_json_line({machine, "broadcast", {0}, 1, 1, name, 1}))).header().algorithm;
   };
-  for (const char* name : {"plain", "\"quoted\" \\ \n \x01", "h\xc3\xbc" "bsch"}) CHECK(read_back(name) == name);
-  CHECK(read_back("a\xff" "b") == "a\xef\xbf\xbd" "b");
+  for (const char* name : {"plain", "\"quoted\" \\ \n \x01",
+                           "h\xc3\xbc"
+                           "bsch"})
+    CHECK(read_back(name) == name);
+  CHECK(read_back("a\xff"
+                  "b") ==
+        "a\xef\xbf\xbd"
+        "b");
 }

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 // The routes of the square-torus broadcasts: the papers' examples, and what every track of a stage must have in common.
 #include "algorithms/broadcast/tracks.hpp"
 

@@ -1,11 +1,10 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/unfinished_table.hpp"
 
+#include <filesystem>
 #include <sys/stat.h>
 
-#include <filesystem>
+#include <torus/error.hpp>
 
-#include "runtime/error.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/folder.hpp"
 

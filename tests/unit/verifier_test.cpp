@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 // Whatever is wrong with what the nodes hold at the end is found, and the first of it, by node and block, is named.
 #include <algorithm>
 #include <functional>

@@ -1,12 +1,11 @@
-// SPDX-License-Identifier: MIT
 // Every rule of the machine, broken by a program that is wrong in just that way; named right, and the same by every executor.
-#include "runtime/violation.hpp"
-
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "runtime/report.hpp"
+#include <torus/report.hpp>
+#include <torus/violation.hpp>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/run.hpp"
 
@@ -119,11 +118,13 @@ std::vector<Wrong> all_wrong() {
       {"two hops at once", square("4x4", packet), Offence::more_than_one_hop, one_by<Leg{1, 2}>},
       {"round the corner at once", square("4x4", packet), Offence::more_than_one_hop, one_by<Leg{0, 1}, Leg{1, 1}>},
       {"dimensions in the wrong order", square("4x4", wormhole), Offence::not_dimension_ordered, one_by<Leg{1, 1}, Leg{0, 1}>},
-      {"dimensions in the machine's wrong order", square("4x4", wormhole, 0, {1, 0}), Offence::not_dimension_ordered, one_by<Leg{0, 1}, Leg{1, 1}>},
+      {"dimensions in the machine's wrong order", square("4x4", wormhole, 0, {1, 0}), Offence::not_dimension_ordered,
+       one_by<Leg{0, 1}, Leg{1, 1}>},
       {"a dimension twice", square("4x4", wormhole), Offence::not_dimension_ordered, one_by<Leg{0, 1}, Leg{0, 1}>},
       {"more than once round", square("4x4", wormhole), Offence::channel_crossed_twice, one_by<Leg{1, 5}>},
       {"forth, back and forth", square("4x4", circuit), Offence::channel_crossed_twice, one_by<Leg{1, 1}, Leg{1, -1}, Leg{1, 1}>},
-      {"forth, back and forth, channels shared", shared("4x4", circuit), Offence::channel_crossed_twice, one_by<Leg{1, 1}, Leg{1, -1}, Leg{1, 1}>},
+      {"forth, back and forth, channels shared", shared("4x4", circuit), Offence::channel_crossed_twice,
+       one_by<Leg{1, 1}, Leg{1, -1}, Leg{1, 1}>},
       {"forth, back and forth on another's channel", shared("4x4", circuit), Offence::channel_crossed_twice, twice_after_another},
       {"one channel, two messages", square("4x4", wormhole), Offence::channel_used_twice, same_channel},
       {"one channel, two messages, one hop a step", square("4x4", packet), Offence::channel_used_twice, same_channel},
@@ -133,9 +134,11 @@ std::vector<Wrong> all_wrong() {
       {"two receives by one port", square("4x8", wormhole, 1), Offence::too_many_receives, two_receives},
       {"two receives by one port, one hop a step", square("4x8", packet, 1), Offence::too_many_receives, two_receives},
       {"more messages by a channel than its queue takes", shared("2^10", wormhole), Offence::queue_overflow, nine_times, 5 + 512},
-      {"more messages by a channel than its queue takes, one hop a step", shared("2^10", packet), Offence::queue_overflow, nine_times, 5 + 512},
+      {"more messages by a channel than its queue takes, one hop a step", shared("2^10", packet), Offence::queue_overflow, nine_times,
+       5 + 512},
       {"more messages by an offset than its queue takes", shared("2cx10c", wormhole), Offence::queue_overflow, nine_times, 15},
-      {"more messages of several nodes by a channel than its queue takes", shared("16x2x2x2x2", wormhole), Offence::queue_overflow, nine_worms, 160},
+      {"more messages of several nodes by a channel than its queue takes", shared("16x2x2x2x2", wormhole), Offence::queue_overflow,
+       nine_worms, 160},
       {"as many and too few ports", shared("16x16", wormhole), Offence::too_many_receives, nine_worms, 160},
       {"another node's block", square("4x4", wormhole), Offence::block_not_held, not_held},
       {"a block that does not exist", square("4x4", wormhole), Offence::block_not_held, does_not_exist},
@@ -156,7 +159,8 @@ TEST_CASE("every broken rule is named with its step and node, the same by every 
     std::string text;
     for (const support::Workers& workers : support::every_executor()) {
       CAPTURE(workers.text());
-      const RunResult result = support::emulate(wrong.machine, Placement::resident(wrong.machine.topology.nodes(), 1, 64), program, workers).result;
+      const RunResult result =
+          support::emulate(wrong.machine, Placement::resident(wrong.machine.topology.nodes(), 1, 64), program, workers).result;
       REQUIRE_FALSE(result.violations.empty());
       const Violation& first = result.violations.front();
       CAPTURE(first.text);

@@ -1,16 +1,14 @@
-// SPDX-License-Identifier: MIT
 /// torus bounds: what no algorithm can beat on a shape.
-#include "algorithms/bounds.hpp"
-
-#include <fmt/format.h>
-
 #include <array>
+#include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
-#include "runtime/figures.hpp"
+#include <torus/bounds.hpp>
+
+#include "runtime/engine/figures.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/setting_options.hpp"

@@ -1,13 +1,12 @@
-// SPDX-License-Identifier: MIT
 /// torus compare COLLECTIVE: all algorithms that apply, side by side; who wins where.
 #include <fmt/format.h>
-
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "runtime/error.hpp"
-#include "runtime/output_file.hpp"
+#include <torus/error.hpp>
+
+#include "runtime/trace/output_file.hpp"
 #include "tools/torus/comparison.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/grid.hpp"

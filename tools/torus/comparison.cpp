@@ -1,13 +1,12 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/comparison.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 #include <new>
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
+
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/notation.hpp"
 

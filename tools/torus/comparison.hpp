@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Algorithms side by side: what each is predicted to take for each size, what it took where it ran, and which is the fastest where.
 ///
 /// Algorithms are ranked only against those of the same machine. Where the options leave the machine open there are several: each that one
@@ -12,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/bounds.hpp"
+#include <torus/bounds.hpp>
+
 #include "tools/torus/console.hpp"
 #include "tools/torus/setting.hpp"
 

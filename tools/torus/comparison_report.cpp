@@ -1,11 +1,9 @@
-// SPDX-License-Identifier: MIT
 /// A comparison as a table for people, as JSON for programs, as CSV for spreadsheets.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
-#include "runtime/figures.hpp"
+#include "runtime/engine/figures.hpp"
 #include "tools/torus/comparison.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/notation.hpp"
@@ -189,9 +187,16 @@ Json reign_json(const Reign& reign, const std::vector<Bytes>& sizes) {
 
 Json contest_json(const Comparison& comparison, const Contest& contest) {
   const Machine& machine = contest.machine;
-  Json json{{"ports", machine.ports},        {"switching", name(machine.switching)}, {"contention", name(machine.contention)},
-            {"routing", machine.routing},    {"ts_s", machine.cost.start_up_s},      {"tc_s", machine.cost.byte_s}, {"th_s", machine.cost.hop_s},
-            {"bounds", Json::array()},       {"algorithms", Json::array()},          {"left_out", Json::array()},
+  Json json{{"ports", machine.ports},
+            {"switching", name(machine.switching)},
+            {"contention", name(machine.contention)},
+            {"routing", machine.routing},
+            {"ts_s", machine.cost.start_up_s},
+            {"tc_s", machine.cost.byte_s},
+            {"th_s", machine.cost.hop_s},
+            {"bounds", Json::array()},
+            {"algorithms", Json::array()},
+            {"left_out", Json::array()},
             {"fastest", Json::array()}};
   for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
     json["bounds"].push_back(bounds_json(contest.bounds[i], machine.cost));

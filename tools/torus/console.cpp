@@ -1,15 +1,13 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/console.hpp"
-
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <sys/ioctl.h>
 #include <system_error>
+#include <unistd.h>
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
 
 namespace torus::command {
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Standard output and the terminal.
 #pragma once
 
@@ -7,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/report.hpp"
+#include <torus/report.hpp>
 
 namespace torus::command {
 

@@ -1,13 +1,11 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/crash.hpp"
-
-#include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <signal.h>
+#include <unistd.h>
 
 namespace torus::command {
 namespace {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// What a crash leaves behind: the command that repeats it.
 #pragma once
 
@@ -6,8 +5,8 @@
 
 namespace torus::command {
 
-/// From now on a signal for a fault of the process itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) first writes one line to standard error: the
-/// command that was running. Whoever handled the signal before (a debugger's or a sanitizer's handler, or nobody) has it next.
+/// From now on a signal for a fault of the process itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) first writes one line to standard
+/// error: the command that was running. Whoever handled the signal before (a debugger's or a sanitizer's handler, or nobody) has it next.
 void tell_what_crashed();
 
 /// The command that repeats what runs from now on; longer ones than 4 KiB are cut. Empty: nothing worth a line.

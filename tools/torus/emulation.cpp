@@ -1,16 +1,15 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/emulation.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <fmt/format.h>
 #include <string_view>
 
-#include "algorithms/bounds.hpp"
-#include "runtime/judge.hpp"
-#include "runtime/report.hpp"
-#include "runtime/trace.hpp"
+#include <torus/bounds.hpp>
+#include <torus/judge.hpp>
+#include <torus/report.hpp>
+#include <torus/trace.hpp>
+
 #include "tools/torus/interrupt.hpp"
 
 namespace torus::command {
@@ -156,7 +155,8 @@ class Witness {
         "the judge counts {} messages, {} hops, {} busy steps, {} bytes on the fullest channels, load {}, digest {}; the engine {}, "
         "{}, {}, {}, {}, {}",
         verdict.messages, verdict.hops, verdict.busy_steps, verdict.channel_bytes, verdict.max_channel_load, digest_text(verdict.digest),
-        result.messages, result.hops, result.busy_steps, result.channel_bytes_sum, result.max_channel_load, digest_text(result.trace_digest));
+        result.messages, result.hops, result.busy_steps, result.channel_bytes_sum, result.max_channel_load,
+        digest_text(result.trace_digest));
   }
 
  private:

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Runs a setting and says whether all is as it must be.
 #pragma once
 
@@ -9,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/engine.hpp"
+#include <torus/engine.hpp>
+
 #include "tools/torus/setting.hpp"
 
 namespace torus::command {
@@ -30,8 +30,8 @@ struct Emulation {
 };
 
 struct EmulationOptions {
-  std::optional<std::string> trace;  ///< file to write. It is there, complete, after a run to the end, and else not at all
-  unsigned repeat = 1;  ///< timed repetitions; set-up of the engine once
+  std::optional<std::string> trace;         ///< file to write. It is there, complete, after a run to the end, and else not at all
+  unsigned repeat = 1;                      ///< timed repetitions; set-up of the engine once
   const std::atomic<bool>* stop = nullptr;  ///< looked at after every step; signals are awaited as long
   std::function<void(Step)> on_step;
   std::optional<std::uint64_t> digest;  ///< the trace digest that it must have

@@ -1,13 +1,12 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/grid.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 #include <set>
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
+
 #include "tools/torus/notation.hpp"
 #include "tools/torus/setting.hpp"
 

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// How people write many values of an option at once: lists with commas, ranges of sizes.
 /// The readers throw InputError of one line, as those of notation.hpp; a value that is named twice counts once.
 #pragma once
@@ -8,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/catalogue.hpp"
+#include <torus/catalogue.hpp>
 
 namespace torus::command {
 

@@ -1,10 +1,8 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/interrupt.hpp"
-
-#include <unistd.h>
 
 #include <csignal>
 #include <string_view>
+#include <unistd.h>
 
 namespace torus::command {
 namespace {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Ctrl-C and SIGTERM: a flag for work that looks at it; they end all other work at once.
 #pragma once
 
@@ -14,8 +13,8 @@ void catch_interrupts();
 /// True after a SIGINT or SIGTERM that was awaited.
 const std::atomic<bool>& interrupted() noexcept;
 
-/// Says that somebody looks at interrupted() every few moments, as long as it lives. Make none before work that nobody can stop, and let none
-/// outlive the looking: a signal would go unheard.
+/// Says that somebody looks at interrupted() every few moments, as long as it lives. Make none before work that nobody can stop, and let
+/// none outlive the looking: a signal would go unheard.
 class InterruptsAwaited {
  public:
   InterruptsAwaited() noexcept;

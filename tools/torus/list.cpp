@@ -1,7 +1,5 @@
-// SPDX-License-Identifier: MIT
 /// torus list: every algorithm, what it needs and what it promises.
 #include <fmt/format.h>
-
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -19,9 +17,9 @@ struct ListArguments {
 
 /// Three lines: as columns of a table the longest formulas would leave no room for the rest.
 std::string in_words(const Algorithm& algorithm) {
-  return fmt::format("  {:<24}{}{}; ports: {}; shapes: {}\n{:26}steps: {}\n{:26}source: {}\n", algorithm.name, name(algorithm.native.switching),
-                     algorithm.native.contention == Contention::share ? ", channels shared" : "", algorithm.ports, algorithm.shapes, "", algorithm.steps, "",
-                     algorithm.source);
+  return fmt::format("  {:<24}{}{}; ports: {}; shapes: {}\n{:26}steps: {}\n{:26}source: {}\n", algorithm.name,
+                     name(algorithm.native.switching), algorithm.native.contention == Contention::share ? ", channels shared" : "",
+                     algorithm.ports, algorithm.shapes, "", algorithm.steps, "", algorithm.source);
 }
 
 int list(const ListArguments& arguments) {

@@ -1,18 +1,17 @@
-// SPDX-License-Identifier: MIT
 /// torus: the command. Exit status: 0 done and verified, 1 a run or a check failed, 2 wrong usage. An error is one line on standard error.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iterator>
 #include <new>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
+
 #include "tools/torus/console.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
@@ -97,8 +96,9 @@ int run(int argc, char** argv) {
   if (const auto surplus = app.remaining(true); !surplus.empty()) {
     if (surplus.front().starts_with('-')) return complain(wrong_usage, surplus_text(app, surplus.front()));
     const std::string& word = surplus.front();
-    return complain(wrong_usage, fmt::format("subcommand '{}': it must be {}{}", word, fmt::join(names, ", "),
-                                             find_collective(word) ? fmt::format("; did you mean 'run {}'?", word) : did_you_mean(word, names)));
+    return complain(wrong_usage,
+                    fmt::format("subcommand '{}': it must be {}{}", word, fmt::join(names, ", "),
+                                find_collective(word) ? fmt::format("; did you mean 'run {}'?", word) : did_you_mean(word, names)));
   }
   return complain(wrong_usage, "no subcommand: say what to do; for instance torus run broadcast, or torus --help");
 }

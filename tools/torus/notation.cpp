@@ -1,19 +1,18 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/notation.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fmt/format.h>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
 
-#include "runtime/error.hpp"
-#include "runtime/figures.hpp"
-#include "runtime/host_memory.hpp"
+#include <torus/error.hpp>
+
+#include "runtime/engine/figures.hpp"
+#include "runtime/host/host_memory.hpp"
 #include "tools/torus/random.hpp"
 
 namespace torus::command {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// How people write what the command takes: sizes, numbers, nodes, sets of sources.
 /// The readers throw InputError of one line: the option and its value, the rule, a value that would do.
 #pragma once
@@ -9,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/machine.hpp"
-#include "runtime/topology.hpp"
+#include <torus/machine.hpp>
+#include <torus/topology.hpp>
 
 namespace torus::command {
 

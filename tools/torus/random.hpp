@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Random choices that are the same on every host: a seed is all that a report has to keep.
 #pragma once
 

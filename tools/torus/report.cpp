@@ -1,15 +1,14 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/report.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <numeric>
 
-#include "runtime/figures.hpp"
-#include "runtime/host_memory.hpp"
-#include "runtime/report.hpp"
+#include <torus/report.hpp>
+
+#include "runtime/engine/figures.hpp"
+#include "runtime/host/host_memory.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/notation.hpp"
 

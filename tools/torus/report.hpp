@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// What a run did: as a table for people, as one JSON object for programs, as a line of CSV for spreadsheets.
 #pragma once
 
@@ -6,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/bounds.hpp"
+#include <torus/bounds.hpp>
+
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/setting.hpp"
 

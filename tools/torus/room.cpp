@@ -1,12 +1,10 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/room.hpp"
 
 #include <fmt/format.h>
-
 #include <limits>
 
-#include "runtime/figures.hpp"
-#include "runtime/host_memory.hpp"
+#include "runtime/engine/figures.hpp"
+#include "runtime/host/host_memory.hpp"
 #include "tools/torus/notation.hpp"
 
 namespace torus::command {
@@ -40,8 +38,9 @@ std::optional<std::string> why_it_cannot_fit(Collective collective, const Topolo
   const double left = most - nodes * usual_of_a_node - messages * usual_of_a_block;
   return fmt::format("--on {} --bytes {}: at the end of a {} the {} nodes hold at least {}, and {} may be used; {}", topology.text(),
                      bytes_option(bytes), name(collective), grouped(topology.nodes()), bytes_text(saturated(needed)), bytes_text(limit),
-                     left >= messages && messages > 0 ? fmt::format("about --bytes {} would fit, or more --memory", saturated(left / messages))
-                                                      : "choose a smaller --on or more --memory");
+                     left >= messages && messages > 0
+                         ? fmt::format("about --bytes {} would fit, or more --memory", saturated(left / messages))
+                         : "choose a smaller --on or more --memory");
 }
 
 std::optional<std::string> why_it_cannot_be_planned(const Algorithm& algorithm, const Machine& machine, Bytes memory) {

@@ -1,15 +1,14 @@
-// SPDX-License-Identifier: MIT
 /// torus run COLLECTIVE: one run, verified, with its report.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
+#include <fmt/format.h>
 #include <memory>
 #include <optional>
 
-#include "runtime/error.hpp"
-#include "runtime/figures.hpp"
-#include "runtime/output_file.hpp"
+#include <torus/error.hpp>
+
+#include "runtime/engine/figures.hpp"
+#include "runtime/trace/output_file.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/interrupt.hpp"

@@ -1,21 +1,20 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/setting.hpp"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <tuple>
 #include <utility>
 
+#include <torus/error.hpp>
+#include <torus/executor.hpp>
+
 #include "algorithms/multinode_broadcast/prefix.hpp"
-#include "runtime/error.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/figures.hpp"
-#include "runtime/host_memory.hpp"
+#include "runtime/engine/figures.hpp"
+#include "runtime/host/host_memory.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/room.hpp"
 
@@ -55,8 +54,8 @@ struct Candidate {
   }
 };
 
-/// The applicable algorithm with the least predicted model time of those that fit into the memory; on a tie the first of the catalogue. Where none fits,
-/// the one that needs the least: the engine refuses it and says what it needs.
+/// The applicable algorithm with the least predicted model time of those that fit into the memory; on a tie the first of the catalogue.
+/// Where none fits, the one that needs the least: the engine refuses it and says what it needs.
 void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   // Measured once: plans are held to it, and so is the run, which begins when there is a little less.
   if (setting.memory == 0) setting.memory = usable_memory();
@@ -99,8 +98,8 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   if (applicable == 1) setting.chosen = "the only one that applies here";
   for (const Candidate& candidate : too_large) {
     if (candidate.time_s < best.time_s) {
-      setting.chosen += fmt::format("; {} with {} would need {}, and {} may be used", candidate.algorithm->name, seconds_text(candidate.time_s),
-                                    bytes_text(candidate.too_large), bytes_text(setting.memory));
+      setting.chosen += fmt::format("; {} with {} would need {}, and {} may be used", candidate.algorithm->name,
+                                    seconds_text(candidate.time_s), bytes_text(candidate.too_large), bytes_text(setting.memory));
     }
   }
 }

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// A setting: everything that decides what a run does. Made from the options as typed; written back as the command line that repeats it.
 #pragma once
 
@@ -6,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "algorithms/catalogue.hpp"
-#include "runtime/engine.hpp"
+#include <torus/catalogue.hpp>
+#include <torus/engine.hpp>
 
 namespace torus::command {
 
@@ -71,8 +70,9 @@ Setting open_setting(Machine machine, Request request, const SettingOptions& opt
 /// Gives a setting the algorithm and its plan, or says why the algorithm refuses it, and changes nothing then.
 std::optional<std::string> settle_on(Setting& setting, const Algorithm& algorithm);
 
-/// Reads all options and settles the algorithm: the one that is named, or, of the applicable ones that fit into the memory, the one with the least
-/// predicted model time. Where no machine is described, a named algorithm gets the machine that it was made for. Throws InputError.
+/// Reads all options and settles the algorithm: the one that is named, or, of the applicable ones that fit into the memory, the one with
+/// the least predicted model time. Where no machine is described, a named algorithm gets the machine that it was made for. Throws
+/// InputError.
 Setting make_setting(Collective collective, const SettingOptions& options, std::span<const Algorithm* const> algorithms);
 
 /// `torus run ...`: the one command that runs this setting.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/setting_options.hpp"
 
 namespace torus::command {

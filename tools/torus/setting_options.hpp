@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The options that several subcommands share, as typed.
 #pragma once
 

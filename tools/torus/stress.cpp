@@ -1,17 +1,16 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/stress.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <fmt/format.h>
 #include <set>
 #include <utility>
 
-#include "runtime/error.hpp"
-#include "runtime/figures.hpp"
-#include "runtime/report.hpp"
+#include <torus/error.hpp>
+#include <torus/report.hpp>
+
+#include "runtime/engine/figures.hpp"
 #include "tools/torus/crash.hpp"
 #include "tools/torus/emulation.hpp"
 
@@ -59,11 +58,11 @@ std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result) 
   const Emulation second = emulate_safely(again, true);
   if (second.failure) return Fault{*second.failure, command_of(again, true)};
   if (!same(first.result, second.result)) {
-    return Fault{
-        fmt::format("executor {} with {} threads and executor {} with {} do not agree: digests {} and {}, {} and {} steps",
-                    name(stress_case.setting.executor), stress_case.setting.threads, name(again.executor), again.threads,
-                    digest_text(first.result.trace_digest), digest_text(second.result.trace_digest), first.result.steps, second.result.steps),
-        command_line(stress_case.setting) + " --digest " + digest_text(second.result.trace_digest)};
+    return Fault{fmt::format("executor {} with {} threads and executor {} with {} do not agree: digests {} and {}, {} and {} steps",
+                             name(stress_case.setting.executor), stress_case.setting.threads, name(again.executor), again.threads,
+                             digest_text(first.result.trace_digest), digest_text(second.result.trace_digest), first.result.steps,
+                             second.result.steps),
+                 command_line(stress_case.setting) + " --digest " + digest_text(second.result.trace_digest)};
   }
   result = std::move(first.result);
   return std::nullopt;

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The stress: random settings of every algorithm of a catalogue, each run audited, judged, verified, held against its formula, and run
 /// again by another executor. A failure is shrunk to the smallest setting that still fails.
 #pragma once

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/stress_case.hpp"
 
 #include <algorithm>
@@ -7,8 +6,9 @@
 #include <numeric>
 #include <string>
 
+#include <torus/error.hpp>
+
 #include "algorithms/multinode_broadcast/prefix.hpp"
-#include "runtime/error.hpp"
 #include "tools/torus/notation.hpp"
 
 namespace torus::command {
@@ -183,7 +183,8 @@ std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Reque
   Plan plan = algorithm.plan(machine, request);
   Setting setting{std::move(machine), std::move(request), &algorithm,   std::move(plan), 0, "",
                   like.seed,          like.executor,      like.threads, like.memory};
-  if (setting.machine.topology == like.machine.topology && setting.request.sources == like.request.sources) setting.sources_text = like.sources_text;
+  if (setting.machine.topology == like.machine.topology && setting.request.sources == like.request.sources)
+    setting.sources_text = like.sources_text;
   return setting;
 }
 

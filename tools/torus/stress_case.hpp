@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Random settings for the stress: machines of all kinds, sources of all kinds, sizes of all kinds. Knows no algorithm by name.
 #pragma once
 

@@ -1,13 +1,12 @@
-// SPDX-License-Identifier: MIT
 /// torus stress: random machines, shapes, sources and sizes; every run checked in every way we have.
 #include <fmt/format.h>
-
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "runtime/error.hpp"
-#include "runtime/figures.hpp"
-#include "runtime/output_file.hpp"
+#include <torus/error.hpp>
+
+#include "runtime/engine/figures.hpp"
+#include "runtime/trace/output_file.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/crash.hpp"
 #include "tools/torus/interrupt.hpp"
@@ -39,7 +38,8 @@ using Table = std::vector<std::vector<std::string>>;
 
 Table table_of(const StressOutcome& outcome, bool separators) {
   const auto number = [&](std::uint64_t value) { return separators ? grouped(value) : std::to_string(value); };
-  Table table{{"collective", "algorithm", "runs", "shapes", "sources", "most nodes", "steps", "messages", "bytes", "not drawn", "failures"}};
+  Table table{
+      {"collective", "algorithm", "runs", "shapes", "sources", "most nodes", "steps", "messages", "bytes", "not drawn", "failures"}};
   for (const StressRow& row : outcome.rows) {
     table.push_back({std::string(name(row.algorithm->collective)), std::string(row.algorithm->name), number(row.runs), number(row.shapes),
                      number(row.sources), number(row.most_nodes), number(row.steps), number(row.messages), number(row.bytes),

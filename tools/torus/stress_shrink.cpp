@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: MIT
 /// Shrinking: a greedy walk from a failing case to smaller ones that fail too.
 #include <algorithm>
 #include <chrono>
 #include <set>
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
+
 #include "tools/torus/stress.hpp"
 
 namespace torus::command {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The subcommands: each adds its options to the command line and gives back what to do if it is called. A body returns the exit status
 /// (0 done and verified, 1 a run or a check failed) or throws: InputError is status 2, anything else status 1.
 #pragma once

@@ -1,16 +1,15 @@
-// SPDX-License-Identifier: MIT
 /// torus sweep COLLECTIVE: every combination of shapes, ports, algorithms and sizes, run and verified; a table of them all.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <memory>
 #include <new>
 
-#include "runtime/error.hpp"
-#include "runtime/figures.hpp"
-#include "runtime/host_memory.hpp"
-#include "runtime/output_file.hpp"
+#include <torus/error.hpp>
+
+#include "runtime/engine/figures.hpp"
+#include "runtime/host/host_memory.hpp"
+#include "runtime/trace/output_file.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/grid.hpp"
@@ -139,8 +138,7 @@ class Sweep {
         table_{arguments.csv, origin_of(arguments, algorithms)} {}
 
   void row(const Combination& combination) {
-    const std::string what =
-        fmt::format("{} on {}, {}", combination.algorithm->name, *combination.setting.on, *combination.setting.bytes);
+    const std::string what = fmt::format("{} on {}, {}", combination.algorithm->name, *combination.setting.on, *combination.setting.bytes);
     if (progress_.due()) progress_.show(fmt::format("{} {}", bar(done_, combinations_.size()), what));
     EmulationOptions options;
     options.repeat = repeat_;
@@ -185,9 +183,9 @@ class Sweep {
   std::string summary(std::size_t failures) const {
     std::size_t left_out = 0;
     for (const auto& [algorithm, out] : left_out_) left_out += out.combinations;
-    std::string text = fmt::format("{}: {} rows{}, {} failed; {} combinations left out\n", csv_.path(), grouped(table_.rows()),
-                                   resumed_ > 0 ? fmt::format(", {} of them from before", grouped(resumed_)) : "", grouped(failures),
-                                   grouped(left_out));
+    std::string text =
+        fmt::format("{}: {} rows{}, {} failed; {} combinations left out\n", csv_.path(), grouped(table_.rows()),
+                    resumed_ > 0 ? fmt::format(", {} of them from before", grouped(resumed_)) : "", grouped(failures), grouped(left_out));
     std::vector<std::vector<std::string>> lines;
     for (const Algorithm* algorithm : algorithms_) {
       if (const auto out = left_out_.find(algorithm); out != left_out_.end())

@@ -1,18 +1,16 @@
-// SPDX-License-Identifier: MIT
 #include "tools/torus/unfinished_table.hpp"
-
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
 
 namespace torus::command {
 namespace {

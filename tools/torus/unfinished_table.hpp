@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The table of a sweep that has not ended: a file beside the one it will become, to which each finished row is added at once, so that
 /// whoever kills the sweep loses no more than the row in work.
 #pragma once
@@ -8,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/output_file.hpp"
+#include "runtime/trace/output_file.hpp"
 
 namespace torus::command {
 

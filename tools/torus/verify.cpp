@@ -1,14 +1,13 @@
-// SPDX-License-Identifier: MIT
 /// torus verify TRACE: judge a trace, ours or anybody's.
 #include <fmt/format.h>
-
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "runtime/error.hpp"
-#include "runtime/figures.hpp"
-#include "runtime/judge.hpp"
-#include "runtime/report.hpp"
+#include <torus/error.hpp>
+#include <torus/judge.hpp>
+#include <torus/report.hpp>
+
+#include "runtime/engine/figures.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/subcommands.hpp"
 

@@ -1,9 +1,8 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/circuit_flow.hpp"
 
 #include <algorithm>
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
 
 namespace torus::broadcast {
 namespace {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// One circuit-switched step from a set of informed nodes to a set of targets, as a maximum flow: each channel once, each sender at most
 /// `ports` circuits, each target one. Routers are not limited, a circuit may pass through any node. The flow serves all targets if and only
 /// if one step can.
@@ -12,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "runtime/route.hpp"
-#include "runtime/topology.hpp"
+#include <torus/route.hpp>
+#include <torus/topology.hpp>
 
 namespace torus::broadcast {
 

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/closing.hpp"
 
 #include <algorithm>
 
+#include <torus/error.hpp>
+
 #include "algorithms/broadcast/circuit/table_step.hpp"
-#include "runtime/error.hpp"
 
 namespace torus::broadcast {
 namespace {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The closing: from the interleaved lattices of unit gaps to all nodes.
 ///
 /// Informed are the nodes whose indices in all dimensions have one parity. The rest is served in steps by maximum flow, relative to the
@@ -16,8 +15,8 @@ namespace torus::broadcast {
 inline constexpr NodeId most_closing_nodes = NodeId{1} << 22U;
 NodeId closing_nodes(const Topology& topology);
 
-/// Adds the steps. `axes`: all dimensions of extent 2 or more, finished to GapBase::unit. Cost: a maximum flow among closing_nodes() a step.
-/// Errors: RunError if a step can inform nobody, which no torus is known to lead to.
+/// Adds the steps. `axes`: all dimensions of extent 2 or more, finished to GapBase::unit. Cost: a maximum flow among closing_nodes() a
+/// step. Errors: RunError if a step can inform nobody, which no torus is known to lead to.
 void add_closing_steps(CircuitSchedule& schedule, const Topology& topology, std::int32_t ports, const std::vector<GapAxis>& axes);
 
 }  // namespace torus::broadcast

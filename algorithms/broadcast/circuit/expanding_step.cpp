@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/expanding_step.hpp"
 
-#include "runtime/error.hpp"
+#include <torus/error.hpp>
 
 namespace torus::broadcast {
 namespace {
@@ -32,7 +31,8 @@ std::vector<Duty> duties(std::size_t parts, Detour detour) {
 
 }  // namespace
 
-ExpandingStep::ExpandingStep(const GapAxis& axis, const std::vector<std::vector<std::int32_t>>& cuts, Detour detour, std::vector<GapAxis> others)
+ExpandingStep::ExpandingStep(const GapAxis& axis, const std::vector<std::vector<std::int32_t>>& cuts, Detour detour,
+                             std::vector<GapAxis> others)
     : dimension_{axis.dimension}, extent_{axis.sequence->extent()}, detour_{detour}, others_{std::move(others)} {
   const GapSequence& sequence = *axis.sequence;
   const auto row = [&](std::int32_t parity, std::int32_t position) {
@@ -82,8 +82,8 @@ Bytes ExpandingStep::table_bytes() const {
   return bytes;
 }
 
-GapAxis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps, Detour detour,
-                         GapAxis axis, const std::vector<GapAxis>& others) {
+GapAxis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps,
+                            Detour detour, GapAxis axis, const std::vector<GapAxis>& others) {
   for (; steps > 0; --steps) {
     const auto cuts = axis.sequence->cuts(base, ports, steps - 1);
     schedule.add(phase, std::make_unique<ExpandingStep>(axis, cuts, detour, others));

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// One step that refines every gap of one dimension, on all its informed lines at once, without two circuits on a channel.
 ///
 /// The two ends of a gap share its new points, on circuits along the gap: the lower end only upwards, the upper end only downwards.
@@ -57,7 +56,7 @@ class ExpandingStep : public StepRule {
 };
 
 /// Adds all expanding steps that finish `axis` to the base, given the spread of its positions; gives the axis as it is then.
-GapAxis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps, Detour detour,
-                         GapAxis axis, const std::vector<GapAxis>& others);
+GapAxis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps,
+                            Detour detour, GapAxis axis, const std::vector<GapAxis>& others);
 
 }  // namespace torus::broadcast

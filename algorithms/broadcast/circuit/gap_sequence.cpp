@@ -1,11 +1,12 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/gap_sequence.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "algorithms/catalogue.hpp"
-#include "runtime/error.hpp"
+#include <torus/algorithm.hpp>
+#include <torus/error.hpp>
+
+#include "algorithms/common/integers.hpp"
 
 namespace torus::broadcast {
 namespace {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The gap calculus: how the informed places of one dimension are spaced, and how a step refines them.
 ///
 /// After the squeeze the informed nodes always are { (Q_1[a], .., Q_k[c]) : a = .. = c (mod 2) }, Q_d a cyclic sequence of an even number

@@ -1,10 +1,11 @@
-// SPDX-License-Identifier: MIT
 #include <algorithm>
+
+#include <torus/algorithm.hpp>
 
 #include "algorithms/broadcast/circuit/expanding_step.hpp"
 #include "algorithms/broadcast/circuit/ring_tree.hpp"
 #include "algorithms/broadcast/circuit/squeeze_variants.hpp"
-#include "algorithms/catalogue.hpp"
+#include "algorithms/common/integers.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus::broadcast {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/ring_tree.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// A tree of messages on a ring of m places from place 0, in ceil(log_{ports+1} m) steps, by the splitting rule of common/segment.hpp.
 /// The places need not be nodes: they stand for rows, for diagonals, for planes, whatever the geometry says. Messages of one step stay in
 /// the sender's own interval of places, so that geometries that keep the order keep them apart. Source: Wang, Tseng, Ni & Sheu,

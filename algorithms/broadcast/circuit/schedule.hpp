@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// A broadcast under circuit switching as a list of steps, each a rule by which an informed node finds its own circuits.
 ///
 /// A rule is a function of the node's *place* (its coordinates relative to the root's, 0..n_d-1 each) and of tables that follow from shape
@@ -10,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/node.hpp"
-#include "runtime/program.hpp"
+#include <torus/node.hpp>
+#include <torus/program.hpp>
 
 namespace torus::broadcast {
 

@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: MIT
+#include <torus/algorithm.hpp>
+
 #include "algorithms/broadcast/circuit/closing.hpp"
 #include "algorithms/broadcast/circuit/expanding_step.hpp"
 #include "algorithms/broadcast/circuit/ring_tree.hpp"
 #include "algorithms/broadcast/circuit/squeeze_variants.hpp"
-#include "algorithms/catalogue.hpp"
+#include "algorithms/common/integers.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -130,7 +131,8 @@ std::vector<SqueezeVariant> solid_variants(const Topology& topology, std::int32_
   for (std::size_t i = 0; i < wide.size(); ++i) pairs += expanding(GapBase::unit, i, 2);
   std::vector<SqueezeVariant> variants;
   if (closes)
-    variants.push_back({"pairs", "1+sum L(floor(n_d/2))+closing", pairs, [&topology, ports] { return interleaved_lattices(topology, ports, 2); }});
+    variants.push_back(
+        {"pairs", "1+sum L(floor(n_d/2))+closing", pairs, [&topology, ports] { return interleaved_lattices(topology, ports, 2); }});
   if (wide.size() > 3) return variants;
 
   const std::int32_t n = topology.extent(wide[0]);

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The ways to squeeze the informed nodes into an evenly spread lattice and to expand it from there, for 3 ports and more.
 /// A variant knows its steps before it is built, but for closing steps by flow, of which it knows the least number.
 ///
@@ -37,7 +36,8 @@ std::vector<Dimension> wide_dimensions(const Topology& topology);
 
 /// Tori of two wide dimensions with 3 or 4 ports.
 std::vector<SqueezeVariant> planar_variants(const Topology& topology, std::int32_t ports);
-/// Tori of three or more wide dimensions with 3 ports or more. Those with a closing only where that is small enough (most_closing_nodes): perhaps none.
+/// Tori of three or more wide dimensions with 3 ports or more. Those with a closing only where that is small enough (most_closing_nodes):
+/// perhaps none.
 std::vector<SqueezeVariant> solid_variants(const Topology& topology, std::int32_t ports);
 
 /// Last step where an odd extent was treated as the even one below: the nodes at place 0 of the dimension inform the neighbours behind

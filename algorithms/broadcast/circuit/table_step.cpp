@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/circuit/table_step.hpp"
 
 #include <numeric>

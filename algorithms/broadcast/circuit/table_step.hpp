@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// A step whose circuits stand in a table, by place: what remains where no figure covers all cases.
 /// The table may be of a smaller torus of which the machine is a cover: a place is then taken modulo the table's extents, and circuits
 /// that share no channel there share none in the machine.

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/synthesis/balanced_partition.hpp"
 
 #include <algorithm>

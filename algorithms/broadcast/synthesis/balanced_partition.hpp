@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Few nodes that stand for many: a set of nodes cut recursively across its longest extent into parts of equal size, and of each part the
 /// member nearest to its median. The balance is what long thin tori need, where all that leaves a stretch of a ring leaves through two
 /// links.
@@ -9,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/topology.hpp"
+#include <torus/topology.hpp>
 
 namespace torus::broadcast {
 

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/synthesis/line_broadcast.hpp"
 
 #include <algorithm>
 
+#include <torus/error.hpp>
+
 #include "algorithms/broadcast/halving.hpp"
-#include "runtime/error.hpp"
 
 namespace torus::broadcast {
 namespace {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// The broadcast on a line in the fewest steps there can be, written down and not searched for.
 ///
 /// One port     The line is halved again and again: ceil(log2 N) steps from any root.

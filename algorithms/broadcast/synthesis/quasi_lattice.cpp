@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/synthesis/quasi_lattice.hpp"
 
 #include <algorithm>

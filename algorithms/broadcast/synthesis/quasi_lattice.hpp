@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Nodes spread as evenly over a torus as integers allow: the `count` nodes x of least fractional part of sum p_i x_i / n_i.
 ///
 /// With p_i = n_i j_i / (2k+1), the j_i distinct in 1..k, that is the perfect code of Lee distance 1 (x + 2y = 0 mod 5, x + 2y + 3z = 0 mod
@@ -9,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/topology.hpp"
+#include <torus/topology.hpp>
 
 namespace torus::broadcast {
 

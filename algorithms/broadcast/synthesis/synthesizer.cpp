@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 #include "algorithms/broadcast/synthesis/synthesizer.hpp"
 
 #include <algorithm>
@@ -6,11 +5,12 @@
 #include <functional>
 #include <numeric>
 
+#include <torus/error.hpp>
+
 #include "algorithms/broadcast/synthesis/balanced_partition.hpp"
 #include "algorithms/broadcast/synthesis/line_broadcast.hpp"
 #include "algorithms/broadcast/synthesis/quasi_lattice.hpp"
 #include "algorithms/common/growth.hpp"
-#include "runtime/error.hpp"
 
 namespace torus::broadcast {
 namespace {

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: MIT
 /// Finds a broadcast in as many steps as counting alone demands: on a torus L = ceil(log_{ports+1} N), on a mesh, whose border nodes have
 /// fewer channels, at times more.
 ///

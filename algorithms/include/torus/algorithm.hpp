@@ -1,0 +1,109 @@
+/// What an algorithm is: what it asks of the machine, its program, and its predictions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <torus/block.hpp>
+#include <torus/machine.hpp>
+#include <torus/node.hpp>
+#include <torus/program.hpp>
+
+namespace torus {
+
+enum class Collective : std::uint8_t { broadcast, multinode_broadcast, total_exchange };
+
+/// As in traces and on the command line: "multinode-broadcast".
+std::string_view name(Collective collective) noexcept;
+
+/// What is asked for, apart from the machine.
+struct Request {
+  Collective collective = Collective::broadcast;
+  std::vector<NodeId> sources;  ///< ascending; broadcast: one; total exchange: ignored (all)
+  Bytes bytes = 0;              ///< of each source's message; total exchange: of each block
+
+  // Options that only some algorithms read; 0 or empty: the algorithm's own choice.
+  std::uint32_t segments = 0;              ///< --segments: blocks that each message is cut in
+  std::uint32_t h = 0;                     ///< --h: partition of the multi-node broadcast
+  std::uint32_t chunk = 0;                 ///< --chunk: segments a channel carries in a step
+  std::string prefix;                      ///< --prefix: global5, diag5, global3, diag3, hash, none
+  std::optional<double> expected_sources;  ///< --expect: what the chooser may assume; programs never see it
+};
+
+/// What an algorithm will do for a request on a machine: its program and its predictions.
+struct Plan {
+  /// Makes a node's program. Called once a node; whatever it captures (tables) is shared by all nodes and outlives the run.
+  std::function<Program(Node&)> start;
+  std::uint32_t segments = 1;                        ///< blocks that each source's message is cut in
+  std::uint64_t steps = 0;                           ///< scheduled steps, by the paper's formula
+  bool steps_exact = true;                           ///< false: at most so many
+  std::optional<std::uint64_t> steps_estimate = {};  ///< where that limit is far above what a run takes: about so many
+  std::string formula;                               ///< the formula in words: "k*ceil(log_{2k+1} n)+(k-1)"
+  double channel_bytes = 0;                          ///< predicted sum over the steps of the most bytes on a channel
+  /// Predicted sum over the steps of the hops of the longest route; 0 where the machine charges nothing for hops and counting them would
+  /// take time. Multi-node broadcasts: at most so many, for what is sent depends on the sources (the pipelined trees: by the estimate).
+  std::uint64_t route_hops = 0;
+  Bytes table_bytes = 0;                                   ///< tables made by plan() and shared by all nodes
+  Bytes node_bytes = 0;                                    ///< what a node's program allocates beside its frame and the blocks, at most
+  std::vector<std::pair<std::string, std::string>> notes;  ///< rows for the report: ("h", "5")
+
+  /// Whether what a run took is as predicted (its steps or channel bytes): exactly, or at most as much.
+  template <class T>
+  bool agrees(T taken, T predicted) const noexcept {
+    return steps_exact ? taken == predicted : taken <= predicted;
+  }
+  /// What the programs of all nodes allocate, their tables with it, at most: what the engine is told for its reckoning.
+  Bytes program_bytes(NodeId nodes) const noexcept { return table_bytes + node_bytes * nodes; }
+  /// What a run takes, exactly or about.
+  std::uint64_t likely_steps() const noexcept { return steps_estimate.value_or(steps); }
+  double model_time_s(const CostModel& cost) const noexcept {
+    return cost.steps(static_cast<double>(likely_steps()), channel_bytes, static_cast<double>(route_hops));
+  }
+};
+
+/// The least machine that an algorithm was made for; what the command assumes where the user says nothing.
+struct NativeMachine {
+  Switching switching = Switching::wormhole;
+  Contention contention = Contention::forbid;
+  int ports = 0;  ///< 0: all
+};
+
+/// Which of the options an algorithm reads that only some do. (--segments is not among them: who sends whole messages refuses it by
+/// itself.)
+struct OptionsRead {
+  bool h = false;
+  bool prefix = false;
+  bool chunk = false;
+};
+
+struct Algorithm {
+  std::string_view name;  ///< "wang-tseng"
+  Collective collective;
+  std::string_view source;  ///< paper, section, theorem
+  std::string_view shapes;  ///< in words: "torus n x .. x n, any n, any k"
+  std::string_view ports;   ///< in words: "all"
+  std::string_view steps;   ///< in words: "k ceil(log_{2k+1} n) + k-1"
+  NativeMachine native;
+  /// Why not: one line that names the value, the rule and what would do; none where the algorithm applies. Cheap.
+  std::optional<std::string> (*refuses)(const Machine& machine, const Request& request);
+  /// For machines and requests that are not refused. May compute tables; the time counts as set-up.
+  /// Errors: std::bad_alloc where there is no room for the tables. A plan that searches (its header says so) throws InputError or RunError,
+  /// of one line, if it finds nothing.
+  Plan (*plan)(const Machine& machine, const Request& request);
+  /// Memory that plan() takes at most, where that grows with the nodes and shapes are not refused for it.
+  Bytes (*planning_bytes)(const Machine& machine) = nullptr;
+  OptionsRead reads = {};
+};
+
+/// Whether a machine allows what an algorithm made for `needed` does: packet routes are legal under wormhole, both under circuit switching.
+constexpr bool allows(Switching machine, Switching needed) noexcept { return machine >= needed; }
+
+/// Where all nodes of a request's blocks start and end.
+Placement placement_of(const Machine& machine, const Request& request, const Plan& plan);
+
+}  // namespace torus

@@ -1,0 +1,188 @@
+#include "runtime/engine/auditor.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "runtime/engine/figures.hpp"
+
+namespace torus {
+namespace {
+
+/// A channel, ordered for reports.
+using ChannelKey = std::tuple<NodeId, Dimension, std::int32_t>;
+
+std::string text_of(RouteView route) {
+  std::string text = "[";
+  for (const Leg& leg : route) {
+    text += (text.size() > 1 ? "," : "") + ("[" + std::to_string(leg.dimension) + "," + std::to_string(leg.hops) + "]");
+  }
+  return text + "]";
+}
+
+std::string text_of(const Topology& topology, const Message& m) {
+  std::string text = node_text(topology, m.source()) + " by " + text_of(m.route());
+  text += m.blocks().empty() ? ", control only"
+                             : ", " + std::to_string(m.blocks().size()) + " blocks from " + std::to_string(m.blocks().front());
+  return text;
+}
+
+std::string text_of(const Topology& topology, const ChannelKey& channel) {
+  const auto [node, d, direction] = channel;
+  return node_text(topology, node) + " dimension " + std::to_string(d) + " direction " + (direction > 0 ? "+" : "") +
+         std::to_string(direction);
+}
+
+template <class F>
+void walk(const Topology& topology, NodeId from, RouteView route, F&& f) {
+  NodeId at = from;
+  for (const Leg& leg : route) {
+    if (leg.hops == 0) continue;
+    if (topology.wiring(leg.dimension) == Wiring::complete) {
+      f(ChannelKey{at, leg.dimension, leg.hops});
+      at = *topology.neighbour(at, leg.dimension, leg.hops);
+      continue;
+    }
+    const std::int32_t sign = leg.hops > 0 ? 1 : -1;
+    for (std::int32_t i = 0; i != leg.hops; i += sign) {
+      f(ChannelKey{at, leg.dimension, sign});
+      at = *topology.neighbour(at, leg.dimension, sign);
+    }
+  }
+}
+
+std::string_view words(Offence offence) {
+  switch (offence) {
+    case Offence::empty_route: return "has no hop";
+    case Offence::unknown_dimension: return "names a dimension that the machine has not";
+    case Offence::leaves_the_machine: return "leaves the machine";
+    case Offence::more_than_one_hop: return "takes more than one hop, under packet switching";
+    case Offence::not_dimension_ordered: return "is not dimension-ordered, under wormhole switching";
+    case Offence::channel_crossed_twice: return "crosses a channel twice";
+    default: return "is not allowed";
+  }
+}
+
+}  // namespace
+
+std::string_view name(Offence offence) noexcept {
+  switch (offence) {
+    case Offence::empty_route: return "empty route";
+    case Offence::unknown_dimension: return "unknown dimension";
+    case Offence::leaves_the_machine: return "route leaves the machine";
+    case Offence::more_than_one_hop: return "more than one hop";
+    case Offence::not_dimension_ordered: return "not dimension-ordered";
+    case Offence::channel_crossed_twice: return "channel crossed twice by one message";
+    case Offence::channel_used_twice: return "channel used twice";
+    case Offence::too_many_sends: return "too many sends";
+    case Offence::too_many_receives: return "too many receives";
+    case Offence::block_not_held: return "block not held";
+    case Offence::queue_overflow: return "queue overflow";
+  }
+  return "";
+}
+
+RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noexcept {
+  const Topology& topology = machine.topology;
+  RouteCheck check{from, 0, std::nullopt};
+  std::uint64_t total = 0;
+  std::int32_t last_turn = -1;
+  for (const Leg& leg : route) {
+    if (leg.dimension < 0 || leg.dimension >= topology.dimensions()) {
+      check.offence = Offence::unknown_dimension;
+      return check;
+    }
+    if (leg.hops == 0) continue;
+    const std::int32_t n = topology.extent(leg.dimension);
+    const bool complete = topology.wiring(leg.dimension) == Wiring::complete;
+    if (n == 1 || (complete && (leg.hops < 1 || leg.hops >= n))) {
+      check.offence = Offence::leaves_the_machine;
+      return check;
+    }
+    const auto next = topology.neighbour(check.destination, leg.dimension, leg.hops);
+    if (!next) {
+      check.offence = Offence::leaves_the_machine;
+      return check;
+    }
+    check.destination = *next;
+    total += complete ? 1 : static_cast<std::uint64_t>(std::abs(std::int64_t{leg.hops}));
+    if (machine.switching == Switching::wormhole) {
+      std::int32_t turn = 0;
+      while (machine.routing[static_cast<std::size_t>(turn)] != leg.dimension) ++turn;
+      if (turn <= last_turn) check.offence = Offence::not_dimension_ordered;
+      last_turn = turn;
+    }
+    if (!complete && std::abs(std::int64_t{leg.hops}) > n) {  // more than once round
+      check.offence = Offence::channel_crossed_twice;
+      return check;
+    }
+  }
+  check.hops = static_cast<std::int32_t>(total);
+  if (total == 0) check.offence = Offence::empty_route;
+  if (total > 1 && machine.switching == Switching::packet) check.offence = Offence::more_than_one_hop;
+  return check;
+}
+
+Violations audit(const Machine& machine, std::span<const Message* const> unordered) {
+  const Topology& topology = machine.topology;
+  std::vector<const Message*> messages(unordered.begin(), unordered.end());
+  std::sort(messages.begin(), messages.end(), told_before);
+  Violations found;
+  std::map<NodeId, int> sent;
+  std::map<NodeId, std::vector<const Message*>> received;
+  std::map<ChannelKey, const Message*> owner;
+  std::map<ChannelKey, std::vector<const Message*>> queues;  // by the node at the channel's end
+  for (const Message* m : messages) {
+    const RouteCheck route = check_route(machine, m->source(), m->route());
+    if (++sent[m->source()] == machine.ports + 1) {
+      found.add(Offence::too_many_sends, m->step(), m->source(), [&] {
+        return "node " + node_text(topology, m->source()) + " sends more than its " + std::to_string(machine.ports) + " ports allow";
+      });
+    }
+    if (route.offence) {
+      found.add(*route.offence, m->step(), m->source(),
+                [&] { return "the route of " + text_of(topology, *m) + " " + std::string(words(*route.offence)); });
+      if (*route.offence != Offence::not_dimension_ordered && *route.offence != Offence::more_than_one_hop) continue;
+    }
+    received[route.destination].push_back(m);
+    if (machine.contention == Contention::share) {
+      const Leg last = m->route().back();
+      const bool complete = topology.wiring(last.dimension) == Wiring::complete;
+      queues[{route.destination, last.dimension, complete ? last.hops : last.hops > 0 ? 1 : -1}].push_back(m);
+    }
+    std::set<ChannelKey> crossed;
+    walk(topology, m->source(), m->route(), [&](const ChannelKey& channel) {
+      if (!crossed.insert(channel).second) {
+        found.add(Offence::channel_crossed_twice, m->step(), m->source(),
+                  [&] { return "the message of " + text_of(topology, *m) + " crosses channel " + text_of(topology, channel) + " twice"; });
+        return;
+      }
+      const auto [at, first] = owner.try_emplace(channel, m);
+      if (!first && machine.contention == Contention::forbid) {
+        found.add(Offence::channel_used_twice, m->step(), m->source(), [&, carried = at->second] {
+          return "channel " + text_of(topology, channel) + " carries two messages: of " + text_of(topology, *carried) + "; and of " +
+                 text_of(topology, *m);
+        });
+      }
+    });
+  }
+  for (const auto& [node, arrived] : received) {
+    if (arrived.size() <= static_cast<std::size_t>(machine.ports)) continue;
+    found.add(Offence::too_many_receives, arrived[0]->step(), node, [&, at = node, &all = arrived] {
+      return "node " + node_text(topology, at) + " receives " + std::to_string(all.size()) + " messages by " +
+             std::to_string(machine.ports) + " ports: of " + text_of(topology, *all[0]) + "; of " + text_of(topology, *all[1]);
+    });
+  }
+  for (const auto& [channel, arrived] : queues) {
+    if (arrived.size() <= static_cast<std::size_t>(shared_queue_depth)) continue;
+    found.add(Offence::queue_overflow, arrived[0]->step(), std::get<NodeId>(channel), [&, &at = channel, &all = arrived] {
+      return "the queue at " + text_of(topology, at) + " of travel takes " + std::to_string(shared_queue_depth) + " messages, and " +
+             std::to_string(all.size()) + " arrive: the last of " + text_of(topology, *all.back());
+    });
+  }
+  return found;
+}
+
+}  // namespace torus

@@ -1,0 +1,287 @@
+/// One entry a channel: who claimed it in this step, and what it has carried so far.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <torus/machine.hpp>
+#include <torus/route.hpp>
+#include <torus/topology.hpp>
+
+#include "runtime/engine/region.hpp"
+
+namespace torus::detail {
+
+class ChannelEntry {
+ public:
+  std::uint32_t stamp;  ///< 1 + the step of the last claim in this run, or 0; no_channel if there is none
+  union {
+    NodeId to;                      ///< under packet switching: the node at its other end, or no_node if there is no such channel
+    std::uint32_t strangers_stamp;  ///< else: like `stamp`, which is then of claims by its home only
+  };
+
+  Bytes bytes() const noexcept { return word() & ~(~std::uint64_t{0} << home_shift); }  ///< carried so far
+  /// By whoever has claimed it. Others may ask meanwhile where its home is.
+  void carry(Bytes bytes) noexcept { std::atomic_ref(home_and_bytes_).store(word() + bytes, std::memory_order_relaxed); }
+  /// The same where nobody asks.
+  void carry_alone(Bytes bytes) noexcept { home_and_bytes_ += bytes; }
+  /// The worker that claims it most.
+  std::uint32_t home() const noexcept { return static_cast<std::uint32_t>(word() >> home_shift); }
+  void begin(std::uint32_t home) noexcept { home_and_bytes_ = std::uint64_t{home} << home_shift; }
+
+ private:
+  static constexpr unsigned home_shift = 48;  // more bytes than a run copies, and there are no 65536 workers
+
+  std::uint64_t word() const noexcept {
+    return std::atomic_ref(const_cast<std::uint64_t&>(home_and_bytes_)).load(std::memory_order_relaxed);
+  }
+
+  std::uint64_t home_and_bytes_;
+};
+inline constexpr NodeId no_node = 0xffffffff;
+inline constexpr std::uint32_t no_channel = 0xffffffff;
+
+/// Under packet switching a node claims only its own channels: the entries of a node lie together and need no atomic operation. Long routes
+/// run along lines: there the entries of a line and direction lie together, so that a route walks through memory in order. Lines of many
+/// nodes are an odd number of cache lines apart: at a power of 2 those of neighbouring lines would fall into a few sets of the cache and
+/// push each other out. Routes of other nodes cross too, on other workers: see bid().
+class ChannelTable {
+ public:
+  ChannelTable() = default;
+  explicit ChannelTable(const Machine& machine)
+      : topology_{&machine.topology},
+        by_node_{machine.switching == Switching::packet},
+        slots_{static_cast<std::uint32_t>(machine.topology.channel_slots())},
+        nodes_{machine.topology.nodes()},
+        entries_(entries_for(machine)) {
+    const Topology& topology = machine.topology;
+    std::size_t first = 0;
+    for (Dimension d = 0; d < topology.dimensions(); ++d) {
+      const auto n = static_cast<std::uint32_t>(topology.extent(d));
+      const auto stride = static_cast<NodeId>(topology.stride(d));
+      const Wiring wiring = topology.wiring(d);
+      Axis axis{Divisor(stride),
+                Divisor(stride * n),
+                n,
+                wiring == Wiring::ring && n > 1 ? n : n - 1,
+                static_cast<std::uint32_t>(topology.first_slot(d)),
+                slots_of(topology, d),
+                wiring,
+                {}};
+      if (by_node_) {
+        const std::size_t pitch = std::size_t{stride} * slots_;
+        axis.entries = {axis.first_slot, 1, pitch * n, slots_, pitch};
+      } else {
+        const std::size_t line = line_pitch(topology, d);
+        axis.entries = {first, slot_pitch(topology, d), line * stride, line, 1};
+        first += axis.entries.slot * axis.slots;
+      }
+      axes_.push_back(axis);
+    }
+  }
+
+  /// With the gaps between lines.
+  static std::size_t entries_for(const Machine& machine) noexcept {
+    const Topology& topology = machine.topology;
+    if (machine.switching == Switching::packet) return std::size_t{topology.nodes()} * static_cast<std::size_t>(topology.channel_slots());
+    std::size_t entries = 0;
+    for (Dimension d = 0; d < topology.dimensions(); ++d) entries += slots_of(topology, d) * slot_pitch(topology, d);
+    return entries;
+  }
+  std::size_t entries() const noexcept { return entries_.size(); }
+
+  /// Fills in the other ends of part `part` of `parts` of the channels, for packet switching; loads are 0 as the kernel gave them.
+  void make(unsigned part, unsigned parts) {
+    if (!by_node_) return entries_.populate(entries_.size(), part, parts);
+    const Topology& topology = *topology_;
+    const auto end = static_cast<NodeId>(std::uint64_t{topology.nodes()} * (part + 1) / parts);
+    for (auto node = static_cast<NodeId>(std::uint64_t{topology.nodes()} * part / parts); node < end; ++node) {
+      ChannelEntry* entry = entries_.data() + std::size_t{node} * slots_;
+      for (Dimension d = 0; d < topology.dimensions(); ++d) {
+        const std::int32_t n = topology.extent(d);
+        if (topology.wiring(d) == Wiring::complete) {
+          for (std::int32_t offset = 1; offset < n; ++offset) (entry++)->to = *topology.neighbour(node, d, offset);
+        } else if (n > 1) {
+          for (const std::int32_t hop : {+1, -1}) {
+            entry->to = topology.neighbour(node, d, hop).value_or(no_node);
+            if (entry->to == no_node) entry->stamp = no_channel;
+            ++entry;
+          }
+        }
+      }
+    }
+  }
+  /// Forgets what part `part` of `parts` of the channels have carried, and when. Worker `part` is at home in it.
+  void clear(unsigned part, unsigned parts) noexcept {
+    each_of_part(part, parts, [this, part](ChannelEntry& entry) {
+      entry.begin(part);
+      if (!by_node_) entry.strangers_stamp = 0;
+      if (entry.stamp != no_channel) entry.stamp = 0;
+    });
+  }
+  /// Calls f(entry) for the channels of part `part` of `parts`, each in one part: as far as they lie in order, those of the same part of
+  /// the nodes, so that they are in the cache of who claims them.
+  template <class F>
+  void each_of_part(unsigned part, unsigned parts, F&& f) noexcept {
+    // `count` channels in lines of n
+    const auto each = [&](ChannelEntry* first, std::uint64_t count, std::uint64_t n, std::size_t pitch) {
+      const std::uint64_t end = count * (part + 1) / parts;
+      for (std::uint64_t i = count * part / parts; i < end;) {
+        ChannelEntry* const line = first + i / n * pitch;
+        for (std::uint64_t x = i % n; x < n && i < end; ++x, ++i) f(line[x]);
+      }
+    };
+    if (by_node_) return each(entries_.data(), entries_.size(), entries_.size(), 0);
+    for (const Axis& axis : axes_) {
+      // Lines of the outermost dimension span all parts of the nodes.
+      const bool outermost = axis.block.value() == nodes_ && axis.wiring != Wiring::complete;
+      const std::uint32_t n = axis.extent;
+      for (std::uint32_t slot = 0; slot < axis.slots; ++slot) {
+        ChannelEntry* const first = entries_.data() + axis.entries.first + slot * axis.entries.slot;
+        if (!outermost)
+          each(first, nodes_, n, axis.entries.line);
+        else
+          for (std::uint32_t line = 0; line < nodes_ / n; ++line) each(first + line * axis.entries.line, n, n, n);
+      }
+    }
+  }
+
+  /// The channels out of a node by their slots, for machines with packet switching.
+  ChannelEntry* of_node(NodeId node) noexcept { return entries_.data() + std::size_t{node} * slots_; }
+
+  /// Fetches the channels out of a node, where they lie together.
+  [[gnu::always_inline]] void prefetch(NodeId node) const noexcept {
+    if (by_node_) __builtin_prefetch(entries_.data() + std::size_t{node} * slots_);
+  }
+
+  /// Whether a channel has been claimed in this run.
+  bool used(const ChannelEntry& entry) const noexcept {
+    return by_node_ ? entry.stamp != 0 && entry.stamp != no_channel : (entry.stamp | entry.strangers_stamp) != 0;
+  }
+  std::size_t index_of(const ChannelEntry& entry) const noexcept { return static_cast<std::size_t>(&entry - entries_.data()); }
+
+  /// Where a leg ends: the node, and the slot of the in-channel; no_node where the machine has no such leg.
+  struct End {
+    NodeId node;
+    std::uint32_t slot;
+  };
+  /// Calls f(entry) for each channel of a leg from a node, in order. The dimension must exist and the hops must not be 0.
+  template <class F>
+  [[gnu::always_inline]] inline End walk(NodeId from, Leg leg, F&& f) noexcept {
+    const Axis& axis = axes_[static_cast<std::size_t>(leg.dimension)];
+    const bool back = leg.hops < 0;
+    const auto hops = static_cast<std::uint32_t>(leg.hops);
+    const std::uint32_t length = back ? 0 - hops : hops;
+    if (length > axis.most_hops) return {no_node, 0};
+    // The ranks of `stride` lines that lie side by side are a block.
+    const NodeId stride = axis.stride.value();
+    const std::uint32_t n = axis.extent;
+    const std::uint32_t block = axis.block.divide(from);
+    const NodeId in_block = from - block * axis.block.value();
+    const std::uint32_t x = axis.stride.divide(in_block);
+    std::uint32_t end = x + hops;
+    if (end >= n) {
+      if (axis.wiring == Wiring::line) return {no_node, 0};
+      end += back ? n : 0 - n;
+    }
+    const NodeId to = from + (end - x) * stride;
+    // The channel of the node of the line with coordinate 0, and the distance in memory between those of neighbours.
+    ChannelEntry* first = entries_.data() + axis.entries.first + block * axis.entries.block + (in_block - x * stride) * axis.entries.line;
+    const auto pitch = static_cast<std::ptrdiff_t>(axis.entries.neighbour);
+    if (axis.wiring == Wiring::complete) {
+      if (back) return {no_node, 0};
+      f(first[static_cast<std::ptrdiff_t>((length - 1) * axis.entries.slot) + pitch * static_cast<std::ptrdiff_t>(x)]);
+      return {to, axis.first_slot + length - 1};
+    }
+    if (back) first += axis.entries.slot;
+    ChannelEntry* const last = first + pitch * static_cast<std::ptrdiff_t>(n - 1);
+    ChannelEntry* entry = first + pitch * static_cast<std::ptrdiff_t>(x);
+    if (back) {
+      for (std::uint32_t left = length; left > 0; --left) {
+        f(*entry);
+        entry = entry == first ? last : entry - pitch;
+      }
+    } else {
+      for (std::uint32_t left = length; left > 0; --left) {
+        f(*entry);
+        entry = entry == last ? first : entry + pitch;
+      }
+    }
+    return {to, axis.first_slot + (back ? 1U : 0U)};
+  }
+
+  /// Claims a channel for one message in the step of a stamp, where only the calling worker can claim it. False if another message has it
+  /// or there is none.
+  static bool claim_own(ChannelEntry& entry, std::uint32_t now, Bytes bytes) noexcept {
+    if (entry.stamp >= now) return false;
+    entry.stamp = now;
+    entry.carry_alone(bytes);
+    return true;
+  }
+
+  // Where any worker can, it bids for channels, calls bids_made(), and then asks which it has won. Of two that bid for the same channel at
+  // least one sees the other's bid: neither looks before its own is visible. A compare-and-swap for each channel would do too, but takes as
+  // long as some 20 other instructions; here only strangers need one, who may be several.
+
+  /// False if this worker has bid for the channel before, in the step of a stamp, or a stranger has and this worker is one.
+  static bool bid(ChannelEntry& entry, std::uint32_t worker, std::uint32_t now) noexcept {
+    const bool at_home = entry.home() == worker;
+    std::atomic_ref stamp(at_home ? entry.stamp : entry.strangers_stamp);
+    std::uint32_t seen = stamp.load(std::memory_order_relaxed);
+    if (seen == now) return false;
+    if (!at_home) return stamp.compare_exchange_strong(seen, now, std::memory_order_relaxed);
+    stamp.store(now, std::memory_order_relaxed);
+    return true;
+  }
+  /// After the bids of any number of messages.
+  static void bids_made() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+  /// Whether a bid holds, and then claims the channel.
+  static bool win(ChannelEntry& entry, std::uint32_t worker, std::uint32_t now, Bytes bytes) noexcept {
+    std::atomic_ref other(entry.home() == worker ? entry.strangers_stamp : entry.stamp);
+    if (other.load(std::memory_order_relaxed) == now) return false;
+    entry.carry(bytes);  // ours alone until the barrier
+    return true;
+  }
+
+ private:
+  /// Where the channels of a dimension are: the first of all, and distances between those of neighbours and of corresponding nodes of other
+  /// slots, blocks and lines of a block.
+  struct Layout {
+    std::size_t first, slot, block, line, neighbour;
+  };
+  struct Axis {
+    Divisor stride;
+    Divisor block;  // stride * extent
+    std::uint32_t extent;
+    std::uint32_t most_hops;  // of a leg
+    std::uint32_t first_slot;
+    std::uint32_t slots;
+    Wiring wiring;
+    Layout entries;
+  };
+
+  static std::uint32_t slots_of(const Topology& topology, Dimension d) noexcept {
+    const bool last = d + 1 == topology.dimensions();
+    return static_cast<std::uint32_t>((last ? topology.channel_slots() : topology.first_slot(d + 1)) - topology.first_slot(d));
+  }
+  /// From line to line. A line of 32 k nodes is followed by a cache line that nobody uses.
+  static std::size_t line_pitch(const Topology& topology, Dimension d) noexcept {
+    const auto n = static_cast<std::size_t>(topology.extent(d));
+    return n % 32 == 0 && topology.wiring(d) != Wiring::complete ? n + 64 / sizeof(ChannelEntry) : n;
+  }
+  /// From slot to slot: all lines of the dimension.
+  static std::size_t slot_pitch(const Topology& topology, Dimension d) noexcept {
+    return line_pitch(topology, d) * (topology.nodes() / static_cast<std::size_t>(topology.extent(d)));
+  }
+
+  const Topology* topology_ = nullptr;
+  bool by_node_ = false;
+  std::uint32_t slots_ = 0;
+  NodeId nodes_ = 0;
+  Region<ChannelEntry> entries_;
+  std::vector<Axis> axes_;
+};
+
+}  // namespace torus::detail

@@ -1,0 +1,46 @@
+/// What a run may take beyond the slots that it was reckoned to need.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include <torus/error.hpp>
+#include <torus/machine.hpp>
+
+namespace torus::detail {
+
+/// Bytes that messages and further copies of blocks draw from, in large pieces, on whichever worker: together they stay within the run's
+/// memory limit.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(Bytes bytes) noexcept : granted_{bytes}, left_{bytes} {}
+
+  /// False, and nothing taken, if there is not so much left. Any worker.
+  bool take(Bytes bytes) noexcept {
+    Bytes left = left_.load(std::memory_order_relaxed);
+    while (left >= bytes) {
+      if (left_.compare_exchange_weak(left, left - bytes, std::memory_order_relaxed)) return true;
+    }
+    return false;
+  }
+  /// Throws RunError. The run then ends after its step, whoever catches the error: what was to be sent is lost.
+  [[noreturn]] void refuse(const std::string& text) {
+    exhausted_.store(true, std::memory_order_relaxed);
+    throw RunError(text);
+  }
+  bool exhausted() const noexcept { return exhausted_.load(std::memory_order_relaxed); }
+  /// Forgets all that.
+  void refill() noexcept {
+    left_.store(granted_, std::memory_order_relaxed);
+    exhausted_.store(false, std::memory_order_relaxed);
+  }
+  /// All that there is in the beginning.
+  Bytes granted() const noexcept { return granted_; }
+
+ private:
+  Bytes granted_;
+  std::atomic<Bytes> left_;
+  std::atomic<bool> exhausted_ = false;
+};
+
+}  // namespace torus::detail

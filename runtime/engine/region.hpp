@@ -1,0 +1,98 @@
+/// Large arrays straight from the kernel: zeroed, on huge pages where the host has them, touched only where used.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <sys/mman.h>
+#include <utility>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14; older kernels refuse it and we touch the pages by hand
+#endif
+
+namespace torus::detail {
+
+/// `count` values of T whose all-zero bytes are a valid T. Address space only, until a page is written. Not copied, not resized.
+template <class T>
+class Region {
+ public:
+  Region() = default;
+  /// Throws std::bad_alloc if there is no such address space.
+  explicit Region(std::size_t count) : bytes_{round_up(count * sizeof(T))}, count_{count} {
+    if (bytes_ == 0) return;
+    void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    data_ = static_cast<T*>(memory);
+    if (bytes_ >= huge_page) ::madvise(memory, bytes_, MADV_HUGEPAGE);
+  }
+  Region(Region&& other) noexcept
+      : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)}, count_{std::exchange(other.count_, 0)} {}
+  Region& operator=(Region&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+  ~Region() {
+    if (data_ != nullptr) ::munmap(data_, bytes_);
+  }
+
+  T* data() noexcept { return data_; }
+  const T* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return count_; }
+  T& operator[](std::size_t i) noexcept { return data_[i]; }
+  const T& operator[](std::size_t i) const noexcept { return data_[i]; }
+
+  /// Takes the values from `from` on off huge pages, for what is mostly much smaller than one. At multiples of a page.
+  void on_small_pages(std::size_t from, std::size_t count) noexcept { ::madvise(data_ + from, count * sizeof(T), MADV_NOHUGEPAGE); }
+
+  /// Makes the kernel provide part `part` of `parts` of the first `count` values now, so that no page fault falls into the timed run.
+  void populate(std::size_t count, unsigned part, unsigned parts) {
+    const std::size_t unit = count * sizeof(T) >= huge_page ? huge_page : 4096;
+    const std::size_t units = (count * sizeof(T) + unit - 1) / unit;
+    const std::size_t from = units * part / parts * unit;
+    const std::size_t to = units * (part + 1) / parts * unit;
+    auto* const memory = reinterpret_cast<char*>(data_);
+    // A huge page at a time: the kernel lets no other thread map memory until such a call returns, and where the host must find the pages
+    // first that takes seconds for a gigabyte.
+    for (std::size_t at = from; at < to; at += huge_page) populate(memory + at, std::min(huge_page, to - at));
+  }
+
+ private:
+  static void populate(char* first, std::size_t bytes) noexcept {
+    if (::madvise(first, bytes, MADV_POPULATE_WRITE) == 0) return;
+    for (std::size_t at = 0; at < bytes; at += 4096) {
+      volatile char& touched = first[at];
+      touched = touched;
+    }
+  }
+
+  static constexpr std::size_t huge_page = std::size_t{1} << 21U;
+  static std::size_t round_up(std::size_t bytes) noexcept {
+    const std::size_t unit = bytes >= huge_page ? huge_page : 4096;
+    return (bytes + unit - 1) / unit * unit;
+  }
+
+  T* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::size_t count_ = 0;
+};
+
+/// Calls make(n) for n = most, then for half of that, and so on down to `least`, until there is address space for it; returns that n.
+/// Throws std::bad_alloc if there is none for `least` either.
+template <class F>
+std::size_t reserve_most(std::size_t most, std::size_t least, F&& make) {
+  for (std::size_t n = most;; n = std::max(least, n / 2)) {
+    try {
+      make(n);
+      return n;
+    } catch (const std::bad_alloc&) {
+      if (n <= least) throw;
+    }
+  }
+}
+
+}  // namespace torus::detail

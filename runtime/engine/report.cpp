@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string_view>
+
+#include <torus/report.hpp>
+
+#include "runtime/engine/figures.hpp"
+#include "runtime/host/host_memory.hpp"
+
+namespace torus {
+namespace {
+
+std::string machine_text(const Machine& machine) {
+  std::string text =
+      fmt::format("{}: {} nodes, {}, {}-port, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
+                  name(machine.switching), machine.all_port() ? fmt::format("all ({})", machine.ports) : std::to_string(machine.ports),
+                  machine.contention == Contention::forbid ? "forbidden" : "shared");
+  if (!machine.ascending_routing()) text += fmt::format(", routing {}", fmt::join(machine.routing, ","));
+  return text;
+}
+
+std::string steps_text(const RunResult& result, const std::optional<Expected>& expected) {
+  std::string text = fmt::format("{} ({} with traffic)", grouped(result.steps), grouped(result.busy_steps));
+  if (!expected) return text;
+  return text + fmt::format("; formula {}{}: {}; lower bound {}", expected->exact ? "" : "at most ", grouped(expected->steps),
+                            expected->formula, grouped(expected->steps_bound));
+}
+
+std::string model_time_text(const CostModel& cost, const RunResult& result, const std::optional<Expected>& expected) {
+  std::string text = seconds_text(result.model_time_s);
+  if (expected)
+    text += fmt::format("; formula {}; lower bound {}", seconds_text(expected->model_time_s), seconds_text(expected->model_time_bound_s));
+  return text + fmt::format("  (T_s {}, T_c {} a byte{})", seconds_text(cost.start_up_s), seconds_text(cost.byte_s),
+                            cost.hop_s > 0 ? fmt::format(", T_h {} a hop", seconds_text(cost.hop_s)) : "");
+}
+
+std::string_view waits_for(Wait wait) { return wait == Wait::step ? "the next step" : "a message"; }
+
+std::string hang_text(const Topology& topology, const Hang& hang) {
+  std::string text = fmt::format("hang: {}{} nodes wait for ever", hang.stepping ? "nobody sends any more, and " : "", grouped(hang.nodes));
+  for (std::size_t i = 0; i < std::min<std::size_t>(hang.first.size(), 3); ++i) {
+    const Hang::Waiting& w = hang.first[i];
+    text += fmt::format("{} {} for {}, {}", i == 0 ? ":" : ";", node_text(topology, w.node), waits_for(w.waits_for),
+                        w.last_arrival ? fmt::format("last arrival in step {}", *w.last_arrival) : "nothing ever arrived");
+  }
+  return text + (hang.last_traffic ? fmt::format("; last traffic in step {}", *hang.last_traffic) : "; there was no traffic at all");
+}
+
+std::string wrong_text(const Topology& topology, const WrongDelivery& wrong) {
+  const std::string node = node_text(topology, wrong.node);
+  switch (wrong.kind) {
+    case WrongDelivery::Kind::missing: return fmt::format("node {} lacks block {} at the end", node, wrong.block);
+    case WrongDelivery::Kind::unasked: return fmt::format("node {} keeps block {} that it did not ask for", node, wrong.block);
+    case WrongDelivery::Kind::damaged:
+      return fmt::format("node {}, block {}, offset {}: got {:#04x}, wanted {:#04x}", node, wrong.block, wrong.offset, wrong.got,
+                         wrong.wanted);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string aligned(const Rows& rows) {
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, row.first.size());
+  std::string text;
+  for (const auto& [name, value] : rows) text += name + std::string(width - name.size() + 2, ' ') + value + "\n";
+  return text;
+}
+
+std::uint64_t control_steps_of(const RunResult& result) {
+  return static_cast<std::uint64_t>(std::count_if(result.step_records.begin(), result.step_records.end(), [](const StepRecord& record) {
+    return record.messages > 0 && record.control_messages == record.messages;
+  }));
+}
+
+std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
+
+std::optional<std::string> failure_of(const Machine& machine, const RunResult& result) {
+  const Topology& topology = machine.topology;
+  if (!result.violations.empty()) {
+    std::string text = fmt::format("violation, {}: {}", name(result.violations.front().offence), result.violations.front().text);
+    if (result.violations_found > 1) text += fmt::format(" (and {} more in that step)", grouped(result.violations_found - 1));
+    return text;
+  }
+  if (result.interrupted) return fmt::format("interrupted after step {}", result.steps);
+  if (result.hang) return hang_text(topology, *result.hang);
+  if (result.wrong) return "wrong delivery: " + wrong_text(topology, *result.wrong);
+  if (!result.verified) return "the run was not verified";
+  return std::nullopt;
+}
+
+Rows report(const Machine& machine, const RunResult& result, const RunOptions& options, const ReportContext& context) {
+  const double run_s = context.run_s.value_or(result.run_s);
+  const std::optional<std::string> failure = context.failure ? context.failure : failure_of(machine, result);
+  Rows rows;
+  rows.emplace_back("machine", machine_text(machine));
+  rows.emplace_back("steps", steps_text(result, context.expected));
+  rows.emplace_back("messages", fmt::format("{} over {} hops; {} of control alone, in {} steps of their own", grouped(result.messages),
+                                            grouped(result.hops), grouped(result.control_messages), grouped(control_steps_of(result))));
+  rows.emplace_back("bytes", fmt::format("{} delivered ({}), {} of control; bytes x hops {}", grouped(result.bytes_delivered),
+                                         bytes_text(result.bytes_delivered), grouped(result.control_bytes), grouped(result.bytes_hops)));
+  rows.emplace_back("channels", fmt::format("busiest {}, mean {:.4g} bytes, idle {:.1f} %; at most {} message{} at a time",
+                                            grouped(result.channel_bytes_max), result.channel_bytes_mean, 100 * result.channel_idle_share,
+                                            result.max_channel_load, result.max_channel_load == 1 ? "" : "s"));
+  rows.emplace_back("model time", model_time_text(machine.cost, result, context.expected));
+  rows.emplace_back("wall time",
+                    fmt::format("set-up {}, run {}, verify {}; {} thread{}, executor {}", seconds_text(result.setup_s + context.plan_s),
+                                seconds_text(run_s), seconds_text(result.verify_s), result.threads, result.threads == 1 ? "" : "s",
+                                name(options.executor)));
+  rows.emplace_back("speed", fmt::format("{} delivered, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
+                                         rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));
+  rows.emplace_back("memory", fmt::format("{} at the peak, {} reckoned", bytes_text(peak_memory()), bytes_text(result.memory_bytes)));
+  rows.emplace_back("seed, digest", fmt::format("{}, {}", options.seed, digest_text(result.trace_digest)));
+  rows.emplace_back("verdict", failure ? "FAILED: " + *failure : "verified: every byte at every node");
+  return rows;
+}
+
+}  // namespace torus

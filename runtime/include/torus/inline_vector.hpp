@@ -1,0 +1,68 @@
+/// A short list kept in place: routes and coordinates are made for every message and must not allocate.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+
+#include <torus/error.hpp>
+
+namespace torus {
+
+/// A contiguous list of at most `Capacity` trivially copyable values. Only the values in use are ever written or copied.
+template <class T, std::size_t Capacity>
+class InlineVector {
+ public:
+  using value_type = T;
+  using iterator = T*;
+  using const_iterator = const T*;
+
+  constexpr InlineVector() noexcept : size_{0} {}
+  constexpr InlineVector(std::initializer_list<T> values) : size_{0} {
+    for (const T& value : values) push_back(value);
+  }
+  constexpr explicit InlineVector(std::size_t count, T value = T{}) : size_{0} {
+    while (size_ < count) push_back(value);
+  }
+  constexpr InlineVector(const InlineVector& other) noexcept : size_{other.size_} {
+    for (std::size_t i = 0; i < size_; ++i) values_[i] = other.values_[i];
+  }
+  constexpr InlineVector& operator=(const InlineVector& other) noexcept {
+    size_ = other.size_;
+    for (std::size_t i = 0; i < size_; ++i) values_[i] = other.values_[i];
+    return *this;
+  }
+
+  constexpr void push_back(T value) {
+    if (size_ == Capacity) throw InputError("a list of more than " + std::to_string(Capacity) + " entries does not fit");
+    values_[size_++] = value;
+  }
+  constexpr void pop_back() noexcept { --size_; }
+  constexpr void clear() noexcept { size_ = 0; }
+
+  constexpr std::size_t size() const noexcept { return size_; }
+  constexpr bool empty() const noexcept { return size_ == 0; }
+  constexpr T* data() noexcept { return values_.data(); }
+  constexpr const T* data() const noexcept { return values_.data(); }
+  constexpr T* begin() noexcept { return data(); }
+  constexpr T* end() noexcept { return data() + size_; }
+  constexpr const T* begin() const noexcept { return data(); }
+  constexpr const T* end() const noexcept { return data() + size_; }
+  constexpr T& operator[](std::size_t i) noexcept { return values_[i]; }
+  constexpr const T& operator[](std::size_t i) const noexcept { return values_[i]; }
+  constexpr const T& back() const noexcept { return values_[size_ - 1]; }
+
+  friend constexpr bool operator==(const InlineVector& a, const InlineVector& b) noexcept {
+    if (a.size_ != b.size_) return false;
+    for (std::size_t i = 0; i < a.size_; ++i) {
+      if (!(a.values_[i] == b.values_[i])) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::size_t size_;
+  std::array<T, Capacity> values_;  // deliberately not initialised: see the class comment
+};
+
+}  // namespace torus

@@ -1,0 +1,114 @@
+/// A message: control words and blocks, with the route that it took.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+
+#include <torus/block.hpp>
+#include <torus/machine.hpp>
+#include <torus/route.hpp>
+
+namespace torus {
+
+/// A control word of a header: 4 bytes on the channel.
+using Word = std::uint32_t;
+
+namespace detail {
+class MessageArena;
+}
+
+/// What one node sent to another in one step. Lives until its receiver's next wait.
+///
+/// In memory the lists follow the fields directly, so that a message of one block and one hop is a single cache line.
+class Message {
+ public:
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+
+  NodeId source() const noexcept { return static_cast<NodeId>(step_and_source_ >> 32U); }
+  NodeId destination() const noexcept { return destination_; }
+  /// The step in which it was sent.
+  Step step() const noexcept { return static_cast<Step>(step_and_source_); }
+  /// The legs that it travelled, none of 0 hops.
+  RouteView route() const noexcept { return {reinterpret_cast<const Leg*>(after()), legs_}; }
+  /// The channel that it came in by, as (dimension, direction of travel).
+  Dimension dimension() const noexcept { return route().back().dimension; }
+  std::int32_t direction() const noexcept { return route().back().hops; }
+  /// The blocks that it brought, in the sender's order.
+  std::span<const BlockId> blocks() const noexcept { return {reinterpret_cast<const BlockId*>(after() + 8 * std::size_t{legs_}), blocks_}; }
+  /// The control words that it brought.
+  std::span<const Word> header() const noexcept {
+    return {reinterpret_cast<const Word*>(after() + 8 * std::size_t{legs_} + room_for_ids(blocks_)), header_words_};
+  }
+  /// All it weighs: 4 bytes a control word and the blocks' bytes.
+  Bytes bytes() const noexcept { return bytes_; }
+
+ private:
+  friend class detail::MessageArena;
+  Message() = default;
+
+  /// The ids fill whole words of 8 bytes, by zeros.
+  static std::size_t room_for_ids(std::size_t blocks) noexcept { return (4 * blocks + 7) / 8 * 8; }
+  const std::byte* after() const noexcept { return reinterpret_cast<const std::byte*>(this) + sizeof(Message); }
+  std::byte* after() noexcept { return reinterpret_cast<std::byte*>(this) + sizeof(Message); }
+
+  NodeId destination_;
+  std::uint32_t header_words_;
+  std::uint32_t legs_;
+  std::uint32_t blocks_;
+  std::uint32_t first_bucket_;  // of the first block, in the receiver's table
+  std::uint32_t only_slot_;     // where the receiver has the bytes, if there is one block; else a list behind all others says so,
+                                // and this how many of the first blocks the receiver has passed on
+  // From here to the end of the block ids, together with the counts: what a trace tells of a message, and what its digest covers.
+  std::uint64_t step_and_source_;  // step low, source high; written and hashed in one piece
+  Bytes bytes_;
+};
+
+/// The order in which traces and reports tell of a step's messages: by (source, route), and where channels are shared, so that two can tie,
+/// by bytes and blocks.
+inline bool told_before(const Message* a, const Message* b) noexcept {
+  if (a->source() != b->source()) return a->source() < b->source();
+  const auto by_dimension = [](const Leg& x, const Leg& y) { return std::tie(x.dimension, x.hops) < std::tie(y.dimension, y.hops); };
+  const RouteView p = a->route(), q = b->route();
+  if (std::lexicographical_compare(p.begin(), p.end(), q.begin(), q.end(), by_dimension)) return true;
+  if (std::lexicographical_compare(q.begin(), q.end(), p.begin(), p.end(), by_dimension)) return false;
+  if (a->bytes() != b->bytes()) return a->bytes() < b->bytes();
+  return std::lexicographical_compare(a->blocks().begin(), a->blocks().end(), b->blocks().begin(), b->blocks().end());
+}
+
+/// The messages that a node received in a step, ordered by (in-channel, source).
+class Arrivals {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(const Message* const* at) noexcept : at_{at} {}
+    const Message& operator*() const noexcept { return **at_; }
+    const Message* operator->() const noexcept { return *at_; }
+    Iterator& operator++() noexcept {
+      ++at_;
+      return *this;
+    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const Message* const* at_;
+  };
+
+  Arrivals() = default;
+  Arrivals(const Message* const* first, std::size_t count) noexcept : first_{first}, count_{count} {}
+  Iterator begin() const noexcept { return Iterator{first_}; }
+  Iterator end() const noexcept { return Iterator{first_ + count_}; }
+  std::size_t size() const noexcept { return count_; }
+  bool empty() const noexcept { return count_ == 0; }
+  const Message& operator[](std::size_t i) const noexcept { return *first_[i]; }
+  const Message& front() const noexcept { return **first_; }
+
+ private:
+  const Message* const* first_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+}  // namespace torus

@@ -1,0 +1,146 @@
+/// The coroutine type of a node program, and of the sub-programs it is made of.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include <torus/node.hpp>
+
+namespace torus {
+
+template <class Result>
+class ProgramOf;
+
+/// A node program: a coroutine, given the node that it runs on.
+///
+///     Program ring_broadcast(Node& self, NodeId root) {
+///       if (self.rank() != root) co_await self.arrival();
+///       if (self.neighbour({0, +1}) != root) self.send({{0, +1}}, self.blocks());
+///     }
+///
+/// It may wait for `self.step()`, `self.arrival()` and other programs of the same node (`co_await phase(self, ..)`); a ProgramOf<T> returns
+/// a T (default- constructible, movable, aligned to no more than a pointer) to its caller. Arguments taken by reference must outlive the
+/// run. Nothing of the thread (a lock, a thread_local) may be held across a wait.
+using Program = ProgramOf<void>;
+
+namespace detail {
+
+/// What every frame carries. Which node it runs on the thread knows, so that the frame need not: those of most programs fill one cache
+/// line.
+class ProgramPromise {
+ public:
+  /// Frames come from the engine's pool.
+  static void* operator new(std::size_t bytes) { return NodeDoor::network(*running.node).allocate_frame(*running.node, bytes); }
+  static void operator delete(void* frame, std::size_t bytes) noexcept {
+    NodeDoor::network(*running.node).free_frame(*running.node, frame, bytes);
+  }
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+
+  /// Gives control back to the engine, which goes on with the caller (symmetric transfer is not sure to be a tail call in g++). A node's
+  /// program is destroyed at once, without coming back to it.
+  struct Return {
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> self) const noexcept {
+      Node& node = *running.node;
+      if (NodeDoor::wait(node) == Wait::none) self.promise().give_back(node);  // else it has thrown
+      return NodeDoor::wait(node) == Wait::call;
+    }
+    void await_resume() const noexcept {}
+  };
+  Return final_suspend() const noexcept { return {}; }
+  void unhandled_exception() noexcept {
+    Node& node = *running.node;
+    give_back(node);
+    caller_ = nullptr;
+    NodeDoor::network(node).keep_error(node, std::current_exception());
+  }
+
+  void called_by(std::coroutine_handle<> caller, std::coroutine_handle<> self) noexcept {
+    caller_ = caller;
+    NodeDoor::innermost(*running.node) = self;
+    NodeDoor::wait(*running.node) = Wait::call;
+  }
+  /// To the caller: throws what the program has thrown.
+  void rethrow() const {
+    if (!caller_) std::rethrow_exception(NodeDoor::network(*running.node).take_error(*running.node));
+  }
+  /// Destroys the programs of the node that is named as running, from the one that none has called; there must be one.
+  static void destroy() noexcept {
+    using Handle = std::coroutine_handle<ProgramPromise>;
+    Handle program = Handle::from_address(NodeDoor::innermost(*running.node).address());
+    while (const std::coroutine_handle<> caller = program.promise().caller_) program = Handle::from_address(caller.address());
+    NodeDoor::innermost(*running.node) = nullptr;
+    program.destroy();
+  }
+
+ private:
+  void give_back(Node& node) const noexcept {
+    NodeDoor::innermost(node) = caller_;
+    NodeDoor::wait(node) = caller_ ? Wait::call : Wait::ended;
+  }
+
+  std::coroutine_handle<> caller_;  // none if it is a node's program, or has thrown
+};
+
+template <class Result>
+struct PromiseOf : ProgramPromise {
+  ProgramOf<Result> get_return_object() noexcept;
+  void return_value(Result result) { result_ = std::move(result); }
+  Result result_{};
+};
+
+template <>
+struct PromiseOf<void> : ProgramPromise {
+  ProgramOf<void> get_return_object() noexcept;
+  void return_void() const noexcept {}
+};
+
+}  // namespace detail
+
+/// Owns a coroutine that has not been started. Either the engine takes it as a node's program or another program awaits it.
+template <class Result>
+class [[nodiscard]] ProgramOf {
+ public:
+  using promise_type = detail::PromiseOf<Result>;
+  using Handle = std::coroutine_handle<promise_type>;
+
+  explicit ProgramOf(Handle handle) noexcept : handle_{handle} {
+    static_assert(alignof(promise_type) == alignof(detail::ProgramPromise),
+                  "a Program's result must not be aligned to more than a pointer");
+  }
+  ProgramOf(ProgramOf&& other) noexcept : handle_{std::exchange(other.handle_, nullptr)} {}
+  ProgramOf& operator=(ProgramOf&&) = delete;
+  ~ProgramOf() {
+    if (handle_) handle_.destroy();
+  }
+
+  /// Gives the coroutine away (to the engine).
+  Handle take() noexcept { return std::exchange(handle_, nullptr); }
+
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> caller) noexcept { handle_.promise().called_by(caller, handle_); }
+  Result await_resume() {
+    handle_.promise().rethrow();
+    if constexpr (!std::is_void_v<Result>) return std::move(handle_.promise().result_);
+  }
+
+ private:
+  Handle handle_;
+};
+
+namespace detail {
+template <class Result>
+ProgramOf<Result> PromiseOf<Result>::get_return_object() noexcept {
+  return ProgramOf<Result>{std::coroutine_handle<PromiseOf<Result>>::from_promise(*this)};
+}
+inline ProgramOf<void> PromiseOf<void>::get_return_object() noexcept {
+  return ProgramOf<void>{std::coroutine_handle<PromiseOf<void>>::from_promise(*this)};
+}
+}  // namespace detail
+
+}  // namespace torus

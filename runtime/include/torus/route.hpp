@@ -1,0 +1,36 @@
+/// A route: the way of one message, leg by leg.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include <torus/inline_vector.hpp>
+#include <torus/topology.hpp>
+
+namespace torus {
+
+/// A straight part of a route: signed hops along one dimension (on a complete dimension: one hop to the node at that offset).
+/// The sign is part of the algorithm: a route is never replaced by "the shorter way round".
+struct Leg {
+  Dimension dimension = 0;
+  std::int32_t hops = 0;
+  friend bool operator==(const Leg&, const Leg&) = default;
+};
+
+/// Legs in the order in which the message travels them. A leg of 0 hops is allowed and goes nowhere.
+using Route = InlineVector<Leg, max_dimensions>;
+/// What functions take: a Route, or any contiguous list of legs, however long.
+using RouteView = std::span<const Leg>;
+
+/// Channels that a leg crosses.
+inline std::int32_t hops_of(const Topology& topology, const Leg& leg) noexcept {
+  if (topology.wiring(leg.dimension) == Wiring::complete) return leg.hops == 0 ? 0 : 1;
+  return std::abs(leg.hops);
+}
+
+/// The shortest route from one node to another, dimensions in the given order, ties on rings +. O(dimensions).
+/// Throws InputError if there is no node `to`.
+Route shortest_route(const Topology& topology, NodeId from, NodeId to, std::span<const Dimension> order);
+
+}  // namespace torus

@@ -1,0 +1,158 @@
+/// The shape of the machine: a Cartesian product of rings, lines and complete graphs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <torus/inline_vector.hpp>
+
+namespace torus {
+
+/// A node's rank: row-major, last dimension fastest.
+using NodeId = std::uint32_t;
+/// A dimension's number, from 0.
+using Dimension = std::int32_t;
+
+/// More dimensions than this (of any extent) are refused; 31 dimensions of 2 already are 2^31 nodes.
+inline constexpr std::size_t max_dimensions = 32;
+
+/// A value for each dimension.
+using Coordinates = InlineVector<std::int32_t, max_dimensions>;
+
+/// How the nodes of one dimension are linked: in a circle, in a row, or each with each.
+enum class Wiring : std::uint8_t { ring, line, complete };
+
+/// x modulo n in 0..n-1, for any x.
+constexpr std::int32_t modulo(std::int64_t x, std::int32_t n) noexcept {
+  const auto r = static_cast<std::int32_t>(x % n);
+  return r < 0 ? r + n : r;
+}
+
+struct DimensionShape {
+  std::int32_t extent = 1;
+  Wiring wiring = Wiring::ring;
+  friend bool operator==(const DimensionShape&, const DimensionShape&) = default;
+};
+
+namespace detail {
+
+__extension__ typedef unsigned __int128 Wide;  // not ISO C++, but every compiler that we build with has it
+
+/// n / divisor and n % divisor by one multiplication, for 32-bit n (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019; here
+/// with the inverse rounded down, which does for 1 too, and n + 1: what is missing of (n + 1) / divisor is less than 1 / divisor).
+class Divisor {
+ public:
+  Divisor() = default;
+  explicit Divisor(std::uint32_t divisor) : divisor_{divisor}, inverse_{~std::uint64_t{0} / std::max(divisor, 1U)} {}
+  std::uint32_t divide(std::uint32_t n) const noexcept {
+    return static_cast<std::uint32_t>((static_cast<Wide>(inverse_) * (std::uint64_t{n} + 1)) >> 64U);
+  }
+  std::uint32_t remainder(std::uint32_t n) const noexcept { return n - divide(n) * divisor_; }
+  std::uint32_t value() const noexcept { return divisor_; }
+
+ private:
+  std::uint32_t divisor_ = 1;
+  std::uint64_t inverse_ = ~std::uint64_t{0};  // floor((2^64 - 1) / divisor)
+};
+
+}  // namespace detail
+
+/// Extents and wiring of every dimension, and all that follows from them alone. An immutable value.
+///
+/// A *channel* of a node is named by a dimension and a direction: +1 or -1 on a ring or a line, the offset 1..n-1 on a
+/// complete dimension. A node's channels are numbered 0..channel_slots()-1 in the order dimension 0 (+, -), dimension 1 (+, -), ..;
+/// a slot may have no link behind it (the end of a line, an extent of 1).
+class Topology {
+ public:
+  /// Throws InputError on an extent below 1, more than 32 dimensions or more than 2^31 nodes.
+  explicit Topology(std::vector<DimensionShape> dimensions);
+
+  /// Reads `16x16`, `8x8x8`, `16x16m` (m: a line), `4x4c` (c: complete), `mesh:4x6` (all lines), `2^10`, `hypercube:10`
+  /// (ten lines of 2). Throws InputError naming what is wrong.
+  static Topology parse(std::string_view text);
+
+  /// The shortest text that parse() reads back: `8x8m`, `mesh:4x6`.
+  std::string text() const;
+
+  Dimension dimensions() const noexcept { return static_cast<Dimension>(shape_.size()); }
+  std::int32_t extent(Dimension d) const noexcept { return facts(d).extent; }
+  Wiring wiring(Dimension d) const noexcept { return facts(d).wiring; }
+  std::span<const DimensionShape> shape() const noexcept { return shape_; }
+  NodeId nodes() const noexcept { return nodes_; }
+  /// Ranks of neighbours in dimension d differ by this.
+  NodeId stride(Dimension d) const noexcept { return facts(d).by_stride.value(); }
+
+  std::int32_t coordinate(NodeId rank, Dimension d) const noexcept {
+    return static_cast<std::int32_t>(facts(d).by_extent.remainder(facts(d).by_stride.divide(rank)));
+  }
+  Coordinates coordinates(NodeId rank) const noexcept;
+  /// The rank of the given coordinates, each taken modulo its extent.
+  NodeId rank(std::span<const std::int32_t> coordinates) const noexcept;
+
+  /// The node `hops` away in dimension d: along a ring either way round and any number of times, along a line (none if it leaves the
+  /// line), to the node at that offset of a complete dimension.
+  std::optional<NodeId> neighbour(NodeId from, Dimension d, std::int32_t hops) const noexcept {
+    const Facts& f = facts(d);
+    const std::int32_t at = coordinate(from, d);
+    std::int64_t to = std::int64_t{at} + hops;
+    if (to < 0 || to >= f.extent) {
+      if (f.wiring == Wiring::line) return std::nullopt;
+      to = to >= 0 && to < 2 * std::int64_t{f.extent} ? to - f.extent
+           : to < 0 && to >= -std::int64_t{f.extent}  ? to + f.extent
+                                                      : modulo(to, f.extent);
+    }
+    return from + static_cast<NodeId>(static_cast<std::int32_t>(to) - at) * f.by_stride.value();
+  }
+
+  /// Channel slots of a node, and the first slot of a dimension.
+  std::int32_t channel_slots() const noexcept { return slots_; }
+  std::int32_t first_slot(Dimension d) const noexcept { return facts(d).first_slot; }
+  /// The slot of (dimension, direction); direction: the sign of hops on rings and lines, the offset on complete dimensions.
+  std::int32_t slot(Dimension d, std::int32_t direction) const noexcept {
+    return first_slot(d) + (wiring(d) == Wiring::complete ? direction - 1 : (direction > 0 ? 0 : 1));
+  }
+  /// The most links any node has: what "all-port" means here. At least 1, so that a machine of one node has a port too.
+  std::int32_t max_ports() const noexcept { return max_ports_; }
+  /// Channels of the whole machine.
+  std::uint64_t channels() const noexcept;
+
+  /// Shortest signed hops from one coordinate to another of dimension d; a tie on a ring goes +.
+  std::int32_t offset(Dimension d, std::int32_t from, std::int32_t to) const noexcept;
+  /// Hops of a shortest route.
+  std::int32_t distance(NodeId a, NodeId b) const noexcept;
+  /// Greatest distance from a node; greatest distance at all.
+  std::int32_t eccentricity(NodeId from) const noexcept;
+  std::int32_t diameter() const noexcept;
+
+  /// Every dimension is a ring (an extent of 1 counts as one).
+  bool is_torus() const noexcept;
+  /// Every dimension is a ring and all extents are equal.
+  bool is_square_torus() const noexcept;
+  /// No dimension is complete (an extent of 1 aside).
+  bool is_torus_or_mesh() const noexcept;
+
+  friend bool operator==(const Topology& a, const Topology& b) noexcept { return a.shape_ == b.shape_; }
+
+ private:
+  /// What the arithmetic of ranks needs of one dimension, together in memory.
+  struct Facts {
+    detail::Divisor by_extent, by_stride;
+    std::int32_t extent;
+    std::int32_t first_slot;
+    Wiring wiring;
+  };
+  const Facts& facts(Dimension d) const noexcept { return facts_[static_cast<std::size_t>(d)]; }
+
+  std::vector<DimensionShape> shape_;
+  std::vector<Facts> facts_;
+  NodeId nodes_ = 1;
+  std::int32_t slots_ = 0;
+  std::int32_t max_ports_ = 1;
+};
+
+}  // namespace torus

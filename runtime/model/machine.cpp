@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <numeric>
+
+#include <torus/error.hpp>
+#include <torus/machine.hpp>
+
+namespace torus {
+
+Machine::Machine(Topology shape, int port_count, Switching switching_mode, Contention contention_rule, std::vector<Dimension> routing_order,
+                 CostModel costs)
+    : topology(std::move(shape)),
+      ports(port_count == 0 ? topology.max_ports() : port_count),
+      switching(switching_mode),
+      contention(contention_rule),
+      routing(std::move(routing_order)),
+      cost(costs) {
+  if (ports < 1 || ports > topology.max_ports()) {
+    throw InputError("ports " + std::to_string(port_count) + ": a node of " + topology.text() + " has 1 to " +
+                     std::to_string(topology.max_ports()) + " ports; leave the option out for all of them");
+  }
+  std::vector<Dimension> ascending(static_cast<std::size_t>(topology.dimensions()));
+  std::iota(ascending.begin(), ascending.end(), 0);
+  if (routing.empty()) routing = ascending;
+  std::vector<Dimension> sorted = routing;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != ascending) {
+    std::string given;
+    for (const Dimension d : routing) given += (given.empty() ? "" : ",") + std::to_string(d);
+    std::string wanted;
+    for (const Dimension d : ascending) wanted += (wanted.empty() ? "" : ",") + std::to_string(d);
+    throw InputError("routing '" + given + "': it must name every dimension of " + topology.text() + " once; for instance " + wanted);
+  }
+}
+
+bool Machine::ascending_routing() const noexcept { return std::is_sorted(routing.begin(), routing.end()); }
+
+std::string_view name(Switching switching) noexcept {
+  switch (switching) {
+    case Switching::packet: return "packet";
+    case Switching::wormhole: return "wormhole";
+    case Switching::circuit: return "circuit";
+  }
+  return "";
+}
+
+std::string_view name(Contention contention) noexcept { return contention == Contention::forbid ? "forbid" : "share"; }
+
+Switching parse_switching(std::string_view text) {
+  for (const Switching s : {Switching::packet, Switching::wormhole, Switching::circuit}) {
+    if (text == name(s)) return s;
+  }
+  throw InputError("switching '" + std::string(text) + "': it must be packet, wormhole or circuit");
+}
+
+Contention parse_contention(std::string_view text) {
+  for (const Contention c : {Contention::forbid, Contention::share}) {
+    if (text == name(c)) return c;
+  }
+  throw InputError("contention '" + std::string(text) + "': it must be forbid or share");
+}
+
+}  // namespace torus

@@ -1,0 +1,188 @@
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+
+#include <torus/error.hpp>
+#include <torus/topology.hpp>
+
+namespace torus {
+namespace {
+
+[[noreturn]] void refuse(std::string_view text, const std::string& why) {
+  throw InputError("shape '" + std::string(text) + "': " + why + "; for instance 16x16, 8x8x8, 16x16m, 4x4c, mesh:4x6, 2^10, hypercube:10");
+}
+
+std::int32_t number(std::string_view text, std::string_view digits, const char* what) {
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size() || value < 1) {
+    refuse(text, std::string(what) + " '" + std::string(digits) + "' must be a whole number from 1 to 2147483647");
+  }
+  return value;
+}
+
+}  // namespace
+
+Topology::Topology(std::vector<DimensionShape> dimensions) : shape_(std::move(dimensions)) {
+  if (shape_.empty() || shape_.size() > max_dimensions) {
+    throw InputError("a shape of " + std::to_string(shape_.size()) + " dimensions: it must have 1 to 32");
+  }
+  std::uint64_t nodes = 1;
+  std::int64_t slots = 0;
+  std::int64_t ports = 0;
+  for (const DimensionShape& dimension : shape_) {
+    const std::int32_t n = dimension.extent;
+    if (n < 1) throw InputError("an extent of " + std::to_string(n) + ": it must be at least 1");
+    nodes *= static_cast<std::uint64_t>(n);
+    if (nodes > (std::uint64_t{1} << 31U)) throw InputError("a shape of more than 2^31 nodes: choose smaller extents");
+    facts_.push_back(
+        {detail::Divisor(static_cast<std::uint32_t>(n)), detail::Divisor{}, n, static_cast<std::int32_t>(slots), dimension.wiring});
+    slots += dimension.wiring == Wiring::complete ? n - 1 : (n > 1 ? 2 : 0);
+    if (dimension.wiring == Wiring::complete)
+      ports += n - 1;
+    else if (dimension.wiring == Wiring::ring)
+      ports += n > 1 ? 2 : 0;
+    else
+      ports += n > 2 ? 2 : n - 1;
+    if (slots > 1 << 20) throw InputError("a shape of more than 2^20 channels a node: choose smaller complete dimensions");
+  }
+  nodes_ = static_cast<NodeId>(nodes);
+  slots_ = static_cast<std::int32_t>(slots);
+  max_ports_ = static_cast<std::int32_t>(std::max<std::int64_t>(ports, 1));
+  std::uint64_t stride = nodes;
+  for (Facts& facts : facts_) {
+    stride /= static_cast<std::uint64_t>(facts.extent);
+    facts.by_stride = detail::Divisor(static_cast<std::uint32_t>(stride));
+  }
+}
+
+Topology Topology::parse(std::string_view text) {
+  std::string_view rest = text;
+  std::vector<DimensionShape> shape;
+  if (rest.starts_with("hypercube:")) {
+    const std::int32_t k = number(text, rest.substr(10), "the number of dimensions");
+    if (k > 31) refuse(text, "a hypercube has at most 31 dimensions");
+    return Topology(std::vector<DimensionShape>(static_cast<std::size_t>(k), DimensionShape{2, Wiring::line}));
+  }
+  Wiring wiring = Wiring::ring;
+  if (rest.starts_with("mesh:")) {
+    wiring = Wiring::line;
+    rest.remove_prefix(5);
+  } else if (rest.starts_with("torus:")) {
+    rest.remove_prefix(6);
+  }
+  if (rest.empty()) refuse(text, "it is empty");
+  while (true) {
+    const std::size_t x = rest.find('x');
+    std::string_view part = rest.substr(0, x);
+    DimensionShape dimension{1, wiring};
+    if (part.ends_with('m')) dimension.wiring = Wiring::line;
+    if (part.ends_with('c')) dimension.wiring = Wiring::complete;
+    if (part.ends_with('m') || part.ends_with('c')) part.remove_suffix(1);
+    std::int32_t times = 1;
+    if (const std::size_t power = part.find('^'); power != std::string_view::npos) {
+      times = number(text, part.substr(power + 1), "the number of dimensions");
+      part = part.substr(0, power);
+    }
+    dimension.extent = number(text, part, "the extent");
+    if (shape.size() + static_cast<std::size_t>(times) > max_dimensions) refuse(text, "it has more than 32 dimensions");
+    shape.insert(shape.end(), static_cast<std::size_t>(times), dimension);
+    if (x == std::string_view::npos) break;
+    rest.remove_prefix(x + 1);
+  }
+  try {
+    return Topology(std::move(shape));
+  } catch (const InputError& error) {
+    refuse(text, error.what());
+  }
+}
+
+std::string Topology::text() const {
+  const bool mesh = std::all_of(shape_.begin(), shape_.end(), [](const auto& d) { return d.wiring == Wiring::line; });
+  std::string out = mesh ? "mesh:" : "";
+  for (std::size_t d = 0; d < shape_.size(); ++d) {
+    if (d > 0) out += 'x';
+    out += std::to_string(shape_[d].extent);
+    if (!mesh && shape_[d].wiring == Wiring::line) out += 'm';
+    if (shape_[d].wiring == Wiring::complete) out += 'c';
+  }
+  return out;
+}
+
+Coordinates Topology::coordinates(NodeId rank) const noexcept {
+  Coordinates out;
+  for (Dimension d = 0; d < dimensions(); ++d) out.push_back(coordinate(rank, d));
+  return out;
+}
+
+NodeId Topology::rank(std::span<const std::int32_t> coordinates) const noexcept {
+  NodeId rank = 0;
+  for (Dimension d = 0; d < dimensions(); ++d) {
+    rank += static_cast<NodeId>(modulo(coordinates[static_cast<std::size_t>(d)], extent(d))) * stride(d);
+  }
+  return rank;
+}
+
+std::uint64_t Topology::channels() const noexcept {
+  std::uint64_t channels = 0;
+  for (const DimensionShape& dimension : shape_) {
+    const auto n = static_cast<std::uint64_t>(dimension.extent);
+    const std::uint64_t of_a_line = dimension.wiring == Wiring::complete ? n * (n - 1)
+                                    : n == 1                             ? 0
+                                    : dimension.wiring == Wiring::ring   ? 2 * n
+                                                                         : 2 * (n - 1);
+    channels += nodes_ / n * of_a_line;
+  }
+  return channels;
+}
+
+std::int32_t Topology::offset(Dimension d, std::int32_t from, std::int32_t to) const noexcept {
+  const std::int32_t n = extent(d);
+  switch (wiring(d)) {
+    case Wiring::line: return to - from;
+    case Wiring::complete: return modulo(std::int64_t{to} - from, n);
+    case Wiring::ring: break;
+  }
+  const std::int32_t forward = modulo(std::int64_t{to} - from, n);
+  return 2 * std::int64_t{forward} <= n ? forward : forward - n;
+}
+
+std::int32_t Topology::distance(NodeId a, NodeId b) const noexcept {
+  std::int32_t hops = 0;
+  for (Dimension d = 0; d < dimensions(); ++d) {
+    const std::int32_t o = offset(d, coordinate(a, d), coordinate(b, d));
+    hops += wiring(d) == Wiring::complete ? static_cast<std::int32_t>(o != 0) : std::abs(o);
+  }
+  return hops;
+}
+
+std::int32_t Topology::eccentricity(NodeId from) const noexcept {
+  std::int32_t hops = 0;
+  for (Dimension d = 0; d < dimensions(); ++d) {
+    const std::int32_t n = extent(d);
+    const std::int32_t x = coordinate(from, d);
+    switch (wiring(d)) {
+      case Wiring::ring: hops += n / 2; break;
+      case Wiring::line: hops += std::max(x, n - 1 - x); break;
+      case Wiring::complete: hops += n > 1 ? 1 : 0; break;
+    }
+  }
+  return hops;
+}
+
+std::int32_t Topology::diameter() const noexcept { return eccentricity(0); }
+
+bool Topology::is_torus() const noexcept {
+  return std::all_of(shape_.begin(), shape_.end(), [](const auto& d) { return d.wiring == Wiring::ring || d.extent == 1; });
+}
+
+bool Topology::is_square_torus() const noexcept {
+  return is_torus() && std::all_of(shape_.begin(), shape_.end(), [&](const auto& d) { return d.extent == shape_.front().extent; });
+}
+
+bool Topology::is_torus_or_mesh() const noexcept {
+  return std::all_of(shape_.begin(), shape_.end(), [](const auto& d) { return d.wiring != Wiring::complete || d.extent == 1; });
+}
+
+}  // namespace torus

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <torus/trace.hpp>
+
+#include "runtime/model/digest.hpp"
+
+namespace torus {
+namespace {
+
+template <class Integer>
+void append(std::string& line, Integer value) {
+  char digits[24];
+  line.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+template <class Integers>
+void append_list(std::string& line, const Integers& values) {
+  line += '[';
+  bool first = true;
+  for (const auto value : values) {
+    if (!first) line += ',';
+    first = false;
+    append(line, value);
+  }
+  line += ']';
+}
+
+/// A JSON string. Names are plain words, but a user's algorithm may be called anything: what is no UTF-8 is replaced, as JSON has no way to
+/// say it.
+void append_quoted(std::string& line, std::string_view text) {
+  line += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void append_message(std::string& line, const Message& message) {
+  line += "{\"step\":";
+  append(line, message.step());
+  line += ",\"src\":";
+  append(line, message.source());
+  line += ",\"dst\":";
+  append(line, message.destination());
+  line += ",\"path\":[";
+  bool first = true;
+  for (const Leg& leg : message.route()) {
+    line += first ? "[" : ",[";
+    first = false;
+    append(line, leg.dimension);
+    line += ',';
+    append(line, leg.hops);
+    line += ']';
+  }
+  line += "],\"bytes\":";
+  append(line, message.bytes());
+  line += ",\"blocks\":";
+  append_list(line, message.blocks());
+  line += "}\n";
+}
+
+}  // namespace
+
+std::string to_json_line(const TraceHeader& header) {
+  const Topology& topology = header.machine.topology;
+  std::string line = "{\"format\":\"torus-trace\",\"version\":1,\"shape\":[";
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    if (d > 0) line += ',';
+    append(line, topology.extent(d));
+  }
+  line += "],\"wrap\":[";
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    if (d > 0) line += ',';
+    switch (topology.wiring(d)) {
+      case Wiring::ring: line += "true"; break;
+      case Wiring::line: line += "false"; break;
+      case Wiring::complete: line += "\"complete\""; break;
+    }
+  }
+  fmt::format_to(std::back_inserter(line), "],\"ports\":{},\"switching\":\"{}\",\"contention\":\"{}\",\"routing\":", header.machine.ports,
+                 name(header.machine.switching), name(header.machine.contention));
+  append_list(line, header.machine.routing);
+  line += ",\"collective\":";
+  append_quoted(line, header.collective);
+  line += ",\"sources\":";
+  append_list(line, header.sources);
+  fmt::format_to(std::back_inserter(line), ",\"segments\":{},\"block_bytes\":{},\"algorithm\":", header.segments, header.block_bytes);
+  append_quoted(line, header.algorithm);
+  fmt::format_to(std::back_inserter(line), ",\"seed\":{}}}", header.seed);
+  return line;
+}
+
+TraceWriter::TraceWriter(std::string path, const TraceHeader& header) : file_{std::move(path)} {
+  file_.write(to_json_line(header));
+  file_.write("\n");
+}
+
+void TraceWriter::write_step(std::span<const Message* const> messages) {
+  ordered_.assign(messages.begin(), messages.end());
+  std::sort(ordered_.begin(), ordered_.end(), told_before);
+  for (const Message* message : ordered_) {
+    line_.clear();
+    append_message(line_, *message);
+    file_.write(line_);
+  }
+}
+
+void TraceWriter::commit() { file_.commit(); }
+
+std::uint64_t message_digest(const Message& message) noexcept {
+  // A message has in memory, one behind the other: step, source; bytes; the legs; the block ids.
+  return detail::digest_of_image(reinterpret_cast<const std::byte*>(message.route().data()) - 16, message.blocks().size(),
+                                 message.route().size());
+}
+
+}  // namespace torus

@@ -1,0 +1,15 @@
+/// Reads the first line of a trace.
+#pragma once
+
+#include <string_view>
+
+#include <torus/trace.hpp>
+
+#include "runtime/trace/lines.hpp"
+
+namespace torus::detail {
+
+/// `lines` says where the header stands when it is wrong, by InputError.
+TraceHeader parse_trace_header(const Lines& lines, std::string_view line);
+
+}  // namespace torus::detail

@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include <torus/error.hpp>
+#include <torus/trace_reader.hpp>
+
+#include "runtime/model/digest.hpp"
+#include "runtime/trace/lines.hpp"
+#include "runtime/trace/trace_header.hpp"
+
+namespace torus {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Fills a TraceMessage from the events of the parser, so that no tree is built for a line.
+class MessageHandler : public nlohmann::json_sax<Json> {
+ public:
+  MessageHandler(TraceMessage& message, const Topology& topology) : message_{message}, topology_{topology} {
+    message_.path.clear();
+    message_.blocks.clear();
+  }
+
+  /// What is wrong with the line; empty if nothing is.
+  std::string why;
+
+  bool complete() {
+    for (const Key k : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks}) {
+      if (!seen(k)) return wrong(std::string("'") + words(k) + "' is missing; a message has step, src, dst, path, bytes and blocks");
+    }
+    return true;
+  }
+
+  bool null() override { return other("null"); }
+  bool boolean(bool value) override { return other(value ? "true" : "false"); }
+  bool number_integer(std::int64_t value) override {
+    if (unknown()) return true;
+    if (key_ == Key::path && depth_ == 3) return leg_value(value);
+    if (value == 0) return number_unsigned(0);  // -0 is none the less
+    return wrong(std::string("'") + words(key_) + "' is " + std::to_string(value) + "; it must not be negative");
+  }
+  bool number_unsigned(std::uint64_t value) override {
+    if (unknown()) return true;
+    switch (key_) {
+      case Key::step: return depth_ == 1 ? rank(value, std::numeric_limits<Step>::max() - 1, message_.step) : misplaced();
+      case Key::src: return depth_ == 1 ? rank(value, topology_.nodes() - 1, message_.source) : misplaced();
+      case Key::dst: return depth_ == 1 ? rank(value, topology_.nodes() - 1, message_.destination) : misplaced();
+      case Key::bytes:
+        if (depth_ != 1) return misplaced();
+        message_.bytes = value;
+        return true;
+      case Key::blocks:
+        if (depth_ != 2) return misplaced();
+        message_.blocks.push_back(value);
+        return true;
+      case Key::path:
+        if (depth_ != 3) return misplaced();
+        return leg_value(static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max())));
+      case Key::none: break;
+    }
+    return true;
+  }
+  bool number_float(double, const std::string& text) override { return other(text); }
+  bool string(std::string& text) override { return other("\"" + text + "\""); }
+  bool binary(Json::binary_t&) override { return other("binary"); }
+
+  bool start_object(std::size_t) override {
+    ++depth_;
+    if (depth_ == 1) return true;
+    return unknown() || misplaced();
+  }
+  bool key(std::string& text) override {
+    if (depth_ != 1) return true;
+    key_ = Key::none;
+    for (const Key k : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks}) {
+      if (text == words(k) || (k == Key::blocks && text == "items")) key_ = k;
+    }
+    if (key_ == Key::none) return true;
+    if (seen(key_)) return wrong("'" + text + "' stands there twice; give it once");
+    seen_ |= 1U << static_cast<unsigned>(key_);
+    return true;
+  }
+  bool end_object() override {
+    --depth_;
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    ++depth_;
+    if (depth_ == 1) return wrong("it is a list; a message is an object {\"step\":..}");
+    if (unknown() || (depth_ == 2 && (key_ == Key::blocks || key_ == Key::path))) return true;
+    if (depth_ == 3 && key_ == Key::path) {
+      leg_values_ = 0;
+      return true;
+    }
+    return misplaced();
+  }
+  bool end_array() override {
+    if (key_ == Key::path && depth_ == 3 && leg_values_ != 2) return wrong("a leg of the path must be [dimension, hops]");
+    --depth_;
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
+    return wrong("it is no JSON from column " + std::to_string(position) + " on; each line is one object");
+  }
+
+ private:
+  enum class Key : unsigned { none, step, src, dst, path, bytes, blocks };
+
+  static const char* words(Key key) noexcept {
+    switch (key) {
+      case Key::step: return "step";
+      case Key::src: return "src";
+      case Key::dst: return "dst";
+      case Key::path: return "path";
+      case Key::bytes: return "bytes";
+      case Key::blocks: return "blocks";
+      case Key::none: return "";
+    }
+    return "";
+  }
+  bool seen(Key key) const noexcept { return (seen_ >> static_cast<unsigned>(key) & 1U) != 0; }
+  /// Inside a value that the format does not know, which is passed over.
+  bool unknown() const noexcept { return key_ == Key::none && depth_ >= 1; }
+
+  bool wrong(std::string text) {
+    if (why.empty()) why = std::move(text);
+    return false;
+  }
+  bool misplaced() {
+    return wrong(std::string("'") + words(key_) + "' must be " +
+                 (key_ == Key::path     ? "a list of [dimension, hops]"
+                  : key_ == Key::blocks ? "a list of block ids"
+                                        : "a whole number"));
+  }
+  bool other(const std::string& text) {
+    if (unknown()) return true;
+    if (depth_ == 0) return wrong("it is " + text.substr(0, 40) + "; a message is an object {\"step\":..}");
+    return wrong(std::string("'") + words(key_) + "' holds " + text.substr(0, 40) + "; it must hold whole numbers");
+  }
+  bool rank(std::uint64_t value, std::uint64_t greatest, std::uint32_t& into) {
+    if (value > greatest) {
+      return wrong(std::string("'") + words(key_) + "' is " + std::to_string(value) + "; it must be 0 to " + std::to_string(greatest));
+    }
+    into = static_cast<std::uint32_t>(value);
+    return true;
+  }
+  bool leg_value(std::int64_t value) {
+    if (leg_values_ == 0) {
+      if (value < 0 || value >= topology_.dimensions()) {
+        return wrong("the path names dimension " + std::to_string(value) + "; it must be 0 to " +
+                     std::to_string(topology_.dimensions() - 1));
+      }
+      message_.path.push_back({static_cast<Dimension>(value), 0});
+    } else if (leg_values_ == 1) {
+      // One less than the type's own range, so that a sign can be turned.
+      constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+      if (value < -most || value > most)
+        return wrong("the path has a leg of " + std::to_string(value) + " hops; no dimension is that long");
+      message_.path.back().hops = static_cast<std::int32_t>(value);
+    }
+    ++leg_values_;
+    return true;
+  }
+
+  TraceMessage& message_;
+  const Topology& topology_;
+  Key key_ = Key::none;
+  unsigned seen_ = 0;
+  int depth_ = 0;
+  int leg_values_ = 0;
+};
+
+}  // namespace
+
+class TraceReader::Source {
+ public:
+  explicit Source(const std::string& path) : lines{path}, header{read_header()} {}
+
+  detail::Lines lines;
+  TraceHeader header;
+
+ private:
+  TraceHeader read_header() {
+    const auto line = lines.next();
+    if (!line) lines.refuse("the file is empty; its first line must be {\"format\":\"torus-trace\",\"version\":1,..}");
+    return detail::parse_trace_header(lines, *line);
+  }
+};
+
+TraceReader::TraceReader(const std::string& path) : source_{std::make_unique<Source>(path)} {}
+TraceReader::~TraceReader() = default;
+
+const TraceHeader& TraceReader::header() const noexcept { return source_->header; }
+std::uint64_t TraceReader::line() const noexcept { return source_->lines.number(); }
+
+bool TraceReader::next(TraceMessage& message) {
+  const auto line = source_->lines.next();
+  if (!line) return false;
+  MessageHandler handler(message, source_->header.machine.topology);
+  if (!Json::sax_parse(line->begin(), line->end(), &handler) || !handler.complete()) source_->lines.refuse(handler.why);
+  return true;
+}
+
+std::uint64_t message_digest(const TraceMessage& message) {
+  const auto legs =
+      static_cast<std::size_t>(std::count_if(message.path.begin(), message.path.end(), [](const Leg& leg) { return leg.hops != 0; }));
+  std::vector<std::uint32_t> image{message.step, message.source, static_cast<std::uint32_t>(message.bytes),
+                                   static_cast<std::uint32_t>(message.bytes >> 32U)};
+  image.reserve(4 + message.blocks.size() + 2 * legs);
+  for (const Leg& leg : message.path) {
+    if (leg.hops == 0) continue;
+    image.push_back(static_cast<std::uint32_t>(leg.dimension));
+    image.push_back(static_cast<std::uint32_t>(leg.hops));
+  }
+  for (const std::uint64_t id : message.blocks) image.push_back(static_cast<std::uint32_t>(id));
+  if (image.size() % 2 == 1) image.push_back(0);
+  return detail::digest_of_image(image.data(), message.blocks.size(), legs);
+}
+
+}  // namespace torus
