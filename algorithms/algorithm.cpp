@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <charconv>
+
 #include <torus/algorithm.hpp>
 
 namespace torus {
@@ -9,6 +12,59 @@ std::string_view name(Collective collective) noexcept {
     case Collective::total_exchange: return "total-exchange";
   }
   return "";
+}
+
+namespace {
+
+/// Whether a declared parameter has a value of its domain.
+bool in_domain(const Parameter& parameter, const std::string& value) {
+  if (!parameter.words.empty()) return std::find(parameter.words.begin(), parameter.words.end(), value) != parameter.words.end();
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return error == std::errc{} && end == value.data() + value.size() && number > 0;
+}
+
+std::optional<Refusal> unfit_parameter(const Algorithm& algorithm, const Parameters& parameters) {
+  for (const auto& [name, value] : parameters) {
+    const auto declared =
+        std::find_if(algorithm.parameters.begin(), algorithm.parameters.end(), [&](const Parameter& p) { return p.name == name; });
+    const std::string subject(algorithm.name);
+    if (declared == algorithm.parameters.end()) return Refusal{Refusal::About::parameter, value, subject + " does not read it", "", name};
+    if (in_domain(*declared, value)) continue;
+    std::string words;
+    for (const std::string_view word : declared->words) words += (words.empty() ? "" : ", ") + std::string(word);
+    return Refusal{Refusal::About::parameter, value,
+                   words.empty() ? subject + " needs a whole number of 1 or more" : subject + " reads one of " + words,
+                   words.empty() ? "1" : std::string(declared->words.front()), name};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool Algorithm::reads(std::string_view parameter) const noexcept {
+  return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == parameter; });
+}
+
+std::optional<Refusal> refuses(const Algorithm& algorithm, const Machine& machine, const Request& request) {
+  if (auto why = unfit_parameter(algorithm, request.parameters)) return why;
+  if (auto why = unmet(algorithm.needs, algorithm.name, machine)) return why;
+  if (algorithm.also_requires != nullptr) return algorithm.also_requires(machine, request);
+  if (algorithm.refuses != nullptr) {
+    if (auto why = algorithm.refuses(machine, request)) return Refusal{{}, "", *why, ""};
+  }
+  return std::nullopt;
+}
+
+std::string why_not(const Algorithm& algorithm, const Machine& machine, const Request& request) {
+  const auto refusal = refuses(algorithm, machine, request);
+  return refusal ? text(*refusal) : std::string();
+}
+
+std::string ports_text(const Algorithm& algorithm) {
+  if (algorithm.needs.ports == Requirements::all_ports) return "all";
+  if (algorithm.native.ports == 1) return "one";
+  return algorithm.needs.ports > 1 ? std::to_string(algorithm.needs.ports) + " or more" : "any";
 }
 
 Placement placement_of(const Machine& machine, const Request& request, const Plan& plan) {

@@ -94,20 +94,4 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) no
   return nullptr;
 }
 
-std::optional<std::string> unread_option(const Algorithm& algorithm, const Request& request) {
-  const auto unread = [&](std::string_view option, const std::string& value, bool OptionsRead::*reads) {
-    std::string readers;
-    for (const Algorithm* other : algorithms) {
-      if (other->collective == algorithm.collective && other->reads.*reads)
-        readers += (readers.empty() ? "" : ", ") + std::string(other->name);
-    }
-    return std::string(algorithm.name) + " does not read " + std::string(option) + ": leave out " + std::string(option) + " " + value +
-           (readers.empty() ? "" : ", or name one that does: " + readers);
-  };
-  if (request.h != 0 && !algorithm.reads.h) return unread("--h", std::to_string(request.h), &OptionsRead::h);
-  if (!request.prefix.empty() && !algorithm.reads.prefix) return unread("--prefix", request.prefix, &OptionsRead::prefix);
-  if (request.chunk != 0 && !algorithm.reads.chunk) return unread("--chunk", std::to_string(request.chunk), &OptionsRead::chunk);
-  return std::nullopt;
-}
-
 }  // namespace torus

@@ -233,7 +233,7 @@ void register_benchmarks(const Settings& settings) {
       for (const Bytes bytes : g.sizes) {
         for (const unsigned workers : {threads.front(), threads.back()}) {
           const Task task(*algorithm, shape, bytes, settings.executor, workers);
-          if (algorithm->refuses(task.machine, task.request) || too_large(task)) continue;
+          if (refuses(*algorithm, task.machine, task.request) || too_large(task)) continue;
           add(fmt::format("collective/{}/{}", name(algorithm->collective), task.text()), [task](benchmark::State& state) {
             collective(state, task);
           })->Unit(benchmark::kMicrosecond);

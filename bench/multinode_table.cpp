@@ -40,8 +40,8 @@ Cost emulate(const Machine& machine, const std::vector<NodeId>& sources, const V
   request.collective = Collective::multinode_broadcast;
   request.sources = sources;
   request.bytes = message_bytes;
-  request.h = variant.h;
-  request.chunk = variant.chunk;
+  request.parameters.set("h", variant.h);
+  request.parameters.set("chunk", variant.chunk);
   const Algorithm& algorithm = *find_algorithm(Collective::multinode_broadcast, variant.algorithm);
   const Plan plan = algorithm.plan(machine, request);
   const RunResult run = Engine(machine, placement_of(machine, request, plan), {}).run(plan.start);

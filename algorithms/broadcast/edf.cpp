@@ -10,6 +10,7 @@
 #include "algorithms/broadcast/pipeline.hpp"
 #include "algorithms/broadcast/segment_count.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/common/parameters.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -171,8 +172,9 @@ Plan plan(const Machine& machine, const Request& request) {
   };
   const double step_s = cost.steps(1, 0, hops ? hops->most() : 0);
   Plan plan;
-  plan.segments =
-      request.segments != 0 ? request.segments : best_segments(r + c, request.bytes, machine.topology.nodes(), cost.byte_s, step_s, time);
+  plan.segments = request.parameters.whole("segments") != 0
+                      ? request.parameters.whole("segments")
+                      : best_segments(r + c, request.bytes, machine.topology.nodes(), cost.byte_s, step_s, time);
   plan.start = [fence = FenceDimensions{dimensions[0], dimensions[1]}, root = request.sources.front(), k = plan.segments](Node& self) {
     return edf_program(self, fence, root, k);
   };
@@ -183,6 +185,8 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.notes = {{"segments", std::to_string(plan.segments)}};
   return plan;
 }
+
+constexpr std::array parameters{parameter::segments};
 
 }  // namespace
 
@@ -206,6 +210,7 @@ const Algorithm edf{
     .ports = "one",
     .steps = "K+r+c, for odd r or c up to two fewer; one row of N nodes: K+N-2; K segments",
     .native = one_port_wormhole,
+    .parameters = parameters,
     .refuses = refuses,
     .plan = plan,
 };

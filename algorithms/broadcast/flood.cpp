@@ -1,6 +1,9 @@
 #include "algorithms/broadcast/flood.hpp"
 
+#include <array>
+
 #include "algorithms/broadcast/segment_count.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "algorithms/common/refusal.hpp"
 
 namespace torus::broadcast {
@@ -40,7 +43,7 @@ Plan plan_segments(const Machine& machine, const Request& request, std::uint32_t
 Plan plan_whole(const Machine& machine, const Request& request) { return plan_segments(machine, request, 1); }
 
 Plan plan_pipelined(const Machine& machine, const Request& request) {
-  std::uint32_t segments = request.segments;
+  std::uint32_t segments = request.parameters.whole("segments");
   if (segments == 0) {
     const auto time = [&](std::uint32_t k) { return plan_segments(machine, request, k).model_time_s(machine.cost); };
     const std::int32_t eccentricity = machine.topology.eccentricity(request.sources.front());
@@ -53,8 +56,9 @@ Plan plan_pipelined(const Machine& machine, const Request& request) {
 }
 
 std::optional<std::string> refuses_whole(const Machine& machine, const Request& request) {
-  if (request.segments > 1) {
-    return "flood sends the message whole: --segments " + std::to_string(request.segments) + " is for flood-pipelined, 1 would do";
+  if (request.parameters.whole("segments") > 1) {
+    return "flood sends the message whole: --segments " + std::to_string(request.parameters.whole("segments")) +
+           " is for flood-pipelined, 1 would do";
   }
   return refusal::of_ports_but_all("flood", machine);
 }
@@ -62,6 +66,8 @@ std::optional<std::string> refuses_whole(const Machine& machine, const Request& 
 std::optional<std::string> refuses_pipelined(const Machine& machine, const Request&) {
   return refusal::of_ports_but_all("flood-pipelined", machine);
 }
+
+constexpr std::array parameters{parameter::segments};
 
 }  // namespace
 
@@ -90,6 +96,7 @@ const Algorithm flood{
     .ports = "all",
     .steps = "eccentricity of the root",
     .native = {.switching = Switching::packet},
+    .parameters = parameters,
     .refuses = refuses_whole,
     .plan = plan_whole,
 };

@@ -1,11 +1,13 @@
 #include "algorithms/broadcast/pipeline.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <memory>
 
 #include "algorithms/broadcast/one_port_mesh.hpp"
 #include "algorithms/broadcast/segment_count.hpp"
+#include "algorithms/common/parameters.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -28,6 +30,8 @@ std::vector<std::int64_t> links_of(const Topology& topology, const Axis& ring, P
   }
   return links;
 }
+
+constexpr std::array parameters{parameter::segments};
 
 }  // namespace
 
@@ -86,9 +90,9 @@ Plan pipeline_plan(const Machine& machine, const Request& request) {
   const double longest = links.empty() ? 0 : static_cast<double>(*std::max_element(links.begin(), links.end()));
   const double step_s = cost.steps(1, 0, longest);
   Plan plan;
-  plan.segments = request.segments != 0 ? request.segments
-                                        : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes, machine.topology.nodes(),
-                                                        cost.byte_s, step_s, time);
+  plan.segments = request.parameters.whole("segments") != 0 ? request.parameters.whole("segments")
+                                                            : best_segments(p > 2 ? static_cast<double>(p - 2) : 0.0, request.bytes,
+                                                                            machine.topology.nodes(), cost.byte_s, step_s, time);
   plan.start = [ring, root = request.sources.front(), k = plan.segments](Node& self) { return pipeline_program(self, *ring, root, k); };
   plan.steps = pipeline_steps(p, plan.segments);
   plan.route_hops = pipeline_hops(links, plan.segments);
@@ -106,6 +110,7 @@ const Algorithm pipeline{
     .ports = "one",
     .steps = "K+N-2, K segments",
     .native = one_port_wormhole,
+    .parameters = parameters,
     .refuses = refuses,
     .plan = pipeline_plan,
 };

@@ -56,9 +56,9 @@ refusal::Refusal refuses_scatter_collect(std::string_view algorithm, const Machi
            machine.topology.text() + " would hold more pieces than the " + std::to_string(most_blocks) +
            " blocks that a run holds; 65535 nodes would do";
   }
-  if (request.segments != 0 && request.segments != p) {
-    return std::string(algorithm) + " cuts the message in one piece a node: --segments " + std::to_string(request.segments) +
-           " should be left out or be " + std::to_string(p);
+  if (request.parameters.whole("segments") != 0 && request.parameters.whole("segments") != p) {
+    return std::string(algorithm) + " cuts the message in one piece a node: --segments " +
+           std::to_string(request.parameters.whole("segments")) + " should be left out or be " + std::to_string(p);
   }
   return refusal::first_of(refuses_wiring(algorithm, machine), refusal::of_switching(algorithm, machine, Switching::wormhole));
 }

@@ -43,14 +43,15 @@ Refusal of_shape_but_square(std::string_view algorithm, const Machine& machine) 
 }
 
 Refusal of_segments(std::string_view algorithm, const Request& request) {
-  if (request.segments <= 1) return std::nullopt;
-  return std::string(algorithm) + " sends the message whole: --segments " + std::to_string(request.segments) + " should be left out";
+  if (request.parameters.whole("segments") <= 1) return std::nullopt;
+  return std::string(algorithm) + " sends the message whole: --segments " + std::to_string(request.parameters.whole("segments")) +
+         " should be left out";
 }
 
 Refusal of_segments_at_all(std::string_view algorithm, const Request& request) {
-  if (request.segments == 0) return std::nullopt;
-  return std::string(algorithm) + " cuts the message by a rule of its own: --segments " + std::to_string(request.segments) +
-         " should be left out";
+  if (request.parameters.word("segments").empty()) return std::nullopt;
+  return std::string(algorithm) + " cuts the message by a rule of its own: --segments " +
+         std::to_string(request.parameters.whole("segments")) + " should be left out";
 }
 
 std::string cube(Dimension dimensions, std::uint64_t side) {
@@ -59,22 +60,6 @@ std::string cube(Dimension dimensions, std::uint64_t side) {
   return text;
 }
 
-std::uint64_t side_of_cube(Dimension dimensions, std::uint64_t nodes) {
-  const auto fits = [&](std::uint64_t side) {
-    std::uint64_t rest = nodes;
-    for (Dimension d = 0; d < dimensions; ++d) rest /= side;
-    return rest > 0;  // dividing downwards step by step is dividing downwards by the power
-  };
-  std::uint64_t low = 1;
-  for (std::uint64_t high = nodes; low < high;) {
-    const std::uint64_t middle = low + (high - low + 1) / 2;
-    if (fits(middle)) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return low;
-}
+std::uint64_t side_of_cube(Dimension dimensions, std::uint64_t nodes) { return root_below(dimensions, nodes); }
 
 }  // namespace torus::refusal

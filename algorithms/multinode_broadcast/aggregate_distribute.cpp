@@ -1,5 +1,6 @@
 #include "algorithms/multinode_broadcast/aggregate_distribute.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -21,20 +22,21 @@ std::optional<std::string> refuses(const Machine& machine, const Request& reques
     return why;
   }
   const auto n = static_cast<std::uint32_t>(machine.topology.extent(0));
-  if (request.h != 0 && n % request.h != 0) {
-    return "--h " + std::to_string(request.h) + " does not divide the side " + std::to_string(n) + ", --h " + std::to_string(n) +
-           " would do";
+  if (request.parameters.whole("h") != 0 && n % request.parameters.whole("h") != 0) {
+    return "--h " + std::to_string(request.parameters.whole("h")) + " does not divide the side " + std::to_string(n) + ", --h " +
+           std::to_string(n) + " would do";
   }
-  if (!parse_prefix(request.prefix)) {
-    return "--prefix " + request.prefix + " is none of global5, diag5, global3, diag3, hash, none; global5 would do";
+  if (!parse_prefix(request.parameters.word("prefix"))) {
+    return "--prefix " + std::string(request.parameters.word("prefix")) +
+           " is none of global5, diag5, global3, diag3, hash, none; global5 would do";
   }
   return std::nullopt;
 }
 
 AggregateDistribute choose(const Machine& machine, const Request& request, double s) {
   const std::int32_t n = machine.topology.extent(0);
-  const Prefix prefix = *parse_prefix(request.prefix);
-  if (request.h != 0) return {n, static_cast<std::int32_t>(request.h), prefix};
+  const Prefix prefix = *parse_prefix(request.parameters.word("prefix"));
+  if (request.parameters.whole("h") != 0) return {n, static_cast<std::int32_t>(request.parameters.whole("h")), prefix};
   std::int32_t best = 1;
   double least = std::numeric_limits<double>::infinity();
   for (const std::int32_t h : divisors(n)) {
@@ -65,6 +67,9 @@ Plan plan(const Machine& machine, const Request& request) {
   add_paper_notes(plan.notes, scheme->n, scheme->h, static_cast<double>(request.sources.size()), static_cast<double>(request.bytes));
   return plan;
 }
+
+constexpr std::array parameters{Parameter{"h", "partition into h x h subnetworks", {}, nullptr},
+                                Parameter{"prefix", "how messages are balanced over the subnetworks", prefix_names, nullptr}};
 
 }  // namespace
 
@@ -135,9 +140,9 @@ const Algorithm aggregate_distribute{
     .ports = "all",
     .steps = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1",
     .native = {},
+    .parameters = parameters,
     .refuses = refuses,
     .plan = plan,
-    .reads = {.h = true, .prefix = true},
 };
 
 }  // namespace torus::multinode

@@ -1,10 +1,12 @@
 #include "algorithms/multinode_broadcast/edst.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
 #include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/count.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
@@ -76,15 +78,15 @@ std::optional<std::string> refuses_any(std::string_view name, const Machine& mac
     return std::string(name) + " takes at most 8 dimensions: " + machine.topology.text() + " has " + std::to_string(axes) +
            ", 2^8 would do";
   }
-  if (const std::size_t trees = std::max<std::size_t>(1, 2 * axes); request.segments % trees != 0) {
-    return "--segments " + std::to_string(request.segments) + " is no multiple of the " + std::to_string(trees) + " trees, --segments " +
-           std::to_string((request.segments / trees + 1) * trees) + " would do";
+  if (const std::size_t trees = std::max<std::size_t>(1, 2 * axes); request.parameters.whole("segments") % trees != 0) {
+    return "--segments " + std::to_string(request.parameters.whole("segments")) + " is no multiple of the " + std::to_string(trees) +
+           " trees, --segments " + std::to_string((request.parameters.whole("segments") / trees + 1) * trees) + " would do";
   }
   return std::nullopt;
 }
 
 std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  return refuses_any("edst", machine, request, request.chunk > 0);
+  return refuses_any("edst", machine, request, request.parameters.whole("chunk") > 0);
 }
 std::optional<std::string> refuses_pipelined(const Machine& machine, const Request& request) {
   return refuses_any("edst-pipelined", machine, request, true);
@@ -102,7 +104,8 @@ void describe(Plan& plan, const Forest& forest, const Request& request) {
 }
 
 Plan plan_synchronous(const Machine& machine, const Request& request) {
-  const auto forest = std::make_shared<const Forest>(machine.topology, request.segments > 0 ? request.segments : trees_on(machine));
+  const auto forest = std::make_shared<const Forest>(
+      machine.topology, request.parameters.whole("segments") > 0 ? request.parameters.whole("segments") : trees_on(machine));
   Plan plan;
   plan.start = [forest](Node& self) { return edst_program(self, *forest); };
   plan.steps = plan.route_hops = forest->height();
@@ -126,10 +129,12 @@ Pipeline choose(const Machine& machine, const Request& request, double s, double
   const double step_s = machine.cost.steps(1, 0, 1);
   const double best = std::sqrt(trees * std::max(1.0, s) * step_s / (std::max(1.0, height) * m * std::max(1e-30, machine.cost.byte_s)));
   constexpr double finest = 16;  // finer cuts bring little and cost the host much
-  double cut = request.segments > 0 ? request.segments / trees
-                                    : std::clamp(std::floor(1 / std::max(best, 1e-9)), 1.0, std::max(1.0, std::min(finest, m / trees)));
+  double cut = request.parameters.whole("segments") > 0
+                   ? request.parameters.whole("segments") / trees
+                   : std::clamp(std::floor(1 / std::max(best, 1e-9)), 1.0, std::max(1.0, std::min(finest, m / trees)));
   cut = std::floor(cut);
-  const double chunk = request.chunk > 0 ? request.chunk : std::clamp(std::round(best * cut), 1.0, 1e6);
+  const double chunk =
+      request.parameters.whole("chunk") > 0 ? request.parameters.whole("chunk") : std::clamp(std::round(best * cut), 1.0, 1e6);
   return {static_cast<std::uint32_t>(chunk), static_cast<std::uint32_t>(cut * trees)};
 }
 
@@ -163,8 +168,10 @@ Plan plan_pipelined(const Machine& machine, const Request& request) {
 }
 
 Plan plan(const Machine& machine, const Request& request) {
-  return request.chunk > 0 ? plan_pipelined(machine, request) : plan_synchronous(machine, request);
+  return request.parameters.whole("chunk") > 0 ? plan_pipelined(machine, request) : plan_synchronous(machine, request);
 }
+
+constexpr std::array parameters{parameter::segments, parameter::chunk};
 
 }  // namespace
 
@@ -274,10 +281,10 @@ const Algorithm edst{
     .ports = "all",
     .steps = "height of the trees: D + 2 for n x n, n >= 4",
     .native = {},  // packet switching would do for the synchronous form, but --chunk asks for more
+    .parameters = parameters,
     .refuses = refuses,
     .plan = plan,
     .planning_bytes = planning_bytes,
-    .reads = {.chunk = true},
 };
 
 const Algorithm edst_pipelined{
@@ -288,10 +295,10 @@ const Algorithm edst_pipelined{
     .ports = "all",
     .steps = "about 2 sum L3(n_t) + height + ceil(s U / C)",
     .native = {},
+    .parameters = parameters,
     .refuses = refuses_pipelined,
     .plan = plan_pipelined,
     .planning_bytes = planning_bytes,
-    .reads = {.chunk = true},
 };
 
 }  // namespace torus::multinode

@@ -1,6 +1,7 @@
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -28,13 +29,14 @@ std::optional<std::string> refuses_any(std::string_view name, const Machine& mac
     return why;
   }
   const auto most = static_cast<std::uint32_t>(greatest_h(machine.topology));
-  if (request.h != 0 && most % request.h != 0) {
-    return "--h " + std::to_string(request.h) + " does not divide every side of " + machine.topology.text() +
+  if (request.parameters.whole("h") != 0 && most % request.parameters.whole("h") != 0) {
+    return "--h " + std::to_string(request.parameters.whole("h")) + " does not divide every side of " + machine.topology.text() +
            " (two dimensions at least), --h " + std::to_string(most) + " would do";
   }
-  const std::optional<Prefix> prefix = parse_prefix(request.prefix);
-  if (!request.prefix.empty() && prefix != Prefix::hash && prefix != Prefix::none) {
-    return std::string(name) + " balances by hash or none: --prefix " + request.prefix + " is neither, --prefix hash would do";
+  const std::optional<Prefix> prefix = parse_prefix(request.parameters.word("prefix"));
+  if (!request.parameters.word("prefix").empty() && prefix != Prefix::hash && prefix != Prefix::none) {
+    return std::string(name) + " balances by hash or none: --prefix " + std::string(request.parameters.word("prefix")) +
+           " is neither, --prefix hash would do";
   }
   return std::nullopt;
 }
@@ -52,8 +54,8 @@ std::optional<std::string> refuses_log(const Machine& machine, const Request& re
 }
 
 Hierarchy choose(const Machine& machine, const Request& request, Hierarchy::Dcn dcn, double s) {
-  const bool tuned = request.prefix != name(Prefix::none);
-  if (request.h != 0) return {machine.topology, static_cast<std::int32_t>(request.h), dcn, tuned};
+  const bool tuned = request.parameters.word("prefix") != name(Prefix::none);
+  if (request.parameters.whole("h") != 0) return {machine.topology, static_cast<std::int32_t>(request.parameters.whole("h")), dcn, tuned};
   std::int32_t best = 1;
   double least = std::numeric_limits<double>::infinity();
   for (const std::int32_t h : divisors(greatest_h(machine.topology))) {
@@ -109,6 +111,10 @@ bool in_a_ddn(const Node& self, std::int32_t h) {
   }
   return true;
 }
+
+constexpr std::array<std::string_view, 2> hashed_or_none{"hash", "none"};
+constexpr std::array parameters{Parameter{"h", "partition into h x h subnetworks", {}, nullptr},
+                                Parameter{"prefix", "how messages are balanced over the subnetworks", hashed_or_none, nullptr}};
 
 }  // namespace
 
@@ -207,9 +213,9 @@ const Algorithm hierarchical{
         "2-D: L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2), n the longest side; k-D: 2(k-1) L3(h) + tune + k floor(n/2h) + k "
         "floor(h/2); h = 1: k floor(n/2), k dimensions wider than 1",
     .native = {},
+    .parameters = parameters,
     .refuses = refuses_scatter,
     .plan = plan_scatter,
-    .reads = {.h = true, .prefix = true},
 };
 
 const Algorithm hierarchical_log{
@@ -220,9 +226,9 @@ const Algorithm hierarchical_log{
     .ports = "all",
     .steps = "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2), n the longer side",
     .native = {},
+    .parameters = parameters,
     .refuses = refuses_log,
     .plan = plan_log,
-    .reads = {.h = true, .prefix = true},
 };
 
 }  // namespace torus::multinode

@@ -1,5 +1,6 @@
 #include "algorithms/multinode_broadcast/log.hpp"
 
+#include <array>
 #include <memory>
 
 #include "algorithms/multinode_broadcast/aggregate_distribute.hpp"
@@ -10,7 +11,8 @@ namespace torus::multinode {
 namespace {
 
 std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  if (request.h > 1) return "log is the case h = 1: --h " + std::to_string(request.h) + " is another, --h 1 would do";
+  if (request.parameters.whole("h") > 1)
+    return "log is the case h = 1: --h " + std::to_string(request.parameters.whole("h")) + " is another, --h 1 would do";
   return refusal::first_of(refuses_all_but_squares("log", machine), refuses_torus("log", machine, Switching::wormhole),
                            refuses_routing("log", machine), refusal::of_segments("log", request));
 }
@@ -29,6 +31,8 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
+constexpr std::array parameters{Parameter{"h", "partition into h x h subnetworks", {}, nullptr}};
+
 }  // namespace
 
 const Algorithm log{
@@ -39,9 +43,9 @@ const Algorithm log{
     .ports = "all",
     .steps = "2 ceil(log5 n) + ceil(log3 n)",
     .native = {},
+    .parameters = parameters,
     .refuses = refuses,
     .plan = plan,
-    .reads = {.h = true},
 };
 
 }  // namespace torus::multinode

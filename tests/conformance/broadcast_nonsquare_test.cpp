@@ -150,7 +150,7 @@ TEST_CASE("squeeze-expand runs on the engine from first, last and random sources
       for (const NodeId source : {NodeId{0}, topology.nodes() - 1, support::random_below(random, topology.nodes())}) {
         CAPTURE(text, ports, source);
         const Request request = broadcast_from(source, 40);
-        REQUIRE(!squeeze_expand.refuses(machine, request));
+        REQUIRE(!refuses(squeeze_expand, machine, request));
         const Plan plan = squeeze_expand.plan(machine, request);
         RunOptions options;
         options.executor = ExecutorKind::serial;
@@ -168,20 +168,20 @@ TEST_CASE("squeeze-expand runs on the engine from first, last and random sources
 
 TEST_CASE("squeeze-expand refuses what it cannot do and names what would do", "[conformance]") {
   const auto refusal = [](const char* text, int ports, Switching switching) {
-    return squeeze_expand.refuses(Machine(Topology::parse(text), ports, switching), broadcast_from(0)).value_or("");
+    return why_not(squeeze_expand, Machine(Topology::parse(text), ports, switching), broadcast_from(0));
   };
   CHECK(refusal("8x12", 2, Switching::circuit).find("dimension-wise") != std::string::npos);
   CHECK(refusal("8x12m", 3, Switching::circuit).find("needs a torus") != std::string::npos);
   CHECK(refusal("1x12", 2, Switching::circuit).find("two or more dimensions wider than 1, not 1x12") != std::string::npos);
   CHECK(refusal("8x12", 4, Switching::wormhole).find("circuit would do") != std::string::npos);
   CHECK(refusal("8x12", 4, Switching::circuit).empty());
-  CHECK(two_line.refuses(Machine(Topology::parse("4x5x6"), 4, Switching::circuit), broadcast_from(0)).has_value());
-  CHECK(pairs.refuses(Machine(Topology::parse("4x5"), 4, Switching::circuit), broadcast_from(0)).has_value());
+  CHECK(refuses(two_line, Machine(Topology::parse("4x5x6"), 4, Switching::circuit), broadcast_from(0)).has_value());
+  CHECK(refuses(pairs, Machine(Topology::parse("4x5"), 4, Switching::circuit), broadcast_from(0)).has_value());
 }
 
 TEST_CASE("variants whose closing is sought among too many nodes are left out, and refused where none is left", "[conformance]") {
   const auto refusal = [](const Algorithm& algorithm, const char* text, int ports) {
-    return algorithm.refuses(Machine(Topology::parse(text), ports, Switching::circuit), broadcast_from(0)).value_or("");
+    return why_not(algorithm, Machine(Topology::parse(text), ports, Switching::circuit), broadcast_from(0));
   };
   CHECK(refusal(pairs, "163x163x163", 4).find("4330747 nodes of 163x163x163, of at most 4194304; 162x162x162 would do") !=
         std::string::npos);

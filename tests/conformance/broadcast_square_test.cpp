@@ -47,7 +47,7 @@ void check(const Algorithm& algorithm, const Machine& machine, std::uint64_t ste
   for (const NodeId source : telling_sources(machine.topology)) {
     CAPTURE(std::string(algorithm.name), machine.topology.text(), machine.ports, source, support::seed());
     const Request request = broadcast_request(source, 5);
-    REQUIRE_FALSE(algorithm.refuses(machine, request).has_value());
+    REQUIRE_FALSE(refuses(algorithm, machine, request).has_value());
     const support::Emulation run = support::emulate(algorithm, machine, request);
     REQUIRE(support::complaint(run) == "");
     REQUIRE(run.result.steps == steps);
@@ -246,7 +246,7 @@ TEST_CASE("dimension-wise broadcasts on any shape with one port or two, or more 
     for (const NodeId source : sources) {
       CAPTURE(machine.topology.text(), machine.ports, source, support::seed());
       const Request request = broadcast_request(source, 5);
-      REQUIRE_FALSE(broadcast::dimension_wise.refuses(machine, request).has_value());
+      REQUIRE_FALSE(refuses(broadcast::dimension_wise, machine, request).has_value());
       const support::Emulation emulation = support::emulate(broadcast::dimension_wise, machine, request);
       REQUIRE(support::complaint(emulation) == "");
       REQUIRE(emulation.result.steps == expected(machine, source));
@@ -320,8 +320,8 @@ TEST_CASE("square-torus broadcasts give one trace on every executor", "[conforma
 TEST_CASE("square-torus broadcasts refuse what they cannot do and say what would do", "[unit]") {
   const auto refusal = [](const Algorithm& algorithm, const Machine& machine, std::uint32_t segments = 0) {
     Request request = broadcast_request(0, 1);
-    request.segments = segments;
-    return algorithm.refuses(machine, request).value_or("");
+    request.parameters.set("segments", segments);
+    return why_not(algorithm, machine, request);
   };
   const auto torus = [](const char* shape, int ports = 0, Switching switching = Switching::circuit) {
     return Machine(Topology::parse(shape), ports, switching);
@@ -343,7 +343,7 @@ TEST_CASE("square-torus broadcasts refuse what they cannot do and say what would
   CHECK(refusal(broadcast::wang_tseng, torus("8x8m")) == "wang-tseng needs a torus of equal sides, not 8x8m; nearest: 8x8");
   CHECK(refusal(broadcast::wang_tseng, torus("8x8", 2)) ==
         "wang-tseng uses all channels at once: --ports 2 is too few, --ports 4 would do");
-  CHECK(refusal(broadcast::wang_tseng, torus("8x8"), 4) == "wang-tseng sends the message whole: --segments 4 should be left out");
+  CHECK(refusal(broadcast::wang_tseng, torus("8x8"), 4) == "segments 4: wang-tseng does not read it; leave it out");
   CHECK(refusal(broadcast::span, torus("8x8", 2, Switching::wormhole)) ==
         "span needs circuit switching, not wormhole: --switching circuit would do");
   CHECK(refusal(broadcast::dimension_wise, torus("8x4m", 1, Switching::packet)) ==

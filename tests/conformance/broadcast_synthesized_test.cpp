@@ -186,7 +186,7 @@ TEST_CASE("synthesized runs on the engine from first, last and random sources, e
         Request request;
         request.sources = {source};
         request.bytes = 40;
-        REQUIRE(!synthesized.refuses(machine, request));
+        REQUIRE(!refuses(synthesized, machine, request));
         const Plan plan = synthesized.plan(machine, request);
         const std::uint32_t bound = Synthesizer(topology, ports, source).least_steps();
         REQUIRE(bound >= lower_bounds(machine, request).steps);
@@ -211,7 +211,7 @@ TEST_CASE("synthesized refuses what it cannot do and names what would do", "[con
   const auto refusal = [](const char* text, Switching switching) {
     Request request;
     request.sources = {0};
-    return synthesized.refuses(Machine(Topology::parse(text), 0, switching), request).value_or("");
+    return why_not(synthesized, Machine(Topology::parse(text), 0, switching), request);
   };
   CHECK(refusal("8x12c", Switching::circuit).find("needs a torus or mesh") != std::string::npos);
   CHECK(refusal("8x12", Switching::wormhole).find("circuit would do") != std::string::npos);

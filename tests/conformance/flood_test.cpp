@@ -21,7 +21,7 @@ TEST_CASE("flooding reaches every node of any shape in as many steps as the fart
       Request request;
       request.sources = {root};
       request.bytes = 33;
-      REQUIRE_FALSE(broadcast::flood.refuses(machine, request));
+      REQUIRE_FALSE(refuses(broadcast::flood, machine, request));
       const Plan plan = broadcast::flood.plan(machine, request);
       const RunResult result = support::emulate(machine, placement_of(machine, request, plan), plan.start).result;
       const std::vector<std::int32_t> distance = support::distances_from(topology, root);
@@ -37,8 +37,8 @@ TEST_CASE("flooding reaches every node of any shape in as many steps as the fart
 TEST_CASE("flooding is refused where a node has not a port for every channel", "[conformance]") {
   Request request;
   request.sources = {0};
-  CHECK(broadcast::flood.refuses(Machine(Topology::parse("4x4"), 3, Switching::packet), request));
-  CHECK_FALSE(broadcast::flood.refuses(Machine(Topology::parse("4x4"), 4, Switching::packet), request));
+  CHECK(refuses(broadcast::flood, Machine(Topology::parse("4x4"), 3, Switching::packet), request));
+  CHECK_FALSE(refuses(broadcast::flood, Machine(Topology::parse("4x4"), 4, Switching::packet), request));
 }
 
 TEST_CASE("flooding in K segments takes K-1 steps more than flooding whole, each with a segment's bytes", "[conformance]") {
@@ -49,7 +49,7 @@ TEST_CASE("flooding in K segments takes K-1 steps more than flooding whole, each
     for (const std::uint32_t segments : {1U, 3U, 10U, 13U}) {
       CAPTURE(topology.text(), root, segments, support::seed());
       Request request = support::broadcast_request(root, 10);
-      request.segments = segments;
+      request.parameters.set("segments", segments);
       const support::Emulation run = support::emulate(broadcast::flood_pipelined, machine, request);
       REQUIRE(support::complaint(run) == "");
       REQUIRE(run.result.steps == (farthest == 0 ? 0 : farthest + segments - 1));
@@ -72,7 +72,7 @@ TEST_CASE("flooding in segments takes the number of segments that the model like
       Request request = support::broadcast_request(0, bytes);
       const Plan best = broadcast::flood_pipelined.plan(machine, request);
       for (std::uint32_t segments = 1; segments <= 200; ++segments) {
-        request.segments = segments;
+        request.parameters.set("segments", segments);
         const Plan other = broadcast::flood_pipelined.plan(machine, request);
         // Up to what rounding a segment up to whole bytes costs.
         REQUIRE(best.model_time_s(machine.cost) <= other.model_time_s(machine.cost) + 40 * machine.cost.byte_s);

@@ -75,9 +75,9 @@ TEST_CASE("the reference steps and bytes are reproduced exactly", "[conformance]
   for (const Reference& p : references) {
     CAPTURE(p.n, p.name, p.prefix, p.chunk);
     Request request = multinode_request(every(static_cast<NodeId>(p.n * p.n), p.every_kth), 1024);
-    request.h = p.h;
-    request.prefix = p.prefix;
-    request.chunk = p.chunk;
+    request.parameters.set("h", p.h);
+    request.parameters.set("prefix", p.prefix);
+    request.parameters.set("chunk", p.chunk);
     const Emulation e = checked(p.name, square(p.n), request);
     // The reference figures of the pipelined trees leave out the counting.
     CHECK(e.result.steps - phase_steps(e.result, "count") == p.steps);
@@ -88,7 +88,7 @@ TEST_CASE("the reference steps and bytes are reproduced exactly", "[conformance]
 
 TEST_CASE("the reference bytes of each phase on 15 x 15 are reproduced exactly", "[conformance]") {
   Request request = multinode_request(every(225, 7), 1024);
-  request.h = 5;
+  request.parameters.set("h", 5);
   const Emulation e = checked("aggregate-distribute", square(15), request);
   const std::vector<std::pair<const char*, Bytes>> phases{{"aggregate", 1024},  {"prefix", 40},       {"tune", 2048}, {"align", 2048},
                                                           {"all-to-all", 3072}, {"distribute", 7168}, {"row", 14336}, {"column", 28672}};
@@ -114,7 +114,7 @@ TEST_CASE("any sources are served: none, few, half, a row, a column, the diagona
         for (const std::string_view name : {"aggregate-distribute", "hierarchical", "hierarchical-log"}) {
           CAPTURE(name, n, h, label);
           Request request = multinode_request(sources, 7);
-          request.h = static_cast<std::uint32_t>(h);
+          request.parameters.set("h", static_cast<std::uint64_t>(h));
           const Emulation e = checked(name, machine, request);
           if (name != "aggregate-distribute") continue;
           // After the tuning the fullest DDN has ceil(s/h) messages; that is what the distribution carries in each step.
@@ -141,8 +141,8 @@ TEST_CASE("every prefix sum balances random, clustered and adversarial sources a
       for (const std::string_view prefix : multinode::prefix_names) {
         CAPTURE(n, h, label, prefix);
         Request request = multinode_request(sources, 16);
-        request.h = static_cast<std::uint32_t>(h);
-        request.prefix = prefix;
+        request.parameters.set("h", static_cast<std::uint64_t>(h));
+        request.parameters.set("prefix", prefix);
         const Emulation e = checked("aggregate-distribute", square(n), request);
         const std::vector<std::uint32_t> loads = ddn_loads(n, h, *parse_prefix(prefix), sources).after;
         const Bytes fullest_ddn = Bytes{16} * *std::max_element(loads.begin(), loads.end());
@@ -159,7 +159,7 @@ TEST_CASE("payloads from nothing to 64 KiB arrive whole", "[conformance]") {
         if (h > 0 && name == "log") continue;
         CAPTURE(name, bytes, h);
         Request request = multinode_request(every(36, 5), bytes);
-        request.h = h;
+        if (multinode_algorithm(name).reads("h")) request.parameters.set("h", h);
         checked(name, square(6), request);
       }
     }
@@ -178,8 +178,8 @@ TEST_CASE("tori of other shapes are served: rings, unequal sides, three and more
       for (const std::string_view name : multinode_names) {
         const bool partitions = name == "hierarchical" || name == "hierarchical-log" || name == "aggregate-distribute";
         for (std::uint32_t h = 0; h <= (partitions ? 9 : 0); ++h) {
-          request.h = h;
-          if (multinode_algorithm(name).refuses(machine, request)) continue;
+          request.parameters.set("h", h);
+          if (refuses(multinode_algorithm(name), machine, request)) continue;
           CAPTURE(name, shape, one_in, h);
           const Emulation e = checked(name, machine, request);
           if (one_in == 1 && e.plan.steps_exact) CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
@@ -197,13 +197,14 @@ TEST_CASE("hierarchical broadcasts tune in any routing order", "[conformance]") 
   for (const Machine& machine : {backwards, rotated}) {
     Request request = multinode_request(random_nodes(random, machine.topology.nodes(), 3), 30);
     for (const std::string_view name : {"hierarchical", "hierarchical-log"}) {
-      for (request.h = 1; request.h <= 8; ++request.h) {
-        if (!multinode_algorithm(name).refuses(machine, request)) checked(name, machine, request);
+      for (std::uint32_t h = 1; h <= 8; ++h) {
+        request.parameters.set("h", h);
+        if (!refuses(multinode_algorithm(name), machine, request)) checked(name, machine, request);
       }
     }
   }
-  CHECK_FALSE(multinode_algorithm("hierarchical").refuses(rotated, multinode_request({0}, 8)));
-  CHECK_FALSE(multinode_algorithm("hierarchical-log").refuses(backwards, multinode_request({0}, 8)));
+  CHECK_FALSE(refuses(multinode_algorithm("hierarchical"), rotated, multinode_request({0}, 8)));
+  CHECK_FALSE(refuses(multinode_algorithm("hierarchical-log"), backwards, multinode_request({0}, 8)));
 }
 
 TEST_CASE("with all nodes as sources the bytes are exact, also where the parts of a message differ by one", "[conformance]") {
@@ -214,8 +215,8 @@ TEST_CASE("with all nodes as sources the bytes are exact, also where the parts o
         for (std::uint32_t h = 1; h <= 4; ++h) {
           Request request = multinode_request(all_nodes(machine.topology.nodes()), bytes);
           request.expected_sources = machine.topology.nodes();
-          request.h = h;
-          if (multinode_algorithm(name).refuses(machine, request)) continue;
+          request.parameters.set("h", h);
+          if (refuses(multinode_algorithm(name), machine, request)) continue;
           CAPTURE(name, shape, bytes, h);
           const Emulation e = checked(name, machine, request);
           CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
@@ -246,7 +247,7 @@ TEST_CASE("a program made for other sources does the same: the plan tells the no
       if (h > 0 && name == "log") continue;
       Request request = multinode_request(every(144, 5), bytes), other = multinode_request({7, 8, 100}, bytes),
               nobody = multinode_request({}, bytes);
-      request.h = other.h = nobody.h = h;
+      for (Request* each : {&request, &other, &nobody}) each->parameters.set("h", h);
       const Machine machine = square(12);
       const Recorded own = record(name, machine, request, request);
       CHECK(record(name, machine, request, other).sends == own.sends);
@@ -262,7 +263,7 @@ TEST_CASE("a node acts alike in two worlds until word of their difference, or it
       if (h > 0 && name == "log") continue;
       CAPTURE(name, h);
       Request here = multinode_request(every(144, 7), 24), there = here;
-      here.h = there.h = h;
+      for (Request* each : {&here, &there}) each->parameters.set("h", h);
       there.sources.erase(there.sources.begin() + 9);  // node 63 is a source in one world alone
       const Recorded a = record(name, machine, here, here), b = record(name, machine, there, there);
       std::vector<bool> told(machine.topology.nodes(), false);
@@ -299,9 +300,9 @@ TEST_CASE("pipelined trees stay within 5 % of the byte bound on 25 x 25 from a q
   for (const std::uint32_t one_in : {4U, 2U, 1U}) {
     const std::vector<NodeId> sources = random_nodes(random, 625, one_in);
     Request request = multinode_request(sources, 800);
-    request.chunk = 1;
-    request.segments = 32;  // U = 8: the finer the cut, the cheaper the filling of the pipeline; with U = 2 some
-                            // draws of a quarter of the nodes come to 6 %
+    request.parameters.set("chunk", 1);
+    request.parameters.set("segments", 32);  // U = 8: the finer the cut, the cheaper the filling of the pipeline; with U = 2 some
+                                             // draws of a quarter of the nodes come to 6 %
     const Emulation e = checked("edst", machine, request);
     const auto bytes = static_cast<double>(e.result.channel_bytes_sum);
     CAPTURE(sources.size(), bytes, e.bounds.channel_bytes);
@@ -319,8 +320,8 @@ TEST_CASE("pipelined trees with any chunk and any cut end by themselves, in time
       for (const std::uint32_t chunk : {1U, 2U, 5U, 1000U}) {
         for (const std::uint32_t cut : {1U, 3U}) {
           Request request = multinode_request(random_nodes(random, machine.topology.nodes(), one_in), 60);
-          request.chunk = chunk;
-          request.segments = cut * trees;
+          request.parameters.set("chunk", chunk);
+          request.parameters.set("segments", cut * trees);
           request.expected_sources = static_cast<double>(request.sources.size());
           CAPTURE(shape, one_in, chunk, cut);
           checked("edst", machine, request);
@@ -347,8 +348,8 @@ TEST_CASE("pipelined trees end within the proven limit where they take more step
       std::sort(sources.begin(), sources.end());
     }
     Request request = multinode_request(sources, 64);
-    request.chunk = c.chunk;
-    request.segments = c.segments;
+    request.parameters.set("chunk", c.chunk);
+    request.parameters.set("segments", c.segments);
     CAPTURE(c.shape, c.chunk, c.segments);
     const Emulation e = checked("edst-pipelined", machine, request);
     REQUIRE(e.plan.steps_estimate.has_value());
@@ -360,7 +361,7 @@ TEST_CASE("pipelined trees end within the proven limit where they take more step
 TEST_CASE("machines and options that do not fit are refused in one line that says what would do", "[conformance]") {
   const Request plain = multinode_request({0}, 8);
   const auto refused = [](std::string_view name, const Machine& machine, const Request& request, const char* remedy) {
-    const std::string why = multinode_algorithm(name).refuses(machine, request).value_or("");
+    const std::string why = why_not(multinode_algorithm(name), machine, request);
     CAPTURE(name, why);
     CHECK(why.find(remedy) != std::string::npos);
     CHECK(why.find('\n') == std::string::npos);
@@ -368,22 +369,22 @@ TEST_CASE("machines and options that do not fit are refused in one line that say
   for (const std::string_view name : multinode_names) {
     refused(name, Machine(Topology::parse("mesh:4x4")), plain, "would do");
     refused(name, Machine(Topology::parse("4x4"), 2), plain, "--ports 4 would do");
-    CHECK_FALSE(multinode_algorithm(name).refuses(Machine(Topology::parse("4x4")), plain).has_value());
+    CHECK_FALSE(refuses(multinode_algorithm(name), Machine(Topology::parse("4x4")), plain).has_value());
   }
   for (const std::string_view name : {"log", "aggregate-distribute", "hierarchical", "hierarchical-log", "edst-pipelined"}) {
     refused(name, Machine(Topology::parse("4x4"), 0, Switching::packet), plain, "--switching wormhole would do");
   }
   Request request = plain;
-  request.h = 3;
+  request.parameters.set("h", 3);
   refused("aggregate-distribute", Machine(Topology::parse("4x4")), request, "--h 4 would do");
-  CHECK_FALSE(multinode_algorithm("hierarchical").refuses(Machine(Topology::parse("6x9")), request).has_value());
-  request.h = 6;
+  CHECK_FALSE(refuses(multinode_algorithm("hierarchical"), Machine(Topology::parse("6x9")), request).has_value());
+  request.parameters.set("h", 6);
   refused("hierarchical", Machine(Topology::parse("6x9")), request, "--h 3 would do");
   refused("aggregate-distribute", Machine(Topology::parse("4x6")), plain, "4x4 would do");
   request = plain;
-  request.prefix = "global7";
+  request.parameters.set("prefix", "global7");
   refused("aggregate-distribute", Machine(Topology::parse("4x4")), request, "global5 would do");
   request = plain;
-  request.segments = 6;
+  request.parameters.set("segments", 6);
   refused("edst", Machine(Topology::parse("4x4")), request, "--segments 8 would do");
 }

@@ -52,10 +52,10 @@ std::vector<Request> requests(Collective collective, NodeId nodes) {
     request.expected_sources = nodes;
     request.sources = support::all_nodes(nodes);
     for (const std::uint32_t h : {0U, 1U, 2U, 3U, 4U, 5U, 6U}) {
-      request.h = h;
+      request.parameters.set("h", h);
       requests.push_back(request);
     }
-    request.h = 0;
+    request.parameters.set("h", 0);
     request.sources = {nodes / 2};
     requests.push_back(request);
     return requests;
@@ -63,7 +63,7 @@ std::vector<Request> requests(Collective collective, NodeId nodes) {
   for (const NodeId source : std::set<NodeId>{0, nodes / 3, nodes - 1}) {
     request.sources = {source};
     for (const std::uint32_t segments : {0U, 1U, 2U, 5U, 64U}) {
-      request.segments = segments;
+      request.parameters.set("segments", segments);
       requests.push_back(request);
     }
   }
@@ -79,11 +79,11 @@ TEST_CASE("the hops of the longest routes are as predicted", "[conformance]") {
       if (algorithm->collective != Collective::broadcast && topology.nodes() > 130) continue;
       for (const Machine& machine : machines(*algorithm, topology)) {
         for (const Request& request : requests(algorithm->collective, topology.nodes())) {
-          if (algorithm->refuses(machine, request)) continue;
+          if (refuses(*algorithm, machine, request)) continue;
           const support::Emulation run = support::emulate(*algorithm, machine, request);
           const std::uint64_t hops = hops_of(run.result);
           CAPTURE(std::string(algorithm->name), topology.text(), machine.routing, name(machine.switching), request.sources,
-                  request.segments, request.h);
+                  request.parameters.whole("segments"), request.parameters.whole("h"));
           REQUIRE(run.result.good());
           CHECK(hops >= run.bounds.route_hops);
           CHECK(run.result.model_time_s >= Approx(run.bounds.model_time_s(machine.cost)));

@@ -42,7 +42,7 @@ unsigned runs_on(const Algorithm& algorithm, const Topology& topology) {
         request.collective = algorithm.collective;
         request.sources = sources;
         request.bytes = bytes;
-        if (algorithm.refuses(machine, request)) continue;
+        if (refuses(algorithm, machine, request)) continue;
         CAPTURE(std::string(algorithm.name), topology.text(), name(machine.switching), sources.size(), bytes);
         const support::Emulation run = support::emulate(algorithm, machine, request);
         CHECK(run.result.good());
@@ -90,10 +90,10 @@ TEST_CASE("the shape that a refusal of others suggests is accepted", "[conforman
     const auto machine = [&](const char* shape) {
       return Machine(Topology::parse(shape), algorithm.native.ports, algorithm.native.switching, algorithm.native.contention, c.routing);
     };
-    const std::string why = algorithm.refuses(machine(c.shape), request).value_or("");
+    const std::string why = why_not(algorithm, machine(c.shape), request);
     CAPTURE(c.algorithm, c.shape, why);
     CHECK(why.find(std::string(" ") + c.suggested) != std::string::npos);
-    CHECK_FALSE(algorithm.refuses(machine(c.suggested), request).has_value());
+    CHECK_FALSE(refuses(algorithm, machine(c.suggested), request).has_value());
   }
 }
 

@@ -65,7 +65,7 @@ Program walk_on(Node& self, Bug bug) {
 std::optional<std::string> refuses(const Machine& machine, const Request& request) {
   if (!machine.all_port()) return "walk-on needs all ports";
   if (!machine.topology.is_torus()) return "walk-on needs a torus";
-  if (request.segments > 1) return "walk-on sends one segment";
+  if (request.parameters.whole("segments") > 1) return "walk-on sends one segment";
   return std::nullopt;
 }
 

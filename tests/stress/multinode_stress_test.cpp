@@ -21,7 +21,7 @@ TEST_CASE("any sources are served on every side up to 32 and every h", "[stress]
         for (const std::string_view name : {"aggregate-distribute", "hierarchical", "hierarchical-log"}) {
           CAPTURE(name, n, h, label);
           Request request = multinode_request(sources, 3);
-          request.h = static_cast<std::uint32_t>(h);
+          request.parameters.set("h", static_cast<std::uint64_t>(h));
           checked(name, machine, request);
         }
         if (h != 1) continue;

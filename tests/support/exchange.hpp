@@ -40,9 +40,8 @@ inline RunResult exchange_on(const Machine& machine, const Algorithm& algorithm,
   const std::string shape = machine.topology.text();
   CAPTURE(algorithm.name, shape, bytes);
   const Request request = exchange_of(bytes);
-  const std::optional<std::string> refusal = algorithm.refuses(machine, request);
-  CAPTURE(refusal.value_or(""));
-  REQUIRE(!refusal);
+  const std::string refusal = why_not(algorithm, machine, request);
+  REQUIRE(refusal == "");
   RunOptions options;
   options.executor = executor;
   const Emulation run = emulate(algorithm, machine, request, options);

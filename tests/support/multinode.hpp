@@ -45,9 +45,8 @@ inline Machine square(std::int32_t n) { return Machine(Topology(std::vector<Dime
 inline Emulation checked(std::string_view name, const Machine& machine, const Request& request,
                          ExecutorKind executor = ExecutorKind::serial) {
   const Algorithm& algorithm = multinode_algorithm(name);
-  const auto why = algorithm.refuses(machine, request);
-  INFO(why.value_or(""));
-  REQUIRE_FALSE(why.has_value());
+  const std::string why = why_not(algorithm, machine, request);
+  REQUIRE(why == "");
   RunOptions options;
   options.executor = executor;
   const Emulation e = emulate(algorithm, machine, request, options);
@@ -98,7 +97,7 @@ inline void check_all_sources(std::int32_t n, Bytes bytes, std::span<const std::
   Request request = multinode_request(all_nodes(machine.topology.nodes()), bytes);
   request.expected_sources = machine.topology.nodes();
   const auto exact = [&](std::string_view name) {
-    CAPTURE(name, n, request.h, request.prefix);
+    CAPTURE(name, n, request.parameters.whole("h"), request.parameters.word("prefix"));
     const Emulation e = checked(name, machine, request);
     CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
   };
@@ -106,14 +105,14 @@ inline void check_all_sources(std::int32_t n, Bytes bytes, std::span<const std::
   exact("edst");
   exact("log");
   for (const std::int32_t h : multinode::divisors(n)) {
-    request.h = static_cast<std::uint32_t>(h);
+    request.parameters.set("h", static_cast<std::uint64_t>(h));
     exact("hierarchical");
     exact("hierarchical-log");
     for (const std::string_view prefix : prefixes) {
-      request.prefix = prefix;
+      request.parameters.set("prefix", prefix);
       exact("aggregate-distribute");
     }
-    request.prefix.clear();
+    request.parameters.clear("prefix");
   }
 }
 

@@ -55,14 +55,17 @@ std::uint64_t least_bisection(const Topology& t) {
 }
 
 Request broadcast(NodeId source, Bytes bytes) {
-  return {.collective = Collective::broadcast, .sources = {source}, .bytes = bytes, .prefix = {}, .expected_sources = {}};
+  return {.collective = Collective::broadcast, .sources = {source}, .bytes = bytes, .parameters = {}, .expected_sources = {}};
 }
 Request multinode(std::vector<NodeId> sources, Bytes bytes) {
-  return {
-      .collective = Collective::multinode_broadcast, .sources = std::move(sources), .bytes = bytes, .prefix = {}, .expected_sources = {}};
+  return {.collective = Collective::multinode_broadcast,
+          .sources = std::move(sources),
+          .bytes = bytes,
+          .parameters = {},
+          .expected_sources = {}};
 }
 Request exchange(Bytes bytes) {
-  return {.collective = Collective::total_exchange, .sources = {}, .bytes = bytes, .prefix = {}, .expected_sources = {}};
+  return {.collective = Collective::total_exchange, .sources = {}, .bytes = bytes, .parameters = {}, .expected_sources = {}};
 }
 
 }  // namespace

@@ -56,9 +56,9 @@ class Comparing {
       if (std::any_of(machines.begin(), machines.end(), [&](const Machine& other) { return same(machine, other); })) continue;
       bool applies = false;
       for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
-        const auto why_not = algorithm->refuses(machine, request(i));
+        const auto why_not = refuses(*algorithm, machine, request(i));
         applies = applies || !why_not;
-        if (why_not && refusal.empty()) refusal = *why_not;
+        if (why_not && refusal.empty()) refusal = text(*why_not);
       }
       if (applies) machines.push_back(std::move(machine));
     }

@@ -30,9 +30,32 @@ std::pair<Plan, double> timed_plan(const Algorithm& algorithm, const Setting& se
   return {std::move(plan), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
+/// The option that sets what a refusal is about.
+std::string option_of(const Refusal& refusal) {
+  return refusal.about == Refusal::About::shape ? "--on" : "--" + std::string(refusal.subject());
+}
+
+/// A refusal as a line that names the options.
+std::string command_text(const Refusal& refusal) {
+  if (refusal.value.empty()) return refusal.rule;
+  const std::string option = option_of(refusal);
+  std::string text = fmt::format("{} {}: {}", option, refusal.value, refusal.rule);
+  if (!refusal.fix.empty()) return text + fmt::format("; {} {} would do", option, refusal.fix);
+  return refusal.about == Refusal::About::parameter ? text + fmt::format("; leave out {} {}", option, refusal.value) : text;
+}
+
 /// Why the algorithm cannot be planned for this setting, if it cannot.
 std::optional<std::string> refusal_of(const Algorithm& algorithm, const Setting& setting) {
-  if (auto why_not = algorithm.refuses(setting.machine, setting.request)) return why_not;
+  if (const auto refusal = refuses(algorithm, setting.machine, setting.request)) {
+    std::string text = command_text(*refusal);
+    if (refusal->about != Refusal::About::parameter || algorithm.reads(refusal->parameter)) return text;
+    std::string readers;
+    for (const Algorithm* other : catalogue()) {
+      if (other->collective == algorithm.collective && other->reads(refusal->parameter))
+        readers += fmt::format("{}{}", readers.empty() ? "" : ", ", other->name);
+    }
+    return readers.empty() ? text : text + ", or name one that does: " + readers;
+  }
   return why_it_cannot_be_planned(algorithm, setting.machine, setting.memory);
 }
 
@@ -62,14 +85,10 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   const unsigned workers = workers_of(setting.executor, setting.threads);
   Candidate best, second;
   std::vector<Candidate> too_large;
-  std::string refusal, unread;  // the first of each kind
+  std::string refusal;  // the first
   int applicable = 0;
   for (const Algorithm* algorithm : algorithms) {
     if (algorithm->collective != setting.request.collective) continue;
-    if (const auto why_not = unread_option(*algorithm, setting.request)) {
-      unread = unread.empty() ? *why_not : unread;
-      continue;
-    }
     if (const auto why_not = refusal_of(*algorithm, setting)) {
       refusal = refusal.empty() ? *why_not : refusal;
       continue;
@@ -90,7 +109,7 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   }
   if (setting.algorithm == nullptr) {
     throw InputError(fmt::format("{} on {}: no algorithm applies; the first says: {}; see `torus list` for what each needs",
-                                 name(setting.request.collective), machine_text(setting.machine), refusal.empty() ? unread : refusal));
+                                 name(setting.request.collective), machine_text(setting.machine), refusal));
   }
   setting.chosen = fmt::format("least predicted model time, {}, of {} that apply here", seconds_text(best.time_s), applicable);
   if (second.algorithm != nullptr && second.too_large == 0)
@@ -221,16 +240,16 @@ Request make_request(Collective collective, const SettingOptions& options, const
   }
   if (collective == Collective::total_exchange) refuse_foreign(collective, "--segments", options.segments, "broadcasts");
   if (options.segments && *options.segments != "auto")
-    request.segments = static_cast<std::uint32_t>(parse_whole("--segments", *options.segments, 1, most));
-  if (options.h) request.h = static_cast<std::uint32_t>(parse_whole("--h", *options.h, 1, most));
-  if (options.chunk) request.chunk = static_cast<std::uint32_t>(parse_whole("--chunk", *options.chunk, 1, most));
+    request.parameters.set("segments", static_cast<std::uint32_t>(parse_whole("--segments", *options.segments, 1, most)));
+  if (options.h) request.parameters.set("h", static_cast<std::uint32_t>(parse_whole("--h", *options.h, 1, most)));
+  if (options.chunk) request.parameters.set("chunk", static_cast<std::uint32_t>(parse_whole("--chunk", *options.chunk, 1, most)));
   if (options.expect) request.expected_sources = parse_real("--expect", *options.expect, 0, 0x1p31, "1");
   if (options.prefix) {
     if (!multinode::parse_prefix(*options.prefix) || options.prefix->empty()) {
       throw InputError(fmt::format("--prefix '{}': it must be {}{}", *options.prefix, fmt::join(multinode::prefix_names, ", "),
                                    did_you_mean(*options.prefix, multinode::prefix_names)));
     }
-    request.prefix = *options.prefix;
+    request.parameters.set("prefix", *options.prefix);
   }
   return request;
 }
@@ -243,7 +262,7 @@ Request make_fitting_request(Collective collective, const SettingOptions& option
   };
   refuse_too_large(0, 0);  // before the sources are listed: they may be all nodes
   Request request = make_request(collective, options, topology);
-  refuse_too_large(request.sources.size(), request.segments);
+  refuse_too_large(request.sources.size(), request.parameters.whole("segments"));
   return request;
 }
 
@@ -256,7 +275,6 @@ Setting open_setting(Machine machine, Request request, const SettingOptions& opt
 }
 
 std::optional<std::string> settle_on(Setting& setting, const Algorithm& algorithm) {
-  if (auto why_not = unread_option(algorithm, setting.request)) return why_not;
   if (auto why_not = refusal_of(algorithm, setting)) return why_not;
   setting.algorithm = &algorithm;
   std::tie(setting.plan, setting.plan_s) = timed_plan(algorithm, setting);
@@ -293,10 +311,7 @@ std::string command_line(const Setting& setting) {
     const std::string sources = !setting.sources_text.empty() ? setting.sources_text : sources_option(machine.topology, request.sources);
     text += sources.find(';') == std::string::npos ? fmt::format(" --sources {}", sources) : fmt::format(" --sources '{}'", sources);
   }
-  if (request.segments > 0) text += fmt::format(" --segments {}", request.segments);
-  if (request.h > 0) text += fmt::format(" --h {}", request.h);
-  if (!request.prefix.empty()) text += fmt::format(" --prefix {}", request.prefix);
-  if (request.chunk > 0) text += fmt::format(" --chunk {}", request.chunk);
+  for (const auto& [name, value] : request.parameters) text += fmt::format(" --{} {}", name, value);
   if (request.expected_sources) text += fmt::format(" --expect {}", *request.expected_sources);
   const CostModel standard;
   if (machine.cost.start_up_s != standard.start_up_s) text += fmt::format(" --ts {}", machine.cost.start_up_s);

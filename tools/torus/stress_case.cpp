@@ -113,21 +113,23 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
     copies *= std::max<double>(1, static_cast<double>(request.sources.size()));
   }
   request.bytes = draw_bytes(random, static_cast<Bytes>(static_cast<double>(budget.payload) / copies));
-  if (collective != Collective::total_exchange && random.chance(0.3))
-    request.segments = static_cast<std::uint32_t>(1 + random.below(random.chance(0.5) ? 4 : 20));
-  if (collective == Collective::multinode_broadcast) {
-    if (random.chance(0.4)) {
-      // Any divisor of a side may be a partition.
-      const std::int32_t n = topology.extent(0);
-      std::int32_t h = random.between(1, n);
-      while (n % h != 0) --h;
-      request.h = static_cast<std::uint32_t>(h);
-    }
-    if (random.chance(0.4)) request.prefix = random.one_of(multinode::prefix_names);
-    if (random.chance(0.4)) request.chunk = static_cast<std::uint32_t>(1 + random.below(5));
-    if (random.chance(0.2)) request.expected_sources = static_cast<double>(random.below(nodes + 1));
-  }
+  if (collective == Collective::multinode_broadcast && random.chance(0.2))
+    request.expected_sources = static_cast<double>(random.below(nodes + 1));
   return request;
+}
+
+/// Sets some of the parameters that the algorithm declares.
+void draw_parameters(Random& random, const Algorithm& algorithm, const Machine& machine, Request& request) {
+  for (const Parameter& parameter : algorithm.parameters) {
+    if (!random.chance(0.4)) continue;
+    if (!parameter.words.empty()) {
+      request.parameters.set(parameter.name, parameter.words[random.below(parameter.words.size())]);
+    } else if (parameter.values != nullptr) {
+      request.parameters.set(parameter.name, random.one_of(parameter.values(machine)));
+    } else {
+      request.parameters.set(parameter.name, 1 + random.below(random.chance(0.5) ? 4 : 20));
+    }
+  }
 }
 
 }  // namespace
@@ -179,7 +181,7 @@ Topology draw_shape(Random& random, std::uint64_t most_nodes) {
 }
 
 std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Request request, const Setting& like) {
-  if (unread_option(algorithm, request) || algorithm.refuses(machine, request)) return std::nullopt;
+  if (refuses(algorithm, machine, request)) return std::nullopt;
   Plan plan = algorithm.plan(machine, request);
   Setting setting{std::move(machine), std::move(request), &algorithm,   std::move(plan), 0, "",
                   like.seed,          like.executor,      like.threads, like.memory};
@@ -199,9 +201,7 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     const std::uint64_t seed = random.next() % 1000;
     std::string sources;
     Request request = draw_request(random, algorithm.collective, machine.topology, budget, seed, sources);
-    if (!algorithm.reads.h) request.h = 0;
-    if (!algorithm.reads.prefix) request.prefix.clear();
-    if (!algorithm.reads.chunk) request.chunk = 0;
+    draw_parameters(random, algorithm, machine, request);
     const double nodes = machine.topology.nodes();
     const Setting like{machine, request, &algorithm, {}, 0, "", seed, ExecutorKind::serial, 1, 0, sources};
     auto setting = settle(algorithm, std::move(machine), std::move(request), like);

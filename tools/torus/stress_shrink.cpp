@@ -116,12 +116,12 @@ void simpler_requests(const Setting& setting, std::vector<Candidate>& out) {
   for (const Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{8}, r.bytes / 2}) {
     if (bytes < r.bytes) with([&](Request& request) { request.bytes = bytes; });
   }
-  if (r.segments > 0) with([](Request& request) { request.segments = 0; });
-  if (r.segments > 1) with([](Request& request) { request.segments = 1; });
-  if (r.segments > 2) with([](Request& request) { request.segments /= 2; });
-  if (r.h > 0) with([](Request& request) { request.h = 0; });
-  if (!r.prefix.empty()) with([](Request& request) { request.prefix.clear(); });
-  if (r.chunk > 0) with([](Request& request) { request.chunk = 0; });
+  for (const auto& [name, value] : r.parameters) {
+    const auto whole = r.parameters.whole(name);
+    with([&](Request& request) { request.parameters.clear(name); });
+    if (whole > 1) with([&](Request& request) { request.parameters.set(name, 1); });
+    if (whole > 2) with([&](Request& request) { request.parameters.set(name, whole / 2); });
+  }
   if (r.expected_sources) with([](Request& request) { request.expected_sources.reset(); });
   if (!setting.machine.ascending_routing()) {
     Machine ascending(setting.machine.topology, setting.machine.ports, setting.machine.switching, setting.machine.contention, {},

@@ -13,6 +13,7 @@
 #include <torus/machine.hpp>
 #include <torus/node.hpp>
 #include <torus/program.hpp>
+#include <torus/requirements.hpp>
 
 namespace torus {
 
@@ -27,12 +28,8 @@ struct Request {
   std::vector<NodeId> sources;  ///< ascending; broadcast: one; total exchange: ignored (all)
   Bytes bytes = 0;              ///< of each source's message; total exchange: of each block
 
-  // Options that only some algorithms read; 0 or empty: the algorithm's own choice.
-  std::uint32_t segments = 0;              ///< --segments: blocks that each message is cut in
-  std::uint32_t h = 0;                     ///< --h: partition of the multi-node broadcast
-  std::uint32_t chunk = 0;                 ///< --chunk: segments a channel carries in a step
-  std::string prefix;                      ///< --prefix: global5, diag5, global3, diag3, hash, none
-  std::optional<double> expected_sources;  ///< --expect: what the chooser may assume; programs never see it
+  Parameters parameters;                   ///< that the algorithm declares: "segments", "h", ..
+  std::optional<double> expected_sources;  ///< how many sources the predictions assume; programs never see it
 };
 
 /// What an algorithm will do for a request on a machine: its program and its predictions.
@@ -73,14 +70,6 @@ struct NativeMachine {
   int ports = 0;  ///< 0: all
 };
 
-/// Which of the options an algorithm reads that only some do. (--segments is not among them: who sends whole messages refuses it by
-/// itself.)
-struct OptionsRead {
-  bool h = false;
-  bool prefix = false;
-  bool chunk = false;
-};
-
 struct Algorithm {
   std::string_view name;  ///< "wang-tseng"
   Collective collective;
@@ -89,19 +78,30 @@ struct Algorithm {
   std::string_view ports;   ///< in words: "all"
   std::string_view steps;   ///< in words: "k ceil(log_{2k+1} n) + k-1"
   NativeMachine native;
-  /// Why not: one line that names the value, the rule and what would do; none where the algorithm applies. Cheap.
-  std::optional<std::string> (*refuses)(const Machine& machine, const Request& request);
+  Requirements needs = {};
+  std::span<const Parameter> parameters = {};  ///< that it reads; it refuses all others
+  /// What no field of Requirements states: the first rule that is broken, or none. Called only where `needs` and the parameters' domains
+  /// hold. Cheap.
+  std::optional<Refusal> (*also_requires)(const Machine& machine, const Request& request) = nullptr;
+  std::optional<std::string> (*refuses)(const Machine& machine, const Request& request) = nullptr;
   /// For machines and requests that are not refused. May compute tables; the time counts as set-up.
   /// Errors: std::bad_alloc where there is no room for the tables. A plan that searches (its header says so) throws InputError or RunError,
   /// of one line, if it finds nothing.
   Plan (*plan)(const Machine& machine, const Request& request);
   /// Memory that plan() takes at most, where that grows with the nodes and shapes are not refused for it.
   Bytes (*planning_bytes)(const Machine& machine) = nullptr;
-  OptionsRead reads = {};
+
+  bool reads(std::string_view parameter) const noexcept;
 };
 
-/// Whether a machine allows what an algorithm made for `needed` does: packet routes are legal under wormhole, both under circuit switching.
-constexpr bool allows(Switching machine, Switching needed) noexcept { return machine >= needed; }
+/// Why an algorithm does not apply: the first of its requirements, the domains of its parameters and its own rules that does not hold; none
+/// if it applies. Cheap.
+std::optional<Refusal> refuses(const Algorithm& algorithm, const Machine& machine, const Request& request);
+/// The same as a line of text; empty if it applies.
+std::string why_not(const Algorithm& algorithm, const Machine& machine, const Request& request);
+
+/// "all", "one", "3 or more", "any": the ports that an algorithm uses.
+std::string ports_text(const Algorithm& algorithm);
 
 /// Where all nodes of a request's blocks start and end.
 Placement placement_of(const Machine& machine, const Request& request, const Plan& plan);

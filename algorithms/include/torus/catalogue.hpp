@@ -16,8 +16,4 @@ std::span<const Algorithm* const> catalogue() noexcept;
 /// The algorithm of that name and collective; none if there is none.
 const Algorithm* find_algorithm(Collective collective, std::string_view name) noexcept;
 
-/// Why not, if the request sets an option that the algorithm does not read: one line that names who reads it; none if it sets no such
-/// option.
-std::optional<std::string> unread_option(const Algorithm& algorithm, const Request& request);
-
 }  // namespace torus
