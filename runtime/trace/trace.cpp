@@ -7,6 +7,7 @@
 #include <torus/trace.hpp>
 
 #include "runtime/model/digest.hpp"
+#include "runtime/trace/output_file.hpp"
 
 namespace torus {
 namespace {
@@ -90,9 +91,12 @@ std::string to_json_line(const TraceHeader& header) {
   return line;
 }
 
-TraceWriter::TraceWriter(std::string path, const TraceHeader& header) : file_{std::move(path)} {
-  file_.write(to_json_line(header));
-  file_.write("\n");
+TraceWriter::TraceWriter(TraceWriter&&) noexcept = default;
+TraceWriter::~TraceWriter() = default;
+
+TraceWriter::TraceWriter(std::string path, const TraceHeader& header) : file_{std::make_unique<OutputFile>(std::move(path))} {
+  file_->write(to_json_line(header));
+  file_->write("\n");
 }
 
 void TraceWriter::write_step(std::span<const Message* const> messages) {
@@ -101,11 +105,11 @@ void TraceWriter::write_step(std::span<const Message* const> messages) {
   for (const Message* message : ordered_) {
     line_.clear();
     append_message(line_, *message);
-    file_.write(line_);
+    file_->write(line_);
   }
 }
 
-void TraceWriter::commit() { file_.commit(); }
+void TraceWriter::commit() { file_->commit(); }
 
 std::uint64_t message_digest(const Message& message) noexcept {
   // A message has in memory, one behind the other: step, source; bytes; the legs; the block ids.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,9 +16,9 @@
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
 
-#include "runtime/trace/output_file.hpp"
-
 namespace torus {
+
+class OutputFile;
 
 /// What a trace says of the run before the first message. Of the machine, all but the costs.
 struct TraceHeader {
@@ -33,18 +34,21 @@ struct TraceHeader {
 /// The header as its line, without the end of line.
 std::string to_json_line(const TraceHeader& header);
 
-/// Writes a trace. The file is there, complete, after commit() and not before; see OutputFile.
+/// Writes a trace. The file is there, complete, after commit() and not before. A name that ends in .gz is compressed.
 class TraceWriter {
  public:
   /// Throws InputError if the file cannot be made; the others throw RunError if the disk is full.
   TraceWriter(std::string path, const TraceHeader& header);
+  TraceWriter(TraceWriter&&) noexcept;
+  /// Removes what was written, unless commit() was called.
+  ~TraceWriter();
 
   /// Writes the messages of a step, given in any order. Steps must ascend.
   void write_step(std::span<const Message* const> messages);
   void commit();
 
  private:
-  OutputFile file_;
+  std::unique_ptr<OutputFile> file_;
   std::vector<const Message*> ordered_;
   std::string line_;
 };
