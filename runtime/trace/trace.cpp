@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <charconv>
-#include <cstddef>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <torus/trace.hpp>
 
-#include "runtime/model/digest.hpp"
 #include "runtime/trace/output_file.hpp"
 
 namespace torus {
@@ -30,8 +28,8 @@ void append_list(std::string& line, const Integers& values) {
   line += ']';
 }
 
-/// A JSON string. Names are plain words, but a user's algorithm may be called anything: what is no UTF-8 is replaced, as JSON has no way to
-/// say it.
+/// Appends a JSON string. A user's algorithm may have any name; JSON has no way to write bytes that are not UTF-8, so that they are
+/// replaced.
 void append_quoted(std::string& line, std::string_view text) {
   line += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -110,11 +108,5 @@ void TraceWriter::write_step(std::span<const Message* const> messages) {
 }
 
 void TraceWriter::commit() { file_->commit(); }
-
-std::uint64_t message_digest(const Message& message) noexcept {
-  // A message has in memory, one behind the other: step, source; bytes; the legs; the block ids.
-  return detail::digest_of_image(reinterpret_cast<const std::byte*>(message.route().data()) - 16, message.blocks().size(),
-                                 message.route().size());
-}
 
 }  // namespace torus
