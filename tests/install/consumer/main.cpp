@@ -34,7 +34,7 @@ bool own_algorithm(const Machine& machine) {
   for (TraceMessage message; reader.next(message);) judge.message(message);
   const Verdict verdict = judge.finish();
   Rows rows = report(machine, result, options);
-  rows.emplace_back("trace", verdict.ok ? "legal and complete" : "refused: " + verdict.offences.front());
+  rows.emplace_back("trace", verdict.ok ? "legal and complete" : "refused: " + verdict.violations.front());
   std::printf("%s\n", aligned(rows).c_str());
   return result.good() && result.verified && result.steps == nodes - 1 && verdict.ok && verdict.digest == result.trace_digest;
 }
