@@ -1,12 +1,12 @@
-// Runs the algorithm of ring_broadcast.cpp on the installed engine, hands its trace to the installed judge, prints the installed report,
-// and runs an algorithm of the installed catalogue beside it.
+// Runs two algorithms on the installed libraries: the one of ring_broadcast.cpp, with a trace for the installed judge, and one of the
+// installed catalogue.
 #include <cstdio>
 #include <string>
 
 #include <torus/catalogue.hpp>
-#include <torus/engine.hpp>
 #include <torus/judge.hpp>
 #include <torus/report.hpp>
+#include <torus/run.hpp>
 #include <torus/trace.hpp>
 
 #include "ring_broadcast.hpp"
@@ -15,41 +15,58 @@ using namespace torus;
 
 namespace {
 
-constexpr NodeId nodes = 9;
-constexpr NodeId root = 2;
+Plan plan_ring(const Machine& machine, const Request& request) {
+  Plan plan;
+  plan.start = [root = request.sources.front()](Node& self) { return ring_broadcast(self, root); };
+  plan.steps = machine.topology.nodes() - 1;
+  plan.formula = "n - 1";
+  plan.channel_bytes = static_cast<double>(plan.steps * request.bytes);
+  return plan;
+}
+
+const Algorithm ring{.name = "ring",
+                     .collective = Collective::broadcast,
+                     .source = "the front page",
+                     .shapes = "ring",
+                     .ports = "any",
+                     .steps = "n - 1",
+                     .needs = {.shape = Requirements::Shape::torus},
+                     .plan = plan_ring};
+
+Request request() {
+  Request request;
+  request.sources = {2};
+  request.bytes = 4096;
+  return request;
+}
 
 bool own_algorithm(const Machine& machine) {
   const std::string path = "ring_broadcast.jsonl";
-  TraceWriter trace(
-      path,
-      {.machine = machine, .collective = "broadcast", .sources = {root}, .block_bytes = 4096, .algorithm = "ring_broadcast", .seed = 1});
+  TraceWriter trace(path, {.machine = machine,
+                           .collective = "broadcast",
+                           .sources = request().sources,
+                           .block_bytes = request().bytes,
+                           .algorithm = "ring",
+                           .seed = 1});
   RunOptions options;
   options.on_messages = [&](std::span<const Message* const> messages) { trace.write_step(messages); };
-  Engine engine(machine, Placement::replicated(nodes, {root}, 4096), options);
-  const RunResult result = engine.run([](Node& self) { return ring_broadcast(self, root); });
+  const Run ran = run(ring, machine, request(), options);
   trace.commit();
 
   TraceReader reader(path);
   Judge judge(reader.header());
   for (TraceMessage message; reader.next(message);) judge.message(message);
   const Verdict verdict = judge.finish();
-  Rows rows = report(machine, result, options);
+  Rows rows = report(machine, ran.result, options);
   rows.emplace_back("trace", verdict.ok ? "legal and complete" : "refused: " + verdict.violations.front());
   std::printf("%s\n", aligned(rows).c_str());
-  return result.good() && result.verified && result.steps == nodes - 1 && verdict.ok && verdict.digest == result.trace_digest;
+  return ran.check.good() && verdict.ok && verdict.digest == ran.result.trace_digest;
 }
 
 bool algorithm_of_the_catalogue(const Machine& machine) {
-  const Algorithm* flood = find_algorithm(Collective::broadcast, "flood");
-  Request request;
-  request.sources = {root};
-  request.bytes = 4096;
-  const Plan plan = flood->plan(machine, request);
-  const RunOptions options;
-  Engine engine(machine, placement_of(machine, request, plan), options);
-  const RunResult result = engine.run(plan.start);
-  std::fputs(aligned(report(machine, result, options)).c_str(), stdout);
-  return result.good() && result.verified && result.steps == plan.steps;
+  const Run ran = run(*find_algorithm(Collective::broadcast, "flood"), machine, request());
+  std::fputs(aligned(report(machine, ran.result, {})).c_str(), stdout);
+  return ran.check.good();
 }
 
 }  // namespace
