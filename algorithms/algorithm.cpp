@@ -12,8 +12,8 @@ std::string_view name(Collective collective) noexcept {
 }
 
 Placement placement_of(const Machine& machine, const Request& request, const Plan& plan) {
-  if (request.collective == Collective::total_exchange) return Placement::personalised(machine.topology.nodes(), request.bytes);
-  return Placement::replicated(machine.topology.nodes(), request.sources, request.bytes, plan.segments);
+  if (request.collective == Collective::total_exchange) return Placement::personalised(machine.topology, request.bytes);
+  return Placement::replicated(machine.topology, request.sources, request.bytes, plan.segments);
 }
 
 }  // namespace torus

@@ -16,8 +16,8 @@
 #include <emmintrin.h>
 #endif
 
-#include <torus/block.hpp>
 #include <torus/error.hpp>
+#include <torus/placement.hpp>
 
 #include "runtime/engine/copy_queue.hpp"
 #include "runtime/engine/memory_budget.hpp"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <torus/engine.hpp>
+#include <torus/error.hpp>
 
 #include "runtime/engine/active_set.hpp"
 #include "runtime/engine/arrival_flags.hpp"
@@ -81,11 +82,23 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
   return estimate;
 }
 
+namespace {
+
+/// The placement, if it was made for this machine's nodes.
+const Placement& fitting(const Placement& placement, const Machine& machine) {
+  const NodeId nodes = machine.topology.nodes();
+  if (placement.nodes() == nodes) return placement;
+  throw InputError("a placement for " + std::to_string(placement.nodes()) + " nodes on a machine of " + std::to_string(nodes) + " nodes (" +
+                   machine.topology.text() + "): make the placement from the machine's topology");
+}
+
+}  // namespace
+
 class Engine::Impl {
  public:
   Impl(const Machine& machine, const Placement& placement, RunOptions options)
       : machine_{machine},
-        placement_{placement},
+        placement_{fitting(placement, machine)},
         options_{std::move(options)},
         topology_{machine_.topology},
         executor_{make_executor(options_.executor, options_.threads)},

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include <torus/block.hpp>
 #include <torus/executor.hpp>
+#include <torus/placement.hpp>
 #include <torus/result.hpp>
 
 namespace torus {

@@ -10,7 +10,7 @@ Program ring_broadcast(Node& self, NodeId root) {
 
 int main() {
   const Machine machine(Topology::parse("16"), 1, Switching::packet);
-  Engine engine(machine, Placement::replicated(16, {3}, 65536), {});
+  Engine engine(machine, Placement::replicated(machine.topology, {3}, 65536), {});
   const RunResult result = engine.run([](Node& self) { return ring_broadcast(self, 3); });
   std::cout << result.steps << " steps, " << (result.verified ? "every byte verified" : "wrong") << '\n';
 }

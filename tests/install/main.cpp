@@ -25,7 +25,7 @@ bool own_algorithm(const Machine& machine) {
       {.machine = machine, .collective = "broadcast", .sources = {root}, .block_bytes = 4096, .algorithm = "ring_broadcast", .seed = 1});
   RunOptions options;
   options.on_messages = [&](std::span<const Message* const> messages) { trace.write_step(messages); };
-  Engine engine(machine, Placement::replicated(nodes, {root}, 4096), options);
+  Engine engine(machine, Placement::replicated(machine.topology, {root}, 4096), options);
   const RunResult result = engine.run([](Node& self) { return ring_broadcast(self, root); });
   trace.commit();
 

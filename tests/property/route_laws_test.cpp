@@ -94,7 +94,7 @@ TEST_CASE("the engine and the auditor agree on every route", "[property]") {
     options.executor = ExecutorKind::serial;
     options.verify = false;
     options.on_messages = [&](std::span<const Message* const> messages) { destination = messages.front()->destination(); };
-    Engine engine(machine, Placement::replicated(topology.nodes(), {0}, 8), options);
+    Engine engine(machine, Placement::replicated(topology, {0}, 8), options);
     for (int i = 0; i < 60; ++i) {
       const std::vector<Leg> route = random_route(machine, random);
       const auto source = static_cast<NodeId>(between(0, static_cast<std::int32_t>(topology.nodes()) - 1, random));

@@ -20,7 +20,7 @@ RunOptions serial() {
 }
 
 RunResult run(const std::function<Program(Node&)>& program) {
-  return Engine(ring, Placement::replicated(5, {0}, 100), serial()).run(program);
+  return Engine(ring, Placement::replicated(ring.topology, {0}, 100), serial()).run(program);
 }
 
 Program once_round(Node& self) {

@@ -24,7 +24,7 @@ std::uint64_t flood_trace(const std::string& path, const char* shape, ExecutorKi
   options.executor = executor;
   options.threads = threads;
   options.on_messages = [&](std::span<const Message* const> messages) { writer.write_step(messages); };
-  Engine engine(machine, Placement::replicated(machine.topology.nodes(), {0}, 16), options);
+  Engine engine(machine, Placement::replicated(machine.topology, {0}, 16), options);
   Request request;
   request.sources = {0};
   request.bytes = 16;

@@ -159,8 +159,7 @@ TEST_CASE("every broken rule is named with its step and node, the same by every 
     std::string text;
     for (const support::Workers& workers : support::every_executor()) {
       CAPTURE(workers.text());
-      const RunResult result =
-          support::emulate(wrong.machine, Placement::resident(wrong.machine.topology.nodes(), 1, 64), program, workers).result;
+      const RunResult result = support::emulate(wrong.machine, Placement::resident(wrong.machine.topology, 1, 64), program, workers).result;
       REQUIRE_FALSE(result.violations.empty());
       const Violation& first = result.violations.front();
       CAPTURE(first.text);
@@ -186,7 +185,7 @@ TEST_CASE("two messages that meet in a channel are found whichever workers their
     RunOptions options;
     options.executor = workers.executor;
     options.threads = workers.threads;
-    Engine engine(machine, Placement::resident(machine.topology.nodes(), 1, 64), options);
+    Engine engine(machine, Placement::resident(machine.topology, 1, 64), options);
     for (NodeId column = 0; column < side; column += 7) {
       CAPTURE(column);
       // Far apart, and as far from the first node of their half: two workers come to them at about the same time.
@@ -216,7 +215,7 @@ TEST_CASE("of very many violations all are counted, and the first are told, the 
   std::vector<Violation> told;
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    const RunResult result = support::emulate(machine, Placement::resident(900, 1, 64), program, workers).result;
+    const RunResult result = support::emulate(machine, Placement::resident(machine.topology, 1, 64), program, workers).result;
     CHECK(result.violations_found == found);
     REQUIRE(result.violations.size() == Violations::most_told);
     if (told.empty()) told = result.violations;
@@ -253,7 +252,7 @@ TEST_CASE("the first violations are told whatever the order in which they were f
 
 TEST_CASE("the sums of a run end before the step of its violation", "[unit]") {
   const Machine machine(Topology::parse("8"));
-  const Placement blocks = Placement::replicated(8, {0}, 64);
+  const Placement blocks = Placement::replicated(machine.topology, {0}, 64);
   const auto sends = [](bool twice) {
     return [twice](Node& self) -> Program {
       if (self.rank() == 0) self.send({{0, 2}}, self.blocks());
@@ -288,7 +287,7 @@ TEST_CASE("what one rule forbids another machine allows", "[unit]") {
       sends(self);
       co_await self.step();
     };
-    const RunResult result = support::emulate(machine, Placement::resident(machine.topology.nodes(), 1, 64), program).result;
+    const RunResult result = support::emulate(machine, Placement::resident(machine.topology, 1, 64), program).result;
     return result.violations.empty() ? std::string() : result.violations.front().text;
   };
   CHECK(quiet(square("4x4", Switching::wormhole), none).empty());
@@ -314,7 +313,7 @@ TEST_CASE("the two links between the nodes of a ring of two are two channels eac
     self.send({{0, -1}}, self.blocks(), {2U});
     co_await self.step();
   };
-  const RunResult result = support::emulate(machine, Placement::resident(2, 1, 8), program).result;
+  const RunResult result = support::emulate(machine, Placement::resident(machine.topology, 1, 8), program).result;
   CHECK(result.violations.empty());
   CHECK(result.messages == 4);
 }
@@ -326,7 +325,7 @@ TEST_CASE("a shared channel charges the model time for all that it carries", "[u
     if (self.rank() == 1) self.send({{0, +1}}, self.blocks());
     co_await self.step();
   };
-  const RunResult result = support::emulate(machine, Placement::resident(4, 1, 50), program, {}, {.verify = false}).result;
+  const RunResult result = support::emulate(machine, Placement::resident(machine.topology, 1, 50), program, {}, {.verify = false}).result;
   CHECK(result.violations.empty());
   CHECK(result.max_channel_load == 2);
   CHECK(result.channel_bytes_sum == 100);
@@ -342,7 +341,7 @@ TEST_CASE("too many receives are named although the receiver throws when it sees
     const Arrivals arrived = co_await self.arrival();
     if (arrived.size() > 1) throw std::runtime_error("two at once");
   };
-  const RunResult result = Engine(machine, Placement::resident(4, 1, 8), {}).run(program);
+  const RunResult result = Engine(machine, Placement::resident(machine.topology, 1, 8), {}).run(program);
   REQUIRE(result.violations.size() == 1);
   CHECK(result.violations.front().offence == Offence::too_many_receives);
   CHECK(result.violations.front().step == 0);

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include <torus/block.hpp>
 #include <torus/executor.hpp>
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
 #include <torus/node.hpp>
+#include <torus/placement.hpp>
 #include <torus/program.hpp>
 #include <torus/result.hpp>
 
@@ -57,9 +57,9 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
 /// message), caught or not.
 class Engine {
  public:
-  /// Allocates everything a run needs. Throws InputError, before anything is allocated, if that is more than the memory limit or nodes
-  /// would hold more than most_blocks blocks; RunError if the system starts fewer threads than asked for; std::bad_alloc if it has less
-  /// memory than it said.
+  /// Allocates everything a run needs. Throws InputError, before anything is allocated, if the placement was made for another number of
+  /// nodes, if a run needs more than the memory limit or if nodes would hold more than most_blocks blocks; RunError if the system starts
+  /// fewer threads than asked for; std::bad_alloc if it has less memory than it said.
   Engine(const Machine& machine, const Placement& placement, RunOptions options);
   ~Engine();
   Engine(Engine&&) noexcept;
