@@ -1,4 +1,4 @@
-/// The hash of one message, as a Message in memory and as a line of a trace.
+/// The hash of a message: the same for a Message in memory and for a line of a trace.
 #pragma once
 
 #define XXH_INLINE_ALL  // the header alone, no library to link
@@ -9,7 +9,8 @@
 
 namespace torus::detail {
 
-/// One block over one leg, the most frequent message by far: two words, the rest in the seed. leg: the dimension and, above it, the hops.
+/// Of a message of one block over one leg, the most frequent kind: hashes two words, with the rest in the seed. leg: the dimension in the
+/// low half, the hops in the high half.
 [[gnu::always_inline]] inline std::uint64_t digest_of_one(std::uint64_t step_and_source, std::uint64_t bytes, std::uint64_t leg,
                                                           std::uint32_t block) noexcept {
   const std::uint64_t image[2] = {step_and_source, leg};
@@ -17,7 +18,7 @@ namespace torus::detail {
 }
 
 /// image: step and source (4 bytes each), bytes (8), the legs (dimension and hops, 4 each), the block ids (4 each, and 4 zero bytes after
-/// an odd number of them). The counts go in by the seed. The destination follows from the rest.
+/// an odd number of them), little-endian. The counts enter through the seed. The destination follows from the rest.
 [[gnu::always_inline]] inline std::uint64_t digest_of_image(const void* image, std::size_t blocks, std::size_t legs) noexcept {
   if (blocks == 1 && legs == 1) {
     std::uint64_t words[4];
@@ -26,8 +27,7 @@ namespace torus::detail {
   }
   const std::size_t bytes = 16 + 8 * ((blocks + 1) / 2 + legs);
   const std::uint64_t seed = std::uint64_t{blocks} << 32U | legs;
-  if (bytes == 40)
-    return XXH3_64bits_withSeed(image, 40, seed);  // one block over two legs: frequent, and the faster for a length known here
+  if (bytes == 40) return XXH3_64bits_withSeed(image, 40, seed);  // one block over two legs: frequent, and faster with a constant length
   return XXH3_64bits_withSeed(image, bytes, seed);
 }
 

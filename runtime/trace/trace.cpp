@@ -108,9 +108,7 @@ void TraceWriter::write_step(std::span<const Message* const> messages) {
 void TraceWriter::commit() { file_.commit(); }
 
 std::uint64_t message_digest(const Message& message) noexcept {
-  // A message has in memory, one behind the other: step, source; bytes; the legs; the block ids.
-  return detail::digest_of_image(reinterpret_cast<const std::byte*>(message.route().data()) - 16, message.blocks().size(),
-                                 message.route().size());
+  return detail::digest_of_image(message.digested().data(), message.blocks().size(), message.route().size());
 }
 
 }  // namespace torus
