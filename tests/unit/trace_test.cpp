@@ -53,7 +53,7 @@ TEST_CASE("one run gives one trace, byte for byte, whatever the executor", "[uni
   const std::uint64_t digest = flood_trace(folder.file("serial"), shape, ExecutorKind::serial, 1);
   const std::string wanted = support::text_of_file(folder.file("serial"));
   int number = 0;
-  for (const ExecutorKind executor : {ExecutorKind::threads, tbb_unless_watched, ExecutorKind::shuffled}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, default_executor, ExecutorKind::shuffled}) {
     for (const unsigned threads : {1U, 2U, 3U, 8U}) {
       const std::string path = folder.file(std::to_string(++number));
       CHECK(flood_trace(path, shape, executor, threads) == digest);
