@@ -17,6 +17,7 @@
 #include "runtime/engine/verifier.hpp"
 #include "runtime/engine/worker.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 
 namespace torus {
 namespace {
@@ -476,7 +477,7 @@ class Engine::Impl {
       throw RunError("step " + std::to_string(fabric_->now()) +
                      ": a message was not delivered although it breaks no rule; this is an error of the engine");
     }
-    result.violations = found.told();
+    result.violations = found.first();
     result.violations_found = found.found();
   }
 

@@ -5,8 +5,8 @@
 
 #include <torus/report.hpp>
 
-#include "runtime/engine/figures.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 
 namespace torus {
 namespace {
@@ -80,7 +80,7 @@ std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", di
 std::optional<std::string> failure_of(const Machine& machine, const RunResult& result) {
   const Topology& topology = machine.topology;
   if (!result.violations.empty()) {
-    std::string text = fmt::format("violation, {}: {}", name(result.violations.front().offence), result.violations.front().text);
+    std::string text = fmt::format("violation, {}: {}", name(result.violations.front().kind), result.violations.front().text);
     if (result.violations_found > 1) text += fmt::format(" (and {} more in that step)", grouped(result.violations_found - 1));
     return text;
   }

@@ -161,7 +161,7 @@ TEST_CASE("a block that has been passed on cannot be passed on again", "[propert
         self.forward({{0, -1}}, m.blocks(), std::vector<Word>(words_again));
       });
       REQUIRE(result.violations.size() == 4);
-      CHECK(result.violations.front().offence == Offence::block_not_held);
+      CHECK(result.violations.front().kind == ViolationKind::block_not_held);
     }
   }
 }

@@ -87,7 +87,7 @@ TEST_CASE("what has been passed on cannot be sent again", "[unit]") {
       if (self.rank() == 3) self.forward({{0, -1}}, m.blocks().subspan(first, 2));
     });
     REQUIRE(!result.violations.empty());
-    CHECK(result.violations.front().offence == Offence::block_not_held);
+    CHECK(result.violations.front().kind == ViolationKind::block_not_held);
     CHECK(result.violations.front().node == 3);
   }
 }
@@ -111,7 +111,7 @@ TEST_CASE("a block that has come alone can be passed on once, with a header or w
       const RunResult result = Engine(ring4, Placement::personalised(ring4.topology, 24), options).run(program);
       CAPTURE(header_first, header_then);
       REQUIRE(result.violations.size() == 1);
-      CHECK(result.violations.front().offence == Offence::block_not_held);
+      CHECK(result.violations.front().kind == ViolationKind::block_not_held);
       CHECK(result.violations.front().node == 1);
     }
   }

@@ -7,7 +7,7 @@
 
 #include <torus/report.hpp>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "runtime/host/host_memory.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/notation.hpp"

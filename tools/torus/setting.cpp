@@ -13,8 +13,8 @@
 #include <torus/executor.hpp>
 
 #include "algorithms/multinode_broadcast/prefix.hpp"
-#include "runtime/engine/figures.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/room.hpp"
 

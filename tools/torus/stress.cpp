@@ -10,7 +10,7 @@
 #include <torus/error.hpp>
 #include <torus/report.hpp>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/crash.hpp"
 #include "tools/torus/emulation.hpp"
 
