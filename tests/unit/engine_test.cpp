@@ -476,6 +476,87 @@ TEST_CASE("phases name their steps", "[unit]") {
   }
 }
 
+TEST_CASE("the sums of a long run cover every step, and its memory does not grow with them", "[unit]") {
+  const Machine machine =
+      Machine::make({.topology = "2m", .switching = Switching::packet, .cost = {.start_up_s = 1, .byte_s = 0, .hop_s = 0}});
+  constexpr Step rounds = 100'000;  // of two steps
+  static_assert(2 * rounds > RunResult::max_step_records);
+  const auto program = [](Node& self) -> Program {
+    for (Step round = 0; round < rounds; ++round) {
+      self.phase("there");
+      if (self.rank() == 0) self.send({{0, +1}}, no_blocks, {1U});
+      co_await self.step();
+      self.phase("and back");
+      if (self.rank() == 1) self.send({{0, -1}}, self.blocks());
+      co_await self.step();
+    }
+  };
+  Engine engine(machine, Placement::resident(machine.topology, 1, 8),
+                {.executor = ExecutorKind::serial, .memory_limit = Bytes{1} << 20U, .verify = false});
+  const Bytes before = peak_memory();
+  const RunResult result = engine.run(program);
+  CHECK(peak_memory() - before < Bytes{16} << 20U);
+  CHECK(result.violations.empty());
+  CHECK(result.steps == 2 * rounds);
+  CHECK(result.busy_steps == 2 * rounds);
+  CHECK(result.control_steps == rounds);
+  CHECK(result.messages == 2 * rounds);
+  CHECK(result.hops == 2 * rounds);
+  CHECK(result.route_hops_sum == 2 * rounds);
+  CHECK(result.bytes_delivered == Bytes{8} * rounds);
+  CHECK(result.control_bytes == Bytes{4} * rounds);
+  CHECK(result.channel_bytes_sum == Bytes{12} * rounds);
+  CHECK(result.model_time_s == Approx(2.0 * rounds));
+  CHECK(result.step_records.size() == RunResult::max_step_records);
+  REQUIRE(result.phases.size() == 2);
+  CHECK(std::string(result.phases[0].phase) == "there");
+  CHECK(std::string(result.phases[1].phase) == "and back");
+  CHECK(result.phases[0].steps == rounds);
+  CHECK(result.phases[0].control_steps == rounds);
+  CHECK(result.phases[1].channel_bytes == Bytes{8} * rounds);
+}
+
+TEST_CASE("phases past the last one that is told apart count as steps without a name", "[unit]") {
+  const Machine machine("2m");
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < RunResult::max_phases + 10; ++i) names.push_back("phase " + std::to_string(i));
+  const auto program = [&](Node& self) -> Program {
+    for (const std::string& name : names) {
+      self.phase(name.c_str());
+      co_await self.step();
+    }
+  };
+  const RunResult result = emulate(machine, Placement::resident(machine.topology, 1, 8), program, {}, {.idle_steps = 1000}).result;
+  CHECK(result.steps == names.size());
+  REQUIRE(result.phases.size() == RunResult::max_phases);
+  CHECK(result.phases.back().phase == nullptr);
+  CHECK(result.phases.back().steps == 11);
+}
+
+TEST_CASE("an engine runs a program with its arguments", "[unit]") {
+  struct Table {
+    std::vector<NodeId> next;
+  };
+  const auto program = [](Node& self, NodeId root, const Table& table) -> Program {
+    if (self.rank() != root) co_await self.arrival();
+    if (table.next[self.rank()] != root) self.send(table.next[self.rank()], self.blocks());
+  };
+  const Machine machine = Machine::make({.topology = "5", .ports = 1, .switching = Switching::packet});
+  const NodeId root = 2;
+  Engine engine(machine, Placement::replicated(machine.topology, {root}, 64));
+  const RunResult result = engine.run(program, root, Table{{1, 2, 3, 4, 0}});
+  CHECK(result.verified);
+  CHECK(result.steps == 4);
+}
+
+TEST_CASE("a program that is called outside a run says so", "[unit]") {
+  struct Sub {
+    static Program nothing(Node&) { co_return; }
+  };
+  Node nowhere;
+  CHECK_THROWS_AS(Sub::nothing(nowhere), RunError);
+}
+
 TEST_CASE("a machine of one node, and a message of no byte, are runs like any other", "[unit]") {
   const Machine one(Topology::parse("1"));
   const RunResult alone = emulate(one, from_zero(one), pass_on).result;
@@ -548,7 +629,7 @@ TEST_CASE("a step whose messages need more memory than a run may use is refused"
   }
   CAPTURE(line);
   CHECK(line.find("33554") != std::string::npos);
-  CHECK(line.find("--memory") != std::string::npos);
+  CHECK(line.find("RunOptions::memory_limit") != std::string::npos);
   CHECK(run(Bytes{1} << 30U).violations.empty());
 }
 
@@ -616,7 +697,7 @@ TEST_CASE("a program that catches the error of a send does not make its run a go
       line = error.what();
     }
     CAPTURE(line);
-    CHECK(line.find("raise --memory") != std::string::npos);
+    CHECK(line.find("raise the memory limit") != std::string::npos);
   }
 }
 
@@ -643,7 +724,7 @@ TEST_CASE("copies that their receivers drop take no more memory the longer a run
   }
 }
 
-TEST_CASE("what was reckoned is enough for blocks that wander, however long they are", "[unit]") {
+TEST_CASE("the estimate is enough for blocks that wander, however long they are", "[unit]") {
   const Machine machine(Topology::parse("4"), 0, Switching::packet);
   const Placement placement = Placement::resident(machine.topology, 1, Bytes{32} << 20U);
   const auto round = [](Node& self) -> Program {

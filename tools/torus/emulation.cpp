@@ -34,8 +34,7 @@ std::optional<std::string> failure_of(const Setting& setting, const RunResult& r
 std::optional<std::string> surprise_of(const Setting& setting, const RunResult& result) {
   const Plan& plan = setting.plan;
   const auto bytes = static_cast<double>(result.channel_bytes_sum);
-  std::uint64_t hops = 0;
-  for (const StepRecord& record : result.step_records) hops += record.longest_route;
+  const std::uint64_t hops = result.route_hops_sum;
   // The prediction of a multi-node broadcast is for a number of sources that is assumed: its programs do not know them.
   const bool predicted = setting.request.collective != Collective::multinode_broadcast;
   if (predicted && !plan.agrees(bytes, plan.channel_bytes)) {
