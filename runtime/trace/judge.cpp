@@ -10,6 +10,7 @@
 #include <torus/judge.hpp>
 
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 
 namespace torus {
 namespace {

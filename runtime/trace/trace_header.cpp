@@ -8,6 +8,7 @@
 #include <torus/error.hpp>
 
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 
 namespace torus::detail {
 namespace {

@@ -14,8 +14,8 @@
 #include <torus/run.hpp>
 
 #include "algorithms/multinode_broadcast/prefix.hpp"
-#include "runtime/engine/figures.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/room.hpp"
 

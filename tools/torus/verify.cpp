@@ -7,7 +7,7 @@
 #include <torus/judge.hpp>
 #include <torus/report.hpp>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/subcommands.hpp"
 
