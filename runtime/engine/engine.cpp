@@ -12,6 +12,8 @@
 #include "runtime/engine/arrival_flags.hpp"
 #include "runtime/engine/auditor.hpp"
 #include "runtime/engine/fabric.hpp"
+#include "runtime/engine/inbox.hpp"
+#include "runtime/engine/outbox.hpp"
 #include "runtime/engine/region.hpp"
 #include "runtime/engine/verifier.hpp"
 #include "runtime/engine/worker.hpp"
@@ -23,7 +25,6 @@ namespace {
 using detail::ActiveSet;
 using detail::Fabric;
 using detail::NodeDoor;
-using detail::Slot;
 using detail::Worker;
 using Clock = std::chrono::steady_clock;
 
@@ -69,10 +70,10 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
   constexpr Bytes usual_frame = 384;
   MemoryEstimate estimate;
   const Bytes longest = std::min(placement.longest(), out_of_reach);
-  const Bytes block_slots = blocks + detail::BlockStore::spare_slots(blocks, longest, workers);
-  estimate.payload = times(block_slots, detail::BlockStore::stride_for(longest));
-  estimate.blocks = times(block_slots, detail::BlockStore::slot_overhead(placement)) +
-                    times(nodes * detail::BlockStore::bucket_overhead, placement.buckets());
+  const Bytes block_slots = blocks + detail::SlotPool::spare_slots(blocks, longest, workers);
+  estimate.payload = times(block_slots, detail::SlotPool::stride_for(longest));
+  estimate.blocks = times(block_slots, detail::NodeTables::slot_overhead(placement)) +
+                    times(nodes * detail::NodeTables::bucket_overhead, placement.buckets());
   estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * link + detail::ArrivalFlags::bytes_each(slots)) +
                    detail::ChannelTable::entries_for(machine) * sizeof(detail::ChannelEntry) +
                    2 * ActiveSet::bytes_for(topology.nodes(), workers);
@@ -129,7 +130,7 @@ class Engine::Impl {
       total(result);
       if (result.violations.empty() && !result.interrupted && options_.verify) {
         const Clock::time_point verify_start = Clock::now();
-        result.wrong = verify(placement_, fabric_->store(), options_.seed, *executor_);
+        result.wrong = verify(placement_, fabric_->payload(), options_.seed, *executor_);
         result.verify_s = seconds_since(verify_start);
         result.verified = !result.wrong && !result.hang;
       }
@@ -144,10 +145,7 @@ class Engine::Impl {
   }
 
   std::span<const std::byte> bytes_of(NodeId node, BlockId id) const {
-    const detail::BlockStore& store = std::as_const(*fabric_).store();
-    const Slot slot = store.find(node, id);
-    if (slot == 0) return {};
-    return {store.at(slot), static_cast<std::size_t>(placement_.bytes(id))};
+    return std::as_const(*fabric_).payload().bytes(placement_, node, id);
   }
 
  private:
@@ -179,8 +177,8 @@ class Engine::Impl {
     Bytes fitting = 0;
     for (Bytes too_long = (limit_ - rest) / blocks + 1; too_long - fitting > 1;) {
       const Bytes bytes = fitting + (too_long - fitting) / 2;
-      const std::uint64_t slots = blocks + detail::BlockStore::spare_slots(blocks, bytes, executor_->workers());
-      (times(slots, detail::BlockStore::stride_for(bytes)) <= limit_ - rest ? fitting : too_long) = bytes;
+      const std::uint64_t slots = blocks + detail::SlotPool::spare_slots(blocks, bytes, executor_->workers());
+      (times(slots, detail::SlotPool::stride_for(bytes)) <= limit_ - rest ? fitting : too_long) = bytes;
     }
     return fitting;
   }
@@ -188,6 +186,7 @@ class Engine::Impl {
   void prepare(const std::function<Program(Node&)>& start) {
     fabric_->begin_run();
     world_.now = 0;
+    world_.network = &fabric_->closed();
     last_payload_ = 0;
     executor_->run([&](unsigned part) { fabric_->clear_tables(part, parts()); });
     executor_->run([&](unsigned part) {
@@ -197,10 +196,11 @@ class Engine::Impl {
       try {
         for (; rank < part_begin(part + 1); ++rank) prepare_node(w, rank, start);
       } catch (...) {
-        w.fail(rank, std::current_exception());
+        w.findings.fail(rank, std::current_exception());
       }
     });
     throw_failure();
+    world_.network = fabric_.get();
   }
 
   void prepare_node(Worker& w, NodeId rank, const std::function<Program(Node&)>& start) {
@@ -239,8 +239,8 @@ class Engine::Impl {
       expected_active = 0;
       std::uint64_t ended = 0;
       for (Worker& w : fabric_->workers()) {
-        expected_active += std::exchange(w.activated, 0);
-        ended += w.ended;
+        expected_active += std::exchange(w.tally.activated, 0);
+        ended += w.tally.ended;
       }
       if (expected_active == 0) {  // nobody waits for the barrier and nothing crosses it
         if (ended < topology_.nodes()) result.hang = name_the_waiting(last_traffic, false);
@@ -293,14 +293,14 @@ class Engine::Impl {
       failing(workers[0], [&] {
         for (std::uint64_t item = 0; item < items; item += most) run_items(by_node, item, std::min(item + most, items), workers[0]);
       });
-      fabric_->store().fence();
+      fabric_->payload().copier.fence();
       return;
     }
     const std::uint64_t parts_each = by_node && placement_.longest() >= long_block ? 64 : 16;
     const std::uint64_t batch = std::clamp<std::uint64_t>(items / (workers.size() * parts_each), 1, most);
     for (std::size_t i = 0; i < workers.size(); ++i) {
-      workers[i].cursor.store(items * i / workers.size(), std::memory_order_relaxed);
-      workers[i].share_end = items * (i + 1) / workers.size();
+      workers[i].share.cursor.store(items * i / workers.size(), std::memory_order_relaxed);
+      workers[i].share.end = items * (i + 1) / workers.size();
     }
     executor_->share([&, by_node, batch](unsigned worker) {
       Worker& w = workers[worker];
@@ -309,13 +309,13 @@ class Engine::Impl {
         for (std::size_t i = 0; i < workers.size(); ++i) {
           Worker& owner = workers[(worker + i) % workers.size()];
           while (true) {
-            const std::uint64_t from = owner.cursor.fetch_add(batch, std::memory_order_relaxed);
-            if (from >= owner.share_end) break;
-            run_items(by_node, from, std::min(from + batch, owner.share_end), w);
+            const std::uint64_t from = owner.share.cursor.fetch_add(batch, std::memory_order_relaxed);
+            if (from >= owner.share.end) break;
+            run_items(by_node, from, std::min(from + batch, owner.share.end), w);
           }
         }
       });
-      fabric_->store().fence();
+      fabric_->payload().copier.fence();
     });
   }
 
@@ -326,7 +326,7 @@ class Engine::Impl {
     try {
       part_of_step();
     } catch (...) {
-      w.fail(w.rank(), std::current_exception());
+      w.findings.fail(w.node.rank(), std::current_exception());
     }
   }
 
@@ -346,7 +346,7 @@ class Engine::Impl {
   /// Runs some of the active nodes, or those of some groups.
   void run_items(bool by_node, std::uint64_t from, std::uint64_t to, Worker& w) {
     if (by_node) return run_nodes(single_nodes_.subspan(from, to - from), w);
-    run_nodes(take_nodes({groups_.data() + from, to - from}, w.nodes), w);
+    run_nodes(take_nodes({groups_.data() + from, to - from}, w.share.nodes), w);
   }
 
   /// The active nodes of some groups, ascending.
@@ -359,56 +359,28 @@ class Engine::Impl {
     return {room.data(), end};
   }
 
-  /// Runs nodes in order, a few at a time, in stages: see Fabric.
+  /// Runs nodes in order.
   void run_nodes(std::span<const NodeId> nodes, Worker& w) {
-    static constexpr std::size_t few = detail::Worker::nodes_a_stage;
-    Fabric& fabric = *fabric_;
-    Node* const all = nodes_.data();
+    detail::RunState& run = fabric_->run();
     const RunningNodes running(w);
-    if (world_.now == 0) {  // nothing has arrived, and the frames lie in order
-      for (const NodeId rank : nodes) run_node(fabric, all[rank], rank, w.no_arrivals, w);
-      return fabric.finish_sends(w);
-    }
-    const auto part = [nodes](std::size_t turn) {
-      return nodes.subspan(turn * few, std::min<std::size_t>(few, nodes.size() - turn * few));
-    };
-    const auto inboxes = [all_inboxes = w.inboxes.data(), size = w.inboxes.size()](std::size_t turn) {
-      return all_inboxes + turn * few % size;
-    };
-    const std::size_t turns = (nodes.size() + few - 1) / few;
-    const bool far = fabric.far();
-    const bool blocks_far = fabric.blocks_far();
-    const bool lists = blocks_far && fabric.lists();
-    const std::size_t stages = lists ? 4 : blocks_far ? 3 : 2;  // before the programs run
-    for (std::size_t turn = 0; turn < turns + stages; ++turn) {
-      if (far && turn < turns) fabric.expect(part(turn), all);
-      if (turn - 1 < turns) fabric.receive(part(turn - 1), all, inboxes(turn - 1), w);
-      if (lists && turn - 2 < turns) fabric.expect_lists({inboxes(turn - 2), part(turn - 2).size()});
-      if (blocks_far && turn - (stages - 1) < turns) fabric.expect_blocks(part(turn - (stages - 1)), inboxes(turn - (stages - 1)));
-      if (turn - stages < turns) run_few(fabric, all, part(turn - stages), inboxes(turn - stages), w);
-    }
-    fabric.finish_sends(w);
-  }
-
-  /// Runs the nodes of a stage. Apart, so that what they need is in registers.
-  [[gnu::noinline]] void run_few(Fabric& fabric, Node* all, std::span<const NodeId> nodes, detail::Inbox* inboxes, Worker& w) {
-    detail::Inbox* inbox = inboxes;
-    for (const NodeId rank : nodes) run_node(fabric, all[rank], rank, *inbox++, w);
-    if (!fabric.ones()) fabric.settle_all(nodes, {inboxes, nodes.size()}, w);
+    detail::inbox::run_in_stages(run, w, nodes, nodes_.data(), [&run, &w](Node& node, NodeId rank, detail::ArrivedMessages& arrived) {
+      run_node(run, w, node, rank, arrived);
+    });
+    detail::outbox::finish(run, w);
   }
 
   /// Gives a node what arrived for it and lets its program go on to its next wait.
-  [[gnu::always_inline]] void run_node(Fabric& fabric, Node& node, NodeId rank, detail::Inbox& inbox, Worker& w) {
-    fabric.open(rank, inbox, w);
+  [[gnu::always_inline]] static void run_node(detail::RunState& run, Worker& w, Node& node, NodeId rank, detail::ArrivedMessages& arrived) {
+    detail::inbox::open(run, w, rank, arrived);
     const Wait wait = NodeDoor::wait(node);
-    if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric.close(inbox, w);
-    detail::running.arrivals = Arrivals(inbox.room.data(), inbox.size);
+    if (wait == Wait::ended || (wait == Wait::arrival && arrived.size == 0)) return detail::inbox::close(run, w, arrived);
+    detail::running.arrivals = Arrivals(arrived.room.data(), arrived.size);
     detail::running.node = &node;
     resume(node);
     while (NodeDoor::wait(node) == Wait::call) [[unlikely]] resume(node);
-    fabric.close(inbox, w);
+    detail::inbox::close(run, w, arrived);
     switch (NodeDoor::wait(node)) {
-      case Wait::step: fabric.activate(w, rank); break;
+      case Wait::step: detail::outbox::activate(w, rank); break;
       case Wait::ended: end_program(node, w); break;
       default: break;
     }
@@ -419,18 +391,19 @@ class Engine::Impl {
     NodeDoor::innermost(node).resume();
   }
 
-  void end_program(const Node& node, Worker& w) {
-    ++w.ended;
-    if (w.error) [[unlikely]]
-      w.fail(node.rank(), std::exchange(w.error, nullptr));
+  static void end_program(const Node& node, Worker& w) {
+    ++w.tally.ended;
+    if (w.findings.error) [[unlikely]]
+      w.findings.fail(node.rank(), std::exchange(w.findings.error, nullptr));
   }
 
   // ---- at the barrier ----
 
   void throw_failure() {
-    const Worker* first = nullptr;
+    const detail::Findings* first = nullptr;
     for (const Worker& w : fabric_->workers()) {
-      if (w.failure && (first == nullptr || w.failed_node < first->failed_node)) first = &w;
+      const detail::Findings& found = w.findings;
+      if (found.failure && (first == nullptr || found.failed_node < first->failed_node)) first = &found;
     }
     if (first != nullptr) std::rethrow_exception(first->failure);
     if (fabric_->out_of_memory()) {
@@ -443,7 +416,7 @@ class Engine::Impl {
   /// asked before what was thrown meanwhile is: that is of a later step.
   bool gather_receives(RunResult& result) {
     const std::vector<Worker>& workers = fabric_->workers();
-    if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.suspect_receives; })) return false;
+    if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.findings.suspect_receives; })) return false;
     report_violations(audit(machine_, fabric_->messages_of(fabric_->now() - 1)), result);
     return true;
   }
@@ -451,9 +424,9 @@ class Engine::Impl {
   /// True if a message of this step breaks a rule: the violations are then in the result.
   bool gather_violations(RunResult& result) {
     const std::vector<Worker>& workers = fabric_->workers();
-    if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.suspect; })) return false;
+    if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.findings.suspect; })) return false;
     Violations found = audit(machine_, fabric_->messages_of(fabric_->now()));
-    for (const Worker& w : workers) found.add(w.violations);
+    for (const Worker& w : workers) found.add(w.findings.violations);
     report_violations(found, result);
     return true;
   }
@@ -471,24 +444,25 @@ class Engine::Impl {
     StepRecord record;
     NodeId phase_node = 0;
     for (Worker& w : fabric_->workers()) {
-      StepRecord part = std::exchange(w.step, {});
-      const std::uint64_t singles = std::exchange(w.single_blocks, 0);
+      detail::Tally& tally = w.tally;
+      StepRecord part = std::exchange(tally.step, {});
+      const std::uint64_t singles = std::exchange(tally.single_blocks, 0);
       part.messages += singles;
       part.bytes += singles * placement_.longest();
       if (singles > 0) part.most_bytes = std::max(part.most_bytes, placement_.longest());
-      result.blocks_delivered += singles + std::exchange(w.blocks, 0);
-      result.bytes_hops += part.bytes + std::exchange(w.further_bytes_hops, 0);
-      result.trace_digest += std::exchange(w.digest, 0);
+      result.blocks_delivered += singles + std::exchange(tally.blocks, 0);
+      result.bytes_hops += part.bytes + std::exchange(tally.further_bytes_hops, 0);
+      result.trace_digest += std::exchange(tally.digest, 0);
       record.messages += part.messages;
       record.control_messages += part.control_messages;
-      record.hops += part.messages + std::exchange(w.further_hops, 0);
+      record.hops += part.messages + std::exchange(tally.further_hops, 0);
       record.bytes += part.bytes;
-      record.payload_bytes += part.bytes - sizeof(Word) * std::exchange(w.header_words, 0);
+      record.payload_bytes += part.bytes - sizeof(Word) * std::exchange(tally.header_words, 0);
       record.most_bytes = std::max(record.most_bytes, part.most_bytes);
       record.longest_route = std::max(record.longest_route, part.longest_route);
-      if (part.phase != nullptr && (record.phase == nullptr || w.phase_node < phase_node)) {
+      if (part.phase != nullptr && (record.phase == nullptr || tally.phase_node < phase_node)) {
         record.phase = part.phase;
-        phase_node = w.phase_node;
+        phase_node = tally.phase_node;
       }
     }
     if (record.messages > 0) record.longest_route = std::max(record.longest_route, 1U);
@@ -502,7 +476,7 @@ class Engine::Impl {
   void expect_payload(Bytes carried) {
     const double growth = last_payload_ > 0 ? std::max(1.0, static_cast<double>(carried) / static_cast<double>(last_payload_)) : 1.0;
     const bool leaves = placement_.one_block_a_bucket() && static_cast<double>(carried) * growth > static_cast<double>(cache_) / 2;
-    fabric_->store().stream(leaves);
+    fabric_->payload().copier.stream(leaves);
     last_payload_ = carried;
   }
 
@@ -544,11 +518,11 @@ class Engine::Impl {
       result.channel_bytes_sum += record.most_bytes;
       result.model_time_s += machine_.cost.step(record.most_bytes, record.longest_route);
     }
-    for (const Worker& w : fabric_->workers()) result.duplicates += w.duplicates;
-    std::vector<Fabric::ChannelUse> uses(parts());
+    for (const Worker& w : fabric_->workers()) result.duplicates += w.tally.duplicates;
+    std::vector<detail::ChannelUse> uses(parts());
     executor_->run([&](unsigned part) { uses[part] = fabric_->channel_use(part, parts()); });
-    Fabric::ChannelUse use;
-    for (const Fabric::ChannelUse& each : uses) {
+    detail::ChannelUse use;
+    for (const detail::ChannelUse& each : uses) {
       use.used += each.used;
       use.bytes += each.bytes;
       use.most_bytes = std::max(use.most_bytes, each.most_bytes);
@@ -571,7 +545,7 @@ class Engine::Impl {
 
   std::unique_ptr<Fabric> fabric_;
   detail::Region<Node> nodes_;
-  World world_;
+  detail::World world_;
   Bytes last_payload_ = 0;                // of the step before
   std::vector<ActiveSet::Group> groups_;  // of the present step, if nodes are shared out in groups
   std::span<NodeId> single_nodes_;        // of the present step, if singly

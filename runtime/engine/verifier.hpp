@@ -11,11 +11,11 @@
 namespace torus {
 
 namespace detail {
-class BlockStore;
+struct Payload;
 }
 
 /// Compares what every node holds with what the placement says it must hold at the end; none if all is right. O(bytes held), on all
 /// workers; the answer does not depend on them.
-std::optional<WrongDelivery> verify(const Placement& placement, const detail::BlockStore& store, std::uint64_t seed, Executor& executor);
+std::optional<WrongDelivery> verify(const Placement& placement, const detail::Payload& payload, std::uint64_t seed, Executor& executor);
 
 }  // namespace torus
