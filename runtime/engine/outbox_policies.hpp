@@ -37,8 +37,9 @@ struct OwnHop {
   bool walk(RunState&, Worker&) const noexcept { return slot != Channels::no_slot; }
   [[gnu::always_inline]] bool claim(RunState& run, Worker& w) noexcept {
     ChannelEntry& channel = w.node.out_channels[slot];
+    if (!ChannelTable::claim_own(channel, run.stamp, run.block_bytes)) return false;
     destination = channel.to;
-    return ChannelTable::claim_own(channel, run.stamp, run.block_bytes);
+    return true;
   }
   std::uint32_t in_slot() const noexcept { return slot; }
   Bytes payload(const RunState& run, BlockId) const noexcept { return run.block_bytes; }
@@ -130,10 +131,12 @@ struct JustArrived {
 
   bool find(RunState&, Worker&, BlockId) noexcept {
     slot = MessageArena::only_slot(brought);
-    bucket = MessageArena::first_bucket(brought);
     return slot != 0;
   }
-  void release(RunState&, Worker&) noexcept { MessageArena::only_slot(brought) = 0; }
+  void release(RunState&, Worker&) noexcept {
+    bucket = MessageArena::first_bucket(brought);
+    MessageArena::only_slot(brought) = 0;
+  }
 };
 
 /// In the node's table.
