@@ -47,7 +47,7 @@ Cost emulate(const Machine& machine, const std::vector<NodeId>& sources, const V
   const RunResult run = Engine(machine, placement_of(machine, request, plan), {}).run(plan.start);
   if (!run.good() || !run.verified) {
     std::fprintf(stderr, "%s is wrong on %s\n", variant.label, machine.topology.text().c_str());
-    std::exit(1);
+    std::exit(1);  // NOLINT(concurrency-mt-unsafe): this program has one thread
   }
   std::string name = variant.label;
   if (variant.h > 0) name += "(" + std::to_string(variant.h) + ")";
