@@ -15,7 +15,7 @@
 #include "tools/torus/console.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
-#include "tools/torus/setting.hpp"
+#include "tools/torus/spec.hpp"
 #include "tools/torus/subcommands.hpp"
 #include "tools/torus/version.hpp"
 

@@ -16,7 +16,8 @@ namespace torus::command {
 namespace {
 
 /// The scalar fields that not every run has.
-constexpr std::array<std::string_view, 6> optional_fields{"chosen_because", "source", "bound3_steps", "bound4_steps", "h", "failure"};
+constexpr std::array<std::string_view, 7> optional_fields{"chosen_because", "choosing_s", "source", "bound3_steps",
+                                                          "bound4_steps",   "h",          "failure"};
 
 std::string sources_row(const Setting& setting) {
   const Topology& topology = setting.machine.topology;
@@ -104,7 +105,10 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["collective"] = name(setting.request.collective);
   json["algorithm"] = setting.algorithm->name;
   json["reference"] = setting.algorithm->source;
-  if (!setting.chosen.empty()) json["chosen_because"] = setting.chosen;
+  if (!setting.chosen.empty()) {
+    json["chosen_because"] = setting.chosen;
+    json["choosing_s"] = setting.choosing_s;
+  }
   if (setting.request.collective == Collective::broadcast) json["source"] = setting.request.sources.front();
   json["sources"] = setting.request.sources;
   json["source_count"] = setting.request.sources.size();
@@ -210,7 +214,8 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
                                                exchange ? " a block" : fmt::format(" from {}", sources_row(setting)),
                                                plan.segments > 1 ? fmt::format(", cut in {}", plan.segments) : ""));
   asked.emplace_back("algorithm", fmt::format("{} ({})", setting.algorithm->name, setting.algorithm->source));
-  if (!setting.chosen.empty()) asked.emplace_back("chosen", setting.chosen);
+  if (!setting.chosen.empty())
+    asked.emplace_back("chosen", fmt::format("{}; choosing took {}", setting.chosen, seconds_text(setting.choosing_s)));
   for (const auto& [key, value] : plan.notes) asked.emplace_back(key, value);
   Rows bound;
   if (bounds.single_block_steps > bounds.steps) {

@@ -22,7 +22,7 @@ namespace {
 
 struct RunArguments {
   std::string collective;
-  SettingOptions setting;
+  TypedOptions setting;
   std::optional<std::string> trace, csv, repeat, digest;
   bool judge = false;
   bool json = false;
@@ -46,7 +46,7 @@ void refuse_one_file_for_two(const std::optional<std::string>& trace, const std:
 
 int run(const RunArguments& arguments) {
   const Collective collective = parse_collective(arguments.collective);
-  const Setting setting = make_setting(collective, arguments.setting, catalogue());
+  const Setting setting = make_setting(parse_spec(collective, arguments.setting), arguments.setting.algorithm, catalogue());
   Progress progress;
   EmulationOptions options;
   options.trace = arguments.trace;
