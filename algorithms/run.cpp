@@ -31,7 +31,7 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
                        limit_text(plan.steps_exact), plan.channel_bytes);
   }
   const std::optional<std::uint64_t> predicted = plan.route_hops;
-  const std::uint64_t hops = longest_routes(result);
+  const std::uint64_t hops = result.route_hops_sum;
   if (machine.cost.hop_s > 0 && plan.steps_exact && predicted && (knows_sources ? hops != *predicted : hops > *predicted)) {
     return fmt::format("{} hops of the longest routes, summed over the steps, where {}{} were predicted", hops, limit_text(knows_sources),
                        *predicted);
@@ -90,15 +90,10 @@ std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& r
   options.verify = false;
   try {
     const RunResult result = make_engine(machine, empty, plan, options).run(plan.start);
-    if (result.good()) return longest_routes(result);
+    if (result.good()) return result.route_hops_sum;
   } catch (const std::exception&) {  // the run itself will report it
   }
   return std::nullopt;
-}
-
-std::uint64_t longest_routes(const RunResult& result) {
-  return std::accumulate(result.step_records.begin(), result.step_records.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const StepRecord& step) { return sum + step.longest_route; });
 }
 
 }  // namespace torus

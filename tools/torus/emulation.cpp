@@ -112,7 +112,7 @@ class Witness {
   /// What the judge has against the run; none if it finds what the engine found.
   std::optional<std::string> objection(const RunResult& result) {
     const Verdict verdict = judge_.finish();
-    if (!verdict.ok) return "the judge: " + verdict.offences.front();
+    if (!verdict.ok) return "the judge: " + verdict.violations.front();
     const bool same = verdict.digest == result.trace_digest && verdict.messages == result.messages && verdict.hops == result.hops &&
                       verdict.busy_steps == result.busy_steps && verdict.channel_bytes == result.channel_bytes_sum &&
                       verdict.max_channel_load == result.max_channel_load;

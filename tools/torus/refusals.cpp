@@ -5,7 +5,7 @@
 
 #include <torus/error.hpp>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "runtime/host/host_memory.hpp"
 #include "tools/torus/notation.hpp"
 

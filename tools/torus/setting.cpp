@@ -9,7 +9,7 @@
 #include <torus/error.hpp>
 #include <torus/run.hpp>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "runtime/host/host_memory.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"

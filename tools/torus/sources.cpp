@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "runtime/host/host_memory.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/random.hpp"

@@ -49,7 +49,4 @@ Engine make_engine(const Machine& machine, const Request& request, const Plan& p
 /// seconds, and none if the dry run fails.
 std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& request, const Plan& plan);
 
-/// The same sum, of a run.
-std::uint64_t longest_routes(const RunResult& result);
-
 }  // namespace torus

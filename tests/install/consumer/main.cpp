@@ -58,7 +58,7 @@ bool own_algorithm(const Machine& machine) {
   for (TraceMessage message; reader.next(message);) judge.message(message);
   const Verdict verdict = judge.finish();
   Rows rows = report(machine, ran.result, options);
-  rows.emplace_back("trace", verdict.ok ? "legal and complete" : "refused: " + verdict.offences.front());
+  rows.emplace_back("trace", verdict.ok ? "legal and complete" : "refused: " + verdict.violations.front());
   std::printf("%s\n", aligned(rows).c_str());
   return ran.check.good() && verdict.ok && verdict.digest == ran.result.trace_digest;
 }
