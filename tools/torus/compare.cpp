@@ -1,4 +1,4 @@
-/// torus compare COLLECTIVE: all algorithms that apply, side by side; who wins where.
+/// torus compare COLLECTIVE: all algorithms that apply, side by side, and the fastest by size.
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -67,7 +67,7 @@ int run_compare(const CompareArguments& arguments) {
 
 Subcommand add_compare(CLI::App& torus) {
   const auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* app = torus.add_subcommand("compare", "All algorithms that apply, side by side, with the bounds; who wins where");
+  CLI::App* app = torus.add_subcommand("compare", "All algorithms that apply, side by side, with the bounds, and the fastest by size");
   app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
   app->add_option("--algorithms", arguments->algorithms, "only these, with commas between; default all")->type_name("NAME,..");
   add_machine_options(*app, arguments->setting);

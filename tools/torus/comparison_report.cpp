@@ -33,12 +33,12 @@ std::optional<double> ratio_of(const Contest& contest, const Entry& entry, std::
 
 std::string ratio_text(std::optional<double> ratio) { return ratio ? fmt::format("x{:.2f}", *ratio) : "-"; }
 
-/// "7" or "7 .. 130": least and greatest over the sizes.
+/// "7" or "7 .. 130": min and max over the sizes.
 template <class Value>
 std::string span_text(const std::vector<Value>& values) {
   if (values.empty()) return "-";
-  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
-  return *least == *greatest ? grouped(*least) : grouped(*least) + " .. " + grouped(*greatest);
+  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  return *min == *max ? grouped(*min) : grouped(*min) + " .. " + grouped(*max);
 }
 
 std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, std::size_t size) {
@@ -61,15 +61,15 @@ std::vector<std::string> contender_line(const Contest& contest, const Contender&
   return cells;
 }
 
-/// What did not run or failed and why, and whom that concerns.
+/// What did not run or failed and why, and the entries that it concerns.
 std::map<std::string, std::string> remarks(const Comparison& comparison, const Contest& contest) {
   std::map<std::string, std::string> remarks;
   for (const Contender& contender : contest.contenders) {
     for (std::size_t i = 0; i < contender.entries.size(); ++i) {
       const auto& entry = contender.entries[i];
       if (!entry || (entry->not_run.empty() && entry->failure.empty())) continue;
-      std::string& who = remarks[entry->failure.empty() ? "not run: " + entry->not_run : "FAILED: " + entry->failure];
-      who += fmt::format("{}{} at {}", who.empty() ? "" : ", ", contender.algorithm->name, bytes_option(comparison.sizes[i]));
+      std::string& entries = remarks[entry->failure.empty() ? "not run: " + entry->not_run : "FAILED: " + entry->failure];
+      entries += fmt::format("{}{} at {}", entries.empty() ? "" : ", ", contender.algorithm->name, bytes_option(comparison.sizes[i]));
     }
   }
   return remarks;
@@ -87,7 +87,7 @@ std::string contest_text(const Comparison& comparison, const Contest& contest) {
   for (const Contender& contender : contest.contenders) table.push_back(contender_line(contest, contender));
   std::string text = fmt::format("{}: {} of {} algorithms apply\n{}", rules_text(contest.machine), contest.contenders.size(),
                                  contest.contenders.size() + contest.left_out.size(), aligned(table));
-  for (const auto& [why, who] : remarks(comparison, contest)) text += fmt::format("{}: {}\n", who, why);
+  for (const auto& [why, entries] : remarks(comparison, contest)) text += fmt::format("{}: {}\n", entries, why);
   return text + "\n";
 }
 
@@ -118,7 +118,7 @@ std::string winners_text(const Comparison& comparison) {
 
 std::string legend(const Comparison& comparison) {
   const bool all_run = comparison.run_sizes >= comparison.sizes.size();
-  std::string text = "\nmodel time, and how many times the lower bound that is; *: the least at this size on this machine\n";
+  std::string text = "\nmodel time, and how many times the lower bound that is; *: the minimum at this size on this machine\n";
   if (comparison.run_sizes == 0)
     text += "nothing was run: all is predicted\n";
   else

@@ -5,8 +5,8 @@
 
 #include <torus/error.hpp>
 
-#include "runtime/model/figures.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/notation.hpp"
 
 namespace torus::command {

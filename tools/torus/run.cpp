@@ -85,7 +85,8 @@ Subcommand add_run(CLI::App& torus) {
   const auto arguments = std::make_shared<RunArguments>();
   CLI::App* app = torus.add_subcommand("run", "Run a collective, check every step, verify every byte, report");
   app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
-  app->add_option("--algorithm", arguments->setting.algorithm, "see `torus list`; default: the applicable one with the least model time")
+  app->add_option("--algorithm", arguments->setting.algorithm,
+                  "see `torus list`; default: the applicable one with the minimum predicted model time")
       ->type_name("NAME");
   add_machine_options(*app, arguments->setting);
   add_request_options(*app, arguments->setting);

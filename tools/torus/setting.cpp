@@ -9,8 +9,8 @@
 #include <torus/error.hpp>
 #include <torus/run.hpp>
 
-#include "runtime/model/figures.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/sources.hpp"

@@ -38,7 +38,7 @@ void add_request_options(CLI::App& app, TypedOptions& options) {
 }
 
 void add_host_options(CLI::App& app, TypedOptions& options) {
-  app.add_option("--executor", options.executor, fmt::format("serial, threads, tbb or shuffled; default {}", name(default_executor)))
+  app.add_option("--executor", options.executor, fmt::format("tbb, threads, serial or shuffled; default {}", name(default_executor)))
       ->type_name("WORD");
   app.add_option("--threads", options.threads, "workers; default: the host's cores")->type_name("N");
   app.add_option("--memory", options.memory, "maximum memory to use; default: 80 % of what is available")->type_name("SIZE");

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <optional>
 
-#include "runtime/model/figures.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/random.hpp"
 

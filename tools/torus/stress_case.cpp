@@ -26,7 +26,7 @@ Wiring draw_wiring(Random& random) {
   return x < 0.5 ? Wiring::ring : x < 0.8 ? Wiring::line : Wiring::complete;
 }
 
-/// The greatest power of `base` whose k-th power fits, or a smaller one.
+/// The largest power of `base` whose k-th power fits, or a smaller one.
 std::int32_t draw_power(Random& random, std::int32_t base, std::int32_t k, std::uint64_t most_nodes) {
   std::int32_t n = base;
   while (std::pow(static_cast<double>(n) * base, k) <= static_cast<double>(most_nodes) && random.chance(0.6)) n *= base;
