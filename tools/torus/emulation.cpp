@@ -159,7 +159,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   run.seed = setting.seed;
   run.memory_limit = setting.memory;
   run.stop = options.stop;
-  std::optional<InterruptsAwaited> awaited;  // from the first step on: nobody looks at `stop` before
+  std::optional<InterruptsAwaited> awaited;  // from the first step on: `stop` is not read before
   run.on_step = [&](Step step) {
     if (options.stop != nullptr && !awaited) awaited.emplace();
     if (options.on_step) options.on_step(step);
