@@ -10,6 +10,7 @@
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/machine_fit.hpp"
 #include "algorithms/multinode_broadcast/paper_costs.hpp"
+#include "algorithms/multinode_broadcast/subnetwork_loads.hpp"
 #include "algorithms/multinode_broadcast/window_spread.hpp"
 
 namespace torus::multinode {
@@ -60,6 +61,8 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.route_hops = static_cast<std::uint64_t>(scheme->route_hops());
   plan.formula = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1";
   plan.channel_bytes = scheme->channel_bytes(s, static_cast<double>(request.bytes));
+  plan.observe =
+      subnetwork_loads(machine, request, 1, scheme->h, scheme->strip.levels(), scheme->strip.levels() + scheme->balancing_steps());
   plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size();
   plan.notes = {{"h", std::to_string(scheme->h)},
                 {"prefix", std::string(name(scheme->prefix.kind))},
@@ -85,8 +88,7 @@ AggregateDistribute::AggregateDistribute(std::int32_t nodes_a_side, std::int32_t
       row{LineTree::window(3, h)} {}
 
 std::int32_t AggregateDistribute::steps() const noexcept {
-  const std::int32_t balancing = balances() ? prefix.steps() + tuning.steps() : 0;
-  return strip.levels() + balancing + 2 * ddn.levels() + exchange.steps() + row.levels() + h - 1;
+  return strip.levels() + balancing_steps() + 2 * ddn.levels() + exchange.steps() + row.levels() + h - 1;
 }
 
 std::int32_t AggregateDistribute::route_hops() const {

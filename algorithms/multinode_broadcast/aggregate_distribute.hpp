@@ -27,6 +27,7 @@ struct AggregateDistribute {
   AggregateDistribute(std::int32_t nodes_a_side, std::int32_t partition, Prefix prefix_kind, bool ternary_exchange = false);
 
   bool balances() const noexcept { return h > 1 && prefix.kind != Prefix::none; }
+  std::int32_t balancing_steps() const noexcept { return balances() ? prefix.steps() + tuning.steps() : 0; }
   std::int32_t steps() const noexcept;
   /// Sum over the steps of the hops of the longest route, if all nodes are sources; else at most.
   std::int32_t route_hops() const;

@@ -11,6 +11,7 @@
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/machine_fit.hpp"
 #include "algorithms/multinode_broadcast/prefix.hpp"
+#include "algorithms/multinode_broadcast/subnetwork_loads.hpp"
 #include "algorithms/multinode_broadcast/window_spread.hpp"
 
 namespace torus::multinode {
@@ -82,6 +83,8 @@ Plan plan_any(const Machine& machine, const Request& request, Hierarchy::Dcn dcn
                  : machine.topology.dimensions() > 2 ? "(k-1) L3(h) + tune + k floor(n/2h) + (k-1) L3(h) + k floor(h/2)"
                                                      : "L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2)";
   plan.channel_bytes = scheme->channel_bytes(s, request.bytes);
+  plan.observe = subnetwork_loads(machine, request, plan.segments, scheme->h, scheme->aggregation_steps(),
+                                  scheme->aggregation_steps() + scheme->balancing_steps());
   plan.node_bytes = 5 * sizeof(BlockId) * request.sources.size() * plan.segments;
   plan.notes = {
       {"h", std::to_string(scheme->h)}, {"prefix", scheme->tunes ? "hash" : "none"}, {"sources assumed by the prediction", decimal(s)}};
@@ -130,11 +133,14 @@ Hierarchy::Hierarchy(const Topology& topology, std::int32_t partition, Dcn dcn_k
       ddn_rings{ddn_rings_of(topology, h)},
       dcn_rings{dcn_rings_of(topology, h, dcn)} {}
 
+std::int32_t Hierarchy::aggregation_steps() const noexcept { return dimensions == 2 ? strip.levels() : (dimensions - 1) * window.levels(); }
+
+std::int32_t Hierarchy::balancing_steps() const noexcept { return tunes ? tuning.steps() : 0; }
+
 std::int32_t Hierarchy::steps() const noexcept {
   if (h == 1) return ddn_rings.steps();
-  const std::int32_t aggregation = dimensions == 2 ? strip.levels() : (dimensions - 1) * window.levels();
   const std::int32_t spreading = dcn == Dcn::log ? window.levels() : (dimensions - 1) * window.levels();
-  return aggregation + (tunes ? tuning.steps() : 0) + ddn_rings.steps() + spreading + dcn_rings.steps();
+  return aggregation_steps() + balancing_steps() + ddn_rings.steps() + spreading + dcn_rings.steps();
 }
 
 std::int32_t Hierarchy::route_hops() const {

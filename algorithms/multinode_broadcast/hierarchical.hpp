@@ -32,6 +32,8 @@ struct Hierarchy {
   Hierarchy(const Topology& topology, std::int32_t partition, Dcn dcn_kind, bool tuned);
 
   std::uint32_t parts() const noexcept { return static_cast<std::uint32_t>(ddn_rings.axes.size()); }
+  std::int32_t aggregation_steps() const noexcept;
+  std::int32_t balancing_steps() const noexcept;
   std::int32_t steps() const noexcept;
   /// Sum over the steps of the hops of the longest route, if all nodes are sources; else at most.
   std::int32_t route_hops() const;
