@@ -10,18 +10,11 @@
 #include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/count.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
-#include "algorithms/multinode_broadcast/machine_fit.hpp"
 
 namespace torus::multinode {
 namespace {
 
 constexpr std::size_t most_axes = 8;
-
-SpanningTrees trees_of(const Topology& topology, std::span<const Dimension> axes) {
-  std::vector<std::int32_t> sides;
-  for (const Dimension d : axes) sides.push_back(topology.extent(d));
-  return SpanningTrees::of(sides);
-}
 
 /// What waits to be passed on, by direction, first in, first out.
 class Queues {
@@ -71,29 +64,36 @@ class Queues {
   std::size_t waiting_ = 0;
 };
 
-std::optional<std::string> refuses_any(std::string_view name, const Machine& machine, const Request& request, bool pipelined) {
-  if (auto why = refuses_torus(name, machine, pipelined ? Switching::wormhole : Switching::packet)) return why;
-  const std::size_t axes = linked_dimensions(machine.topology).size();
-  if (axes > most_axes) {
-    return std::string(name) + " takes at most 8 dimensions: " + machine.topology.text() + " has " + std::to_string(axes) +
-           ", 2^8 would do";
-  }
-  if (const std::size_t trees = std::max<std::size_t>(1, 2 * axes); request.parameters.whole("segments") % trees != 0) {
-    return "--segments " + std::to_string(request.parameters.whole("segments")) + " is no multiple of the " + std::to_string(trees) +
-           " trees, --segments " + std::to_string((request.parameters.whole("segments") / trees + 1) * trees) + " would do";
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  return refuses_any("edst", machine, request, request.parameters.whole("chunk") > 0);
-}
-std::optional<std::string> refuses_pipelined(const Machine& machine, const Request& request) {
-  return refuses_any("edst-pipelined", machine, request, true);
-}
-
 std::uint32_t trees_on(const Machine& machine) {
   return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(2 * linked_dimensions(machine.topology).size()));
+}
+
+std::optional<Refusal> unfit(std::string_view name, const Machine& machine, const Request& request) {
+  const Topology& topology = machine.topology;
+  const std::vector<Dimension> axes = linked_dimensions(topology);
+  if (axes.size() > most_axes) {
+    std::vector<DimensionShape> first;
+    for (std::size_t i = 0; i < most_axes; ++i) first.push_back(topology.shape()[static_cast<std::size_t>(axes[i])]);
+    return Refusal{Refusal::About::shape, topology.text(),
+                   std::string(name) + " takes at most " + std::to_string(most_axes) + " dimensions of more than one node",
+                   Topology(std::move(first)).text()};
+  }
+  const std::uint32_t segments = request.parameters.whole("segments"), trees = trees_on(machine);
+  if (segments % trees == 0) return std::nullopt;
+  return Refusal{Refusal::About::parameter, std::to_string(segments),
+                 std::string(name) + " needs a multiple of its " + std::to_string(trees) + " trees",
+                 std::to_string((segments / trees + 1) * trees), "segments"};
+}
+
+std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
+  if (request.parameters.whole("chunk") > 0 && !allows(machine.switching, Switching::wormhole)) {
+    return Refusal{Refusal::About::switching, std::string(name(machine.switching)), "edst with a chunk counts the sources over long routes",
+                   std::string(name(Switching::wormhole))};
+  }
+  return unfit("edst", machine, request);
+}
+std::optional<Refusal> also_requires_pipelined(const Machine& machine, const Request& request) {
+  return unfit("edst-pipelined", machine, request);
 }
 
 void describe(Plan& plan, const Forest& forest, const Request& request) {
@@ -155,7 +155,6 @@ Plan plan_pipelined(const Machine& machine, const Request& request) {
   const double most_rounds = height > 0 ? std::ceil(cut / pipeline.chunk) + (height - 1) * load : 0;
   plan.steps = forest->counting_steps() + static_cast<std::uint64_t>(most_rounds);
   plan.steps_estimate = forest->counting_steps() + static_cast<std::uint64_t>(rounds);
-  plan.route_hops = forest->counting_hops() + static_cast<std::uint64_t>(rounds);
   plan.steps_exact = false;
   plan.formula = "2 sum L3(n_t) + ceil(U/C) + (height-1) ceil(min(s, N-1) U / C)";
   const Bytes segment = (request.bytes + pipeline.segments - 1) / pipeline.segments;
@@ -175,74 +174,6 @@ Plan plan(const Machine& machine, const Request& request) {
 constexpr std::array parameters{parameter::segments, parameter::chunk};
 
 }  // namespace
-
-Forest::Forest(const Topology& topology, std::uint32_t segments)
-    : axes_{linked_dimensions(topology)}, trees_{trees_of(topology, axes_)}, segments_{segments} {
-  children_.assign(std::size_t{trees_.nodes()} * trees_.trees(), 0);
-  for (std::uint32_t node = 1; node < trees_.nodes(); ++node) {
-    for (std::uint32_t r = 0; r < trees_.trees(); ++r) {
-      const Direction d = trees_.entry(node, r);
-      std::uint16_t& mask = children_[std::size_t{trees_.step(node, reverse(d))} * trees_.trees() + r];
-      mask = static_cast<std::uint16_t>(mask | (1U << d));
-    }
-  }
-  for (const Dimension d : axes_) counting_.push_back(LineTree::line(3, topology.extent(d)));
-}
-
-std::uint32_t Forest::counting_steps() const noexcept {
-  std::int32_t steps = 0;
-  for (const LineTree& tree : counting_) steps += 2 * tree.levels();
-  return static_cast<std::uint32_t>(steps);
-}
-
-std::uint32_t Forest::counting_hops() const {
-  std::int32_t hops = 0;
-  for (const LineTree& tree : counting_) hops += 2 * tree.hops();
-  return static_cast<std::uint32_t>(hops);
-}
-
-std::uint16_t Forest::onward(const Topology& topology, NodeId at, BlockId block) const noexcept {
-  if (axes_.empty()) return 0;
-  const auto source = static_cast<NodeId>(block / segments_);
-  const auto tree = static_cast<std::uint32_t>(block % segments_) % trees_.trees();
-  std::size_t displacement = 0;
-  for (const Dimension d : axes_) {
-    const std::int32_t n = topology.extent(d), offset = topology.coordinate(at, d) - topology.coordinate(source, d);
-    displacement = displacement * static_cast<std::size_t>(n) + static_cast<std::size_t>(offset < 0 ? offset + n : offset);
-  }
-  return children_[displacement * trees_.trees() + tree];
-}
-
-double Forest::channel_bytes(double s, Bytes m) const {
-  const std::uint32_t trees = trees_.trees();
-  const double nodes = trees_.nodes(), share = s / nodes;
-  if (trees == 0) return 0;
-  std::vector<double> weight(trees, 0);  // of a message's segments on each tree
-  for (std::uint32_t y = 0; y < segments_; ++y) weight[y % trees] += static_cast<double>(m / segments_ + (y < m % segments_ ? 1 : 0));
-  // How many arcs of each direction lie at each depth, and what they carry if all are sources: by symmetry, what a channel carries.
-  struct Load {
-    double arcs = 0, bytes = 0;
-  };
-  std::vector<Load> loads(std::size_t{height() + 1} * trees);
-  const std::vector<std::uint32_t> depths = trees_.depths();
-  for (std::uint32_t node = 1; node < trees_.nodes(); ++node) {
-    for (std::uint32_t r = 0; r < trees; ++r) {
-      Load& load = loads[std::size_t{depths[std::size_t{node} * trees + r]} * trees + trees_.entry(node, r)];
-      load.arcs += 1;
-      load.bytes += weight[r];
-    }
-  }
-  double sum = 0;
-  for (std::uint32_t depth = 1; depth <= height(); ++depth) {
-    double most = 0;
-    for (std::uint32_t d = 0; d < trees; ++d) {
-      const Load& load = loads[std::size_t{depth} * trees + d];
-      if (load.arcs > 0) most = std::max(most, load.bytes / load.arcs * fullest(load.arcs * share, nodes * trees, load.arcs));
-    }
-    sum += most;
-  }
-  return sum;
-}
 
 Program edst_program(Node& self, const Forest& forest) {
   Queues queues(self, forest);
@@ -277,13 +208,13 @@ Program edst_pipelined_program(Node& self, const Forest& forest, std::uint32_t c
 const Algorithm edst{
     .name = "edst",
     .collective = Collective::multinode_broadcast,
-    .source = "after Varvarigos & Bertsekas: arc-disjoint spanning trees, synchronous; with --chunk C pipelined",
+    .source = "after Varvarigos & Bertsekas: arc-disjoint spanning trees, synchronous; with chunk C pipelined",
     .shapes = "torus of any dimension up to 8, any sides",
-    .ports = "all",
     .steps = "height of the trees: D + 2 for n x n, n >= 4",
-    .native = {},  // packet switching would do for the synchronous form, but --chunk asks for more
+    .native = {},  // packet switching would do for the synchronous form, but a chunk needs more
+    .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
     .parameters = parameters,
-    .refuses = refuses,
+    .also_requires = also_requires,
     .plan = plan,
     .planning_bytes = planning_bytes,
 };
@@ -293,11 +224,11 @@ const Algorithm edst_pipelined{
     .collective = Collective::multinode_broadcast,
     .source = "after Varvarigos & Bertsekas: arc-disjoint spanning trees, first in, first out; meets the byte bound",
     .shapes = "torus of any dimension up to 8, any sides",
-    .ports = "all",
     .steps = "about 2 sum L3(n_t) + height + ceil(s U / C)",
     .native = {},
+    .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,
-    .refuses = refuses_pipelined,
+    .also_requires = also_requires_pipelined,
     .plan = plan_pipelined,
     .planning_bytes = planning_bytes,
 };

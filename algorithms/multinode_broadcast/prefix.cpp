@@ -162,12 +162,6 @@ std::int32_t PrefixTables::steps() const noexcept {
   return (quinary() ? 4 : 2) * along.levels() + (global() ? 2 * across.levels() : 0);
 }
 
-std::int32_t PrefixTables::hops() const {
-  if (!exchanges()) return 0;
-  // Along a diagonal a move of d places is d hops in each of two dimensions, be it in one step or in two; all of it up and down.
-  return 4 * along.hops() + (global() ? 2 * across.hops() * h : 0);
-}
-
 std::uint32_t hashed_rank(std::span<const std::int32_t> coordinates, std::int32_t h) noexcept {
   constexpr std::array<std::uint64_t, 4> factor{7919, 104729, 1299709, 15485863};  // the primes number 10^3, 10^4, 10^5, 10^6
   std::uint64_t rank = 31 * static_cast<std::uint64_t>(coordinates.front());

@@ -94,10 +94,10 @@ struct NativeMachine {
 struct Algorithm {
   std::string_view name;  ///< "wang-tseng"
   Collective collective;
-  std::string_view source;  ///< paper, section, theorem
-  std::string_view shapes;  ///< in words: "torus n x .. x n, any n, any k"
-  std::string_view ports;   ///< in words: "all"
-  std::string_view steps;   ///< in words: "k ceil(log_{2k+1} n) + k-1"
+  std::string_view source;      ///< paper, section, theorem
+  std::string_view shapes;      ///< in words: "torus n x .. x n, any n, any k"
+  std::string_view ports = {};  ///< in words, where the requirements do not say it
+  std::string_view steps;       ///< in words: "k ceil(log_{2k+1} n) + k-1"
   NativeMachine native;
   Requirements needs = {};
   std::span<const Parameter> parameters = {};  ///< that it reads; it refuses all others
