@@ -12,9 +12,8 @@
 #include <string>
 #include <vector>
 
-#include <torus/bounds.hpp>
 #include <torus/catalogue.hpp>
-#include <torus/engine.hpp>
+#include <torus/run.hpp>
 
 namespace {
 
@@ -37,23 +36,22 @@ struct Variant {
   std::uint32_t chunk = 0;
 };
 
-Cost emulate(const Machine& machine, const std::vector<NodeId>& sources, const Variant& variant) {
+Cost cost_of(const Machine& machine, const std::vector<NodeId>& sources, const Variant& variant) {
   Request request;
   request.collective = Collective::multinode_broadcast;
   request.sources = sources;
   request.bytes = message_bytes;
   request.parameters.set("h", variant.h);
   request.parameters.set("chunk", variant.chunk);
-  const Algorithm& algorithm = *find_algorithm(Collective::multinode_broadcast, variant.algorithm);
-  const Plan plan = algorithm.plan(machine, request);
-  const RunResult run = Engine(machine, placement_of(machine, request, plan), {}).run(plan.start);
-  if (!run.good() || !run.verified) {
-    std::fprintf(stderr, "%s is wrong on %s\n", variant.label, machine.topology.text().c_str());
+  const Run ran = run(*find_algorithm(Collective::multinode_broadcast, variant.algorithm), machine, request);
+  if (ran.check.failure) {
+    std::fprintf(stderr, "%s on %s: %s\n", variant.label, machine.topology.text().c_str(), ran.check.failure->c_str());
     std::exit(1);
   }
   std::string name = variant.label;
   if (variant.h > 0) name += "(" + std::to_string(variant.h) + ")";
-  return {name, static_cast<double>(run.steps), static_cast<double>(run.channel_bytes_sum) / static_cast<double>(message_bytes)};
+  return {name, static_cast<double>(ran.result.steps),
+          static_cast<double>(ran.result.channel_bytes_sum) / static_cast<double>(message_bytes)};
 }
 
 std::vector<NodeId> random_sources(NodeId nodes, NodeId count) {
@@ -86,15 +84,15 @@ Case measure(NodeId n, NodeId s) {
   const Machine machine(Topology::parse(std::to_string(n) + "x" + std::to_string(n)));
   const std::vector<NodeId> sources = random_sources(n * n, s);
   Case c{n, s, static_cast<double>(s == n * n ? s - 1 : s) / 4, {}, {}};
-  for (const std::uint32_t h : partitions(n)) c.paper.push_back(emulate(machine, sources, {"AD", "aggregate-distribute", h}));
+  for (const std::uint32_t h : partitions(n)) c.paper.push_back(cost_of(machine, sources, {"AD", "aggregate-distribute", h}));
   for (const Variant& v : {Variant{"EDST", "edst"}, Variant{"EDST/1", "edst", 0, 1}, Variant{"EDST/4", "edst", 0, 4},
                            Variant{"EDST/16", "edst", 0, 16}, Variant{"RING", "ring"}, Variant{"LOG", "log"}}) {
-    c.others.push_back(emulate(machine, sources, v));
+    c.others.push_back(cost_of(machine, sources, v));
   }
   for (const std::uint32_t h : partitions(n)) {
     if (h == 1 || h == n) continue;
-    c.others.push_back(emulate(machine, sources, {"HIER", "hierarchical", h}));
-    c.others.push_back(emulate(machine, sources, {"HIERL", "hierarchical-log", h}));
+    c.others.push_back(cost_of(machine, sources, {"HIER", "hierarchical", h}));
+    c.others.push_back(cost_of(machine, sources, {"HIERL", "hierarchical-log", h}));
   }
   return c;
 }

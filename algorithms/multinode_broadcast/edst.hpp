@@ -23,9 +23,7 @@
 namespace torus::multinode {
 
 extern const Algorithm edst;
-extern const Algorithm edst_pipelined;
 
 Program edst_program(Node& self, const Forest& forest);
-Program edst_pipelined_program(Node& self, const Forest& forest, std::uint32_t chunk);
 
 }  // namespace torus::multinode

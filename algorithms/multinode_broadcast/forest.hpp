@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <torus/block.hpp>
+#include <torus/machine.hpp>
 #include <torus/route.hpp>
 #include <torus/topology.hpp>
 
