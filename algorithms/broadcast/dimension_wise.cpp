@@ -141,7 +141,7 @@ Plan plan(const Machine& machine, const Request& request) {
     const std::int32_t ports = ports_in(machine, d);
     const Sides sides = sides_of_first(topology.wiring(d), topology.extent(d), topology.coordinate(request.sources.front(), d), ports);
     plan.steps += steps_of(topology.wiring(d), sides, ports);
-    plan.route_hops += static_cast<std::uint64_t>(hops_in(machine, d, sides));
+    plan.route_hops = plan.route_hops.value_or(0) + static_cast<std::uint64_t>(hops_in(machine, d, sides));
   }
   plan.formula = machine.ports == 1 ? "sum of ceil(log_2 n)"
                                     : "sum of: ring ceil(log_3 n), line ceil(log_3 (2*longer side+1)), complete ceil(log_" +

@@ -29,7 +29,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.formula = "log2 N";
   plan.route_hops = hops_over_all_bits(topology);
   // On the busiest channel, summed over the steps: as many as a route has hops, since the senders stand one behind another.
-  const std::uint64_t messages = plan.route_hops;
+  const std::uint64_t messages = *plan.route_hops;
   plan.channel_bytes = static_cast<double>(messages) * static_cast<double>(request.bytes);
   return plan;
 }

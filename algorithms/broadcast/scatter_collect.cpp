@@ -90,7 +90,7 @@ Plan scatter_collect_plan(const Machine& machine, const Request& request, Axes a
   for (std::size_t a = 0; a < axes.size(); ++a) plan.steps += axes[a].places() - 1;
   if (machine.cost.hop_s > 0) {
     plan.route_hops = halving_hops(machine.topology, axes, root);
-    for (std::size_t a = 0; a < axes.size(); ++a) plan.route_hops += collect_hops(machine.topology, axes[a]);
+    for (std::size_t a = 0; a < axes.size(); ++a) *plan.route_hops += collect_hops(machine.topology, axes[a]);
   }
   plan.formula = std::move(formula);
   plan.channel_bytes = static_cast<double>(scatter_collect_channel_bytes(machine.topology, axes, root, request.bytes));

@@ -42,7 +42,7 @@ Plan plan(const Machine& machine, const Request& request) {
   for (const std::vector<Circuit>& circuits : *found) {
     std::int64_t longest = 0;
     for (const Circuit& circuit : circuits) longest = std::max(longest, hops_of(topology, RouteView(circuit.route)));
-    plan.route_hops += static_cast<std::uint64_t>(longest);
+    plan.route_hops = plan.route_hops.value_or(0) + static_cast<std::uint64_t>(longest);
     schedule->add("flow", std::make_unique<TableStep>(topology, circuits));
   }
   plan.steps = schedule->steps();

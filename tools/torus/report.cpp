@@ -165,10 +165,10 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
                                 {"model_time_s", p.model_time_s}});
     }
   }
-  if (emulation.loads) {
-    json["h"] = emulation.loads->h;
-    json["blocks_per_ddn_before"] = load_json(emulation.loads->before);
-    json["blocks_per_ddn_after"] = load_json(emulation.loads->after);
+  for (const Observation& found : emulation.observations) {
+    json["h"] = found.h;
+    json[found.name + "_before"] = load_json(found.before);
+    json[found.name + "_after"] = load_json(found.after);
   }
   if (!plan.notes.empty()) {
     for (const auto& [key, value] : plan.notes) json["notes"][key] = value;
@@ -215,11 +215,11 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
                              grouped(facts.bound3), grouped(facts.bound4), facts.diameter, facts.average_status, facts.average_distance));
   }
   Rows balance;
-  if (emulation.loads) {
-    const LoadFigures before = figures_of(emulation.loads->before);
-    const LoadFigures after = figures_of(emulation.loads->after);
-    balance.emplace_back("blocks a DDN", fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.min,
-                                                     before.max, after.min, after.max, after.mean, emulation.loads->h));
+  for (const Observation& found : emulation.observations) {
+    const LoadFigures before = figures_of(found.before);
+    const LoadFigures after = figures_of(found.after);
+    balance.emplace_back(found.title, fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.min,
+                                                  before.max, after.min, after.max, after.mean, found.h));
   }
   Rows repeated;
   if (repeats.runs > 1) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include <torus/machine.hpp>
+#include <torus/message.hpp>
 #include <torus/node.hpp>
 #include <torus/placement.hpp>
 #include <torus/program.hpp>
@@ -32,6 +34,25 @@ struct Request {
   std::optional<double> expected_sources;  ///< how many sources the predictions assume; programs never see it
 };
 
+/// What an observer found: counts by part of the machine, before a phase and after it.
+struct Observation {
+  std::string name;                   ///< as a JSON key: "blocks_per_ddn"
+  std::string title;                  ///< for people: "blocks a DDN"
+  std::uint32_t h = 0;                ///< the partition; as many counts
+  std::vector<std::uint64_t> before;  ///< by part
+  std::vector<std::uint64_t> after;
+};
+
+/// Follows the messages of one run, for figures that only its algorithm can interpret.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  /// The messages of a step, in the order of the trace. Steps without messages may be left out.
+  virtual void step(std::span<const Message* const> messages) = 0;
+  /// Called once, after the run.
+  virtual std::vector<Observation> finish() = 0;
+};
+
 /// What an algorithm will do for a request on a machine: its program and its predictions.
 struct Plan {
   /// Makes a node's program. Called once a node; whatever it captures (tables) is shared by all nodes and outlives the run.
@@ -42,12 +63,12 @@ struct Plan {
   std::optional<std::uint64_t> steps_estimate = {};  ///< where that limit is far above what a run takes: about so many
   std::string formula;                               ///< the formula in words: "k*ceil(log_{2k+1} n)+(k-1)"
   double channel_bytes = 0;                          ///< predicted sum over the steps of the most bytes on a channel
-  /// Predicted sum over the steps of the hops of the longest route; 0 where the machine charges nothing for hops and counting them would
-  /// take time. Multi-node broadcasts: at most so many, for what is sent depends on the sources (the pipelined trees: by the estimate).
-  std::uint64_t route_hops = 0;
-  Bytes table_bytes = 0;                                   ///< tables made by plan() and shared by all nodes
-  Bytes node_bytes = 0;                                    ///< what a node's program allocates beside its frame and the blocks, at most
+  std::optional<std::uint64_t> route_hops = {};  ///< where the paper states it; else a dry run finds it when the machine charges for hops
+  Bytes table_bytes = 0;                         ///< tables made by plan() and shared by all nodes
+  Bytes node_bytes = 0;                          ///< what a node's program allocates beside its frame and the blocks, at most
   std::vector<std::pair<std::string, std::string>> notes;  ///< rows for the report: ("h", "5")
+  /// Makes an observer of a run; none: there is nothing to observe.
+  std::function<std::unique_ptr<RunObserver>()> observe = {};
 
   /// Whether what a run took is as predicted (its steps or channel bytes): exactly, or at most as much.
   template <class T>
@@ -59,7 +80,7 @@ struct Plan {
   /// What a run takes, exactly or about.
   std::uint64_t likely_steps() const noexcept { return steps_estimate.value_or(steps); }
   double model_time_s(const CostModel& cost) const noexcept {
-    return cost.steps(static_cast<double>(likely_steps()), channel_bytes, static_cast<double>(route_hops));
+    return cost.steps(static_cast<double>(likely_steps()), channel_bytes, static_cast<double>(route_hops.value_or(0)));
   }
 };
 
@@ -73,10 +94,10 @@ struct NativeMachine {
 struct Algorithm {
   std::string_view name;  ///< "wang-tseng"
   Collective collective;
-  std::string_view source;  ///< paper, section, theorem
-  std::string_view shapes;  ///< in words: "torus n x .. x n, any n, any k"
-  std::string_view ports;   ///< in words: "all"
-  std::string_view steps;   ///< in words: "k ceil(log_{2k+1} n) + k-1"
+  std::string_view source;      ///< paper, section, theorem
+  std::string_view shapes;      ///< in words: "torus n x .. x n, any n, any k"
+  std::string_view ports = {};  ///< in words, where the requirements do not say it
+  std::string_view steps;       ///< in words: "k ceil(log_{2k+1} n) + k-1"
   NativeMachine native;
   Requirements needs = {};
   std::span<const Parameter> parameters = {};  ///< that it reads; it refuses all others
