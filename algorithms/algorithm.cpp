@@ -40,6 +40,11 @@ std::optional<Refusal> unfit_parameter(const Algorithm& algorithm, const Paramet
   return std::nullopt;
 }
 
+/// The machine with another shape of as many dimensions, and with all its ports.
+Machine with_shape(const Machine& machine, const std::string& shape) {
+  return Machine(Topology::parse(shape), 0, machine.switching, machine.contention, machine.routing, machine.cost);
+}
+
 }  // namespace
 
 bool Algorithm::reads(std::string_view parameter) const noexcept {
@@ -48,7 +53,14 @@ bool Algorithm::reads(std::string_view parameter) const noexcept {
 
 std::optional<Refusal> refuses(const Algorithm& algorithm, const Machine& machine, const Request& request) {
   if (auto why = unfit_parameter(algorithm, request.parameters)) return why;
-  if (auto why = unmet(algorithm.needs, algorithm.name, machine)) return why;
+  if (auto why = unmet(algorithm.needs, algorithm.name, machine)) {
+    if (why->about == Refusal::About::shape) {
+      // A shape that meets this rule may break the next: suggest one that meets all.
+      if (const auto next = refuses(algorithm, with_shape(machine, why->fix), request); next && next->about == why->about)
+        why->fix = next->fix;
+    }
+    return why;
+  }
   if (algorithm.also_requires != nullptr) return algorithm.also_requires(machine, request);
   if (algorithm.refuses != nullptr) {
     if (auto why = algorithm.refuses(machine, request)) return Refusal{{}, "", *why, ""};
@@ -62,6 +74,7 @@ std::string why_not(const Algorithm& algorithm, const Machine& machine, const Re
 }
 
 std::string ports_text(const Algorithm& algorithm) {
+  if (!algorithm.ports.empty()) return std::string(algorithm.ports);
   if (algorithm.needs.ports == Requirements::all_ports) return "all";
   if (algorithm.native.ports == 1) return "one";
   return algorithm.needs.ports > 1 ? std::to_string(algorithm.needs.ports) + " or more" : "any";

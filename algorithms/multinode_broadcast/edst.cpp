@@ -108,7 +108,8 @@ Plan plan_synchronous(const Machine& machine, const Request& request) {
       machine.topology, request.parameters.whole("segments") > 0 ? request.parameters.whole("segments") : trees_on(machine));
   Plan plan;
   plan.start = [forest](Node& self) { return edst_program(self, *forest); };
-  plan.steps = plan.route_hops = forest->height();
+  plan.steps = forest->height();
+  plan.route_hops = plan.steps;
   plan.formula = "height of the trees (D + 2 for n x n, n >= 4)";
   plan.channel_bytes = forest->channel_bytes(assumed_sources(machine, request), request.bytes);
   describe(plan, *forest, request);

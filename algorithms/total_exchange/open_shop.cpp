@@ -104,7 +104,8 @@ Plan plan(const Machine& machine, const Request& request) {
   const auto schedule = std::make_shared<const OpenShopSchedule>(machine.topology);
   Plan plan;
   plan.start = [schedule](Node& self) { return open_shop_program(self, *schedule); };
-  plan.steps = plan.route_hops = schedule->steps();
+  plan.steps = schedule->steps();
+  plan.route_hops = plan.steps;
   plan.formula = "max(C4, diameter)";
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes);
   plan.table_bytes = schedule->table_bytes();

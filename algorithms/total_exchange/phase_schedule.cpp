@@ -138,7 +138,8 @@ Plan plan_in_phases(const Machine& machine, const Request& request, const Exchan
   const auto schedule = std::make_shared<const PhaseSchedule>(machine.topology, exchange_of);
   Plan plan;
   plan.start = [schedule](Node& self) { return phase_program(self, *schedule); };
-  plan.steps = plan.route_hops = phase_steps(machine.topology);
+  plan.steps = phase_steps(machine.topology);
+  plan.route_hops = plan.steps;
   plan.formula = std::move(formula);
   plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes);
   plan.table_bytes = schedule->table_bytes();

@@ -187,7 +187,8 @@ TEST_CASE("every algorithm is listed, with all that it says of itself", "[confor
     CAPTURE(algorithm->name);
     const std::size_t at = text.find("\n  " + std::string(algorithm->name) + " ");
     REQUIRE(at != std::string::npos);
-    for (const std::string_view said : {algorithm->ports, algorithm->shapes, algorithm->steps, algorithm->source})
+    const std::string ports = ports_text(*algorithm);
+    for (const std::string_view said : {std::string_view(ports), algorithm->shapes, algorithm->steps, algorithm->source})
       CHECK(text.find(said, at) != std::string::npos);
   }
   for (const auto& entry : json) {

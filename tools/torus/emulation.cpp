@@ -42,9 +42,10 @@ std::optional<std::string> surprise_of(const Setting& setting, const RunResult& 
     return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted", result.channel_bytes_sum,
                        plan.steps_exact ? "" : "at most ", plan.channel_bytes);
   }
-  if (setting.machine.cost.hop_s > 0 && plan.steps_exact && (predicted ? hops != plan.route_hops : hops > plan.route_hops)) {
+  if (plan.route_hops && setting.machine.cost.hop_s > 0 && plan.steps_exact &&
+      (predicted ? hops != *plan.route_hops : hops > *plan.route_hops)) {
     return fmt::format("{} hops of the longest routes, summed over the steps, where {}{} were predicted", hops, predicted ? "" : "at most ",
-                       plan.route_hops);
+                       *plan.route_hops);
   }
   const Bounds bounds = lower_bounds(setting.machine, setting.request);
   if (result.steps < bounds.steps)

@@ -19,7 +19,7 @@ struct ListArguments {
 std::string in_words(const Algorithm& algorithm) {
   return fmt::format("  {:<24}{}{}; ports: {}; shapes: {}\n{:26}steps: {}\n{:26}source: {}\n", algorithm.name,
                      name(algorithm.native.switching), algorithm.native.contention == Contention::share ? ", channels shared" : "",
-                     algorithm.ports, algorithm.shapes, "", algorithm.steps, "", algorithm.source);
+                     ports_text(algorithm), algorithm.shapes, "", algorithm.steps, "", algorithm.source);
 }
 
 int list(const ListArguments& arguments) {
@@ -36,7 +36,7 @@ int list(const ListArguments& arguments) {
                     {"algorithm", algorithm->name},
                     {"switching", name(algorithm->native.switching)},
                     {"contention", name(algorithm->native.contention)},
-                    {"ports", algorithm->ports},
+                    {"ports", ports_text(*algorithm)},
                     {"shapes", algorithm->shapes},
                     {"steps", algorithm->steps},
                     {"source", algorithm->source}});
