@@ -81,8 +81,8 @@ std::string ports_text(const Algorithm& algorithm) {
 }
 
 Placement placement_of(const Machine& machine, const Request& request, const Plan& plan) {
-  if (request.collective == Collective::total_exchange) return Placement::personalised(machine.topology.nodes(), request.bytes);
-  return Placement::replicated(machine.topology.nodes(), request.sources, request.bytes, plan.segments);
+  if (request.collective == Collective::total_exchange) return Placement::personalised(machine.topology, request.bytes);
+  return Placement::replicated(machine.topology, request.sources, request.bytes, plan.segments);
 }
 
 }  // namespace torus

@@ -11,9 +11,8 @@
 #include <vector>
 
 #include <torus/catalogue.hpp>
-#include <torus/engine.hpp>
 #include <torus/error.hpp>
-#include <torus/report.hpp>
+#include <torus/run.hpp>
 
 #include "bench/copies.hpp"
 #include "bench/median.hpp"
@@ -22,7 +21,7 @@
 namespace torus::bench {
 namespace {
 
-/// What is run: an algorithm on the least machine of a shape that it was made for.
+/// What is run: an algorithm on the smallest machine of a shape that it was made for.
 struct Task {
   const Algorithm* algorithm;
   Machine machine;
@@ -50,31 +49,25 @@ struct Task {
   }
 };
 
-/// A task with its tables made and its memory taken.
+/// A task that is planned, with its blocks in place.
 class Runner {
  public:
   explicit Runner(const Task& task)
       : machine_{task.machine},
-        plan_{task.algorithm->plan(task.machine, task.request)},
-        engine_{task.machine, placement_of(task.machine, task.request, plan_), with_tables(task)} {}
+        request_{task.request},
+        plan_{make_plan(*task.algorithm, machine_, request_)},
+        bounds_{lower_bounds(machine_, request_)},
+        engine_{make_engine(machine_, request_, plan_, task.options)} {}
 
   RunResult run() { return engine_.run(plan_.start); }
-  /// What is wrong with a run, its number of steps included; empty if nothing.
-  std::string complaint(const RunResult& result) const {
-    if (const auto failure = failure_of(machine_, result)) return *failure;
-    if (!plan_.agrees(result.steps, plan_.steps)) return fmt::format("{} steps where the formula says {}", result.steps, plan_.steps);
-    return {};
-  }
+  /// What is wrong with a run; empty if nothing.
+  std::string complaint(const RunResult& result) const { return check(machine_, request_, plan_, bounds_, result).failure.value_or(""); }
 
  private:
-  RunOptions with_tables(const Task& task) const {
-    RunOptions options = task.options;
-    options.program_bytes = plan_.program_bytes(task.machine.topology.nodes());
-    return options;
-  }
-
   Machine machine_;
+  Request request_;
   Plan plan_;
+  Bounds bounds_;
   Engine engine_;
 };
 

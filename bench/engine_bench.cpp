@@ -93,7 +93,7 @@ Program sleep_well(Node& self, Step steps) {
 
 constexpr Bytes wake_up_bytes = 64;
 
-Placement wake_up_call(const Machine& machine) { return Placement::replicated(machine.topology.nodes(), {0}, wake_up_bytes); }
+Placement wake_up_call(const Machine& machine) { return Placement::replicated(machine.topology, {0}, wake_up_bytes); }
 
 void empty_step(benchmark::State& state, const std::string& shape, const Workers& workers) {
   const Machine machine(Topology::parse(shape), 0, Switching::packet);
@@ -144,7 +144,7 @@ void awake_node(benchmark::State& state, const std::string& shape, const Workers
   Stretch stretch{9, steps - 1};
   RunOptions options = workers.options();
   options.on_step = [&](Step step) { stretch.at_barrier(step); };
-  Engine engine(machine, Placement::resident(machine.topology.nodes(), 1, 64), options);
+  Engine engine(machine, Placement::resident(machine.topology, 1, 64), options);
   double core = 0;
   for ([[maybe_unused]] auto _ : state) {
     if (refuse(state, machine, engine.run([](Node& node) { return stay_awake(node, steps); }))) break;
@@ -200,7 +200,7 @@ class Travellers {
   double core() const { return stretch_.core; }
 
  private:
-  Placement blocks() const { return Placement::resident(machine_.topology.nodes(), channels, BareHops::bytes); }
+  Placement blocks() const { return Placement::resident(machine_.topology, channels, BareHops::bytes); }
   RunOptions options(const Workers& workers) {
     RunOptions options = workers.options();
     options.on_step = [this](Step step) { stretch_.at_barrier(step); };

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <torus/block.hpp>
+#include <torus/machine.hpp>
 
 namespace torus::broadcast {
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <torus/block.hpp>
+#include <torus/machine.hpp>
 #include <torus/topology.hpp>
 
 namespace torus::exchange {

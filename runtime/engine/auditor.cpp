@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 
 namespace torus {
 namespace {
@@ -53,33 +53,33 @@ void walk(const Topology& topology, NodeId from, RouteView route, F&& f) {
   }
 }
 
-std::string_view words(Offence offence) {
-  switch (offence) {
-    case Offence::empty_route: return "has no hop";
-    case Offence::unknown_dimension: return "names a dimension that the machine has not";
-    case Offence::leaves_the_machine: return "leaves the machine";
-    case Offence::more_than_one_hop: return "takes more than one hop, under packet switching";
-    case Offence::not_dimension_ordered: return "is not dimension-ordered, under wormhole switching";
-    case Offence::channel_crossed_twice: return "crosses a channel twice";
+std::string_view words(ViolationKind kind) {
+  switch (kind) {
+    case ViolationKind::empty_route: return "has no hop";
+    case ViolationKind::unknown_dimension: return "names a dimension that the machine does not have";
+    case ViolationKind::leaves_the_machine: return "leaves the machine";
+    case ViolationKind::more_than_one_hop: return "takes more than one hop, under packet switching";
+    case ViolationKind::not_dimension_ordered: return "is not dimension-ordered, under wormhole switching";
+    case ViolationKind::channel_crossed_twice: return "crosses a channel twice";
     default: return "is not allowed";
   }
 }
 
 }  // namespace
 
-std::string_view name(Offence offence) noexcept {
-  switch (offence) {
-    case Offence::empty_route: return "empty route";
-    case Offence::unknown_dimension: return "unknown dimension";
-    case Offence::leaves_the_machine: return "route leaves the machine";
-    case Offence::more_than_one_hop: return "more than one hop";
-    case Offence::not_dimension_ordered: return "not dimension-ordered";
-    case Offence::channel_crossed_twice: return "channel crossed twice by one message";
-    case Offence::channel_used_twice: return "channel used twice";
-    case Offence::too_many_sends: return "too many sends";
-    case Offence::too_many_receives: return "too many receives";
-    case Offence::block_not_held: return "block not held";
-    case Offence::queue_overflow: return "queue overflow";
+std::string_view name(ViolationKind kind) noexcept {
+  switch (kind) {
+    case ViolationKind::empty_route: return "empty route";
+    case ViolationKind::unknown_dimension: return "unknown dimension";
+    case ViolationKind::leaves_the_machine: return "route leaves the machine";
+    case ViolationKind::more_than_one_hop: return "more than one hop";
+    case ViolationKind::not_dimension_ordered: return "not dimension-ordered";
+    case ViolationKind::channel_crossed_twice: return "channel crossed twice by one message";
+    case ViolationKind::channel_used_twice: return "channel used twice";
+    case ViolationKind::too_many_sends: return "too many sends";
+    case ViolationKind::too_many_receives: return "too many receives";
+    case ViolationKind::block_not_held: return "block not held";
+    case ViolationKind::queue_overflow: return "queue overflow";
   }
   return "";
 }
@@ -88,40 +88,40 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
   const Topology& topology = machine.topology;
   RouteCheck check{from, 0, std::nullopt};
   std::uint64_t total = 0;
-  std::int32_t last_turn = -1;
+  std::int32_t last_position = -1;  // in the machine's routing order
   for (const Leg& leg : route) {
     if (leg.dimension < 0 || leg.dimension >= topology.dimensions()) {
-      check.offence = Offence::unknown_dimension;
+      check.violation = ViolationKind::unknown_dimension;
       return check;
     }
     if (leg.hops == 0) continue;
     const std::int32_t n = topology.extent(leg.dimension);
     const bool complete = topology.wiring(leg.dimension) == Wiring::complete;
     if (n == 1 || (complete && (leg.hops < 1 || leg.hops >= n))) {
-      check.offence = Offence::leaves_the_machine;
+      check.violation = ViolationKind::leaves_the_machine;
       return check;
     }
     const auto next = topology.neighbour(check.destination, leg.dimension, leg.hops);
     if (!next) {
-      check.offence = Offence::leaves_the_machine;
+      check.violation = ViolationKind::leaves_the_machine;
       return check;
     }
     check.destination = *next;
     total += complete ? 1 : static_cast<std::uint64_t>(std::abs(std::int64_t{leg.hops}));
     if (machine.switching == Switching::wormhole) {
-      std::int32_t turn = 0;
-      while (machine.routing[static_cast<std::size_t>(turn)] != leg.dimension) ++turn;
-      if (turn <= last_turn) check.offence = Offence::not_dimension_ordered;
-      last_turn = turn;
+      std::int32_t position = 0;
+      while (machine.routing[static_cast<std::size_t>(position)] != leg.dimension) ++position;
+      if (position <= last_position) check.violation = ViolationKind::not_dimension_ordered;
+      last_position = position;
     }
-    if (!complete && std::abs(std::int64_t{leg.hops}) > n) {  // more than once round
-      check.offence = Offence::channel_crossed_twice;
+    if (!complete && std::abs(std::int64_t{leg.hops}) > n) {  // more than one full circle
+      check.violation = ViolationKind::channel_crossed_twice;
       return check;
     }
   }
   check.hops = static_cast<std::int32_t>(total);
-  if (total == 0) check.offence = Offence::empty_route;
-  if (total > 1 && machine.switching == Switching::packet) check.offence = Offence::more_than_one_hop;
+  if (total == 0) check.violation = ViolationKind::empty_route;
+  if (total > 1 && machine.switching == Switching::packet) check.violation = ViolationKind::more_than_one_hop;
   return check;
 }
 
@@ -133,18 +133,18 @@ Violations audit(const Machine& machine, std::span<const Message* const> unorder
   std::map<NodeId, int> sent;
   std::map<NodeId, std::vector<const Message*>> received;
   std::map<ChannelKey, const Message*> owner;
-  std::map<ChannelKey, std::vector<const Message*>> queues;  // by the node at the channel's end
+  std::map<ChannelKey, std::vector<const Message*>> queues;  // keyed by the receiver, with the dimension and direction of travel
   for (const Message* m : messages) {
     const RouteCheck route = check_route(machine, m->source(), m->route());
     if (++sent[m->source()] == machine.ports + 1) {
-      found.add(Offence::too_many_sends, m->step(), m->source(), [&] {
+      found.add(ViolationKind::too_many_sends, m->step(), m->source(), [&] {
         return "node " + node_text(topology, m->source()) + " sends more than its " + std::to_string(machine.ports) + " ports allow";
       });
     }
-    if (route.offence) {
-      found.add(*route.offence, m->step(), m->source(),
-                [&] { return "the route of " + text_of(topology, *m) + " " + std::string(words(*route.offence)); });
-      if (*route.offence != Offence::not_dimension_ordered && *route.offence != Offence::more_than_one_hop) continue;
+    if (route.violation) {
+      found.add(*route.violation, m->step(), m->source(),
+                [&] { return "the route from " + text_of(topology, *m) + " " + std::string(words(*route.violation)); });
+      if (*route.violation != ViolationKind::not_dimension_ordered && *route.violation != ViolationKind::more_than_one_hop) continue;
     }
     received[route.destination].push_back(m);
     if (machine.contention == Contention::share) {
@@ -155,14 +155,15 @@ Violations audit(const Machine& machine, std::span<const Message* const> unorder
     std::set<ChannelKey> crossed;
     walk(topology, m->source(), m->route(), [&](const ChannelKey& channel) {
       if (!crossed.insert(channel).second) {
-        found.add(Offence::channel_crossed_twice, m->step(), m->source(),
-                  [&] { return "the message of " + text_of(topology, *m) + " crosses channel " + text_of(topology, channel) + " twice"; });
+        found.add(ViolationKind::channel_crossed_twice, m->step(), m->source(), [&] {
+          return "the message from " + text_of(topology, *m) + " crosses channel " + text_of(topology, channel) + " twice";
+        });
         return;
       }
       const auto [at, first] = owner.try_emplace(channel, m);
       if (!first && machine.contention == Contention::forbid) {
-        found.add(Offence::channel_used_twice, m->step(), m->source(), [&, carried = at->second] {
-          return "channel " + text_of(topology, channel) + " carries two messages: of " + text_of(topology, *carried) + "; and of " +
+        found.add(ViolationKind::channel_used_twice, m->step(), m->source(), [&, carried = at->second] {
+          return "channel " + text_of(topology, channel) + " carries two messages: from " + text_of(topology, *carried) + "; and from " +
                  text_of(topology, *m);
         });
       }
@@ -170,16 +171,16 @@ Violations audit(const Machine& machine, std::span<const Message* const> unorder
   }
   for (const auto& [node, arrived] : received) {
     if (arrived.size() <= static_cast<std::size_t>(machine.ports)) continue;
-    found.add(Offence::too_many_receives, arrived[0]->step(), node, [&, at = node, &all = arrived] {
-      return "node " + node_text(topology, at) + " receives " + std::to_string(all.size()) + " messages by " +
-             std::to_string(machine.ports) + " ports: of " + text_of(topology, *all[0]) + "; of " + text_of(topology, *all[1]);
+    found.add(ViolationKind::too_many_receives, arrived[0]->step(), node, [&, at = node, &all = arrived] {
+      return "node " + node_text(topology, at) + " receives " + std::to_string(all.size()) + " messages on " +
+             std::to_string(machine.ports) + " ports: from " + text_of(topology, *all[0]) + "; from " + text_of(topology, *all[1]);
     });
   }
   for (const auto& [channel, arrived] : queues) {
     if (arrived.size() <= static_cast<std::size_t>(shared_queue_depth)) continue;
-    found.add(Offence::queue_overflow, arrived[0]->step(), std::get<NodeId>(channel), [&, &at = channel, &all = arrived] {
-      return "the queue at " + text_of(topology, at) + " of travel takes " + std::to_string(shared_queue_depth) + " messages, and " +
-             std::to_string(all.size()) + " arrive: the last of " + text_of(topology, *all.back());
+    found.add(ViolationKind::queue_overflow, arrived[0]->step(), std::get<NodeId>(channel), [&, &at = channel, &all = arrived] {
+      return "the queue of channel " + text_of(topology, at) + " at its end holds " + std::to_string(shared_queue_depth) +
+             " messages, and " + std::to_string(all.size()) + " arrive: the last from " + text_of(topology, *all.back());
     });
   }
   return found;

@@ -1,5 +1,5 @@
-/// The judge of a step, from its messages alone: slow, exact, deterministic. The engine notices at once *that* a step broke a rule, while
-/// messages are sent, and then asks the auditor *what* was broken first; so a healthy step never pays for it.
+/// The auditor: finds the violations of a step from its messages alone. Slow, exact and deterministic. While messages are sent, the engine
+/// notices only *that* a rule was broken; it then asks the auditor *which*. Steps without violations never pay for it.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,19 @@
 #include <torus/message.hpp>
 #include <torus/violation.hpp>
 
+#include "runtime/engine/violations.hpp"
+
 namespace torus {
 
-/// All violations among the messages of one step (routes, ports, channels, queues), the same whatever the order of the messages. O(hops log
+/// All violations among the messages of one step: routes, ports, channels, queues. The order of the messages does not matter. O(hops log
 /// hops).
 Violations audit(const Machine& machine, std::span<const Message* const> messages);
 
-/// The node at the end of a route, or the offence that it is for this machine's shape and switching. O(legs).
+/// The node at the end of a route, and the rule of this machine's shape or switching that the route breaks, if any. O(legs).
 struct RouteCheck {
   NodeId destination = 0;
   std::int32_t hops = 0;
-  std::optional<Offence> offence;
+  std::optional<ViolationKind> violation;
 };
 RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noexcept;
 

@@ -16,8 +16,8 @@
 #include <emmintrin.h>
 #endif
 
-#include <torus/block.hpp>
 #include <torus/error.hpp>
+#include <torus/placement.hpp>
 
 #include "runtime/engine/copy_queue.hpp"
 #include "runtime/engine/memory_budget.hpp"
@@ -335,8 +335,8 @@ class BlockStore {
     }
     budget_->refuse("the blocks held and in flight need more than the " + std::to_string(expected_ - 1) + " places of " +
                     std::to_string(stride_) +
-                    " bytes that were reckoned, and the memory limit allows no more: the program makes more copies than nodes want; raise "
-                    "--memory or release blocks");
+                    " bytes that were estimated, and the memory limit allows no more: the program makes more copies than nodes want; raise "
+                    "the memory limit (RunOptions::memory_limit) or release blocks");
   }
 
   /// Stores past the cache: for payloads that nobody reads again soon and that would only push out what is read. Targets are 64-byte

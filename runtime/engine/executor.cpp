@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -11,164 +12,167 @@
 #include <torus/error.hpp>
 #include <torus/executor.hpp>
 
+#include "runtime/engine/gate.hpp"
+#include "runtime/host/host_cores.hpp"
+
 namespace torus {
 namespace {
 
-void relax() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
+/// How long threads spin between two calls. With more workers than cores, nobody spins.
+std::uint32_t spins_for(unsigned workers) noexcept { return workers <= usable_cores() ? 20'000 : 0; }
+
+/// How long a worker of run() spins before it takes the part of one that has not come.
+std::uint32_t patience_for(unsigned workers) noexcept { return spins_for(workers) / 8; }
+
+/// Starts the threads 1..workers-1. Throws RunError if the system does not start them all; `dismiss` makes those that it has started end.
+template <class Body, class Dismiss>
+std::vector<std::jthread> start_threads(unsigned workers, Body body, Dismiss dismiss) {
+  std::vector<std::jthread> threads;
+  try {
+    for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back([body, worker] { body(worker); });
+  } catch (const std::system_error&) {
+    dismiss();
+    throw RunError("threads " + std::to_string(workers) + ": the system starts no more than " + std::to_string(threads.size() + 1) +
+                   " for this process; choose fewer");
+  } catch (...) {
+    dismiss();
+    throw;
+  }
+  return threads;
 }
 
 class SerialExecutor final : public Executor {
  public:
-  unsigned workers() const noexcept override { return 1; }
-  void run(const std::function<void(unsigned)>& task) override { task(0); }
+  SerialExecutor() : Executor(1, 0) {}
+  void share(const std::function<void(unsigned)>& task) override { task(0); }
 };
 
-/// Worker 0 is the caller. The others spin for a short while between two runs, since the next step mostly follows within microseconds,
-/// and then sleep in the kernel. With more workers than cores nobody spins.
 class ThreadsExecutor final : public Executor {
  public:
-  explicit ThreadsExecutor(unsigned workers) : spins_{workers <= std::max(1U, std::thread::hardware_concurrency()) ? 20'000U : 0U} {
-    try {
-      for (unsigned worker = 1; worker < workers; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
-    } catch (const std::system_error&) {
-      const std::size_t started = threads_.size() + 1;
-      dismiss();
-      throw RunError("threads " + std::to_string(workers) + ": the system starts no more than " + std::to_string(started) +
-                     " for this process; choose fewer");
-    } catch (...) {
-      dismiss();
-      throw;
-    }
+  explicit ThreadsExecutor(unsigned workers) : Executor(workers, patience_for(workers)), gate_{spins_for(workers)} {
+    gate_.lend();
+    threads_ = start_threads(
+        workers, [this](unsigned worker) { gate_.serve(worker); }, [this] { gate_.release(); });
   }
+  ~ThreadsExecutor() override { gate_.release(); }
 
-  ~ThreadsExecutor() override { dismiss(); }
-
-  unsigned workers() const noexcept override { return static_cast<unsigned>(threads_.size()) + 1; }
-
-  void run(const std::function<void(unsigned)>& task) override { start(task, true); }
-  void share(const std::function<void(unsigned)>& task) override { start(task, false); }
+  void share(const std::function<void(unsigned)>& task) override {
+    if (workers() == 1) return task(0);
+    gate_.call(task);
+  }
 
  private:
-  static constexpr std::uint32_t open = 1U << 31U;
-
-  /// Lets the threads end; they are joined when they are destroyed.
-  void dismiss() noexcept {
-    task_ = nullptr;
-    call();
-  }
-
-  void start(const std::function<void(unsigned)>& task, bool everyone) {
-    if (threads_.empty()) return task(0);
-    task_ = &task;
-    left_.store(0, std::memory_order_relaxed);
-    call();
-    task(0);
-    if (everyone) wait_until(left_, [this](std::uint32_t left) { return left == threads_.size(); });
-    const std::uint32_t entered = gate_.fetch_and(~open, std::memory_order_relaxed) & ~open;
-    wait_until(left_, [entered](std::uint32_t left) { return left == entered; });
-  }
-
-  /// Opens the gate and tells the others.
-  void call() {
-    ++called_;
-    gate_.store(open, std::memory_order_release);  // pairs with the acquire of whoever comes in: task_, called_ and left_ are visible
-    generation_.store(called_, std::memory_order_release);
-    generation_.notify_all();
-  }
-
-  /// Spins, then sleeps. The acquire pairs with the release of those who leave: what they wrote is visible.
-  template <class Done>
-  void wait_until(std::atomic<std::uint32_t>& counter, Done done) const {
-    for (std::uint32_t spin = 0; true; ++spin) {
-      const std::uint32_t value = counter.load(std::memory_order_acquire);
-      if (done(value)) return;
-      if (spin < spins_)
-        relax();
-      else
-        counter.wait(value, std::memory_order_acquire);
-    }
-  }
-
-  void serve(unsigned worker) {
-    for (std::uint32_t seen = 0;;) {
-      wait_until(generation_, [seen](std::uint32_t generation) { return static_cast<std::int32_t>(generation - seen) > 0; });
-      seen = generation_.load(std::memory_order_acquire);
-      std::uint32_t gate = gate_.load(std::memory_order_relaxed);
-      while ((gate & open) != 0 && !gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
-      }
-      if ((gate & open) == 0) continue;  // too late
-      // It may be a later call than what we woke up for, one that generation_ does not tell of yet: it must not let us in again.
-      seen = called_;
-      if (task_ == nullptr) return;
-      (*task_)(worker);
-      // Who leaves last sees that all who have come in have left: the acquire pairs with their releases.
-      const std::uint32_t left = left_.fetch_add(1, std::memory_order_acq_rel) + 1;
-      if (left == (gate_.load(std::memory_order_relaxed) & ~open)) left_.notify_one();
-    }
-  }
-
-  std::uint32_t spins_;
-  // What a thread needs to come in is one cache line, and what it writes when it leaves another.
-  alignas(64) std::atomic<std::uint32_t> generation_{0};  // counts the calls
-  std::atomic<std::uint32_t> gate_{0};                    // whether one may still come in, and how many have
-  std::uint32_t called_ = 0;                              // how often; written while nobody is in
-  const std::function<void(unsigned)>* task_ = nullptr;
-  alignas(64) std::atomic<std::uint32_t> left_{0};  // how many of those have done the task
+  detail::Gate gate_;
   std::vector<std::jthread> threads_;
 };
 
+/// Borrows oneTBB's threads by tasks that stay at the gate until release(). A thread's index in the arena is its worker's number: oneTBB
+/// gives no two threads the same, and gives a thread its last one again where it can.
 class TbbExecutor final : public Executor {
  public:
   explicit TbbExecutor(unsigned workers)
-      : workers_{workers},
-        allowed_(oneapi::tbb::global_control::max_allowed_parallelism,
-                 std::max(workers, std::max(1U, std::thread::hardware_concurrency()))),
-        arena_(static_cast<int>(workers)) {}
-  unsigned workers() const noexcept override { return workers_; }
-  void run(const std::function<void(unsigned)>& task) override {
-    arena_.execute([&] {
-      oneapi::tbb::parallel_for(
-          0U, workers_, [&](unsigned worker) { task(worker); }, oneapi::tbb::static_partitioner{});
-    });
+      : Executor(workers, patience_for(workers)), shared_{std::make_shared<Shared>(spins_for(workers))}, arena_(static_cast<int>(workers)) {
+    // oneTBB aborts the process where the system does not start a thread that it needs: find out before it does.
+    std::atomic<bool> done{false};
+    const auto dismiss = [&done] {
+      done.store(true);
+      done.notify_all();
+    };
+    const std::vector<std::jthread> tried = start_threads(
+        workers, [&done](unsigned) { done.wait(false); }, dismiss);
+    dismiss();
+  }
+  ~TbbExecutor() override { release(); }
+
+  void share(const std::function<void(unsigned)>& task) override {
+    if (workers() == 1) return task(0);
+    if (!shared_->gate.lent()) borrow();
+    shared_->gate.call(task);
+  }
+
+  void release() noexcept override {
+    if (!shared_->gate.lent()) return;
+    shared_->gate.release();
+    allowed_.reset();
   }
 
  private:
-  unsigned workers_;
-  oneapi::tbb::global_control allowed_;  // oneTBB starts no more threads than cores unless told so, and warns
+  /// What a task needs, which oneTBB may run long after the executor is gone.
+  struct Shared {
+    explicit Shared(std::uint32_t spins) : gate{spins} {}
+    detail::Gate gate;
+    std::atomic<unsigned> waiting{0};  // tasks that have not begun
+  };
+
+  void borrow() {
+    shared_->gate.lend();
+    // Without this, oneTBB lends no more threads than there are cores.
+    allowed_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, std::max(workers(), usable_cores()));
+    // A task of an earlier run that has not begun yet serves this one.
+    for (unsigned left = workers() - 1 - std::min(workers() - 1, shared_->waiting.load()); left > 0; --left) {
+      ++shared_->waiting;
+      try {
+        arena_.enqueue([shared = shared_, workers = workers()] {
+          --shared->waiting;
+          const int worker = oneapi::tbb::this_task_arena::current_thread_index();
+          if (worker > 0 && worker < static_cast<int>(workers)) shared->gate.serve(static_cast<unsigned>(worker));
+        });
+      } catch (...) {  // fewer workers come
+        --shared_->waiting;
+        return;
+      }
+    }
+  }
+
+  std::shared_ptr<Shared> shared_;
   oneapi::tbb::task_arena arena_;
+  std::optional<oneapi::tbb::global_control> allowed_;  // while threads are borrowed
 };
 
 }  // namespace
 
+void Executor::run(const std::function<void(unsigned)>& task) {
+  for (std::atomic<bool>& taken : taken_) taken.store(false, std::memory_order_relaxed);  // published by the gate
+  share([this, &task](unsigned worker) {
+    std::uint32_t spin = 0;
+    for (unsigned i = 0; i < workers(); ++i) {
+      const unsigned part = (worker + i) % workers();
+      std::atomic<bool>& taken = taken_[part];
+      while (i > 0 && spin < patience_ && !taken.load(std::memory_order_relaxed)) {
+        detail::relax();
+        ++spin;
+      }
+      if (!taken.exchange(true, std::memory_order_relaxed)) task(part);
+    }
+  });
+}
+
 std::string_view name(ExecutorKind kind) noexcept {
   switch (kind) {
-    case ExecutorKind::serial: return "serial";
-    case ExecutorKind::threads: return "threads";
     case ExecutorKind::tbb: return "tbb";
+    case ExecutorKind::threads: return "threads";
+    case ExecutorKind::serial: return "serial";
     case ExecutorKind::shuffled: return "shuffled";
   }
   return "";
 }
 
 ExecutorKind parse_executor(std::string_view text) {
-  for (const ExecutorKind kind : {ExecutorKind::serial, ExecutorKind::threads, ExecutorKind::tbb, ExecutorKind::shuffled}) {
+  for (const ExecutorKind kind : {ExecutorKind::tbb, ExecutorKind::threads, ExecutorKind::serial, ExecutorKind::shuffled}) {
     if (text == name(kind)) return kind;
   }
-  throw InputError("executor '" + std::string(text) + "': it must be serial, threads, tbb or shuffled");
+  throw InputError("executor '" + std::string(text) + "': it must be tbb, threads, serial or shuffled");
 }
 
 unsigned workers_of(ExecutorKind kind, unsigned threads) noexcept {
   if (kind == ExecutorKind::serial || kind == ExecutorKind::shuffled) return 1;
-  return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+  return threads > 0 ? threads : usable_cores();
 }
 
 std::unique_ptr<Executor> make_executor(ExecutorKind kind, unsigned threads) {
   switch (kind) {
-    case ExecutorKind::threads: return std::make_unique<ThreadsExecutor>(workers_of(kind, threads));
     case ExecutorKind::tbb: return std::make_unique<TbbExecutor>(workers_of(kind, threads));
+    case ExecutorKind::threads: return std::make_unique<ThreadsExecutor>(workers_of(kind, threads));
     case ExecutorKind::serial:
     case ExecutorKind::shuffled: break;
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 
 namespace torus::detail {
 namespace {
@@ -343,7 +343,7 @@ std::uint32_t Fabric::out_slot(Leg leg) const noexcept {
 
 [[gnu::cold, gnu::noinline]] void Fabric::not_held(Worker& w, BlockId id) {
   w.suspect = true;
-  w.violations.add(Offence::block_not_held, now_, w.rank(), [&] {
+  w.violations.add(ViolationKind::block_not_held, now_, w.rank(), [&] {
     return "node " + node_text(topology_, w.rank()) + " sends block " + std::to_string(id) + ", which it does not hold";
   });
 }

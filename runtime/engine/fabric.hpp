@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include <torus/block.hpp>
 #include <torus/machine.hpp>
 #include <torus/node.hpp>
+#include <torus/placement.hpp>
 
 #include "runtime/engine/active_set.hpp"
 #include "runtime/engine/arrival_flags.hpp"

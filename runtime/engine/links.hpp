@@ -16,10 +16,10 @@
 #include <vector>
 
 #include <torus/message.hpp>
-#include <torus/violation.hpp>
 
 #include "runtime/engine/message_arena.hpp"
 #include "runtime/engine/region.hpp"
+#include "runtime/engine/violations.hpp"
 
 namespace torus::detail {
 

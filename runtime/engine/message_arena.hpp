@@ -217,7 +217,7 @@ class MessageArena {
     if (more < lacking) {
       budget_->refuse("the messages of a step need more than the " + std::to_string(end_ - begin_) +
                       " bytes that a worker has for them, by " + std::to_string(lacking) +
-                      ", and the memory limit allows no more; raise --memory or send smaller bundles");
+                      ", and the memory limit allows no more; raise the memory limit (RunOptions::memory_limit) or send smaller bundles");
     }
     end_ += more;
   }

@@ -5,8 +5,8 @@
 
 #include <torus/report.hpp>
 
-#include "runtime/engine/figures.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 
 namespace torus {
 namespace {
@@ -38,7 +38,8 @@ std::string model_time_text(const CostModel& cost, const RunResult& result, cons
 std::string_view waits_for(Wait wait) { return wait == Wait::step ? "the next step" : "a message"; }
 
 std::string hang_text(const Topology& topology, const Hang& hang) {
-  std::string text = fmt::format("hang: {}{} nodes wait for ever", hang.stepping ? "nobody sends any more, and " : "", grouped(hang.nodes));
+  std::string text =
+      fmt::format("hang: {}{} nodes wait for ever", hang.stepping ? "no node sends any more, and " : "", grouped(hang.nodes));
   for (std::size_t i = 0; i < std::min<std::size_t>(hang.first.size(), 3); ++i) {
     const Hang::Waiting& w = hang.first[i];
     text += fmt::format("{} {} for {}, {}", i == 0 ? ":" : ";", node_text(topology, w.node), waits_for(w.waits_for),
@@ -51,7 +52,7 @@ std::string wrong_text(const Topology& topology, const WrongDelivery& wrong) {
   const std::string node = node_text(topology, wrong.node);
   switch (wrong.kind) {
     case WrongDelivery::Kind::missing: return fmt::format("node {} lacks block {} at the end", node, wrong.block);
-    case WrongDelivery::Kind::unasked: return fmt::format("node {} keeps block {} that it did not ask for", node, wrong.block);
+    case WrongDelivery::Kind::unasked: return fmt::format("node {} holds block {}, which it does not want", node, wrong.block);
     case WrongDelivery::Kind::damaged:
       return fmt::format("node {}, block {}, offset {}: got {:#04x}, wanted {:#04x}", node, wrong.block, wrong.offset, wrong.got,
                          wrong.wanted);
@@ -69,25 +70,18 @@ std::string aligned(const Rows& rows) {
   return text;
 }
 
-std::uint64_t control_steps_of(const RunResult& result) {
-  return static_cast<std::uint64_t>(std::count_if(result.step_records.begin(), result.step_records.end(), [](const StepRecord& record) {
-    return record.messages > 0 && record.control_messages == record.messages;
-  }));
-}
-
 std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
 
 std::optional<std::string> failure_of(const Machine& machine, const RunResult& result) {
   const Topology& topology = machine.topology;
   if (!result.violations.empty()) {
-    std::string text = fmt::format("violation, {}: {}", name(result.violations.front().offence), result.violations.front().text);
+    std::string text = fmt::format("violation, {}: {}", name(result.violations.front().kind), result.violations.front().text);
     if (result.violations_found > 1) text += fmt::format(" (and {} more in that step)", grouped(result.violations_found - 1));
     return text;
   }
   if (result.interrupted) return fmt::format("interrupted after step {}", result.steps);
   if (result.hang) return hang_text(topology, *result.hang);
   if (result.wrong) return "wrong delivery: " + wrong_text(topology, *result.wrong);
-  if (!result.verified) return "the run was not verified";
   return std::nullopt;
 }
 
@@ -98,7 +92,7 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
   rows.emplace_back("machine", machine_text(machine));
   rows.emplace_back("steps", steps_text(result, context.expected));
   rows.emplace_back("messages", fmt::format("{} over {} hops; {} of control alone, in {} steps of their own", grouped(result.messages),
-                                            grouped(result.hops), grouped(result.control_messages), grouped(control_steps_of(result))));
+                                            grouped(result.hops), grouped(result.control_messages), grouped(result.control_steps)));
   rows.emplace_back("bytes", fmt::format("{} delivered ({}), {} of control; bytes x hops {}", grouped(result.bytes_delivered),
                                          bytes_text(result.bytes_delivered), grouped(result.control_bytes), grouped(result.bytes_hops)));
   rows.emplace_back("channels", fmt::format("busiest {}, mean {:.4g} bytes, idle {:.1f} %; at most {} message{} at a time",
@@ -111,9 +105,11 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
                                 name(options.executor)));
   rows.emplace_back("speed", fmt::format("{} delivered, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
                                          rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));
-  rows.emplace_back("memory", fmt::format("{} at the peak, {} reckoned", bytes_text(peak_memory()), bytes_text(result.memory_bytes)));
+  rows.emplace_back("memory", fmt::format("peak {}, estimated {}", bytes_text(peak_memory()), bytes_text(result.memory_bytes)));
   rows.emplace_back("seed, digest", fmt::format("{}, {}", options.seed, digest_text(result.trace_digest)));
-  rows.emplace_back("verdict", failure ? "FAILED: " + *failure : "verified: every byte at every node");
+  rows.emplace_back("verdict", failure           ? "FAILED: " + *failure
+                               : result.verified ? "verified: every byte at every node"
+                                                 : "not verified (verification was turned off)");
   return rows;
 }
 

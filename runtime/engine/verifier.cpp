@@ -13,12 +13,12 @@ namespace {
 using detail::BlockStore;
 using detail::Slot;
 
-/// The right bytes of all blocks, where they are few and held by many: then comparing costs no more than reading.
+/// The right bytes of all blocks, where blocks are few and held by many: comparing then costs no more than reading.
 class References {
  public:
   References(const Placement& placement, std::uint64_t seed) : placement_{&placement} {
     const std::uint64_t blocks = placement.wanted_count(0);
-    if (!placement.one_block_a_bucket() || blocks * placement.longest() > most_bytes) return;
+    if (!placement.one_block_a_bucket() || blocks * placement.longest() > max_bytes) return;
     for (std::uint64_t i = 0; i < blocks; ++i) {
       const BlockId id = placement.wanted(0, i);
       if (placement.bucket(id) != i) return;
@@ -36,12 +36,12 @@ class References {
   }
 
  private:
-  static constexpr Bytes most_bytes = Bytes{4} << 20U;
+  static constexpr Bytes max_bytes = Bytes{4} << 20U;
   const Placement* placement_;
   std::vector<std::vector<std::byte>> right_;
 };
 
-/// The first wrong thing at a node, by block.
+/// The first difference at a node, by block.
 std::optional<WrongDelivery> wrong_at(const Placement& placement, const BlockStore& store, std::uint64_t seed, const References& references,
                                       NodeId node) {
   std::optional<WrongDelivery> first;

@@ -1,11 +1,11 @@
-/// Every wanted block at every node, byte for byte.
+/// The verifier: compares every block at every node, byte for byte.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include <torus/block.hpp>
 #include <torus/executor.hpp>
+#include <torus/placement.hpp>
 #include <torus/result.hpp>
 
 namespace torus {
@@ -14,8 +14,8 @@ namespace detail {
 class BlockStore;
 }
 
-/// Compares what every node holds with what the placement says it must hold at the end; none if all is right. O(bytes held), on all
-/// workers; the answer does not depend on them.
+/// The first difference between what nodes hold and what the placement says they must hold at the end; none if there is none. O(bytes
+/// held), on all workers; the result does not depend on them.
 std::optional<WrongDelivery> verify(const Placement& placement, const detail::BlockStore& store, std::uint64_t seed, Executor& executor);
 
 }  // namespace torus

@@ -15,7 +15,6 @@
 #include <torus/block.hpp>
 #include <torus/inline_vector.hpp>
 #include <torus/result.hpp>
-#include <torus/violation.hpp>
 
 #include "runtime/engine/active_set.hpp"
 #include "runtime/engine/block_store.hpp"
@@ -24,6 +23,7 @@
 #include "runtime/engine/frame_pool.hpp"
 #include "runtime/engine/links.hpp"
 #include "runtime/engine/message_arena.hpp"
+#include "runtime/engine/violations.hpp"
 
 namespace torus::detail {
 

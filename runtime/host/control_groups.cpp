@@ -10,7 +10,7 @@ namespace {
 
 constexpr Bytes no_limit = std::numeric_limits<Bytes>::max();
 
-/// What the two versions call the files of a group.
+/// The files of a group in the two versions.
 struct Names {
   const char* limit;
   const char* used;
@@ -19,7 +19,7 @@ struct Names {
 constexpr Names first_version{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"};
 constexpr Names second_version{"/memory.max", "/memory.current", "inactive_file"};
 
-/// The number behind a word of a file; 0 if there is none.
+/// The number after a word in a file; 0 if there is none.
 Bytes number_behind(std::string_view word, const std::string& path) {
   std::ifstream file(path);
   Bytes value = 0;
@@ -29,7 +29,7 @@ Bytes number_behind(std::string_view word, const std::string& path) {
   return 0;
 }
 
-/// What is left of one group's limit. Files that the kernel keeps in memory count as used there, but it drops them when asked for more.
+/// What is left of one group's limit. The kernel counts cached files as used, but drops them when a process asks for memory.
 Bytes left_of(const std::string& folder, const Names& names) {
   const Bytes limit = number_in(folder + names.limit);
   const Bytes used = number_in(folder + names.used);
@@ -38,7 +38,7 @@ Bytes left_of(const std::string& folder, const Names& names) {
   return limit > kept ? limit - kept : 0;
 }
 
-/// The same of a group and all that it lies in.
+/// The min for a group and all groups around it.
 Bytes left_up_to(const std::string& mount, std::string path, const Names& names) {
   Bytes left = left_of(mount, names);
   for (; path.size() > 1; path.resize(path.rfind('/'))) left = std::min(left, left_of(mount + path, names));

@@ -1,4 +1,4 @@
-/// What the kernel's control groups leave a process of their memory limits.
+/// The memory limits of the kernel's control groups.
 #pragma once
 
 #include <string>
@@ -7,13 +7,12 @@
 
 namespace torus::detail {
 
-/// What is left of the limits of a process's groups, each of which lies in the next: the least of them; the greatest number if none has a
-/// limit. groups: a file like /proc/self/cgroup; mount: where the kernel shows them, /sys/fs/cgroup. Both versions of control groups, also
-/// side by side. A container sees its own group at the top, and may be told the path that the host has for it: folders that are not there
-/// limit nothing.
+/// The min over a process's control groups, and the groups around them, of what is left of their limit; the max number if none has a limit.
+/// groups: a file like /proc/self/cgroup; mount: where the kernel shows the groups, /sys/fs/cgroup. Reads both versions of control groups,
+/// also side by side. In a container, the path may be the host's: folders that do not exist limit nothing.
 Bytes left_of_control_groups(const std::string& groups, const std::string& mount);
 
-/// The number that a file holds; the greatest number if it does not.
+/// The number that a file holds; the max number if it holds none.
 Bytes number_in(const std::string& path);
 
 }  // namespace torus::detail

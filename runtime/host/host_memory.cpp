@@ -1,7 +1,6 @@
 #include "runtime/host/host_memory.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -13,7 +12,7 @@
 namespace torus {
 namespace {
 
-/// What a limit like that of `ulimit -v` leaves of the address space.
+/// The address space that a limit such as that of `ulimit -v` still allows.
 Bytes left_of_address_space() {
   struct rlimit limit {};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::numeric_limits<Bytes>::max();
@@ -41,7 +40,7 @@ Bytes available_memory() noexcept {
 Bytes usable_memory() noexcept { return available_memory() / 5 * 4; }
 
 Bytes last_level_cache() noexcept {
-  // Not sysconf(): it adds up the caches of all cores of the processor, of which each uses one.
+  // Not sysconf(): it sums the caches of all cores, and each core uses one.
   std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
   Bytes kib = 0;
   return file >> kib && kib > 0 ? kib << 10U : Bytes{32} << 20U;
@@ -51,16 +50,6 @@ Bytes peak_memory() noexcept {
   struct rusage usage {};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<Bytes>(usage.ru_maxrss) * 1024;
-}
-
-std::string bytes_text(Bytes bytes) {
-  static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
-  char text[40];
-  std::snprintf(text, sizeof text, value < 10 && unit > 0 && value != static_cast<int>(value) ? "%.1f %s" : "%.0f %s", value, units[unit]);
-  return text;
 }
 
 }  // namespace torus

@@ -1,26 +1,21 @@
-/// What memory the host has for us.
+/// The memory of the host.
 #pragma once
-
-#include <string>
 
 #include <torus/machine.hpp>
 
 namespace torus {
 
-/// Bytes that this process may still take without driving the host into swap: what the kernel calls available, or what is left of the
-/// limits of its control groups (a container's, a user's, a job's) or of the process's address space (`ulimit -v`) if that is less.
+/// Bytes that this process can still take without making the host swap. The min of what the kernel calls available and what is left of the
+/// limits of its control groups (a container's, a user's, a job's) and of its address space (`ulimit -v`).
 Bytes available_memory() noexcept;
 
-/// What of that a run or a judge takes unless it is told otherwise: 80 %.
+/// The memory that a run or a judge takes unless told otherwise: 80 % of available_memory().
 Bytes usable_memory() noexcept;
 
-/// Size of the last cache that a core has before memory: 32 MiB if the kernel does not say.
+/// Size of the last-level cache of a core; 32 MiB if the kernel does not say.
 Bytes last_level_cache() noexcept;
 
-/// The most memory that this process has had at a time.
+/// The max resident memory of this process so far.
 Bytes peak_memory() noexcept;
-
-/// "1.5 GiB".
-std::string bytes_text(Bytes bytes);
 
 }  // namespace torus

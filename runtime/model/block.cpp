@@ -2,27 +2,19 @@
 
 #define XXH_INLINE_ALL  // the header alone, no library to link
 #include <algorithm>
+#include <bit>
 #include <cstring>
-#include <limits>
-#include <string>
 #include <xxhash.h>
-
-#include <torus/error.hpp>
 
 namespace torus {
 namespace {
+
+static_assert(std::endian::native == std::endian::little, "blocks' bytes are the words of a little-endian processor");
 
 /// Word j of the block with this key. Multiplications by odd constants: cheap, and every bit of key and j reaches the high half.
 std::uint64_t word(std::uint64_t key, std::uint64_t j) noexcept {
   const std::uint64_t w = (key ^ (j * 0x9E3779B97F4A7C15U)) * 0xD1B54A32D192ED03U;
   return w ^ (w >> 32U);
-}
-
-/// Ids have 32 bits.
-void refuse_too_many(std::uint64_t blocks, NodeId nodes) {
-  if (blocks <= std::uint64_t{1} << 32U) return;
-  throw InputError(std::to_string(blocks) + " blocks on " + std::to_string(nodes) +
-                   " nodes: there can be at most 2^32, as 65536 nodes have for each other");
 }
 
 std::uint64_t key_of(std::uint64_t seed, BlockId id) noexcept {
@@ -59,151 +51,6 @@ std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> bytes, std:
     if (bytes[i] != wanted[i - 8 * j]) return WrongByte{i, bytes[i], wanted[i - 8 * j]};
   }
   return std::nullopt;
-}
-
-Placement Placement::replicated(NodeId nodes, std::vector<NodeId> sources, Bytes bytes, std::uint32_t segments) {
-  if (segments == 0) throw InputError("segments 0: a message has at least 1 segment");
-  std::sort(sources.begin(), sources.end());
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i] >= nodes) {
-      throw InputError("source " + std::to_string(sources[i]) + ": ranks here go from 0 to " + std::to_string(nodes - 1));
-    }
-    if (i > 0 && sources[i] == sources[i - 1]) {
-      throw InputError("source " + std::to_string(sources[i]) + " is named twice: name each source once");
-    }
-  }
-  const std::uint64_t blocks = sources.size() * static_cast<std::uint64_t>(segments);
-  if (blocks > std::numeric_limits<std::int32_t>::max()) {
-    throw InputError(std::to_string(sources.size()) + " sources of " + std::to_string(segments) +
-                     " segments: a node can hold at most 2147483647 blocks; choose fewer segments");
-  }
-  refuse_too_many(std::uint64_t{nodes} * segments, nodes);
-  Placement placement(sources.size() == 1 ? Kind::one_source : Kind::several_sources, nodes, segments);
-  placement.segment_ = bytes / segments;
-  placement.longer_ = static_cast<std::uint32_t>(bytes % segments);
-  placement.buckets_ = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(blocks));
-  placement.sources_ = std::move(sources);
-  if (placement.sources_.size() == 1) {
-    placement.first_id_ = BlockId{placement.sources_.front()} * segments;
-    placement.ids_ = segments;
-  } else {
-    placement.ids_ = std::uint64_t{nodes} * segments;
-    placement.index_of_source_.assign(nodes, no_bucket);
-    for (std::uint32_t i = 0; i < placement.sources_.size(); ++i) placement.index_of_source_[placement.sources_[i]] = i;
-  }
-  return placement;
-}
-
-Placement Placement::personalised(NodeId nodes, Bytes bytes) {
-  Placement placement(Kind::personalised, nodes, nodes);
-  placement.segment_ = bytes;
-  placement.buckets_ = nodes;
-  placement.ids_ = std::uint64_t{nodes} * nodes;
-  refuse_too_many(placement.ids_, nodes);
-  return placement;
-}
-
-Placement Placement::scattered(NodeId nodes, NodeId root, Bytes bytes) {
-  if (root >= nodes) throw InputError("root " + std::to_string(root) + ": ranks here go from 0 to " + std::to_string(nodes - 1));
-  Placement placement(Kind::scattered, nodes, 1);
-  placement.segment_ = bytes;
-  placement.buckets_ = nodes;
-  placement.root_ = root;
-  placement.ids_ = nodes;
-  return placement;
-}
-
-Placement Placement::gathered(NodeId nodes, NodeId root, Bytes bytes) {
-  Placement placement = scattered(nodes, root, bytes);
-  placement.kind_ = Kind::gathered;
-  return placement;
-}
-
-Placement Placement::resident(NodeId nodes, std::uint32_t per_node, Bytes bytes) {
-  Placement placement(Kind::resident, nodes, per_node);
-  placement.segment_ = bytes;
-  placement.buckets_ = per_node;
-  placement.ids_ = std::uint64_t{nodes} * per_node;
-  refuse_too_many(placement.ids_, nodes);
-  return placement;
-}
-
-std::uint64_t Placement::initial_count(NodeId node) const noexcept {
-  switch (kind_) {
-    case Kind::one_source:
-    case Kind::several_sources: return std::binary_search(sources_.begin(), sources_.end(), node) ? segments_.value() : 0;
-    case Kind::personalised:
-    case Kind::resident: return segments_.value();
-    case Kind::scattered: return node == root_ ? nodes_ : 0;
-    case Kind::gathered: return 1;
-  }
-  return 0;
-}
-
-BlockId Placement::initial(NodeId node, std::uint64_t nth) const noexcept {
-  const auto i = static_cast<BlockId>(nth);
-  switch (kind_) {
-    case Kind::one_source:
-    case Kind::several_sources:
-    case Kind::personalised:
-    case Kind::resident: return BlockId{node} * segments_.value() + i;
-    case Kind::scattered: return i;
-    case Kind::gathered: return node;
-  }
-  return 0;
-}
-
-std::uint64_t Placement::wanted_count(NodeId node) const noexcept {
-  switch (kind_) {
-    case Kind::one_source:
-    case Kind::several_sources: return sources_.size() * std::uint64_t{segments_.value()};
-    case Kind::personalised:
-    case Kind::resident: return segments_.value();
-    case Kind::scattered: return 1;
-    case Kind::gathered: return node == root_ ? nodes_ : 0;
-  }
-  return 0;
-}
-
-BlockId Placement::wanted(NodeId node, std::uint64_t nth) const noexcept {
-  const auto i = static_cast<BlockId>(nth);
-  switch (kind_) {
-    case Kind::one_source:
-    case Kind::several_sources: return BlockId{sources_[i / segments_.value()]} * segments_.value() + i % segments_.value();
-    case Kind::personalised: return i * nodes_ + node;
-    case Kind::resident: return BlockId{node} * segments_.value() + i;
-    case Kind::scattered: return node;
-    case Kind::gathered: return i;
-  }
-  return 0;
-}
-
-bool Placement::wants(NodeId node, BlockId id) const noexcept {
-  switch (kind_) {
-    case Kind::one_source:
-    case Kind::several_sources: return exists(id);
-    case Kind::personalised: return split(id).second == node;
-    case Kind::resident: return split(id).first == node;
-    case Kind::scattered: return id == node;
-    case Kind::gathered: return node == root_;
-  }
-  return false;
-}
-
-std::uint64_t Placement::initial_total() const noexcept {
-  switch (kind_) {
-    case Kind::one_source:
-    case Kind::several_sources: return sources_.size() * std::uint64_t{segments_.value()};
-    case Kind::personalised:
-    case Kind::resident: return std::uint64_t{nodes_} * segments_.value();
-    case Kind::scattered:
-    case Kind::gathered: return nodes_;
-  }
-  return 0;
-}
-
-std::uint64_t Placement::wanted_total() const noexcept {
-  return kind_ == Kind::one_source || kind_ == Kind::several_sources ? initial_total() * nodes_ : initial_total();
 }
 
 }  // namespace torus

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <torus/error.hpp>
 #include <torus/machine.hpp>
@@ -9,14 +10,14 @@ namespace torus {
 Machine::Machine(Topology shape, int port_count, Switching switching_mode, Contention contention_rule, std::vector<Dimension> routing_order,
                  CostModel costs)
     : topology(std::move(shape)),
-      ports(port_count == 0 ? topology.max_ports() : port_count),
+      ports(port_count == all_ports ? topology.max_ports() : port_count),
       switching(switching_mode),
       contention(contention_rule),
       routing(std::move(routing_order)),
       cost(costs) {
   if (ports < 1 || ports > topology.max_ports()) {
     throw InputError("ports " + std::to_string(port_count) + ": a node of " + topology.text() + " has 1 to " +
-                     std::to_string(topology.max_ports()) + " ports; leave the option out for all of them");
+                     std::to_string(topology.max_ports()) + " ports; leave it out for all of them");
   }
   std::vector<Dimension> ascending(static_cast<std::size_t>(topology.dimensions()));
   std::iota(ascending.begin(), ascending.end(), 0);
@@ -30,6 +31,10 @@ Machine::Machine(Topology shape, int port_count, Switching switching_mode, Conte
     for (const Dimension d : ascending) wanted += (wanted.empty() ? "" : ",") + std::to_string(d);
     throw InputError("routing '" + given + "': it must name every dimension of " + topology.text() + " once; for instance " + wanted);
   }
+}
+
+Machine Machine::make(MachineSpec spec) {
+  return Machine(std::move(spec.topology), spec.ports, spec.switching, spec.contention, std::move(spec.routing), spec.cost);
 }
 
 bool Machine::ascending_routing() const noexcept { return std::is_sorted(routing.begin(), routing.end()); }

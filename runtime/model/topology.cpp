@@ -117,6 +117,7 @@ Coordinates Topology::coordinates(NodeId rank) const noexcept {
 }
 
 NodeId Topology::rank(std::span<const std::int32_t> coordinates) const noexcept {
+  TORUS_ASSERT(coordinates.size() == shape_.size());
   NodeId rank = 0;
   for (Dimension d = 0; d < dimensions(); ++d) {
     rank += static_cast<NodeId>(modulo(coordinates[static_cast<std::size_t>(d)], extent(d))) * stride(d);
@@ -128,11 +129,11 @@ std::uint64_t Topology::channels() const noexcept {
   std::uint64_t channels = 0;
   for (const DimensionShape& dimension : shape_) {
     const auto n = static_cast<std::uint64_t>(dimension.extent);
-    const std::uint64_t of_a_line = dimension.wiring == Wiring::complete ? n * (n - 1)
-                                    : n == 1                             ? 0
-                                    : dimension.wiring == Wiring::ring   ? 2 * n
-                                                                         : 2 * (n - 1);
-    channels += nodes_ / n * of_a_line;
+    const std::uint64_t each_row = dimension.wiring == Wiring::complete ? n * (n - 1)
+                                   : n == 1                             ? 0
+                                   : dimension.wiring == Wiring::ring   ? 2 * n
+                                                                        : 2 * (n - 1);
+    channels += nodes_ / n * each_row;
   }
   return channels;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -9,13 +10,14 @@
 #include <torus/judge.hpp>
 
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 
 namespace torus {
 namespace {
 
-constexpr std::size_t most_offences = 10;
+constexpr std::size_t max_violations = 10;
 
-/// Which blocks exist, numbered 0..count()-1, who has them at first and who must have them at the end.
+/// The blocks of a collective, numbered 0..count()-1: which nodes hold them first and which must hold them at the end.
 class Blocks {
  public:
   explicit Blocks(const TraceHeader& header) : nodes_{header.machine.topology.nodes()}, sources_{header.sources} {
@@ -34,7 +36,7 @@ class Blocks {
 
   std::uint64_t count() const noexcept { return count_; }
 
-  /// The number of a block; none if there is no such block.
+  /// The number of the block with this id, if it exists.
   std::optional<std::uint64_t> number(std::uint64_t id) const noexcept {
     if (kind_ != Kind::replicated) return id < count_ ? std::optional(id) : std::nullopt;
     const std::uint64_t source = id / segments_;
@@ -45,7 +47,7 @@ class Blocks {
   std::uint64_t id(std::uint64_t number) const noexcept {
     return kind_ == Kind::replicated ? std::uint64_t{sources_[number / segments_]} * segments_ + number % segments_ : number;
   }
-  /// Calls f(node, number) for all that the nodes hold at first.
+  /// Calls f(node, number) for each block that a node holds before the first step.
   template <class F>
   void initially(F&& f) const {
     for (std::uint64_t b = 0; b < count_; ++b) {
@@ -58,7 +60,7 @@ class Blocks {
       }
     }
   }
-  /// Calls f(number) for all that a node must hold at the end.
+  /// Calls f(number) for each block that the node must hold at the end.
   template <class F>
   void finally(std::uint64_t node, F&& f) const {
     switch (kind_) {
@@ -86,18 +88,18 @@ class Blocks {
   std::uint64_t count_ = 0;
 };
 
-/// Pairs (node, block) that have met. A bit each where that fits into a quarter of the memory at hand: the pages that no pair falls on are
-/// never touched. Else a set of the pairs.
+/// The set of (node, block) pairs such that the node holds the block. A bitmap if that takes at most a quarter of the available memory:
+/// pages without a pair stay untouched. Else a hash set.
 class Held {
  public:
   Held(std::uint64_t nodes, std::uint64_t blocks) : blocks_{blocks} {
     if (bits_fit(nodes, blocks)) bits_.reset(static_cast<std::uint64_t*>(std::calloc(words(nodes, blocks), 8)));
   }
 
-  /// Bytes for the pairs of the start, one a block.
-  static double bytes_at_first(std::uint64_t nodes, std::uint64_t blocks) {
-    constexpr double in_a_set = 64;  // a list's node, its share of the table of buckets, and of the old table while that grows
-    return static_cast<double>(blocks) * (bits_fit(nodes, blocks) ? 1.0 / 8 : in_a_set);
+  /// Estimated bytes for the initial pairs, one per block.
+  static double initial_bytes(std::uint64_t nodes, std::uint64_t blocks) {
+    constexpr double hash_set_entry = 64;  // the entry, and its share of the buckets, of which there are two tables during growth
+    return static_cast<double>(blocks) * (bits_fit(nodes, blocks) ? 1.0 / 8 : hash_set_entry);
   }
 
   bool has(std::uint64_t node, std::uint64_t block) const {
@@ -131,25 +133,26 @@ std::string text_of(const std::vector<Leg>& path) {
   std::string text;
   for (const Leg& leg : path) {
     if (text.size() > 60) return "[" + text + ",..]";
-    text += (text.empty() ? "[" : ",[") + std::to_string(leg.dimension) + "," + std::to_string(leg.hops) + "]";
+    text += fmt::format("{}[{},{}]", text.empty() ? "" : ",", leg.dimension, leg.hops);
   }
   return "[" + text + "]";
 }
 
 }  // namespace
 
-class Judge::Bench {
+class Judge::State {
  public:
-  explicit Bench(const TraceHeader& header)
+  explicit State(const TraceHeader& header)
       : machine_{header.machine},
         topology_{machine_.topology},
         block_bytes_{header.block_bytes},
         blocks_{header},
-        held_{topology_.nodes(), check_room(topology_, blocks_)},
+        held_{topology_.nodes(), check_memory(topology_, blocks_)},
         nodes_(topology_.nodes()),
         channels_(static_cast<std::size_t>(topology_.nodes()) * static_cast<std::size_t>(topology_.channel_slots())),
-        turn_(static_cast<std::size_t>(topology_.dimensions())) {
-    for (std::size_t i = 0; i < machine_.routing.size(); ++i) turn_[static_cast<std::size_t>(machine_.routing[i])] = static_cast<int>(i);
+        position_(static_cast<std::size_t>(topology_.dimensions())) {
+    for (std::size_t i = 0; i < machine_.routing.size(); ++i)
+      position_[static_cast<std::size_t>(machine_.routing[i])] = static_cast<int>(i);
     blocks_.initially([&](std::uint64_t node, std::uint64_t block) { held_.add(node, block); });
   }
 
@@ -157,7 +160,7 @@ class Judge::Bench {
     const auto step = static_cast<std::int64_t>(m.step);
     if (step != verdict_.last_step) {
       if (step < verdict_.last_step) {
-        offence("step " + std::to_string(step) + " comes after step " + std::to_string(verdict_.last_step) + ": steps must ascend");
+        violation(fmt::format("step {} comes after step {}: steps must ascend", step, verdict_.last_step));
       }
       end_step();
       verdict_.last_step = step;
@@ -168,16 +171,16 @@ class Judge::Bench {
     if (m.blocks.empty()) ++verdict_.control_messages;
     verdict_.bytes += m.bytes;
     verdict_.digest += message_digest(m);
-    judge_route(m);
-    judge_ports(m);
-    judge_blocks(m);
+    check_route(m);
+    check_ports(m);
+    check_blocks(m);
     return !verdict_.stopped;
   }
 
   Verdict finish() {
     if (verdict_.busy_steps > 0) end_step();
-    if (!verdict_.stopped) judge_delivery();
-    verdict_.ok = verdict_.offences.empty();
+    if (!verdict_.stopped) check_delivery();
+    verdict_.ok = verdict_.violations.empty();
     return verdict_;
   }
 
@@ -199,14 +202,15 @@ class Judge::Bench {
     std::uint64_t block;
   };
 
-  static std::uint64_t check_room(const Topology& topology, const Blocks& blocks) {
+  static std::uint64_t check_memory(const Topology& topology, const Blocks& blocks) {
     const double wanted =
         static_cast<double>(topology.nodes()) * (sizeof(NodeCount) + static_cast<double>(topology.channel_slots()) * sizeof(Channel)) +
-        Held::bytes_at_first(topology.nodes(), blocks.count());
+        Held::initial_bytes(topology.nodes(), blocks.count());
     if (wanted > static_cast<double>(usable_memory())) {
-      throw InputError("trace of " + topology.text() + ": judging it takes " +
-                       bytes_text(wanted < 1e19 ? static_cast<Bytes>(wanted) : std::numeric_limits<Bytes>::max()) + " of memory and " +
-                       bytes_text(available_memory()) + " are available; use a smaller machine or fewer segments");
+      const Bytes bytes = wanted < 1e19 ? static_cast<Bytes>(wanted) : std::numeric_limits<Bytes>::max();
+      throw InputError(
+          fmt::format("trace of {}: judging it takes {} of memory and {} are available; use a smaller machine or fewer segments",
+                      topology.text(), bytes_text(bytes), bytes_text(available_memory())));
     }
     return blocks.count();
   }
@@ -217,33 +221,32 @@ class Judge::Bench {
     return text + ")";
   }
   std::string text_of(const TraceMessage& m) const {
-    return "step " + std::to_string(m.step) + ": message from node " + text_of_node(m.source) + " to " + text_of_node(m.destination) +
-           " by " + torus::text_of(m.path);
+    return fmt::format("step {}: message from node {} to {} by {}", m.step, text_of_node(m.source), text_of_node(m.destination),
+                       torus::text_of(m.path));
   }
   std::string text_of_channel(NodeId node, Dimension d, std::int32_t direction) const {
-    return "channel " + text_of_node(node) + " dimension " + std::to_string(d) + " direction " + (direction > 0 ? "+" : "") +
-           std::to_string(direction);
+    return fmt::format("channel {} dimension {} direction {:+}", text_of_node(node), d, direction);
   }
 
-  void offence(std::string text) {
+  void violation(std::string text) {
     if (verdict_.stopped) return;
-    verdict_.offences.push_back(std::move(text));
-    verdict_.stopped = verdict_.offences.size() >= most_offences;
+    verdict_.violations.push_back(std::move(text));
+    verdict_.stopped = verdict_.violations.size() >= max_violations;
   }
 
-  /// One message over one channel.
+  /// Records that a message crosses a channel.
   void cross(const TraceMessage& m, NodeId node, Dimension d, std::int32_t direction) {
     Channel& c = channels_[static_cast<std::size_t>(node) * static_cast<std::size_t>(topology_.channel_slots()) +
                            static_cast<std::size_t>(topology_.slot(d, direction))];
     if (c.last_message == verdict_.messages && c.epoch == epoch_) {
-      if (!twice_) offence(text_of(m) + " crosses " + text_of_channel(node, d, direction) + " twice");
+      if (!twice_) violation(text_of(m) + " crosses " + text_of_channel(node, d, direction) + " twice");
       twice_ = true;
     }
     if (c.epoch != epoch_)
       c = Channel{0, 0, epoch_, 0, m.source};
     else if (c.last_message != verdict_.messages && machine_.contention == Contention::forbid && c.messages == 1) {
-      offence("step " + std::to_string(m.step) + ": " + text_of_channel(node, d, direction) + " carries two messages, from node " +
-              text_of_node(c.source) + " and from node " + text_of_node(m.source));
+      violation(fmt::format("step {}: {} carries two messages, from node {} and from node {}", m.step, text_of_channel(node, d, direction),
+                            text_of_node(c.source), text_of_node(m.source)));
     }
     c.last_message = verdict_.messages;
     ++c.messages;
@@ -253,65 +256,61 @@ class Judge::Bench {
     step_bytes_ = std::max(step_bytes_, c.bytes);
   }
 
-  void judge_route(const TraceMessage& m) {
+  void check_route(const TraceMessage& m) {
     twice_ = false;
     const std::uint64_t hops_before = verdict_.hops;
     NodeId at = m.source;
-    int last_turn = -1;
+    int last_position = -1;
     bool ordered = true;
     for (const Leg& leg : m.path) {
       const std::int32_t n = topology_.extent(leg.dimension);
       const bool complete = topology_.wiring(leg.dimension) == Wiring::complete;
       if (complete && modulo(leg.hops, n) == 0)
-        return offence(text_of(m) + " leaves the machine: no link of a complete dimension leads back");
+        return violation(text_of(m) + " leaves the machine: no link of a complete dimension leads back");
       if (leg.hops == 0) continue;
-      const int turn = turn_[static_cast<std::size_t>(leg.dimension)];
-      ordered = ordered && turn > last_turn;
-      last_turn = turn;
-      if (n == 1) return offence(text_of(m) + " leaves the machine: dimension " + std::to_string(leg.dimension) + " has no links");
+      const int position = position_[static_cast<std::size_t>(leg.dimension)];
+      ordered = ordered && position > last_position;
+      last_position = position;
+      if (n == 1) return violation(fmt::format("{} leaves the machine: dimension {} has no links", text_of(m), leg.dimension));
       if (complete) {
         cross(m, at, leg.dimension, modulo(leg.hops, n));
         at = *topology_.neighbour(at, leg.dimension, leg.hops);
         continue;
       }
       const std::int32_t sign = leg.hops > 0 ? 1 : -1;
-      // After once round a ring every further hop crosses a channel twice; there is nothing to be learnt from walking on.
+      // One round of a ring suffices: every further hop crosses a channel twice.
       for (std::int32_t i = 0; i != leg.hops && std::abs(i) <= n; i += sign) {
         const auto next = topology_.neighbour(at, leg.dimension, sign);
-        if (!next) return offence(text_of(m) + " leaves the machine at node " + text_of_node(at));
+        if (!next) return violation(text_of(m) + " leaves the machine at node " + text_of_node(at));
         cross(m, at, leg.dimension, sign);
         at = *next;
       }
       if (twice_) return;
     }
     const std::uint64_t hops = verdict_.hops - hops_before;
-    if (hops == 0) return offence(text_of(m) + " has no hop");
-    if (at != m.destination) offence(text_of(m) + " ends at node " + text_of_node(at));
+    if (hops == 0) return violation(text_of(m) + " has no hop");
+    if (at != m.destination) violation(text_of(m) + " ends at node " + text_of_node(at));
     if (machine_.switching == Switching::packet && hops != 1)
-      offence(text_of(m) + " takes " + std::to_string(hops) + " hops under packet switching");
-    if (machine_.switching == Switching::wormhole && !ordered) offence(text_of(m) + " is not dimension-ordered under wormhole switching");
+      violation(fmt::format("{} takes {} hops under packet switching", text_of(m), hops));
+    if (machine_.switching == Switching::wormhole && !ordered) violation(text_of(m) + " is not dimension-ordered under wormhole switching");
   }
 
-  void judge_ports(const TraceMessage& m) {
+  void check_ports(const TraceMessage& m) {
     const auto ports = static_cast<std::uint32_t>(machine_.ports);
     for (const NodeId node : {m.source, m.destination}) {
       NodeCount& count = nodes_[node];
       if (count.epoch != epoch_) count = NodeCount{epoch_, 0, 0};
     }
-    if (++nodes_[m.source].sent == ports + 1) {
-      offence("step " + std::to_string(m.step) + ": node " + text_of_node(m.source) + " sends more than " + std::to_string(ports) +
-              " messages with " + std::to_string(ports) + " ports");
-    }
-    if (++nodes_[m.destination].received == ports + 1) {
-      offence("step " + std::to_string(m.step) + ": node " + text_of_node(m.destination) + " receives more than " + std::to_string(ports) +
-              " messages with " + std::to_string(ports) + " ports");
-    }
+    const auto too_many = [&](NodeId node, const char* verb) {
+      violation(fmt::format("step {}: node {} {} more than {} messages with {} ports", m.step, text_of_node(node), verb, ports, ports));
+    };
+    if (++nodes_[m.source].sent == ports + 1) too_many(m.source, "sends");
+    if (++nodes_[m.destination].received == ports + 1) too_many(m.destination, "receives");
   }
 
-  void judge_blocks(const TraceMessage& m) {
+  void check_blocks(const TraceMessage& m) {
     if (block_bytes_ > 0 && m.bytes / block_bytes_ < m.blocks.size()) {
-      offence(text_of(m) + " has " + std::to_string(m.bytes) + " bytes for " + std::to_string(m.blocks.size()) + " blocks of " +
-              std::to_string(block_bytes_));
+      violation(fmt::format("{} has {} bytes for {} blocks of {}", text_of(m), m.bytes, m.blocks.size(), block_bytes_));
     }
     bool named = false;
     for (const std::uint64_t id : m.blocks) {
@@ -320,12 +319,12 @@ class Judge::Bench {
         arrivals_.push_back({m.destination, *block});
       } else if (!named) {
         named = true;
-        offence(text_of(m) + " sends block " + std::to_string(id) + ", which " + (block ? "the node does not hold" : "does not exist"));
+        violation(fmt::format("{} sends block {}, which {}", text_of(m), id, block ? "the node does not hold" : "does not exist"));
       }
     }
   }
 
-  /// What is sent in a step is held from its end on, not before.
+  /// Delivers the blocks of the step: nodes hold them from its end on, not before.
   void end_step() {
     for (const Arrival& arrival : arrivals_) held_.add(arrival.destination, arrival.block);
     arrivals_.clear();
@@ -334,8 +333,8 @@ class Judge::Bench {
     step_bytes_ = 0;
   }
 
-  void judge_delivery() {
-    std::uint64_t short_nodes = 0;
+  void check_delivery() {
+    std::uint64_t incomplete_nodes = 0;
     std::string first;
     for (NodeId node = 0; node < topology_.nodes(); ++node) {
       std::uint64_t missing = 0;
@@ -345,14 +344,14 @@ class Judge::Bench {
       });
       if (missing == 0) continue;
       verdict_.missing_blocks += missing;
-      if (short_nodes++ == 0) {
-        first = "node " + text_of_node(node) + " lacks block " + std::to_string(blocks_.id(first_missing)) +
-                (missing > 1 ? " and " + std::to_string(missing - 1) + " more" : "");
+      if (incomplete_nodes++ == 0) {
+        first = fmt::format("node {} lacks block {}", text_of_node(node), blocks_.id(first_missing));
+        if (missing > 1) first += fmt::format(" and {} more", missing - 1);
       }
     }
-    if (short_nodes == 0) return;
-    offence("after step " + std::to_string(verdict_.last_step) + ": " + first +
-            (short_nodes > 1 ? "; " + std::to_string(short_nodes - 1) + " other nodes lack blocks too" : ""));
+    if (incomplete_nodes == 0) return;
+    if (incomplete_nodes > 1) first += fmt::format("; {} other nodes lack blocks too", incomplete_nodes - 1);
+    violation(fmt::format("after step {}: {}", verdict_.last_step, first));
   }
 
   Machine machine_;
@@ -362,17 +361,17 @@ class Judge::Bench {
   Held held_;
   std::vector<NodeCount> nodes_;
   std::vector<Channel> channels_;
-  std::vector<int> turn_;  // by dimension: when wormhole routing comes to it
+  std::vector<int> position_;  // by dimension: its place in the routing order
   std::vector<Arrival> arrivals_;
   Verdict verdict_;
-  std::uint32_t epoch_ = 0;  // the step that counts and channels are of
-  Bytes step_bytes_ = 0;
-  bool twice_ = false;
+  std::uint32_t epoch_ = 0;  // counts and channels of another epoch are those of an earlier step
+  Bytes step_bytes_ = 0;     // max bytes on a channel in this step
+  bool twice_ = false;       // the present message crosses a channel twice
 };
 
-Judge::Judge(const TraceHeader& header) : bench_{std::make_unique<Bench>(header)} {}
+Judge::Judge(const TraceHeader& header) : state_{std::make_unique<State>(header)} {}
 Judge::~Judge() = default;
-bool Judge::message(const TraceMessage& message) { return bench_->message(message); }
-Verdict Judge::finish() { return bench_->finish(); }
+bool Judge::message(const TraceMessage& message) { return state_->message(message); }
+Verdict Judge::finish() { return state_->finish(); }
 
 }  // namespace torus

@@ -13,7 +13,8 @@ namespace torus::detail {
 namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 18;
-constexpr std::size_t longest_line = std::size_t{1} << 30;
+constexpr std::size_t max_line_bytes = std::size_t{1} << 30;
+constexpr int gzip_format = 15 + 16;  // any window, a gzip header
 constexpr std::string_view gzip_mark = "\x1f\x8b";
 
 }  // namespace
@@ -45,7 +46,7 @@ std::optional<std::string_view> Lines::next() {
     }
     searched = buffer_.size();
     if (ended_) break;
-    if (searched - first_ > longest_line) {
+    if (searched - first_ > max_line_bytes) {
       ++number_;
       refuse("it is longer than 1 GiB; end each message with a line feed");
     }
@@ -85,11 +86,11 @@ void Lines::read() {
   begun_ = true;
   if (!left_.starts_with(gzip_mark)) return;
   zlib_.reset(new z_stream{});
-  if (inflateInit2(zlib_.get(), 15 + 16) != Z_OK) throw RunError("trace '" + name_ + "': no memory to read it");  // any window, gzip format
+  if (inflateInit2(zlib_.get(), gzip_format) != Z_OK) throw RunError("trace '" + name_ + "': no memory to read it");
   in_member_ = true;
 }
 
-/// Decompresses some of what is left.
+/// Decompresses a part of left_.
 void Lines::inflate() {
   if (!in_member_) {
     if (left_.front() != gzip_mark.front()) refuse_next("the compressed file is damaged (something else follows its end); write it again");
@@ -98,7 +99,7 @@ void Lines::inflate() {
   }
   const std::size_t filled = buffer_.size();
   buffer_.resize(filled + chunk_bytes);
-  // zlib's interface predates const; it does not write to its input.
+  // zlib does not write to its input, though its type is not const.
   zlib_->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(left_.data()));
   zlib_->avail_in = static_cast<uInt>(left_.size());
   zlib_->next_out = reinterpret_cast<Bytef*>(buffer_.data() + filled);
@@ -107,7 +108,7 @@ void Lines::inflate() {
   left_.remove_prefix(left_.size() - zlib_->avail_in);
   buffer_.resize(buffer_.size() - zlib_->avail_out);
   if (outcome == Z_STREAM_END) in_member_ = false;
-  if (outcome == Z_OK || outcome == Z_STREAM_END || outcome == Z_BUF_ERROR) return;  // the last: it wants more of the file
+  if (outcome == Z_OK || outcome == Z_STREAM_END || outcome == Z_BUF_ERROR) return;  // Z_BUF_ERROR: needs more input
   refuse_next(std::string("the compressed file is damaged (") + (zlib_->msg != nullptr ? zlib_->msg : "no words for it") +
               "); write it again");
 }

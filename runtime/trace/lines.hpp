@@ -1,4 +1,4 @@
-/// The lines of a file that may be larger than memory, plain or compressed.
+/// The lines of a plain or compressed file, which may be larger than memory.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct z_stream_s;
 
 namespace torus::detail {
 
-/// Reads plain and gzip files alike; "-" is standard input. Errors are InputErrors that name the file and the line.
+/// Reads plain and gzip files; "-" is standard input. Errors are InputErrors that name the file and the line.
 class Lines {
  public:
   explicit Lines(const std::string& path);
@@ -19,15 +19,15 @@ class Lines {
   Lines& operator=(const Lines&) = delete;
   ~Lines();
 
-  /// The next line without its end; none at the end of the file. Valid until the next call.
+  /// The next line without its line feed; none at the end of the file. Valid until the next call.
   std::optional<std::string_view> next();
-  /// The number of the line last read, from 1.
+  /// The number of the last line read, from 1.
   std::uint64_t number() const noexcept { return number_; }
-  /// Throws InputError for the line last read.
+  /// Throws InputError for the last line read.
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
-  /// Makes the buffer longer, unless the file has ended.
+  /// Appends to the buffer, or sets ended_ at the end of the file.
   void more();
   void read();
   void inflate();
@@ -39,13 +39,13 @@ class Lines {
 
   std::string name_;
   int descriptor_ = -1;
-  std::string chunk_;      // as it is in the file
-  std::string_view left_;  // of the chunk
+  std::string chunk_;      // raw bytes of the file
+  std::string_view left_;  // the rest of the chunk
   bool begun_ = false;
-  std::unique_ptr<z_stream_s, EndInflation> zlib_;  // none: the file is plain
-  bool in_member_ = false;                          // of the compressed file, which may have several, one behind the other
+  std::unique_ptr<z_stream_s, EndInflation> zlib_;  // null: the file is plain
+  bool in_member_ = false;                          // of a gzip file, which is a sequence of members
   std::string buffer_;
-  std::size_t first_ = 0;
+  std::size_t first_ = 0;  // where the next line begins
   bool ended_ = false;
   std::uint64_t number_ = 0;
 };

@@ -1,39 +1,48 @@
-/// A file that is either complete or not there: it gets its name by commit(). Before that it has none, if the file system knows files
-/// without names, so that nothing is left of it even when the process is killed; else a temporary one in the same folder.
+/// A file that appears under its name only when it is complete, by commit(). Until then it has no name, so that nothing is left of it even
+/// if the process is killed. On file systems without nameless files it has a temporary name in the same folder.
 #pragma once
 
-#include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 
+struct gzFile_s;
+
 namespace torus {
 
-/// Compresses (gzip) where the name ends in .gz. A link is written through and stays; a file that is there already keeps its mode. What is
-/// no regular file (/dev/full, a pipe) and what is open already (/dev/stdout, /dev/fd/3) is written to directly. Not for several threads at
-/// once.
+/// Compresses (gzip) if the name ends in .gz. Writes through links and keeps them. A replaced file keeps its owner and mode. Devices and
+/// pipes
+/// (/dev/full) and files that are open already (/dev/stdout, /dev/fd/3) are written in place. Not thread-safe.
 class OutputFile {
  public:
-  /// Throws InputError if the file cannot be made there, if the path is empty, or if it is `-`.
+  /// Throws InputError if the file cannot be created, if the path is empty, or if it is `-`.
   explicit OutputFile(std::string path);
-  OutputFile(OutputFile&&) noexcept;
-  OutputFile& operator=(OutputFile&&) = delete;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
   /// Removes what was written, unless commit() was called.
   ~OutputFile();
 
-  /// Throws RunError if the disk is full or fails; the same holds for commit().
+  /// Throws RunError if the disk is full or fails; so does commit().
   void write(std::string_view text);
-  /// Writes what is still buffered and gives the file its name. Nothing may be written after it.
+  /// Writes the buffered rest and gives the file its name. Nothing may be written afterwards.
   void commit();
 
-  const std::string& path() const noexcept;
+  const std::string& path() const noexcept { return path_; }
 
-  /// The file that one of this path would write to, behind all links; two paths of one file give the same.
+  /// The file that an OutputFile of this path writes, behind all links. Two paths of one file give the same result.
   static std::string written_path(const std::string& path);
 
  private:
-  class Sink;
-  std::unique_ptr<Sink> sink_;
+  int open_new();
+  [[noreturn]] void refuse(int error) const;
+  [[noreturn]] void fail(int error) const;
+
+  std::string path_;            // as given
+  std::string target_;          // behind the links
+  bool in_place_ = false;       // neither created nor renamed
+  std::string temporary_;       // the temporary name
+  bool has_temporary_ = false;  // the file has the temporary name now
+  int descriptor_ = -1;         // owned by stream_
+  gzFile_s* stream_ = nullptr;  // compresses, or only buffers
 };
 
 }  // namespace torus

@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <charconv>
-#include <cstddef>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <torus/trace.hpp>
 
-#include "runtime/model/digest.hpp"
+#include "runtime/trace/output_file.hpp"
 
 namespace torus {
 namespace {
@@ -29,8 +28,8 @@ void append_list(std::string& line, const Integers& values) {
   line += ']';
 }
 
-/// A JSON string. Names are plain words, but a user's algorithm may be called anything: what is no UTF-8 is replaced, as JSON has no way to
-/// say it.
+/// Appends a JSON string. A user's algorithm may have any name; JSON has no way to write bytes that are not UTF-8, so that they are
+/// replaced.
 void append_quoted(std::string& line, std::string_view text) {
   line += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -90,9 +89,12 @@ std::string to_json_line(const TraceHeader& header) {
   return line;
 }
 
-TraceWriter::TraceWriter(std::string path, const TraceHeader& header) : file_{std::move(path)} {
-  file_.write(to_json_line(header));
-  file_.write("\n");
+TraceWriter::TraceWriter(TraceWriter&&) noexcept = default;
+TraceWriter::~TraceWriter() = default;
+
+TraceWriter::TraceWriter(std::string path, const TraceHeader& header) : file_{std::make_unique<OutputFile>(std::move(path))} {
+  file_->write(to_json_line(header));
+  file_->write("\n");
 }
 
 void TraceWriter::write_step(std::span<const Message* const> messages) {
@@ -101,16 +103,10 @@ void TraceWriter::write_step(std::span<const Message* const> messages) {
   for (const Message* message : ordered_) {
     line_.clear();
     append_message(line_, *message);
-    file_.write(line_);
+    file_->write(line_);
   }
 }
 
-void TraceWriter::commit() { file_.commit(); }
-
-std::uint64_t message_digest(const Message& message) noexcept {
-  // A message has in memory, one behind the other: step, source; bytes; the legs; the block ids.
-  return detail::digest_of_image(reinterpret_cast<const std::byte*>(message.route().data()) - 16, message.blocks().size(),
-                                 message.route().size());
-}
+void TraceWriter::commit() { file_->commit(); }
 
 }  // namespace torus

@@ -8,13 +8,14 @@
 #include <torus/error.hpp>
 
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 
 namespace torus::detail {
 namespace {
 
 using Json = nlohmann::json;
 
-/// Reads the header's object; `lines` says where it stands when it is wrong.
+/// Parses the header's JSON object. Errors are thrown by lines.refuse().
 class HeaderParser {
  public:
   HeaderParser(const Lines& lines, std::string_view line) : lines_{lines} {
@@ -42,7 +43,7 @@ class HeaderParser {
         lines_.refuse("the header's 'sources' name a node twice; name each once");
       }
     } else {
-      // Twice, for the judge has them too.
+      // Twice: the judge has a copy.
       if (const Bytes all = Bytes{topology.nodes()} * 2 * sizeof(NodeId); all > usable_memory()) {
         lines_.refuse("the header names no 'sources', so that all " + std::to_string(topology.nodes()) + " nodes are: listing them takes " +
                       bytes_text(all) + " of memory and " + bytes_text(available_memory()) + " are available; use a smaller machine");
@@ -68,7 +69,7 @@ class HeaderParser {
       for (const std::uint64_t n : extents) shape.push_back({static_cast<std::int32_t>(n), Wiring::ring});
       if (json_.contains("wrap")) read_wrap(shape);
       Topology topology(std::move(shape));
-      // A node cannot use more ports than it has channels: more are as good as all.
+      // More ports than channels are as good as all.
       const std::uint64_t ports = std::min<std::uint64_t>(whole("ports", 1, std::numeric_limits<std::uint64_t>::max()),
                                                           static_cast<std::uint64_t>(topology.max_ports()));
       std::vector<Dimension> routing;
@@ -102,24 +103,24 @@ class HeaderParser {
     if (!json_[key].is_string()) lines_.refuse(std::string("the header's '") + key + "' must be a string");
     return json_[key].get<std::string>();
   }
-  std::uint64_t whole(const char* key, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t whole(const char* key, std::uint64_t min, std::uint64_t max) {
     if (!json_.contains(key)) lines_.refuse(std::string("the header's '") + key + "' is missing; it must be a whole number");
-    if (!json_[key].is_number_unsigned() || json_[key].get<std::uint64_t>() < least || json_[key].get<std::uint64_t>() > most) {
-      lines_.refuse(std::string("the header's '") + key + "' must be a whole number from " + std::to_string(least) + " to " +
-                    std::to_string(most));
+    if (!json_[key].is_number_unsigned() || json_[key].get<std::uint64_t>() < min || json_[key].get<std::uint64_t>() > max) {
+      lines_.refuse(std::string("the header's '") + key + "' must be a whole number from " + std::to_string(min) + " to " +
+                    std::to_string(max));
     }
     return json_[key].get<std::uint64_t>();
   }
-  std::vector<std::uint64_t> list(const char* key, std::uint64_t most) {
-    const bool there = json_.contains(key) && json_[key].is_array();
+  std::vector<std::uint64_t> list(const char* key, std::uint64_t max) {
+    const bool found = json_.contains(key) && json_[key].is_array();
     std::vector<std::uint64_t> values;
-    if (there) {
+    if (found) {
       for (const Json& value : json_[key]) {
-        if (value.is_number_unsigned() && value.get<std::uint64_t>() <= most) values.push_back(value.get<std::uint64_t>());
+        if (value.is_number_unsigned() && value.get<std::uint64_t>() <= max) values.push_back(value.get<std::uint64_t>());
       }
     }
-    if (!there || values.size() != json_[key].size()) {
-      lines_.refuse(std::string("the header's '") + key + "' must be a list of whole numbers from 0 to " + std::to_string(most));
+    if (!found || values.size() != json_[key].size()) {
+      lines_.refuse(std::string("the header's '") + key + "' must be a list of whole numbers from 0 to " + std::to_string(max));
     }
     return values;
   }

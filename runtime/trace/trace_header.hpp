@@ -1,4 +1,4 @@
-/// Reads the first line of a trace.
+/// Parses the first line of a trace.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace torus::detail {
 
-/// `lines` says where the header stands when it is wrong, by InputError.
+/// Throws InputError, by lines.refuse(), if the header is wrong.
 TraceHeader parse_trace_header(const Lines& lines, std::string_view line);
 
 }  // namespace torus::detail

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Fills a TraceMessage from the events of the parser, so that no tree is built for a line.
+/// Fills a TraceMessage from the parser's events, without a JSON tree.
 class MessageHandler : public nlohmann::json_sax<Json> {
  public:
   MessageHandler(TraceMessage& message, const Topology& topology) : message_{message}, topology_{topology} {
@@ -24,7 +24,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
     message_.blocks.clear();
   }
 
-  /// What is wrong with the line; empty if nothing is.
+  /// The first error in the line; empty if it is well formed.
   std::string why;
 
   bool complete() {
@@ -39,7 +39,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   bool number_integer(std::int64_t value) override {
     if (unknown()) return true;
     if (key_ == Key::path && depth_ == 3) return leg_value(value);
-    if (value == 0) return number_unsigned(0);  // -0 is none the less
+    if (value == 0) return number_unsigned(0);  // JSON's -0
     return wrong(std::string("'") + words(key_) + "' is " + std::to_string(value) + "; it must not be negative");
   }
   bool number_unsigned(std::uint64_t value) override {
@@ -122,7 +122,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
     return "";
   }
   bool seen(Key key) const noexcept { return (seen_ >> static_cast<unsigned>(key) & 1U) != 0; }
-  /// Inside a value that the format does not know, which is passed over.
+  /// Inside the value of an unknown key, which is ignored.
   bool unknown() const noexcept { return key_ == Key::none && depth_ >= 1; }
 
   bool wrong(std::string text) {
@@ -140,9 +140,9 @@ class MessageHandler : public nlohmann::json_sax<Json> {
     if (depth_ == 0) return wrong("it is " + text.substr(0, 40) + "; a message is an object {\"step\":..}");
     return wrong(std::string("'") + words(key_) + "' holds " + text.substr(0, 40) + "; it must hold whole numbers");
   }
-  bool rank(std::uint64_t value, std::uint64_t greatest, std::uint32_t& into) {
-    if (value > greatest) {
-      return wrong(std::string("'") + words(key_) + "' is " + std::to_string(value) + "; it must be 0 to " + std::to_string(greatest));
+  bool rank(std::uint64_t value, std::uint64_t max, std::uint32_t& into) {
+    if (value > max) {
+      return wrong(std::string("'") + words(key_) + "' is " + std::to_string(value) + "; it must be 0 to " + std::to_string(max));
     }
     into = static_cast<std::uint32_t>(value);
     return true;
@@ -155,10 +155,9 @@ class MessageHandler : public nlohmann::json_sax<Json> {
       }
       message_.path.push_back({static_cast<Dimension>(value), 0});
     } else if (leg_values_ == 1) {
-      // One less than the type's own range, so that a sign can be turned.
-      constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-      if (value < -most || value > most)
-        return wrong("the path has a leg of " + std::to_string(value) + " hops; no dimension is that long");
+      // Without the type's minimum, whose negative does not fit.
+      constexpr std::int64_t max = std::numeric_limits<std::int32_t>::max();
+      if (value < -max || value > max) return wrong("the path has a leg of " + std::to_string(value) + " hops; no dimension is that long");
       message_.path.back().hops = static_cast<std::int32_t>(value);
     }
     ++leg_values_;
@@ -207,6 +206,7 @@ bool TraceReader::next(TraceMessage& message) {
 std::uint64_t message_digest(const TraceMessage& message) {
   const auto legs =
       static_cast<std::size_t>(std::count_if(message.path.begin(), message.path.end(), [](const Leg& leg) { return leg.hops != 0; }));
+  // The image that digest.hpp describes, of 4-byte words.
   std::vector<std::uint32_t> image{message.step, message.source, static_cast<std::uint32_t>(message.bytes),
                                    static_cast<std::uint32_t>(message.bytes >> 32U)};
   image.reserve(4 + message.blocks.size() + 2 * legs);

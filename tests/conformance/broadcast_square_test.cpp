@@ -299,7 +299,7 @@ TEST_CASE("square-torus broadcasts give one trace on every executor", "[conforma
     const Request request = broadcast_request(machine.topology.nodes() / 3, 70);
     const support::Emulation serial = support::emulate(algorithm, machine, request);
     REQUIRE(support::complaint(serial) == "");
-    for (const ExecutorKind executor : {ExecutorKind::threads, tbb_unless_watched, ExecutorKind::shuffled}) {
+    for (const ExecutorKind executor : {ExecutorKind::threads, default_executor, ExecutorKind::shuffled}) {
       RunOptions options;
       options.executor = executor;
       options.threads = 3;

@@ -10,7 +10,7 @@
 
 #include <torus/catalogue.hpp>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 

@@ -97,7 +97,7 @@ TEST_CASE("random traffic leaves one trace, whatever runs it", "[conformance]") 
       co_await self.step();
     }
   };
-  check_all_alike(machine, Placement::resident(400, 3, 48), program);
+  check_all_alike(machine, Placement::resident(machine.topology, 3, 48), program);
 }
 
 TEST_CASE("a wrong program breaks the same rules first, whatever runs it", "[conformance]") {
@@ -109,11 +109,11 @@ TEST_CASE("a wrong program breaks the same rules first, whatever runs it", "[con
     if (self.rank() % 11 == 0) self.send({{0, -3}, {1, 1}}, self.blocks());
     co_await self.step();
   };
-  const support::Outcome serial = support::emulate(machine, Placement::resident(400, 1, 64), program);
+  const support::Outcome serial = support::emulate(machine, Placement::resident(machine.topology, 1, 64), program);
   CHECK(serial.result.violations.size() > 100);
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    const support::Outcome other = support::emulate(machine, Placement::resident(400, 1, 64), program, workers);
+    const support::Outcome other = support::emulate(machine, Placement::resident(machine.topology, 1, 64), program, workers);
     REQUIRE(other.result.violations.size() == serial.result.violations.size());
     for (std::size_t i = 0; i < serial.result.violations.size(); ++i) {
       REQUIRE(other.result.violations[i].text == serial.result.violations[i].text);

@@ -228,7 +228,7 @@ TEST_CASE("message-combining exchanges carry blocks of any size on any executor"
     const Algorithm& algorithm = exchange_named(name);
     const Machine machine = native_machine(algorithm, Topology::parse("8x4"));
     for (const Bytes bytes : {0U, 1U, 64U, 4096U}) {
-      for (const ExecutorKind executor : {ExecutorKind::serial, ExecutorKind::threads, tbb_unless_watched, ExecutorKind::shuffled}) {
+      for (const ExecutorKind executor : {ExecutorKind::serial, ExecutorKind::threads, default_executor, ExecutorKind::shuffled}) {
         exchange_on(machine, algorithm, bytes, executor);
       }
     }

@@ -168,7 +168,7 @@ TEST_CASE("an exchange is the same run on every executor", "[conformance]") {
     const Algorithm& algorithm = exchange_named(name);
     const Machine machine = native_machine(algorithm, Topology::parse("12x12"));  // enough for several workers to have a part in a step
     const RunResult wanted = exchange_on(machine, algorithm, 8);
-    for (const ExecutorKind executor : {ExecutorKind::shuffled, ExecutorKind::threads, tbb_unless_watched}) {
+    for (const ExecutorKind executor : {ExecutorKind::shuffled, ExecutorKind::threads, default_executor}) {
       CHECK(exchange_on(machine, algorithm, 8, executor).trace_digest == wanted.trace_digest);
     }
   }

@@ -231,7 +231,7 @@ TEST_CASE("one run, one result, whatever the executor", "[conformance]") {
     CAPTURE(name);
     const Request request = multinode_request(every(100, 3), 64);
     const Emulation serial = checked(name, square(10), request);
-    for (const ExecutorKind executor : {ExecutorKind::threads, tbb_unless_watched, ExecutorKind::shuffled}) {
+    for (const ExecutorKind executor : {ExecutorKind::threads, default_executor, ExecutorKind::shuffled}) {
       const Emulation other = checked(name, square(10), request, executor);
       CHECK(other.result.trace_digest == serial.result.trace_digest);
       CHECK(other.result.steps == serial.result.steps);

@@ -226,6 +226,6 @@ TEST_CASE("the same seed gives the same table on every executor and number of th
   };
   const auto wanted = table(ExecutorKind::serial, 1);
   CHECK(table(ExecutorKind::threads, 3) == wanted);
-  CHECK(table(tbb_unless_watched, 4) == wanted);
+  CHECK(table(default_executor, 4) == wanted);
   CHECK(table(std::nullopt, 0) == wanted);
 }

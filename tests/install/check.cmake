@@ -1,7 +1,19 @@
-# cmake -D BUILD=.. -D WORK=.. -D COMPILER=.. -D BUILD_TYPE=.. -D FLAGS=.. -P check.cmake: installs the build, builds the consumer with what
-# was installed and nothing else, and runs it.
+# cmake -D FROM=package|subdirectory|fetchcontent -D BUILD=.. -D WORK=.. -D COMPILER=.. -D BUILD_TYPE=.. -D FLAGS=.. -P check.cmake: builds the
+# project in consumer/ with the libraries from there and runs it. The project has a header of its own for each header of ours; whoever includes
+# one of those does not compile.
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH tests)
+cmake_path(GET tests PARENT_PATH root)
 file(REMOVE_RECURSE ${WORK})
-file(MAKE_DIRECTORY ${WORK})
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/consumer DESTINATION ${WORK})
+file(GLOB_RECURSE headers RELATIVE ${root} ${root}/runtime/*.hpp ${root}/algorithms/*.hpp)
+foreach(header IN LISTS headers)
+  cmake_path(GET header FILENAME name)
+  string(REGEX MATCH "^[a-z]+" folder ${header})
+  foreach(path IN ITEMS ${header} ${folder}/${name})
+    file(WRITE ${WORK}/consumer/${path} "#error \"this header belongs to the user's project\"\n")
+  endforeach()
+endforeach()
+
 function(step)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -10,18 +22,42 @@ function(step)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component torus)
-step(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build -G Ninja -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_CXX_COMPILER=${COMPILER}
-  -D CMAKE_BUILD_TYPE=${BUILD_TYPE} "-DCMAKE_CXX_FLAGS=${FLAGS}")
-step(${CMAKE_COMMAND} --build ${WORK}/build)
-step(${WORK}/build/consumer)
-message(STATUS "${output}")
-foreach(row "steps +8 \\(8 with traffic\\)" "verdict +verified: every byte at every node" "trace +legal and complete")
-  if(NOT output MATCHES "${row}")
-    message(FATAL_ERROR "the consumer's report lacks: ${row}")
+if(FROM STREQUAL "package")
+  step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component torus)
+  # Only public headers are installed, and each compiles alone.
+  file(GLOB_RECURSE installed RELATIVE ${WORK}/prefix/include ${WORK}/prefix/include/*)
+  file(GLOB public RELATIVE ${WORK}/prefix/include ${WORK}/prefix/include/torus/*.hpp)
+  if(NOT public OR NOT installed STREQUAL public)
+    message(FATAL_ERROR "installed, but no public headers: ${installed}")
   endif()
-endforeach()
+  list(TRANSFORM public PREPEND ${WORK}/prefix/include/)
+  step(${COMPILER} -std=c++20 -w -I ${WORK}/prefix/include -fsyntax-only -x c++ ${public})
+endif()
+
+step(${CMAKE_COMMAND} -S ${WORK}/consumer -B ${WORK}/build -G Ninja -D FROM=${FROM} -D TORUS_SOURCE=${root} -D CMAKE_PREFIX_PATH=${WORK}/prefix
+  -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=${BUILD_TYPE} "-DCMAKE_CXX_FLAGS=${FLAGS}")
+if(FROM STREQUAL "package")
+  # One component needs no packages but its own.
+  step(${CMAKE_COMMAND} -S ${WORK}/consumer -B ${WORK}/component -G Ninja -D FROM=component -D CMAKE_PREFIX_PATH=${WORK}/prefix
+    -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON -D CMAKE_DISABLE_FIND_PACKAGE_fmt=ON
+    -D CMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON)
+  step(${CMAKE_COMMAND} --build ${WORK}/component)
+endif()
+set(programs example)
+if(FROM STREQUAL "package")
+  list(APPEND programs consumer)
+endif()
+step(${CMAKE_COMMAND} --build ${WORK}/build --target ${programs})
 step(${WORK}/build/example)
 if(NOT output STREQUAL "15 steps, every byte verified\n")
   message(FATAL_ERROR "the example says: ${output}")
+endif()
+if(FROM STREQUAL "package")
+  step(${WORK}/build/consumer)
+  message(STATUS "${output}")
+  foreach(row "steps +8 \\(8 with traffic\\)" "verdict +verified: every byte at every node" "trace +legal and complete")
+    if(NOT output MATCHES "${row}")
+      message(FATAL_ERROR "the consumer's report lacks: ${row}")
+    endif()
+  endforeach()
 endif()

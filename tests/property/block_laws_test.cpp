@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <torus/block.hpp>
+#include <torus/placement.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
@@ -49,6 +50,7 @@ TEST_CASE("a placement's lists agree with its questions", "[property]") {
   std::mt19937_64 random(support::seed());
   for (int round = 0; round < 60; ++round) {
     const NodeId nodes = 1 + support::random_below(random, 40);
+    const Topology ring({{static_cast<std::int32_t>(nodes), Wiring::ring}});
     const NodeId root = support::random_below(random, nodes);
     const Bytes bytes = support::random_below(random, 100);
     const std::uint32_t segments = 1 + support::random_below(random, 5);
@@ -57,9 +59,9 @@ TEST_CASE("a placement's lists agree with its questions", "[property]") {
       if (support::random_below(random, 3) == 0) sources.push_back(node);
     }
     for (const Placement& placement :
-         {Placement::replicated(nodes, {root}, bytes, segments), Placement::replicated(nodes, sources, bytes, segments),
-          Placement::personalised(nodes, bytes), Placement::scattered(nodes, root, bytes), Placement::gathered(nodes, root, bytes),
-          Placement::resident(nodes, segments, bytes)}) {
+         {Placement::replicated(ring, {root}, bytes, segments), Placement::replicated(ring, sources, bytes, segments),
+          Placement::personalised(ring, bytes), Placement::scattered(ring, root, bytes), Placement::gathered(ring, root, bytes),
+          Placement::resident(ring, segments, bytes)}) {
       std::uint64_t initial = 0;
       std::uint64_t wanted = 0;
       std::set<BlockId> all;

@@ -62,7 +62,7 @@ std::string text_of(const std::vector<Leg>& route) {
   return text;
 }
 
-/// Whether a route without any other offence crosses a channel twice.
+/// Whether a route without any other violation crosses a channel twice.
 bool crosses_twice(const Topology& topology, NodeId at, const std::vector<Leg>& route) {
   std::set<std::tuple<NodeId, Dimension, std::int32_t>> crossed;
   for (const Leg& leg : route) {
@@ -94,7 +94,7 @@ TEST_CASE("the engine and the auditor agree on every route", "[property]") {
     options.executor = ExecutorKind::serial;
     options.verify = false;
     options.on_messages = [&](std::span<const Message* const> messages) { destination = messages.front()->destination(); };
-    Engine engine(machine, Placement::replicated(topology.nodes(), {0}, 8), options);
+    Engine engine(machine, Placement::replicated(topology, {0}, 8), options);
     for (int i = 0; i < 60; ++i) {
       const std::vector<Leg> route = random_route(machine, random);
       const auto source = static_cast<NodeId>(between(0, static_cast<std::int32_t>(topology.nodes()) - 1, random));
@@ -107,15 +107,15 @@ TEST_CASE("the engine and the auditor agree on every route", "[property]") {
           co_return;
         }(node, source, route);
       });
-      if (!check.offence && !crosses_twice(topology, source, route)) {
+      if (!check.violation && !crosses_twice(topology, source, route)) {
         ++legal;
         if (!result.violations.empty()) FAIL(result.violations.front().text);
         CHECK(result.hops == static_cast<std::uint64_t>(check.hops));
         CHECK(destination == check.destination);
       } else {
         ++illegal;
-        const Offence offence = check.offence.value_or(Offence::channel_crossed_twice);
-        CHECK(std::any_of(result.violations.begin(), result.violations.end(), [&](const Violation& v) { return v.offence == offence; }));
+        const ViolationKind kind = check.violation.value_or(ViolationKind::channel_crossed_twice);
+        CHECK(std::any_of(result.violations.begin(), result.violations.end(), [&](const Violation& v) { return v.kind == kind; }));
       }
     }
   }

@@ -133,7 +133,7 @@ TEST_CASE("blocks that wander by any ways come home whole", "[property]") {
         RunOptions options;
         options.executor = seed % 2 == 0 ? ExecutorKind::shuffled : ExecutorKind::threads;
         options.threads = 2;
-        Engine engine(machine, Placement::resident(machine.topology.nodes(), blocks_a_node, seed % 3 == 0 ? 64 : 5), options);
+        Engine engine(machine, Placement::resident(machine.topology, blocks_a_node, seed % 3 == 0 ? 64 : 5), options);
         const RunResult result = engine.run([seed](Node& self) { return wander(self, seed, 12); });
         REQUIRE(result.violations.empty());
         REQUIRE(result.verified);
@@ -149,7 +149,7 @@ TEST_CASE("a block that has been passed on cannot be passed on again", "[propert
       const std::size_t words = with_words % 2;
       const std::size_t words_again = with_words / 2;
       CAPTURE(out_of_turn, words, words_again);
-      Engine engine(machine, Placement::resident(4, 2, 64), {});
+      Engine engine(machine, Placement::resident(machine.topology, 2, 64), {});
       const RunResult result = engine.run([=](Node& self) -> Program {
         const BlockId mine = 2 * self.rank();
         const BlockId other = mine + 1;
@@ -161,7 +161,7 @@ TEST_CASE("a block that has been passed on cannot be passed on again", "[propert
         self.forward({{0, -1}}, m.blocks(), std::vector<Word>(words_again));
       });
       REQUIRE(result.violations.size() == 4);
-      CHECK(result.violations.front().offence == Offence::block_not_held);
+      CHECK(result.violations.front().kind == ViolationKind::block_not_held);
     }
   }
 }

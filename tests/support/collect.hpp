@@ -33,7 +33,7 @@ inline RunResult run_phase(const Machine& machine, const std::vector<NodeId>& so
   RunOptions options;
   options.executor = ExecutorKind::serial;
   options.verify = false;
-  Engine engine(machine, Placement::replicated(machine.topology.nodes(), sources, bytes, segments), options);
+  Engine engine(machine, Placement::replicated(machine.topology, sources, bytes, segments), options);
   return engine.run(start);
 }
 

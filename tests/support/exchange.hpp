@@ -2,13 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include <torus/catalogue.hpp>
-#include <torus/engine.hpp>
+#include <torus/run.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
@@ -40,11 +38,9 @@ inline RunResult exchange_on(const Machine& machine, const Algorithm& algorithm,
   const std::string shape = machine.topology.text();
   CAPTURE(algorithm.name, shape, bytes);
   const Request request = exchange_of(bytes);
-  const std::string refusal = why_not(algorithm, machine, request);
-  REQUIRE(refusal == "");
   RunOptions options;
   options.executor = executor;
-  const Emulation run = emulate(algorithm, machine, request, options);
+  const Run run = torus::run(algorithm, machine, request, options);
   CHECK(complaint(run) == "");
   CHECK(run.plan.steps_exact);
   CHECK(run.result.duplicates == 0);

@@ -27,7 +27,7 @@ inline std::vector<Workers> every_executor() {
   std::vector<Workers> out{{ExecutorKind::serial, 1}, {ExecutorKind::shuffled, 1}};
   for (const unsigned threads : {1U, 2U, 3U, many}) {
     out.push_back({ExecutorKind::threads, threads});
-    if (tbb_unless_watched == ExecutorKind::tbb) out.push_back({ExecutorKind::tbb, threads});
+    if (default_executor == ExecutorKind::tbb) out.push_back({ExecutorKind::tbb, threads});
   }
   return out;
 }

@@ -11,7 +11,7 @@ using namespace torus::detail;
 TEST_CASE("a worker takes the same slots in every run, then those of others, each slot once, until there are none", "[unit]") {
   constexpr unsigned workers = 3;
   constexpr std::uint64_t expected = 3000;
-  const Placement placement = Placement::replicated(static_cast<NodeId>(expected), {0}, 64);
+  const Placement placement = Placement::replicated(Topology({{static_cast<std::int32_t>(expected), Wiring::ring}}), {0}, 64);
   MemoryBudget budget(64 * 2000);
   const std::uint64_t most = expected + BlockStore::spare_slots(expected, 64, workers) + 2000;
   BlockStore store(placement, expected, budget, workers);
@@ -45,7 +45,7 @@ TEST_CASE("a worker takes the same slots in every run, then those of others, eac
 
 TEST_CASE("slots that pile up with a worker go to one that has none", "[unit]") {
   constexpr unsigned workers = 2;
-  const Placement placement = Placement::replicated(100, {0}, 64);
+  const Placement placement = Placement::replicated(Topology::parse("100"), {0}, 64);
   MemoryBudget budget(0);
   BlockStore store(placement, 100, budget, workers);
   store.clear();

@@ -4,6 +4,7 @@
 
 #include <torus/block.hpp>
 #include <torus/error.hpp>
+#include <torus/placement.hpp>
 
 #include "tests/support/catch.hpp"
 
@@ -28,6 +29,9 @@ std::vector<BlockId> wanted_of(const Placement& placement, NodeId node) {
   for (std::uint64_t i = 0; i < placement.wanted_count(node); ++i) out.push_back(placement.wanted(node, i));
   return out;
 }
+
+/// A ring of so many nodes.
+Topology of(std::int32_t nodes) { return Topology({{nodes, Wiring::ring}}); }
 
 using Ids = std::vector<BlockId>;
 
@@ -68,7 +72,7 @@ TEST_CASE("a wrong byte is named with what was there and what should be", "[unit
 }
 
 TEST_CASE("a broadcast puts the segments of each source's message everywhere", "[unit]") {
-  const Placement placement = Placement::replicated(5, {3, 1}, 10, 4);
+  const Placement placement = Placement::replicated(of(5), {3, 1}, 10, 4);
   CHECK(initial_of(placement, 0).empty());
   CHECK(initial_of(placement, 1) == Ids{4, 5, 6, 7});
   CHECK(initial_of(placement, 3) == Ids{12, 13, 14, 15});
@@ -83,21 +87,21 @@ TEST_CASE("a broadcast puts the segments of each source's message everywhere", "
 }
 
 TEST_CASE("segments differ by at most a byte, and add up to the message", "[unit]") {
-  const Placement placement = Placement::replicated(5, {2}, 10, 4);
+  const Placement placement = Placement::replicated(of(5), {2}, 10, 4);
   CHECK(placement.bytes(8) == 3);
   CHECK(placement.bytes(9) == 3);
   CHECK(placement.bytes(10) == 2);
   CHECK(placement.bytes(11) == 2);
   CHECK(placement.longest() == 3);
   CHECK_FALSE(placement.uniform());
-  CHECK(Placement::replicated(5, {2}, 12, 4).uniform());
-  const Placement thin = Placement::replicated(5, {2}, 1, 3);
+  CHECK(Placement::replicated(of(5), {2}, 12, 4).uniform());
+  const Placement thin = Placement::replicated(of(5), {2}, 1, 3);
   CHECK(thin.bytes(6) == 1);
   CHECK(thin.bytes(7) == 0);
 }
 
 TEST_CASE("a total exchange gives every node a block from every node", "[unit]") {
-  const Placement placement = Placement::personalised(3, 8);
+  const Placement placement = Placement::personalised(of(3), 8);
   CHECK(initial_of(placement, 1) == Ids{3, 4, 5});
   CHECK(wanted_of(placement, 1) == Ids{1, 4, 7});
   CHECK(placement.wants(1, 7));
@@ -108,8 +112,8 @@ TEST_CASE("a total exchange gives every node a block from every node", "[unit]")
 }
 
 TEST_CASE("scatter and gather are each other's mirror", "[unit]") {
-  const Placement scatter = Placement::scattered(3, 1, 8);
-  const Placement gather = Placement::gathered(3, 1, 8);
+  const Placement scatter = Placement::scattered(of(3), 1, 8);
+  const Placement gather = Placement::gathered(of(3), 1, 8);
   for (NodeId node = 0; node < 3; ++node) {
     CHECK(initial_of(scatter, node) == wanted_of(gather, node));
     CHECK(wanted_of(scatter, node) == initial_of(gather, node));
@@ -119,7 +123,7 @@ TEST_CASE("scatter and gather are each other's mirror", "[unit]") {
 }
 
 TEST_CASE("resident blocks start and end at home", "[unit]") {
-  const Placement placement = Placement::resident(3, 2, 8);
+  const Placement placement = Placement::resident(of(3), 2, 8);
   CHECK(initial_of(placement, 2) == Ids{4, 5});
   CHECK(wanted_of(placement, 2) == Ids{4, 5});
   CHECK(placement.wants(2, 5));
@@ -127,9 +131,9 @@ TEST_CASE("resident blocks start and end at home", "[unit]") {
 }
 
 TEST_CASE("a placement refuses sources that are not there, or twice", "[unit]") {
-  CHECK_THROWS_AS(Placement::replicated(5, {5}, 1), InputError);
-  CHECK_THROWS_AS(Placement::replicated(5, {1, 1}, 1), InputError);
-  CHECK_THROWS_AS(Placement::replicated(5, {1}, 1, 0), InputError);
-  CHECK_THROWS_AS(Placement::scattered(5, 5, 1), InputError);
-  CHECK_THROWS_AS(Placement::gathered(5, 9, 1), InputError);
+  CHECK_THROWS_AS(Placement::replicated(of(5), {5}, 1), InputError);
+  CHECK_THROWS_AS(Placement::replicated(of(5), {1, 1}, 1), InputError);
+  CHECK_THROWS_AS(Placement::replicated(of(5), {1}, 1, 0), InputError);
+  CHECK_THROWS_AS(Placement::scattered(of(5), 5, 1), InputError);
+  CHECK_THROWS_AS(Placement::gathered(of(5), 9, 1), InputError);
 }

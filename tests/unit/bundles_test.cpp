@@ -28,7 +28,7 @@ RunResult after_one_hop(Then then, support::Workers workers = {}) {
   RunOptions options;
   options.executor = workers.executor;
   options.threads = workers.threads;
-  return Engine(ring4, Placement::personalised(4, 24), options).run(program);
+  return Engine(ring4, Placement::personalised(ring4.topology, 24), options).run(program);
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ TEST_CASE("what has been passed on cannot be sent again", "[unit]") {
       if (self.rank() == 3) self.forward({{0, -1}}, m.blocks().subspan(first, 2));
     });
     REQUIRE(!result.violations.empty());
-    CHECK(result.violations.front().offence == Offence::block_not_held);
+    CHECK(result.violations.front().kind == ViolationKind::block_not_held);
     CHECK(result.violations.front().node == 3);
   }
 }
@@ -108,10 +108,10 @@ TEST_CASE("a block that has come alone can be passed on once, with a header or w
       };
       RunOptions options;
       options.executor = ExecutorKind::serial;
-      const RunResult result = Engine(ring4, Placement::personalised(4, 24), options).run(program);
+      const RunResult result = Engine(ring4, Placement::personalised(ring4.topology, 24), options).run(program);
       CAPTURE(header_first, header_then);
       REQUIRE(result.violations.size() == 1);
-      CHECK(result.violations.front().offence == Offence::block_not_held);
+      CHECK(result.violations.front().kind == ViolationKind::block_not_held);
       CHECK(result.violations.front().node == 1);
     }
   }
@@ -145,7 +145,7 @@ TEST_CASE("copies that a node has kept are noticed when the block comes back, wh
   };
   RunOptions options;
   options.executor = ExecutorKind::serial;
-  const RunResult result = Engine(pair, Placement::personalised(2, 8), options).run(program);
+  const RunResult result = Engine(pair, Placement::personalised(pair.topology, 8), options).run(program);
   CHECK(result.violations.empty());
   CHECK(result.duplicates == 2);
   CHECK(holds == std::vector<bool>{false, false});

@@ -1,8 +1,7 @@
-// The catalogue says of every algorithm what a user must know, and algorithms/README.md shows what it says. To bring the page up to date:
-// TORUS_UPDATE_README=1 build/release/bin/tests/unit/catalogue_test
+// The catalogue says of every algorithm what a user must know. algorithms/catalogue.md shows it, and algorithms/README.md names every
+// algorithm. To update the table: TORUS_UPDATE_README=1 build/release/bin/tests/unit/catalogue_test
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "algorithms/common/integers.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/folder.hpp"
 
 using namespace torus;
 
@@ -50,10 +50,17 @@ TEST_CASE("every algorithm has a name of its own, and a source, shapes and steps
   CHECK(find_algorithm(Collective::broadcast, "no such algorithm") == nullptr);
 }
 
-TEST_CASE("the page on the algorithms shows the catalogue", "[unit]") {
-  const std::string path = TORUS_SOURCE_DIR "/algorithms/README.md";
-  std::ifstream in(path);
-  std::string page{std::istreambuf_iterator<char>(in), {}};
+TEST_CASE("the page on the algorithms names each of them", "[unit]") {
+  const std::string page = support::text_of_file(TORUS_SOURCE_DIR "/algorithms/README.md");
+  for (const Algorithm* a : catalogue()) {
+    CAPTURE(a->name);
+    CHECK(page.find("`" + std::string(a->name) + "`") != std::string::npos);
+  }
+}
+
+TEST_CASE("the page on the catalogue shows it", "[unit]") {
+  const std::string path = TORUS_SOURCE_DIR "/algorithms/catalogue.md";
+  std::string page = support::text_of_file(path);
   const std::size_t from = page.find(begin);
   const std::size_t to = page.find(end);
   REQUIRE(from != std::string::npos);

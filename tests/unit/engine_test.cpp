@@ -18,7 +18,7 @@ namespace {
 
 /// The message of node 0, one block of so many bytes, for every node of a machine.
 Placement from_zero(const Machine& machine, Bytes bytes = 100, std::uint32_t segments = 1) {
-  return Placement::replicated(machine.topology.nodes(), {0}, bytes, segments);
+  return Placement::replicated(machine.topology, {0}, bytes, segments);
 }
 
 /// Passes the message of node 0 along a line or a ring, one hop a step.
@@ -95,7 +95,7 @@ TEST_CASE("a message of several hops weighs on every channel that it crosses", "
     if (self.rank() == 0) self.send({{0, +3}}, self.blocks());
     co_await self.step();
   };
-  const RunResult result = emulate(machine, Placement::replicated(8, {0}, 100), program).result;
+  const RunResult result = emulate(machine, Placement::replicated(machine.topology, {0}, 100), program).result;
   CHECK(result.messages == 1);
   CHECK(result.hops == 3);
   CHECK(result.bytes_delivered == 100);
@@ -218,7 +218,7 @@ TEST_CASE("arrivals come ordered by in-channel, then by source", "[unit]") {
           for (const Message& m : co_await self.arrival()) order.emplace_back(slot_of(m), m.source());
         }
       };
-      const RunResult result = emulate(machine, Placement::resident(25, 1, 8), program, workers).result;
+      const RunResult result = emulate(machine, Placement::resident(machine.topology, 1, 8), program, workers).result;
       CHECK(result.violations.empty());
       CHECK(order.size() == 4);
       CHECK(std::is_sorted(order.begin(), order.end()));
@@ -237,7 +237,7 @@ TEST_CASE("a step's model time is that of its fullest channel and its longest ro
     }
     co_await self.step();
   };
-  const RunResult result = emulate(machine, Placement::resident(16, 1, 100), program).result;
+  const RunResult result = emulate(machine, Placement::resident(machine.topology, 1, 100), program).result;
   CHECK(result.channel_bytes_sum == 100);
   CHECK(result.model_time_s == Approx(1 + 100 * 0.5 + 2 * 0.25));
 }
@@ -251,7 +251,7 @@ TEST_CASE("steps are the barriers crossed until all programs have ended", "[unit
       }
     };
   };
-  const Placement nothing = Placement::resident(4, 1, 8);
+  const Placement nothing = Placement::resident(machine.topology, 1, 8);
   CHECK(emulate(machine, nothing, waits(2, 0)).result.steps == 0);
   const RunResult idle = emulate(machine, nothing, waits(2, 5)).result;
   CHECK(idle.steps == 5);
@@ -286,7 +286,7 @@ TEST_CASE("a block that arrives twice is counted and dropped", "[unit]") {
 
 TEST_CASE("a forwarded block leaves its node", "[unit]") {
   const Machine machine(Topology::parse("3m"), 0, Switching::packet);
-  const Placement scatter = Placement::scattered(3, 0, 40);
+  const Placement scatter = Placement::scattered(machine.topology, 0, 40);
   const auto program = [](Node& self) -> Program {
     if (self.rank() == 0) {
       const std::vector<BlockId> away{1, 2};
@@ -329,7 +329,7 @@ TEST_CASE("a program is made of programs that return values", "[unit]") {
     totals[self.rank()] = total;
     co_await Sub::nothing(self);
   };
-  const RunResult result = emulate(machine, Placement::resident(3, 1, 8), program).result;
+  const RunResult result = emulate(machine, Placement::resident(machine.topology, 1, 8), program).result;
   CHECK(totals == std::vector<int>{10, 10, 10});
   CHECK(result.steps == 10);
 }
@@ -343,7 +343,7 @@ TEST_CASE("an exception passes through sub-programs, and may be caught on its wa
     static Program between(Node& self) { co_await fails(self); }
   };
   const Machine machine(Topology::parse("3"));
-  const Placement nothing = Placement::resident(3, 1, 8);
+  const Placement nothing = Placement::resident(machine.topology, 1, 8);
   std::vector<int> caught(3);
   const auto catches = [&](Node& self) -> Program {
     try {
@@ -386,7 +386,7 @@ TEST_CASE("programs that wait for ever are destroyed, with those that they wait 
     most = alive;
     if (self.rank() != 3) co_await Sub::between(self, alive);
   };
-  Engine engine(machine, Placement::resident(5, 1, 8), {.executor = ExecutorKind::serial});
+  Engine engine(machine, Placement::resident(machine.topology, 1, 8), {.executor = ExecutorKind::serial});
   const RunResult result = engine.run(program);
   REQUIRE(result.hang);
   CHECK(result.hang->nodes == 4);
@@ -409,14 +409,16 @@ TEST_CASE("a program may run an engine of its own", "[unit]") {
   };
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    CHECK(Engine(ring, Placement::resident(6, 1, 8), {.executor = workers.executor, .threads = workers.threads}).run(program).verified);
+    CHECK(Engine(ring, Placement::resident(ring.topology, 1, 8), {.executor = workers.executor, .threads = workers.threads})
+              .run(program)
+              .verified);
   }
 }
 
 TEST_CASE("of the exceptions of a step the lowest node's is rethrown, whatever the executor", "[unit]") {
   // Large enough that several workers meet failing programs in the same step.
   const Machine machine(Topology::parse("64x64"));
-  const Placement nothing = Placement::resident(4096, 1, 8);
+  const Placement nothing = Placement::resident(machine.topology, 1, 8);
   const auto program = [](Node& self) -> Program {
     co_await self.step();
     if (self.rank() % 50 == 49) throw std::runtime_error("node " + std::to_string(self.rank()));
@@ -466,12 +468,93 @@ TEST_CASE("phases name their steps", "[unit]") {
     co_await self.step();
   };
   for (const support::Workers& workers : support::every_executor()) {
-    const RunResult result = emulate(machine, Placement::resident(4, 1, 8), program, workers).result;
+    const RunResult result = emulate(machine, Placement::resident(machine.topology, 1, 8), program, workers).result;
     REQUIRE(result.step_records.size() == 3);
     CHECK(std::string(result.step_records[0].phase) == "first");
     CHECK(result.step_records[1].phase == nullptr);
     CHECK(std::string(result.step_records[2].phase) == "last");
   }
+}
+
+TEST_CASE("the sums of a long run cover every step, and its memory does not grow with them", "[unit]") {
+  const Machine machine =
+      Machine::make({.topology = "2m", .switching = Switching::packet, .cost = {.start_up_s = 1, .byte_s = 0, .hop_s = 0}});
+  constexpr Step rounds = 100'000;  // of two steps
+  static_assert(2 * rounds > RunResult::max_step_records);
+  const auto program = [](Node& self) -> Program {
+    for (Step round = 0; round < rounds; ++round) {
+      self.phase("there");
+      if (self.rank() == 0) self.send({{0, +1}}, no_blocks, {1U});
+      co_await self.step();
+      self.phase("and back");
+      if (self.rank() == 1) self.send({{0, -1}}, self.blocks());
+      co_await self.step();
+    }
+  };
+  Engine engine(machine, Placement::resident(machine.topology, 1, 8),
+                {.executor = ExecutorKind::serial, .memory_limit = Bytes{1} << 20U, .verify = false});
+  const Bytes before = peak_memory();
+  const RunResult result = engine.run(program);
+  CHECK(peak_memory() - before < Bytes{16} << 20U);
+  CHECK(result.violations.empty());
+  CHECK(result.steps == 2 * rounds);
+  CHECK(result.busy_steps == 2 * rounds);
+  CHECK(result.control_steps == rounds);
+  CHECK(result.messages == 2 * rounds);
+  CHECK(result.hops == 2 * rounds);
+  CHECK(result.route_hops_sum == 2 * rounds);
+  CHECK(result.bytes_delivered == Bytes{8} * rounds);
+  CHECK(result.control_bytes == Bytes{4} * rounds);
+  CHECK(result.channel_bytes_sum == Bytes{12} * rounds);
+  CHECK(result.model_time_s == Approx(2.0 * rounds));
+  CHECK(result.step_records.size() == RunResult::max_step_records);
+  REQUIRE(result.phases.size() == 2);
+  CHECK(std::string(result.phases[0].phase) == "there");
+  CHECK(std::string(result.phases[1].phase) == "and back");
+  CHECK(result.phases[0].steps == rounds);
+  CHECK(result.phases[0].control_steps == rounds);
+  CHECK(result.phases[1].channel_bytes == Bytes{8} * rounds);
+}
+
+TEST_CASE("phases past the last one that is told apart count as steps without a name", "[unit]") {
+  const Machine machine("2m");
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < RunResult::max_phases + 10; ++i) names.push_back("phase " + std::to_string(i));
+  const auto program = [&](Node& self) -> Program {
+    for (const std::string& name : names) {
+      self.phase(name.c_str());
+      co_await self.step();
+    }
+  };
+  const RunResult result = emulate(machine, Placement::resident(machine.topology, 1, 8), program, {}, {.idle_steps = 1000}).result;
+  CHECK(result.steps == names.size());
+  REQUIRE(result.phases.size() == RunResult::max_phases);
+  CHECK(result.phases.back().phase == nullptr);
+  CHECK(result.phases.back().steps == 11);
+}
+
+TEST_CASE("an engine runs a program with its arguments", "[unit]") {
+  struct Table {
+    std::vector<NodeId> next;
+  };
+  const auto program = [](Node& self, NodeId root, const Table& table) -> Program {
+    if (self.rank() != root) co_await self.arrival();
+    if (table.next[self.rank()] != root) self.send(table.next[self.rank()], self.blocks());
+  };
+  const Machine machine = Machine::make({.topology = "5", .ports = 1, .switching = Switching::packet});
+  const NodeId root = 2;
+  Engine engine(machine, Placement::replicated(machine.topology, {root}, 64));
+  const RunResult result = engine.run(program, root, Table{{1, 2, 3, 4, 0}});
+  CHECK(result.verified);
+  CHECK(result.steps == 4);
+}
+
+TEST_CASE("a program that is called outside a run says so", "[unit]") {
+  struct Sub {
+    static Program nothing(Node&) { co_return; }
+  };
+  Node nowhere;
+  CHECK_THROWS_AS(Sub::nothing(nowhere), RunError);
 }
 
 TEST_CASE("a machine of one node, and a message of no byte, are runs like any other", "[unit]") {
@@ -492,6 +575,21 @@ TEST_CASE("segments of unequal length arrive whole", "[unit]") {
   CHECK(result.verified);
   CHECK(result.bytes_delivered == 206);
   CHECK(result.blocks_delivered == 20);
+}
+
+TEST_CASE("a placement that was made for another machine is refused", "[unit]") {
+  const Machine machine(Topology::parse("16"));
+  for (const char* shape : {"8", "17", "4x5"}) {
+    CAPTURE(shape);
+    std::string line;
+    try {
+      Engine engine(machine, Placement::replicated(Topology::parse(shape), {3}, 64), {});
+    } catch (const InputError& error) {
+      line = error.what();
+    }
+    CAPTURE(line);
+    CHECK(line.find("on a machine of 16 nodes (16): make the placement from the machine's topology") != std::string::npos);
+  }
 }
 
 TEST_CASE("a run that cannot fit is refused with what it needs and what there is", "[unit]") {
@@ -531,7 +629,7 @@ TEST_CASE("a step whose messages need more memory than a run may use is refused"
   }
   CAPTURE(line);
   CHECK(line.find("33554") != std::string::npos);
-  CHECK(line.find("--memory") != std::string::npos);
+  CHECK(line.find("RunOptions::memory_limit") != std::string::npos);
   CHECK(run(Bytes{1} << 30U).violations.empty());
 }
 
@@ -555,7 +653,7 @@ TEST_CASE("a run ends in an error where its messages find no room, whoever notic
   for (const support::Workers& workers : support::every_executor()) {
     for (const NodeId talker : {0U, 1000U}) {
       CAPTURE(workers.text(), talker);
-      const Placement placement = Placement::resident(1024, 1, 64);
+      const Placement placement = Placement::resident(machine.topology, 1, 64);
       Engine engine(machine, placement, {.executor = workers.executor, .threads = workers.threads, .memory_limit = limit});
       std::size_t fits = 0, too_long = std::size_t{8} << 20U;
       while (too_long - fits > 16) {
@@ -590,7 +688,7 @@ TEST_CASE("a program that catches the error of a send does not make its run a go
   };
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    Engine engine(machine, Placement::resident(4, 1, 8),
+    Engine engine(machine, Placement::resident(machine.topology, 1, 8),
                   {.executor = workers.executor, .threads = workers.threads, .memory_limit = Bytes{8} << 20U});
     std::string line;
     try {
@@ -599,13 +697,13 @@ TEST_CASE("a program that catches the error of a send does not make its run a go
       line = error.what();
     }
     CAPTURE(line);
-    CHECK(line.find("raise --memory") != std::string::npos);
+    CHECK(line.find("raise the memory limit") != std::string::npos);
   }
 }
 
 TEST_CASE("copies that their receivers drop take no more memory the longer a run lasts", "[unit]") {
   const Machine machine(Topology::parse("64c"), 0, Switching::packet);
-  const Placement placement = Placement::replicated(64, {0}, Bytes{1} << 18U);
+  const Placement placement = Placement::replicated(machine.topology, {0}, Bytes{1} << 18U);
   const auto program = [](Node& self) -> Program {
     for (int step = 0; step < 63; ++step) {
       if (static_cast<int>(self.rank()) == step) self.send({{0, 1}}, self.blocks());
@@ -626,9 +724,9 @@ TEST_CASE("copies that their receivers drop take no more memory the longer a run
   }
 }
 
-TEST_CASE("what was reckoned is enough for blocks that wander, however long they are", "[unit]") {
+TEST_CASE("the estimate is enough for blocks that wander, however long they are", "[unit]") {
   const Machine machine(Topology::parse("4"), 0, Switching::packet);
-  const Placement placement = Placement::resident(4, 1, Bytes{32} << 20U);
+  const Placement placement = Placement::resident(machine.topology, 1, Bytes{32} << 20U);
   const auto round = [](Node& self) -> Program {
     self.forward({{0, 1}}, self.blocks());
     for (int step = 1; step < 4; ++step) {
@@ -682,7 +780,8 @@ TEST_CASE("a node that is not there cannot be sent to", "[unit]") {
     self.send(6, self.blocks());
     co_await self.step();
   };
-  CHECK_THROWS_AS(Engine(machine, Placement::resident(4, 1, 8), {.executor = ExecutorKind::serial}).run(program), InputError);
+  CHECK_THROWS_AS(Engine(machine, Placement::resident(machine.topology, 1, 8), {.executor = ExecutorKind::serial}).run(program),
+                  InputError);
 }
 
 TEST_CASE("an engine can be used again after a run that broke a rule or hung", "[unit]") {
@@ -704,7 +803,7 @@ TEST_CASE("an engine can be used again after a run that broke a rule or hung", "
   };
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    Engine engine(machine, Placement::resident(256, 1, 8), {.executor = workers.executor, .threads = workers.threads});
+    Engine engine(machine, Placement::resident(machine.topology, 1, 8), {.executor = workers.executor, .threads = workers.threads});
     for (int round = 0; round < 3; ++round) {
       CHECK_FALSE(engine.run(greedy).violations.empty());
       CHECK(engine.run(good).verified);
@@ -730,7 +829,7 @@ TEST_CASE("a run that is told to stop ends at the next barrier", "[unit]") {
         co_await self.step();
       }
     };
-    const RunResult result = emulate(machine, Placement::resident(256, 1, 8), program, workers, options).result;
+    const RunResult result = emulate(machine, Placement::resident(machine.topology, 1, 8), program, workers, options).result;
     CHECK(result.interrupted);
     CHECK_FALSE(result.good());
     CHECK_FALSE(result.verified);
@@ -748,7 +847,7 @@ TEST_CASE("messages of one sender over a shared channel arrive as they were sent
       for (Word i = 0; i < 8 && self.rank() == 0; ++i) self.send({{0, +1}}, {}, {i});
       for (const Message& m : co_await self.step()) arrived.push_back(m.header()[0]);
     };
-    const RunResult result = emulate(machine, Placement::resident(256, 1, 8), program, workers).result;
+    const RunResult result = emulate(machine, Placement::resident(machine.topology, 1, 8), program, workers).result;
     CHECK(result.good());
     CHECK(arrived == std::vector<Word>{0, 1, 2, 3, 4, 5, 6, 7});
   }

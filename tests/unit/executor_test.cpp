@@ -1,4 +1,9 @@
 #include <atomic>
+#include <chrono>
+#include <memory>
+#include <oneapi/tbb/global_control.h>
+#include <sched.h>
+#include <thread>
 #include <vector>
 
 #include <torus/executor.hpp>
@@ -8,7 +13,7 @@
 
 using namespace torus;
 
-TEST_CASE("every worker is called once, also after tasks that only those at hand have shared", "[unit]") {
+TEST_CASE("every part is done once, also after tasks that only those at hand have shared, and after threads were given back", "[unit]") {
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
     const auto executor = make_executor(workers.executor, workers.threads);
@@ -24,9 +29,73 @@ TEST_CASE("every worker is called once, also after tasks that only those at hand
       for (auto& count : calls) count = 0;
       executor->run([&](unsigned worker) { ++calls[worker]; });
       for (auto& count : calls) everybody_once = everybody_once && count == 1;
+      if (round % 3 == 0) executor->release();
     }
     CHECK(first_came);
     CHECK(nobody_twice);
     CHECK(everybody_once);
   }
+}
+
+TEST_CASE("two workers are never the same thread at a time, and one worker never two threads", "[unit]") {
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    const auto executor = make_executor(workers.executor, workers.threads);
+    std::vector<std::atomic<int>> inside(executor->workers());
+    std::atomic<bool> met{false};
+    for (unsigned round = 0; round < 300; ++round) {
+      executor->share([&](unsigned worker) {
+        if (inside[worker]++ != 0) met = true;
+        for (int spin = 0; spin < 100; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
+        --inside[worker];
+      });
+      if (round % 5 == 0) executor->release();
+    }
+    CHECK_FALSE(met);
+  }
+}
+
+TEST_CASE("threads come and work together where there are cores for them", "[unit]") {
+  if (std::thread::hardware_concurrency() < 2) return;
+  for (const ExecutorKind kind : {ExecutorKind::threads, default_executor}) {
+    CAPTURE(name(kind));
+    const auto executor = make_executor(kind, 2);
+    // Each waits a while for the other: this fails only if nobody else comes for ten seconds.
+    std::atomic<unsigned> came{0};
+    executor->share([&](unsigned) {
+      ++came;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (came < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    });
+    CHECK(came == 2);
+  }
+}
+
+TEST_CASE("every part is done also where oneTBB lends no thread at all", "[unit]") {
+  if (default_executor != ExecutorKind::tbb) return;
+  const oneapi::tbb::global_control alone(oneapi::tbb::global_control::max_allowed_parallelism, 1);
+  const auto executor = make_executor(ExecutorKind::tbb, 4);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::atomic<int>> parts(4);
+    executor->run([&](unsigned part) { ++parts[part]; });
+    for (const auto& count : parts) CHECK(count == 1);
+    executor->release();
+  }
+}
+
+TEST_CASE("the default number of workers is that of the cores that this process may use", "[unit]") {
+  cpu_set_t before;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  CHECK(workers_of(ExecutorKind::threads, 0) == static_cast<unsigned>(CPU_COUNT(&before)));
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (std::size_t core = 0; core < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++core) {
+    if (CPU_ISSET(core, &before)) CPU_SET(core, &one);
+  }
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  const unsigned workers = workers_of(ExecutorKind::tbb, 0);
+  REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
+  CHECK(workers == 1);
+  CHECK(workers_of(ExecutorKind::tbb, 7) == 7);
+  CHECK(workers_of(ExecutorKind::serial, 7) == 1);
 }

@@ -1,4 +1,4 @@
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 
 #include <limits>
 
@@ -19,6 +19,10 @@ TEST_CASE("figures are grouped and carry units", "[unit]") {
   CHECK(rate_text(1.234e9, "B") == "1.23 GB/s");
   CHECK(rate_text(12, "hops") == "12 hops/s");
   CHECK(rate_text(std::numeric_limits<double>::infinity(), "B") == "-");
+  CHECK(rate_text(1.5e3, "B") == "1.5 kB/s");
+  CHECK(bytes_text(1023) == "1023 B");
+  CHECK(bytes_text(1536) == "1.5 KiB");
+  CHECK(bytes_text(Bytes{16} << 20U) == "16 MiB");
   CHECK(per_second(10, 4) == 2.5);
   CHECK(per_second(10, 0) == 0);
 }

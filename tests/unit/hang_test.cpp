@@ -10,7 +10,7 @@ TEST_CASE("a run in which everybody waits for a message is a hang, at once", "[u
   const auto program = [](Node& self) -> Program { co_await self.arrival(); };
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    const RunResult result = support::emulate(machine, Placement::replicated(256, {0}, 64), program, workers).result;
+    const RunResult result = support::emulate(machine, Placement::replicated(machine.topology, {0}, 64), program, workers).result;
     REQUIRE(result.hang);
     CHECK(result.hang->nodes == 256);
     CHECK_FALSE(result.hang->last_traffic);
@@ -34,7 +34,7 @@ TEST_CASE("a hang tells the last step with traffic, and each waiting node's last
     if (self.rank() < 3) self.send({{0, +1}}, self.blocks());
     if (self.rank() == 2) co_await self.arrival();
   };
-  const RunResult result = support::emulate(machine, Placement::replicated(6, {0}, 64), program).result;
+  const RunResult result = support::emulate(machine, Placement::replicated(machine.topology, {0}, 64), program).result;
   REQUIRE(result.hang);
   CHECK(result.hang->nodes == 3);
   CHECK(result.hang->last_traffic == Step{2});
@@ -51,7 +51,7 @@ TEST_CASE("nodes that pass barriers for ever without sending are a hang too", "[
   const auto program = [](Node& self) -> Program {
     while (true) co_await self.step();
   };
-  const RunResult result = support::emulate(machine, Placement::resident(2, 1, 8), program).result;
+  const RunResult result = support::emulate(machine, Placement::resident(machine.topology, 1, 8), program).result;
   REQUIRE(result.hang);
   CHECK(result.hang->stepping);
   CHECK(result.hang->nodes == 2);
@@ -64,7 +64,7 @@ TEST_CASE("nodes may pass as many barriers without sending as the run allows", "
   const auto sends_after = [&](Step idle, std::uint64_t allowed) {
     RunOptions options;
     options.idle_steps = allowed;
-    return Engine(machine, Placement::replicated(2, {0}, 8), options).run([idle](Node& self) -> Program {
+    return Engine(machine, Placement::replicated(machine.topology, {0}, 8), options).run([idle](Node& self) -> Program {
       for (Step i = 0; i < idle; ++i) co_await self.step();
       if (self.rank() == 0) self.send({{0, +1}}, self.blocks());
       co_await self.step();
@@ -87,7 +87,7 @@ TEST_CASE("a hang inside a sub-program is a hang of its node", "[unit]") {
     co_await self.step();
     if (self.rank() == 2) co_await Sub::sleeps(self);
   };
-  const RunResult result = support::emulate(machine, Placement::resident(4, 1, 8), program).result;
+  const RunResult result = support::emulate(machine, Placement::resident(machine.topology, 1, 8), program).result;
   REQUIRE(result.hang);
   CHECK(result.hang->nodes == 1);
   CHECK(result.hang->first.front().node == 2);

@@ -19,10 +19,10 @@ Verdict judged(const TraceHeader& header, const std::vector<TraceMessage>& messa
   return judge.finish();
 }
 
-/// The first offence; empty if there is none.
-std::string offence(const TraceHeader& header, const std::vector<TraceMessage>& messages) {
+/// The first violation; empty if there is none.
+std::string violation(const TraceHeader& header, const std::vector<TraceMessage>& messages) {
   const Verdict verdict = judged(header, messages);
-  return verdict.offences.empty() ? "" : verdict.offences.front();
+  return verdict.violations.empty() ? "" : verdict.violations.front();
 }
 
 bool names(const std::string& text, std::initializer_list<const char*> parts) {
@@ -37,7 +37,7 @@ const std::vector<TraceMessage> ring4_broadcast{{0, 0, 1, {{0, 1}}, 1, {0}}, {0,
 TEST_CASE("a legal and complete trace is found so, and counted", "[unit]") {
   const Verdict verdict = judged(header_for(ring4), ring4_broadcast);
   CHECK(verdict.ok);
-  CHECK(verdict.offences.empty());
+  CHECK(verdict.violations.empty());
   CHECK(verdict.busy_steps == 2);
   CHECK(verdict.last_step == 1);
   CHECK(verdict.messages == 3);
@@ -53,21 +53,21 @@ TEST_CASE("each missing message is an incomplete trace that names a node", "[uni
     messages.erase(messages.begin() + static_cast<std::ptrdiff_t>(i));
     CHECK(!judged(header_for(ring4), messages).ok);
   }
-  CHECK(names(offence(header_for(ring4), {ring4_broadcast[0], ring4_broadcast[1]}), {"node (2) lacks block 0"}));
+  CHECK(names(violation(header_for(ring4), {ring4_broadcast[0], ring4_broadcast[1]}), {"node (2) lacks block 0"}));
   CHECK(judged(header_for(ring4), {}).missing_blocks == 3);
 }
 
 TEST_CASE("a block is held from the end of the step on, not before", "[unit]") {
   auto messages = ring4_broadcast;
   messages[2].step = 0;
-  CHECK(names(offence(header_for(ring4), messages), {"step 0", "node (1)", "block 0", "does not hold"}));
+  CHECK(names(violation(header_for(ring4), messages), {"step 0", "node (1)", "block 0", "does not hold"}));
 }
 
 TEST_CASE("a channel that two messages use is named, with both senders", "[unit]") {
   const Machine line(Topology::parse("mesh:4"), 2, Switching::wormhole);
   const std::vector<TraceMessage> messages{
       {0, 0, 2, {{0, 2}}, 1, {0}}, {0, 1, 2, {{0, 1}}, 1, {}}, {1, 2, 3, {{0, 1}}, 1, {0}}, {1, 2, 1, {{0, -1}}, 1, {0}}};
-  CHECK(names(offence(header_for(line), messages), {"step 0", "channel (1) dimension 0 direction +1", "two messages", "(0)", "(1)"}));
+  CHECK(names(violation(header_for(line), messages), {"step 0", "channel (1) dimension 0 direction +1", "two messages", "(0)", "(1)"}));
   const Machine sharing(Topology::parse("mesh:4"), 2, Switching::wormhole, Contention::share);
   const Verdict shared = judged(header_for(sharing), messages);
   CHECK(shared.ok);
@@ -77,17 +77,17 @@ TEST_CASE("a channel that two messages use is named, with both senders", "[unit]
 
 TEST_CASE("ports are counted on both sides", "[unit]") {
   const Machine one_port(Topology::parse("4"), 1, Switching::wormhole);
-  CHECK(names(offence(header_for(one_port), ring4_broadcast), {"step 0", "node (0)", "sends more than 1"}));
+  CHECK(names(violation(header_for(one_port), ring4_broadcast), {"step 0", "node (0)", "sends more than 1"}));
   const std::vector<TraceMessage> into{
       {0, 0, 1, {{0, 1}}, 1, {0}}, {1, 0, 3, {{0, -1}}, 1, {0}}, {2, 1, 2, {{0, 1}}, 1, {0}}, {2, 3, 2, {{0, -1}}, 1, {0}}};
-  CHECK(names(offence(header_for(one_port), into), {"step 2", "node (2)", "receives more than 1"}));
+  CHECK(names(violation(header_for(one_port), into), {"step 2", "node (2)", "receives more than 1"}));
 }
 
 TEST_CASE("routes are judged by switching, shape and where they end", "[unit]") {
   const Topology torus = Topology::parse("4x4m");
   const auto first = [&](Switching switching, std::vector<Leg> path, NodeId from, NodeId to, std::vector<Dimension> routing = {}) {
-    return offence(header_for(Machine(torus, 0, switching, Contention::forbid, std::move(routing)), "broadcast", {from}),
-                   {{0, from, to, std::move(path), 1, {from}}});
+    return violation(header_for(Machine(torus, 0, switching, Contention::forbid, std::move(routing)), "broadcast", {from}),
+                     {{0, from, to, std::move(path), 1, {from}}});
   };
   const auto lacks = [](const std::string& text) { return names(text, {"lacks block"}); };
   CHECK(names(first(Switching::packet, {{0, 2}}, 0, 8), {"2 hops under packet"}));
@@ -112,22 +112,22 @@ TEST_CASE("a ring of two has two links, a ring of one none, a complete dimension
                {{0, 0, 1, {{0, 1}}, 1, {1}}, {0, 0, 1, {{0, -1}}, 1, {}}, {0, 1, 0, {{0, 1}}, 1, {2}}})
             .ok);
   const Machine single(Topology::parse("1x2"), 2, Switching::wormhole);
-  CHECK(names(offence(header_for(single), {{0, 0, 0, {{0, 1}}, 1, {0}}}), {"leaves the machine"}));
+  CHECK(names(violation(header_for(single), {{0, 0, 0, {{0, 1}}, 1, {0}}}), {"leaves the machine"}));
   const Machine complete(Topology::parse("5c"), 4, Switching::packet);
   CHECK(judged(header_for(complete),
                {{0, 0, 1, {{0, 1}}, 1, {0}}, {0, 0, 2, {{0, 2}}, 1, {0}}, {0, 0, 3, {{0, -2}}, 1, {0}}, {0, 0, 4, {{0, 4}}, 1, {0}}})
             .ok);
-  CHECK(names(offence(header_for(complete), {{0, 0, 0, {{0, 0}}, 1, {0}}}), {"leaves the machine"}));
-  CHECK(names(offence(header_for(complete), {{0, 0, 0, {{0, 5}}, 1, {0}}}), {"leaves the machine"}));
+  CHECK(names(violation(header_for(complete), {{0, 0, 0, {{0, 0}}, 1, {0}}}), {"leaves the machine"}));
+  CHECK(names(violation(header_for(complete), {{0, 0, 0, {{0, 5}}, 1, {0}}}), {"leaves the machine"}));
 }
 
-TEST_CASE("blocks that do not exist, too few bytes and steps that go back are offences", "[unit]") {
-  CHECK(names(offence(header_for(ring4), {{0, 0, 1, {{0, 1}}, 1, {3}}}), {"block 3", "does not exist"}));
-  CHECK(names(offence(header_for(ring4), {{0, 0, 1, {{0, 1}}, 0, {0}}}), {"0 bytes for 1 blocks of 1"}));
-  CHECK(names(offence(header_for(ring4), {ring4_broadcast[2], ring4_broadcast[0]}), {"does not hold"}));
+TEST_CASE("blocks that do not exist, too few bytes and steps that go back are violations", "[unit]") {
+  CHECK(names(violation(header_for(ring4), {{0, 0, 1, {{0, 1}}, 1, {3}}}), {"block 3", "does not exist"}));
+  CHECK(names(violation(header_for(ring4), {{0, 0, 1, {{0, 1}}, 0, {0}}}), {"0 bytes for 1 blocks of 1"}));
+  CHECK(names(violation(header_for(ring4), {ring4_broadcast[2], ring4_broadcast[0]}), {"does not hold"}));
   auto messages = ring4_broadcast;
   messages.push_back({0, 2, 3, {{0, 1}}, 1, {}});  // legal, had it come in time
-  CHECK(names(offence(header_for(ring4), messages), {"steps must ascend"}));
+  CHECK(names(violation(header_for(ring4), messages), {"steps must ascend"}));
 }
 
 TEST_CASE("every collective has its own idea of what must arrive", "[unit]") {
@@ -156,7 +156,7 @@ TEST_CASE("every collective has its own idea of what must arrive", "[unit]") {
   CHECK(!judged(cut, {with(back, {3, 4})}).ok);
 }
 
-TEST_CASE("after ten offences the judge has seen enough", "[unit]") {
+TEST_CASE("after ten violations the judge has seen enough", "[unit]") {
   Judge judge(header_for(ring4));
   bool going = true;
   int read = 0;
@@ -164,7 +164,7 @@ TEST_CASE("after ten offences the judge has seen enough", "[unit]") {
   const Verdict verdict = judge.finish();
   CHECK(read < 20);
   CHECK(verdict.stopped);
-  CHECK(verdict.offences.size() == 10);
+  CHECK(verdict.violations.size() == 10);
 }
 
 TEST_CASE("a machine that would not fit into memory is refused before anything is allocated", "[unit]") {

@@ -24,7 +24,7 @@ std::uint64_t flood_trace(const std::string& path, const char* shape, ExecutorKi
   options.executor = executor;
   options.threads = threads;
   options.on_messages = [&](std::span<const Message* const> messages) { writer.write_step(messages); };
-  Engine engine(machine, Placement::replicated(machine.topology.nodes(), {0}, 16), options);
+  Engine engine(machine, Placement::replicated(machine.topology, {0}, 16), options);
   Request request;
   request.sources = {0};
   request.bytes = 16;
@@ -53,7 +53,7 @@ TEST_CASE("one run gives one trace, byte for byte, whatever the executor", "[uni
   const std::uint64_t digest = flood_trace(folder.file("serial"), shape, ExecutorKind::serial, 1);
   const std::string wanted = support::text_of_file(folder.file("serial"));
   int number = 0;
-  for (const ExecutorKind executor : {ExecutorKind::threads, tbb_unless_watched, ExecutorKind::shuffled}) {
+  for (const ExecutorKind executor : {ExecutorKind::threads, default_executor, ExecutorKind::shuffled}) {
     for (const unsigned threads : {1U, 2U, 3U, 8U}) {
       const std::string path = folder.file(std::to_string(++number));
       CHECK(flood_trace(path, shape, executor, threads) == digest);

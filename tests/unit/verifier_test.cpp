@@ -21,7 +21,7 @@ RunResult spoiled(const std::function<void(Node&)>& spoil, const support::Worker
     }
     spoil(self);
   };
-  return support::emulate(machine, Placement::replicated(4, {0, 1}, 101, 2), program, workers).result;
+  return support::emulate(machine, Placement::replicated(machine.topology, {0, 1}, 101, 2), program, workers).result;
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ TEST_CASE("a block that nobody wanted there is found", "[unit]") {
     co_await self.arrival();
     self.send({{0, +1}}, further);  // and keeps it
   };
-  const RunResult result = support::emulate(machine, Placement::scattered(3, 0, 16), keeps).result;
+  const RunResult result = support::emulate(machine, Placement::scattered(machine.topology, 0, 16), keeps).result;
   REQUIRE(result.wrong);
   CHECK(result.wrong->kind == WrongDelivery::Kind::unasked);
   CHECK(result.wrong->node == 1);
@@ -117,7 +117,7 @@ TEST_CASE("damage on the way travels on and is found at the first node that hold
     if (self.rank() == 3) self.bytes(0)[9] ^= std::byte{1};
     if (self.rank() < 5) self.send({{0, +1}}, self.blocks());
   };
-  const RunResult result = support::emulate(machine, Placement::replicated(6, {0}, 64), program).result;
+  const RunResult result = support::emulate(machine, Placement::replicated(machine.topology, {0}, 64), program).result;
   REQUIRE(result.wrong);
   CHECK(result.wrong->node == 3);
   CHECK(result.wrong->offset == 9);

@@ -1,10 +1,11 @@
 // Every rule of the machine, broken by a program that is wrong in just that way; named right, and the same by every executor.
+#include "runtime/engine/violations.hpp"
+
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <torus/report.hpp>
-#include <torus/violation.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/run.hpp"
@@ -19,7 +20,7 @@ const std::vector<BlockId> no_blocks;
 struct Wrong {
   std::string what;
   Machine machine;
-  Offence offence;
+  ViolationKind kind;
   void (*sends)(Node&);
   NodeId named = 5;
 };
@@ -98,50 +99,50 @@ std::vector<Wrong> all_wrong() {
   const auto wormhole = Switching::wormhole;
   const auto circuit = Switching::circuit;
   return {
-      {"no leg", square("4x4", wormhole), Offence::empty_route, one_by<>},
-      {"no leg, one hop a step", square("4x4", packet), Offence::empty_route, one_by<>},
-      {"a leg of no hops", square("4x4", wormhole), Offence::empty_route, one_by<Leg{0, 0}>},
-      {"a leg of no hops, one hop a step", square("4x4", packet), Offence::empty_route, one_by<Leg{0, 0}>},
-      {"a third dimension", square("4x4", wormhole), Offence::unknown_dimension, one_by<Leg{2, 1}>},
-      {"a third dimension, one hop a step", square("4x4", packet), Offence::unknown_dimension, one_by<Leg{2, 1}>},
-      {"dimension -1", square("4x4", circuit), Offence::unknown_dimension, one_by<Leg{0, 1}, Leg{-1, 1}>},
-      {"dimension -1 for 0 hops, behind a leg that moves nothing", square("4x4", circuit), Offence::unknown_dimension,
+      {"no leg", square("4x4", wormhole), ViolationKind::empty_route, one_by<>},
+      {"no leg, one hop a step", square("4x4", packet), ViolationKind::empty_route, one_by<>},
+      {"a leg of no hops", square("4x4", wormhole), ViolationKind::empty_route, one_by<Leg{0, 0}>},
+      {"a leg of no hops, one hop a step", square("4x4", packet), ViolationKind::empty_route, one_by<Leg{0, 0}>},
+      {"a third dimension", square("4x4", wormhole), ViolationKind::unknown_dimension, one_by<Leg{2, 1}>},
+      {"a third dimension, one hop a step", square("4x4", packet), ViolationKind::unknown_dimension, one_by<Leg{2, 1}>},
+      {"dimension -1", square("4x4", circuit), ViolationKind::unknown_dimension, one_by<Leg{0, 1}, Leg{-1, 1}>},
+      {"dimension -1 for 0 hops, behind a leg that moves nothing", square("4x4", circuit), ViolationKind::unknown_dimension,
        one_by<Leg{0, 1}, Leg{1, 0}, Leg{-1, 0}, Leg{0, -1}>},
-      {"a third dimension for 0 hops", square("4x4", packet), Offence::unknown_dimension, one_by<Leg{2, 0}>},
-      {"over the end of a line", square("4x4m", wormhole), Offence::leaves_the_machine, one_by<Leg{1, 3}>},
-      {"over the end of a line, one hop a step", square("2mx4", packet), Offence::leaves_the_machine, one_by<Leg{0, 1}>},
-      {"over the end of a line on the way", square("4x4m", circuit), Offence::leaves_the_machine, one_by<Leg{1, -3}, Leg{1, 2}>},
-      {"round an extent of 1", square("1x8", wormhole), Offence::leaves_the_machine, one_by<Leg{0, 1}>},
-      {"round an extent of 1, one hop a step", square("1x8", packet), Offence::leaves_the_machine, one_by<Leg{0, 1}>},
-      {"to an offset past a complete dimension", square("2x4c", wormhole), Offence::leaves_the_machine, one_by<Leg{1, 4}>},
-      {"to a negative offset of a complete dimension", square("2x4c", packet), Offence::leaves_the_machine, one_by<Leg{1, -1}>},
-      {"two hops at once", square("4x4", packet), Offence::more_than_one_hop, one_by<Leg{1, 2}>},
-      {"round the corner at once", square("4x4", packet), Offence::more_than_one_hop, one_by<Leg{0, 1}, Leg{1, 1}>},
-      {"dimensions in the wrong order", square("4x4", wormhole), Offence::not_dimension_ordered, one_by<Leg{1, 1}, Leg{0, 1}>},
-      {"dimensions in the machine's wrong order", square("4x4", wormhole, 0, {1, 0}), Offence::not_dimension_ordered,
+      {"a third dimension for 0 hops", square("4x4", packet), ViolationKind::unknown_dimension, one_by<Leg{2, 0}>},
+      {"over the end of a line", square("4x4m", wormhole), ViolationKind::leaves_the_machine, one_by<Leg{1, 3}>},
+      {"over the end of a line, one hop a step", square("2mx4", packet), ViolationKind::leaves_the_machine, one_by<Leg{0, 1}>},
+      {"over the end of a line on the way", square("4x4m", circuit), ViolationKind::leaves_the_machine, one_by<Leg{1, -3}, Leg{1, 2}>},
+      {"round an extent of 1", square("1x8", wormhole), ViolationKind::leaves_the_machine, one_by<Leg{0, 1}>},
+      {"round an extent of 1, one hop a step", square("1x8", packet), ViolationKind::leaves_the_machine, one_by<Leg{0, 1}>},
+      {"to an offset past a complete dimension", square("2x4c", wormhole), ViolationKind::leaves_the_machine, one_by<Leg{1, 4}>},
+      {"to a negative offset of a complete dimension", square("2x4c", packet), ViolationKind::leaves_the_machine, one_by<Leg{1, -1}>},
+      {"two hops at once", square("4x4", packet), ViolationKind::more_than_one_hop, one_by<Leg{1, 2}>},
+      {"round the corner at once", square("4x4", packet), ViolationKind::more_than_one_hop, one_by<Leg{0, 1}, Leg{1, 1}>},
+      {"dimensions in the wrong order", square("4x4", wormhole), ViolationKind::not_dimension_ordered, one_by<Leg{1, 1}, Leg{0, 1}>},
+      {"dimensions in the machine's wrong order", square("4x4", wormhole, 0, {1, 0}), ViolationKind::not_dimension_ordered,
        one_by<Leg{0, 1}, Leg{1, 1}>},
-      {"a dimension twice", square("4x4", wormhole), Offence::not_dimension_ordered, one_by<Leg{0, 1}, Leg{0, 1}>},
-      {"more than once round", square("4x4", wormhole), Offence::channel_crossed_twice, one_by<Leg{1, 5}>},
-      {"forth, back and forth", square("4x4", circuit), Offence::channel_crossed_twice, one_by<Leg{1, 1}, Leg{1, -1}, Leg{1, 1}>},
-      {"forth, back and forth, channels shared", shared("4x4", circuit), Offence::channel_crossed_twice,
+      {"a dimension twice", square("4x4", wormhole), ViolationKind::not_dimension_ordered, one_by<Leg{0, 1}, Leg{0, 1}>},
+      {"more than once round", square("4x4", wormhole), ViolationKind::channel_crossed_twice, one_by<Leg{1, 5}>},
+      {"forth, back and forth", square("4x4", circuit), ViolationKind::channel_crossed_twice, one_by<Leg{1, 1}, Leg{1, -1}, Leg{1, 1}>},
+      {"forth, back and forth, channels shared", shared("4x4", circuit), ViolationKind::channel_crossed_twice,
        one_by<Leg{1, 1}, Leg{1, -1}, Leg{1, 1}>},
-      {"forth, back and forth on another's channel", shared("4x4", circuit), Offence::channel_crossed_twice, twice_after_another},
-      {"one channel, two messages", square("4x4", wormhole), Offence::channel_used_twice, same_channel},
-      {"one channel, two messages, one hop a step", square("4x4", packet), Offence::channel_used_twice, same_channel},
-      {"one channel, messages of two nodes", square("4x8", wormhole), Offence::channel_used_twice, two_worms, 6},
-      {"two sends by one port", square("4x4", wormhole, 1), Offence::too_many_sends, two_sends},
-      {"two sends by one port, one hop a step", square("4x4", packet, 1), Offence::too_many_sends, two_sends},
-      {"two receives by one port", square("4x8", wormhole, 1), Offence::too_many_receives, two_receives},
-      {"two receives by one port, one hop a step", square("4x8", packet, 1), Offence::too_many_receives, two_receives},
-      {"more messages by a channel than its queue takes", shared("2^10", wormhole), Offence::queue_overflow, nine_times, 5 + 512},
-      {"more messages by a channel than its queue takes, one hop a step", shared("2^10", packet), Offence::queue_overflow, nine_times,
+      {"forth, back and forth on another's channel", shared("4x4", circuit), ViolationKind::channel_crossed_twice, twice_after_another},
+      {"one channel, two messages", square("4x4", wormhole), ViolationKind::channel_used_twice, same_channel},
+      {"one channel, two messages, one hop a step", square("4x4", packet), ViolationKind::channel_used_twice, same_channel},
+      {"one channel, messages of two nodes", square("4x8", wormhole), ViolationKind::channel_used_twice, two_worms, 6},
+      {"two sends by one port", square("4x4", wormhole, 1), ViolationKind::too_many_sends, two_sends},
+      {"two sends by one port, one hop a step", square("4x4", packet, 1), ViolationKind::too_many_sends, two_sends},
+      {"two receives by one port", square("4x8", wormhole, 1), ViolationKind::too_many_receives, two_receives},
+      {"two receives by one port, one hop a step", square("4x8", packet, 1), ViolationKind::too_many_receives, two_receives},
+      {"more messages by a channel than its queue takes", shared("2^10", wormhole), ViolationKind::queue_overflow, nine_times, 5 + 512},
+      {"more messages by a channel than its queue takes, one hop a step", shared("2^10", packet), ViolationKind::queue_overflow, nine_times,
        5 + 512},
-      {"more messages by an offset than its queue takes", shared("2cx10c", wormhole), Offence::queue_overflow, nine_times, 15},
-      {"more messages of several nodes by a channel than its queue takes", shared("16x2x2x2x2", wormhole), Offence::queue_overflow,
+      {"more messages by an offset than its queue takes", shared("2cx10c", wormhole), ViolationKind::queue_overflow, nine_times, 15},
+      {"more messages of several nodes by a channel than its queue takes", shared("16x2x2x2x2", wormhole), ViolationKind::queue_overflow,
        nine_worms, 160},
-      {"as many and too few ports", shared("16x16", wormhole), Offence::too_many_receives, nine_worms, 160},
-      {"another node's block", square("4x4", wormhole), Offence::block_not_held, not_held},
-      {"a block that does not exist", square("4x4", wormhole), Offence::block_not_held, does_not_exist},
+      {"as many and too few ports", shared("16x16", wormhole), ViolationKind::too_many_receives, nine_worms, 160},
+      {"another node's block", square("4x4", wormhole), ViolationKind::block_not_held, not_held},
+      {"a block that does not exist", square("4x4", wormhole), ViolationKind::block_not_held, does_not_exist},
   };
 }
 
@@ -159,12 +160,11 @@ TEST_CASE("every broken rule is named with its step and node, the same by every 
     std::string text;
     for (const support::Workers& workers : support::every_executor()) {
       CAPTURE(workers.text());
-      const RunResult result =
-          support::emulate(wrong.machine, Placement::resident(wrong.machine.topology.nodes(), 1, 64), program, workers).result;
+      const RunResult result = support::emulate(wrong.machine, Placement::resident(wrong.machine.topology, 1, 64), program, workers).result;
       REQUIRE_FALSE(result.violations.empty());
       const Violation& first = result.violations.front();
       CAPTURE(first.text);
-      CHECK(name(first.offence) == name(wrong.offence));
+      CHECK(name(first.kind) == name(wrong.kind));
       CHECK(first.step == 2);
       CHECK(first.node == wrong.named);
       CHECK(first.text.find("step 2") != std::string::npos);
@@ -186,7 +186,7 @@ TEST_CASE("two messages that meet in a channel are found whichever workers their
     RunOptions options;
     options.executor = workers.executor;
     options.threads = workers.threads;
-    Engine engine(machine, Placement::resident(machine.topology.nodes(), 1, 64), options);
+    Engine engine(machine, Placement::resident(machine.topology, 1, 64), options);
     for (NodeId column = 0; column < side; column += 7) {
       CAPTURE(column);
       // Far apart, and as far from the first node of their half: two workers come to them at about the same time.
@@ -198,7 +198,7 @@ TEST_CASE("two messages that meet in a channel are found whichever workers their
         while (true) co_await self.step();
       });
       REQUIRE(result.violations.size() == 1);
-      CHECK(result.violations[0].offence == Offence::channel_used_twice);
+      CHECK(result.violations[0].kind == ViolationKind::channel_used_twice);
       CHECK(result.violations[0].node == near);
       CHECK(result.violations[0].step == 1);
     }
@@ -216,9 +216,9 @@ TEST_CASE("of very many violations all are counted, and the first are told, the 
   std::vector<Violation> told;
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    const RunResult result = support::emulate(machine, Placement::resident(900, 1, 64), program, workers).result;
+    const RunResult result = support::emulate(machine, Placement::resident(machine.topology, 1, 64), program, workers).result;
     CHECK(result.violations_found == found);
-    REQUIRE(result.violations.size() == Violations::most_told);
+    REQUIRE(result.violations.size() == Violations::max_kept);
     if (told.empty()) told = result.violations;
     for (std::size_t i = 0; i < told.size(); ++i) {
       REQUIRE(result.violations[i].text == told[i].text);
@@ -230,21 +230,21 @@ TEST_CASE("of very many violations all are counted, and the first are told, the 
 }
 
 TEST_CASE("the first violations are told whatever the order in which they were found", "[unit]") {
-  const auto offence = [](NodeId node) { return node % 2 == 0 ? Offence::too_many_sends : Offence::block_not_held; };
-  const auto add = [&](Violations& to, NodeId node) { to.add(offence(node), 7, node, [&] { return "node " + std::to_string(node); }); };
-  constexpr NodeId all = 5 * Violations::most_told;
+  const auto kind = [](NodeId node) { return node % 2 == 0 ? ViolationKind::too_many_sends : ViolationKind::block_not_held; };
+  const auto add = [&](Violations& to, NodeId node) { to.add(kind(node), 7, node, [&] { return "node " + std::to_string(node); }); };
+  constexpr NodeId all = 5 * Violations::max_kept;
   Violations descending, first_half, second_half;
   for (NodeId node = all; node-- > 0;) add(descending, node);
   for (NodeId node = 0; node < all; ++node) add(node % 3 == 0 ? first_half : second_half, node);
   second_half.add(first_half);
   for (const Violations* found : {&descending, &second_half}) {
     CHECK(found->found() == all);
-    const std::vector<Violation> told = found->told();
-    REQUIRE(told.size() == Violations::most_told);
+    const std::vector<Violation> told = found->first();
+    REQUIRE(told.size() == Violations::max_kept);
     for (NodeId node = 0; node < told.size(); ++node) {
       REQUIRE(told[node].text == "step 7: node " + std::to_string(node));
       REQUIRE(told[node].node == node);
-      REQUIRE(told[node].offence == offence(node));
+      REQUIRE(told[node].kind == kind(node));
     }
   }
   CHECK(Violations().empty());
@@ -253,7 +253,7 @@ TEST_CASE("the first violations are told whatever the order in which they were f
 
 TEST_CASE("the sums of a run end before the step of its violation", "[unit]") {
   const Machine machine(Topology::parse("8"));
-  const Placement blocks = Placement::replicated(8, {0}, 64);
+  const Placement blocks = Placement::replicated(machine.topology, {0}, 64);
   const auto sends = [](bool twice) {
     return [twice](Node& self) -> Program {
       if (self.rank() == 0) self.send({{0, 2}}, self.blocks());
@@ -288,7 +288,7 @@ TEST_CASE("what one rule forbids another machine allows", "[unit]") {
       sends(self);
       co_await self.step();
     };
-    const RunResult result = support::emulate(machine, Placement::resident(machine.topology.nodes(), 1, 64), program).result;
+    const RunResult result = support::emulate(machine, Placement::resident(machine.topology, 1, 64), program).result;
     return result.violations.empty() ? std::string() : result.violations.front().text;
   };
   CHECK(quiet(square("4x4", Switching::wormhole), none).empty());
@@ -314,7 +314,7 @@ TEST_CASE("the two links between the nodes of a ring of two are two channels eac
     self.send({{0, -1}}, self.blocks(), {2U});
     co_await self.step();
   };
-  const RunResult result = support::emulate(machine, Placement::resident(2, 1, 8), program).result;
+  const RunResult result = support::emulate(machine, Placement::resident(machine.topology, 1, 8), program).result;
   CHECK(result.violations.empty());
   CHECK(result.messages == 4);
 }
@@ -326,7 +326,7 @@ TEST_CASE("a shared channel charges the model time for all that it carries", "[u
     if (self.rank() == 1) self.send({{0, +1}}, self.blocks());
     co_await self.step();
   };
-  const RunResult result = support::emulate(machine, Placement::resident(4, 1, 50), program, {}, {.verify = false}).result;
+  const RunResult result = support::emulate(machine, Placement::resident(machine.topology, 1, 50), program, {}, {.verify = false}).result;
   CHECK(result.violations.empty());
   CHECK(result.max_channel_load == 2);
   CHECK(result.channel_bytes_sum == 100);
@@ -342,8 +342,8 @@ TEST_CASE("too many receives are named although the receiver throws when it sees
     const Arrivals arrived = co_await self.arrival();
     if (arrived.size() > 1) throw std::runtime_error("two at once");
   };
-  const RunResult result = Engine(machine, Placement::resident(4, 1, 8), {}).run(program);
+  const RunResult result = Engine(machine, Placement::resident(machine.topology, 1, 8), {}).run(program);
   REQUIRE(result.violations.size() == 1);
-  CHECK(result.violations.front().offence == Offence::too_many_receives);
+  CHECK(result.violations.front().kind == ViolationKind::too_many_receives);
   CHECK(result.violations.front().step == 0);
 }

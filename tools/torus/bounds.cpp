@@ -8,7 +8,7 @@
 
 #include <torus/bounds.hpp>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/setting_options.hpp"

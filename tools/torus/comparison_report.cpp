@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/comparison.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/notation.hpp"

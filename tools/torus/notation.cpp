@@ -11,8 +11,8 @@
 
 #include <torus/error.hpp>
 
-#include "runtime/engine/figures.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/random.hpp"
 
 namespace torus::command {

@@ -7,8 +7,8 @@
 
 #include <torus/report.hpp>
 
-#include "runtime/engine/figures.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/notation.hpp"
 
@@ -39,12 +39,6 @@ LoadFigures figures_of(const std::vector<std::uint64_t>& loads) {
   return {*least, *greatest, static_cast<double>(sum) / static_cast<double>(loads.size())};
 }
 
-Bytes data_bytes_of(const RunResult& result) {
-  Bytes bytes = 0;
-  for (const StepRecord& record : result.step_records) bytes += record.payload_bytes;
-  return bytes;
-}
-
 /// Puts more rows behind the row of that name.
 void put_after(Rows& rows, std::string_view name, const Rows& more) {
   const auto at = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == name; });
@@ -58,20 +52,12 @@ nlohmann::ordered_json load_json(const std::vector<std::uint64_t>& loads) {
 
 }  // namespace
 
-std::vector<PhaseSum> phases_of(const RunResult& result, const CostModel& cost) {
+std::vector<PhaseSum> phases_of(const RunResult& result) {
   std::vector<PhaseSum> phases;
   bool named = false;
-  for (const StepRecord& record : result.step_records) {
-    named = named || record.phase != nullptr;
-    const std::string phase = record.phase != nullptr ? record.phase : "-";
-    auto at = std::find_if(phases.begin(), phases.end(), [&](const PhaseSum& sum) { return sum.name == phase; });
-    if (at == phases.end()) at = phases.insert(at, PhaseSum{phase, 0, 0, 0, 0, 0, 0});
-    ++at->steps;
-    if (record.messages > 0 && record.control_messages == record.messages) ++at->control_steps;
-    at->messages += record.messages;
-    at->bytes += record.bytes;
-    at->channel_bytes += record.most_bytes;
-    at->model_time_s += cost.step(record.most_bytes, record.longest_route);
+  for (const PhaseTotals& p : result.phases) {
+    named = named || p.phase != nullptr;
+    phases.push_back({p.phase != nullptr ? p.phase : "-", p.steps, p.control_steps, p.messages, p.bytes, p.channel_bytes, p.model_time_s});
   }
   return named ? phases : std::vector<PhaseSum>{};
 }
@@ -115,7 +101,7 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["executor"] = name(setting.executor);
   json["steps"] = result.steps;
   json["busy_steps"] = result.busy_steps;
-  json["control_steps"] = control_steps_of(result);
+  json["control_steps"] = result.control_steps;
   json["steps_formula"] = plan.steps;
   json["steps_formula_text"] = plan.formula;
   json["steps_formula_exact"] = plan.steps_exact;
@@ -129,7 +115,7 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["blocks_delivered"] = result.blocks_delivered;
   json["duplicates"] = result.duplicates;
   json["control_bytes"] = result.control_bytes;
-  json["data_bytes"] = data_bytes_of(result);
+  json["data_bytes"] = result.bytes_delivered;
   json["bytes_hops"] = result.bytes_hops;
   json["max_channel_load"] = result.max_channel_load;
   json["channel_bytes_max"] = result.channel_bytes_max;
@@ -164,7 +150,7 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["peak_rss_bytes"] = peak_memory();
   json["verified"] = result.verified && !emulation.failure;
   json["trace_digest"] = digest_text(result.trace_digest);
-  if (const auto phases = phases_of(result, machine.cost); !phases.empty()) {
+  if (const auto phases = phases_of(result); !phases.empty()) {
     for (const PhaseSum& p : phases) {
       json["phases"].push_back({{"name", p.name},
                                 {"steps", p.steps},
@@ -242,7 +228,7 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   put_after(rows, "machine", asked);
 
   std::string text = aligned(rows);
-  if (const auto phases = phases_of(result, machine.cost); !phases.empty()) {
+  if (const auto phases = phases_of(result); !phases.empty()) {
     std::vector<std::vector<std::string>> table{
         {"phase", "steps", "of control", "messages", "bytes", "bytes on the fullest channels", "model time"}};
     for (const PhaseSum& p : phases) {

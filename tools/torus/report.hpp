@@ -24,7 +24,7 @@ struct PhaseSum {
 };
 
 /// Phases in the order in which they first come; steps that nobody named are "-". Empty if no step was named.
-std::vector<PhaseSum> phases_of(const RunResult& result, const CostModel& cost);
+std::vector<PhaseSum> phases_of(const RunResult& result);
 
 /// Median, least, greatest and spread (greatest / least) of repeated run times.
 struct Repeats {

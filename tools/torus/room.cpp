@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <limits>
 
-#include "runtime/engine/figures.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/notation.hpp"
 
 namespace torus::command {

@@ -7,7 +7,7 @@
 
 #include <torus/error.hpp>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "runtime/trace/output_file.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/emulation.hpp"

@@ -11,10 +11,11 @@
 
 #include <torus/error.hpp>
 #include <torus/executor.hpp>
+#include <torus/run.hpp>
 
 #include "algorithms/multinode_broadcast/prefix.hpp"
-#include "runtime/engine/figures.hpp"
 #include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/room.hpp"
 
@@ -26,7 +27,7 @@ constexpr std::array collectives{Collective::broadcast, Collective::multinode_br
 /// The plan, and the wall time that it took.
 std::pair<Plan, double> timed_plan(const Algorithm& algorithm, const Setting& setting) {
   const auto start = std::chrono::steady_clock::now();
-  Plan plan = algorithm.plan(setting.machine, setting.request);
+  Plan plan = make_plan(algorithm, setting.machine, setting.request);
   return {std::move(plan), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 

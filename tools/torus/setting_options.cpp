@@ -32,7 +32,7 @@ void add_request_options(CLI::App& app, SettingOptions& options) {
 }
 
 void add_host_options(CLI::App& app, SettingOptions& options) {
-  app.add_option("--executor", options.executor, "serial, threads, tbb or shuffled; default threads")->type_name("WORD");
+  app.add_option("--executor", options.executor, "tbb, threads, serial or shuffled; default tbb")->type_name("WORD");
   app.add_option("--threads", options.threads, "workers; default: the host's cores")->type_name("N");
   app.add_option("--memory", options.memory, "most memory to use; default: 80 % of what is available")->type_name("SIZE");
 }

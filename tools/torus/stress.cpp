@@ -10,7 +10,7 @@
 #include <torus/error.hpp>
 #include <torus/report.hpp>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/crash.hpp"
 #include "tools/torus/emulation.hpp"
 
@@ -88,8 +88,8 @@ StressOutcome stress(const StressOptions& options) {
     }
     // How it is run comes from numbers of its own, so that the settings do not depend on what the user fixes here.
     Random workers(options.seed ^ 0x5eed, number);
-    static constexpr std::array kinds{ExecutorKind::serial, ExecutorKind::threads, tbb_unless_watched};
-    static constexpr std::array others{ExecutorKind::serial, ExecutorKind::shuffled, ExecutorKind::threads, tbb_unless_watched};
+    static constexpr std::array kinds{ExecutorKind::serial, ExecutorKind::threads, default_executor};
+    static constexpr std::array others{ExecutorKind::serial, ExecutorKind::shuffled, ExecutorKind::threads, default_executor};
     setting->executor = options.executor ? *options.executor : workers.one_of(kinds);
     setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + workers.below(6));
     StressCase stress_case{std::move(*setting), workers.one_of(others), static_cast<unsigned>(1 + workers.below(6))};

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <torus/error.hpp>
+#include <torus/run.hpp>
 
 #include "algorithms/multinode_broadcast/prefix.hpp"
 #include "tools/torus/notation.hpp"
@@ -182,7 +183,7 @@ Topology draw_shape(Random& random, std::uint64_t most_nodes) {
 
 std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Request request, const Setting& like) {
   if (refuses(algorithm, machine, request)) return std::nullopt;
-  Plan plan = algorithm.plan(machine, request);
+  Plan plan = make_plan(algorithm, machine, request);
   Setting setting{std::move(machine), std::move(request), &algorithm,   std::move(plan), 0, "",
                   like.seed,          like.executor,      like.threads, like.memory};
   if (setting.machine.topology == like.machine.topology && setting.request.sources == like.request.sources)

@@ -5,7 +5,7 @@
 
 #include <torus/error.hpp>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "runtime/trace/output_file.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/crash.hpp"
@@ -123,7 +123,7 @@ Subcommand add_stress(CLI::App& torus) {
   app->add_option("--runs", arguments->runs, "so many runs")->type_name("R");
   app->add_option("--seed", arguments->seed, "default 1")->type_name("N");
   app->add_option("--only", arguments->only, "a collective or an algorithm")->type_name("NAME");
-  app->add_option("--executor", arguments->executor, "serial, threads, tbb or shuffled; default: random ones")->type_name("WORD");
+  app->add_option("--executor", arguments->executor, "tbb, threads, serial or shuffled; default: random ones")->type_name("WORD");
   app->add_option("--threads", arguments->threads, "workers; default: random numbers")->type_name("N");
   app->add_option("--csv", arguments->csv, "write the table to this file")->type_name("FILE");
   app->add_flag("--json", arguments->json, "print one JSON object");

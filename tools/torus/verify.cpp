@@ -7,7 +7,7 @@
 #include <torus/judge.hpp>
 #include <torus/report.hpp>
 
-#include "runtime/engine/figures.hpp"
+#include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/subcommands.hpp"
 
@@ -35,7 +35,7 @@ nlohmann::ordered_json to_json(const TraceHeader& header, const Verdict& verdict
           {"channel_bytes_sum", verdict.channel_bytes},
           {"missing_blocks", verdict.missing_blocks},
           {"trace_digest", digest_text(verdict.digest)},
-          {"offences", verdict.offences}};
+          {"offences", verdict.violations}};
 }
 
 std::string to_table(const TraceHeader& header, const Verdict& verdict) {
@@ -49,7 +49,7 @@ std::string to_table(const TraceHeader& header, const Verdict& verdict) {
   rows.emplace_back("messages",
                     fmt::format("{} over {} hops, {} bytes", grouped(verdict.messages), grouped(verdict.hops), grouped(verdict.bytes)));
   rows.emplace_back("digest", digest_text(verdict.digest));
-  for (const std::string& offence : verdict.offences) rows.emplace_back("offence", offence);
+  for (const std::string& offence : verdict.violations) rows.emplace_back("offence", offence);
   if (verdict.stopped) rows.emplace_back("", "there may be more: the rest was not read");
   rows.emplace_back("verdict", verdict.ok ? "legal and complete" : "REFUSED");
   return aligned(rows);
@@ -67,7 +67,7 @@ int verify(const VerifyArguments& arguments) {
   const Verdict verdict = judge.finish();
   print(arguments.json ? to_json(reader.header(), verdict).dump() + "\n" : to_table(reader.header(), verdict));
   if (verdict.ok) return 0;
-  throw RunError(verdict.offences.front());
+  throw RunError(verdict.violations.front());
 }
 
 }  // namespace

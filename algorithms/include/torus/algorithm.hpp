@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include <torus/block.hpp>
 #include <torus/machine.hpp>
 #include <torus/node.hpp>
+#include <torus/placement.hpp>
 #include <torus/program.hpp>
 #include <torus/requirements.hpp>
 

@@ -1,20 +1,20 @@
-/// The engine: runs one program a node, step by step, until all have ended; audits every step and verifies every byte.
+/// The engine: runs one program a node, step by step, until all have ended.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
-#include <vector>
+#include <tuple>
+#include <type_traits>
 
-#include <torus/block.hpp>
 #include <torus/executor.hpp>
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
 #include <torus/node.hpp>
+#include <torus/placement.hpp>
 #include <torus/program.hpp>
 #include <torus/result.hpp>
 
@@ -22,54 +22,62 @@ namespace torus {
 
 struct RunOptions {
   ExecutorKind executor = default_executor;
-  unsigned threads = 0;     ///< workers; 0: the host's cores. serial and shuffled always use one
-  std::uint64_t seed = 1;   ///< of the blocks' bytes, and of the order of `shuffled`
-  Bytes memory_limit = 0;   ///< 0: 80 % of the memory that is available now
-  Bytes program_bytes = 0;  ///< what the algorithm says its tables and nodes allocate, for the estimate
-  bool verify = true;       ///< check every byte at the end
-  std::uint64_t idle_steps =
-      0;  ///< barriers without a message after which nodes that only pass barriers hang; 0: 64 and 4 times the sum of the extents
-  /// Called at each barrier that messages cross, on the calling thread, with the messages of the step in no particular order.
+  unsigned threads = 0;          ///< workers; 0: the cores that this process may use. serial and shuffled always have one
+  std::uint64_t seed = 1;        ///< of the blocks' bytes, and of the order of `shuffled`
+  Bytes memory_limit = 0;        ///< 0: 80 % of the memory that is available now
+  Bytes program_bytes = 0;       ///< memory that the programs and their tables allocate themselves, for the estimate
+  bool verify = true;            ///< check every byte at the end
+  std::uint64_t idle_steps = 0;  ///< report a hang after more consecutive steps without traffic; 0: 64 + 4 * the sum of the extents
+  /// Called after each step with messages, on the calling thread. The messages come in no particular order.
   std::function<void(std::span<const Message* const>)> on_messages = {};
-  /// Called at each barrier, on the calling thread.
+  /// Called after each step, on the calling thread.
   std::function<void(Step)> on_step = {};
-  /// Set from elsewhere (a signal handler): the run ends at the next barrier.
+  /// Another thread or a signal handler may set it: the run then ends after its step.
   const std::atomic<bool>* stop = nullptr;
 };
 
-/// What a run will need, before anything is allocated.
+/// The memory that a run needs.
 struct MemoryEstimate {
-  Bytes payload = 0;   ///< the blocks' slots
+  Bytes payload = 0;   ///< the bytes of the blocks
   Bytes blocks = 0;    ///< bookkeeping of blocks
-  Bytes nodes = 0;     ///< nodes, frames, queues, channels
+  Bytes nodes = 0;     ///< nodes, coroutine frames, queues, channels
   Bytes flight = 0;    ///< messages of two steps
-  Bytes programs = 0;  ///< what the algorithm says it allocates
+  Bytes programs = 0;  ///< RunOptions::program_bytes
   Bytes total() const noexcept { return payload + blocks + nodes + flight + programs; }
 };
-/// workers: of the executor; each keeps some free slots at hand. Programs that send much more than one message a node and step, or many
-/// blocks that their receivers hold already, need more than this says; such a run ends with a RunError when it comes to the memory limit.
+/// Estimates a run before anything is allocated. workers: of the executor; each keeps some free slots at hand. Programs that send much more
+/// than one message a node and step, or many blocks that their receivers hold already, need more; such a run ends with a RunError when it
+/// reaches the memory limit.
 MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes = 0, unsigned workers = 1);
 
-/// An emulated machine with its blocks in place; runs programs on it.
+/// An emulated machine with its blocks in place. It runs programs, audits every step and verifies every byte.
 ///
-/// Deterministic: a program gives one result and one trace, whatever the executor and the number of threads. An exception thrown by a
-/// program ends the run after its step; the lowest node's is rethrown. So does one that a send throws (RunError: no memory for the
-/// message), caught or not.
+/// Deterministic: a program gives one result and one trace, whatever the executor and the number of threads. If programs throw, the run
+/// ends after that step and the exception of the lowest node is rethrown. A send that finds no memory ends the run with a RunError, also if
+/// the program catches it.
 class Engine {
  public:
-  /// Allocates everything a run needs. Throws InputError, before anything is allocated, if that is more than the memory limit or nodes
-  /// would hold more than most_blocks blocks; RunError if the system starts fewer threads than asked for; std::bad_alloc if it has less
-  /// memory than it said.
-  Engine(const Machine& machine, const Placement& placement, RunOptions options);
+  /// Allocates everything a run needs. Throws InputError, before anything is allocated, if the placement was made for another number of
+  /// nodes, if a run needs more than the memory limit or if nodes would hold more than most_blocks blocks; RunError if the system starts
+  /// fewer threads than asked for; std::bad_alloc if it has less memory than it said.
+  explicit Engine(const Machine& machine, const Placement& placement, RunOptions options = {});
   ~Engine();
   Engine(Engine&&) noexcept;
 
-  /// Runs start(node) on every node to the end. May be called again: each run starts with fresh blocks and nodes. start is called by all
-  /// workers at once, for different nodes. Throws what start or a program throws. Not from within a program, and not from two threads at
+  /// Runs program(node) on every node to the end. Each run starts with fresh blocks and nodes. All workers call `program` at once, for
+  /// different nodes. Rethrows what it or a node program throws. Not from within a program of this engine, and not from two threads at
   /// once.
-  RunResult run(const std::function<Program(Node&)>& start);
+  RunResult run(const std::function<Program(Node&)>& program);
+  /// Runs program(node, arguments...) on every node: engine.run(ring_broadcast, root). The arguments are copied and kept for the run.
+  template <class F, class... Arguments>
+  requires(sizeof...(Arguments) > 0 && std::is_invocable_r_v<Program, const F&, Node&, const Arguments&...>) RunResult
+      run(const F& program, const Arguments&... arguments) {
+    return run(std::function<Program(Node&)>([&program, kept = std::tuple(arguments...)](Node& self) {
+      return std::apply([&](const auto&... each) { return program(self, each...); }, kept);
+    }));
+  }
 
-  /// A node's copy of a block after the last run; empty if it does not hold it. The rank must be a node's. For tests and tools.
+  /// A node's copy of a block after the last run; empty if it does not hold it. The node must exist. For tests and tools.
   std::span<const std::byte> bytes(NodeId node, BlockId id) const;
 
  private:

@@ -1,5 +1,5 @@
-/// What can go wrong: a wrong input, a run that cannot go on, and our own bugs.
-/// (What a node program does against the model is a result, not an exception: see violation.hpp.)
+/// Errors: a wrong input, a run that cannot continue, and bugs of the library.
+/// (A node program that breaks a rule of the machine gives a result, not an exception: see violation.hpp.)
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace torus {
 
-/// A shape, file or option that cannot be used. The text is one line: the value, the rule, a value that would do.
+/// A shape, file or option that cannot be used. The text is one line: the value, the rule, a value that works.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A run that was started and could not be carried through, for want of memory for instance.
+/// A run that cannot be completed: it lacks memory or threads, for instance.
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -26,8 +26,8 @@ namespace detail {
 
 }  // namespace torus
 
-/// For our own invariants, never for input. On in every build but release.
-#ifdef TORUS_NO_ASSERT
+/// Checks an invariant of the library; never input. Off where NDEBUG is defined, unless TORUS_ASSERTIONS is defined too.
+#if defined(NDEBUG) && !defined(TORUS_ASSERTIONS)
 #define TORUS_ASSERT(expression) static_cast<void>(0)
 #else
 #define TORUS_ASSERT(expression) \

@@ -1,46 +1,71 @@
-/// The seam between the engine and the host's threads: "call this on every worker at the same time, then wait".
+/// Executors: the workers that run an emulation, and the threads that they borrow.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace torus {
 
-/// serial: the calling thread alone. threads: std::jthread and a barrier of atomics (the one that ThreadSanitizer can see into). tbb:
-/// oneTBB. shuffled: the calling thread alone, nodes in a random order that changes every step; for tests.
-enum class ExecutorKind : std::uint8_t { serial, threads, tbb, shuffled };
+/// tbb: threads that oneTBB lends. threads: threads of the executor's own (std::jthread). serial: the calling thread alone. shuffled: the
+/// calling thread alone, and the engine runs the nodes of each step in a random order; for tests.
+enum class ExecutorKind : std::uint8_t { tbb, threads, serial, shuffled };
 
-/// What runs a program unless something else is asked for. Not oneTBB: it finds its workers anew for each step, and steps are short, and it
-/// waits for a worker whose core another program has taken.
-inline constexpr ExecutorKind default_executor = ExecutorKind::threads;
-
-/// oneTBB, but threads under ThreadSanitizer, which cannot see into Debian's oneTBB and takes it for a heap of races. For tests and stress.
+/// oneTBB; under ThreadSanitizer threads, since it reports races in a oneTBB that is not instrumented.
 #ifdef __SANITIZE_THREAD__
-inline constexpr ExecutorKind tbb_unless_watched = ExecutorKind::threads;
+inline constexpr ExecutorKind default_executor = ExecutorKind::threads;
 #else
-inline constexpr ExecutorKind tbb_unless_watched = ExecutorKind::tbb;
+inline constexpr ExecutorKind default_executor = ExecutorKind::tbb;
 #endif
 
 std::string_view name(ExecutorKind kind) noexcept;
-/// Throws InputError on another word than serial, threads, tbb, shuffled.
+/// Throws InputError on other words than tbb, threads, serial, shuffled.
 ExecutorKind parse_executor(std::string_view text);
 
+/// Runs tasks on workers 0..workers()-1. Worker 0 is the calling thread.
+///
+/// Guarantees. At any time, one thread at most runs as a given worker. When share() or run() returns, every call of the task has returned,
+/// and what it wrote is visible to the caller. Neither waits for a worker that has not joined: a busy host, or a oneTBB whose threads work
+/// elsewhere, makes a call slower and never stops it. A worker runs on the same thread from one call to the next, until release().
+///
+/// Design. A gate: a call opens it, workers that are ready join, and the caller closes it when its own part is done. Threads are borrowed
+/// in the first call after construction or release(), one for each worker but the first. They spin between calls, because the next step
+/// mostly follows within microseconds, and then sleep.
+///
+/// Caveats. A task must not throw. One caller at a time, and no call from within a task of the same executor.
 class Executor {
  public:
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
   virtual ~Executor() = default;
-  /// Workers that run() calls for: 0..workers()-1.
-  virtual unsigned workers() const noexcept = 0;
-  /// Calls task(worker) once for every worker, on as many threads as there are, and returns when all are done: everything that the tasks
-  /// wrote is visible then. A task must not throw and must not wait for another task. One caller at a time.
-  virtual void run(const std::function<void(unsigned)>& task) = 0;
-  /// Calls task(0) on the calling thread, and task(worker) on those others that are at hand before it is done; waits only for whom it has
-  /// called. For tasks that share out their work among whoever comes: on a busy host nobody waits for a thread that has nothing left to do.
-  virtual void share(const std::function<void(unsigned)>& task) { run(task); }
+
+  unsigned workers() const noexcept { return static_cast<unsigned>(taken_.size()); }
+
+  /// Calls task(0) on the calling thread, and task(worker) at most once on each worker that joins before task(0) returns. For tasks that
+  /// share their work among the workers that come.
+  virtual void share(const std::function<void(unsigned)>& task) = 0;
+
+  /// Calls task(part) once for each part 0..workers()-1: on worker `part` if it joins within some 50 microseconds, else on one that has
+  /// finished its own part. For work that belongs to a worker, such as the first touch of its memory.
+  void run(const std::function<void(unsigned)>& task);
+
+  /// Gives borrowed threads back. The engine calls it at the end of a run, so that an idle engine holds no thread of oneTBB. `threads`
+  /// keeps its own.
+  virtual void release() noexcept {}
+
+ protected:
+  /// patience: how often a worker of run() looks for another one before it takes its part.
+  Executor(unsigned workers, std::uint32_t patience) : taken_(workers), patience_{patience} {}
+
+ private:
+  std::vector<std::atomic<bool>> taken_;  // the parts of run() that a worker has begun
+  std::uint32_t patience_;
 };
 
-/// The workers that an executor of this kind has. threads 0: as many as the host has cores. serial and shuffled always have one.
+/// Workers of an executor of this kind. threads 0: the cores that this process may use (its affinity mask). serial and shuffled have one.
 unsigned workers_of(ExecutorKind kind, unsigned threads) noexcept;
 /// Throws RunError if the system starts fewer threads than asked for.
 std::unique_ptr<Executor> make_executor(ExecutorKind kind, unsigned threads);

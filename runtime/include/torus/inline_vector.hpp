@@ -1,4 +1,4 @@
-/// A short list kept in place: routes and coordinates are made for every message and must not allocate.
+/// The list type of routes and coordinates: stored in place, because they are made for every message and must not allocate.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace torus {
 
-/// A contiguous list of at most `Capacity` trivially copyable values. Only the values in use are ever written or copied.
+/// A contiguous list of at most `Capacity` trivially copyable values. Only the values in use are written or copied.
 template <class T, std::size_t Capacity>
 class InlineVector {
  public:
@@ -33,11 +33,15 @@ class InlineVector {
     return *this;
   }
 
+  /// Throws InputError if the list is full.
   constexpr void push_back(T value) {
     if (size_ == Capacity) throw InputError("a list of more than " + std::to_string(Capacity) + " entries does not fit");
     values_[size_++] = value;
   }
-  constexpr void pop_back() noexcept { --size_; }
+  constexpr void pop_back() noexcept {
+    TORUS_ASSERT(size_ > 0);
+    --size_;
+  }
   constexpr void clear() noexcept { size_ = 0; }
 
   constexpr std::size_t size() const noexcept { return size_; }
@@ -48,9 +52,18 @@ class InlineVector {
   constexpr T* end() noexcept { return data() + size_; }
   constexpr const T* begin() const noexcept { return data(); }
   constexpr const T* end() const noexcept { return data() + size_; }
-  constexpr T& operator[](std::size_t i) noexcept { return values_[i]; }
-  constexpr const T& operator[](std::size_t i) const noexcept { return values_[i]; }
-  constexpr const T& back() const noexcept { return values_[size_ - 1]; }
+  constexpr T& operator[](std::size_t i) noexcept {
+    TORUS_ASSERT(i < size_);
+    return values_[i];
+  }
+  constexpr const T& operator[](std::size_t i) const noexcept {
+    TORUS_ASSERT(i < size_);
+    return values_[i];
+  }
+  constexpr const T& back() const noexcept {
+    TORUS_ASSERT(size_ > 0);
+    return values_[size_ - 1];
+  }
 
   friend constexpr bool operator==(const InlineVector& a, const InlineVector& b) noexcept {
     if (a.size_ != b.size_) return false;
@@ -62,7 +75,7 @@ class InlineVector {
 
  private:
   std::size_t size_;
-  std::array<T, Capacity> values_;  // deliberately not initialised: see the class comment
+  std::array<T, Capacity> values_;  // not initialised: see the class comment
 };
 
 }  // namespace torus

@@ -18,16 +18,16 @@ using Step = std::uint32_t;
 /// step.
 enum class Switching : std::uint8_t { packet, wormhole, circuit };
 
-/// Two messages over one channel in one step: a violation, or allowed and charged for by the model time.
+/// Two messages on one channel in one step. forbid: a violation. share: allowed, and the model time charges for it.
 enum class Contention : std::uint8_t { forbid, share };
 
-/// The model time of a step is start_up_s + L * byte_s + H * hop_s: L the most bytes on one channel, H the hops of the longest route.
+/// The model time of a step is start_up_s + L * byte_s + H * hop_s, with L the most bytes on one channel and H the hops of the longest
+/// route.
 struct CostModel {
   double start_up_s = 1e-6;  ///< T_s, seconds a step
   double byte_s = 1e-10;     ///< T_c, seconds a byte (the default is 10 GB/s a channel)
   double hop_s = 0;          ///< T_h, seconds a hop
-  /// Seconds that steps take: how many they are; the sum over them of the most bytes on a channel; the sum of the hops of the longest
-  /// route.
+  /// Model time of `count` steps, given the sums of L and H over them.
   double steps(double count, double channel_bytes, double route_hops) const noexcept {
     return count * start_up_s + channel_bytes * byte_s + route_hops * hop_s;
   }
@@ -36,18 +36,32 @@ struct CostModel {
   }
 };
 
-/// An immutable value: what every node of the machine knows.
+/// As many ports as the node with the most links has.
+inline constexpr int all_ports = 0;
+
+/// The parameters of a machine by name: Machine::make({.topology = "16x16", .ports = 1, .switching = Switching::packet}).
+struct MachineSpec {
+  Topology topology;      ///< or its text
+  int ports = all_ports;  ///< messages a node may send, and receive, in one step
+  Switching switching = Switching::wormhole;
+  Contention contention = Contention::forbid;
+  std::vector<Dimension> routing = {};  ///< wormhole: the order in which routes take the dimensions; empty: ascending
+  CostModel cost = {};
+};
+
+/// What every node of the machine knows: its topology, and the rules and costs of sending. Not changed once it is made.
 struct Machine {
-  /// Ports 0 means all of them; routing empty means ascending. Throws InputError on ports outside 1..max_ports() or a routing that is no
-  /// permutation of the dimensions.
-  explicit Machine(Topology shape, int port_count = 0, Switching switching_mode = Switching::wormhole,
+  /// Throws InputError on ports outside 1..max_ports() or a routing that is no permutation of the dimensions.
+  static Machine make(MachineSpec spec);
+  /// The same by position.
+  explicit Machine(Topology shape, int port_count = all_ports, Switching switching_mode = Switching::wormhole,
                    Contention contention_rule = Contention::forbid, std::vector<Dimension> routing_order = {}, CostModel costs = {});
 
   Topology topology;
-  int ports;  ///< messages a node may send, and receive, in one step
+  int ports;  ///< messages a node may send, and receive, in one step; never all_ports
   Switching switching;
   Contention contention;
-  std::vector<Dimension> routing;  ///< wormhole: the order in which dimensions are routed
+  std::vector<Dimension> routing;  ///< wormhole: the order in which routes take the dimensions
   CostModel cost;
 
   bool all_port() const noexcept { return ports == topology.max_ports(); }
@@ -56,7 +70,7 @@ struct Machine {
 
 std::string_view name(Switching switching) noexcept;
 std::string_view name(Contention contention) noexcept;
-/// Throw InputError on another word than packet, wormhole, circuit; forbid, share.
+/// Throw InputError on other words than packet, wormhole, circuit; forbid, share.
 Switching parse_switching(std::string_view text);
 Contention parse_contention(std::string_view text);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -45,6 +46,11 @@ class Message {
   }
   /// All it weighs: 4 bytes a control word and the blocks' bytes.
   Bytes bytes() const noexcept { return bytes_; }
+  /// The part of the record that the trace digest covers: step and source, bytes, the legs, the block ids.
+  std::span<const std::byte> digested() const noexcept {
+    constexpr std::size_t before = sizeof step_and_source_ + sizeof bytes_;
+    return {reinterpret_cast<const std::byte*>(&step_and_source_), before + 8 * std::size_t{legs_} + room_for_ids(blocks_)};
+  }
 
  private:
   friend class detail::MessageArena;
@@ -66,6 +72,8 @@ class Message {
   std::uint64_t step_and_source_;  // step low, source high; written and hashed in one piece
   Bytes bytes_;
 };
+
+static_assert(std::endian::native == std::endian::little, "the digest reads messages as a little-endian processor stores them");
 
 /// The order in which traces and reports tell of a step's messages: by (source, route), and where channels are shared, so that two can tie,
 /// by bytes and blocks.

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <torus/error.hpp>
 #include <torus/node.hpp>
 
 namespace torus {
@@ -33,7 +34,11 @@ namespace detail {
 class ProgramPromise {
  public:
   /// Frames come from the engine's pool.
-  static void* operator new(std::size_t bytes) { return NodeDoor::network(*running.node).allocate_frame(*running.node, bytes); }
+  static void* operator new(std::size_t bytes) {
+    if (running.node == nullptr) [[unlikely]]
+      outside_a_run();
+    return NodeDoor::network(*running.node).allocate_frame(*running.node, bytes);
+  }
   static void operator delete(void* frame, std::size_t bytes) noexcept {
     NodeDoor::network(*running.node).free_frame(*running.node, frame, bytes);
   }
@@ -79,6 +84,9 @@ class ProgramPromise {
   }
 
  private:
+  [[noreturn, gnu::cold, gnu::noinline]] static void outside_a_run() {
+    throw RunError("a node program was called outside a run: pass it to Engine::run(), or call it from another node program");
+  }
   void give_back(Node& node) const noexcept {
     NodeDoor::innermost(node) = caller_;
     NodeDoor::wait(node) = caller_ ? Wait::call : Wait::ended;

@@ -1,6 +1,7 @@
-/// What a run did and how it ended.
+/// The result of a run.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,7 +13,7 @@
 
 namespace torus {
 
-/// The first thing that is wrong with what the nodes hold at the end, by (node, block).
+/// The first difference between what nodes hold at the end and what they must hold, by (node, block).
 struct WrongDelivery {
   enum class Kind : std::uint8_t { missing, unasked, damaged };
   Kind kind{};
@@ -30,9 +31,22 @@ struct StepRecord {
   std::uint64_t hops = 0;
   Bytes bytes = 0;                  ///< of all messages, headers included
   Bytes payload_bytes = 0;          ///< of the blocks alone
-  Bytes most_bytes = 0;             ///< on one channel
-  std::uint32_t longest_route = 0;  ///< hops
-  const char* phase = nullptr;      ///< what the programs called it
+  Bytes most_bytes = 0;             ///< max on one channel
+  std::uint32_t longest_route = 0;  ///< max hops of one message
+  const char* phase = nullptr;      ///< Node::phase(); none if no program named one
+  /// True if it carried messages, and none with blocks.
+  bool control_only() const noexcept { return messages > 0 && control_messages == messages; }
+};
+
+/// The sums over the steps of a phase.
+struct PhaseTotals {
+  const char* phase = nullptr;  ///< none: the steps that no program named
+  std::uint64_t steps = 0;
+  std::uint64_t control_steps = 0;  ///< of them, with control messages alone
+  std::uint64_t messages = 0;
+  Bytes bytes = 0;          ///< of all messages, headers included
+  Bytes channel_bytes = 0;  ///< sum of the steps' max on one channel
+  double model_time_s = 0;
 };
 
 /// A run that would have waited for ever.
@@ -42,17 +56,23 @@ struct Hang {
     Wait waits_for = Wait::arrival;
     std::optional<Step> last_arrival;  ///< the step that brought its last message
   };
-  std::uint64_t nodes = 0;           ///< that had not ended
+  std::uint64_t nodes = 0;           ///< nodes that had not ended
   std::vector<Waiting> first;        ///< the first of them, by rank
   std::optional<Step> last_traffic;  ///< the last step with a message
-  bool stepping = false;             ///< they did pass barriers, but nothing was sent for longer than RunOptions::idle_steps
+  bool stepping = false;             ///< nodes kept passing barriers, without traffic for more than RunOptions::idle_steps
 };
 
 struct RunResult {
-  // What happened. Reproducible: the same for every executor and number of threads. After a violation: what happened in the steps before
-  // it, and in its own if only its receivers noticed; what the channels carried then depends on which of the messages that met was first.
-  std::uint64_t steps = 0;       ///< barriers crossed, until all programs had ended
-  std::uint64_t busy_steps = 0;  ///< of them, with a message
+  /// The most steps that step_records keeps, and the most phases that `phases` tells apart: the memory of a result does not grow with the
+  /// run. Steps of further phases count as steps without a name.
+  static constexpr std::size_t max_step_records = 65'536;
+  static constexpr std::size_t max_phases = 256;
+
+  // What happened. Reproducible: the same for every executor and number of threads. After a violation: the steps before it, and its own
+  // step if only the receivers noticed it; the channel figures then depend on which of the colliding messages was first.
+  std::uint64_t steps = 0;          ///< barriers crossed until all programs had ended
+  std::uint64_t busy_steps = 0;     ///< of them, with a message
+  std::uint64_t control_steps = 0;  ///< of them, with control messages alone
   std::uint64_t messages = 0;
   std::uint64_t control_messages = 0;
   std::uint64_t hops = 0;
@@ -61,30 +81,33 @@ struct RunResult {
   Bytes bytes_delivered = 0;           ///< of all blocks of all messages, once a delivery
   Bytes control_bytes = 0;             ///< of all headers
   Bytes bytes_hops = 0;                ///< message bytes times hops
-  std::uint64_t max_channel_load = 0;  ///< most messages on one channel in one step
+  std::uint64_t max_channel_load = 0;  ///< max messages on one channel in one step
   Bytes channel_bytes_max = 0;         ///< over the whole run, on the busiest channel
   double channel_bytes_mean = 0;       ///< over all channels
-  double channel_idle_share = 0;       ///< channels that never carried anything
-  Bytes channel_bytes_sum = 0;         ///< sum over the steps of the most bytes on a channel: what model time charges
+  double channel_idle_share = 0;       ///< share of the channels that never carried anything
+  Bytes channel_bytes_sum = 0;         ///< sum over the steps of the max bytes on one channel: the L of the model time
+  std::uint64_t route_hops_sum = 0;    ///< sum over the steps of the max hops of one message: the H of the model time
   double model_time_s = 0;
-  std::uint64_t trace_digest = 0;  ///< sum of the hashes of all messages
-  std::vector<StepRecord> step_records;
+  std::uint64_t trace_digest = 0;        ///< sum of the hashes of all messages
+  std::vector<PhaseTotals> phases;       ///< in the order of their first steps
+  std::vector<StepRecord> step_records;  ///< of the first max_step_records steps; all sums cover every step
 
   // How it ended.
   std::vector<Violation> violations;   ///< of the first step that has any, by node; the first 1000
-  std::uint64_t violations_found = 0;  ///< all of that step
+  std::uint64_t violations_found = 0;  ///< the number of violations in that step
   std::optional<Hang> hang;
   std::optional<WrongDelivery> wrong;
-  bool verified = false;  ///< every wanted block is where it should be, byte for byte, and nothing else
+  bool verified = false;  ///< every wanted block is where it must be, byte for byte, and nothing else; false if verification was turned off
   bool interrupted = false;
+  /// True if nothing went wrong. Whether the bytes were verified is another question: see `verified`.
   bool good() const noexcept { return violations.empty() && !hang && !wrong && !interrupted; }
 
-  // How long it took on this host.
+  // Time and memory on this host.
   double setup_s = 0;  ///< memory, queues, filling, making programs
   double run_s = 0;
   double verify_s = 0;
-  unsigned threads = 0;
-  Bytes memory_bytes = 0;  ///< what the estimate came to
+  unsigned threads = 0;    ///< workers
+  Bytes memory_bytes = 0;  ///< the estimate
 };
 
 }  // namespace torus

@@ -1,4 +1,4 @@
-/// A route: the way of one message, leg by leg.
+/// A route: the path of one message, leg by leg.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 namespace torus {
 
 /// A straight part of a route: signed hops along one dimension (on a complete dimension: one hop to the node at that offset).
-/// The sign is part of the algorithm: a route is never replaced by "the shorter way round".
+/// The engine follows the sign as given. It never takes the shorter direction instead.
 struct Leg {
   Dimension dimension = 0;
   std::int32_t hops = 0;
   friend bool operator==(const Leg&, const Leg&) = default;
 };
 
-/// Legs in the order in which the message travels them. A leg of 0 hops is allowed and goes nowhere.
+/// Legs in the order of travel. A leg of 0 hops is allowed and moves nothing.
 using Route = InlineVector<Leg, max_dimensions>;
-/// What functions take: a Route, or any contiguous list of legs, however long.
+/// The parameter type for routes: a Route, or any contiguous list of legs of any length.
 using RouteView = std::span<const Leg>;
 
 /// Channels that a leg crosses.
@@ -29,8 +29,8 @@ inline std::int32_t hops_of(const Topology& topology, const Leg& leg) noexcept {
   return std::abs(leg.hops);
 }
 
-/// The shortest route from one node to another, dimensions in the given order, ties on rings +. O(dimensions).
-/// Throws InputError if there is no node `to`.
+/// The shortest route between two nodes: dimensions in the given order, ties on rings in direction +. Throws InputError if there is no
+/// node `to`. O(dimensions).
 Route shortest_route(const Topology& topology, NodeId from, NodeId to, std::span<const Dimension> order);
 
 }  // namespace torus

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <torus/error.hpp>
 #include <torus/inline_vector.hpp>
 
 namespace torus {
@@ -18,13 +19,13 @@ using NodeId = std::uint32_t;
 /// A dimension's number, from 0.
 using Dimension = std::int32_t;
 
-/// More dimensions than this (of any extent) are refused; 31 dimensions of 2 already are 2^31 nodes.
+/// The most dimensions of a shape; 31 dimensions of 2 already are 2^31 nodes.
 inline constexpr std::size_t max_dimensions = 32;
 
 /// A value for each dimension.
 using Coordinates = InlineVector<std::int32_t, max_dimensions>;
 
-/// How the nodes of one dimension are linked: in a circle, in a row, or each with each.
+/// How the nodes of a dimension are linked. ring: in a circle; line: in a row (a mesh axis); complete: every pair.
 enum class Wiring : std::uint8_t { ring, line, complete };
 
 /// x modulo n in 0..n-1, for any x.
@@ -43,8 +44,9 @@ namespace detail {
 
 __extension__ typedef unsigned __int128 Wide;  // not ISO C++, but every compiler that we build with has it
 
-/// n / divisor and n % divisor by one multiplication, for 32-bit n (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019; here
-/// with the inverse rounded down, which does for 1 too, and n + 1: what is missing of (n + 1) / divisor is less than 1 / divisor).
+/// n / divisor and n % divisor by one multiplication, for 32-bit n (Lemire, Kaser, Kurz: Faster remainder by direct computation, 2019).
+/// The inverse is rounded down, so that a divisor of 1 works too; n + 1 makes up for it: the error of (n + 1) / divisor is below
+/// 1 / divisor.
 class Divisor {
  public:
   Divisor() = default;
@@ -62,21 +64,23 @@ class Divisor {
 
 }  // namespace detail
 
-/// Extents and wiring of every dimension, and all that follows from them alone. An immutable value.
+/// Extents and wiring of every dimension, and what follows from them. An immutable value.
 ///
 /// A *channel* of a node is named by a dimension and a direction: +1 or -1 on a ring or a line, the offset 1..n-1 on a
-/// complete dimension. A node's channels are numbered 0..channel_slots()-1 in the order dimension 0 (+, -), dimension 1 (+, -), ..;
-/// a slot may have no link behind it (the end of a line, an extent of 1).
+/// complete dimension. The channel slots of a node are numbered 0..channel_slots()-1 in the order dimension 0 (+, -), dimension 1 (+, -),
+/// .. A slot without a link exists at the end of a line.
 class Topology {
  public:
   /// Throws InputError on an extent below 1, more than 32 dimensions or more than 2^31 nodes.
   explicit Topology(std::vector<DimensionShape> dimensions);
+  /// The same as parse(text), so that a shape may be written in place: MachineSpec{.topology = "16x16"}.
+  Topology(const char* text) : Topology(parse(text)) {}
 
   /// Reads `16x16`, `8x8x8`, `16x16m` (m: a line), `4x4c` (c: complete), `mesh:4x6` (all lines), `2^10`, `hypercube:10`
-  /// (ten lines of 2). Throws InputError naming what is wrong.
+  /// (ten lines of 2). Throws InputError.
   static Topology parse(std::string_view text);
 
-  /// The shortest text that parse() reads back: `8x8m`, `mesh:4x6`.
+  /// A short text that parse() reads back: `8x8m`, `mesh:4x6`.
   std::string text() const;
 
   Dimension dimensions() const noexcept { return static_cast<Dimension>(shape_.size()); }
@@ -84,18 +88,18 @@ class Topology {
   Wiring wiring(Dimension d) const noexcept { return facts(d).wiring; }
   std::span<const DimensionShape> shape() const noexcept { return shape_; }
   NodeId nodes() const noexcept { return nodes_; }
-  /// Ranks of neighbours in dimension d differ by this.
+  /// The difference in rank between neighbours in dimension d.
   NodeId stride(Dimension d) const noexcept { return facts(d).by_stride.value(); }
 
   std::int32_t coordinate(NodeId rank, Dimension d) const noexcept {
     return static_cast<std::int32_t>(facts(d).by_extent.remainder(facts(d).by_stride.divide(rank)));
   }
   Coordinates coordinates(NodeId rank) const noexcept;
-  /// The rank of the given coordinates, each taken modulo its extent.
+  /// The rank of the given coordinates, one a dimension, each taken modulo its extent.
   NodeId rank(std::span<const std::int32_t> coordinates) const noexcept;
 
-  /// The node `hops` away in dimension d: along a ring either way round and any number of times, along a line (none if it leaves the
-  /// line), to the node at that offset of a complete dimension.
+  /// The node `hops` away in dimension d. Rings wrap any number of times; a line gives none past its end; on a complete dimension `hops`
+  /// is the offset.
   std::optional<NodeId> neighbour(NodeId from, Dimension d, std::int32_t hops) const noexcept {
     const Facts& f = facts(d);
     const std::int32_t at = coordinate(from, d);
@@ -116,7 +120,7 @@ class Topology {
   std::int32_t slot(Dimension d, std::int32_t direction) const noexcept {
     return first_slot(d) + (wiring(d) == Wiring::complete ? direction - 1 : (direction > 0 ? 0 : 1));
   }
-  /// The most links any node has: what "all-port" means here. At least 1, so that a machine of one node has a port too.
+  /// The most links of any node: the ports of an all-port machine. At least 1, also for one node.
   std::int32_t max_ports() const noexcept { return max_ports_; }
   /// Channels of the whole machine.
   std::uint64_t channels() const noexcept;
@@ -125,7 +129,7 @@ class Topology {
   std::int32_t offset(Dimension d, std::int32_t from, std::int32_t to) const noexcept;
   /// Hops of a shortest route.
   std::int32_t distance(NodeId a, NodeId b) const noexcept;
-  /// Greatest distance from a node; greatest distance at all.
+  /// Max distance from a node; max distance between any two.
   std::int32_t eccentricity(NodeId from) const noexcept;
   std::int32_t diameter() const noexcept;
 
@@ -139,14 +143,17 @@ class Topology {
   friend bool operator==(const Topology& a, const Topology& b) noexcept { return a.shape_ == b.shape_; }
 
  private:
-  /// What the arithmetic of ranks needs of one dimension, together in memory.
+  /// The data of one dimension that rank arithmetic reads, together in memory.
   struct Facts {
     detail::Divisor by_extent, by_stride;
     std::int32_t extent;
     std::int32_t first_slot;
     Wiring wiring;
   };
-  const Facts& facts(Dimension d) const noexcept { return facts_[static_cast<std::size_t>(d)]; }
+  const Facts& facts(Dimension d) const noexcept {
+    TORUS_ASSERT(static_cast<std::size_t>(d) < facts_.size());
+    return facts_[static_cast<std::size_t>(d)];
+  }
 
   std::vector<DimensionShape> shape_;
   std::vector<Facts> facts_;

@@ -1,4 +1,4 @@
-/// Reads a trace, ours or anybody's, a line at a time: a trace may be larger than memory.
+/// Reads a trace line by line, whoever wrote it. A trace may be larger than memory.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ struct TraceMessage {
   NodeId destination = 0;
   std::vector<Leg> path;
   Bytes bytes = 0;
-  std::vector<std::uint64_t> blocks;  ///< as written: a foreign trace may name what no run of ours has
+  std::vector<std::uint64_t> blocks;  ///< as written: another program's trace may name blocks that do not exist
 };
 
-/// The same number as message_digest() of the message that the line tells of.
+/// A hash of the message. A run's trace digest is the sum over its messages modulo 2^64, so that it does not depend on their order.
 std::uint64_t message_digest(const TraceMessage& message);
 
-/// Reads plain and gzip files alike, told apart by their first bytes; "-" is standard input.
+/// Reads plain and gzip files, which it recognises by their first bytes; "-" is standard input.
 ///
-/// Everything it hands out is well formed: ranks and dimensions are the machine's, numbers fit. Anything else is an InputError of one line
-/// that starts with the file's name and the line number. Keys that the format does not know are passed over.
+/// Messages are well formed: ranks and dimensions are the machine's, numbers fit their types. Anything else is an InputError of one line
+/// that starts with the file's name and the line number. Unknown keys are ignored.
 class TraceReader {
  public:
   /// Reads the header. Throws InputError if there is no such file, or no header.
@@ -36,7 +36,7 @@ class TraceReader {
   const TraceHeader& header() const noexcept;
   /// The next message; false at the end of the trace.
   bool next(TraceMessage& message);
-  /// The number of the line last read; the header's is 1.
+  /// The number of the last line read; the header's is 1.
   std::uint64_t line() const noexcept;
 
  private:

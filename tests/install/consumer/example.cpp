@@ -9,8 +9,9 @@ Program ring_broadcast(Node& self, NodeId root) {
 }
 
 int main() {
-  const Machine machine(Topology::parse("16"), 1, Switching::packet);
-  Engine engine(machine, Placement::replicated(16, {3}, 65536), {});
-  const RunResult result = engine.run([](Node& self) { return ring_broadcast(self, 3); });
+  const NodeId root = 3;
+  const Machine machine = Machine::make({.topology = "16", .ports = 1, .switching = Switching::packet});
+  Engine engine(machine, Placement::replicated(machine.topology, {root}, 65536));
+  const RunResult result = engine.run(ring_broadcast, root);
   std::cout << result.steps << " steps, " << (result.verified ? "every byte verified" : "wrong") << '\n';
 }

@@ -1,0 +1,52 @@
+/// Runs an algorithm: plans it, places the blocks, runs a program on every node, and checks the run against its plan and the lower bounds.
+/// Works for the algorithms of the catalogue and for any other Algorithm.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <torus/algorithm.hpp>
+#include <torus/bounds.hpp>
+#include <torus/engine.hpp>
+
+namespace torus {
+
+/// What a check finds. Each text is one line.
+struct Check {
+  std::optional<std::string> failure;   ///< the run failed, or its steps are not those of the formula
+  std::optional<std::string> surprise;  ///< a correct run with other bytes or hops than predicted, or with less than a lower bound
+
+  bool good() const noexcept { return !failure && !surprise; }
+};
+
+/// Checks a run. The bytes of a multi-node broadcast are not held against the prediction: it assumes a number of sources. A limit on the
+/// steps holds for at most as many sources as the request expects.
+Check check(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds, const RunResult& result);
+
+struct Run {
+  Plan plan;
+  Bounds bounds;
+  RunResult result;
+  Check check;
+};
+
+/// Throws InputError with the refusal's text if the algorithm does not apply; otherwise what make_plan(), make_engine() and Engine::run()
+/// throw.
+Run run(const Algorithm& algorithm, const Machine& machine, const Request& request, const RunOptions& options = {});
+
+// The parts of run(), for several runs of one plan.
+
+/// Plans an algorithm that is not refused. Where the machine charges for hops and the plan states none, count_hops() adds them.
+/// Throws what Algorithm::plan throws.
+Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request);
+
+/// An engine with the blocks of the request in place, ready for Plan::start.
+Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options = {});
+
+/// The sum over the steps of the hops of the longest route, by a dry run: one thread, empty blocks, no verification. All nodes are sources
+/// of a multi-node broadcast, so that the sum is a limit for any sources. None above 2^16 nodes or 2^24 copies of blocks, where that takes
+/// seconds, and none if the dry run fails.
+std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& request, const Plan& plan);
+
+}  // namespace torus

@@ -1,0 +1,99 @@
+#include <exception>
+#include <fmt/format.h>
+#include <numeric>
+#include <utility>
+
+#include <torus/error.hpp>
+#include <torus/report.hpp>
+#include <torus/run.hpp>
+
+namespace torus {
+namespace {
+
+std::string_view limit_text(bool exact) { return exact ? "" : "at most "; }
+
+std::optional<std::string> failure_in(const Machine& machine, const Request& request, const Plan& plan, const RunResult& result) {
+  if (auto failure = failure_of(machine, result)) return failure;
+  const bool limit_holds =
+      plan.steps_exact || !request.expected_sources || *request.expected_sources >= static_cast<double>(request.sources.size());
+  if (limit_holds && !plan.agrees(result.steps, plan.steps)) {
+    return fmt::format("{} steps, where the formula {} says {}{}", result.steps, plan.formula, limit_text(plan.steps_exact), plan.steps);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> surprise_in(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds,
+                                       const RunResult& result) {
+  const auto bytes = static_cast<double>(result.channel_bytes_sum);
+  const bool knows_sources = request.collective != Collective::multinode_broadcast;
+  if (knows_sources && !plan.agrees(bytes, plan.channel_bytes)) {
+    return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted", result.channel_bytes_sum,
+                       limit_text(plan.steps_exact), plan.channel_bytes);
+  }
+  const std::optional<std::uint64_t> predicted = plan.route_hops;
+  const std::uint64_t hops = result.route_hops_sum;
+  if (machine.cost.hop_s > 0 && plan.steps_exact && predicted && (knows_sources ? hops != *predicted : hops > *predicted)) {
+    return fmt::format("{} hops of the longest routes, summed over the steps, where {}{} were predicted", hops, limit_text(knows_sources),
+                       *predicted);
+  }
+  if (result.steps < bounds.steps)
+    return fmt::format("{} steps, fewer than the lower bound {}: {}", result.steps, bounds.steps, bounds.steps_reason);
+  if (bytes < bounds.channel_bytes) {
+    return fmt::format("{} bytes on the fullest channels, summed over the steps, fewer than the lower bound {}: {}",
+                       result.channel_bytes_sum, bounds.channel_bytes, bounds.bytes_reason);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Check check(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds, const RunResult& result) {
+  if (auto failure = failure_in(machine, request, plan, result)) return {std::move(failure), std::nullopt};
+  return {std::nullopt, surprise_in(machine, request, plan, bounds, result)};
+}
+
+Run run(const Algorithm& algorithm, const Machine& machine, const Request& request, const RunOptions& options) {
+  if (const auto refusal = refuses(algorithm, machine, request)) throw InputError(text(*refusal));
+  Run run{make_plan(algorithm, machine, request), lower_bounds(machine, request), {}, {}};
+  run.result = make_engine(machine, request, run.plan, options).run(run.plan.start);
+  run.check = check(machine, request, run.plan, run.bounds, run.result);
+  return run;
+}
+
+Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request) {
+  Plan plan = algorithm.plan(machine, request);
+  if (machine.cost.hop_s > 0 && !plan.route_hops) {
+    if (const auto hops = count_hops(machine, request, plan)) plan.route_hops = *hops;
+  }
+  return plan;
+}
+
+Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options) {
+  options.program_bytes = plan.program_bytes(machine.topology.nodes());
+  return Engine(machine, placement_of(machine, request, plan), std::move(options));
+}
+
+std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& request, const Plan& plan) {
+  constexpr NodeId most_nodes = 1U << 16U;
+  constexpr std::uint64_t most_copies = 1U << 24U;
+  const std::uint64_t nodes = machine.topology.nodes();
+  const bool all_to_all = request.collective != Collective::broadcast;
+  if (nodes > most_nodes || nodes * (all_to_all ? nodes : 1) * plan.segments > most_copies) return std::nullopt;
+  Request empty = request;
+  empty.bytes = 0;
+  if (request.collective == Collective::multinode_broadcast) {
+    empty.sources.resize(nodes);
+    std::iota(empty.sources.begin(), empty.sources.end(), NodeId{0});
+  }
+  RunOptions options;
+  options.executor = ExecutorKind::serial;
+  options.verify = false;
+  try {
+    const RunResult result = make_engine(machine, empty, plan, options).run(plan.start);
+    if (result.good()) return result.route_hops_sum;
+  } catch (const std::exception&) {  // the run itself will report it
+  }
+  return std::nullopt;
+}
+
+}  // namespace torus

@@ -1,0 +1,87 @@
+#include "runtime/engine/estimate.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <torus/error.hpp>
+
+#include "runtime/engine/active_set.hpp"
+#include "runtime/engine/arrival_flags.hpp"
+#include "runtime/engine/block_store.hpp"
+#include "runtime/engine/channel_table.hpp"
+#include "runtime/engine/links.hpp"
+#include "runtime/model/figures.hpp"
+
+namespace torus {
+namespace detail {
+namespace {
+
+Bytes times(Bytes a, Bytes b) noexcept {
+  Bytes product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? out_of_reach : std::min(product, out_of_reach);
+}
+
+/// Blocks that nodes hold together at any time, without the spare slots.
+std::uint64_t blocks_of(const Placement& placement) noexcept { return std::max(placement.initial_total(), placement.wanted_total()); }
+
+/// The longest blocks that fit in `room`; 0 if none do.
+Bytes fitting_bytes(Bytes room, std::uint64_t blocks, unsigned workers) {
+  Bytes fitting = 0;
+  for (Bytes too_long = room / blocks + 1; too_long - fitting > 1;) {
+    const Bytes bytes = fitting + (too_long - fitting) / 2;
+    const std::uint64_t slots = blocks + BlockStore::spare_slots(blocks, bytes, workers);
+    (times(slots, BlockStore::stride_for(bytes)) <= room ? fitting : too_long) = bytes;
+  }
+  return fitting;
+}
+
+}  // namespace
+
+void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Placement& placement, unsigned workers) {
+  if (estimate.total() <= limit) return;
+  const std::uint64_t blocks = std::max<std::uint64_t>(1, blocks_of(placement));
+  const Bytes rest = estimate.total() - estimate.payload;
+  std::string text = "a run of " + std::to_string(machine.topology.nodes()) + " nodes and " + std::to_string(blocks) + " blocks of " +
+                     std::to_string(placement.longest()) + " bytes needs " + bytes_text(estimate.total()) + " (blocks " +
+                     bytes_text(estimate.payload) + ", their bookkeeping " + bytes_text(estimate.blocks) + ", nodes " +
+                     bytes_text(estimate.nodes) + ", messages " + bytes_text(estimate.flight) + ", programs " +
+                     bytes_text(estimate.programs) + ") and " + bytes_text(limit) + " may be used; ";
+  if (const Bytes fitting = rest < limit ? fitting_bytes(limit - rest, blocks, workers) : 0; fitting > 0) {
+    text += "blocks of at most " + std::to_string(fitting) + " bytes would fit";
+  } else {
+    text += "choose a smaller shape: without any payload it needs " + bytes_text(rest);
+  }
+  throw InputError(text);
+}
+
+Bytes spare_bytes(const MemoryEstimate& estimate, Bytes limit) noexcept {
+  constexpr Bytes little = Bytes{1} << 24U;
+  constexpr Bytes records = RunResult::max_step_records * sizeof(StepRecord);
+  static_assert(records <= little / 2);
+  return std::min(limit - estimate.total() + estimate.flight + little - records, out_of_reach);
+}
+
+}  // namespace detail
+
+MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes, unsigned workers) {
+  using namespace detail;
+  const Topology& topology = machine.topology;
+  const Bytes nodes = topology.nodes();
+  const Bytes slots = static_cast<Bytes>(topology.channel_slots());
+  const Bytes blocks = blocks_of(placement);
+  const Bytes link = machine.contention == Contention::share ? SharedLinks::bytes_each() : ExclusiveLinks::bytes_each();
+  constexpr Bytes usual_frame = 384;
+  MemoryEstimate estimate;
+  const Bytes longest = std::min(placement.longest(), out_of_reach);
+  const Bytes block_slots = blocks + BlockStore::spare_slots(blocks, longest, workers);
+  estimate.payload = times(block_slots, BlockStore::stride_for(longest));
+  estimate.blocks =
+      times(block_slots, BlockStore::slot_overhead(placement)) + times(nodes * BlockStore::bucket_overhead, placement.buckets());
+  estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * link + ArrivalFlags::bytes_each(slots)) +
+                   ChannelTable::entries_for(machine) * sizeof(ChannelEntry) + 2 * ActiveSet::bytes_for(topology.nodes(), workers);
+  estimate.flight = 2 * (nodes * 64 + placement.initial_total() * 8);
+  estimate.programs = std::min(program_bytes, out_of_reach);
+  return estimate;
+}
+
+}  // namespace torus

@@ -1,0 +1,17 @@
+/// The memory that a run may use, and the text that refuses one that needs more.
+#pragma once
+
+#include <torus/engine.hpp>
+
+namespace torus::detail {
+
+/// A size that no host has. Products stop here, so that sums of a few of them do not overflow.
+inline constexpr Bytes out_of_reach = Bytes{1} << 60U;
+
+/// Throws InputError if the estimate is above the limit; the text names the longest blocks that would fit.
+void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Placement& placement, unsigned workers);
+
+/// The bytes for messages and for copies beyond those that nodes want: what the limit leaves, and a little where that is next to nothing.
+Bytes spare_bytes(const MemoryEstimate& estimate, Bytes limit) noexcept;
+
+}  // namespace torus::detail

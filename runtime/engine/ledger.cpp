@@ -1,0 +1,148 @@
+#include "runtime/engine/ledger.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <torus/error.hpp>
+
+#include "runtime/engine/auditor.hpp"
+
+namespace torus::detail {
+namespace {
+
+bool same(const char* a, const char* b) noexcept {
+  if (a == nullptr || b == nullptr) return a == b;
+  return a == b || std::string_view(a) == b;
+}
+
+}  // namespace
+
+void Ledger::throw_failure() const {
+  const Worker* first = nullptr;
+  for (const Worker& w : fabric_.workers()) {
+    if (w.failure && (first == nullptr || w.failed_node < first->failed_node)) first = &w;
+  }
+  if (first != nullptr) std::rethrow_exception(first->failure);
+  if (fabric_.out_of_memory()) {
+    throw RunError("step " + std::to_string(fabric_.now()) +
+                   ": a send found no memory, and its program continued; raise the memory limit (RunOptions::memory_limit)");
+  }
+}
+
+bool Ledger::gather_receives(RunResult& result) const {
+  const std::vector<Worker>& workers = fabric_.workers();
+  if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.suspect_receives; })) return false;
+  report_violations(audit(machine_, fabric_.messages_of(fabric_.now() - 1)), result);
+  return true;
+}
+
+bool Ledger::gather_violations(RunResult& result) const {
+  const std::vector<Worker>& workers = fabric_.workers();
+  if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.suspect; })) return false;
+  Violations found = audit(machine_, fabric_.messages_of(fabric_.now()));
+  for (const Worker& w : workers) found.add(w.violations);
+  report_violations(found, result);
+  return true;
+}
+
+void Ledger::report_violations(const Violations& found, RunResult& result) const {
+  if (found.empty()) {
+    throw RunError("step " + std::to_string(fabric_.now()) +
+                   ": a message was not delivered although it breaks no rule; this is a bug of the engine");
+  }
+  result.violations = found.first();
+  result.violations_found = found.found();
+}
+
+StepRecord Ledger::gather_record(RunResult& result) {
+  StepRecord record;
+  NodeId phase_node = 0;
+  for (Worker& w : fabric_.workers()) {
+    StepRecord part = std::exchange(w.step, {});
+    const std::uint64_t singles = std::exchange(w.single_blocks, 0);
+    part.messages += singles;
+    part.bytes += singles * placement_.longest();
+    if (singles > 0) part.most_bytes = std::max(part.most_bytes, placement_.longest());
+    result.blocks_delivered += singles + std::exchange(w.blocks, 0);
+    result.bytes_hops += part.bytes + std::exchange(w.further_bytes_hops, 0);
+    result.trace_digest += std::exchange(w.digest, 0);
+    record.messages += part.messages;
+    record.control_messages += part.control_messages;
+    record.hops += part.messages + std::exchange(w.further_hops, 0);
+    record.bytes += part.bytes;
+    record.payload_bytes += part.bytes - sizeof(Word) * std::exchange(w.header_words, 0);
+    record.most_bytes = std::max(record.most_bytes, part.most_bytes);
+    record.longest_route = std::max(record.longest_route, part.longest_route);
+    if (part.phase != nullptr && (record.phase == nullptr || w.phase_node < phase_node)) {
+      record.phase = part.phase;
+      phase_node = w.phase_node;
+    }
+  }
+  if (record.messages > 0) record.longest_route = std::max(record.longest_route, 1U);
+  return record;
+}
+
+void Ledger::note_channels(const std::vector<const Message*>& messages, StepRecord& record, RunResult& result) {
+  std::uint64_t load = 1;
+  if (fabric_.shares_channels()) load = fabric_.share_channels(messages, record);
+  result.max_channel_load = std::max(result.max_channel_load, load);
+}
+
+void Ledger::add(const StepRecord& record, RunResult& result) {
+  const double model_time_s = machine_.cost.step(record.most_bytes, record.longest_route);
+  const std::uint64_t control = record.control_only() ? 1 : 0;
+  ++result.steps;
+  result.busy_steps += record.messages > 0 ? 1 : 0;
+  result.control_steps += control;
+  result.messages += record.messages;
+  result.control_messages += record.control_messages;
+  result.hops += record.hops;
+  result.bytes_delivered += record.payload_bytes;
+  result.control_bytes += record.bytes - record.payload_bytes;
+  result.channel_bytes_sum += record.most_bytes;
+  result.route_hops_sum += record.longest_route;
+  result.model_time_s += model_time_s;
+  PhaseTotals& phase = totals_of(record.phase, result);
+  ++phase.steps;
+  phase.control_steps += control;
+  phase.messages += record.messages;
+  phase.bytes += record.bytes;
+  phase.channel_bytes += record.most_bytes;
+  phase.model_time_s += model_time_s;
+  if (result.step_records.size() < RunResult::max_step_records) result.step_records.push_back(record);
+}
+
+PhaseTotals& Ledger::totals_of(const char* phase, RunResult& result) {
+  std::vector<PhaseTotals>& phases = result.phases;
+  if (phase_ < phases.size() && same(phases[phase_].phase, phase)) return phases[phase_];
+  phase_ = 0;
+  while (phase_ < phases.size() && !same(phases[phase_].phase, phase)) ++phase_;
+  if (phase_ == phases.size()) {
+    // The last place is kept for the steps without a name.
+    if (phase != nullptr && phases.size() + 1 >= RunResult::max_phases) return totals_of(nullptr, result);
+    phases.emplace_back().phase = phase;
+  }
+  return phases[phase_];
+}
+
+void Ledger::close(Executor& executor, RunResult& result) const {
+  for (const Worker& w : fabric_.workers()) result.duplicates += w.duplicates;
+  std::vector<Fabric::ChannelUse> uses(executor.workers());
+  executor.run([&](unsigned part) { uses[part] = fabric_.channel_use(part, executor.workers()); });
+  Fabric::ChannelUse use;
+  for (const Fabric::ChannelUse& each : uses) {
+    use.used += each.used;
+    use.bytes += each.bytes;
+    use.most_bytes = std::max(use.most_bytes, each.most_bytes);
+  }
+  const auto channels = static_cast<double>(std::max<std::uint64_t>(1, machine_.topology.channels()));
+  result.channel_bytes_max = use.most_bytes;
+  result.channel_bytes_mean = static_cast<double>(use.bytes) / channels;
+  result.channel_idle_share = 1 - static_cast<double>(use.used) / channels;
+}
+
+}  // namespace torus::detail

@@ -1,0 +1,196 @@
+#include "runtime/engine/schedule.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <random>
+#include <utility>
+
+#include "runtime/host/host_memory.hpp"
+
+namespace torus::detail {
+namespace {
+
+/// The most groups of nodes in a batch.
+constexpr std::uint64_t max_batch_groups = 16;
+
+/// Nodes that send blocks of this length are shared out in smaller batches: with 16 batches a worker, the last worker to end copied alone
+/// for 2 % of the time.
+constexpr Bytes long_block = 16384;
+
+/// Does a worker's part of a step. What is thrown there outside programs (no memory for messages) ends the run like what programs throw.
+template <class F>
+void failing(Worker& w, F&& part_of_step) noexcept {
+  try {
+    part_of_step();
+  } catch (...) {
+    w.fail(w.rank(), std::current_exception());
+  }
+}
+
+void end_program(const Node& node, Worker& w) {
+  ++w.ended;
+  if (w.error) [[unlikely]]
+    w.fail(node.rank(), std::exchange(w.error, nullptr));
+}
+
+[[gnu::always_inline]] inline void resume(Node& node) {
+  NodeDoor::wait(node) = Wait::none;
+  NodeDoor::innermost(node).resume();
+}
+
+}  // namespace
+
+Schedule::Schedule(const Machine& machine, const Placement& placement, const RunOptions& options, Fabric& fabric, Executor& executor,
+                   Region<Node>& nodes)
+    : machine_{machine},
+      placement_{placement},
+      seed_{options.seed},
+      shuffled_{options.executor == ExecutorKind::shuffled},
+      cache_{last_level_cache()},
+      fabric_{fabric},
+      executor_{executor},
+      nodes_{nodes} {}
+
+void Schedule::run_step(std::uint64_t expected) {
+  const Items items = items_of_step(expected);
+  const bool alone = executor_.workers() == 1 || not_worth_a_barrier(expected);
+  fabric_.run_alone(alone);
+  if (alone)
+    run_alone(items);
+  else
+    run_shared(items);
+}
+
+Schedule::Items Schedule::items_of_step(std::uint64_t expected) {
+  fabric_.active().take_groups(groups_);
+  // Few nodes in few groups are shared out one by one.
+  const bool by_node = shuffled_ || (expected < 2048 && groups_.size() < std::size_t{8} * executor_.workers());
+  if (!by_node) return {false, groups_.size(), max_batch_groups};
+  single_nodes_ = take_nodes(groups_, room_for_nodes_);
+  if (shuffled_) {
+    std::mt19937_64 random(seed_ ^ (0x9E3779B97F4A7C15U * (fabric_.now() + 1)));
+    std::shuffle(single_nodes_.begin(), single_nodes_.end(), random);
+  }
+  return {true, single_nodes_.size(), std::max<std::uint64_t>(1, single_nodes_.size())};
+}
+
+void Schedule::run_alone(const Items& items) {
+  Worker& w = fabric_.workers()[0];
+  failing(w, [&] {
+    for (std::uint64_t item = 0; item < items.count; item += items.max_batch) {
+      run_items(items.by_node, item, std::min(item + items.max_batch, items.count), w);
+    }
+  });
+  fabric_.store().fence();
+}
+
+void Schedule::run_shared(const Items& items) {
+  std::vector<Worker>& workers = fabric_.workers();
+  const std::uint64_t batches_each = items.by_node && placement_.longest() >= long_block ? 64 : 16;
+  const std::uint64_t batch = std::clamp<std::uint64_t>(items.count / (workers.size() * batches_each), 1, items.max_batch);
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    workers[i].cursor.store(items.count * i / workers.size(), std::memory_order_relaxed);
+    workers[i].share_end = items.count * (i + 1) / workers.size();
+  }
+  executor_.share([&, by_node = items.by_node, batch](unsigned worker) {
+    Worker& w = workers[worker];
+    failing(w, [&] {
+      for (std::size_t i = 0; i < workers.size(); ++i) {  // its own share first
+        Worker& owner = workers[(worker + i) % workers.size()];
+        while (true) {
+          const std::uint64_t from = owner.cursor.fetch_add(batch, std::memory_order_relaxed);
+          if (from >= owner.share_end) break;
+          run_items(by_node, from, std::min(from + batch, owner.share_end), w);
+        }
+      }
+    });
+    fabric_.store().fence();
+  });
+}
+
+/// A step of a few microseconds ends before other workers notice it. A guess that affects speed only.
+bool Schedule::not_worth_a_barrier(std::uint64_t nodes) const {
+  const double ports = std::min<double>(machine_.ports, 8);
+  const double copied =
+      std::max(static_cast<double>(nodes) * ports * static_cast<double>(placement_.longest()), static_cast<double>(last_payload_));
+  return static_cast<double>(nodes) * 100 + copied / 20 < 8000;  // nanoseconds
+}
+
+/// Where the payload of the next step will not stay in the cache until its receivers send it on, it is stored past the cache. Personalised
+/// blocks move on into slots that are in the cache anyway.
+void Schedule::carried(Bytes payload) {
+  const double growth = last_payload_ > 0 ? std::max(1.0, static_cast<double>(payload) / static_cast<double>(last_payload_)) : 1.0;
+  const bool leaves = placement_.one_block_a_bucket() && static_cast<double>(payload) * growth > static_cast<double>(cache_) / 2;
+  fabric_.store().stream(leaves);
+  last_payload_ = payload;
+}
+
+void Schedule::run_items(bool by_node, std::uint64_t from, std::uint64_t to, Worker& w) {
+  if (by_node) return run_nodes(single_nodes_.subspan(from, to - from), w);
+  run_nodes(take_nodes({groups_.data() + from, to - from}, w.nodes), w);
+}
+
+/// The active nodes of some groups, ascending.
+std::span<NodeId> Schedule::take_nodes(std::span<const ActiveSet::Group> groups, std::vector<NodeId>& room) {
+  ActiveSet& active = fabric_.active();
+  room.resize(std::max(room.size(), groups.size() * ActiveSet::group_nodes));
+  NodeId* end = room.data();
+  for (const ActiveSet::Group group : groups) active.prefetch(group);
+  for (const ActiveSet::Group group : groups) end = active.take_nodes(group, end);
+  return {room.data(), end};
+}
+
+/// Runs nodes in order, a few at a time, in a pipeline: while the programs of some nodes run, what the next ones need comes from memory.
+void Schedule::run_nodes(std::span<const NodeId> nodes, Worker& w) {
+  static constexpr std::size_t few = Worker::nodes_a_stage;
+  Fabric& fabric = fabric_;
+  Node* const all = nodes_.data();
+  const RunningNodes running_nodes(w);
+  if (fabric.now() == 0) {  // nothing has arrived, and the frames lie in order
+    for (const NodeId rank : nodes) run_node(fabric, all[rank], rank, w.no_arrivals, w);
+    return fabric.finish_sends(w);
+  }
+  const auto part = [nodes](std::size_t turn) { return nodes.subspan(turn * few, std::min<std::size_t>(few, nodes.size() - turn * few)); };
+  const auto inboxes = [all_inboxes = w.inboxes.data(), size = w.inboxes.size()](std::size_t turn) {
+    return all_inboxes + turn * few % size;
+  };
+  const std::size_t turns = (nodes.size() + few - 1) / few;
+  const bool far = fabric.far();
+  const bool blocks_far = fabric.blocks_far();
+  const bool lists = blocks_far && fabric.lists();
+  const std::size_t stages = lists ? 4 : blocks_far ? 3 : 2;  // before the programs run
+  for (std::size_t turn = 0; turn < turns + stages; ++turn) {
+    if (far && turn < turns) fabric.expect(part(turn), all);
+    if (turn - 1 < turns) fabric.receive(part(turn - 1), all, inboxes(turn - 1), w);
+    if (lists && turn - 2 < turns) fabric.expect_lists({inboxes(turn - 2), part(turn - 2).size()});
+    if (blocks_far && turn - (stages - 1) < turns) fabric.expect_blocks(part(turn - (stages - 1)), inboxes(turn - (stages - 1)));
+    if (turn - stages < turns) run_few(fabric, all, part(turn - stages), inboxes(turn - stages), w);
+  }
+  fabric.finish_sends(w);
+}
+
+/// Runs the nodes of a stage. Out of line: its working set stays in registers.
+[[gnu::noinline]] void Schedule::run_few(Fabric& fabric, Node* all, std::span<const NodeId> nodes, Inbox* inboxes, Worker& w) {
+  Inbox* inbox = inboxes;
+  for (const NodeId rank : nodes) run_node(fabric, all[rank], rank, *inbox++, w);
+  if (!fabric.ones()) fabric.settle_all(nodes, {inboxes, nodes.size()}, w);
+}
+
+/// Gives a node its arrivals and resumes its program until its next wait.
+[[gnu::always_inline]] inline void Schedule::run_node(Fabric& fabric, Node& node, NodeId rank, Inbox& inbox, Worker& w) {
+  fabric.open(rank, inbox, w);
+  const Wait wait = NodeDoor::wait(node);
+  if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric.close(inbox, w);
+  running.arrivals = Arrivals(inbox.room.data(), inbox.size);
+  running.node = &node;
+  resume(node);
+  while (NodeDoor::wait(node) == Wait::call) [[unlikely]] resume(node);
+  fabric.close(inbox, w);
+  switch (NodeDoor::wait(node)) {
+    case Wait::step: fabric.activate(w, rank); break;
+    case Wait::ended: end_program(node, w); break;
+    default: break;
+  }
+}
+
+}  // namespace torus::detail

@@ -1,0 +1,78 @@
+/// Shares the active nodes of a step out among the workers and runs them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <torus/engine.hpp>
+
+#include "runtime/engine/active_set.hpp"
+#include "runtime/engine/fabric.hpp"
+#include "runtime/engine/region.hpp"
+#include "runtime/engine/worker.hpp"
+
+namespace torus::detail {
+
+/// Lets this thread run nodes for a worker. Restores what it ran before, in case a program runs an engine of its own.
+class RunningNodes {
+ public:
+  explicit RunningNodes(Worker& w) noexcept { running.worker = &w; }
+  RunningNodes(const RunningNodes&) = delete;
+  RunningNodes& operator=(const RunningNodes&) = delete;
+  ~RunningNodes() { running = before_; }
+
+ private:
+  const Running before_ = running;
+};
+
+/// Runs the steps of an engine.
+///
+/// Each worker has a share of the active nodes, the same in every step while all nodes are active. When its share is done, it takes batches
+/// of other workers' shares. The result does not depend on which worker runs a node.
+class Schedule {
+ public:
+  /// All but the seed and the kind of executor must outlive this.
+  Schedule(const Machine& machine, const Placement& placement, const RunOptions& options, Fabric& fabric, Executor& executor,
+           Region<Node>& nodes);
+
+  /// Forgets the last run.
+  void begin_run() noexcept { last_payload_ = 0; }
+  /// Runs all active nodes once. expected: how many there are, or a few more.
+  void run_step(std::uint64_t expected);
+  /// Tells the payload bytes of this step, from which the next step's are guessed.
+  void carried(Bytes payload);
+
+ private:
+  /// A step as it is shared out: items are nodes, or groups of nodes.
+  struct Items {
+    bool by_node = false;
+    std::uint64_t count = 0;
+    std::uint64_t max_batch = 1;
+  };
+
+  Items items_of_step(std::uint64_t expected);
+  void run_alone(const Items& items);
+  void run_shared(const Items& items);
+  bool not_worth_a_barrier(std::uint64_t nodes) const;
+  void run_items(bool by_node, std::uint64_t from, std::uint64_t to, Worker& w);
+  std::span<NodeId> take_nodes(std::span<const ActiveSet::Group> groups, std::vector<NodeId>& room);
+  void run_nodes(std::span<const NodeId> nodes, Worker& w);
+  void run_few(Fabric& fabric, Node* all, std::span<const NodeId> nodes, Inbox* inboxes, Worker& w);
+  void run_node(Fabric& fabric, Node& node, NodeId rank, Inbox& inbox, Worker& w);
+
+  const Machine& machine_;
+  const Placement& placement_;
+  const std::uint64_t seed_;
+  const bool shuffled_;
+  const Bytes cache_;
+  Fabric& fabric_;
+  Executor& executor_;
+  Region<Node>& nodes_;
+  Bytes last_payload_ = 0;                // of the previous step
+  std::vector<ActiveSet::Group> groups_;  // of this step
+  std::span<NodeId> single_nodes_;        // of this step, if it is shared out by node
+  std::vector<NodeId> room_for_nodes_;
+};
+
+}  // namespace torus::detail

@@ -1,0 +1,114 @@
+/// A placement: the blocks of a run, where they start and where they must end.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <torus/block.hpp>
+#include <torus/machine.hpp>
+
+namespace torus {
+
+/// Which blocks exist, how long each is, which node holds it first and which nodes must hold it at the end. An immutable value, made for
+/// the nodes of one topology.
+///
+/// It does not say how the blocks get there. Programs never see it.
+class Placement {
+ public:
+  /// Every node wants every block. Each source's message of `bytes` is split into `segments` blocks, the first bytes % segments of them a
+  /// byte longer; id = source * segments + segment. Throws InputError on a source out of range or named twice, or without segments.
+  /// The engine is fastest where `segments` divides `bytes`: see uniform().
+  static Placement replicated(const Topology& topology, std::vector<NodeId> sources, Bytes bytes, std::uint32_t segments = 1);
+  /// Every node has a block for every node, itself included: id = origin * nodes + destination.
+  static Placement personalised(const Topology& topology, Bytes bytes);
+  /// The root has a block for every node: id = destination. Throws InputError if there is no such root.
+  static Placement scattered(const Topology& topology, NodeId root, Bytes bytes);
+  /// Every node has a block for the root: id = origin. Throws InputError if there is no such root.
+  static Placement gathered(const Topology& topology, NodeId root, Bytes bytes);
+  /// For tests and benchmarks, whose blocks come home again: every node has `per_node` blocks and must have the same ones at the end; id =
+  /// node * per_node + i.
+  static Placement resident(const Topology& topology, std::uint32_t per_node, Bytes bytes);
+
+  NodeId nodes() const noexcept { return nodes_; }
+  /// Length of a block.
+  Bytes bytes(BlockId id) const noexcept { return longer_ == 0 ? segment_ : segment_ + (split(id).second < longer_ ? 1 : 0); }
+  /// Length of the longest block.
+  Bytes longest() const noexcept { return segment_ + (longer_ > 0 ? 1 : 0); }
+  /// True if all blocks have the same length. The engine's fast paths for single blocks need it.
+  bool uniform() const noexcept { return longer_ == 0; }
+  /// True if the block exists.
+  bool exists(BlockId id) const noexcept { return bucket(id) != no_bucket; }
+
+  // The blocks that a node holds at the start, and those it must hold at the end, each list ascending. nth: below the count.
+  std::uint64_t initial_count(NodeId node) const noexcept;
+  BlockId initial(NodeId node, std::uint64_t nth) const noexcept;
+  std::uint64_t wanted_count(NodeId node) const noexcept;
+  BlockId wanted(NodeId node, std::uint64_t nth) const noexcept;
+  bool wants(NodeId node, BlockId id) const noexcept;
+  /// Blocks of the whole machine at the start, and at the end.
+  std::uint64_t initial_total() const noexcept;
+  std::uint64_t wanted_total() const noexcept;
+
+  // For the engine: where a node's table of held blocks looks for a block.
+
+  /// Entries of a node's table.
+  std::uint32_t buckets() const noexcept { return buckets_; }
+  static constexpr std::uint32_t no_bucket = 0xffffffff;
+  /// The entry for a block; no_bucket if the block does not exist.
+  std::uint32_t bucket(BlockId id) const noexcept {
+    id -= first_id_;
+    if (id >= ids_) return no_bucket;
+    switch (kind_) {
+      case Kind::personalised: {
+        const auto [origin, destination] = split(id);
+        return destination >= origin ? destination - origin : destination + nodes_ - origin;
+      }
+      case Kind::resident: return split(id).second;
+      case Kind::several_sources: {
+        const auto [source, segment] = split(id);
+        const std::uint32_t index = index_of_source_[source];
+        return index == no_bucket ? no_bucket : index * segments_.value() + segment;
+      }
+      case Kind::one_source:
+      case Kind::scattered:
+      case Kind::gathered: break;
+    }
+    return id;
+  }
+  /// True if no two blocks share an entry.
+  bool one_block_a_bucket() const noexcept { return kind_ != Kind::personalised && kind_ != Kind::resident; }
+  /// The block of an entry, where one_block_a_bucket().
+  BlockId in_bucket(std::uint32_t bucket) const noexcept {
+    if (kind_ != Kind::several_sources) return first_id_ + bucket;
+    const std::uint32_t source = segments_.divide(bucket);
+    return sources_[source] * segments_.value() + (bucket - source * segments_.value());
+  }
+
+ private:
+  enum class Kind : std::uint8_t { one_source, several_sources, personalised, scattered, gathered, resident };
+
+  Placement(Kind kind, NodeId nodes, std::uint32_t divisor) : kind_{kind}, nodes_{nodes}, segments_{divisor} {}
+
+  static Placement rooted(Kind kind, NodeId nodes, NodeId root, Bytes bytes);
+
+  /// (id / segments_, id % segments_).
+  std::pair<std::uint32_t, std::uint32_t> split(BlockId id) const noexcept {
+    const std::uint32_t q = segments_.divide(id);
+    return {q, id - q * segments_.value()};
+  }
+
+  Kind kind_;
+  NodeId nodes_;
+  detail::Divisor segments_;  // of a message; for personalised and resident: the blocks of a node
+  Bytes segment_ = 0;         // bytes of the shorter blocks
+  std::uint32_t longer_ = 0;  // this many segments are a byte longer
+  std::uint32_t buckets_ = 1;
+  BlockId first_id_ = 0;  // existing ids are among the ids_ from here
+  std::uint64_t ids_ = 0;
+  NodeId root_ = 0;
+  std::vector<NodeId> sources_;                 // ascending
+  std::vector<std::uint32_t> index_of_source_;  // by rank, where there are several sources
+};
+
+}  // namespace torus
