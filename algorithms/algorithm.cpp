@@ -52,6 +52,11 @@ std::optional<Refusal> uncountable_blocks(const Algorithm& algorithm, const Topo
       smaller(topology, [](const Topology& t) { return t.nodes() <= most_nodes; }).text()};
 }
 
+/// The machine with another shape of as many dimensions, and with all its ports.
+Machine with_shape(const Machine& machine, const std::string& shape) {
+  return Machine(Topology::parse(shape), 0, machine.switching, machine.contention, machine.routing, machine.cost);
+}
+
 }  // namespace
 
 bool Algorithm::reads(std::string_view parameter) const noexcept {
@@ -60,7 +65,14 @@ bool Algorithm::reads(std::string_view parameter) const noexcept {
 
 std::optional<Refusal> refuses(const Algorithm& algorithm, const Machine& machine, const Request& request) {
   if (auto why = unfit_parameter(algorithm, request.parameters)) return why;
-  if (auto why = unmet(algorithm.needs, algorithm.name, machine)) return why;
+  if (auto why = unmet(algorithm.needs, algorithm.name, machine)) {
+    if (why->about == Refusal::About::shape) {
+      // A shape that meets this rule may break the next: suggest one that meets all.
+      if (const auto next = refuses(algorithm, with_shape(machine, why->fix), request); next && next->about == why->about)
+        why->fix = next->fix;
+    }
+    return why;
+  }
   if (auto why = uncountable_blocks(algorithm, machine.topology)) return why;
   if (algorithm.also_requires != nullptr) return algorithm.also_requires(machine, request);
   if (algorithm.refuses != nullptr) {

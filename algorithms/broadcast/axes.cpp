@@ -1,10 +1,9 @@
 #include "algorithms/broadcast/axes.hpp"
 
-#include <algorithm>
+#include <memory>
 #include <utility>
 
-#include <torus/algorithm.hpp>
-
+#include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/integers.hpp"
 
 namespace torus::broadcast {
@@ -65,21 +64,6 @@ std::uint64_t Axes::first_piece_of_row(const Topology& topology, NodeId node, st
   return first;
 }
 
-std::uint64_t halving_hops(const Topology& topology, const Axes& axes, NodeId root) {
-  std::int64_t sum = 0;
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    std::vector<Part> parts{whole_row(axes[a].places(), axes[a].place(topology, root))};
-    for (Step t = axes.begin(a); t < axes.begin(a + 1); ++t) {
-      std::int64_t longest = 0;
-      halve_all(parts, axes[a].target(), [&](const Halves& halves) {
-        longest = std::max(longest, axes[a].hops(topology, halves.kept.holder, halves.given.holder));
-      });
-      sum += longest;
-    }
-  }
-  return static_cast<std::uint64_t>(sum);
-}
-
 Program halving_program(Node& self, const Axes& axes, NodeId root, std::span<const BlockId> pieces) {
   std::size_t a = axes.informed_along(self.topology(), self.rank(), root);
   Part part =
@@ -94,6 +78,12 @@ Program halving_program(Node& self, const Axes& axes, NodeId root, std::span<con
     if (++a == axes.size()) co_return;
     part = whole_row(axes[a].places(), axes[a].place(self.topology(), self.rank()));
   }
+}
+
+Plan halving_plan(const Request& request, Axes axes, std::string_view formula) {
+  const auto shared = std::make_shared<const Axes>(std::move(axes));
+  return whole_message_plan(request, shared->steps(), formula,
+                            [shared, root = request.sources.front()](Node& self) { return halving_program(self, *shared, root, {}); });
 }
 
 }  // namespace torus::broadcast

@@ -1,7 +1,6 @@
 #include "algorithms/broadcast/axis.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -28,17 +27,6 @@ Place Axis::place(const Topology& topology, NodeId node) const noexcept {
     place = place * static_cast<Place>(topology.extent(d)) + static_cast<Place>(topology.coordinate(node, d));
   }
   return place;
-}
-
-std::int64_t Axis::hops(const Topology& topology, Place from, Place to) const noexcept {
-  std::int64_t hops = 0;
-  for (auto d = order_.rbegin(); d != order_.rend(); ++d) {
-    const auto extent = static_cast<Place>(topology.extent(*d));
-    hops += std::abs(std::int64_t{to % extent} - std::int64_t{from % extent});
-    from /= extent;
-    to /= extent;
-  }
-  return hops;
 }
 
 Route Axis::route(const Machine& machine, NodeId from, Place to) const {

@@ -1,11 +1,11 @@
-/// Edge-disjoint fence broadcast: K segments on two pipelines at once, the even ones to the east and the odd ones to the south, so that the
-/// root starts a segment in every step and a node receives, and sends, at most one in a step (see fence.hpp).
-/// Machine  wormhole, 1 port, r x c meshes, tori and mixtures, any r, c (other dimensions of extent 1); on a torus with both sides even all
-///          routes are single hops and packet switching will do. A wrap-around link is used where there is one, else the way back.
-///          One row or column: `pipeline` on any of these, which needs worms and leaves the wrap-around link alone.
-/// Steps    1 + max(e1, e2) <= K + r + c: e1 = s + r + c - (c even: 0; c odd, r = 2: 2; else 1) with the greatest even segment s, e2 the
-///          same with the greatest odd one and r and c exchanged. One row or column of p nodes: K + p - 2.
-/// Header   none: K, the root and the number of a segment tell all.   Memory  O(1) a node.
+/// Edge-disjoint fence broadcast: K segments on two pipelines at once, the even ones to the east and the odd ones to the south. The root
+/// starts a segment in every step, and a node receives at most one and sends at most one in a step (see fence.hpp).
+/// Machine  wormhole, 1 port, r x c meshes, tori and mixtures, any r, c (other dimensions of extent 1). On a torus with both sides even all
+///          routes are single hops, and packet switching does. A route round takes the wrap-around link where there is one, else the way
+///          back. One row or column: `pipeline`, which needs wormhole switching and does not use the wrap-around link.
+/// Steps    1 + max(e1, e2) <= K + r + c: e1 = s + r + c - (c even: 0; c odd, r = 2: 2; else 1) with the last even segment s, e2 the same
+///          with the last odd segment and r and c exchanged. One row or column of p nodes: K + p - 2.
+/// Header   none: all follows from K, the root and the number of a segment.   Memory  O(1) a node.
 /// Source   Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast".
 #pragma once
 

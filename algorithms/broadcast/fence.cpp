@@ -7,7 +7,7 @@
 namespace torus::broadcast {
 namespace {
 
-/// After which number of steps a segment of a fence is on its way somewhere, counted from its own number; as a table by steps.
+/// The ages at which a segment of a fence is on its way: the numbers of steps after step s in which segment s moves somewhere.
 class Travel {
  public:
   /// Fence 1 of an r x c mesh; fence 2 is fence 1 of the transposed one.
@@ -23,18 +23,18 @@ class Travel {
   /// The first of the segments first, first + 2, .. <= last that is on its way in step t.
   std::optional<std::uint64_t> segment(std::uint64_t t, std::uint64_t first, std::uint64_t last) const {
     if (t < first) return std::nullopt;
-    // Segments of this fence have the parity of `first`: look among the ages of the same parity as the oldest segment's.
+    // Segments of this fence have the parity of `first`, so their ages have the parity of the oldest segment's.
     const std::uint64_t age = t - first;
-    std::uint64_t slot = age;
-    if (slot >= latest_.size()) slot = latest_.size() - 1 - (latest_.size() - 1 - age) % 2;
-    if (!latest_[slot] || t - *latest_[slot] > last) return std::nullopt;
-    return t - *latest_[slot];
+    std::uint64_t row = age;
+    if (row >= latest_.size()) row = latest_.size() - 1 - (latest_.size() - 1 - age) % 2;
+    if (!latest_[row] || t - *latest_[row] > last) return std::nullopt;
+    return t - *latest_[row];
   }
 
  private:
   void mark(std::uint64_t age) { latest_[age] = age; }
 
-  std::vector<std::optional<std::uint64_t>> latest_;  // by steps t: the greatest age <= t of t's parity at which a segment moves
+  std::vector<std::optional<std::uint64_t>> latest_;  // by t: the largest age <= t of t's parity at which a segment moves
 };
 
 }  // namespace
@@ -42,7 +42,7 @@ class Travel {
 Bytes fence_channel_bytes(std::uint32_t r, std::uint32_t c, Bytes bytes, std::uint64_t segments) {
   const Travel even(r, c);
   const Travel odd(c, r);
-  // The longer segments come first, so that the first one on its way is the longest.
+  // The longer segments come first: the first one on its way is the longest.
   const auto first_moving = [&](std::uint64_t t) {
     const std::uint64_t last = segments - 1;
     return std::min(even.segment(t, 0, last).value_or(segments), odd.segment(t, 1, last).value_or(segments));
@@ -54,7 +54,7 @@ Bytes fence_channel_bytes(std::uint32_t r, std::uint32_t c, Bytes bytes, std::ui
     }
   };
   const std::uint64_t steps = fence_steps(r, c, segments);
-  const std::uint64_t full = std::uint64_t{r} + c + 2;  // no segment travels longer: from here on all ages are there
+  const std::uint64_t full = std::uint64_t{r} + c + 2;  // no segment travels longer: from here on all ages occur
   if (segments <= full) {
     add(0, steps);
     return sum;

@@ -1,11 +1,11 @@
-/// The two edge-disjoint fences of an r x c mesh: along which of its two ports a node passes which half of the segments on.
+/// The two edge-disjoint fences of an r x c mesh: which half of the segments a node passes on by which of its two ports.
 ///
 /// Places are relative to the root, which is (0, 0) of a virtual torus: row i and column j, both taken round. "East" goes to column j+1,
-/// "south" to row i+1; on a mesh the way round is the long way back. A node may send east in steps of the parity of i+j only, south in the
-/// others. Fence 1 carries the even segments and leaves the root to the east, fence 2 the odd ones and leaves it to the south. Transposing
-/// the mesh exchanges east and south and the fences.
-/// Source: Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast" (the disjoint-edge fence); the feeds of row 0 and
-/// column 0 for odd sides, where the plain fence would let a node receive twice in a step, are ours.
+/// "south" to row i+1; on a mesh the way round is the long way back. A node sends east only in steps of the parity of i+j, south in the
+/// others. Fence 1 carries the even segments and leaves the root to the east. Fence 2 carries the odd ones and leaves it to the south.
+/// Transposing the mesh exchanges east and south and the fences.
+/// Source: Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast" (the disjoint-edge fence). For odd sides, where the plain fence
+/// would let a node receive twice in a step, the feeds of row 0 and column 0 are ours.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace torus::broadcast {
 
 /// What a node does with one of its ports.
 struct FencePort {
-  std::uint32_t fence = 0;  ///< 1 or 2: whose segments it passes on; 0: the port is not used
-  bool diagonal = false;    ///< the route goes on to the next line of the other dimension: one place east and one south
+  std::uint32_t fence = 0;  ///< 1 or 2: the fence of the segments that it passes on; 0: the port is not used
+  bool diagonal = false;    ///< the route takes a second leg, in the other dimension: one place east and one south
 
   friend constexpr bool operator==(const FencePort&, const FencePort&) = default;
 };
@@ -37,7 +37,7 @@ constexpr FencePort south_port(std::uint32_t r, std::uint32_t c, std::uint32_t i
   return {port.fence == 0 ? 0 : 3 - port.fence, port.diagonal};
 }
 
-/// The step in which segment s of fence 1 is sent to (i, j), which is not the root. For fence 2 exchange r and c, i and j.
+/// The step in which segment s of fence 1 is sent to (i, j), other than the root. For fence 2 exchange r and c, i and j.
 constexpr std::uint64_t fence_step(std::uint32_t c, std::uint32_t i, std::uint32_t j, std::uint64_t s) noexcept {
   if (i == 0) return s + j - 1;
   if (j > 0) return s + i + j;
@@ -55,7 +55,7 @@ constexpr std::uint64_t fence_steps(std::uint32_t r, std::uint32_t c, std::uint6
   return 1 + std::max(last(even, r, c), odd > 0 ? last(odd - 1, c, r) : 0);
 }
 
-/// The bytes of a step's longest segment, summed over the steps: a step in which nobody may send costs none.
+/// The bytes of a step's longest segment, summed over the steps. A step in which no node may send costs none.
 Bytes fence_channel_bytes(std::uint32_t r, std::uint32_t c, Bytes bytes, std::uint64_t segments);
 
 }  // namespace torus::broadcast

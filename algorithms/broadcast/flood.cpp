@@ -3,20 +3,20 @@
 #include <array>
 
 #include "algorithms/broadcast/segment_count.hpp"
+#include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/parameters.hpp"
-#include "algorithms/common/refusal.hpp"
 
 namespace torus::broadcast {
 namespace {
 
-/// Sends a block over all channels but those that it came in by (each is the reverse of a channel that leaves here).
+/// Sends a block over all channels but those that it arrived by (each is the reverse of a channel that leaves here).
 void pass_on(Node& self, BlockId block, const Arrivals& came) {
   const Topology& topology = self.topology();
   for (Dimension d = 0; d < topology.dimensions(); ++d) {
     const bool complete = topology.wiring(d) == Wiring::complete;
     const std::int32_t n = topology.extent(d);
-    for (std::int32_t slot = 0; slot < (complete ? n - 1 : n > 1 ? 2 : 0); ++slot) {
-      const std::int32_t direction = complete ? slot + 1 : (slot == 0 ? +1 : -1);
+    for (std::int32_t i = 0; i < (complete ? n - 1 : n > 1 ? 2 : 0); ++i) {
+      const std::int32_t direction = complete ? i + 1 : (i == 0 ? +1 : -1);
       const std::int32_t reverse = complete ? n - direction : -direction;
       bool back = false;
       for (const Message& m : came) back |= m.dimension() == d && m.direction() == reverse && m.blocks()[0] == block;
@@ -25,46 +25,27 @@ void pass_on(Node& self, BlockId block, const Arrivals& came) {
   }
 }
 
-Plan plan_segments(const Machine& machine, const Request& request, std::uint32_t segments) {
+Plan plan_whole(const Machine& machine, const Request& request) {
   const auto eccentricity = static_cast<Step>(machine.topology.eccentricity(request.sources.front()));
-  Plan plan;
-  plan.start = [eccentricity, segments](Node& self) { return flood_program(self, eccentricity, segments); };
-  plan.segments = segments;
-  plan.formula = segments == 1 ? "eccentricity of the root" : "eccentricity of the root + K-1";
-  if (eccentricity == 0) return plan;
-  plan.steps = std::uint64_t{eccentricity} + segments - 1;
+  Plan plan =
+      whole_message_plan(request, eccentricity, flood.steps, [eccentricity](Node& self) { return flood_program(self, eccentricity, 1); });
   plan.route_hops = plan.steps;
-  // Every segment is once the oldest on its way, the first for as many steps as it has hops to go.
-  const Bytes first = bytes_of_segments(request.bytes, segments, 0, 1);
-  plan.channel_bytes = static_cast<double>(request.bytes + (eccentricity - 1) * first);
   return plan;
 }
-
-Plan plan_whole(const Machine& machine, const Request& request) { return plan_segments(machine, request, 1); }
 
 Plan plan_pipelined(const Machine& machine, const Request& request) {
-  std::uint32_t segments = request.parameters.whole("segments");
-  if (segments == 0) {
-    const auto time = [&](std::uint32_t k) { return plan_segments(machine, request, k).model_time_s(machine.cost); };
-    const std::int32_t eccentricity = machine.topology.eccentricity(request.sources.front());
-    segments = best_segments(eccentricity > 1 ? eccentricity - 1.0 : 0.0, request.bytes, machine.topology.nodes(), machine.cost.byte_s,
-                             machine.cost.steps(1, 0, 1), time);
-  }
-  Plan plan = plan_segments(machine, request, segments);
-  plan.notes.emplace_back("segments", std::to_string(segments));
+  const auto eccentricity = static_cast<Step>(machine.topology.eccentricity(request.sources.front()));
+  Plan plan = segmented_plan(
+      machine, request, std::int64_t{eccentricity} - 1, 1,
+      [&](std::uint32_t k) { return eccentricity == 0 ? 0 : std::uint64_t{eccentricity} + k - 1; },
+      [&](std::uint32_t k) {
+        // Every segment is the oldest on its way in one step, but the first for as many steps as it has hops.
+        return eccentricity == 0 ? 0 : request.bytes + (eccentricity - 1) * bytes_of_segments(request.bytes, k, 0, 1);
+      });
+  plan.start = [eccentricity, k = plan.segments](Node& self) { return flood_program(self, eccentricity, k); };
+  plan.formula = "eccentricity of the root + K-1";
+  plan.route_hops = plan.steps;
   return plan;
-}
-
-std::optional<std::string> refuses_whole(const Machine& machine, const Request& request) {
-  if (request.parameters.whole("segments") > 1) {
-    return "flood sends the message whole: --segments " + std::to_string(request.parameters.whole("segments")) +
-           " is for flood-pipelined, 1 would do";
-  }
-  return refusal::of_ports_but_all("flood", machine);
-}
-
-std::optional<std::string> refuses_pipelined(const Machine& machine, const Request&) {
-  return refusal::of_ports_but_all("flood-pipelined", machine);
 }
 
 constexpr std::array parameters{parameter::segments};
@@ -81,7 +62,7 @@ Program flood_program(Node& self, Step eccentricity, std::uint32_t segments) {
     block = self.blocks().front();
   }
   if (self.now() >= eccentricity) co_return;
-  for (std::uint32_t passed = 1;; ++passed, ++block) {  // a message's segments are numbered in sequence
+  for (std::uint32_t passed = 1;; ++passed, ++block) {  // the ids of a message's segments are consecutive
     pass_on(self, block, came);
     if (passed == segments) co_return;
     came = co_await self.step();
@@ -93,11 +74,9 @@ const Algorithm flood{
     .collective = Collective::broadcast,
     .source = "folklore: the fewest steps of any store-and-forward broadcast",
     .shapes = "any",
-    .ports = "all",
     .steps = "eccentricity of the root",
     .native = {.switching = Switching::packet},
-    .parameters = parameters,
-    .refuses = refuses_whole,
+    .needs = {.ports = Requirements::all_ports},
     .plan = plan_whole,
 };
 
@@ -106,10 +85,10 @@ const Algorithm flood_pipelined{
     .collective = Collective::broadcast,
     .source = "folklore: flooding, the message cut in segments",
     .shapes = "any",
-    .ports = "all",
     .steps = "eccentricity of the root + K-1, K segments",
     .native = {.switching = Switching::packet},
-    .refuses = refuses_pipelined,
+    .needs = {.ports = Requirements::all_ports},
+    .parameters = parameters,
     .plan = plan_pipelined,
 };
 

@@ -1,15 +1,15 @@
-/// Recursive halving of a row of places: who sends to whom when a broadcast or a scatter goes over a row in ceil(log2 places) steps.
+/// Recursive halving of a row of places: the messages of a broadcast or a scatter that covers a row in ceil(log2 places) steps.
 ///
-/// A part is an interval of places, one of them, the holder, informed. In a step the part is cut in two as evenly as can be, the holder
-/// keeps the half that it stands in (the larger one where they differ) and sends to one place of the other half, its new holder.
-/// Where the new holder stands is the Target:
-///   far   the root sends to the far end of the other half; who stands left of the root stands at the left end of its part and sends
-///         right, who stands right of it stands at the right end and sends left: all messages flow towards the root.
-///   near  the place of the other half that is nearest to the holder: all messages flow away from the root.
-/// The sizes are the same for both: the largest part of level l has ceil(places / 2^l) places, and the largest given half, summed over
-/// the levels, makes places - 1: what scattering costs.
-/// Source: Barnett, Payne, van de Geijn & Watts, "Recursive Splitting Broadcast" (far); near is its mirror image, for the other order of
-/// routing.
+/// A part is an interval of places, one of them, the holder, informed. In a step the part is split into two halves of equal size or
+/// nearly so. The holder keeps the half that it stands in, the larger one if they differ, and sends to the new holder of the other half.
+/// The Target places the new holder:
+///   far   The root sends to the far end of the other half. A holder left of the root stands at the left end of its part and sends right;
+///         one right of the root stands at the right end and sends left. All messages flow towards the root.
+///   near  The place of the other half that is nearest to the holder. All messages flow away from the root.
+/// The sizes are the same for both: the largest part of level l has ceil(places / 2^l) places. The largest given halves of all levels
+/// together have places - 1 places, which is the cost of a scatter.
+/// Source: Barnett, Payne, van de Geijn & Watts, "Recursive Splitting Broadcast" (far); near is its mirror image, for the opposite routing
+/// order.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Part {
   Place first = 0;
   Place end = 1;  ///< one past the last
   Place holder = 0;
-  std::int32_t side = 0;  ///< where the holder stands, seen from the root: -1 left, +1 right, 0 it is the root
+  std::int32_t side = 0;  ///< of the root that the holder is on: -1 left, +1 right, 0 for the root itself
 
   constexpr Place size() const noexcept { return end - first; }
   constexpr bool contains(Place place) const noexcept { return first <= place && place < end; }
@@ -48,7 +48,7 @@ constexpr Halves halve(const Part& part, Target target) noexcept {
   const Place up = part.first + (part.size() + 1) / 2;
   const Place down = part.first + part.size() / 2;
   const Place middle = part.holder < up ? up : down;
-  const bool left = part.holder < middle;  // the holder stands in the left half
+  const bool left = part.holder < middle;  // the holder's half
   Halves halves{{part.first, middle, part.holder, part.side}, {middle, part.end, 0, left ? +1 : -1}};
   if (!left) halves = {{middle, part.end, part.holder, part.side}, {part.first, middle, 0, -1}};
   Part& given = halves.given;
@@ -59,7 +59,7 @@ constexpr Halves halve(const Part& part, Target target) noexcept {
   return halves;
 }
 
-/// The part that a place holds when it is informed: the whole row for the root. O(log places).
+/// The part of a place when it is informed; the whole row for the root. O(log places).
 constexpr Part first_part(Place places, Place root, Place place, Target target) noexcept {
   Part part = whole_row(places, root);
   while (part.holder != place) {
@@ -69,13 +69,13 @@ constexpr Part first_part(Place places, Place root, Place place, Target target) 
   return part;
 }
 
-/// One step of all parts of a row: cuts each of two places or more, tells `cut` of its halves, and puts these in its stead.
-template <class Cut>
-void halve_all(std::vector<Part>& parts, Target target, Cut&& cut) {
+/// One step of all parts of a row: replaces each part of two places or more by its halves, and calls f(halves).
+template <class F>
+void halve_all(std::vector<Part>& parts, Target target, F&& f) {
   for (std::size_t i = 0, n = parts.size(); i < n; ++i) {
     if (parts[i].size() < 2) continue;
     const Halves halves = halve(parts[i], target);
-    cut(halves);
+    f(halves);
     parts[i] = halves.kept;
     parts.push_back(halves.given);
   }

@@ -1,9 +1,9 @@
-/// Broadcast on a kD torus of side (2k+1)^p: who knows sends to 2k nodes in every step, so that the optimum is met. On each scale
+/// Broadcast on a kD torus of side (2k+1)^p: every informed node sends to 2k nodes in every step, which meets the optimum. On each scale
 /// s = m^{p-1}, .., m, 1, m = 2k+1, the k stages of network spanning on a torus of side m, every hop count multiplied by s.
 /// Machine  circuit, all ports, half-duplex links suffice, no channel shared, torus of equal sides (2k+1)^p.
 /// Memory   O(1) a node.
-/// Steps    k p = log_{2k+1} N, the least.
-/// Header   none: the step gives the moves.
+/// Steps    k p = log_{2k+1} N, the minimum.
+/// Header   none: the moves follow from the step.
 /// Source   Park & Choi, Circuit-switched broadcasting in torus and mesh networks (1996): claim theirs (sides, steps, half-duplex), order
 ///          of moves ours.
 #pragma once

@@ -1,15 +1,14 @@
-/// Pipelined ring broadcast: the message is cut in K segments that go one behind the other round the ring of all nodes (the linear array of
-/// axis.hpp, closed), from the root to the node before it. All routes of a step may be in use and none share a channel.
-/// Machine  wormhole, 1 port, meshes and tori (whose wrap-around links it leaves alone) of any extents and any number of dimensions.
-/// Steps    K + p - 2 on p nodes. Best for long messages on machines of few nodes: every byte crosses a channel once, after p - 2 steps.
+/// Pipelined ring broadcast: the message is split into K segments that follow one another round the ring of all nodes, from the root to
+/// the node before it. The ring is the linear array of axis.hpp, closed. All routes of a step may be in use, and none share a channel.
+/// Machine  wormhole, 1 port, meshes and tori (without their wrap-around links) of any extents and any number of dimensions.
+/// Steps    K + p - 2 on p nodes. Best for long messages on few nodes: every byte crosses a channel once, after p - 2 steps.
 /// Header   none.   Memory  O(1) a node.
 /// Source   the one-dimensional case of Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast"; the ring is that of their
-///          "1-D Scatter-Collect". No channel twice: two neighbours i -> i+1 of the array go "both to the right"; the closing route
+///          "1-D Scatter-Collect". No channel twice: two neighbours i -> i+1 of the array both go "to the right". The closing route
 ///          starts in the last place of every slower dimension (or ends in the first), where no other route turns back.
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include <torus/algorithm.hpp>
 
@@ -22,13 +21,11 @@ extern const Algorithm pipeline;
 /// Round the ring that an axis makes when its ends meet. `ring` must outlive the run.
 Program pipeline_program(Node& self, const Axis& ring, NodeId root, std::uint32_t segments);
 
-/// The steps of `segments` segments over a ring of `places`, and the bytes that a step's busiest channel carries, summed over the steps.
+/// The steps of `segments` segments over a ring of `places`, and the bytes on a step's busiest channel, summed over the steps.
 std::uint64_t pipeline_steps(Place places, std::uint64_t segments) noexcept;
 Bytes pipeline_channel_bytes(Place places, Bytes bytes, std::uint64_t segments) noexcept;
-/// The hops of the longest route of each step, summed: links[i] is what the i-th link from the root on has.
-std::uint64_t pipeline_hops(std::span<const std::int64_t> links, std::uint64_t segments);
 
-/// The whole plan on any machine for which no dimension is complete.
+/// The whole plan, for any machine without a complete dimension.
 Plan pipeline_plan(const Machine& machine, const Request& request);
 
 }  // namespace torus::broadcast

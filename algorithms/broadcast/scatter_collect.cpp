@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "algorithms/broadcast/one_port_mesh.hpp"
 #include "algorithms/broadcast/segment_count.hpp"
 
 namespace torus::broadcast {
@@ -27,11 +26,48 @@ void pass_on(Node& self, const Axes& axes, std::size_t a, std::span<const BlockI
             pieces.subspan(axes.first_piece_of_row(self.topology(), self.rank(), a) + of * weight, weight));
 }
 
-/// The hops of the longest message of each step of collecting along an axis, summed: in all of them every place sends to the next.
-std::uint64_t collect_hops(const Topology& topology, const Axis& axis) {
-  std::int64_t longest = 0;
-  for (Place p = 0; p < axis.places(); ++p) longest = std::max(longest, axis.hops(topology, p, (p + 1) % axis.places()));
-  return (axis.places() - 1) * static_cast<std::uint64_t>(longest);
+/// The bytes of the longest message of each step, summed. O(nodes).
+Bytes channel_bytes(const Topology& topology, const Axes& axes, NodeId root, Bytes bytes) {
+  // The longer pieces are the first ones: of all rows along an axis, the one of piece 0 has the longest messages.
+  const NodeId p = topology.nodes();
+  Bytes sum = 0;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    const std::uint64_t weight = axes.pieces_of_place(a);
+    const auto weigh = [&](const Part& part) { return bytes_of_segments(bytes, p, part.first * weight, part.end * weight); };
+    std::vector<Part> parts{whole_row(axes[a].places(), axes[a].place(topology, root))};
+    for (Step t = axes.begin(a); t < axes.begin(a + 1); ++t) {
+      Bytes longest = 0;
+      halve_all(parts, axes[a].target(), [&](const Halves& halves) { longest = std::max(longest, weigh(halves.given)); });
+      sum += longest;
+    }
+    sum += (axes[a].places() - 1) * bytes_of_segments(bytes, p, 0, weight);  // in every step of the collect the first place's pieces move
+  }
+  return sum;
+}
+
+std::optional<Refusal> requires_countable_pieces(const Machine& machine, const Request&) {
+  const NodeId p = machine.topology.nodes();
+  if (std::uint64_t{p} * p <= most_blocks) return std::nullopt;
+  return Refusal{Refusal::About::shape, machine.topology.text(),
+                 "scatter-collect splits the message into one piece a node, and " + std::to_string(p) +
+                     " nodes would hold more pieces than " + std::to_string(most_blocks) + ", the blocks that a run holds",
+                 "65535"};
+}
+
+Plan plan(const Machine& machine, const Request& request, Axes axes, std::string_view formula) {
+  const NodeId p = machine.topology.nodes();
+  const NodeId root = request.sources.front();
+  Plan plan;
+  plan.segments = p;
+  plan.steps = axes.steps();
+  for (std::size_t a = 0; a < axes.size(); ++a) plan.steps += axes[a].places() - 1;
+  plan.formula = formula;
+  plan.channel_bytes = static_cast<double>(channel_bytes(machine.topology, axes, root, request.bytes));
+  plan.table_bytes = Bytes{p} * sizeof(BlockId);
+  const auto shared = std::make_shared<Shared>(Shared{std::move(axes), std::vector<BlockId>(p)});
+  std::iota(shared->pieces.begin(), shared->pieces.end(), BlockId{root} * p);
+  plan.start = [shared, root](Node& self) { return scatter_collect_program(self, shared->axes, root, shared->pieces); };
+  return plan;
 }
 
 }  // namespace
@@ -49,56 +85,30 @@ Program scatter_collect_program(Node& self, const Axes& axes, NodeId root, std::
   for (std::size_t a = axes.size(); a-- > 0;) co_await collect_program(self, axes, a, pieces);
 }
 
-refusal::Refusal refuses_scatter_collect(std::string_view algorithm, const Machine& machine, const Request& request) {
-  const NodeId p = machine.topology.nodes();
-  if (std::uint64_t{p} * p > most_blocks) {
-    return std::string(algorithm) + " cuts the message in one piece a node: the " + std::to_string(p) + " nodes of " +
-           machine.topology.text() + " would hold more pieces than the " + std::to_string(most_blocks) +
-           " blocks that a run holds; 65535 nodes would do";
-  }
-  if (request.parameters.whole("segments") != 0 && request.parameters.whole("segments") != p) {
-    return std::string(algorithm) + " cuts the message in one piece a node: --segments " +
-           std::to_string(request.parameters.whole("segments")) + " should be left out or be " + std::to_string(p);
-  }
-  return refusal::first_of(refuses_wiring(algorithm, machine), refusal::of_switching(algorithm, machine, Switching::wormhole));
-}
+const Algorithm scatter_collect_1d{
+    .name = "scatter-collect-1d",
+    .collective = Collective::broadcast,
+    .source = "Barnett, Payne, van de Geijn & Watts, 1-D Scatter-Collect",
+    .shapes = "mesh or torus, any extents, any k",
+    .steps = "ceil(log2 N)+N-1",
+    .native = {.ports = 1},
+    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole},
+    .also_requires = requires_countable_pieces,
+    .plan = [](const Machine& machine,
+               const Request& request) { return plan(machine, request, Axes::linear_array(machine), scatter_collect_1d.steps); },
+};
 
-Bytes scatter_collect_channel_bytes(const Topology& topology, const Axes& axes, NodeId root, Bytes bytes) {
-  // The longer pieces are the first ones: of all rows along an axis none has longer messages than the one of piece 0.
-  const NodeId p = topology.nodes();
-  Bytes sum = 0;
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    const std::uint64_t weight = axes.pieces_of_place(a);
-    const auto weigh = [&](const Part& part) { return bytes_of_segments(bytes, p, part.first * weight, part.end * weight); };
-    std::vector<Part> parts{whole_row(axes[a].places(), axes[a].place(topology, root))};
-    for (Step t = axes.begin(a); t < axes.begin(a + 1); ++t) {
-      Bytes longest = 0;
-      halve_all(parts, axes[a].target(), [&](const Halves& halves) { longest = std::max(longest, weigh(halves.given)); });
-      sum += longest;
-    }
-    sum += (axes[a].places() - 1) * bytes_of_segments(bytes, p, 0, weight);  // in every step of the collect the first place's pieces move
-  }
-  return sum;
-}
-
-Plan scatter_collect_plan(const Machine& machine, const Request& request, Axes axes, std::string formula) {
-  const NodeId p = machine.topology.nodes();
-  const NodeId root = request.sources.front();
-  Plan plan;
-  plan.segments = p;
-  plan.steps = axes.steps();
-  for (std::size_t a = 0; a < axes.size(); ++a) plan.steps += axes[a].places() - 1;
-  if (machine.cost.hop_s > 0) {
-    plan.route_hops = halving_hops(machine.topology, axes, root);
-    for (std::size_t a = 0; a < axes.size(); ++a) *plan.route_hops += collect_hops(machine.topology, axes[a]);
-  }
-  plan.formula = std::move(formula);
-  plan.channel_bytes = static_cast<double>(scatter_collect_channel_bytes(machine.topology, axes, root, request.bytes));
-  plan.table_bytes = Bytes{p} * sizeof(BlockId);
-  const auto shared = std::make_shared<Shared>(Shared{std::move(axes), std::vector<BlockId>(p)});
-  std::iota(shared->pieces.begin(), shared->pieces.end(), BlockId{root} * p);
-  plan.start = [shared, root](Node& self) { return scatter_collect_program(self, shared->axes, root, shared->pieces); };
-  return plan;
-}
+const Algorithm scatter_collect_2d{
+    .name = "scatter-collect-2d",
+    .collective = Collective::broadcast,
+    .source = "Barnett, Payne, van de Geijn & Watts, 2-D Scatter-Collect",
+    .shapes = "mesh or torus, any extents, any k",
+    .steps = "sum of (ceil(log2 n_d)+n_d-1)",
+    .native = {.ports = 1},
+    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole},
+    .also_requires = requires_countable_pieces,
+    .plan = [](const Machine& machine,
+               const Request& request) { return plan(machine, request, Axes::ascending(machine), scatter_collect_2d.steps); },
+};
 
 }  // namespace torus::broadcast

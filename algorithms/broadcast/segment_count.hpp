@@ -1,26 +1,26 @@
-/// In how many segments a pipelined broadcast cuts its message, and what the pieces weigh.
+/// The number of segments that a pipelined broadcast splits its message into, and the sizes of the segments.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
-#include <torus/block.hpp>
-#include <torus/machine.hpp>
+#include <torus/algorithm.hpp>
 
 namespace torus::broadcast {
 
-/// The bytes of the segments first..end-1 of a message cut in `segments`, the first bytes % segments of them a byte longer.
+/// The bytes of the segments first..end-1 of a message of `segments` segments, the first bytes % segments of them a byte longer.
 constexpr Bytes bytes_of_segments(Bytes bytes, std::uint64_t segments, std::uint64_t first, std::uint64_t end) noexcept {
   const Bytes longer = bytes % segments;
   return bytes / segments * (end - first) + (std::min(end, longer) - std::min(first, longer));
 }
 
 /// The best number of segments where the model time is about (K + latency) (T_s + (n / K) T_c), which has its minimum at
-/// sqrt(latency n T_c / T_s). `step_s` is T_s with what the hops of a step cost. The whole numbers around the minimum, two of either parity
-/// since an algorithm may send even and odd segments by different ways, are compared by `model_time_s(K)`, the exact time; clipped to 1..n,
-/// and to what the nodes can hold, who will have all segments each. Source: Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast",
-/// k_opt.
+/// sqrt(latency n T_c / T_s). `step_s` is T_s with the cost of a step's hops. The exact time, `model_time_s(K)`, decides between the whole
+/// numbers around the minimum: two of either parity, since even and odd segments may travel by different ways. The number is clipped to
+/// 1..n, and to what the nodes can hold, which all hold all segments in the end.
+/// Source: Barnett, Payne, van de Geijn & Watts, "Pipelined Broadcast", k_opt.
 template <class ModelTime>
 std::uint32_t best_segments(double latency, Bytes bytes, NodeId nodes, double byte_s, double step_s, ModelTime&& model_time_s) {
   const auto most = static_cast<double>(std::clamp<std::uint64_t>(bytes, 1, std::max<std::uint64_t>(1, most_blocks / nodes)));
@@ -37,6 +37,29 @@ std::uint32_t best_segments(double latency, Bytes bytes, NodeId nodes, double by
     chosen = k;
   }
   return chosen;
+}
+
+/// The plan of a pipelined broadcast, but for its program: with as many segments as the request says, else with the best number of them.
+/// steps(K) and channel_bytes(K) are exact; hops_a_step is at least about what the longest route of a step has.
+template <class Steps, class ChannelBytes>
+Plan segmented_plan(const Machine& machine, const Request& request, std::int64_t latency, std::int64_t hops_a_step, Steps&& steps,
+                    ChannelBytes&& channel_bytes) {
+  const CostModel& cost = machine.cost;
+  const auto hops = static_cast<double>(hops_a_step);
+  const auto time = [&](std::uint32_t k) {
+    const auto count = static_cast<double>(steps(k));
+    return cost.steps(count, static_cast<double>(channel_bytes(k)), count * hops);
+  };
+  Plan plan;
+  plan.segments = request.parameters.whole("segments");
+  if (plan.segments == 0) {
+    plan.segments = best_segments(static_cast<double>(std::max<std::int64_t>(latency, 0)), request.bytes, machine.topology.nodes(),
+                                  cost.byte_s, cost.steps(1, 0, hops), time);
+  }
+  plan.steps = steps(plan.segments);
+  plan.channel_bytes = static_cast<double>(channel_bytes(plan.segments));
+  plan.notes = {{"segments", std::to_string(plan.segments)}};
+  return plan;
 }
 
 }  // namespace torus::broadcast

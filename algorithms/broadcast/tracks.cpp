@@ -21,7 +21,7 @@ Route circuit_track(std::int32_t k, std::int32_t stage, std::int32_t track, std:
   return {{j - 1, aside}, {0, a}, {d - 1, a}, {j - 1, -aside}};
 }
 
-Route worm_row(std::span<const Dimension> order, std::int32_t stage, std::int32_t row, std::int32_t a) {
+Route wormhole_row(std::span<const Dimension> order, std::int32_t stage, std::int32_t row, std::int32_t a) {
   const auto k = static_cast<std::int32_t>(order.size());
   const auto leg = [&](std::int32_t j, std::int32_t hops) { return Leg{dimension(order, j), hops}; };
   if (stage == k) return row == 1 ? Route{leg(1, a)} : Route{leg(row, -a)};
@@ -31,8 +31,8 @@ Route worm_row(std::span<const Dimension> order, std::int32_t stage, std::int32_
   return row == d ? Route{leg(1, a)} : Route{leg(row, -a)};
 }
 
-Route aligned_worm_row(std::span<const Dimension> order, std::int32_t stage, std::int32_t row, std::int32_t a) {
-  if (row == 1) return worm_row(order, stage, 1, a);
+Route aligned_wormhole_row(std::span<const Dimension> order, std::int32_t stage, std::int32_t row, std::int32_t a) {
+  if (row == 1) return wormhole_row(order, stage, 1, a);
   const auto d = static_cast<std::int32_t>(order.size()) - stage + 1;
   return {{dimension(order, 1), a}, {dimension(order, d), a}};
 }

@@ -1,10 +1,10 @@
-/// Broadcast by dimension-ordered worms on 2^p x 2^p and 2^p x 2^p x z tori. In the plane, for s = 2^{p-1}, .., 1 the holders go from the
-/// lattice 2s Z^2 to s Z^2, four times as many. With a third dimension its line of z nodes comes first: a holder gives all of its segment
-/// but its own place to six children, two by its own column and four by those of its neighbours.
+/// Broadcast by dimension-ordered wormhole messages on 2^p x 2^p and 2^p x 2^p x z tori. In the plane, for s = 2^{p-1}, .., 1, the holders
+/// go from the lattice 2s Z^2 to s Z^2, four times as many. The line of z nodes in a third dimension comes first: a holder gives all of
+/// its segment but its own place to six children, two by its own column and four by those of its neighbours.
 /// Machine  wormhole, dimension-ordered (z routed last), all ports, no channel shared, torus.
 /// Memory   O(1) a node.
-/// Steps    p; with z p + t, t the least with c_t >= z, c_0 = 1, c_{t+1} = 6 c_t + 1 (claimed: p + 1 for z = 2..7, p + m + 2 for
-///          7*6^m < z <= 7*6^{m+1}, which is the same but for z = 43, 253..259, .., where ours takes one less).
+/// Steps    p; with z p + t, t the minimum with c_t >= z, c_0 = 1, c_{t+1} = 6 c_t + 1. The claim is p + 1 for z = 2..7 and p + m + 2 for
+///          7*6^m < z <= 7*6^{m+1}; that is the same but for z = 43, 253..259, .., where ours takes one step less.
 /// Header   in the z part the length of the child's segment; in the plane none.
 /// Source   Tsai & McKinley, extended dominating nodes, as quoted by Wang & Tseng: step count as claimed, pattern ours.
 #pragma once
@@ -15,10 +15,7 @@ namespace torus::broadcast {
 
 extern const Algorithm tsai_mckinley;
 
-/// Steps of the z part: 0 for z = 1.
-Step column_steps(std::int32_t z) noexcept;
-
-/// What all nodes know: the nodes of the z line, when the part in the plane begins, and how many steps there are in all.
+/// What all nodes know: the nodes of the z line, the first step in the plane, and the number of steps.
 struct TsaiMcKinleySchedule {
   std::int32_t height;
   Step plane_begins;

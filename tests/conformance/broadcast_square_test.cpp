@@ -218,7 +218,7 @@ TEST_CASE("tsai-mckinley broadcasts on 2^p x 2^p in p steps and on 2^p x 2^p x z
       if ((z << (2 * p)) > 10000) continue;
       std::uint64_t claimed = z == 1 ? 0 : 1;
       for (std::int64_t reach = 7; reach < z; reach *= 6) ++claimed;
-      const std::uint64_t column = broadcast::column_steps(z);
+      const std::uint64_t column = broadcast::TsaiMcKinleySchedule(Machine(Topology({{2}, {2}, {z}}))).plane_begins;
       const bool one_fewer = z == 43 || (z >= 253 && z <= 259);
       CHECK(column + (one_fewer ? 1 : 0) == claimed);
       check(broadcast::tsai_mckinley, Machine(Topology({{1 << p}, {1 << p}, {z}})), static_cast<std::uint64_t>(p) + column);
@@ -327,27 +327,24 @@ TEST_CASE("square-torus broadcasts refuse what they cannot do and say what would
     return Machine(Topology::parse(shape), ports, switching);
   };
   CHECK(refusal(broadcast::peters_syska, torus("24x24")) ==
-        "peters-syska needs both sides 5^p or 2*5^p of a torus, not 24x24; nearest: 25x25");
-  CHECK(refusal(broadcast::peters_syska, torus("12x9")) ==
-        "peters-syska needs both sides 5^p or 2*5^p of a torus, not 12x9; nearest: 10x10");
+        "shape 24x24: peters-syska needs two dimensions of 5^p or 2*5^p nodes; 10x10 would do");
+  CHECK(refusal(broadcast::peters_syska, torus("12x9")) == "shape 12x9: peters-syska needs a torus of equal extents; 10x10 would do");
   CHECK(refusal(broadcast::peters_syska, torus("5x5", 0, Switching::wormhole)) ==
-        "peters-syska needs circuit switching, not wormhole: --switching circuit would do");
-  CHECK(refusal(broadcast::peters_syska, torus("5x5", 3)) ==
-        "peters-syska uses all channels at once: --ports 3 is too few, --ports 4 would do");
-  CHECK(refusal(broadcast::park_choi, torus("6x6x6")) == "park-choi needs a torus with all sides 7^p, not 6x6x6; nearest: 7x7x7");
-  CHECK(refusal(broadcast::park_choi, torus("3x3")) == "park-choi needs a torus with all sides 5^p, not 3x3; nearest: 5x5");
+        "switching wormhole: peters-syska needs circuit switching; circuit would do");
+  CHECK(refusal(broadcast::peters_syska, torus("5x5", 3)) == "ports 3: peters-syska uses all channels at once; 4 would do");
+  CHECK(refusal(broadcast::park_choi, torus("6x6x6")) == "shape 6x6x6: park-choi needs sides of 7^p; 7x7x7 would do");
+  CHECK(refusal(broadcast::park_choi, torus("3x3")) == "shape 3x3: park-choi needs sides of 5^p; 5x5 would do");
   CHECK(refusal(broadcast::tsai_mckinley, torus("12x12x5")) ==
-        "tsai-mckinley needs a torus 2^p x 2^p, or with a third side that is routed last, not 12x12x5; nearest: 8x8x5");
+        "shape 12x12x5: tsai-mckinley needs sides 2^p and 2^p, and perhaps a third that is routed last; 8x8x5 would do");
   CHECK(refusal(broadcast::tsai_mckinley, torus("15x15")) ==
-        "tsai-mckinley needs a torus 2^p x 2^p, or with a third side that is routed last, not 15x15; nearest: 16x16");
-  CHECK(refusal(broadcast::wang_tseng, torus("8x8m")) == "wang-tseng needs a torus of equal sides, not 8x8m; nearest: 8x8");
-  CHECK(refusal(broadcast::wang_tseng, torus("8x8", 2)) ==
-        "wang-tseng uses all channels at once: --ports 2 is too few, --ports 4 would do");
+        "shape 15x15: tsai-mckinley needs sides 2^p and 2^p, and perhaps a third that is routed last; 8x8 would do");
+  CHECK(refusal(broadcast::wang_tseng, torus("8x8m")) == "shape 8x8m: wang-tseng needs a torus of equal extents; 8x8 would do");
+  CHECK(refusal(broadcast::wang_tseng, torus("8x8", 2)) == "ports 2: wang-tseng uses all channels at once; 4 would do");
   CHECK(refusal(broadcast::wang_tseng, torus("8x8"), 4) == "segments 4: wang-tseng does not read it; leave it out");
   CHECK(refusal(broadcast::span, torus("8x8", 2, Switching::wormhole)) ==
-        "span needs circuit switching, not wormhole: --switching circuit would do");
+        "switching wormhole: span needs circuit switching; circuit would do");
   CHECK(refusal(broadcast::dimension_wise, torus("8x4m", 1, Switching::packet)) ==
-        "dimension-wise needs wormhole switching, not packet: --switching wormhole would do");
+        "switching packet: dimension-wise needs wormhole switching; wormhole would do");
   CHECK(refusal(broadcast::dimension_wise, torus("8x4m", 1)).empty());
 }
 

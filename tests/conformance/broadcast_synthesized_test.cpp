@@ -213,7 +213,7 @@ TEST_CASE("synthesized refuses what it cannot do and names what would do", "[con
     request.sources = {0};
     return why_not(synthesized, Machine(Topology::parse(text), 0, switching), request);
   };
-  CHECK(refusal("8x12c", Switching::circuit).find("needs a torus or mesh") != std::string::npos);
+  CHECK(refusal("8x12c", Switching::circuit).find("no complete dimension; 8x12 would do") != std::string::npos);
   CHECK(refusal("8x12", Switching::wormhole).find("circuit would do") != std::string::npos);
   CHECK(refusal("1024x1025", Switching::circuit).find("1024x1024 would do") != std::string::npos);
   CHECK(refusal("7x9", Switching::circuit).empty());

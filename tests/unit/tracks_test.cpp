@@ -33,7 +33,7 @@ std::int32_t circuit_place(std::int32_t k, std::int32_t stage, const std::vector
 }
 
 /// The number of a supernode in stage i of the wormhole scheme: f_1 = y_k, f_i = y_1 - y_k - .. - y_{k-i+2}.
-std::int32_t worm_place(std::int32_t k, std::int32_t stage, const std::vector<std::int32_t>& y) {
+std::int32_t wormhole_place(std::int32_t k, std::int32_t stage, const std::vector<std::int32_t>& y) {
   return stage == 1 && k > 1 ? y[static_cast<std::size_t>(k) - 1] : circuit_place(k, stage, y);
 }
 
@@ -51,19 +51,19 @@ TEST_CASE("circuit tracks of two and three dimensions are those of the papers", 
   CHECK(circuit_track(3, 1, 3, 2, 7) == Route{{1, 7}, {0, 14}, {2, 14}, {1, -7}});
 }
 
-TEST_CASE("worm rows of two and three dimensions are those of the papers", "[unit]") {
+TEST_CASE("wormhole rows of two and three dimensions are those of the papers", "[unit]") {
   const std::vector<Dimension> plane = ascending(2);
-  CHECK(worm_row(plane, 1, 1, 5) == Route{{0, 5}, {1, 5}});
-  CHECK(worm_row(plane, 1, 2, 5) == Route{{1, 5}});
-  CHECK(worm_row(plane, 2, 2, 5) == Route{{1, -5}});
+  CHECK(wormhole_row(plane, 1, 1, 5) == Route{{0, 5}, {1, 5}});
+  CHECK(wormhole_row(plane, 1, 2, 5) == Route{{1, 5}});
+  CHECK(wormhole_row(plane, 2, 2, 5) == Route{{1, -5}});
   const std::vector<Dimension> space = ascending(3);
-  CHECK(worm_row(space, 1, 2, 5) == Route{{1, 5}, {2, 5}});
-  CHECK(worm_row(space, 2, 1, 5) == Route{{1, 5}, {2, -5}});
-  CHECK(worm_row(space, 2, 2, 5) == Route{{0, 5}});
-  CHECK(worm_row(space, 2, 3, 5) == Route{{2, -5}});
-  CHECK(aligned_worm_row(space, 2, 2, 5) == Route{{0, 5}, {1, 5}});
+  CHECK(wormhole_row(space, 1, 2, 5) == Route{{1, 5}, {2, 5}});
+  CHECK(wormhole_row(space, 2, 1, 5) == Route{{1, 5}, {2, -5}});
+  CHECK(wormhole_row(space, 2, 2, 5) == Route{{0, 5}});
+  CHECK(wormhole_row(space, 2, 3, 5) == Route{{2, -5}});
+  CHECK(aligned_wormhole_row(space, 2, 2, 5) == Route{{0, 5}, {1, 5}});
   const std::vector<Dimension> turned{1, 0};
-  CHECK(worm_row(turned, 1, 1, 5) == Route{{1, 5}, {0, 5}});
+  CHECK(wormhole_row(turned, 1, 1, 5) == Route{{1, 5}, {0, 5}});
 }
 
 TEST_CASE("every track and row of a stage leads to the supernode that it is meant for, by a port of its own", "[unit]") {
@@ -72,7 +72,7 @@ TEST_CASE("every track and row of a stage leads to the supernode that it is mean
     for (std::int32_t stage = 1; stage <= k; ++stage) {
       CAPTURE(k, stage);
       std::set<std::pair<Dimension, bool>> circuit_ports;
-      std::set<std::pair<Dimension, bool>> worm_ports;
+      std::set<std::pair<Dimension, bool>> wormhole_ports;
       for (std::int32_t row = 1; row <= k; ++row) {
         for (const std::int32_t a : {+9, -9}) {
           CAPTURE(row, a);
@@ -81,14 +81,14 @@ TEST_CASE("every track and row of a stage leads to the supernode that it is mean
           // Before the last stage a track also keeps to the spanned subgroup: y_d is the place, dimensions 2..d-1 are untouched.
           if (stage < k) CHECK(displacement(k, track)[static_cast<std::size_t>(k - stage)] == a);
           circuit_ports.emplace(track[0].dimension, track[0].hops > 0);
-          const Route worm = worm_row(order, stage, row, a);
-          CHECK(worm_place(k, stage, displacement(k, worm)) == a);
-          worm_ports.emplace(worm[0].dimension, worm[0].hops > 0);
-          for (std::size_t leg = 1; leg < worm.size(); ++leg) CHECK(worm[leg].dimension > worm[leg - 1].dimension);
+          const Route message = wormhole_row(order, stage, row, a);
+          CHECK(wormhole_place(k, stage, displacement(k, message)) == a);
+          wormhole_ports.emplace(message[0].dimension, message[0].hops > 0);
+          for (std::size_t leg = 1; leg < message.size(); ++leg) CHECK(message[leg].dimension > message[leg - 1].dimension);
         }
       }
       CHECK(circuit_ports.size() == 2 * static_cast<std::size_t>(k));
-      CHECK(worm_ports.size() == 2 * static_cast<std::size_t>(k));
+      CHECK(wormhole_ports.size() == 2 * static_cast<std::size_t>(k));
     }
   }
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include <torus/algorithm.hpp>
 #include <torus/error.hpp>
 
 #include "algorithms/common/integers.hpp"

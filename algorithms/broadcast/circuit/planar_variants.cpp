@@ -1,7 +1,5 @@
 #include <algorithm>
 
-#include <torus/algorithm.hpp>
-
 #include "algorithms/broadcast/circuit/expanding_step.hpp"
 #include "algorithms/broadcast/circuit/ring_tree.hpp"
 #include "algorithms/broadcast/circuit/squeeze_variants.hpp"

@@ -1,15 +1,13 @@
 #include "algorithms/broadcast/circuit/schedule.hpp"
 
-#include <algorithm>
-
-#include "algorithms/common/hops.hpp"
+#include "algorithms/broadcast/whole_message.hpp"
 
 namespace torus::broadcast {
 namespace {
 
-constexpr NodeId last_step = ~NodeId{0};  // what a message without a header says: nothing more to do
+constexpr NodeId last_step = ~NodeId{0};  // stands for a message without a header: nothing more to do
 
-NodeId root_told_by(const Arrivals& came) noexcept { return came.front().header().empty() ? last_step : came.front().header()[0]; }
+NodeId root_in(const Arrivals& came) noexcept { return came.front().header().empty() ? last_step : came.front().header()[0]; }
 
 void send_own(Node& self, const CircuitSchedule& schedule, NodeId root) {
   const Topology& topology = self.topology();
@@ -25,41 +23,11 @@ void send_own(Node& self, const CircuitSchedule& schedule, NodeId root) {
 
 }  // namespace
 
-Bytes CircuitSchedule::table_bytes() const {
-  Bytes bytes = 0;
-  for (const Scheduled& step : steps_) bytes += step.rule->table_bytes();
-  return bytes;
-}
-
-double CircuitSchedule::channel_bytes(Bytes message) const noexcept {
-  if (steps_.empty()) return 0;
-  const auto count = static_cast<double>(steps_.size());
-  return count * static_cast<double>(message) + (count - 1) * sizeof(Word);
-}
-
-std::uint64_t CircuitSchedule::route_hops(const Topology& topology) const {
-  std::int64_t sum = 0;
-  std::vector<NodeId> informed{0};
-  for (const Scheduled& step : steps_) {
-    std::int64_t longest = 0;
-    for (std::size_t i = 0, n = informed.size(); i < n; ++i) {
-      step.rule->routes(topology.coordinates(informed[i]), [&](RouteView route) {
-        NodeId to = informed[i];
-        for (const Leg& leg : route) to = topology.neighbour(to, leg.dimension, leg.hops).value();
-        informed.push_back(to);
-        longest = std::max(longest, hops_of(topology, route));
-      });
-    }
-    sum += longest;
-  }
-  return static_cast<std::uint64_t>(sum);
-}
-
 Program follow_schedule(Node& self, const CircuitSchedule& schedule) {
   NodeId root = self.rank();
   if (self.blocks().empty()) {
     const Arrivals came = co_await self.arrival();
-    root = root_told_by(came);
+    root = root_in(came);
     if (root == last_step) co_return;
   }
   while (self.now() < schedule.steps()) {
@@ -67,6 +35,15 @@ Program follow_schedule(Node& self, const CircuitSchedule& schedule) {
     if (self.now() + 1 == schedule.steps()) co_return;
     co_await self.step();
   }
+}
+
+Plan schedule_plan(const Request& request, CircuitSchedule schedule, std::string formula) {
+  const auto shared = std::make_shared<const CircuitSchedule>(std::move(schedule));
+  Plan plan = whole_message_plan(
+      request, shared->steps(), formula, [shared](Node& self) { return follow_schedule(self, *shared); }, 1);
+  if (plan.steps > 0) plan.channel_bytes -= sizeof(Word);  // the last step has no header
+  for (std::size_t step = 0; step < plan.steps; ++step) plan.table_bytes += shared->rule(step).table_bytes();
+  return plan;
 }
 
 }  // namespace torus::broadcast

@@ -1,5 +1,3 @@
-#include <torus/algorithm.hpp>
-
 #include "algorithms/broadcast/circuit/closing.hpp"
 #include "algorithms/broadcast/circuit/expanding_step.hpp"
 #include "algorithms/broadcast/circuit/ring_tree.hpp"
@@ -35,14 +33,13 @@ class PairStep : public StepRule {
     for (const GapAxis& axis : axes) route_.push_back({axis.dimension, axis.sequence->hops(0, 1)});
   }
   void routes(const Coordinates&, const RouteSink& send) const override { send(route_); }
-  Bytes table_bytes() const override { return 0; }
 
  private:
   Route route_;
 };
 
-/// From the pair to the two lattices of all even and of all odd indices, (m/2)^3 nodes each: a line, a plane, the space. What moves by one
-/// place moves by two indices, so the lattices keep to lines of their own.
+/// From the pair to the two lattices of all even and of all odd indices, (m/2)^3 nodes each: a line, a plane, the space. A move by one
+/// place is a move by two indices, so each lattice stays on its own lines.
 void squeeze(CircuitSchedule& schedule, const Axes& axes, std::int32_t h, std::int32_t ports) {
   const GapAxis& x = axes[0];
   const GapAxis& y = axes[1];
@@ -126,7 +123,7 @@ std::vector<SqueezeVariant> solid_variants(const Topology& topology, std::int32_
     return expanding_steps(gaps, topology.extent(wide[i]), m, ports);
   };
   const std::uint64_t closing = ceil_log(base, std::uint64_t{1} << (wide.size() - 1));
-  const bool closes = closing_nodes(topology) <= most_closing_nodes;
+  const bool closes = closing_nodes(topology) <= max_closing_nodes;
   std::uint64_t pairs = 1 + closing;
   for (std::size_t i = 0; i < wide.size(); ++i) pairs += expanding(GapBase::unit, i, 2);
   std::vector<SqueezeVariant> variants;

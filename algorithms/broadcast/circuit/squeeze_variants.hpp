@@ -1,5 +1,5 @@
 /// The ways to squeeze the informed nodes into an evenly spread lattice and to expand it from there, for 3 ports and more.
-/// A variant knows its steps before it is built, but for closing steps by flow, of which it knows the least number.
+/// A variant knows its steps before it is built; of closing steps by flow it knows the minimum.
 ///
 /// 2D, 3 and 4 ports; L(p/q) = least T with (ports+1)^T >= p/q:
 ///   two-line   L(m) + L(n_b) + (n_a mod 2), m = n_a less n_a mod 2: both columns of a chessboard two wide, then expand.
@@ -27,7 +27,7 @@ namespace torus::broadcast {
 struct SqueezeVariant {
   std::string name;
   std::string formula;  ///< of the steps, closing steps aside
-  std::uint64_t least_steps;
+  std::uint64_t min_steps;
   std::function<CircuitSchedule()> build;
 };
 
@@ -36,19 +36,18 @@ std::vector<Dimension> wide_dimensions(const Topology& topology);
 
 /// Tori of two wide dimensions with 3 or 4 ports.
 std::vector<SqueezeVariant> planar_variants(const Topology& topology, std::int32_t ports);
-/// Tori of three or more wide dimensions with 3 ports or more. Those with a closing only where that is small enough (most_closing_nodes):
-/// perhaps none.
+/// Tori of three or more wide dimensions with 3 ports or more; perhaps none. Variants with a closing only where that is small enough
+/// (max_closing_nodes).
 std::vector<SqueezeVariant> solid_variants(const Topology& topology, std::int32_t ports);
 
-/// Last step where an odd extent was treated as the even one below: the nodes at place 0 of the dimension inform the neighbours behind
-/// them.
+/// The last step where an odd extent is treated as the even one below: the nodes at place 0 of the dimension inform their neighbours at
+/// place -1.
 class SeamStep : public StepRule {
  public:
   explicit SeamStep(Dimension d) : dimension_{d} {}
   void routes(const Coordinates& place, const RouteSink& send) const override {
     if (place[static_cast<std::size_t>(dimension_)] == 0) send(Route{{dimension_, -1}});
   }
-  Bytes table_bytes() const override { return 0; }
 
  private:
   Dimension dimension_;

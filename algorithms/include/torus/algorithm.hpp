@@ -1,4 +1,4 @@
-/// What an algorithm is: what it asks of the machine, its program, and its predictions.
+/// What an algorithm is: its requirements, its program and its predictions.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ enum class Collective : std::uint8_t { broadcast, multinode_broadcast, total_exc
 /// As in traces and on the command line: "multinode-broadcast".
 std::string_view name(Collective collective) noexcept;
 
-/// What is asked for, apart from the machine.
+/// The collective operation that is wanted, apart from the machine.
 struct Request {
   Collective collective = Collective::broadcast;
   std::vector<NodeId> sources;  ///< ascending; broadcast: one; total exchange: ignored (all)
@@ -55,36 +55,37 @@ class RunObserver {
 
 /// What an algorithm will do for a request on a machine: its program and its predictions.
 struct Plan {
-  /// Makes a node's program. Called once a node; whatever it captures (tables) is shared by all nodes and outlives the run.
+  /// Makes a node's program. Called once a node. All nodes share what it captures (tables), which outlives the run.
   std::function<Program(Node&)> start;
-  std::uint32_t segments = 1;                        ///< blocks that each source's message is cut in
+  std::uint32_t segments = 1;                        ///< blocks that each source's message is split into
   std::uint64_t steps = 0;                           ///< scheduled steps, by the paper's formula
   bool steps_exact = true;                           ///< false: at most so many
-  std::optional<std::uint64_t> steps_estimate = {};  ///< where that limit is far above what a run takes: about so many
-  std::string formula;                               ///< the formula in words: "k*ceil(log_{2k+1} n)+(k-1)"
+  std::optional<std::uint64_t> steps_estimate = {};  ///< where that limit is far above the steps of a run: about so many
+  std::string formula;                               ///< the formula as text: "k*ceil(log_{2k+1} n)+(k-1)"
   double channel_bytes = 0;                          ///< predicted sum over the steps of the most bytes on a channel
-  std::optional<std::uint64_t> route_hops = {};  ///< where the paper states it; else a dry run finds it when the machine charges for hops
-  Bytes table_bytes = 0;                         ///< tables made by plan() and shared by all nodes
-  Bytes node_bytes = 0;                          ///< what a node's program allocates beside its frame and the blocks, at most
+  /// Sum over the steps of the hops of the longest route, where the algorithm's own theory states it. Else a dry run counts the hops.
+  std::optional<std::uint64_t> route_hops = {};
+  Bytes table_bytes = 0;                                   ///< tables made by plan() and shared by all nodes
+  Bytes node_bytes = 0;                                    ///< at most, of a node's program beside its frame and the blocks
   std::vector<std::pair<std::string, std::string>> notes;  ///< rows for the report: ("h", "5")
   /// Makes an observer of a run; none: there is nothing to observe.
   std::function<std::unique_ptr<RunObserver>()> observe = {};
 
-  /// Whether what a run took is as predicted (its steps or channel bytes): exactly, or at most as much.
+  /// Whether a run's steps or channel bytes are as predicted: exactly, or at most as many.
   template <class T>
   bool agrees(T taken, T predicted) const noexcept {
     return steps_exact ? taken == predicted : taken <= predicted;
   }
-  /// What the programs of all nodes allocate, their tables with it, at most: what the engine is told for its reckoning.
+  /// What the programs of all nodes allocate at most, tables included. For the engine's estimate of memory.
   Bytes program_bytes(NodeId nodes) const noexcept { return table_bytes + node_bytes * nodes; }
-  /// What a run takes, exactly or about.
+  /// The steps of a run, exactly or about.
   std::uint64_t likely_steps() const noexcept { return steps_estimate.value_or(steps); }
   double model_time_s(const CostModel& cost) const noexcept {
     return cost.steps(static_cast<double>(likely_steps()), channel_bytes, static_cast<double>(route_hops.value_or(0)));
   }
 };
 
-/// The least machine that an algorithm was made for; what the command assumes where the user says nothing.
+/// The minimal machine that an algorithm is designed for: the default where a caller leaves settings open.
 struct NativeMachine {
   Switching switching = Switching::wormhole;
   Contention contention = Contention::forbid;
@@ -96,9 +97,9 @@ struct Algorithm {
   Collective collective;
   std::string_view source;      ///< paper, section, theorem
   std::string_view shapes;      ///< in words: "torus n x .. x n, any n, any k"
-  std::string_view ports = {};  ///< in words, where the requirements do not say it
+  std::string_view ports = {};  ///< in words, where ports_text() cannot derive them from `needs`
   std::string_view steps;       ///< in words: "k ceil(log_{2k+1} n) + k-1"
-  NativeMachine native;
+  NativeMachine native = {};
   Requirements needs = {};
   std::span<const Parameter> parameters = {};  ///< that it reads; it refuses all others
   /// What no field of Requirements states: the first rule that is broken, or none. Called only where `needs` and the parameters' domains

@@ -10,7 +10,7 @@
 
 namespace torus {
 
-/// All algorithms, by collective, yardsticks first.
+/// All algorithms, by collective, baselines first.
 std::span<const Algorithm* const> catalogue() noexcept;
 
 /// The algorithm of that name and collective; none if there is none.
