@@ -75,9 +75,6 @@ std::optional<Refusal> refuses(const Algorithm& algorithm, const Machine& machin
   }
   if (auto why = uncountable_blocks(algorithm, machine.topology)) return why;
   if (algorithm.also_requires != nullptr) return algorithm.also_requires(machine, request);
-  if (algorithm.refuses != nullptr) {
-    if (auto why = algorithm.refuses(machine, request)) return Refusal{{}, "", *why, ""};
-  }
   return std::nullopt;
 }
 

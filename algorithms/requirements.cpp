@@ -81,7 +81,6 @@ std::string_view Refusal::subject() const noexcept {
 }
 
 std::string text(const Refusal& refusal) {
-  if (refusal.value.empty()) return refusal.rule;
   const std::string end =
       refusal.fix.empty() ? (refusal.about == About::parameter ? "; leave it out" : "") : "; " + refusal.fix + " would do";
   return std::string(refusal.subject()) + " " + refusal.value + ": " + refusal.rule + end;

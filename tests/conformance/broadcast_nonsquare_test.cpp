@@ -60,7 +60,7 @@ std::uint64_t check_variants(const Topology& topology, std::int32_t ports, std::
     CAPTURE(topology.text(), ports, variant.name);
     const CircuitSchedule schedule = variant.build();
     const support::Judgement judgement = support::judge(topology, ports, schedule);
-    REQUIRE(judgement.offence == "");
+    REQUIRE(judgement.violation == "");
     REQUIRE(judgement.informed.size() == topology.nodes());
     REQUIRE(judgement.idle_steps == 0);
     const bool closes = variant.name == "pairs" || variant.name == "plan A";

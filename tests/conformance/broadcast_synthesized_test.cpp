@@ -30,7 +30,7 @@ void check_bound(const std::vector<std::int32_t>& extents, std::int32_t ports) {
   CircuitSchedule schedule;
   for (const auto& circuits : *found) schedule.add("flow", std::make_unique<TableStep>(topology, circuits));
   const support::Judgement judgement = support::judge(topology, ports, schedule);
-  REQUIRE(judgement.offence == "");
+  REQUIRE(judgement.violation == "");
   REQUIRE(judgement.informed.size() == topology.nodes());
   REQUIRE(judgement.messages == topology.nodes() - 1);
   REQUIRE(judgement.idle_steps == 0);

@@ -219,7 +219,8 @@ TEST_CASE("a refusal names the value, the rule and what would do", "[conformance
   says("run multinode-broadcast --on 4x4 --expect -1", {"--expect '-1'", "0 to 2147483648", "for instance 1"});
   says("run multinode-broadcast --on 4x4 --algorithm ring --h 2", {"ring", "--h 2", "leave out", "aggregate-distribute"});
   says("run multinode-broadcast --on 4x4 --algorithm ring --segments 2", {"ring does not read it", "leave out --segments 2"});
-  says("run multinode-broadcast --on 4x4 --algorithm hierarchical --segments 1", {"hierarchical does not read it", "leave out --segments 1"});
+  says("run multinode-broadcast --on 4x4 --algorithm hierarchical --segments 1",
+       {"hierarchical does not read it", "leave out --segments 1"});
   says("run broadcast --on 45x45x45 --ports 1 --algorithm scatter-collect-2d", {"91125 nodes", "65535 would do"});
   says("run broadcast --on 4x4 --segments 2147483647", {"--segments 2147483647", "34,359,738,352 blocks", "--segments 268435455 would do"});
   says("run broadcast --on 4x4 --bytes 9223372036854775807", {"--on 4x4 --bytes 9223372036854775807", "at least 16 EiB", "would fit"});

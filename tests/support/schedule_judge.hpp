@@ -10,7 +10,7 @@
 namespace torus::support {
 
 struct Judgement {
-  std::string offence;           ///< the first one; empty if none
+  std::string violation;           ///< the first one; empty if none
   std::vector<NodeId> informed;  ///< at the end, ascending
   std::uint64_t idle_steps = 0;
   std::uint64_t messages = 0;
@@ -31,8 +31,8 @@ inline Judgement judge(const Topology& topology, std::int32_t ports, const broad
     std::vector<NodeId> fresh;
     bool traffic = false;
     const auto offend = [&](const std::string& what, NodeId node) {
-      if (result.offence.empty())
-        result.offence = what + " in step " + std::to_string(step) + " (" + schedule.phase(step) + ") at node " + std::to_string(node);
+      if (result.violation.empty())
+        result.violation = what + " in step " + std::to_string(step) + " (" + schedule.phase(step) + ") at node " + std::to_string(node);
     };
     for (const NodeId from : informed) {
       std::int32_t sent = 0;

@@ -814,7 +814,7 @@ TEST_CASE("what starts a node can make its program and call nothing else", "[uni
   };
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    Engine engine(machine, Placement::resident(4, 1, 64), {.executor = workers.executor, .threads = workers.threads});
+    Engine engine(machine, Placement::resident(machine.topology, 1, 64), {.executor = workers.executor, .threads = workers.threads});
     for (std::size_t i = 0; i < calls.size(); ++i) {
       CAPTURE(i);
       const auto early = [&](Node& self) {
@@ -846,7 +846,7 @@ TEST_CASE("a message can be forwarded to a node, with words in place", "[unit]")
     }
     co_await self.step();
   };
-  Engine engine(machine, Placement::resident(12, 1, 8), {.executor = ExecutorKind::serial});
+  Engine engine(machine, Placement::resident(machine.topology, 1, 8), {.executor = ExecutorKind::serial});
   const RunResult result = engine.run(program);
   CHECK(result.messages == 12);
   CHECK(result.violations_found == 12);

@@ -80,7 +80,7 @@ TEST_CASE("an expanding step refines any mixture of gaps without two circuits on
     CHECK(step->table_bytes() > sequences);  // its own table starts a row for every position
     schedule.add("expand", std::move(step));
     const support::Judgement judgement = support::judge(topology, ports, schedule, lattice(topology, axes));
-    CHECK(judgement.offence.empty());
+    CHECK(judgement.violation.empty());
     axes[0].sequence = std::make_shared<const GapSequence>(axes[0].sequence->refined(cuts));
     CHECK(judgement.informed == lattice(topology, axes));
   }

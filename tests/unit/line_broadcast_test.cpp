@@ -46,7 +46,7 @@ void check(const Topology& line, std::int32_t ports, NodeId root, const std::vec
   CircuitSchedule schedule;
   for (const auto& circuits : steps) schedule.add("line", std::make_unique<TableStep>(line, circuits));
   const support::Judgement judgement = support::judge(line, ports, schedule, {root});
-  REQUIRE(judgement.offence == "");
+  REQUIRE(judgement.violation == "");
   REQUIRE(judgement.informed.size() == line.nodes());
   REQUIRE(judgement.messages == line.nodes() - 1);
   REQUIRE(judgement.idle_steps == 0);

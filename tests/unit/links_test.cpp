@@ -20,7 +20,7 @@ static_assert(sizeof(OwnQueue) > BOOST_LOCKFREE_CACHELINE_BYTES && BOOST_LOCKFRE
 TEST_CASE("a program's own lock-free queues and the engine's work in one program", "[unit]") {
   OwnQueue queue;
   const Machine machine(Topology::parse("8x8"), 0, Switching::packet);
-  Engine engine(machine, Placement::resident(64, 1, 64), {.executor = ExecutorKind::serial});
+  Engine engine(machine, Placement::resident(machine.topology, 1, 64), {.executor = ExecutorKind::serial});
   for (std::uint32_t round = 0; round < 5; ++round) {
     REQUIRE(queue.push(round));
     REQUIRE(queue.push(round + 100));

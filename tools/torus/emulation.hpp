@@ -15,11 +15,11 @@
 namespace torus::command {
 
 struct Emulation {
-  RunResult result;           ///< of the first run
-  std::vector<double> run_s;  ///< of every repetition that was not interrupted
-  bool interrupted = false;   ///< the last repetition was
+  RunResult result;                       ///< of the first run
+  std::vector<double> run_s;              ///< of every repetition that was not interrupted
+  bool interrupted = false;               ///< the last repetition was
   std::vector<Observation> observations;  ///< of the first run
-  std::optional<std::string> failure;  ///< one line; none: done and verified
+  std::optional<std::string> failure;     ///< one line; none: done and verified
 };
 
 struct EmulationOptions {

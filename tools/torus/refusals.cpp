@@ -31,7 +31,6 @@ std::string readers_of(Collective collective, std::string_view parameter) {
 }  // namespace
 
 std::string command_text(const Refusal& refusal) {
-  if (refusal.value.empty()) return refusal.rule;
   const std::string option = refusal.about == Refusal::About::shape ? "--on" : "--" + std::string(refusal.subject());
   std::string text = fmt::format("{} {}: {}", option, refusal.value, refusal.rule);
   if (!refusal.fix.empty()) return text + fmt::format("; {} {} would do", option, refusal.fix);

@@ -218,8 +218,8 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   for (const Observation& found : emulation.observations) {
     const LoadFigures before = figures_of(found.before);
     const LoadFigures after = figures_of(found.after);
-    balance.emplace_back(found.title, fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.min,
-                                                  before.max, after.min, after.max, after.mean, found.h));
+    balance.emplace_back(found.title, fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.min, before.max,
+                                                  after.min, after.max, after.mean, found.h));
   }
   Rows repeated;
   if (repeats.runs > 1) {

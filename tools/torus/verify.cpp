@@ -49,7 +49,7 @@ std::string to_table(const TraceHeader& header, const Verdict& verdict) {
   rows.emplace_back("messages",
                     fmt::format("{} over {} hops, {} bytes", grouped(verdict.messages), grouped(verdict.hops), grouped(verdict.bytes)));
   rows.emplace_back("digest", digest_text(verdict.digest));
-  for (const std::string& offence : verdict.violations) rows.emplace_back("offence", offence);
+  for (const std::string& violation : verdict.violations) rows.emplace_back("violation", violation);
   if (verdict.stopped) rows.emplace_back("", "there may be more: the rest was not read");
   rows.emplace_back("verdict", verdict.ok ? "legal and complete" : "REFUSED");
   return aligned(rows);

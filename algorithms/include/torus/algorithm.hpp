@@ -105,7 +105,6 @@ struct Algorithm {
   /// What no field of Requirements states: the first rule that is broken, or none. Called only where `needs` and the parameters' domains
   /// hold. Cheap.
   std::optional<Refusal> (*also_requires)(const Machine& machine, const Request& request) = nullptr;
-  std::optional<std::string> (*refuses)(const Machine& machine, const Request& request) = nullptr;
   /// For machines and requests that are not refused. May compute tables; the time counts as set-up.
   /// Errors: std::bad_alloc where there is no room for the tables. A plan that searches (its header says so) throws InputError or RunError,
   /// of one line, if it finds nothing.
