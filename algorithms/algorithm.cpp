@@ -52,9 +52,20 @@ std::optional<Refusal> uncountable_blocks(const Algorithm& algorithm, const Topo
       smaller(topology, [](const Topology& t) { return t.nodes() <= most_nodes; }).text()};
 }
 
-/// The machine with another shape of as many dimensions, and with all its ports.
+/// The machine with another shape and all its ports. It keeps the routing order if the number of dimensions stays.
 Machine with_shape(const Machine& machine, const std::string& shape) {
-  return Machine(Topology::parse(shape), 0, machine.switching, machine.contention, machine.routing, machine.cost);
+  Topology topology = Topology::parse(shape);
+  std::vector<Dimension> routing;
+  if (topology.dimensions() == machine.topology.dimensions()) routing = machine.routing;
+  return Machine(std::move(topology), all_ports, machine.switching, machine.contention, std::move(routing), machine.cost);
+}
+
+/// The first reason to refuse, with the fix of that rule alone.
+std::optional<Refusal> first_refusal(const Algorithm& algorithm, const Machine& machine, const Request& request) {
+  if (auto why = unfit_parameter(algorithm, request.parameters)) return why;
+  if (auto why = unmet(algorithm.needs, algorithm.name, machine)) return why;
+  if (auto why = uncountable_blocks(algorithm, machine.topology)) return why;
+  return algorithm.also_requires != nullptr ? algorithm.also_requires(machine, request) : std::nullopt;
 }
 
 }  // namespace
@@ -64,18 +75,14 @@ bool Algorithm::reads(std::string_view parameter) const noexcept {
 }
 
 std::optional<Refusal> refuses(const Algorithm& algorithm, const Machine& machine, const Request& request) {
-  if (auto why = unfit_parameter(algorithm, request.parameters)) return why;
-  if (auto why = unmet(algorithm.needs, algorithm.name, machine)) {
-    if (why->about == Refusal::About::shape) {
-      // A shape that meets this rule may break the next: suggest one that meets all.
-      if (const auto next = refuses(algorithm, with_shape(machine, why->fix), request); next && next->about == why->about)
-        why->fix = next->fix;
-    }
-    return why;
+  auto why = first_refusal(algorithm, machine, request);
+  // A shape that meets one rule may break the next: a few corrections find one that meets all.
+  for (int corrections = 0; corrections < 4 && why && why->about == Refusal::About::shape && !why->fix.empty(); ++corrections) {
+    const auto next = first_refusal(algorithm, with_shape(machine, why->fix), request);
+    if (!next || next->about != Refusal::About::shape || next->fix.empty()) break;
+    why->fix = next->fix;
   }
-  if (auto why = uncountable_blocks(algorithm, machine.topology)) return why;
-  if (algorithm.also_requires != nullptr) return algorithm.also_requires(machine, request);
-  return std::nullopt;
+  return why;
 }
 
 std::string why_not(const Algorithm& algorithm, const Machine& machine, const Request& request) {
