@@ -3,6 +3,8 @@
 
 #include <torus/algorithm.hpp>
 
+#include "algorithms/common/shapes.hpp"
+
 namespace torus {
 
 std::string_view name(Collective collective) noexcept {
@@ -40,6 +42,16 @@ std::optional<Refusal> unfit_parameter(const Algorithm& algorithm, const Paramet
   return std::nullopt;
 }
 
+/// A run holds fewer than 2^32 blocks. Checked before tables are made for the nodes.
+std::optional<Refusal> uncountable_blocks(const Algorithm& algorithm, const Topology& topology) {
+  constexpr NodeId most_nodes = 65535;
+  if (algorithm.collective != Collective::total_exchange || topology.nodes() <= most_nodes) return std::nullopt;
+  return Refusal{
+      Refusal::About::shape, topology.text(),
+      "a total exchange has a block for each pair of nodes, and a run has room for those of " + std::to_string(most_nodes) + " nodes",
+      smaller(topology, [](const Topology& t) { return t.nodes() <= most_nodes; }).text()};
+}
+
 /// The machine with another shape of as many dimensions, and with all its ports.
 Machine with_shape(const Machine& machine, const std::string& shape) {
   return Machine(Topology::parse(shape), 0, machine.switching, machine.contention, machine.routing, machine.cost);
@@ -61,6 +73,7 @@ std::optional<Refusal> refuses(const Algorithm& algorithm, const Machine& machin
     }
     return why;
   }
+  if (auto why = uncountable_blocks(algorithm, machine.topology)) return why;
   if (algorithm.also_requires != nullptr) return algorithm.also_requires(machine, request);
   if (algorithm.refuses != nullptr) {
     if (auto why = algorithm.refuses(machine, request)) return Refusal{{}, "", *why, ""};

@@ -19,6 +19,7 @@
 #include "algorithms/broadcast/wang_tseng.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute.hpp"
 #include "algorithms/multinode_broadcast/edst.hpp"
+#include "algorithms/multinode_broadcast/edst_pipelined.hpp"
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
 #include "algorithms/multinode_broadcast/log.hpp"
 #include "algorithms/multinode_broadcast/ring.hpp"

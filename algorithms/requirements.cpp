@@ -4,24 +4,23 @@
 
 #include <torus/requirements.hpp>
 
+#include "algorithms/common/shapes.hpp"
+
 namespace torus {
 namespace {
 
 using About = Refusal::About;
 using Shape = Requirements::Shape;
 
-/// The topology with each dimension changed.
-template <class Change>
-std::string changed(const Topology& topology, Change&& change) {
-  std::vector<DimensionShape> shape(topology.shape().begin(), topology.shape().end());
-  for (DimensionShape& dimension : shape) change(dimension);
-  return Topology(std::move(shape)).text();
-}
-
 std::optional<Refusal> unmet_shape(const Requirements& needs, const std::string& algorithm, const Topology& topology) {
-  const auto refuse = [&](std::string rule, std::string fix) {
-    return Refusal{About::shape, topology.text(), algorithm + " " + std::move(rule), std::move(fix)};
+  const auto refuse = [&](std::string rule, const Topology& fix) {
+    return Refusal{About::shape, topology.text(), algorithm + " " + std::move(rule), fix.text()};
   };
+  if (needs.dimensions != 0 && topology.dimensions() != needs.dimensions) {
+    const auto side = static_cast<std::int32_t>(std::max<std::uint64_t>(2, root_below(needs.dimensions, topology.nodes())));
+    return refuse("needs " + std::to_string(needs.dimensions) + " dimensions",
+                  Topology(std::vector<DimensionShape>(static_cast<std::size_t>(needs.dimensions), {side, Wiring::ring})));
+  }
   if (needs.shape == Shape::rings_and_lines && !topology.is_torus_or_mesh()) {
     return refuse("takes rings and lines, no complete dimension", changed(topology, [](DimensionShape& d) {
                     if (d.wiring == Wiring::complete) d.wiring = Wiring::ring;

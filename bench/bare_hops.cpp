@@ -19,7 +19,7 @@ BareHops::BareHops(const Topology& torus, Executor& executor)
   for (std::uint32_t i = 0; i < queues_.size(); ++i) {
     fill_block({place(i), bytes}, seed, i);
     new (&queues_[i]) Queue;
-    queues_[i].push(i);
+    queues_[i].push(Place{i});
   }
   for (NodeId node = 0; node < torus_.nodes(); ++node) movers_.push_back(mover(node));
 }
@@ -36,11 +36,11 @@ BareHops::Mover BareHops::mover(NodeId node) {
   std::uint32_t spare = torus_.nodes() * channels + node;
   while (true) {
     for (std::uint32_t slot = 0; slot < channels; ++slot) {
-      std::uint32_t came = 0;
+      Place came{};
       in[slot].pop(came);
-      std::memcpy(place(spare), place(came), bytes);
-      next[slot]->push(spare);
-      spare = came;
+      std::memcpy(place(spare), place(static_cast<std::uint32_t>(came)), bytes);
+      next[slot]->push(Place{spare});
+      spare = static_cast<std::uint32_t>(came);
     }
     co_await std::suspend_always{};
   }
@@ -63,7 +63,7 @@ bool BareHops::complete() {
     const auto slot = i % channels;
     const auto round = static_cast<std::uint64_t>(torus_.extent(static_cast<Dimension>(slot / 2)));
     Queue& queue = queues_[in_channel(i / channels, slot, static_cast<std::int32_t>(hops_ % round))];
-    if (queue.read_available() != 1 || first_wrong_byte({place(queue.front()), bytes}, seed, i)) return false;
+    if (queue.read_available() != 1 || first_wrong_byte({place(static_cast<std::uint32_t>(queue.front())), bytes}, seed, i)) return false;
   }
   return true;
 }

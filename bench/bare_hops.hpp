@@ -36,6 +36,7 @@ class BareHops {
 
  private:
   using Queue = torus::detail::ExclusiveLinks::Queue;
+  using Place = torus::detail::LineNumber;  // what such queues hold
 
   /// A coroutine that is resumed for ever.
   struct Mover {

@@ -196,7 +196,7 @@ Grid grid(Collective collective) {
 /// 32x32 blocks of a KiB are a GiB that some algorithms hold several times.
 bool too_large(const Task& task) {
   return task.request.collective == Collective::total_exchange &&
-         std::uint64_t{task.machine.topology.nodes()} * task.request.bytes > 256 * 1024;
+         std::uint64_t{task.machine.topology.nodes()} * task.request.bytes > Bytes{256} * 1024;
 }
 
 }  // namespace

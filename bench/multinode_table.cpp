@@ -46,7 +46,7 @@ Cost cost_of(const Machine& machine, const std::vector<NodeId>& sources, const V
   const Run ran = run(*find_algorithm(Collective::multinode_broadcast, variant.algorithm), machine, request);
   if (ran.check.failure) {
     std::fprintf(stderr, "%s on %s: %s\n", variant.label, machine.topology.text().c_str(), ran.check.failure->c_str());
-    std::exit(1);
+    std::exit(1);  // NOLINT(concurrency-mt-unsafe): this program has one thread
   }
   std::string name = variant.label;
   if (variant.h > 0) name += "(" + std::to_string(variant.h) + ")";

@@ -8,29 +8,15 @@
 #include "algorithms/multinode_broadcast/column_ring.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
-#include "algorithms/multinode_broadcast/machine_fit.hpp"
-#include "algorithms/multinode_broadcast/paper_costs.hpp"
+#include "algorithms/multinode_broadcast/partition.hpp"
+#include "algorithms/multinode_broadcast/subnetwork_loads.hpp"
 #include "algorithms/multinode_broadcast/window_spread.hpp"
 
 namespace torus::multinode {
 namespace {
 
-std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  constexpr std::string_view self = "aggregate-distribute";
-  if (auto why = refusal::first_of(refuses_all_but_squares(self, machine), refuses_torus(self, machine, Switching::wormhole),
-                                   refuses_routing(self, machine), refusal::of_segments(self, request))) {
-    return why;
-  }
-  const auto n = static_cast<std::uint32_t>(machine.topology.extent(0));
-  if (request.parameters.whole("h") != 0 && n % request.parameters.whole("h") != 0) {
-    return "--h " + std::to_string(request.parameters.whole("h")) + " does not divide the side " + std::to_string(n) + ", --h " +
-           std::to_string(n) + " would do";
-  }
-  if (!parse_prefix(request.parameters.word("prefix"))) {
-    return "--prefix " + std::string(request.parameters.word("prefix")) +
-           " is none of global5, diag5, global3, diag3, hash, none; global5 would do";
-  }
-  return std::nullopt;
+std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
+  return needs_divisor("aggregate-distribute", machine.topology.extent(0), request);
 }
 
 AggregateDistribute choose(const Machine& machine, const Request& request, double s) {
@@ -42,7 +28,7 @@ AggregateDistribute choose(const Machine& machine, const Request& request, doubl
   for (const std::int32_t h : divisors(n)) {
     const AggregateDistribute scheme(n, h, prefix);
     const double time =
-        machine.cost.steps(scheme.steps(), scheme.channel_bytes(s, static_cast<double>(request.bytes)), scheme.route_hops());
+        machine.cost.steps(scheme.steps(), scheme.channel_bytes(s, static_cast<double>(request.bytes)), scheme.hops_for_h());
     if (time < least) {
       least = time;
       best = h;
@@ -57,19 +43,19 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.start = [scheme](Node& self) { return aggregate_distribute_program(self, *scheme); };
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
-  plan.route_hops = static_cast<std::uint64_t>(scheme->route_hops());
   plan.formula = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1";
   plan.channel_bytes = scheme->channel_bytes(s, static_cast<double>(request.bytes));
+  plan.observe =
+      subnetwork_loads(machine, request, 1, scheme->h, scheme->strip.levels(), scheme->strip.levels() + scheme->balancing_steps());
   plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size();
   plan.notes = {{"h", std::to_string(scheme->h)},
                 {"prefix", std::string(name(scheme->prefix.kind))},
                 {"sources assumed by the prediction", decimal(s)}};
-  add_paper_notes(plan.notes, scheme->n, scheme->h, static_cast<double>(request.sources.size()), static_cast<double>(request.bytes));
   return plan;
 }
 
-constexpr std::array parameters{Parameter{"h", "partition into h x h subnetworks", {}, nullptr},
-                                Parameter{"prefix", "how messages are balanced over the subnetworks", prefix_names, nullptr}};
+constexpr std::array parameters{Parameter{"h", partition_meaning, {}, possible_partitions},
+                                Parameter{"prefix", balancing_meaning, prefix_names}};
 
 }  // namespace
 
@@ -85,14 +71,7 @@ AggregateDistribute::AggregateDistribute(std::int32_t nodes_a_side, std::int32_t
       row{LineTree::window(3, h)} {}
 
 std::int32_t AggregateDistribute::steps() const noexcept {
-  const std::int32_t balancing = balances() ? prefix.steps() + tuning.steps() : 0;
-  return strip.levels() + balancing + 2 * ddn.levels() + exchange.steps() + row.levels() + h - 1;
-}
-
-std::int32_t AggregateDistribute::route_hops() const {
-  const std::int32_t balancing = balances() ? prefix.hops() + 2 * tuning.places() : 0;
-  const std::int32_t column = h < 2 ? 0 : (h - 1) * (h > 2 ? 2 : 1);
-  return strip.hops() + balancing + 2 * ddn.hops() * h + exchange.places() * h + row.hops() + column;
+  return strip.levels() + balancing_steps() + 2 * ddn.levels() + exchange.steps() + row.levels() + h - 1;
 }
 
 double AggregateDistribute::channel_bytes(double s, double m) const {
@@ -137,11 +116,11 @@ const Algorithm aggregate_distribute{
     .collective = Collective::multinode_broadcast,
     .source = "Chen, Chen & Tseng: multi-node broadcasting, aggregation-then-distribution, Lemmas 2 and 3",
     .shapes = "torus n x n, any h that divides n",
-    .ports = "all",
     .steps = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1",
     .native = {},
+    .needs = square_torus,
     .parameters = parameters,
-    .refuses = refuses,
+    .also_requires = also_requires,
     .plan = plan,
 };
 

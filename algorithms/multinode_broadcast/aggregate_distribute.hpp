@@ -27,9 +27,10 @@ struct AggregateDistribute {
   AggregateDistribute(std::int32_t nodes_a_side, std::int32_t partition, Prefix prefix_kind, bool ternary_exchange = false);
 
   bool balances() const noexcept { return h > 1 && prefix.kind != Prefix::none; }
+  std::int32_t balancing_steps() const noexcept { return balances() ? prefix.steps() + tuning.steps() : 0; }
   std::int32_t steps() const noexcept;
-  /// Sum over the steps of the hops of the longest route, if all nodes are sources; else at most.
-  std::int32_t route_hops() const;
+  /// Hops that grow with h, about: for the choice of h. Aggregation and row cross h/2 each, tuning and column ring 2h each.
+  double hops_for_h() const noexcept { return 5.0 * h; }
   /// Sum over the steps of the most bytes on a channel, for s sources of m bytes: exact for s = n^2, else for random ones, about.
   double channel_bytes(double s, double m) const;
 

@@ -111,12 +111,6 @@ std::int32_t ExchangeRounds::steps() const noexcept {
   return steps;
 }
 
-std::int32_t ExchangeRounds::places() const noexcept {
-  std::int32_t places = 0;
-  for (const Round& round : rounds) places += 2 * round.t * (round.relayed() ? 2 : 1);  // t in two dimensions, or 2t in one
-  return places;
-}
-
 std::vector<std::int32_t> ExchangeRounds::step_payloads() const {
   std::vector<std::int32_t> payloads;
   for (const Round& round : rounds) {

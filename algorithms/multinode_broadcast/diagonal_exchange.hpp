@@ -34,8 +34,6 @@ struct ExchangeRounds {
   ExchangeRounds(std::int32_t positions, bool ternary);
 
   std::int32_t steps() const noexcept;
-  /// The longest route of each step, in places, summed.
-  std::int32_t places() const noexcept;
   /// The most positions that cross a channel in each step.
   std::vector<std::int32_t> step_payloads() const;
   /// Header words of each step's messages.

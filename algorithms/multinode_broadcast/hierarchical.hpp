@@ -1,7 +1,7 @@
 /// Multi-node broadcast over the DDNs and DCNs with ring pipelines: the paper's partition, all links in use, and no prefix sum.
 ///
-/// Each message is k parts. Messages gather on the nodes whose coordinates are congruent modulo h (aggregate), are strewn over the h DDNs
-/// by a rank that follows from the place alone (tune; left out with --prefix none), and go round the DDNs' rings, part t along dimension t
+/// Each message is k parts. Messages gather on the nodes whose coordinates are congruent modulo h (aggregate), are distributed over the h
+/// DDNs by a rank computed from the coordinates (tune; left out with --prefix none), and go round the DDNs' rings, part t along dimension t
 /// first (ddn-rings). Then each DDN node has its DDN's whole bundle, sorts it, and
 ///   hierarchical      cuts part t over the window of h^(k-1) nodes across dimension t (scatter), and the h x .. x h torus modulo h gathers
 ///                     it again over all dimensions (dcn-rings): 1 + 2/h of the byte bound, and O(sqrt n) steps for h ~ sqrt(n);
@@ -16,39 +16,12 @@
 
 #include <torus/algorithm.hpp>
 
-#include "algorithms/multinode_broadcast/line_tree.hpp"
-#include "algorithms/multinode_broadcast/ring_gather.hpp"
-#include "algorithms/multinode_broadcast/tune.hpp"
+#include "algorithms/multinode_broadcast/hierarchy.hpp"
 
 namespace torus::multinode {
 
 extern const Algorithm hierarchical;
 extern const Algorithm hierarchical_log;
-
-/// What every node knows beforehand.
-struct Hierarchy {
-  enum class Dcn : std::uint8_t { scatter, log };
-
-  Hierarchy(const Topology& topology, std::int32_t partition, Dcn dcn_kind, bool tuned);
-
-  std::uint32_t parts() const noexcept { return static_cast<std::uint32_t>(ddn_rings.axes.size()); }
-  std::int32_t steps() const noexcept;
-  /// Sum over the steps of the hops of the longest route, if all nodes are sources; else at most.
-  std::int32_t route_hops() const;
-  /// Sum over the steps of the most bytes on a channel, for s sources of m bytes: exact for s = all, else for random ones, about.
-  double channel_bytes(double s, Bytes m) const;
-
-  double nodes;
-  Dimension dimensions;
-  std::int32_t h;
-  Dcn dcn;
-  bool tunes;
-  LineTree strip;   ///< W_5(h): aggregation in 2-D
-  LineTree window;  ///< W_3(h)
-  TuneMoves tuning;
-  RingGather ddn_rings;
-  RingGather dcn_rings;
-};
 
 Program hierarchical_program(Node& self, const Hierarchy& scheme);
 

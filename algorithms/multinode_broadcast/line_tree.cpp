@@ -1,8 +1,6 @@
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <numeric>
 
 #include "algorithms/multinode_broadcast/bundle.hpp"
 
@@ -43,17 +41,6 @@ void LineTree::cut(std::int32_t low, std::int32_t high, std::int32_t centre, std
     }
   }
   cut(centre - std::min(centre - low, half), centre + std::min(high - centre, half), centre, rounds - 1, arms);
-}
-
-std::int32_t LineTree::hops() const {
-  std::vector<std::int32_t> longest(static_cast<std::size_t>(levels_), 0);
-  for (std::int32_t position = low_; position <= high(); ++position) {
-    const Vertex& v = at(position);
-    if (v.slot == 0) continue;
-    std::int32_t& hops = longest[static_cast<std::size_t>(v.level)];
-    hops = std::max(hops, std::abs(v.parent - position));
-  }
-  return std::accumulate(longest.begin(), longest.end(), 0);
 }
 
 std::vector<std::int32_t> LineTree::level_sizes() const {

@@ -15,7 +15,7 @@ class LineTree {
   struct Vertex {
     std::int32_t level = 0;   ///< it hands over to its parent in this level of a gather; the root: levels()
     std::int32_t parent = 0;  ///< the root: itself
-    std::int32_t slot = 0;    ///< the how manieth child on its side (1 or 2, nearest first), - for the lower side; the root: 0
+    std::int32_t slot = 0;    ///< rank among the children on its side (1 or 2, nearest first), negative on the lower side; the root: 0
     std::int32_t low = 0;     ///< the segment that it hands over, itself in it
     std::int32_t high = 0;
   };
@@ -46,8 +46,6 @@ class LineTree {
 
   /// Positions of the longest segment that is handed over in each level: the worst payload of the level, in messages a position.
   std::vector<std::int32_t> level_sizes() const;
-  /// The longest move of each level, summed.
-  std::int32_t hops() const;
 
  private:
   static constexpr std::int32_t none = INT32_MIN;

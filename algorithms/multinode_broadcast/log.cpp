@@ -1,21 +1,13 @@
 #include "algorithms/multinode_broadcast/log.hpp"
 
-#include <array>
 #include <memory>
 
 #include "algorithms/multinode_broadcast/aggregate_distribute.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
-#include "algorithms/multinode_broadcast/machine_fit.hpp"
+#include "algorithms/multinode_broadcast/partition.hpp"
 
 namespace torus::multinode {
 namespace {
-
-std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  if (request.parameters.whole("h") > 1)
-    return "log is the case h = 1: --h " + std::to_string(request.parameters.whole("h")) + " is another, --h 1 would do";
-  return refusal::first_of(refuses_all_but_squares("log", machine), refuses_torus("log", machine, Switching::wormhole),
-                           refuses_routing("log", machine), refusal::of_segments("log", request));
-}
 
 Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request);
@@ -23,15 +15,12 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.start = [scheme](Node& self) { return aggregate_distribute_program(self, *scheme); };
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
-  plan.route_hops = static_cast<std::uint64_t>(scheme->route_hops());
   plan.formula = "2 ceil(log5 n) + ceil(log3 n)";
   plan.channel_bytes = scheme->channel_bytes(s, static_cast<double>(request.bytes));
   plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size();
   plan.notes = {{"sources assumed by the prediction", decimal(s)}};
   return plan;
 }
-
-constexpr std::array parameters{Parameter{"h", "partition into h x h subnetworks", {}, nullptr}};
 
 }  // namespace
 
@@ -40,11 +29,9 @@ const Algorithm log{
     .collective = Collective::multinode_broadcast,
     .source = "after Chen, Chen & Tseng: their diagonal phases with h = 1 and a ternary all-to-all",
     .shapes = "torus n x n",
-    .ports = "all",
     .steps = "2 ceil(log5 n) + ceil(log3 n)",
     .native = {},
-    .parameters = parameters,
-    .refuses = refuses,
+    .needs = square_torus,
     .plan = plan,
 };
 

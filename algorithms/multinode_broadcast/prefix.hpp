@@ -40,8 +40,6 @@ struct PrefixTables {
   bool quinary() const noexcept { return kind == Prefix::global5 || kind == Prefix::diag5; }
   /// Steps; each carries one word on its fullest channel.
   std::int32_t steps() const noexcept;
-  /// The longest route of each step, summed.
-  std::int32_t hops() const;
 
   Prefix kind;
   std::int32_t n, h;

@@ -4,15 +4,10 @@
 #include <memory>
 
 #include "algorithms/multinode_broadcast/forecast.hpp"
-#include "algorithms/multinode_broadcast/machine_fit.hpp"
 #include "algorithms/multinode_broadcast/ring_gather.hpp"
 
 namespace torus::multinode {
 namespace {
-
-std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  return refusal::first_of(refuses_torus("ring", machine, Switching::packet), refusal::of_segments_at_all("ring", request));
-}
 
 Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request), nodes = machine.topology.nodes();
@@ -21,7 +16,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.segments = static_cast<std::uint32_t>(std::max(1, rings->parts()));
   plan.start = [rings](Node& self) { return ring_program(self, *rings); };
   plan.steps = static_cast<std::uint64_t>(rings->steps());
-  plan.route_hops = static_cast<std::uint64_t>(rings->hops());
+  plan.route_hops = plan.steps;
   plan.formula = "k floor(longest side / 2)";
   plan.channel_bytes = rings->channel_bytes(request.bytes, 1, s / nodes, nodes);
   plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size() * plan.segments;
@@ -42,10 +37,9 @@ const Algorithm ring{
     .collective = Collective::multinode_broadcast,
     .source = "folklore: dimension-wise ring all-gather, every link busy",
     .shapes = "torus of any dimension and sides",
-    .ports = "all",
     .steps = "k floor(longest side / 2), k dimensions wider than 1",
     .native = {.switching = Switching::packet},
-    .refuses = refuses,
+    .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
     .plan = plan,
 };
 

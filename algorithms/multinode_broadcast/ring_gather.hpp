@@ -25,8 +25,6 @@ struct RingGather {
   std::int32_t parts() const noexcept { return static_cast<std::int32_t>(axes.size()); }
   std::int32_t steps_a_phase() const noexcept;
   std::int32_t steps() const noexcept { return phases * steps_a_phase(); }
-  /// Hops of each step, summed.
-  std::int32_t hops() const noexcept { return steps() * unit; }
   /// Sum over the steps of the bytes on the fullest channel, if every one of `members` nodes may start with so many messages of so many
   /// bytes, cut in the parts, and does so for a share of them: exact for share 1, else an estimate for sources at random.
   double channel_bytes(Bytes message, double messages, double share, double members) const noexcept;

@@ -91,12 +91,6 @@ TuneMoves::TuneMoves(std::int32_t partition, std::int32_t odd_base) : h{partitio
   for (Move& move : moves) move.last_digit = move.unit == moves.back().unit;
 }
 
-std::int32_t TuneMoves::places() const noexcept {
-  std::int32_t places = 0;
-  for (const Move& move : moves) places += move.digit * move.unit;
-  return places;
-}
-
 Program tune(Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle) {
   Drift drift(self, moves, first_rank, parts, bundle);
   for (const TuneMoves::Move& move : moves.moves) {

@@ -26,8 +26,6 @@ struct TuneMoves {
   TuneMoves(std::int32_t partition, std::int32_t odd_base);
 
   std::int32_t steps() const noexcept { return static_cast<std::int32_t>(moves.size()); }
-  /// Places of each move, summed: as many hops in each dimension.
-  std::int32_t places() const noexcept;
 
   std::int32_t h, base;
   std::vector<Move> moves;

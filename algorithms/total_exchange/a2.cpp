@@ -1,7 +1,6 @@
 #include "algorithms/total_exchange/a2.hpp"
 
 #include "algorithms/total_exchange/one_port_line.hpp"
-#include "algorithms/total_exchange/requirements.hpp"
 
 namespace torus::exchange {
 namespace {
@@ -27,8 +26,6 @@ LineBlocks blocks_of(const Node& self, Dimension d, NodeId before, NodeId behind
 NodeId choices_before(const Topology& topology, Dimension d) {
   return topology.nodes() / (static_cast<NodeId>(topology.extent(d)) * topology.stride(d));
 }
-
-std::optional<std::string> refuses(const Machine& machine, const Request&) { return needs_countable_blocks("a2", machine); }
 
 Plan plan(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
@@ -62,10 +59,8 @@ const Algorithm a2{
     .collective = Collective::total_exchange,
     .source = "Dimakopoulos & Dimopoulos, total exchange in multidimensional networks, algorithm A2",
     .shapes = "any product of rings, lines and complete graphs",
-    .ports = "one",
     .steps = "sum (N/n_i) T_i; T_i: ring floor(n^2/4), line floor((n^2-1)/2), complete n-1",
     .native = {.switching = Switching::packet, .ports = 1},
-    .refuses = refuses,
     .plan = plan,
 };
 

@@ -2,28 +2,25 @@
 
 #include <bit>
 
+#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/total_exchange/equal_phases.hpp"
 #include "algorithms/total_exchange/phase_schedule.hpp"
-#include "algorithms/total_exchange/requirements.hpp"
+#include "algorithms/total_exchange/tabled_steps.hpp"
 
 namespace torus::exchange {
 namespace {
 
-Refusal needs_equal_dimensions(const Topology& topology) {
+/// Dimensions of one node aside, all are alike.
+std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
+  const Topology& topology = machine.topology;
   const std::vector<Dimension> dimensions = linked_dimensions(topology);
-  if (dimensions.empty()) return std::nullopt;
-  const DimensionShape wanted = topology.shape()[static_cast<std::size_t>(dimensions.front())];
   for (const Dimension d : dimensions) {
-    if (topology.shape()[static_cast<std::size_t>(d)] == wanted) continue;
-    return "shape " + topology.text() + ": a3 needs dimensions of the same extent and wiring; " +
-           Topology(std::vector<DimensionShape>(dimensions.size(), wanted)).text() + " would do";
+    const DimensionShape first = topology.shape()[static_cast<std::size_t>(dimensions.front())];
+    if (topology.shape()[static_cast<std::size_t>(d)] == first) continue;
+    return Refusal{Refusal::About::shape, topology.text(), "a3 needs dimensions of the same extent and wiring",
+                   changed(topology, [&](DimensionShape& shape) { shape = shape.extent > 1 ? first : shape; }).text()};
   }
-  return std::nullopt;
-}
-
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_equal_dimensions(machine.topology), needs_ports("a3", machine, machine.topology.max_ports()),
-                  needs_countable_blocks("a3", machine), needs_tabled_steps("a3", machine, phase_steps(machine.topology)));
+  return needs_tabled_steps("a3", topology, phase_steps);
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -41,10 +38,10 @@ const Algorithm a3{
     .source =
         "Dimakopoulos & Dimopoulos, total exchange in multidimensional networks, algorithm A3; other than 2^j dimensions: this project",
     .shapes = "k equal rings, lines or complete graphs wider than 1, any k",
-    .ports = "all",
     .steps = "n^(k-1) T_1; T_1: ring ceil(floor(n^2/4)/2), line floor(n^2/4), complete 1",
     .native = {.switching = Switching::packet},
-    .refuses = refuses,
+    .needs = {.ports = Requirements::all_ports},
+    .also_requires = also_requires,
     .plan = plan,
 };
 

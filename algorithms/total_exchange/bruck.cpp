@@ -1,8 +1,8 @@
 #include "algorithms/total_exchange/bruck.hpp"
 
 #include "algorithms/common/integers.hpp"
-#include "algorithms/total_exchange/convoys.hpp"
-#include "algorithms/total_exchange/requirements.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/total_exchange/bundled_exchange.hpp"
 
 namespace torus::exchange {
 namespace {
@@ -13,15 +13,11 @@ Timetable timetable(const Topology& topology) {
     const std::int32_t n = topology.extent(d);
     for (std::int32_t bit = 1; bit < n; bit *= 2) {
       table.begin_stage(1);
-      table.add_convoy({d, 2 * bit > n ? bit - n : bit},
+      table.add_bundle({d, 2 * bit > n ? bit - n : bit},
                        [&topology, d, bit](NodeId delta) { return (topology.coordinate(delta, d) & bit) != 0; });
     }
   }
   return table;
-}
-
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(refusal::of_torus("bruck", machine), needs_overlapping_worms("bruck", machine), needs_countable_blocks("bruck", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -38,10 +34,9 @@ const Algorithm bruck{
     .collective = Collective::total_exchange,
     .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
     .shapes = "torus, any sides",
-    .ports = "one",
     .steps = "sum ceil(log2 n_i)",
     .native = {.contention = Contention::share, .ports = 1},
-    .refuses = refuses,
+    .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .shared_channels = true, .overlaps_from = 4},
     .plan = plan,
 };
 

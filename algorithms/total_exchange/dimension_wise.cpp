@@ -1,7 +1,7 @@
 #include "algorithms/total_exchange/dimension_wise.hpp"
 
-#include "algorithms/total_exchange/convoys.hpp"
-#include "algorithms/total_exchange/requirements.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/total_exchange/bundled_exchange.hpp"
 
 namespace torus::exchange {
 namespace {
@@ -12,15 +12,11 @@ Timetable timetable(const Topology& topology) {
     const auto hops = [&topology, d](NodeId delta) { return topology.offset(d, 0, topology.coordinate(delta, d)); };
     const auto n = static_cast<std::uint32_t>(topology.extent(d));
     table.begin_stage(n / 2);
-    table.add_convoy({d, +1}, hops);
+    table.add_bundle({d, +1}, hops);
     table.begin_stage((n - 1) / 2);
-    table.add_convoy({d, -1}, [&hops](NodeId delta) { return -hops(delta); });
+    table.add_bundle({d, -1}, [&hops](NodeId delta) { return -hops(delta); });
   }
   return table;
-}
-
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(refusal::of_torus("dimension-wise", machine), needs_countable_blocks("dimension-wise", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -37,10 +33,9 @@ const Algorithm dimension_wise{
     .collective = Collective::total_exchange,
     .source = "folklore: message combining, dimension by dimension",
     .shapes = "torus, any sides",
-    .ports = "one",
     .steps = "sum (n_i - 1)",
     .native = {.switching = Switching::packet, .ports = 1},
-    .refuses = refuses,
+    .needs = {.shape = Requirements::Shape::torus},
     .plan = plan,
 };
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "algorithms/total_exchange/requirements.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus::exchange {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <bit>
 
+#include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/total_exchange/bundled_exchange.hpp"
 #include "algorithms/total_exchange/class_hops.hpp"
-#include "algorithms/total_exchange/convoys.hpp"
-#include "algorithms/total_exchange/requirements.hpp"
 #include "algorithms/total_exchange/rotation.hpp"
 
 namespace torus::exchange {
@@ -15,24 +15,19 @@ Timetable timetable(const Topology& topology) {
   const ClassHops hops(topology, [&rotation](NodeId delta) { return rotation.group(delta); });
   Timetable table(topology);
   for (std::uint32_t stage = 0; stage < rotation.groups(); ++stage) {
-    for (std::int32_t worm = 1; worm <= largest_extent(topology) / 2; worm *= 2) {
+    for (std::int32_t reach = 1; reach <= largest_extent(topology) / 2; reach *= 2) {
       table.begin_stage(1);
       for (const Dimension d : linked_dimensions(topology)) {
         for (const std::int32_t direction : {+1, -1}) {
-          table.add_convoy({d, direction * worm}, [&rotation, &hops, stage, d, direction, worm](NodeId delta) {
+          table.add_bundle({d, direction * reach}, [&rotation, &hops, stage, d, direction, reach](NodeId delta) {
             const std::int32_t hops_now = rotation.dimension(delta, stage) == d ? direction * hops(delta, d) : 0;
-            return hops_now > 0 && (hops_now & worm) != 0;
+            return hops_now > 0 && (hops_now & reach) != 0;
           });
         }
       }
     }
   }
   return table;
-}
-
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(refusal::of_torus("log-rotating", machine), needs_ports("log-rotating", machine, machine.topology.max_ports()),
-                  needs_overlapping_worms("log-rotating", machine), needs_countable_blocks("log-rotating", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -49,10 +44,13 @@ const Algorithm log_rotating{
     .collective = Collective::total_exchange,
     .source = "this project",
     .shapes = "torus, any sides",
-    .ports = "all",
     .steps = "k max bl(floor(n_i/2)), k dimensions wider than 1",
     .native = {.contention = Contention::share},
-    .refuses = refuses,
+    .needs = {.shape = Requirements::Shape::torus,
+              .switching = Switching::wormhole,
+              .ports = Requirements::all_ports,
+              .shared_channels = true,
+              .overlaps_from = 4},
     .plan = plan,
 };
 

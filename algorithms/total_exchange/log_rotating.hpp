@@ -1,8 +1,9 @@
 /// The rotating exchange (rotating.hpp) in a logarithmic number of steps: in a stage, for each bit of the hops that a block has to go,
-/// one worm of 2^bit hops along every channel carries everything that has the bit. A step's worms overlap: a channel carries 2^bit of them.
+/// one message of 2^bit hops along every channel carries everything that has the bit. A step's messages overlap: a channel carries 2^bit of
+/// them.
 ///
-/// Machine  wormhole, all ports, channels shared, torus of any sides (up to 3: worms of one hop, which any machine takes).
-/// Header, memory  as every convoy (convoys.hpp).
+/// Machine  wormhole, all ports, channels shared, torus of any sides (up to 3: messages of one hop, which any machine takes).
+/// Header, memory  as every bundled exchange (bundled_exchange.hpp).
 /// Steps    k max bl(floor(n_i/2)), bl the length in bits.   Blocks on the busiest channel  as rotating or slightly more.
 /// Source   this project.
 #pragma once

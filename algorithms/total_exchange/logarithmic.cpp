@@ -2,8 +2,8 @@
 
 #include <bit>
 
-#include "algorithms/total_exchange/convoys.hpp"
-#include "algorithms/total_exchange/requirements.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/total_exchange/bundled_exchange.hpp"
 
 namespace torus::exchange {
 namespace {
@@ -13,20 +13,16 @@ Timetable timetable(const Topology& topology) {
   for (const Dimension d : linked_dimensions(topology)) {
     const std::int32_t n = topology.extent(d);
     for (const std::int32_t direction : {+1, -1}) {
-      for (std::int32_t worm = 1; worm <= (direction > 0 ? n : n - 1) / 2; worm *= 2) {
+      for (std::int32_t reach = 1; reach <= (direction > 0 ? n : n - 1) / 2; reach *= 2) {
         table.begin_stage(1);
-        table.add_convoy({d, direction * worm}, [&topology, d, direction, worm](NodeId delta) {
+        table.add_bundle({d, direction * reach}, [&topology, d, direction, reach](NodeId delta) {
           const std::int32_t hops = direction * topology.offset(d, 0, topology.coordinate(delta, d));
-          return hops > 0 && (hops & worm) != 0;
+          return hops > 0 && (hops & reach) != 0;
         });
       }
     }
   }
   return table;
-}
-
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(refusal::of_torus("log", machine), needs_overlapping_worms("log", machine), needs_countable_blocks("log", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -46,10 +42,9 @@ const Algorithm logarithmic{
     .collective = Collective::total_exchange,
     .source = "this project, after Bruck et al. 1997",
     .shapes = "torus, any sides",
-    .ports = "one",
     .steps = "sum bl(floor(n_i/2)) + bl(floor((n_i-1)/2))",
     .native = {.contention = Contention::share, .ports = 1},
-    .refuses = refuses,
+    .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .shared_channels = true, .overlaps_from = 4},
     .plan = plan,
 };
 

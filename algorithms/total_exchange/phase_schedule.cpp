@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "algorithms/total_exchange/requirements.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus::exchange {
 namespace {

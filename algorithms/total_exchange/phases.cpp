@@ -2,9 +2,10 @@
 
 #include <torus/error.hpp>
 
+#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/total_exchange/equal_phases.hpp"
 #include "algorithms/total_exchange/phase_schedule.hpp"
-#include "algorithms/total_exchange/requirements.hpp"
+#include "algorithms/total_exchange/tabled_steps.hpp"
 #include "algorithms/total_exchange/unequal_phases.hpp"
 
 namespace torus::exchange {
@@ -17,9 +18,8 @@ bool equal_extents(const Topology& topology) {
   return true;
 }
 
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(needs_ports("phases", machine, machine.topology.max_ports()), needs_countable_blocks("phases", machine),
-                  needs_tabled_steps("phases", machine, phase_steps(machine.topology)));
+std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
+  return needs_tabled_steps("phases", machine.topology, phase_steps);
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -33,7 +33,7 @@ Plan plan(const Machine& machine, const Request& request) {
   const std::optional<ExchangeAssignment> assignment = assign_exchanges_legally(topology, most_attempts);
   if (!assignment) {
     throw InputError("shape " + topology.text() + ": phases found no order of the classes in " + std::to_string(most_attempts) +
-                     " attempts; --algorithm a2 --ports 1 would do");
+                     " attempts; a2 with one port needs no search");
   }
   return plan_in_phases(
       machine, request, [&](NodeId delta, std::size_t i) { return (*assignment)[i][delta]; }, formula);
@@ -46,10 +46,10 @@ const Algorithm phases{
     .collective = Collective::total_exchange,
     .source = "this project",
     .shapes = "any product of rings, lines and complete graphs",
-    .ports = "all",
     .steps = "max (N/n_i) T_i; T_i: ring ceil(floor(n^2/4)/2), line floor(n^2/4), complete 1",
     .native = {.switching = Switching::packet},
-    .refuses = refuses,
+    .needs = {.ports = Requirements::all_ports},
+    .also_requires = also_requires,
     .plan = plan,
 };
 

@@ -1,8 +1,8 @@
 #include "algorithms/total_exchange/rotating.hpp"
 
+#include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/total_exchange/bundled_exchange.hpp"
 #include "algorithms/total_exchange/class_hops.hpp"
-#include "algorithms/total_exchange/convoys.hpp"
-#include "algorithms/total_exchange/requirements.hpp"
 #include "algorithms/total_exchange/rotation.hpp"
 
 namespace torus::exchange {
@@ -18,16 +18,11 @@ Timetable timetable(const Topology& topology) {
       const auto hops_now = [&rotation, &hops, stage, d](NodeId delta) {
         return rotation.dimension(delta, stage) == d ? hops(delta, d) : 0;
       };
-      table.add_convoy({d, +1}, hops_now);
-      table.add_convoy({d, -1}, [&hops_now](NodeId delta) { return -hops_now(delta); });
+      table.add_bundle({d, +1}, hops_now);
+      table.add_bundle({d, -1}, [&hops_now](NodeId delta) { return -hops_now(delta); });
     }
   }
   return table;
-}
-
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
-  return first_of(refusal::of_torus("rotating", machine), needs_ports("rotating", machine, machine.topology.max_ports()),
-                  needs_countable_blocks("rotating", machine));
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -43,10 +38,9 @@ const Algorithm rotating{
     .collective = Collective::total_exchange,
     .source = "this project",
     .shapes = "torus, any sides",
-    .ports = "all",
     .steps = "k max floor(n_i/2), k dimensions wider than 1",
     .native = {.switching = Switching::packet},
-    .refuses = refuses,
+    .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
     .plan = plan,
 };
 

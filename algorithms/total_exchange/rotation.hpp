@@ -6,7 +6,7 @@
 
 #include <torus/topology.hpp>
 
-#include "algorithms/total_exchange/requirements.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus::exchange {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "algorithms/total_exchange/convoys.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/total_exchange/bundled_exchange.hpp"
 #include "algorithms/total_exchange/offsets.hpp"
-#include "algorithms/total_exchange/requirements.hpp"
 
 namespace torus::exchange {
 namespace {
@@ -55,14 +55,14 @@ Timetable timetable(const Topology& topology, const Strides& classes, std::int32
     const std::size_t i = direction % k;
     const std::int32_t sign = direction < k ? +1 : -1;
     table.begin_stage(static_cast<std::uint32_t>(largest_extent(topology) / w / 2));
-    table.add_convoy({classes.dimensions()[i], sign * w}, [&, i, sign](NodeId delta) { return sign * classes.strides(delta, i); });
+    table.add_bundle({classes.dimensions()[i], sign * w}, [&, i, sign](NodeId delta) { return sign * classes.strides(delta, i); });
   }
   for (std::size_t i = 0; i < k; ++i) {
     const Dimension d = classes.dimensions()[i];
     table.begin_stage(static_cast<std::uint32_t>(k));
-    table.add_convoy({d, +1}, [&, i](NodeId delta) { return classes.hops(delta, i); });
+    table.add_bundle({d, +1}, [&, i](NodeId delta) { return classes.hops(delta, i); });
     table.begin_stage(static_cast<std::uint32_t>(k - 1));
-    table.add_convoy({d, -1}, [&, i](NodeId delta) { return -classes.hops(delta, i); });
+    table.add_bundle({d, -1}, [&, i](NodeId delta) { return -classes.hops(delta, i); });
   }
   return table;
 }
@@ -86,11 +86,10 @@ struct Colours {
   std::vector<Timetable> timetables;
 };
 
-std::optional<std::string> refuses(const Machine& machine, const Request&) {
+std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
   const auto k = static_cast<std::int32_t>(linked_dimensions(machine.topology).size());
-  return first_of(refusal::of_torus("stride", machine), refusal::of_switching("stride", machine, Switching::wormhole),
-                  k == 0 ? Refusal{} : needs_multiples("stride", machine, 2 * k, " (twice the dimensions)"),
-                  needs_countable_blocks("stride", machine));
+  if (k == 0) return std::nullopt;
+  return unmet({.multiples_of = 2 * k}, "stride, with twice as many directions as dimensions,", machine);
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -100,8 +99,7 @@ Plan plan(const Machine& machine, const Request& request) {
   if (k > 0) plan.steps = 2 * k * (static_cast<std::uint64_t>(largest_extent(machine.topology)) / (4 * k)) + k * (2 * k - 1);
   plan.formula = "2k max floor(n_i/4k) + k(2k-1)";
   plan.channel_bytes =
-      static_cast<double>(blocks_on_busiest_channel(colours->timetables, Worms::tile)) * static_cast<double>(request.bytes);
-  plan.route_hops = longest_legs(colours->timetables);
+      static_cast<double>(blocks_on_busiest_channel(colours->timetables, LongLegs::tile)) * static_cast<double>(request.bytes);
   plan.table_bytes = colours->offsets.table_bytes();
   for (const Timetable& table : colours->timetables) plan.table_bytes += table.table_bytes();
   plan.start = [colours](Node& self) { return travel(self, colours->timetable_of(self), colours->offsets); };
@@ -115,10 +113,10 @@ const Algorithm stride{
     .collective = Collective::total_exchange,
     .source = "this project; of the kind of Tseng, Lin, Gupta, Panda 1997",
     .shapes = "torus, sides multiples of 2k",
-    .ports = "one",
     .steps = "2k max floor(n_i/4k) + k(2k-1)",
     .native = {.ports = 1},
-    .refuses = refuses,
+    .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
+    .also_requires = also_requires,
     .plan = plan,
 };
 

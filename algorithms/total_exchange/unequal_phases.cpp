@@ -4,9 +4,9 @@
 #include <numeric>
 #include <utility>
 
+#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/total_exchange/matching.hpp"
 #include "algorithms/total_exchange/phase_schedule.hpp"
-#include "algorithms/total_exchange/requirements.hpp"
 
 namespace torus::exchange {
 namespace {

@@ -1,4 +1,4 @@
-/// By which in-channels of a node something is coming in.
+/// Flags that say which in-channels of a node have something.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class ArrivalFlags {
 
   static std::size_t bytes_each(std::size_t channels) noexcept { return 2 * pitch_for(channels); }
 
-  /// Goes over the barrier, to a step: what was raised can be read.
+  /// Starts a step: flags raised in the last one can be read.
   void begin_step(Step now) noexcept {
     raised_ = flags_[now & 1U].data();
     seen_ = flags_[(now + 1) & 1U].data();

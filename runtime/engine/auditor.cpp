@@ -128,7 +128,7 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
 Violations audit(const Machine& machine, std::span<const Message* const> unordered) {
   const Topology& topology = machine.topology;
   std::vector<const Message*> messages(unordered.begin(), unordered.end());
-  std::sort(messages.begin(), messages.end(), told_before);
+  std::sort(messages.begin(), messages.end(), trace_order);
   Violations found;
   std::map<NodeId, int> sent;
   std::map<NodeId, std::vector<const Message*>> received;

@@ -1,4 +1,4 @@
-/// One entry a channel: who claimed it in this step, and what it has carried so far.
+/// One entry a channel: the step of its last claim, and what it has carried so far.
 #pragma once
 
 #include <atomic>
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <torus/error.hpp>
 #include <torus/machine.hpp>
 #include <torus/route.hpp>
 #include <torus/topology.hpp>
@@ -18,35 +19,36 @@ class ChannelEntry {
  public:
   std::uint32_t stamp;  ///< 1 + the step of the last claim in this run, or 0; no_channel if there is none
   union {
-    NodeId to;                      ///< under packet switching: the node at its other end, or no_node if there is no such channel
-    std::uint32_t strangers_stamp;  ///< else: like `stamp`, which is then of claims by its home only
+    NodeId to;                   ///< under packet switching: the node at its other end, or no_node if there is no such channel
+    std::uint32_t remote_stamp;  ///< else: like `stamp`, which then counts claims by its owner only
   };
 
-  Bytes bytes() const noexcept { return word() & ~(~std::uint64_t{0} << home_shift); }  ///< carried so far
-  /// By whoever has claimed it. Others may ask meanwhile where its home is.
-  void carry(Bytes bytes) noexcept { std::atomic_ref(home_and_bytes_).store(word() + bytes, std::memory_order_relaxed); }
-  /// The same where nobody asks.
-  void carry_alone(Bytes bytes) noexcept { home_and_bytes_ += bytes; }
+  Bytes bytes() const noexcept { return word() & ~(~std::uint64_t{0} << owner_shift); }  ///< carried so far
+  /// For the claimant. Other workers may call owner() meanwhile.
+  void carry(Bytes bytes) noexcept { std::atomic_ref(owner_and_bytes_).store(word() + bytes, std::memory_order_relaxed); }
+  /// The same where nobody does.
+  void carry_alone(Bytes bytes) noexcept { owner_and_bytes_ += bytes; }
   /// The worker that claims it most.
-  std::uint32_t home() const noexcept { return static_cast<std::uint32_t>(word() >> home_shift); }
-  void begin(std::uint32_t home) noexcept { home_and_bytes_ = std::uint64_t{home} << home_shift; }
+  std::uint32_t owner() const noexcept { return static_cast<std::uint32_t>(word() >> owner_shift); }
+  void begin(std::uint32_t owner) noexcept { owner_and_bytes_ = std::uint64_t{owner} << owner_shift; }
 
  private:
-  static constexpr unsigned home_shift = 48;  // more bytes than a run copies, and there are no 65536 workers
+  static constexpr unsigned owner_shift = 48;  // more bytes than a run copies, and there are no 65536 workers
 
   std::uint64_t word() const noexcept {
-    return std::atomic_ref(const_cast<std::uint64_t&>(home_and_bytes_)).load(std::memory_order_relaxed);
+    // std::atomic_ref takes no const object before C++26.
+    return std::atomic_ref(const_cast<std::uint64_t&>(owner_and_bytes_)).load(std::memory_order_relaxed);
   }
 
-  std::uint64_t home_and_bytes_;
+  std::uint64_t owner_and_bytes_;
 };
 inline constexpr NodeId no_node = 0xffffffff;
 inline constexpr std::uint32_t no_channel = 0xffffffff;
 
-/// Under packet switching a node claims only its own channels: the entries of a node lie together and need no atomic operation. Long routes
-/// run along lines: there the entries of a line and direction lie together, so that a route walks through memory in order. Lines of many
-/// nodes are an odd number of cache lines apart: at a power of 2 those of neighbouring lines would fall into a few sets of the cache and
-/// push each other out. Routes of other nodes cross too, on other workers: see bid().
+/// Under packet switching a node claims only its own channels: the entries of a node lie together and need no atomic operation. Otherwise
+/// the entries of a line and direction lie together, so that a route walks through memory in order. Long lines are an odd number of cache
+/// lines apart: at a power of 2 the entries of neighbouring lines would fall into a few sets of the cache and evict each other. Routes of
+/// other nodes cross too, on other workers: see bid().
 class ChannelTable {
  public:
   ChannelTable() = default;
@@ -113,16 +115,16 @@ class ChannelTable {
       }
     }
   }
-  /// Forgets what part `part` of `parts` of the channels have carried, and when. Worker `part` is at home in it.
+  /// Forgets what part `part` of `parts` of the channels have carried, and when. Worker `part` owns them from now on.
   void clear(unsigned part, unsigned parts) noexcept {
     each_of_part(part, parts, [this, part](ChannelEntry& entry) {
       entry.begin(part);
-      if (!by_node_) entry.strangers_stamp = 0;
+      if (!by_node_) entry.remote_stamp = 0;
       if (entry.stamp != no_channel) entry.stamp = 0;
     });
   }
   /// Calls f(entry) for the channels of part `part` of `parts`, each in one part: as far as they lie in order, those of the same part of
-  /// the nodes, so that they are in the cache of who claims them.
+  /// the nodes, so that they are in the cache of the worker that claims them.
   template <class F>
   void each_of_part(unsigned part, unsigned parts, F&& f) noexcept {
     // `count` channels in lines of n
@@ -151,14 +153,14 @@ class ChannelTable {
   /// The channels out of a node by their slots, for machines with packet switching.
   ChannelEntry* of_node(NodeId node) noexcept { return entries_.data() + std::size_t{node} * slots_; }
 
-  /// Fetches the channels out of a node, where they lie together.
+  /// Prefetches the channels out of a node, where they lie together.
   [[gnu::always_inline]] void prefetch(NodeId node) const noexcept {
     if (by_node_) __builtin_prefetch(entries_.data() + std::size_t{node} * slots_);
   }
 
   /// Whether a channel has been claimed in this run.
   bool used(const ChannelEntry& entry) const noexcept {
-    return by_node_ ? entry.stamp != 0 && entry.stamp != no_channel : (entry.stamp | entry.strangers_stamp) != 0;
+    return by_node_ ? entry.stamp != 0 && entry.stamp != no_channel : (entry.stamp | entry.remote_stamp) != 0;
   }
   std::size_t index_of(const ChannelEntry& entry) const noexcept { return static_cast<std::size_t>(&entry - entries_.data()); }
 
@@ -170,11 +172,12 @@ class ChannelTable {
   /// Calls f(entry) for each channel of a leg from a node, in order. The dimension must exist and the hops must not be 0.
   template <class F>
   [[gnu::always_inline]] inline End walk(NodeId from, Leg leg, F&& f) noexcept {
+    TORUS_ASSERT(leg.hops != 0 && static_cast<std::size_t>(leg.dimension) < axes_.size());
     const Axis& axis = axes_[static_cast<std::size_t>(leg.dimension)];
     const bool back = leg.hops < 0;
     const auto hops = static_cast<std::uint32_t>(leg.hops);
     const std::uint32_t length = back ? 0 - hops : hops;
-    if (length > axis.most_hops) return {no_node, 0};
+    if (length > axis.max_hops) return {no_node, 0};
     // The ranks of `stride` lines that lie side by side are a block.
     const NodeId stride = axis.stride.value();
     const std::uint32_t n = axis.extent;
@@ -221,25 +224,26 @@ class ChannelTable {
     return true;
   }
 
-  // Where any worker can, it bids for channels, calls bids_made(), and then asks which it has won. Of two that bid for the same channel at
-  // least one sees the other's bid: neither looks before its own is visible. A compare-and-swap for each channel would do too, but takes as
-  // long as some 20 other instructions; here only strangers need one, who may be several.
+  // Where any worker can, it bids for channels, calls bids_made(), and then asks which it has won. Of two workers that bid for the same
+  // channel at least one sees the other's bid: neither looks before its own bid is visible. A compare-and-swap for each channel would do
+  // too, but takes as long as some 20 other instructions. Here only remote workers need one, since they may be several.
 
-  /// False if this worker has bid for the channel before, in the step of a stamp, or a stranger has and this worker is one.
+  /// False if this worker has bid for the channel before, in the step of a stamp, or if another remote worker has and this one is remote.
   static bool bid(ChannelEntry& entry, std::uint32_t worker, std::uint32_t now) noexcept {
-    const bool at_home = entry.home() == worker;
-    std::atomic_ref stamp(at_home ? entry.stamp : entry.strangers_stamp);
+    const bool own = entry.owner() == worker;
+    std::atomic_ref stamp(own ? entry.stamp : entry.remote_stamp);
     std::uint32_t seen = stamp.load(std::memory_order_relaxed);
     if (seen == now) return false;
-    if (!at_home) return stamp.compare_exchange_strong(seen, now, std::memory_order_relaxed);
+    if (!own) return stamp.compare_exchange_strong(seen, now, std::memory_order_relaxed);
     stamp.store(now, std::memory_order_relaxed);
     return true;
   }
-  /// After the bids of any number of messages.
+  /// Between the bids of any number of messages and their win(). Pairs with the same call of every other worker that bids: of two such
+  /// fences one comes first, and the worker of the other sees the bids before it.
   static void bids_made() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
   /// Whether a bid holds, and then claims the channel.
   static bool win(ChannelEntry& entry, std::uint32_t worker, std::uint32_t now, Bytes bytes) noexcept {
-    std::atomic_ref other(entry.home() == worker ? entry.strangers_stamp : entry.stamp);
+    std::atomic_ref other(entry.owner() == worker ? entry.remote_stamp : entry.stamp);
     if (other.load(std::memory_order_relaxed) == now) return false;
     entry.carry(bytes);  // ours alone until the barrier
     return true;
@@ -255,7 +259,7 @@ class ChannelTable {
     Divisor stride;
     Divisor block;  // stride * extent
     std::uint32_t extent;
-    std::uint32_t most_hops;  // of a leg
+    std::uint32_t max_hops;  // of a leg
     std::uint32_t first_slot;
     std::uint32_t slots;
     Wiring wiring;
@@ -266,7 +270,7 @@ class ChannelTable {
     const bool last = d + 1 == topology.dimensions();
     return static_cast<std::uint32_t>((last ? topology.channel_slots() : topology.first_slot(d + 1)) - topology.first_slot(d));
   }
-  /// From line to line. A line of 32 k nodes is followed by a cache line that nobody uses.
+  /// From line to line. A line of 32 k nodes is followed by an unused cache line.
   static std::size_t line_pitch(const Topology& topology, Dimension d) noexcept {
     const auto n = static_cast<std::size_t>(topology.extent(d));
     return n % 32 == 0 && topology.wiring(d) != Wiring::complete ? n + 64 / sizeof(ChannelEntry) : n;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <torus/error.hpp>
 #include <torus/machine.hpp>
 
 namespace torus::detail {
@@ -33,10 +34,14 @@ class CopyQueue {
 
   bool empty() const noexcept { return begin_ == end_; }
   std::size_t size() const noexcept { return end_ - begin_; }
-  /// If there is room.
-  void push(const Copy& copy) noexcept { copies_[end_++ % room] = copy; }
-  /// If it is not empty.
+  /// There must be room.
+  void push(const Copy& copy) noexcept {
+    TORUS_ASSERT(size() < room);
+    copies_[end_++ % room] = copy;
+  }
+  /// It must not be empty.
   Turn pop() noexcept {
+    TORUS_ASSERT(!empty());
     const Copy copy = copies_[begin_ % room];
     if (turn_ == turns_) {
       turn_ = turns_ = 0;

@@ -21,7 +21,6 @@ namespace {
 using detail::Fabric;
 using detail::NodeDoor;
 using detail::RunningNodes;
-using detail::Slot;
 using detail::Worker;
 using Clock = std::chrono::steady_clock;
 
@@ -101,7 +100,7 @@ class Engine::Impl {
       ledger_->close(*executor_, result);
       if (result.violations.empty() && !result.interrupted && options_.verify) {
         const Clock::time_point verify_start = Clock::now();
-        result.wrong = verify(placement_, fabric_->store(), options_.seed, *executor_);
+        result.wrong = verify(placement_, fabric_->payload(), options_.seed, *executor_);
         result.verify_s = seconds_since(verify_start);
         result.verified = !result.wrong && !result.hang;
       }
@@ -115,10 +114,7 @@ class Engine::Impl {
 
   std::span<const std::byte> bytes_of(NodeId node, BlockId id) const {
     TORUS_ASSERT(node < topology_.nodes());
-    const detail::BlockStore& store = std::as_const(*fabric_).store();
-    const Slot slot = store.find(node, id);
-    if (slot == 0) return {};
-    return {store.at(slot), static_cast<std::size_t>(placement_.bytes(id))};
+    return std::as_const(*fabric_).payload().bytes(placement_, node, id);
   }
 
  private:
@@ -130,6 +126,7 @@ class Engine::Impl {
     schedule_->begin_run();
     ledger_->begin_run();
     world_.now = 0;
+    world_.network = &fabric_->closed();
     executor_->run([&](unsigned part) { fabric_->clear_tables(part, parts()); });
     executor_->run([&](unsigned part) {
       Worker& w = fabric_->workers()[part];
@@ -138,10 +135,11 @@ class Engine::Impl {
       try {
         for (; rank < part_begin(part + 1); ++rank) prepare_node(w, rank, program);
       } catch (...) {
-        w.fail(rank, std::current_exception());
+        w.findings.fail(rank, std::current_exception());
       }
     });
     ledger_->throw_failure();
+    world_.network = &*fabric_;
   }
 
   void prepare_node(Worker& w, NodeId rank, const std::function<Program(Node&)>& program) {
@@ -187,8 +185,8 @@ class Engine::Impl {
       expected_active = 0;
       std::uint64_t ended = 0;
       for (Worker& w : fabric_->workers()) {
-        expected_active += std::exchange(w.activated, 0);
-        ended += w.ended;
+        expected_active += std::exchange(w.tally.activated, 0);
+        ended += w.tally.ended;
       }
       if (expected_active == 0) {  // no node waits for the barrier, and no message crosses it
         if (ended < topology_.nodes()) result.hang = name_the_waiting(last_traffic, false);
@@ -252,7 +250,7 @@ class Engine::Impl {
 
   std::optional<Fabric> fabric_;
   detail::Region<Node> nodes_;
-  World world_;
+  detail::World world_;
   std::optional<detail::Schedule> schedule_;
   std::optional<detail::Ledger> ledger_;
 };

@@ -7,9 +7,9 @@
 
 #include "runtime/engine/active_set.hpp"
 #include "runtime/engine/arrival_flags.hpp"
-#include "runtime/engine/block_store.hpp"
 #include "runtime/engine/channel_table.hpp"
 #include "runtime/engine/links.hpp"
+#include "runtime/engine/payload.hpp"
 #include "runtime/model/figures.hpp"
 
 namespace torus {
@@ -29,8 +29,8 @@ Bytes fitting_bytes(Bytes room, std::uint64_t blocks, unsigned workers) {
   Bytes fitting = 0;
   for (Bytes too_long = room / blocks + 1; too_long - fitting > 1;) {
     const Bytes bytes = fitting + (too_long - fitting) / 2;
-    const std::uint64_t slots = blocks + BlockStore::spare_slots(blocks, bytes, workers);
-    (times(slots, BlockStore::stride_for(bytes)) <= room ? fitting : too_long) = bytes;
+    const std::uint64_t slots = blocks + SlotPool::spare_slots(blocks, bytes, workers);
+    (times(slots, SlotPool::stride_for(bytes)) <= room ? fitting : too_long) = bytes;
   }
   return fitting;
 }
@@ -73,10 +73,10 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
   constexpr Bytes usual_frame = 384;
   MemoryEstimate estimate;
   const Bytes longest = std::min(placement.longest(), out_of_reach);
-  const Bytes block_slots = blocks + BlockStore::spare_slots(blocks, longest, workers);
-  estimate.payload = times(block_slots, BlockStore::stride_for(longest));
+  const Bytes block_slots = blocks + SlotPool::spare_slots(blocks, longest, workers);
+  estimate.payload = times(block_slots, SlotPool::stride_for(longest));
   estimate.blocks =
-      times(block_slots, BlockStore::slot_overhead(placement)) + times(nodes * BlockStore::bucket_overhead, placement.buckets());
+      times(block_slots, NodeTables::slot_overhead(placement)) + times(nodes * NodeTables::bucket_overhead, placement.buckets());
   estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * link + ArrivalFlags::bytes_each(slots)) +
                    ChannelTable::entries_for(machine) * sizeof(ChannelEntry) + 2 * ActiveSet::bytes_for(topology.nodes(), workers);
   estimate.flight = 2 * (nodes * 64 + placement.initial_total() * 8);

@@ -22,7 +22,7 @@ namespace {
 std::uint32_t spins_for(unsigned workers) noexcept { return workers <= usable_cores() ? 20'000 : 0; }
 
 /// How long a worker of run() spins before it takes the part of one that has not come.
-std::uint32_t patience_for(unsigned workers) noexcept { return spins_for(workers) / 8; }
+std::uint32_t patience_for(unsigned workers) noexcept { return spins_for(workers); }
 
 /// Starts the threads 1..workers-1. Throws RunError if the system does not start them all; `dismiss` makes those that it has started end.
 template <class Body, class Dismiss>

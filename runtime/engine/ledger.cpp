@@ -22,9 +22,10 @@ bool same(const char* a, const char* b) noexcept {
 }  // namespace
 
 void Ledger::throw_failure() const {
-  const Worker* first = nullptr;
+  const Findings* first = nullptr;
   for (const Worker& w : fabric_.workers()) {
-    if (w.failure && (first == nullptr || w.failed_node < first->failed_node)) first = &w;
+    const Findings& found = w.findings;
+    if (found.failure && (first == nullptr || found.failed_node < first->failed_node)) first = &found;
   }
   if (first != nullptr) std::rethrow_exception(first->failure);
   if (fabric_.out_of_memory()) {
@@ -35,16 +36,16 @@ void Ledger::throw_failure() const {
 
 bool Ledger::gather_receives(RunResult& result) const {
   const std::vector<Worker>& workers = fabric_.workers();
-  if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.suspect_receives; })) return false;
+  if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.findings.suspect_receives; })) return false;
   report_violations(audit(machine_, fabric_.messages_of(fabric_.now() - 1)), result);
   return true;
 }
 
 bool Ledger::gather_violations(RunResult& result) const {
   const std::vector<Worker>& workers = fabric_.workers();
-  if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.suspect; })) return false;
+  if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.findings.suspect; })) return false;
   Violations found = audit(machine_, fabric_.messages_of(fabric_.now()));
-  for (const Worker& w : workers) found.add(w.violations);
+  for (const Worker& w : workers) found.add(w.findings.violations);
   report_violations(found, result);
   return true;
 }
@@ -62,24 +63,25 @@ StepRecord Ledger::gather_record(RunResult& result) {
   StepRecord record;
   NodeId phase_node = 0;
   for (Worker& w : fabric_.workers()) {
-    StepRecord part = std::exchange(w.step, {});
-    const std::uint64_t singles = std::exchange(w.single_blocks, 0);
+    Tally& tally = w.tally;
+    StepRecord part = std::exchange(tally.step, {});
+    const std::uint64_t singles = std::exchange(tally.single_blocks, 0);
     part.messages += singles;
     part.bytes += singles * placement_.longest();
     if (singles > 0) part.most_bytes = std::max(part.most_bytes, placement_.longest());
-    result.blocks_delivered += singles + std::exchange(w.blocks, 0);
-    result.bytes_hops += part.bytes + std::exchange(w.further_bytes_hops, 0);
-    result.trace_digest += std::exchange(w.digest, 0);
+    result.blocks_delivered += singles + std::exchange(tally.blocks, 0);
+    result.bytes_hops += part.bytes + std::exchange(tally.further_bytes_hops, 0);
+    result.trace_digest += std::exchange(tally.digest, 0);
     record.messages += part.messages;
     record.control_messages += part.control_messages;
-    record.hops += part.messages + std::exchange(w.further_hops, 0);
+    record.hops += part.messages + std::exchange(tally.further_hops, 0);
     record.bytes += part.bytes;
-    record.payload_bytes += part.bytes - sizeof(Word) * std::exchange(w.header_words, 0);
+    record.payload_bytes += part.bytes - sizeof(Word) * std::exchange(tally.header_words, 0);
     record.most_bytes = std::max(record.most_bytes, part.most_bytes);
     record.longest_route = std::max(record.longest_route, part.longest_route);
-    if (part.phase != nullptr && (record.phase == nullptr || w.phase_node < phase_node)) {
+    if (part.phase != nullptr && (record.phase == nullptr || tally.phase_node < phase_node)) {
       record.phase = part.phase;
-      phase_node = w.phase_node;
+      phase_node = tally.phase_node;
     }
   }
   if (record.messages > 0) record.longest_route = std::max(record.longest_route, 1U);
@@ -130,11 +132,11 @@ PhaseTotals& Ledger::totals_of(const char* phase, RunResult& result) {
 }
 
 void Ledger::close(Executor& executor, RunResult& result) const {
-  for (const Worker& w : fabric_.workers()) result.duplicates += w.duplicates;
-  std::vector<Fabric::ChannelUse> uses(executor.workers());
+  for (const Worker& w : fabric_.workers()) result.duplicates += w.tally.duplicates;
+  std::vector<ChannelUse> uses(executor.workers());
   executor.run([&](unsigned part) { uses[part] = fabric_.channel_use(part, executor.workers()); });
-  Fabric::ChannelUse use;
-  for (const Fabric::ChannelUse& each : uses) {
+  ChannelUse use;
+  for (const ChannelUse& each : uses) {
     use.used += each.used;
     use.bytes += each.bytes;
     use.most_bytes = std::max(use.most_bytes, each.most_bytes);

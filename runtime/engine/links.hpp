@@ -1,9 +1,9 @@
-/// The bounded lock-free queues of all in-channels.
+/// The in-channels of all nodes: bounded lock-free queues, and the flags that say which of them have something.
 #pragma once
 
 // The library keeps the producer's and the consumer's index a cache line apart, for the case that both spin on the queue. Ours are a
-// barrier apart, one queue holds one message a step, and a node has 2k of them: together in one line they cost a cache miss less a hop and
-// half the memory.
+// barrier apart, a queue holds one message a step, and a node has 2k of them. Both indices in one line save a cache miss a hop and half
+// the memory. The types of the elements are ours, so these layouts never meet those of a program that uses the library itself.
 #include <boost/lockfree/detail/prefix.hpp>
 #undef BOOST_LOCKFREE_CACHELINE_BYTES
 #define BOOST_LOCKFREE_CACHELINE_BYTES 8
@@ -13,57 +13,63 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <type_traits>
 #include <vector>
 
+#include <torus/machine.hpp>
 #include <torus/message.hpp>
 
+#include "runtime/engine/arrival_flags.hpp"
 #include "runtime/engine/message_arena.hpp"
 #include "runtime/engine/region.hpp"
 #include "runtime/engine/violations.hpp"
 
 namespace torus::detail {
 
-/// Where contention is forbidden a channel carries one message a step, so an in-channel has one producer: whoever claimed the channel. The
-/// queue takes two messages, because a fast neighbour may already send the next step's while this step's still waits to be read.
+/// The cache line at which a message begins, counted from the first of all arenas.
+enum class LineNumber : std::uint32_t {};
+
+/// Where contention is forbidden a channel carries one message a step. So an in-channel has one producer: whoever claimed the channel. The
+/// queue takes two messages, because a fast neighbour may send the next step's while this step's still waits to be read.
 class ExclusiveLinks {
  public:
-  using Queue = boost::lockfree::spsc_queue<std::uint32_t, boost::lockfree::capacity<2>>;  // of numbers of cache lines
+  using Queue = boost::lockfree::spsc_queue<LineNumber, boost::lockfree::capacity<2>>;
 
   static constexpr std::size_t bytes_each() noexcept { return sizeof(Queue); }
 
   /// The memory of the messages must outlive this.
-  ExclusiveLinks(std::size_t channels, const MessageMemory& messages) : first_line_{messages.first_line()}, queues_(channels) {}
+  ExclusiveLinks(std::size_t channels, MessageMemory& messages) : first_line_{messages.first_line()}, queues_(channels) {}
   ExclusiveLinks(const ExclusiveLinks&) = delete;
   ExclusiveLinks& operator=(const ExclusiveLinks&) = delete;
   ~ExclusiveLinks() {
     for (std::size_t i = 0; i < made_; ++i) queues_[i].~Queue();
   }
 
-  /// Builds part `part` of `parts` of the queues; all parts before the first push.
+  /// Constructs part `part` of `parts` of the queues. made() follows all parts, and precedes the first push.
   void make(unsigned part, unsigned parts) {
     const std::size_t to = queues_.size() * (part + 1) / parts;
     for (std::size_t i = queues_.size() * part / parts; i < to; ++i) new (&queues_[i]) Queue;
   }
   void made() noexcept { made_ = queues_.size(); }
 
-  /// The claimant of the in-channel. False if the queue is full.
+  LineNumber line_number(const std::byte* line) const noexcept {
+    return LineNumber{static_cast<std::uint32_t>(static_cast<std::size_t>(line - first_line_) / 64)};
+  }
+  Queue* queue(std::size_t channel) noexcept { return queues_.data() + channel; }
+  /// For the claimant of the channel. False if the queue is full.
   bool push(std::size_t channel, const Message& message) {
     return queue(channel)->push(line_number(reinterpret_cast<const std::byte*>(&message)));
   }
-  /// What queues hold of a message: which of the cache lines it begins at.
-  std::uint32_t line_number(const std::byte* line) const noexcept {
-    return static_cast<std::uint32_t>(static_cast<std::size_t>(line - first_line_) / 64);
-  }
-  Queue* queue(std::size_t channel) noexcept { return queues_.data() + channel; }
-
-  /// The receiver's worker. Calls f(message) with the oldest message of a queue, if it has one.
+  /// For the receiver's worker. Calls f(message) with the oldest message of a queue, if it has one.
   template <class F>
   [[gnu::always_inline]] void pop(Queue& queue, F&& f) {
-    queue.consume_one([&](std::uint32_t line) { f(reinterpret_cast<const Message*>(first_line_ + std::size_t{64} * line)); });
+    queue.consume_one(
+        [&](LineNumber line) { f(reinterpret_cast<Message*>(first_line_ + std::size_t{64} * static_cast<std::uint32_t>(line))); });
   }
 
-  /// Fetches the queues of channels that follow each other. Inlined always, like all that only fetches: g++ leaves out calls of what it
-  /// takes for functions without effects.
+  /// Prefetches the queues of consecutive channels. Inlined always, like all functions that only prefetch: g++ drops calls of functions
+  /// that seem to have no effect.
   [[gnu::always_inline]] void prefetch(std::size_t channel, std::size_t count = 1) const noexcept {
     const auto* const first = reinterpret_cast<const std::byte*>(queues_.data() + channel);
     for (std::size_t at = 0; at < count * sizeof(Queue); at += 64) __builtin_prefetch(first + at, 1);
@@ -77,7 +83,7 @@ class ExclusiveLinks {
  private:
   static_assert(sizeof(Queue) == 32, "two in a cache line");
 
-  const std::byte* first_line_;
+  std::byte* first_line_;
   Region<Queue> queues_;
   std::size_t made_ = 0;
 };
@@ -87,39 +93,130 @@ class ExclusiveLinks {
 class SharedLinks {
  public:
   static constexpr std::size_t depth = shared_queue_depth;
-  static constexpr std::size_t bytes_each() noexcept {
-    return 2 * (sizeof(Queue) + 16 + sizeof(std::unique_ptr<Queue>)) + 16;
-  }  // and two sums
+  /// With two sums: see Channels::share().
+  static constexpr std::size_t bytes_each() noexcept { return 2 * (sizeof(Queue) + 16 + sizeof(std::unique_ptr<Queue>)) + 16; }
 
-  SharedLinks() = default;
   explicit SharedLinks(std::size_t channels) {
     for (std::size_t i = 0; i < 2 * channels; ++i) queues_.push_back(std::make_unique<Queue>());
   }
 
-  /// Any worker. False if the queue is full.
-  bool push(std::size_t channel, const Message* message) { return queues_[2 * channel + (message->step() & 1U)]->push(message); }
+  /// For any worker. False if the queue is full.
+  bool push(std::size_t channel, Message& message) { return queues_[2 * channel + (message.step() & 1U)]->push(&message); }
 
-  /// The receiver's worker: calls f(message) for the messages sent in `step`, by source, those of one source as it sent them.
+  /// For the receiver's worker. Calls f(message) for the messages sent in `step`, by source, those of one source as it sent them.
   template <class F>
   void drain(std::size_t channel, Step step, F&& f) {
-    const Message* messages[depth];
+    Message* messages[depth];
     std::size_t count = 0;
     Queue& queue = *queues_[2 * channel + (step & 1U)];
     const auto by_source = [](const Message* a, const Message* b) { return a->source() < b->source(); };
     for (; count < depth && queue.pop(messages[count]); ++count) {
-      const Message** const last = messages + count;
+      Message** const last = messages + count;
       std::rotate(std::upper_bound(messages, last, *last, by_source), last, last + 1);
     }
     for (std::size_t i = 0; i < count; ++i) f(messages[i]);
   }
 
   void clear() {
-    for (const auto& queue : queues_) queue->consume_all([](const Message*) {});
+    for (const auto& queue : queues_) queue->consume_all([](Message*) {});
   }
 
  private:
-  using Queue = boost::lockfree::queue<const Message*, boost::lockfree::capacity<depth>>;
+  using Queue = boost::lockfree::queue<Message*, boost::lockfree::capacity<depth>>;
   std::vector<std::unique_ptr<Queue>> queues_;
+};
+
+/// All in-channels of the machine, of either kind, by (node, channel slot).
+class Links {
+ public:
+  /// The memory of the messages must outlive this.
+  Links(const Machine& machine, MessageMemory& messages)
+      : slots_{static_cast<std::uint32_t>(machine.topology.channel_slots())}, arrived_(machine.topology.nodes(), slots_) {
+    const std::size_t channels = std::size_t{machine.topology.nodes()} * slots_;
+    if (machine.contention == Contention::share)
+      shared_.emplace(channels);
+    else
+      exclusive_.emplace(channels, messages);
+  }
+
+  void make(unsigned part, unsigned parts) {
+    if (exclusive_) exclusive_->make(part, parts);
+  }
+  void made() noexcept {
+    if (exclusive_) exclusive_->made();
+  }
+  /// After the barrier: what was sent in the step before `now` can be received.
+  void begin_step(Step now) noexcept { arrived_.begin_step(now); }
+  /// Empties what a run that did not end by itself has left in queues.
+  void clear() {
+    if (exclusive_)
+      exclusive_->clear();
+    else
+      shared_->clear();
+  }
+  /// Lowers the flags that such a run has left at a node.
+  void forget(NodeId node) noexcept { arrived_.clear(node); }
+
+  // ---- for senders ----
+
+  /// Puts a message into an in-channel. False if its queue is full.
+  [[gnu::always_inline]] bool push(Message& m, NodeId destination, std::uint32_t slot) {
+    TORUS_ASSERT(slot < slots_);
+    const std::size_t channel = std::size_t{destination} * slots_ + slot;
+    if (!(exclusive_ ? exclusive_->push(channel, m) : shared_->push(channel, m))) [[unlikely]]
+      return false;
+    arrived_.raise(destination, slot);
+    return true;
+  }
+  /// Prefetches what push() is going to write.
+  [[gnu::always_inline]] void prefetch_push(NodeId destination, std::uint32_t slot) const noexcept {
+    if (exclusive_) exclusive_->prefetch(std::size_t{destination} * slots_ + slot);
+    arrived_.prefetch(destination);
+  }
+  /// The two halves of push() to an exclusive link.
+  ExclusiveLinks& exclusive() noexcept { return *exclusive_; }
+  std::size_t channel(NodeId destination, std::uint32_t slot) const noexcept { return std::size_t{destination} * slots_ + slot; }
+  [[gnu::always_inline]] void raise(NodeId destination, std::uint32_t slot) noexcept { arrived_.raise(destination, slot); }
+
+  // ---- for the worker that runs the receiver ----
+
+  /// Whether something has arrived.
+  bool any(NodeId node) const noexcept { return arrived_.any(node); }
+  /// Prefetches the queues that have something.
+  [[gnu::always_inline]] void prefetch(NodeId node) const noexcept {
+    if (!exclusive_) return;
+    if (arrived_.several(node))
+      exclusive_->prefetch(std::size_t{node} * slots_, slots_);
+    else
+      arrived_.each(node, [&](std::size_t slot) { exclusive_->prefetch(std::size_t{node} * slots_ + slot); });
+  }
+  /// Moves what was sent to a node in the step before `now` to `room`, by (in-channel, source), and prefetches it. Returns the end.
+  [[gnu::always_inline]] inline Message** take(NodeId node, Step now, Message** room) {
+    return exclusive_ ? take_exclusive(node, room) : take_shared(node, now, room);
+  }
+
+ private:
+  [[gnu::always_inline]] inline Message** take_exclusive(NodeId node, Message** room) {
+    ExclusiveLinks& links = *exclusive_;
+    ExclusiveLinks::Queue* const queues = links.queue(std::size_t{node} * slots_);
+    arrived_.take(node, [&, queues](std::size_t slot) {
+      links.pop(queues[slot], [&](Message* m) {
+        __builtin_prefetch(m, 1);
+        *room++ = m;
+      });
+    });
+    return room;
+  }
+  [[gnu::noinline]] Message** take_shared(NodeId node, Step now, Message** room) {
+    arrived_.take(node,
+                  [&](std::size_t slot) { shared_->drain(std::size_t{node} * slots_ + slot, now - 1, [&](Message* m) { *room++ = m; }); });
+    return room;
+  }
+
+  std::uint32_t slots_;  // in-channels of a node
+  std::optional<ExclusiveLinks> exclusive_;
+  std::optional<SharedLinks> shared_;
+  ArrivalFlags arrived_;
 };
 
 }  // namespace torus::detail

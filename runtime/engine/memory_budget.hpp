@@ -1,4 +1,4 @@
-/// What a run may take beyond the slots that it was reckoned to need.
+/// Memory that a run may use beyond its estimate.
 #pragma once
 
 #include <atomic>
@@ -29,12 +29,12 @@ class MemoryBudget {
     throw RunError(text);
   }
   bool exhausted() const noexcept { return exhausted_.load(std::memory_order_relaxed); }
-  /// Forgets all that.
+  /// Makes all of it available again.
   void refill() noexcept {
     left_.store(granted_, std::memory_order_relaxed);
     exhausted_.store(false, std::memory_order_relaxed);
   }
-  /// All that there is in the beginning.
+  /// What there is at the start of a run.
   Bytes granted() const noexcept { return granted_; }
 
  private:

@@ -1,7 +1,8 @@
-/// Memory of the messages of a step: a worker's own, given back all at once when the step is two barriers old.
+/// Memory of the messages of a step: a worker's own, freed all at once when the step is two barriers old.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,17 +20,27 @@
 
 namespace torus::detail {
 
-/// Not thread-safe for writing; what it holds may be read by every worker after the barrier.
+/// A message that has been written, and its digest. The writer has all words in registers. A read of what it has just written in pieces
+/// would wait for the store buffer.
+struct Written {
+  Message* message;
+  std::uint64_t digest;
+};
+
+/// Not thread-safe for writing; all workers may read it after the barrier. It is also the only way to the private parts of a Message.
 class MessageArena {
  public:
+  static_assert(std::endian::native == std::endian::little, "legs, block ids and digests are read as words, low bytes first");
+  static_assert(sizeof(Message) == 40 && sizeof(Leg) == 8, "a message of one block over one leg is one cache line");
+
   MessageArena() = default;
-  /// memory: whole cache lines. What it uses of them is paid for from the budget, in pieces.
+  /// memory: whole cache lines. The budget pays for those that are used, in pieces.
   MessageArena(std::span<std::byte> memory, MemoryBudget& budget) noexcept
       : begin_{memory.data()}, next_{begin_}, end_{begin_}, limit_{begin_ + memory.size()}, budget_{&budget} {}
 
-  /// A message from a node, ready but for its buckets and slots. bytes: all that it weighs.
-  [[gnu::always_inline]] inline Message* allocate(std::uint64_t step_and_source, NodeId destination, Bytes bytes, RouteView legs,
-                                                  std::span<const BlockId> blocks, std::span<const Word> header) {
+  /// Writes a message, complete but for its first bucket and slots. bytes: all that it weighs.
+  [[gnu::always_inline]] inline Written write(std::uint64_t step_and_source, NodeId destination, Bytes bytes, RouteView legs,
+                                              std::span<const BlockId> blocks, std::span<const Word> header) {
     const std::size_t size = size_of(blocks.size(), legs.size(), header.size());
     if (static_cast<std::size_t>(end_ - next_) < size) [[unlikely]]
       extend(size);
@@ -43,29 +54,28 @@ class MessageArena {
     std::byte* const after_legs = write_legs(m->after(), legs);
     std::byte* const after_blocks = write_blocks(after_legs, blocks);
     if (!header.empty()) std::memcpy(after_blocks, header.data(), header.size_bytes());
-    return m;
+    return {m, legs.size() == 1 && blocks.size() == 1 ? digest_of_one(step_and_source, bytes, word_of(legs[0]), blocks[0])
+                                                      : digest_of_image(&m->step_and_source_, blocks.size(), legs.size())};
+  }
+  /// The same for one block over one leg without a header: exactly one cache line. leg: see word_of().
+  [[gnu::always_inline]] inline Written write_one(std::uint64_t step_and_source, NodeId destination, Bytes bytes, BlockId id,
+                                                  std::uint64_t leg) {
+    return {write_line(allocate_lines(1), step_and_source, destination, bytes, id, leg), digest_of_one(step_and_source, bytes, leg, id)};
+  }
+  /// Room for some messages of a cache line each.
+  [[gnu::always_inline]] inline std::byte* allocate_lines(std::size_t count) {
+    if (static_cast<std::size_t>(end_ - next_) < 64 * count) [[unlikely]]
+      extend(64 * count);
+    return std::exchange(next_, next_ + 64 * count);
   }
 
-  /// A leg as it lies in memory, on machines whose low bytes come first.
-  static std::uint64_t word_of(Leg leg) noexcept {
-    return std::uint64_t{static_cast<std::uint32_t>(leg.hops)} << 32U | static_cast<std::uint32_t>(leg.dimension);
-  }
-  static Leg leg_of(std::uint64_t word) noexcept { return {static_cast<Dimension>(word), static_cast<std::int32_t>(word >> 32U)}; }
-  /// A message of one block over one leg, ready but for its bucket and slot: exactly one cache line.
-  [[gnu::always_inline]] inline Message* allocate_one(std::uint64_t step_and_source, NodeId destination, Bytes bytes, BlockId id,
-                                                      std::uint64_t leg) {
-    static_assert(sizeof(Message) == 40 && sizeof(Leg) == 8);
-    if (next_ == end_) [[unlikely]]
-      extend(64);  // both are at a cache line
-    std::byte* const line = std::exchange(next_, next_ + 64);
-    return write_one(line, step_and_source, destination, bytes, id, leg);
-  }
-  /// Such a message on its way here. What is the same in all of them is written once, and a draft may serve again and again.
+  /// A message of one block over one leg that waits outside of the arena. Words that all of them share are written once: a draft is used
+  /// again and again.
   class Draft {
    public:
     /// bytes: what each will weigh.
-    void begin(Bytes bytes) noexcept { write_one(line_, 0, 0, bytes, 0, 0); }
-    /// The rest, but for the slot of its block that the receiver will have; `slot` is the sender's.
+    void begin(Bytes bytes) noexcept { write_line(line_, 0, 0, bytes, 0, 0); }
+    /// slot: the sender's. write() replaces it by the receiver's.
     [[gnu::always_inline]] void fill(std::uint64_t step_and_source, NodeId destination, BlockId id, std::uint64_t leg, std::uint32_t bucket,
                                      std::uint32_t slot) noexcept {
       Message& m = message();
@@ -77,17 +87,14 @@ class MessageArena {
     }
     NodeId destination() const noexcept { return message().destination_; }
     std::uint32_t slot() const noexcept { return message().only_slot_; }
-    std::uint64_t digest() const noexcept {
-      const Message& m = message();
-      std::uint64_t leg = 0;
-      std::memcpy(&leg, m.after(), sizeof leg);
-      return digest_of_one(m.step_and_source_, m.bytes_, leg, static_cast<std::uint32_t>(only_block(m)));
-    }
-    /// Makes a line of an arena the message.
-    [[gnu::always_inline]] void write(std::byte* line, std::uint32_t slot) const noexcept {
+    /// Writes the message to a line of an arena. Returns its digest.
+    [[gnu::always_inline]] std::uint64_t write(std::byte* line, std::uint32_t slot) const noexcept {
       auto* const m = new (line) Message;
       std::memcpy(line, line_, sizeof line_);
       m->only_slot_ = slot;
+      std::uint64_t leg = 0;
+      std::memcpy(&leg, message().after(), sizeof leg);
+      return digest_of_one(message().step_and_source_, message().bytes_, leg, static_cast<std::uint32_t>(only_block(message())));
     }
 
    private:
@@ -96,35 +103,47 @@ class MessageArena {
 
     alignas(8) std::byte line_[64];
   };
-  /// Room for some of them, a cache line each.
-  std::byte* allocate_lines(std::size_t count) {
-    if (static_cast<std::size_t>(end_ - next_) < 64 * count) [[unlikely]]
-      extend(64 * count);
-    return std::exchange(next_, next_ + 64 * count);
+
+  /// A leg as it lies in memory.
+  static std::uint64_t word_of(Leg leg) noexcept {
+    return std::uint64_t{static_cast<std::uint32_t>(leg.hops)} << 32U | static_cast<std::uint32_t>(leg.dimension);
   }
-  /// Whether a message is like that, wherever it was made; and the slot of its block.
+  static Leg leg_of(std::uint64_t word) noexcept { return {static_cast<Dimension>(word), static_cast<std::int32_t>(word >> 32U)}; }
+  static std::uint64_t step_and_source(Step step, NodeId source) noexcept { return std::uint64_t{source} << 32U | step; }
+  static NodeId source_of(std::uint64_t step_and_source) noexcept { return static_cast<NodeId>(step_and_source >> 32U); }
+
+  /// Whether a message is one block over one leg without a header.
   static bool is_one(const Message& m) noexcept { return m.blocks_ == 1 && m.legs_ == 1 && m.header_words_ == 0; }
+  /// The receiver's slot of an only block; 0 once the receiver has forwarded the block.
   static std::uint32_t& only_slot(Message& m) noexcept { return m.only_slot_; }
   static std::uint32_t only_slot(const Message& m) noexcept { return m.only_slot_; }
-  /// The block's id with the 4 zero bytes behind it.
+  /// The id of the block of a message for which is_one() is true, with the 4 zero bytes behind it. Of any other message: some word.
   static std::uint64_t only_block(const Message& m) noexcept {
     std::uint64_t word = 0;
     std::memcpy(&word, m.after() + 8, sizeof word);
     return word;
   }
-  /// A message for the end of a list: its only_block() matches no block.
-  static const Message* no_block() {
+  /// Of a message of several blocks: how many of the first the receiver has forwarded.
+  static std::uint32_t& forwarded(Message& m) noexcept { return m.only_slot_; }
+  static std::uint32_t forwarded(const Message& m) noexcept { return m.only_slot_; }
+  static std::uint32_t& first_bucket(Message& m) noexcept { return m.first_bucket_; }
+  static std::uint32_t first_bucket(const Message& m) noexcept { return m.first_bucket_; }
+  /// The receiver's slots with the blocks' bytes, one a block.
+  static std::uint32_t* slots(Message& m) noexcept {
+    return m.blocks_ == 1 ? &m.only_slot_ : reinterpret_cast<std::uint32_t*>(m.after() + list_of_slots(m));
+  }
+  static const std::uint32_t* slots(const Message& m) noexcept {
+    return m.blocks_ == 1 ? &m.only_slot_ : reinterpret_cast<const std::uint32_t*>(m.after() + list_of_slots(m));
+  }
+  /// A message for the end of a list: its only_block() matches no block. Never written to.
+  static Message* no_block() {
     alignas(64) static std::byte line[64];
-    static const Message* const message = [] {
-      Message* const m = write_one(line, 0, 0, 0, 0, 0);
+    static Message* const message = [] {
+      Message* const m = write_line(line, 0, 0, 0, 0, 0);
       std::memset(m->after() + 8, 0xff, 8);
       return m;
     }();
     return message;
-  }
-  /// The digest of such a message, from registers: what has just been written in pieces is slow to read as a whole.
-  static std::uint64_t digest_one(std::uint64_t step_and_source, Bytes bytes, BlockId id, std::uint64_t leg) noexcept {
-    return digest_of_one(step_and_source, bytes, leg, id);
   }
 
   /// Forgets all messages; keeps what is paid for.
@@ -141,35 +160,21 @@ class MessageArena {
     }
   }
 
-  static std::uint64_t step_and_source(Step step, NodeId source) noexcept { return std::uint64_t{source} << 32U | step; }
-  static NodeId source_of(std::uint64_t step_and_source) noexcept { return static_cast<NodeId>(step_and_source >> 32U); }
-  /// Of a message of several blocks: the receiver has passed on so many of the first.
-  static std::uint32_t& passed(Message& m) noexcept { return m.only_slot_; }
-  static std::uint32_t passed(const Message& m) noexcept { return m.only_slot_; }
-  static std::uint32_t& first_bucket(Message& m) noexcept { return m.first_bucket_; }
-  static std::uint32_t first_bucket(const Message& m) noexcept { return m.first_bucket_; }
-  /// The receiver's slots with the blocks' bytes, one a block.
-  static std::uint32_t* slots(Message& m) noexcept {
-    if (m.blocks_ == 1) return &m.only_slot_;
-    return reinterpret_cast<std::uint32_t*>(m.after() + 8 * std::size_t{m.legs_} + Message::room_for_ids(m.blocks_) +
-                                            sizeof(Word) * m.header_words_);
-  }
-  static const std::uint32_t* slots(const Message& m) noexcept { return slots(const_cast<Message&>(m)); }
-  [[gnu::always_inline]] static inline std::uint64_t digest(const Message& m) noexcept {
-    return digest_of_image(&m.step_and_source_, m.blocks_, m.legs_);
-  }
-
  private:
   /// Whole cache lines, so that two messages never share one.
   static std::size_t size_of(std::size_t blocks, std::size_t legs, std::size_t header_words) noexcept {
     const std::size_t slots = blocks > 1 ? 4 * blocks : 0;
     return (sizeof(Message) + Message::room_for_ids(blocks) + slots + 8 * legs + 4 * header_words + 63) / 64 * 64;
   }
+  /// Where the list of slots begins, behind the fields.
+  static std::size_t list_of_slots(const Message& m) noexcept {
+    return 8 * std::size_t{m.legs_} + Message::room_for_ids(m.blocks_) + sizeof(Word) * m.header_words_;
+  }
 
   /// Both return the end of what they have written.
   static std::byte* write_legs(std::byte* to, RouteView legs) noexcept {
     for (Leg leg : legs) {
-      // Read in halves, as programs have just written it: a read of the whole would wait until all stores before it have left the core,
+      // Read in halves, as programs have just written it. A read of the whole would wait until all stores before it have left the core,
       // such as those of the block copied last. Without this g++ makes one read of the two.
       asm("" : "+r"(leg.hops));
       const std::uint64_t word = word_of(leg);
@@ -178,7 +183,7 @@ class MessageArena {
     }
     return to;
   }
-  /// The ids, the last of an odd number together with the zeros after it: what is read in one piece had better been written so.
+  /// The ids, the last of an odd number together with the zeros after it: a read of one piece is fast where one store wrote it.
   static std::byte* write_blocks(std::byte* to, std::span<const BlockId> blocks) noexcept {
     const std::size_t paired = blocks.size() / 2 * 2;
     if (paired > 0) std::memcpy(to, blocks.data(), paired * sizeof(BlockId));
@@ -189,8 +194,8 @@ class MessageArena {
     return to + sizeof last;
   }
 
-  [[gnu::always_inline]] static inline Message* write_one(std::byte* line, std::uint64_t step_and_source, NodeId destination, Bytes bytes,
-                                                          BlockId id, std::uint64_t leg) {
+  [[gnu::always_inline]] static inline Message* write_line(std::byte* line, std::uint64_t step_and_source, NodeId destination, Bytes bytes,
+                                                           BlockId id, std::uint64_t leg) {
     auto* m = new (line) Message;
     m->destination_ = destination;
     m->header_words_ = 0;
@@ -229,11 +234,10 @@ class MessageArena {
   MemoryBudget* budget_ = nullptr;
 };
 
-/// The memory of all arenas: in one piece, so that 32 bits say in which cache line of it a message begins. Address space only, until it is
-/// used.
+/// The memory of all arenas, in one piece: so 32 bits name the cache line at which a message begins. Address space only, until it is used.
 class MessageMemory {
  public:
-  /// Each arena may use the whole budget, which must outlive them; less where the process may not have so much address space.
+  /// Each arena may use the whole budget, which must outlive them. Less where the process may not have so much address space.
   MessageMemory(std::size_t arenas, MemoryBudget& budget) : budget_{&budget} {
     reserve_most(std::min<Bytes>(budget.granted(), addressable / arenas - small), small - 1, [&](std::size_t share) {
       pitch_ = share / small * small + small;
@@ -245,7 +249,7 @@ class MessageMemory {
   MessageArena arena(std::size_t i) noexcept { return MessageArena({memory_.data() + i * pitch_, pitch_}, *budget_); }
 
   /// Cache lines are numbered from here.
-  const std::byte* first_line() const noexcept { return memory_.data(); }
+  std::byte* first_line() noexcept { return memory_.data(); }
 
  private:
   static constexpr std::size_t small = std::size_t{1} << 21U;  // a huge page would be more than most machines' messages need

@@ -5,6 +5,8 @@
 #include <random>
 #include <utility>
 
+#include "runtime/engine/inbox.hpp"
+#include "runtime/engine/outbox.hpp"
 #include "runtime/host/host_memory.hpp"
 
 namespace torus::detail {
@@ -23,19 +25,36 @@ void failing(Worker& w, F&& part_of_step) noexcept {
   try {
     part_of_step();
   } catch (...) {
-    w.fail(w.rank(), std::current_exception());
+    w.findings.fail(w.node.rank(), std::current_exception());
   }
 }
 
 void end_program(const Node& node, Worker& w) {
-  ++w.ended;
-  if (w.error) [[unlikely]]
-    w.fail(node.rank(), std::exchange(w.error, nullptr));
+  ++w.tally.ended;
+  if (w.findings.error) [[unlikely]]
+    w.findings.fail(node.rank(), std::exchange(w.findings.error, nullptr));
 }
 
 [[gnu::always_inline]] inline void resume(Node& node) {
   NodeDoor::wait(node) = Wait::none;
   NodeDoor::innermost(node).resume();
+}
+
+/// Gives a node its arrivals and resumes its program until its next wait.
+[[gnu::always_inline]] inline void run_node(RunState& run, Worker& w, Node& node, NodeId rank, ArrivedMessages& arrived) {
+  inbox::open(run, w, rank, arrived);
+  const Wait wait = NodeDoor::wait(node);
+  if (wait == Wait::ended || (wait == Wait::arrival && arrived.size == 0)) return inbox::close(run, w, arrived);
+  running.arrivals = Arrivals(arrived.room.data(), arrived.size);
+  running.node = &node;
+  resume(node);
+  while (NodeDoor::wait(node) == Wait::call) [[unlikely]] resume(node);
+  inbox::close(run, w, arrived);
+  switch (NodeDoor::wait(node)) {
+    case Wait::step: outbox::activate(w, rank); break;
+    case Wait::ended: end_program(node, w); break;
+    default: break;
+  }
 }
 
 }  // namespace
@@ -81,7 +100,7 @@ void Schedule::run_alone(const Items& items) {
       run_items(items.by_node, item, std::min(item + items.max_batch, items.count), w);
     }
   });
-  fabric_.store().fence();
+  fabric_.payload().copier.fence();
 }
 
 void Schedule::run_shared(const Items& items) {
@@ -89,8 +108,8 @@ void Schedule::run_shared(const Items& items) {
   const std::uint64_t batches_each = items.by_node && placement_.longest() >= long_block ? 64 : 16;
   const std::uint64_t batch = std::clamp<std::uint64_t>(items.count / (workers.size() * batches_each), 1, items.max_batch);
   for (std::size_t i = 0; i < workers.size(); ++i) {
-    workers[i].cursor.store(items.count * i / workers.size(), std::memory_order_relaxed);
-    workers[i].share_end = items.count * (i + 1) / workers.size();
+    workers[i].share.cursor.store(items.count * i / workers.size(), std::memory_order_relaxed);
+    workers[i].share.end = items.count * (i + 1) / workers.size();
   }
   executor_.share([&, by_node = items.by_node, batch](unsigned worker) {
     Worker& w = workers[worker];
@@ -98,13 +117,13 @@ void Schedule::run_shared(const Items& items) {
       for (std::size_t i = 0; i < workers.size(); ++i) {  // its own share first
         Worker& owner = workers[(worker + i) % workers.size()];
         while (true) {
-          const std::uint64_t from = owner.cursor.fetch_add(batch, std::memory_order_relaxed);
-          if (from >= owner.share_end) break;
-          run_items(by_node, from, std::min(from + batch, owner.share_end), w);
+          const std::uint64_t from = owner.share.cursor.fetch_add(batch, std::memory_order_relaxed);
+          if (from >= owner.share.end) break;
+          run_items(by_node, from, std::min(from + batch, owner.share.end), w);
         }
       }
     });
-    fabric_.store().fence();
+    fabric_.payload().copier.fence();
   });
 }
 
@@ -121,13 +140,13 @@ bool Schedule::not_worth_a_barrier(std::uint64_t nodes) const {
 void Schedule::carried(Bytes payload) {
   const double growth = last_payload_ > 0 ? std::max(1.0, static_cast<double>(payload) / static_cast<double>(last_payload_)) : 1.0;
   const bool leaves = placement_.one_block_a_bucket() && static_cast<double>(payload) * growth > static_cast<double>(cache_) / 2;
-  fabric_.store().stream(leaves);
+  fabric_.payload().copier.stream(leaves);
   last_payload_ = payload;
 }
 
 void Schedule::run_items(bool by_node, std::uint64_t from, std::uint64_t to, Worker& w) {
   if (by_node) return run_nodes(single_nodes_.subspan(from, to - from), w);
-  run_nodes(take_nodes({groups_.data() + from, to - from}, w.nodes), w);
+  run_nodes(take_nodes({groups_.data() + from, to - from}, w.share.nodes), w);
 }
 
 /// The active nodes of some groups, ascending.
@@ -140,57 +159,13 @@ std::span<NodeId> Schedule::take_nodes(std::span<const ActiveSet::Group> groups,
   return {room.data(), end};
 }
 
-/// Runs nodes in order, a few at a time, in a pipeline: while the programs of some nodes run, what the next ones need comes from memory.
+/// Runs nodes in order, and posts what they have sent.
 void Schedule::run_nodes(std::span<const NodeId> nodes, Worker& w) {
-  static constexpr std::size_t few = Worker::nodes_a_stage;
-  Fabric& fabric = fabric_;
-  Node* const all = nodes_.data();
   const RunningNodes running_nodes(w);
-  if (fabric.now() == 0) {  // nothing has arrived, and the frames lie in order
-    for (const NodeId rank : nodes) run_node(fabric, all[rank], rank, w.no_arrivals, w);
-    return fabric.finish_sends(w);
-  }
-  const auto part = [nodes](std::size_t turn) { return nodes.subspan(turn * few, std::min<std::size_t>(few, nodes.size() - turn * few)); };
-  const auto inboxes = [all_inboxes = w.inboxes.data(), size = w.inboxes.size()](std::size_t turn) {
-    return all_inboxes + turn * few % size;
-  };
-  const std::size_t turns = (nodes.size() + few - 1) / few;
-  const bool far = fabric.far();
-  const bool blocks_far = fabric.blocks_far();
-  const bool lists = blocks_far && fabric.lists();
-  const std::size_t stages = lists ? 4 : blocks_far ? 3 : 2;  // before the programs run
-  for (std::size_t turn = 0; turn < turns + stages; ++turn) {
-    if (far && turn < turns) fabric.expect(part(turn), all);
-    if (turn - 1 < turns) fabric.receive(part(turn - 1), all, inboxes(turn - 1), w);
-    if (lists && turn - 2 < turns) fabric.expect_lists({inboxes(turn - 2), part(turn - 2).size()});
-    if (blocks_far && turn - (stages - 1) < turns) fabric.expect_blocks(part(turn - (stages - 1)), inboxes(turn - (stages - 1)));
-    if (turn - stages < turns) run_few(fabric, all, part(turn - stages), inboxes(turn - stages), w);
-  }
-  fabric.finish_sends(w);
-}
-
-/// Runs the nodes of a stage. Out of line: its working set stays in registers.
-[[gnu::noinline]] void Schedule::run_few(Fabric& fabric, Node* all, std::span<const NodeId> nodes, Inbox* inboxes, Worker& w) {
-  Inbox* inbox = inboxes;
-  for (const NodeId rank : nodes) run_node(fabric, all[rank], rank, *inbox++, w);
-  if (!fabric.ones()) fabric.settle_all(nodes, {inboxes, nodes.size()}, w);
-}
-
-/// Gives a node its arrivals and resumes its program until its next wait.
-[[gnu::always_inline]] inline void Schedule::run_node(Fabric& fabric, Node& node, NodeId rank, Inbox& inbox, Worker& w) {
-  fabric.open(rank, inbox, w);
-  const Wait wait = NodeDoor::wait(node);
-  if (wait == Wait::ended || (wait == Wait::arrival && inbox.size == 0)) return fabric.close(inbox, w);
-  running.arrivals = Arrivals(inbox.room.data(), inbox.size);
-  running.node = &node;
-  resume(node);
-  while (NodeDoor::wait(node) == Wait::call) [[unlikely]] resume(node);
-  fabric.close(inbox, w);
-  switch (NodeDoor::wait(node)) {
-    case Wait::step: fabric.activate(w, rank); break;
-    case Wait::ended: end_program(node, w); break;
-    default: break;
-  }
+  RunState& run = fabric_.run();
+  inbox::run_in_stages(run, w, nodes, nodes_.data(),
+                       [&run, &w](Node& node, NodeId rank, ArrivedMessages& arrived) { run_node(run, w, node, rank, arrived); });
+  outbox::finish(run, w);
 }
 
 }  // namespace torus::detail

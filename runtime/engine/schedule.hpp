@@ -58,8 +58,6 @@ class Schedule {
   void run_items(bool by_node, std::uint64_t from, std::uint64_t to, Worker& w);
   std::span<NodeId> take_nodes(std::span<const ActiveSet::Group> groups, std::vector<NodeId>& room);
   void run_nodes(std::span<const NodeId> nodes, Worker& w);
-  void run_few(Fabric& fabric, Node* all, std::span<const NodeId> nodes, Inbox* inboxes, Worker& w);
-  void run_node(Fabric& fabric, Node& node, NodeId rank, Inbox& inbox, Worker& w);
 
   const Machine& machine_;
   const Placement& placement_;

@@ -5,12 +5,12 @@
 #include <span>
 #include <vector>
 
-#include "runtime/engine/block_store.hpp"
+#include "runtime/engine/payload.hpp"
 
 namespace torus {
 namespace {
 
-using detail::BlockStore;
+using detail::Payload;
 using detail::Slot;
 
 /// The right bytes of all blocks, where blocks are few and held by many: comparing then costs no more than reading.
@@ -42,28 +42,29 @@ class References {
 };
 
 /// The first difference at a node, by block.
-std::optional<WrongDelivery> wrong_at(const Placement& placement, const BlockStore& store, std::uint64_t seed, const References& references,
+std::optional<WrongDelivery> wrong_at(const Placement& placement, const Payload& payload, std::uint64_t seed, const References& references,
                                       NodeId node) {
   std::optional<WrongDelivery> first;
   const auto note = [&](const WrongDelivery& wrong) {
     if (!first || wrong.block < first->block) first = wrong;
   };
   std::uint64_t wanted = 0;
-  store.each_held(node, BlockStore::Looks::at_bytes, [&](BlockId id, Slot slot) {
+  const auto check = [&](BlockId id, Slot slot) {
     if (!placement.wants(node, id)) return note({WrongDelivery::Kind::unasked, node, id, 0, 0, 0});
     ++wanted;
-    const std::span<const std::byte> bytes{store.at(slot), static_cast<std::size_t>(placement.bytes(id))};
+    const std::span<const std::byte> bytes{payload.slots.at(slot), static_cast<std::size_t>(placement.bytes(id))};
     if (references.same(id, bytes)) return;
     if (const auto wrong = first_wrong_byte(bytes, seed, id)) {
       note({WrongDelivery::Kind::damaged, node, id, wrong->offset, std::to_integer<std::uint8_t>(wrong->got),
             std::to_integer<std::uint8_t>(wrong->wanted)});
     }
-  });
+  };
+  payload.tables.each_held(node, check, [&payload](Slot slot) { __builtin_prefetch(payload.slots.at(slot)); });
   const std::uint64_t count = placement.wanted_count(node);
   if (wanted == count) return first;
   for (std::uint64_t i = 0; i < count; ++i) {
     const BlockId id = placement.wanted(node, i);
-    if (store.find(node, id) != 0) continue;
+    if (payload.tables.find(node, id) != 0) continue;
     note({WrongDelivery::Kind::missing, node, id, 0, 0, 0});
     break;
   }
@@ -72,14 +73,14 @@ std::optional<WrongDelivery> wrong_at(const Placement& placement, const BlockSto
 
 }  // namespace
 
-std::optional<WrongDelivery> verify(const Placement& placement, const BlockStore& store, std::uint64_t seed, Executor& executor) {
+std::optional<WrongDelivery> verify(const Placement& placement, const Payload& payload, std::uint64_t seed, Executor& executor) {
   const References references(placement, seed);
   std::vector<std::optional<WrongDelivery>> found(executor.workers());
   executor.run([&](unsigned worker) {
     const std::uint64_t nodes = placement.nodes();
     const auto to = static_cast<NodeId>(nodes * (worker + 1) / executor.workers());
     for (auto node = static_cast<NodeId>(nodes * worker / executor.workers()); node < to && !found[worker]; ++node) {
-      found[worker] = wrong_at(placement, store, seed, references, node);
+      found[worker] = wrong_at(placement, payload, seed, references, node);
     }
   });
   for (const auto& wrong : found) {

@@ -99,7 +99,7 @@ TraceWriter::TraceWriter(std::string path, const TraceHeader& header) : file_{st
 
 void TraceWriter::write_step(std::span<const Message* const> messages) {
   ordered_.assign(messages.begin(), messages.end());
-  std::sort(ordered_.begin(), ordered_.end(), told_before);
+  std::sort(ordered_.begin(), ordered_.end(), trace_order);
   for (const Message* message : ordered_) {
     line_.clear();
     append_message(line_, *message);

@@ -114,6 +114,29 @@ TEST_CASE("without an algorithm named, what does not fit into the memory is pass
   CHECK(refused.err.find("512 nodes and 512 blocks") != std::string::npos);
 }
 
+TEST_CASE("what choosing an algorithm cost is reported, and only where one was chosen", "[conformance]") {
+  const Json chosen = Json::parse(command("run broadcast --on 8x8 --json").out);
+  CHECK(chosen["choosing_s"].get<double>() > 0);
+  CHECK_FALSE(Json::parse(command("run broadcast --on 8x8 --algorithm flood --json").out).contains("choosing_s"));
+  CHECK(command("run broadcast --on 8x8").out.find("; choosing took ") != std::string::npos);
+}
+
+TEST_CASE("predictions expect as many sources as are named, unless --expect says otherwise", "[conformance]") {
+  const std::string line = "run multinode-broadcast --on 8x8 --bytes 8 --json ";
+  const auto assumed = [&](const std::string& more) {
+    const Json run = Json::parse(command(line + "--algorithm ring " + more).out);
+    return run["channel_bytes_formula"].get<double>();
+  };
+  CHECK(assumed("--sources random:40") == assumed("--sources random:40 --expect 40"));
+  CHECK(assumed("--sources random:40") > assumed("--sources random:40 --expect 2"));
+  CHECK(assumed("") == assumed("--expect 8"));  // the square root of the nodes
+  const std::string machine = " --switching wormhole --ports 4 --contention forbid ";
+  const Json comparison =
+      Json::parse(command("compare multinode-broadcast --on 8x8 --bytes 8 --run none --json --sources random:40" + machine).out);
+  CHECK(Json::parse(command(line + "--sources random:40" + machine).out)["algorithm"] ==
+        comparison["machines"][0]["fastest"][0]["algorithms"][0]);
+}
+
 TEST_CASE("a named algorithm gets the machine that it was made for, unless one is described", "[conformance]") {
   CHECK(Json::parse(command("run broadcast --on 4x4 --algorithm flood --json").out)["switching"] == "packet");
   CHECK(Json::parse(command("run broadcast --on 4x4 --algorithm flood --switching circuit --json").out)["switching"] == "circuit");

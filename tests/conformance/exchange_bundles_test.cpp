@@ -239,7 +239,7 @@ TEST_CASE("message-combining exchanges run on more machine than they need", "[co
   for (const char* name : {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "bruck", "stride", "direct"}) {
     exchange_on(Machine(Topology::parse("4x4"), 4, Switching::circuit, Contention::share), exchange_named(name));
   }
-  for (const char* name : {"log", "log-rotating", "bruck"}) {  // worms of one hop share nothing
+  for (const char* name : {"log", "log-rotating", "bruck"}) {  // messages of one hop share nothing
     const Algorithm& algorithm = exchange_named(name);
     exchange_on(Machine(Topology::parse("3x2"), algorithm.native.ports, Switching::packet, Contention::forbid), algorithm);
   }
@@ -258,20 +258,20 @@ TEST_CASE("message-combining exchanges refuse in one line the machines that will
   for (const char* name : {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "bruck", "stride", "direct"}) {
     CHECK(contains(refusal(name, Machine(Topology::parse("8x8m"), 0, Switching::wormhole, Contention::share)), "8x8 would do"));
     CHECK(contains(refusal(name, Machine(Topology::parse("4cx4"), 0, Switching::wormhole, Contention::share)), "4x4 would do"));
-    CHECK(contains(refusal(name, Machine(Topology::parse("256x256"), 0, Switching::wormhole, Contention::share)), "65535 nodes would do"));
+    CHECK(contains(refusal(name, Machine(Topology::parse("256x256"), 0, Switching::wormhole, Contention::share)), "128x128 would do"));
   }
   const Topology torus = Topology::parse("8x8");
   for (const char* name : {"log", "log-rotating", "bruck", "stride", "direct"}) {
-    CHECK(contains(refusal(name, Machine(torus, 0, Switching::packet, Contention::share)), "--switching wormhole would do"));
+    CHECK(contains(refusal(name, Machine(torus, 0, Switching::packet, Contention::share)), "; wormhole would do"));
   }
   for (const char* name : {"log", "log-rotating", "bruck"}) {
-    CHECK(contains(refusal(name, Machine(torus, 0, Switching::wormhole, Contention::forbid)), "--contention share would do"));
+    CHECK(contains(refusal(name, Machine(torus, 0, Switching::wormhole, Contention::forbid)), "; share would do"));
   }
-  CHECK(contains(refusal("sequential", Machine(torus, 1, Switching::packet)), "--ports 2 would do"));
+  CHECK(contains(refusal("sequential", Machine(torus, 1, Switching::packet)), "; 2 would do"));
   CHECK(contains(refusal("direct", Machine(Topology::parse("5796"))), "5792 would do"));
   CHECK_FALSE(refuses(exchange_named("direct"), Machine(Topology::parse("5792")), exchange_of(1)));
   for (const char* name : {"rotating", "log-rotating"}) {
-    CHECK(contains(refusal(name, Machine(torus, 3, Switching::wormhole, Contention::share)), "--ports 4 would do"));
+    CHECK(contains(refusal(name, Machine(torus, 3, Switching::wormhole, Contention::share)), "; 4 would do"));
   }
   CHECK(contains(refusal("stride", Machine(Topology::parse("8x10"), 1)), "12 would do"));
   CHECK(contains(refusal("direct", Machine(Topology::parse("8x10"), 1)), "12 would do"));

@@ -181,11 +181,16 @@ TEST_CASE("an exchange refuses in one line what it cannot do, naming what would 
     CHECK(text.find('\n') == std::string::npos);
     return text;
   };
+  const auto applies = [](std::string_view name, const char* shape) {
+    return why_not(exchange_named(name), Machine(Topology::parse(shape)), exchange_of(1)) == "";
+  };
+  CHECK(applies("phases", "8191m"));
+  CHECK(applies("open-shop", "4x3"));
   CHECK(refusal("a3", "4x5", 0).find("4x4 would do") != std::string::npos);
   CHECK(refusal("a3", "4x4m", 0).find("4x4 would do") != std::string::npos);
-  CHECK(refusal("a3", "4x4", 1).find("--ports 4 would do") != std::string::npos);
-  CHECK(refusal("phases", "4x4", 3).find("--ports 4 would do") != std::string::npos);
-  CHECK(refusal("open-shop", "4x3m", 0).find("--algorithm phases would do") != std::string::npos);
-  CHECK(refusal("phases", "65535m", 0).find("--algorithm a2 --ports 1 would do") != std::string::npos);
-  CHECK(refusal("open-shop", "256x256", 0).find("65535 nodes would do") != std::string::npos);
+  CHECK(refusal("a3", "4x4", 1).find("; 4 would do") != std::string::npos);
+  CHECK(refusal("phases", "4x4", 3).find("; 4 would do") != std::string::npos);
+  CHECK(refusal("open-shop", "4x3m", 0).find("4x3 would do") != std::string::npos);
+  CHECK(refusal("phases", "65535m", 0).find("mesh:8191 would do") != std::string::npos);
+  CHECK(refusal("open-shop", "256x256", 0).find("128x128 would do") != std::string::npos);
 }

@@ -46,13 +46,13 @@ std::string failure(bool judge) {
                                    .native = {.switching = Switching::packet},
                                    .refuses = refuses,
                                    .plan = plan<lie>};
-  SettingOptions options;
+  TypedOptions options;
+  options.on = "5";
   options.hop_time = "1e-9";
   options.bytes = "100";
-  Machine machine = make_machine(options, "5", algorithm.native);
-  Request request = make_request(Collective::broadcast, options, machine.topology);
-  Setting setting = open_setting(std::move(machine), std::move(request), options);
-  REQUIRE_FALSE(settle_on(setting, algorithm));
+  const RunSpec spec = parse_spec(Collective::broadcast, options);
+  Setting setting = open_setting(make_machine(spec, algorithm.native), make_request(spec), spec);
+  REQUIRE_FALSE(plan_with(setting, algorithm));
   EmulationOptions emulation;
   emulation.judge = judge;
   return emulate(setting, emulation).failure.value_or("");

@@ -368,23 +368,23 @@ TEST_CASE("machines and options that do not fit are refused in one line that say
   };
   for (const std::string_view name : multinode_names) {
     refused(name, Machine(Topology::parse("mesh:4x4")), plain, "would do");
-    refused(name, Machine(Topology::parse("4x4"), 2), plain, "--ports 4 would do");
+    refused(name, Machine(Topology::parse("4x4"), 2), plain, "; 4 would do");
     CHECK_FALSE(refuses(multinode_algorithm(name), Machine(Topology::parse("4x4")), plain).has_value());
   }
   for (const std::string_view name : {"log", "aggregate-distribute", "hierarchical", "hierarchical-log", "edst-pipelined"}) {
-    refused(name, Machine(Topology::parse("4x4"), 0, Switching::packet), plain, "--switching wormhole would do");
+    refused(name, Machine(Topology::parse("4x4"), 0, Switching::packet), plain, "; wormhole would do");
   }
   Request request = plain;
   request.parameters.set("h", 3);
-  refused("aggregate-distribute", Machine(Topology::parse("4x4")), request, "--h 4 would do");
+  refused("aggregate-distribute", Machine(Topology::parse("4x4")), request, "; 4 would do");
   CHECK_FALSE(refuses(multinode_algorithm("hierarchical"), Machine(Topology::parse("6x9")), request).has_value());
   request.parameters.set("h", 6);
-  refused("hierarchical", Machine(Topology::parse("6x9")), request, "--h 3 would do");
+  refused("hierarchical", Machine(Topology::parse("6x9")), request, "; 3 would do");
   refused("aggregate-distribute", Machine(Topology::parse("4x6")), plain, "4x4 would do");
   request = plain;
   request.parameters.set("prefix", "global7");
   refused("aggregate-distribute", Machine(Topology::parse("4x4")), request, "global5 would do");
   request = plain;
   request.parameters.set("segments", 6);
-  refused("edst", Machine(Topology::parse("4x4")), request, "--segments 8 would do");
+  refused("edst", Machine(Topology::parse("4x4")), request, "; 8 would do");
 }

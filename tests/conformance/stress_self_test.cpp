@@ -14,7 +14,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/folder.hpp"
 #include "tools/torus/crash.hpp"
-#include "tools/torus/notation.hpp"
+#include "tools/torus/sources.hpp"
 #include "tools/torus/stress.hpp"
 #include "tools/torus/stress_case.hpp"
 

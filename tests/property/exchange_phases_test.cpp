@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/total_exchange/equal_phases.hpp"
 #include "algorithms/total_exchange/phase_schedule.hpp"
-#include "algorithms/total_exchange/requirements.hpp"
 #include "algorithms/total_exchange/unequal_phases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"

@@ -103,10 +103,10 @@ TEST_CASE("a channel for which one worker bids is its, in every step, and nobody
         ChannelTable::bids_made();
         REQUIRE_FALSE((taken && ChannelTable::win(again, second, now, 7)));
         CHECK(again.bytes() == carried + 7);
-        CHECK(again.home() == 3);
+        CHECK(again.owner() == 3);
       }
     }
-    const std::uint32_t worker = now % 5;  // the next steps find the stamps of strangers and of its home
+    const std::uint32_t worker = now % 5;  // the next steps find the stamps of remote workers and of its owner
     REQUIRE(ChannelTable::bid(channel, worker, now));
     REQUIRE(ChannelTable::win(channel, worker, now, now));
     carried += now;
@@ -117,7 +117,7 @@ TEST_CASE("of two workers that bid for a channel at the same time one at most wi
   constexpr std::uint32_t rounds = 20'000;
   for (const std::array<std::uint32_t, 2>& workers : {std::array<std::uint32_t, 2>{0, 1}, std::array<std::uint32_t, 2>{1, 2}}) {
     CAPTURE(workers[0], workers[1]);
-    ChannelEntry channel{};  // at home with worker 0
+    ChannelEntry channel{};  // worker 0 owns it
     std::array<std::atomic<std::uint32_t>, 2> arrived{0, 0};
     std::array<std::array<bool, rounds + 1>, 2> won{};
     const auto bid = [&](std::size_t i) {

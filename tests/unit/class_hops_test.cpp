@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/total_exchange/rotation.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -782,6 +783,73 @@ TEST_CASE("a node that is not there cannot be sent to", "[unit]") {
   };
   CHECK_THROWS_AS(Engine(machine, Placement::resident(machine.topology, 1, 8), {.executor = ExecutorKind::serial}).run(program),
                   InputError);
+}
+
+TEST_CASE("what starts a node can make its program and call nothing else", "[unit]") {
+  const Machine machine(Topology::parse("4"), 0, Switching::packet);
+  const auto round = [](Node& self) -> Program {
+    self.forward({{0, 1}}, self.blocks());
+    for (const Message& m : co_await self.step()) self.forward({{0, -1}}, m.blocks());
+    co_await self.step();
+  };
+  const BlockId own = 2;
+  const std::vector<std::function<void(Node&)>> calls{
+      [own](Node& self) {
+        self.send({{0, 1}}, {&own, 1});
+      },
+      [own](Node& self) {
+        self.send({{0, 1}}, {&own, 1}, {7U});
+      },
+      [own](Node& self) {
+        self.forward({{0, 1}}, {&own, 1});
+      },
+      [own](Node& self) {
+        self.forward(3, {&own, 1});
+      },
+      [own](Node& self) { self.release(own); },
+      [own](Node& self) { self.bytes(own); },
+      [own](Node& self) { self.holds(own); },
+      [](Node& self) { self.blocks(); },
+      [](Node& self) { self.phase("early"); },
+  };
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    Engine engine(machine, Placement::resident(4, 1, 64), {.executor = workers.executor, .threads = workers.threads});
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      CAPTURE(i);
+      const auto early = [&](Node& self) {
+        if (self.rank() == 2) calls[i](self);
+        return round(self);
+      };
+      std::string line;
+      try {
+        engine.run(early);
+      } catch (const RunError& error) {
+        line = error.what();
+      }
+      CAPTURE(line);
+      CHECK(line.find("node (2): ") == 0);
+      CHECK(engine.run(round).verified);  // and the next run goes on as if nothing had been
+    }
+  }
+}
+
+TEST_CASE("a message can be forwarded to a node, with words in place", "[unit]") {
+  const Machine machine(Topology::parse("3x4"), 0, Switching::circuit);
+  const auto program = [](Node& self) -> Program {
+    const NodeId other = 11 - self.rank();
+    self.forward(other, self.blocks(), {self.rank(), 5U});
+    for (const Message& m : co_await self.step()) {
+      if (m.source() != other || m.header().size() != 2 || m.header()[0] != other || m.header()[1] != 5)
+        throw RunError("not what was sent");
+      self.forward({{0, 0}}, {}, {});  // a route of no hop is refused
+    }
+    co_await self.step();
+  };
+  Engine engine(machine, Placement::resident(12, 1, 8), {.executor = ExecutorKind::serial});
+  const RunResult result = engine.run(program);
+  CHECK(result.messages == 12);
+  CHECK(result.violations_found == 12);
 }
 
 TEST_CASE("an engine can be used again after a run that broke a rule or hung", "[unit]") {

@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "algorithms/multinode_broadcast/forecast.hpp"
-#include "algorithms/multinode_broadcast/paper_costs.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/collect.hpp"
 #include "tests/support/ddn_loads.hpp"
@@ -64,15 +63,6 @@ TEST_CASE("sources that all aggregate to one DDN stay there without balancing an
   CHECK(ddn_loads(16, 4, Prefix::none, sources).after == std::vector<std::uint32_t>{64, 0, 0, 0});
   CHECK(ddn_loads(16, 4, Prefix::global5, sources).after == std::vector<std::uint32_t>{16, 16, 16, 16});
   CHECK(ddn_loads(16, 4, Prefix::diag5, sources).after == std::vector<std::uint32_t>{16, 16, 16, 16});
-}
-
-TEST_CASE("the paper's lemmas are computed as printed", "[unit]") {
-  // n = 16, h = 4: L5(16) = 2, L5(4) = 1, L5(4) = 1, L3(4) = 2.
-  CHECK(lemma2(16, 4, 1024).steps == 4 * 2 + 3 * 1 + 2 * 1);
-  CHECK(lemma2(16, 4, 1024).bytes == (2 * 1 + (5 - 1) / 4) * 1024 + 4 * (4 * 2 + 2 * 1));
-  CHECK(lemma3(16, 4, 64, 1024).steps == 4 * 1 + 2 + 4 - 1);
-  CHECK(lemma3(16, 4, 64, 1024).bytes == 9 * 16 * 1024);
-  CHECK(theorem1(16, 4, 64, 1024).bytes == 4 * 16 * 1024);
 }
 
 TEST_CASE("predictions go by the user's expectation, or the middle of all orders of magnitude, never by the sources", "[unit]") {

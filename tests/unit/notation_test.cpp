@@ -7,6 +7,7 @@
 #include <torus/error.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tools/torus/sources.hpp"
 
 using namespace torus;
 using namespace torus::command;

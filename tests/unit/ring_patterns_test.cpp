@@ -1,7 +1,10 @@
+#include "algorithms/total_exchange/ring_patterns.hpp"
+
 #include <map>
 #include <set>
 
-#include "algorithms/total_exchange/direct.hpp"
+#include <torus/topology.hpp>
+
 #include "tests/support/catch.hpp"
 
 using namespace torus;

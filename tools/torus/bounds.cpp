@@ -18,7 +18,7 @@ namespace torus::command {
 namespace {
 
 struct BoundsArguments {
-  SettingOptions setting;
+  TypedOptions setting;
   bool json = false;
 };
 
@@ -32,31 +32,32 @@ struct Asked {
 /// The bounds look at each source. More than these take seconds and hundreds of megabytes, and no run could hold what they send.
 constexpr std::uint64_t most_sources = std::uint64_t{1} << 24U;
 
-Request sourceless(Collective collective, const SettingOptions& options) {
+/// A request whose sources are not listed.
+Request sourceless(const RunSpec& spec) {
   Request request;
-  request.collective = collective;
-  request.bytes = message_bytes(collective, options);
+  request.collective = spec.collective;
+  request.bytes = spec.bytes;
   return request;
 }
 
 /// All collectives. Sources that were named are those of the multi-node broadcast, and the broadcast's where it is just one; in a total
 /// exchange all nodes are sources by definition, and are not listed.
-std::array<Asked, 3> all_asked(const SettingOptions& options, const Topology& topology) {
-  SettingOptions unnamed = options;
+std::array<Asked, 3> all_asked(const TypedOptions& options) {
+  TypedOptions unnamed = options;
   unnamed.sources.reset();
-  Asked broadcast{make_request(Collective::broadcast, unnamed, topology), 1, ""};
-  Asked multinode;
-  if (options.sources.value_or("all") != "all" || topology.nodes() <= most_sources) {
-    multinode.request = make_request(Collective::multinode_broadcast, options, topology);
+  const RunSpec spec = parse_spec(Collective::multinode_broadcast, options);
+  const NodeId nodes = spec.shape.nodes();
+  Asked broadcast{make_request(parse_spec(Collective::broadcast, unnamed)), 1, ""};
+  Asked multinode{sourceless(spec), nodes, ""};
+  if (spec.sources.value_or("all") != "all" || nodes <= most_sources) {
+    multinode.request = make_request(spec);
     multinode.sources = multinode.request.sources.size();
-    if (options.sources && multinode.sources == 1) broadcast.request.sources = multinode.request.sources;
+    if (spec.sources && multinode.sources == 1) broadcast.request.sources = multinode.request.sources;
   } else {
-    multinode.request = sourceless(Collective::multinode_broadcast, options);
-    multinode.sources = topology.nodes();
     multinode.left_out =
         fmt::format("left out: more than {} sources to look at; for instance --sources random:1000", grouped(most_sources));
   }
-  return {std::move(broadcast), std::move(multinode), Asked{sourceless(Collective::total_exchange, options), topology.nodes(), ""}};
+  return {std::move(broadcast), std::move(multinode), Asked{sourceless(parse_spec(Collective::total_exchange, unnamed)), nodes, ""}};
 }
 
 std::string shape_table(const Machine& machine, const ShapeFacts& facts) {
@@ -81,7 +82,9 @@ std::string shape_table(const Machine& machine, const ShapeFacts& facts) {
 }
 
 int bounds(const BoundsArguments& arguments) {
-  const Machine machine = make_machine(arguments.setting, default_shape(Collective::broadcast), NativeMachine{});
+  TypedOptions options = arguments.setting;
+  if (!options.on) options.on = default_shape(Collective::broadcast);
+  const Machine machine = make_machine(parse_spec(Collective::multinode_broadcast, options), NativeMachine{});
   const ShapeFacts facts = shape_facts(machine.topology);
   nlohmann::ordered_json json{{"shape", machine.topology.text()},
                               {"nodes", machine.topology.nodes()},
@@ -99,7 +102,7 @@ int bounds(const BoundsArguments& arguments) {
                               {"bound4_steps", facts.bound4}};
   std::vector<std::vector<std::string>> table{
       {"collective", "sources", "bytes", "steps", "one block a message", "model time", "because (steps; bytes)"}};
-  for (const Asked& asked : all_asked(arguments.setting, machine.topology)) {
+  for (const Asked& asked : all_asked(options)) {
     const std::string collective(name(asked.request.collective));
     const std::string bytes = bytes_option(asked.request.bytes);
     nlohmann::ordered_json& entry = json["collectives"][collective];

@@ -1,4 +1,4 @@
-/// torus compare COLLECTIVE: all algorithms that apply, side by side; who wins where.
+/// torus compare COLLECTIVE: all algorithms that apply, side by side, and the fastest by size.
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -20,7 +20,7 @@ namespace {
 
 struct CompareArguments {
   std::string collective;
-  SettingOptions setting;
+  TypedOptions setting;
   std::string algorithms = "all", run = "first";
   std::optional<std::string> csv;
   bool json = false;
@@ -40,7 +40,8 @@ std::size_t run_sizes(const std::string& text, std::size_t sizes) {
 int run_compare(const CompareArguments& arguments) {
   const Collective collective = parse_collective(arguments.collective);
   ComparisonOptions options;
-  options.sizes = parse_sizes("--bytes", arguments.setting.bytes.value_or("64:1MiB"));
+  TypedOptions typed = arguments.setting;
+  options.sizes = parse_sizes("--bytes", std::exchange(typed.bytes, std::nullopt).value_or("64:1MiB"));
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   options.run_sizes = run_sizes(arguments.run, options.sizes.size());
   if (arguments.run == "first") options.most_node_steps = most_node_steps;
@@ -50,7 +51,7 @@ int run_compare(const CompareArguments& arguments) {
   std::optional<OutputFile> csv;
   if (arguments.csv) csv.emplace(*arguments.csv);
 
-  const Comparison comparison = compare(collective, arguments.setting, options);
+  const Comparison comparison = compare(parse_spec(collective, typed), options);
   progress.clear();
   if (comparison.interrupted) throw RunError("interrupted; a table with gaps would mislead, so there is none; --run none is quicker");
   if (csv) {
@@ -66,7 +67,7 @@ int run_compare(const CompareArguments& arguments) {
 
 Subcommand add_compare(CLI::App& torus) {
   const auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* app = torus.add_subcommand("compare", "All algorithms that apply, side by side, with the bounds; who wins where");
+  CLI::App* app = torus.add_subcommand("compare", "All algorithms that apply, side by side, with the bounds, and the fastest by size");
   app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
   app->add_option("--algorithms", arguments->algorithms, "only these, with commas between; default all")->type_name("NAME,..");
   add_machine_options(*app, arguments->setting);

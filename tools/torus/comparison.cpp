@@ -9,6 +9,7 @@
 
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/notation.hpp"
+#include "tools/torus/refusals.hpp"
 
 namespace torus::command {
 namespace {
@@ -17,21 +18,13 @@ bool same(const Machine& a, const Machine& b) noexcept {
   return a.ports == b.ports && a.switching == b.switching && a.contention == b.contention;
 }
 
-Request request_of(Collective collective, const SettingOptions& setting, const Topology& topology, Bytes bytes) {
-  SettingOptions one = setting;
-  one.bytes = bytes_option(bytes);
-  Request request = make_request(collective, one, topology);
-  if (collective == Collective::multinode_broadcast && !request.expected_sources) {
-    request.expected_sources = static_cast<double>(request.sources.size());
-  }
-  return request;
-}
-
 /// Makes a comparison, one machine after the other.
 class Comparing {
  public:
-  Comparing(Collective collective, const SettingOptions& setting, const ComparisonOptions& options)
-      : collective_{collective}, setting_{setting}, options_{options} {
+  Comparing(const RunSpec& spec, const ComparisonOptions& options) : spec_{spec}, options_{options} {
+    comparison_.request = make_request(spec);
+    if (spec.collective == Collective::multinode_broadcast && !spec.expected_sources)
+      comparison_.request.expected_sources = static_cast<double>(comparison_.request.sources.size());
     comparison_.sizes = options.sizes;
     comparison_.run_sizes = options.run_sizes;
   }
@@ -50,21 +43,18 @@ class Comparing {
     std::vector<Machine> machines;
     std::string refusal;
     for (const Algorithm* algorithm : options_.algorithms) {
-      Machine machine = make_machine(setting_, default_shape(collective_), algorithm->native);
-      if (algorithm == options_.algorithms.front())
-        comparison_.request = request_of(collective_, setting_, machine.topology, options_.sizes.front());
+      Machine machine = make_machine(spec_, algorithm->native);
       if (std::any_of(machines.begin(), machines.end(), [&](const Machine& other) { return same(machine, other); })) continue;
       bool applies = false;
       for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
         const auto why_not = refuses(*algorithm, machine, request(i));
         applies = applies || !why_not;
-        if (why_not && refusal.empty()) refusal = text(*why_not);
+        if (why_not && refusal.empty()) refusal = command_text(*why_not);
       }
       if (applies) machines.push_back(std::move(machine));
     }
     if (!machines.empty()) return machines;
-    throw InputError(fmt::format("{} on {}: no algorithm applies; the first says: {}; see `torus list` for what each needs",
-                                 name(collective_), setting_.on ? *setting_.on : std::string(default_shape(collective_)), refusal));
+    nothing_applies(spec_.collective, spec_.shape.text(), refusal);
   }
 
   /// What is asked for at a size. The sources, which may be millions, are there once.
@@ -98,8 +88,8 @@ class Comparing {
       comparison_.interrupted = true;
       return std::nullopt;
     }
-    Setting setting = open_setting(machine, request(size), setting_);
-    if (const auto why_not = settle_on(setting, algorithm)) {
+    Setting setting = open_setting(machine, request(size), spec_);
+    if (const auto why_not = plan_with(setting, algorithm)) {
       if (refusal.empty()) refusal = *why_not;
       return std::nullopt;
     }
@@ -151,8 +141,7 @@ class Comparing {
     }
   }
 
-  Collective collective_;
-  const SettingOptions& setting_;
+  const RunSpec& spec_;
   const ComparisonOptions& options_;
   Comparison comparison_;
 };
@@ -167,20 +156,18 @@ std::vector<const Algorithm*> best_at(const Contest& contest, std::size_t size) 
 
 }  // namespace
 
-Comparison compare(Collective collective, const SettingOptions& setting, const ComparisonOptions& options) {
-  return Comparing(collective, setting, options).all();
-}
+Comparison compare(const RunSpec& spec, const ComparisonOptions& options) { return Comparing(spec, options).all(); }
 
-std::vector<Reign> reigns_of(const Contest& contest) {
-  std::vector<Reign> reigns;
+std::vector<WinnerRange> winners_of(const Contest& contest) {
+  std::vector<WinnerRange> ranges;
   for (std::size_t size = 0; size < contest.bounds.size(); ++size) {
     auto best = best_at(contest, size);
-    if (!reigns.empty() && reigns.back().algorithms == best)
-      reigns.back().last = size;
+    if (!ranges.empty() && ranges.back().algorithms == best)
+      ranges.back().last = size;
     else
-      reigns.push_back({size, size, std::move(best)});
+      ranges.push_back({size, size, std::move(best)});
   }
-  return reigns;
+  return ranges;
 }
 
 }  // namespace torus::command

@@ -52,7 +52,7 @@ struct LeftOut {
 };
 
 /// Neighbouring sizes at which the same algorithms are the fastest.
-struct Reign {
+struct WinnerRange {
   std::size_t first = 0, last = 0;           ///< of the sizes
   std::vector<const Algorithm*> algorithms;  ///< more than one where they tie; in the order of the catalogue
 };
@@ -86,10 +86,10 @@ struct ComparisonOptions {
 /// Predicts all and runs the smallest sizes, verified and judged. Throws InputError on wrong options, and where nothing applies.
 /// For a multi-node broadcast, whose programs do not know the sources, predictions assume as many as there are, unless --expect says
 /// otherwise.
-Comparison compare(Collective collective, const SettingOptions& setting, const ComparisonOptions& options);
+Comparison compare(const RunSpec& spec, const ComparisonOptions& options);
 
-/// Who is the fastest, in ascending sizes.
-std::vector<Reign> reigns_of(const Contest& contest);
+/// The fastest algorithms, in ascending sizes.
+std::vector<WinnerRange> winners_of(const Contest& contest);
 
 std::string to_table(const Comparison& comparison);
 /// One object, stable names; see tools/README.md.

@@ -33,12 +33,12 @@ std::optional<double> ratio_of(const Contest& contest, const Entry& entry, std::
 
 std::string ratio_text(std::optional<double> ratio) { return ratio ? fmt::format("x{:.2f}", *ratio) : "-"; }
 
-/// "7" or "7 .. 130": least and greatest over the sizes.
+/// "7" or "7 .. 130": min and max over the sizes.
 template <class Value>
 std::string span_text(const std::vector<Value>& values) {
   if (values.empty()) return "-";
-  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
-  return *least == *greatest ? grouped(*least) : grouped(*least) + " .. " + grouped(*greatest);
+  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  return *min == *max ? grouped(*min) : grouped(*min) + " .. " + grouped(*max);
 }
 
 std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, std::size_t size) {
@@ -61,15 +61,15 @@ std::vector<std::string> contender_line(const Contest& contest, const Contender&
   return cells;
 }
 
-/// What did not run or failed and why, and whom that concerns.
+/// What did not run or failed and why, and the entries that it concerns.
 std::map<std::string, std::string> remarks(const Comparison& comparison, const Contest& contest) {
   std::map<std::string, std::string> remarks;
   for (const Contender& contender : contest.contenders) {
     for (std::size_t i = 0; i < contender.entries.size(); ++i) {
       const auto& entry = contender.entries[i];
       if (!entry || (entry->not_run.empty() && entry->failure.empty())) continue;
-      std::string& who = remarks[entry->failure.empty() ? "not run: " + entry->not_run : "FAILED: " + entry->failure];
-      who += fmt::format("{}{} at {}", who.empty() ? "" : ", ", contender.algorithm->name, bytes_option(comparison.sizes[i]));
+      std::string& entries = remarks[entry->failure.empty() ? "not run: " + entry->not_run : "FAILED: " + entry->failure];
+      entries += fmt::format("{}{} at {}", entries.empty() ? "" : ", ", contender.algorithm->name, bytes_option(comparison.sizes[i]));
     }
   }
   return remarks;
@@ -87,29 +87,29 @@ std::string contest_text(const Comparison& comparison, const Contest& contest) {
   for (const Contender& contender : contest.contenders) table.push_back(contender_line(contest, contender));
   std::string text = fmt::format("{}: {} of {} algorithms apply\n{}", rules_text(contest.machine), contest.contenders.size(),
                                  contest.contenders.size() + contest.left_out.size(), aligned(table));
-  for (const auto& [why, who] : remarks(comparison, contest)) text += fmt::format("{}: {}\n", who, why);
+  for (const auto& [why, entries] : remarks(comparison, contest)) text += fmt::format("{}: {}\n", entries, why);
   return text + "\n";
 }
 
-/// The ratios of the fastest over the sizes of a reign.
-std::string reign_ratios(const Contest& contest, const Reign& reign) {
+/// The ratios of the fastest over the sizes of a range.
+std::string winner_ratios(const Contest& contest, const WinnerRange& range) {
   const auto of = [&](std::size_t size) {
     for (const Contender& contender : contest.contenders) {
       if (contender.entries[size] && contender.entries[size]->best) return ratio_text(ratio_of(contest, *contender.entries[size], size));
     }
     return std::string("-");
   };
-  return reign.first == reign.last || of(reign.first) == of(reign.last) ? of(reign.first) : of(reign.first) + " .. " + of(reign.last);
+  return range.first == range.last || of(range.first) == of(range.last) ? of(range.first) : of(range.first) + " .. " + of(range.last);
 }
 
-std::string reigns_text(const Comparison& comparison) {
-  Table table{{"who wins where", "sizes", "algorithm", "times the bound"}};
+std::string winners_text(const Comparison& comparison) {
+  Table table{{"fastest", "sizes", "algorithm", "times the bound"}};
   for (const Contest& contest : comparison.contests) {
     std::string machine = rules_text(contest.machine);
-    for (const Reign& reign : reigns_of(contest)) {
-      const std::string first = bytes_option(comparison.sizes[reign.first]);
-      table.push_back({machine, reign.first == reign.last ? first : first + " .. " + bytes_option(comparison.sizes[reign.last]),
-                       reign.algorithms.empty() ? "none" : names_text(reign.algorithms), reign_ratios(contest, reign)});
+    for (const WinnerRange& range : winners_of(contest)) {
+      const std::string first = bytes_option(comparison.sizes[range.first]);
+      table.push_back({machine, range.first == range.last ? first : first + " .. " + bytes_option(comparison.sizes[range.last]),
+                       range.algorithms.empty() ? "none" : names_text(range.algorithms), winner_ratios(contest, range)});
       machine.clear();
     }
   }
@@ -118,7 +118,7 @@ std::string reigns_text(const Comparison& comparison) {
 
 std::string legend(const Comparison& comparison) {
   const bool all_run = comparison.run_sizes >= comparison.sizes.size();
-  std::string text = "\nmodel time, and how many times the lower bound that is; *: the least at this size on this machine\n";
+  std::string text = "\nmodel time, and how many times the lower bound that is; *: the minimum at this size on this machine\n";
   if (comparison.run_sizes == 0)
     text += "nothing was run: all is predicted\n";
   else
@@ -142,7 +142,7 @@ std::string to_table(const Comparison& comparison) {
     text += fmt::format(", from {} sources", grouped(comparison.request.sources.size()));
   text += "\n\n";
   for (const Contest& contest : comparison.contests) text += contest_text(comparison, contest);
-  return text + reigns_text(comparison) + legend(comparison);
+  return text + winners_text(comparison) + legend(comparison);
 }
 
 namespace {
@@ -179,9 +179,9 @@ Json bounds_json(const Bounds& bounds, const CostModel& cost) {
           {"model_time_lower_bound_s", bounds.model_time_s(cost)}};
 }
 
-Json reign_json(const Reign& reign, const std::vector<Bytes>& sizes) {
-  Json json{{"from_bytes", sizes[reign.first]}, {"to_bytes", sizes[reign.last]}, {"algorithms", Json::array()}};
-  for (const Algorithm* algorithm : reign.algorithms) json["algorithms"].push_back(algorithm->name);
+Json winner_json(const WinnerRange& range, const std::vector<Bytes>& sizes) {
+  Json json{{"from_bytes", sizes[range.first]}, {"to_bytes", sizes[range.last]}, {"algorithms", Json::array()}};
+  for (const Algorithm* algorithm : range.algorithms) json["algorithms"].push_back(algorithm->name);
   return json;
 }
 
@@ -211,7 +211,7 @@ Json contest_json(const Comparison& comparison, const Contest& contest) {
         {{"algorithm", contender.algorithm->name}, {"reference", contender.algorithm->source}, {"sizes", std::move(entries)}});
   }
   for (const LeftOut& out : contest.left_out) json["left_out"].push_back({{"algorithm", out.algorithm->name}, {"because", out.because}});
-  for (const Reign& reign : reigns_of(contest)) json["fastest"].push_back(reign_json(reign, comparison.sizes));
+  for (const WinnerRange& range : winners_of(contest)) json["fastest"].push_back(winner_json(range, comparison.sizes));
   return json;
 }
 

@@ -13,7 +13,7 @@ namespace torus::command {
 /// Writes to standard output and makes sure that it got there. Throws RunError if it did not: a closed pipe, a full disk.
 void print(std::string_view text);
 
-/// A line on standard error that tells how far a long piece of work is. Only on a terminal, only after a second, at most ten times a
+/// A line on standard error with the progress of a long piece of work. Only on a terminal, only after a second, at most ten times a
 /// second; it leaves nothing behind.
 class Progress {
  public:

@@ -18,12 +18,12 @@ std::atomic<std::size_t> running_bytes{0};
 std::array<struct sigaction, signals.size()> before{};
 
 void say(std::string_view text) noexcept {
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());  // there is nobody left to tell
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());  // an error cannot be reported any more
 }
 
-void tell(int signal) {
+void report_crash(int signal) {
   const int* const known = std::find(signals.begin(), signals.end(), signal);
-  if (const std::size_t bytes = running_bytes.exchange(0); bytes > 0) {  // of several threads that crash, one tells
+  if (const std::size_t bytes = running_bytes.exchange(0); bytes > 0) {  // of several threads that crash, one reports
     say("torus: crashed; repeat it with: ");
     say({running.data(), bytes});
     say("\n");
@@ -37,7 +37,7 @@ void tell(int signal) {
 void tell_what_crashed() {
   for (std::size_t i = 0; i < signals.size(); ++i) {
     struct sigaction action {};
-    action.sa_handler = tell;
+    action.sa_handler = report_crash;
     ::sigaction(signals[i], &action, &before[i]);
   }
 }

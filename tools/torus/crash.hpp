@@ -6,7 +6,7 @@
 namespace torus::command {
 
 /// From now on a signal for a fault of the process itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) first writes one line to standard
-/// error: the command that was running. Whoever handled the signal before (a debugger's or a sanitizer's handler, or nobody) has it next.
+/// error: the command that was running. The previous handler (a debugger's, a sanitizer's) runs next.
 void tell_what_crashed();
 
 /// The command that repeats what runs from now on; longer ones than 4 KiB are cut. Empty: nothing worth a line.

@@ -1,9 +1,7 @@
 #include "tools/torus/emulation.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
-#include <string_view>
+#include <memory>
 
 #include <torus/judge.hpp>
 #include <torus/report.hpp>
@@ -21,76 +19,6 @@ std::optional<std::string> failure_in(const Check& check, const RunResult& resul
     return fmt::format("the trace digest is {}, wanted {}", digest_text(result.trace_digest), digest_text(*options.digest));
   return std::nullopt;
 }
-
-/// Follows every block of an aggregate-and-distribute broadcast through the phases in which it is in one place, and counts after each step
-/// how many lie in each dilated subnetwork. Node (i, j) of the diagonals i = j (mod h) belongs to subnetwork i mod h.
-class LoadObserver {
- public:
-  LoadObserver(const Setting& setting, std::uint32_t h) : topology_{setting.machine.topology}, h_{h}, segments_{setting.plan.segments} {
-    index_.assign(topology_.nodes(), 0);
-    for (std::size_t i = 0; i < setting.request.sources.size(); ++i) {
-      index_[setting.request.sources[i]] = static_cast<std::uint32_t>(i);
-      for (std::uint32_t s = 0; s < segments_; ++s) at_.push_back(setting.request.sources[i]);
-    }
-  }
-
-  /// The partition that the plan says it uses, where the balancing of it can be watched.
-  static std::uint32_t partition_of(const Setting& setting) {
-    const Topology& topology = setting.machine.topology;
-    if (setting.request.collective != Collective::multinode_broadcast || topology.dimensions() != 2 || !topology.is_square_torus())
-      return 0;
-    for (const auto& [key, value] : setting.plan.notes) {
-      std::uint32_t h = 0;
-      if (key == "h" && std::from_chars(value.data(), value.data() + value.size(), h).ec == std::errc{}) return h;
-    }
-    return 0;
-  }
-
-  void step(std::span<const Message* const> messages) {
-    if (messages.empty() || counts_.size() > most_steps) return;
-    // A copy is made only by the phases after the balancing, in any order; of those nothing is asked.
-    for (const Message* message : messages) {
-      for (const BlockId id : message->blocks()) at_[index_[id / segments_] * segments_ + id % segments_] = message->destination();
-    }
-    counts_.resize(std::max<std::size_t>(counts_.size(), messages.front()->step() + 1));
-    counts_.back() = count();
-  }
-
-  std::optional<NetworkLoads> loads(const RunResult& result) const {
-    std::optional<std::size_t> aggregated, tuned;
-    for (std::size_t step = 0; step < result.step_records.size(); ++step) {
-      const char* const phase = result.step_records[step].phase;
-      if (phase == nullptr) continue;
-      if (phase == std::string_view("aggregate")) aggregated = step;
-      if (phase == std::string_view("tune")) tuned = step;
-    }
-    if (!aggregated) return std::nullopt;
-    return NetworkLoads{h_, after(*aggregated), after(tuned.value_or(*aggregated))};
-  }
-
- private:
-  static constexpr std::size_t most_steps = 4096;
-
-  std::vector<std::uint64_t> count() const {
-    std::vector<std::uint64_t> counts(h_);
-    for (const NodeId node : at_) ++counts[static_cast<std::uint32_t>(topology_.coordinate(node, 0)) % h_];
-    return counts;
-  }
-  /// The counts after a step: those of the last step up to it that had messages.
-  std::vector<std::uint64_t> after(std::size_t step) const {
-    for (std::size_t s = std::min(step + 1, counts_.size()); s-- > 0;) {
-      if (!counts_[s].empty()) return counts_[s];
-    }
-    return std::vector<std::uint64_t>(h_);
-  }
-
-  const Topology& topology_;
-  std::uint32_t h_;
-  std::uint32_t segments_;
-  std::vector<std::uint32_t> index_;                // by rank of the source
-  std::vector<NodeId> at_;                          // by block
-  std::vector<std::vector<std::uint64_t>> counts_;  // by step; empty for steps without messages
-};
 
 /// Puts the messages of a run before the judge of traces, as a trace would.
 class Witness {
@@ -147,8 +75,7 @@ TraceHeader header_of(const Setting& setting) {
 Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   const Bounds bounds = lower_bounds(setting.machine, setting.request);
   std::optional<TraceWriter> trace;
-  std::optional<LoadObserver> observer;
-  if (const std::uint32_t h = LoadObserver::partition_of(setting); h > 0) observer.emplace(setting, h);
+  const std::unique_ptr<RunObserver> observer = setting.plan.observe ? setting.plan.observe() : nullptr;
   std::optional<Witness> witness;
   if (options.judge) witness.emplace(header_of(setting));
   bool first = true;
@@ -159,7 +86,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   run.seed = setting.seed;
   run.memory_limit = setting.memory;
   run.stop = options.stop;
-  std::optional<InterruptsAwaited> awaited;  // from the first step on: nobody looks at `stop` before
+  std::optional<InterruptsAwaited> awaited;  // from the first step on: `stop` is not read before
   run.on_step = [&](Step step) {
     if (options.stop != nullptr && !awaited) awaited.emplace();
     if (options.on_step) options.on_step(step);
@@ -194,7 +121,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   }
   awaited.reset();
   if (trace && !emulation.interrupted) trace->commit();
-  if (observer) emulation.loads = observer->loads(emulation.result);
+  if (observer) emulation.observations = observer->finish();
   return emulation;
 }
 

@@ -14,18 +14,11 @@
 
 namespace torus::command {
 
-/// How many blocks the nodes of each dilated subnetwork (DDN) of a multi-node broadcast hold: before balancing and after.
-struct NetworkLoads {
-  std::uint32_t h = 0;
-  std::vector<std::uint64_t> before;  ///< by subnetwork
-  std::vector<std::uint64_t> after;
-};
-
 struct Emulation {
   RunResult result;           ///< of the first run
   std::vector<double> run_s;  ///< of every repetition that was not interrupted
   bool interrupted = false;   ///< the last repetition was
-  std::optional<NetworkLoads> loads;
+  std::vector<Observation> observations;  ///< of the first run
   std::optional<std::string> failure;  ///< one line; none: done and verified
 };
 

@@ -8,7 +8,7 @@
 #include <torus/error.hpp>
 
 #include "tools/torus/notation.hpp"
-#include "tools/torus/setting.hpp"
+#include "tools/torus/spec.hpp"
 
 namespace torus::command {
 namespace {

@@ -17,7 +17,7 @@ void interrupt(int) {
   while (ending.exchange(true)) ::pause();  // another thread is about to end the process: some senders send twice
   // Files have no name before they are complete: nothing is left behind.
   constexpr std::string_view line = "torus: interrupted\n";
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());  // there is nobody left to tell
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());  // an error cannot be reported any more
   ::_exit(1);
 }
 

@@ -13,7 +13,7 @@ void catch_interrupts();
 /// True after a SIGINT or SIGTERM that was awaited.
 const std::atomic<bool>& interrupted() noexcept;
 
-/// Says that somebody looks at interrupted() every few moments, as long as it lives. Make none before work that nobody can stop, and let
+/// While one lives, interrupted() is read every few moments. Make none before work that cannot be stopped, and let
 /// none outlive the looking: a signal would go unheard.
 class InterruptsAwaited {
  public:

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/torus/console.hpp"
-#include "tools/torus/setting.hpp"
+#include "tools/torus/spec.hpp"
 #include "tools/torus/subcommands.hpp"
 
 namespace torus::command {

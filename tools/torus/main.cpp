@@ -15,7 +15,7 @@
 #include "tools/torus/console.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
-#include "tools/torus/setting.hpp"
+#include "tools/torus/spec.hpp"
 #include "tools/torus/subcommands.hpp"
 #include "tools/torus/version.hpp"
 
@@ -42,7 +42,7 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}; see {}", words, help);
 }
 
-/// What to say of an argument that nobody asked for.
+/// What to say of an argument that no option takes.
 std::string surplus_text(const CLI::App& app, const std::string& argument) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {

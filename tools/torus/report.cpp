@@ -16,7 +16,8 @@ namespace torus::command {
 namespace {
 
 /// The scalar fields that not every run has.
-constexpr std::array<std::string_view, 6> optional_fields{"chosen_because", "source", "bound3_steps", "bound4_steps", "h", "failure"};
+constexpr std::array<std::string_view, 7> optional_fields{"chosen_because", "choosing_s", "source", "bound3_steps",
+                                                          "bound4_steps",   "h",          "failure"};
 
 std::string sources_row(const Setting& setting) {
   const Topology& topology = setting.machine.topology;
@@ -29,14 +30,14 @@ std::string sources_row(const Setting& setting) {
 }
 
 struct LoadFigures {
-  std::uint64_t least = 0, greatest = 0;
+  std::uint64_t min = 0, max = 0;
   double mean = 0;
 };
 LoadFigures figures_of(const std::vector<std::uint64_t>& loads) {
   if (loads.empty()) return {};
-  const auto [least, greatest] = std::minmax_element(loads.begin(), loads.end());
+  const auto [min, max] = std::minmax_element(loads.begin(), loads.end());
   const auto sum = std::accumulate(loads.begin(), loads.end(), std::uint64_t{0});
-  return {*least, *greatest, static_cast<double>(sum) / static_cast<double>(loads.size())};
+  return {*min, *max, static_cast<double>(sum) / static_cast<double>(loads.size())};
 }
 
 /// Puts more rows behind the row of that name.
@@ -47,7 +48,7 @@ void put_after(Rows& rows, std::string_view name, const Rows& more) {
 
 nlohmann::ordered_json load_json(const std::vector<std::uint64_t>& loads) {
   const LoadFigures figures = figures_of(loads);
-  return {{"max", figures.greatest}, {"min", figures.least}, {"mean", figures.mean}, {"blocks", loads}};
+  return {{"max", figures.max}, {"min", figures.min}, {"mean", figures.mean}, {"blocks", loads}};
 }
 
 }  // namespace
@@ -90,7 +91,10 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["collective"] = name(setting.request.collective);
   json["algorithm"] = setting.algorithm->name;
   json["reference"] = setting.algorithm->source;
-  if (!setting.chosen.empty()) json["chosen_because"] = setting.chosen;
+  if (!setting.chosen.empty()) {
+    json["chosen_because"] = setting.chosen;
+    json["choosing_s"] = setting.choosing_s;
+  }
   if (setting.request.collective == Collective::broadcast) json["source"] = setting.request.sources.front();
   json["sources"] = setting.request.sources;
   json["source_count"] = setting.request.sources.size();
@@ -142,9 +146,9 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   if (repeats.runs > 1) {
     json["repeat"] = {{"runs", repeats.runs},
                       {"run_s_median", repeats.median_s},
-                      {"run_s_min", repeats.least_s},
-                      {"run_s_max", repeats.greatest_s},
-                      {"run_s_spread", repeats.greatest_s / std::max(repeats.least_s, 1e-12)}};
+                      {"run_s_min", repeats.min_s},
+                      {"run_s_max", repeats.max_s},
+                      {"run_s_spread", repeats.max_s / std::max(repeats.min_s, 1e-12)}};
   }
   json["memory_bytes"] = result.memory_bytes;
   json["peak_rss_bytes"] = peak_memory();
@@ -161,10 +165,10 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
                                 {"model_time_s", p.model_time_s}});
     }
   }
-  if (emulation.loads) {
-    json["h"] = emulation.loads->h;
-    json["blocks_per_ddn_before"] = load_json(emulation.loads->before);
-    json["blocks_per_ddn_after"] = load_json(emulation.loads->after);
+  for (const Observation& found : emulation.observations) {
+    json["h"] = found.h;
+    json[found.name + "_before"] = load_json(found.before);
+    json[found.name + "_after"] = load_json(found.after);
   }
   if (!plan.notes.empty()) {
     for (const auto& [key, value] : plan.notes) json["notes"][key] = value;
@@ -196,7 +200,8 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
                                                exchange ? " a block" : fmt::format(" from {}", sources_row(setting)),
                                                plan.segments > 1 ? fmt::format(", cut in {}", plan.segments) : ""));
   asked.emplace_back("algorithm", fmt::format("{} ({})", setting.algorithm->name, setting.algorithm->source));
-  if (!setting.chosen.empty()) asked.emplace_back("chosen", setting.chosen);
+  if (!setting.chosen.empty())
+    asked.emplace_back("chosen", fmt::format("{}; choosing took {}", setting.chosen, seconds_text(setting.choosing_s)));
   for (const auto& [key, value] : plan.notes) asked.emplace_back(key, value);
   Rows bound;
   if (bounds.single_block_steps > bounds.steps) {
@@ -210,17 +215,17 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
                              grouped(facts.bound3), grouped(facts.bound4), facts.diameter, facts.average_status, facts.average_distance));
   }
   Rows balance;
-  if (emulation.loads) {
-    const LoadFigures before = figures_of(emulation.loads->before);
-    const LoadFigures after = figures_of(emulation.loads->after);
-    balance.emplace_back("blocks a DDN", fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.least,
-                                                     before.greatest, after.least, after.greatest, after.mean, emulation.loads->h));
+  for (const Observation& found : emulation.observations) {
+    const LoadFigures before = figures_of(found.before);
+    const LoadFigures after = figures_of(found.after);
+    balance.emplace_back(found.title, fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.min,
+                                                  before.max, after.min, after.max, after.mean, found.h));
   }
   Rows repeated;
   if (repeats.runs > 1) {
-    repeated.emplace_back("repeated", fmt::format("{} runs: median {}, least {}, greatest {}, spread {:.2f}", repeats.runs,
-                                                  seconds_text(repeats.median_s), seconds_text(repeats.least_s),
-                                                  seconds_text(repeats.greatest_s), repeats.greatest_s / std::max(repeats.least_s, 1e-12)));
+    repeated.emplace_back(
+        "repeated", fmt::format("{} runs: median {}, min {}, max {}, spread {:.2f}", repeats.runs, seconds_text(repeats.median_s),
+                                seconds_text(repeats.min_s), seconds_text(repeats.max_s), repeats.max_s / std::max(repeats.min_s, 1e-12)));
   }
   put_after(rows, "wall time", repeated);
   put_after(rows, "channels", balance);

@@ -23,13 +23,13 @@ struct PhaseSum {
   double model_time_s = 0;
 };
 
-/// Phases in the order in which they first come; steps that nobody named are "-". Empty if no step was named.
+/// Phases in the order in which they first come; unnamed steps are "-". Empty if no step was named.
 std::vector<PhaseSum> phases_of(const RunResult& result);
 
-/// Median, least, greatest and spread (greatest / least) of repeated run times.
+/// Median, min and max of repeated run times.
 struct Repeats {
   std::size_t runs = 0;
-  double median_s = 0, least_s = 0, greatest_s = 0;
+  double median_s = 0, min_s = 0, max_s = 0;
 };
 Repeats repeats_of(std::vector<double> run_s);
 

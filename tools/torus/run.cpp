@@ -22,7 +22,7 @@ namespace {
 
 struct RunArguments {
   std::string collective;
-  SettingOptions setting;
+  TypedOptions setting;
   std::optional<std::string> trace, csv, repeat, digest;
   bool judge = false;
   bool json = false;
@@ -46,7 +46,7 @@ void refuse_one_file_for_two(const std::optional<std::string>& trace, const std:
 
 int run(const RunArguments& arguments) {
   const Collective collective = parse_collective(arguments.collective);
-  const Setting setting = make_setting(collective, arguments.setting, catalogue());
+  const Setting setting = make_setting(parse_spec(collective, arguments.setting), arguments.setting.algorithm, catalogue());
   Progress progress;
   EmulationOptions options;
   options.trace = arguments.trace;
@@ -85,7 +85,8 @@ Subcommand add_run(CLI::App& torus) {
   const auto arguments = std::make_shared<RunArguments>();
   CLI::App* app = torus.add_subcommand("run", "Run a collective, check every step, verify every byte, report");
   app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
-  app->add_option("--algorithm", arguments->setting.algorithm, "see `torus list`; default: the applicable one with the least model time")
+  app->add_option("--algorithm", arguments->setting.algorithm,
+                  "see `torus list`; default: the applicable one with the minimum predicted model time")
       ->type_name("NAME");
   add_machine_options(*app, arguments->setting);
   add_request_options(*app, arguments->setting);

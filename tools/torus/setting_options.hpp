@@ -3,15 +3,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/torus/setting.hpp"
+#include "tools/torus/spec.hpp"
 
 namespace torus::command {
 
 /// --on --ports --switching --contention --routing --ts --tc --th
-void add_machine_options(CLI::App& app, SettingOptions& options);
-/// --bytes --source --seed --segments --h --prefix --chunk --expect
-void add_request_options(CLI::App& app, SettingOptions& options);
+void add_machine_options(CLI::App& app, TypedOptions& options);
+/// --bytes --source --seed --expect, and an option for each parameter of the catalogue's algorithms
+void add_request_options(CLI::App& app, TypedOptions& options);
 /// --executor --threads --memory
-void add_host_options(CLI::App& app, SettingOptions& options);
+void add_host_options(CLI::App& app, TypedOptions& options);
 
 }  // namespace torus::command

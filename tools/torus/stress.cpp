@@ -17,7 +17,7 @@
 namespace torus::command {
 namespace {
 
-/// What must be the same whoever runs it.
+/// What must be the same on every executor.
 bool same(const RunResult& a, const RunResult& b) noexcept {
   return a.trace_digest == b.trace_digest && a.steps == b.steps && a.busy_steps == b.busy_steps && a.messages == b.messages &&
          a.hops == b.hops && a.bytes_delivered == b.bytes_delivered && a.duplicates == b.duplicates &&

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <torus/result.hpp>
+
 #include "tools/torus/stress_case.hpp"
 
 namespace torus::command {

@@ -7,10 +7,8 @@
 #include <string>
 
 #include <torus/error.hpp>
-#include <torus/run.hpp>
 
-#include "algorithms/multinode_broadcast/prefix.hpp"
-#include "tools/torus/notation.hpp"
+#include "tools/torus/sources.hpp"
 
 namespace torus::command {
 namespace {
@@ -28,7 +26,7 @@ Wiring draw_wiring(Random& random) {
   return x < 0.5 ? Wiring::ring : x < 0.8 ? Wiring::line : Wiring::complete;
 }
 
-/// The greatest power of `base` whose k-th power fits, or a smaller one.
+/// The largest power of `base` whose k-th power fits, or a smaller one.
 std::int32_t draw_power(Random& random, std::int32_t base, std::int32_t k, std::uint64_t most_nodes) {
   std::int32_t n = base;
   while (std::pow(static_cast<double>(n) * base, k) <= static_cast<double>(most_nodes) && random.chance(0.6)) n *= base;
@@ -114,8 +112,8 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
     copies *= std::max<double>(1, static_cast<double>(request.sources.size()));
   }
   request.bytes = draw_bytes(random, static_cast<Bytes>(static_cast<double>(budget.payload) / copies));
-  if (collective == Collective::multinode_broadcast && random.chance(0.2))
-    request.expected_sources = static_cast<double>(random.below(nodes + 1));
+  if (collective == Collective::multinode_broadcast)  // as many as there are, as where --expect is left out, or another number
+    request.expected_sources = static_cast<double>(random.chance(0.2) ? random.below(nodes + 1) : request.sources.size());
   return request;
 }
 
@@ -182,10 +180,13 @@ Topology draw_shape(Random& random, std::uint64_t most_nodes) {
 }
 
 std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Request request, const Setting& like) {
-  if (refuses(algorithm, machine, request)) return std::nullopt;
-  Plan plan = make_plan(algorithm, machine, request);
-  Setting setting{std::move(machine), std::move(request), &algorithm,   std::move(plan), 0, "",
-                  like.seed,          like.executor,      like.threads, like.memory};
+  Setting setting{.machine = std::move(machine),
+                  .request = std::move(request),
+                  .seed = like.seed,
+                  .executor = like.executor,
+                  .threads = like.threads,
+                  .memory = like.memory};
+  if (plan_with(setting, algorithm)) return std::nullopt;
   if (setting.machine.topology == like.machine.topology && setting.request.sources == like.request.sources)
     setting.sources_text = like.sources_text;
   return setting;
@@ -204,7 +205,8 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     Request request = draw_request(random, algorithm.collective, machine.topology, budget, seed, sources);
     draw_parameters(random, algorithm, machine, request);
     const double nodes = machine.topology.nodes();
-    const Setting like{machine, request, &algorithm, {}, 0, "", seed, ExecutorKind::serial, 1, 0, sources};
+    const Setting like{
+        .machine = machine, .request = request, .seed = seed, .executor = ExecutorKind::serial, .threads = 1, .sources_text = sources};
     auto setting = settle(algorithm, std::move(machine), std::move(request), like);
     if (!setting) continue;
     const double deliveries = nodes * static_cast<double>(setting->request.sources.size()) * setting->plan.segments;

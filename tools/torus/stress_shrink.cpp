@@ -122,7 +122,8 @@ void simpler_requests(const Setting& setting, std::vector<Candidate>& out) {
     if (whole > 1) with([&](Request& request) { request.parameters.set(name, 1); });
     if (whole > 2) with([&](Request& request) { request.parameters.set(name, whole / 2); });
   }
-  if (r.expected_sources) with([](Request& request) { request.expected_sources.reset(); });
+  if (const auto count = static_cast<double>(r.sources.size()); r.expected_sources && r.expected_sources != count)
+    with([count](Request& request) { request.expected_sources = count; });
   if (!setting.machine.ascending_routing()) {
     Machine ascending(setting.machine.topology, setting.machine.ports, setting.machine.switching, setting.machine.contention, {},
                       setting.machine.cost);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include <torus/error.hpp>
 
@@ -15,8 +16,8 @@
 #include "tools/torus/grid.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
+#include "tools/torus/refusals.hpp"
 #include "tools/torus/report.hpp"
-#include "tools/torus/room.hpp"
 #include "tools/torus/setting_options.hpp"
 #include "tools/torus/subcommands.hpp"
 #include "tools/torus/unfinished_table.hpp"
@@ -27,15 +28,15 @@ namespace {
 
 struct SweepArguments {
   std::string collective;
-  SettingOptions setting;
+  TypedOptions setting;
   std::string algorithms = "all", csv;
   std::optional<std::string> repeat;
 };
 
-/// One row to be: the options of its run.
+/// One row: what is run, and the algorithm.
 struct Combination {
   const Algorithm* algorithm = nullptr;
-  SettingOptions setting;
+  RunSpec spec;
 };
 
 /// What of an algorithm was not run, and why.
@@ -44,55 +45,50 @@ struct Omitted {
   std::string first_reason;
 };
 
-/// All combinations, sizes fastest. Where two counts of ports are the same in a shape, the first stands for both; counts that a shape has
-/// no room for are left out. Throws InputError on options that do not fit one of the shapes, before anything runs.
-std::vector<Combination> combinations_of(Collective collective, const SweepArguments& arguments,
-                                         const std::vector<const Algorithm*>& algorithms) {
-  std::vector<Bytes> sizes;
-  if (arguments.setting.bytes) sizes = parse_sizes("--bytes", *arguments.setting.bytes);
+/// The counts of ports that are different ones in a shape, in the order given; none: the default.
+std::vector<std::optional<int>> ports_on(const Topology& shape, const std::optional<std::string>& text) {
+  if (!text) return {std::nullopt};
+  std::vector<std::optional<int>> ports;
+  for (int count : parse_port_counts(*text)) {
+    if (count == 0) count = static_cast<int>(shape.max_ports());
+    if (count <= shape.max_ports() && std::find(ports.begin(), ports.end(), count) == ports.end()) ports.emplace_back(count);
+  }
+  return ports;
+}
+
+/// All combinations, sizes fastest. Counts of ports that a shape has no room for are left out. Throws InputError on options that do not fit
+/// one of the shapes, before anything runs.
+std::vector<Combination> combinations_of(Collective collective, TypedOptions options, const std::vector<const Algorithm*>& algorithms) {
+  const auto take = [](std::optional<std::string>& list) { return std::exchange(list, std::nullopt); };
+  const auto on = take(options.on), ports = take(options.ports), bytes = take(options.bytes);
+  RunSpec spec = parse_spec(collective, options);
+  const std::vector<Bytes> sizes = bytes ? parse_sizes("--bytes", *bytes) : std::vector<Bytes>{spec.bytes};
   std::vector<Combination> combinations;
-  for (const Topology& shape : parse_shapes(arguments.setting.on ? *arguments.setting.on : std::string(default_shape(collective)))) {
-    SettingOptions one = arguments.setting;
-    one.on = shape.text();
-    one.ports.reset();
-    one.bytes.reset();
-    Machine machine = make_machine(one, shape.text(), NativeMachine{});
+  for (const Topology& shape : on ? parse_shapes(*on) : std::vector<Topology>{spec.shape}) {
+    spec.shape = shape;
+    spec.ports.reset();
+    static_cast<void>(make_machine(spec, NativeMachine{}));
     if (!why_it_cannot_fit(collective, shape, 0, 0, 0, usable_memory()))  // else it is left out, before its sources are listed
-      static_cast<void>(open_setting(std::move(machine), make_request(collective, one, shape), one));
-    std::vector<std::optional<std::string>> ports;
-    if (!arguments.setting.ports) ports.emplace_back();
-    for (int count : arguments.setting.ports ? parse_port_counts(*arguments.setting.ports) : std::vector<int>{}) {
-      if (count == 0) count = static_cast<int>(shape.max_ports());
-      const std::string text = std::to_string(count);
-      if (count <= shape.max_ports() && std::find(ports.begin(), ports.end(), text) == ports.end()) ports.emplace_back(text);
-    }
-    for (const auto& count : ports) {
+      static_cast<void>(make_request(spec));
+    for (const auto& count : ports_on(shape, ports)) {
+      spec.ports = count;
       for (const Algorithm* algorithm : algorithms) {
-        for (const Bytes bytes : sizes.empty() ? std::vector<Bytes>{default_bytes(collective)} : sizes) {
-          combinations.push_back({algorithm, one});
-          combinations.back().setting.ports = count;
-          combinations.back().setting.bytes = bytes_option(bytes);
-          combinations.back().setting.algorithm = std::string(algorithm->name);
+        for (const Bytes size : sizes) {
+          spec.bytes = size;
+          combinations.push_back({algorithm, spec});
         }
       }
     }
   }
   if (!combinations.empty()) return combinations;
-  throw InputError(fmt::format("--ports '{}': no node of these shapes has so many channels; for instance all", *arguments.setting.ports));
+  throw InputError(fmt::format("--ports '{}': no node of these shapes has so many channels; for instance all", *ports));
 }
 
-/// All that decides what the rows say, in one line. Where the memory ends is no part of it.
+/// All that decides what the rows say, in one line. The memory limit is no part of it.
 std::string origin_of(const SweepArguments& arguments, const std::vector<const Algorithm*>& algorithms) {
-  const SettingOptions& s = arguments.setting;
   std::string text = fmt::format("unfinished table of torus {} sweep {}", version, arguments.collective);
-  const std::pair<const char*, const std::optional<std::string>&> options[]{
-      {"on", s.on},         {"ports", s.ports},       {"switching", s.switching}, {"contention", s.contention}, {"routing", s.routing},
-      {"bytes", s.bytes},   {"sources", s.sources},   {"seed", s.seed},           {"segments", s.segments},     {"h", s.h},
-      {"prefix", s.prefix}, {"chunk", s.chunk},       {"expect", s.expect},       {"ts", s.start_up},           {"tc", s.byte_time},
-      {"th", s.hop_time},   {"executor", s.executor}, {"threads", s.threads},     {"repeat", arguments.repeat}};
-  for (const auto& [name, value] : options) {
-    if (value) text += fmt::format(" --{} {}", name, *value);
-  }
+  for (const auto& [name, value] : arguments.setting.typed()) text += fmt::format(" --{} {}", name, value);
+  if (arguments.repeat) text += fmt::format(" --repeat {}", *arguments.repeat);
   text += " --algorithms ";
   for (const Algorithm* algorithm : algorithms) text += fmt::format("{}{}", algorithm == algorithms.front() ? "" : ",", algorithm->name);
   return text;
@@ -133,12 +129,14 @@ class Sweep {
       : collective_{collective},
         repeat_{arguments.repeat ? static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000)) : 1},
         algorithms_{algorithms},
-        combinations_{combinations_of(collective, arguments, algorithms)},
+        combinations_{combinations_of(collective, arguments.setting, algorithms)},
         csv_{arguments.csv},
         table_{arguments.csv, origin_of(arguments, algorithms)} {}
 
   void row(const Combination& combination) {
-    const std::string what = fmt::format("{} on {}, {}", combination.algorithm->name, *combination.setting.on, *combination.setting.bytes);
+    const Algorithm& algorithm = *combination.algorithm;
+    const RunSpec& spec = combination.spec;
+    const std::string what = fmt::format("{} on {}, {}", algorithm.name, spec.shape.text(), bytes_option(spec.bytes));
     if (progress_.due()) progress_.show(fmt::format("{} {}", bar(done_, combinations_.size()), what));
     EmulationOptions options;
     options.repeat = repeat_;
@@ -149,15 +147,13 @@ class Sweep {
     std::optional<Setting> setting;
     Emulation emulation;
     try {
-      Machine machine = make_machine(combination.setting, "", combination.algorithm->native);
-      Request request = make_fitting_request(collective_, combination.setting, machine.topology);
-      setting = open_setting(std::move(machine), std::move(request), combination.setting);
-      if (const auto why_not = settle_on(*setting, *combination.algorithm)) return leave_out(combination, *why_not);
+      setting = open_setting(make_machine(spec, algorithm.native), make_fitting_request(spec), spec);
+      if (const auto why_not = plan_with(*setting, algorithm)) return leave_out(algorithm, *why_not);
       emulation = emulate(*setting, options);
     } catch (const InputError& error) {  // it does not fit into the memory
-      return leave_out(combination, error.what());
+      return leave_out(algorithm, error.what());
     } catch (const std::bad_alloc&) {
-      return leave_out(combination, "there is not enough memory");
+      return leave_out(algorithm, "there is not enough memory");
     } catch (const std::exception& error) {
       if (!setting) throw;
       emulation.failure = error.what();
@@ -168,8 +164,8 @@ class Sweep {
     table_.add(done_, emulation.failure.has_value(), lines.names, lines.values);
   }
 
-  void leave_out(const Combination& combination, const std::string& reason) {
-    Omitted& out = left_out_[combination.algorithm];
+  void leave_out(const Algorithm& algorithm, const std::string& reason) {
+    Omitted& out = left_out_[&algorithm];
     if (out.combinations++ == 0) out.first_reason = reason;
     if (first_reason_.empty()) first_reason_ = reason;
   }

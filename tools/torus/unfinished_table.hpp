@@ -1,5 +1,5 @@
 /// The table of a sweep that has not ended: a file beside the one it will become, to which each finished row is added at once, so that
-/// whoever kills the sweep loses no more than the row in work.
+/// a sweep that is killed loses only its current row.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class UnfinishedTable {
 
   bool has(std::size_t row) const { return rows_.contains(row); }
   std::size_t rows() const noexcept { return rows_.size(); }
-  /// How many of the rows tell of a failure.
+  /// The rows of failed runs.
   std::size_t failures() const noexcept;
 
   /// Adds a row; `names` and `values` are lines of CSV with their ends. Throws RunError if the disk is full, InputError where the rows that

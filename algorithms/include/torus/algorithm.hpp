@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include <torus/machine.hpp>
+#include <torus/message.hpp>
 #include <torus/node.hpp>
 #include <torus/placement.hpp>
 #include <torus/program.hpp>
@@ -32,6 +34,25 @@ struct Request {
   std::optional<double> expected_sources;  ///< how many sources the predictions assume; programs never see it
 };
 
+/// What an observer found: counts by part of the machine, before a phase and after it.
+struct Observation {
+  std::string name;                   ///< as a JSON key: "blocks_per_ddn"
+  std::string title;                  ///< for people: "blocks a DDN"
+  std::uint32_t h = 0;                ///< the partition; as many counts
+  std::vector<std::uint64_t> before;  ///< by part
+  std::vector<std::uint64_t> after;
+};
+
+/// Follows the messages of one run, for figures that only its algorithm can interpret.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  /// The messages of a step, in the order of the trace. Steps without messages may be left out.
+  virtual void step(std::span<const Message* const> messages) = 0;
+  /// Called once, after the run.
+  virtual std::vector<Observation> finish() = 0;
+};
+
 /// What an algorithm will do for a request on a machine: its program and its predictions.
 struct Plan {
   /// Makes a node's program. Called once a node. All nodes share what it captures (tables), which outlives the run.
@@ -47,6 +68,8 @@ struct Plan {
   Bytes table_bytes = 0;                                   ///< tables made by plan() and shared by all nodes
   Bytes node_bytes = 0;                                    ///< at most, of a node's program beside its frame and the blocks
   std::vector<std::pair<std::string, std::string>> notes;  ///< rows for the report: ("h", "5")
+  /// Makes an observer of a run; none: there is nothing to observe.
+  std::function<std::unique_ptr<RunObserver>()> observe = {};
 
   /// Whether a run's steps or channel bytes are as predicted: exactly, or at most as many.
   template <class T>

@@ -68,6 +68,7 @@ struct Requirements {
   static constexpr int all_ports = std::numeric_limits<int>::max();
 
   Shape shape = Shape::any;
+  Dimension dimensions = 0;                 ///< exactly so many; 0: any number
   bool powers_of_two = false;               ///< every extent is one
   std::int32_t multiples_of = 1;            ///< every extent above 1 is a multiple of this
   Switching switching = Switching::packet;  ///< at least: a circuit machine takes wormhole routes, both take packet routes

@@ -48,7 +48,7 @@ class Executor {
   /// share their work among the workers that come.
   virtual void share(const std::function<void(unsigned)>& task) = 0;
 
-  /// Calls task(part) once for each part 0..workers()-1: on worker `part` if it joins within some 50 microseconds, else on one that has
+  /// Calls task(part) once for each part 0..workers()-1: on worker `part` if it joins within some 500 microseconds, else on one that has
   /// finished its own part. For work that belongs to a worker, such as the first touch of its memory.
   void run(const std::function<void(unsigned)>& task);
 

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include <torus/block.hpp>
+#include <torus/error.hpp>
 #include <torus/machine.hpp>
 #include <torus/route.hpp>
 
@@ -21,9 +22,9 @@ namespace detail {
 class MessageArena;
 }
 
-/// What one node sent to another in one step. Lives until its receiver's next wait.
+/// What one node sent to another in one step. Valid until its receiver's next wait.
 ///
-/// In memory the lists follow the fields directly, so that a message of one block and one hop is a single cache line.
+/// In memory the lists follow the fields directly, so that a message of one block over one leg is a single cache line.
 class Message {
  public:
   Message(const Message&) = delete;
@@ -33,18 +34,18 @@ class Message {
   NodeId destination() const noexcept { return destination_; }
   /// The step in which it was sent.
   Step step() const noexcept { return static_cast<Step>(step_and_source_); }
-  /// The legs that it travelled, none of 0 hops.
+  /// The legs that it travelled. None has 0 hops.
   RouteView route() const noexcept { return {reinterpret_cast<const Leg*>(after()), legs_}; }
-  /// The channel that it came in by, as (dimension, direction of travel).
+  /// The channel by which it arrived, as (dimension, direction of travel). On a complete dimension the direction is the offset.
   Dimension dimension() const noexcept { return route().back().dimension; }
   std::int32_t direction() const noexcept { return route().back().hops; }
-  /// The blocks that it brought, in the sender's order.
+  /// Its blocks, in the sender's order.
   std::span<const BlockId> blocks() const noexcept { return {reinterpret_cast<const BlockId*>(after() + 8 * std::size_t{legs_}), blocks_}; }
-  /// The control words that it brought.
+  /// Its control words.
   std::span<const Word> header() const noexcept {
     return {reinterpret_cast<const Word*>(after() + 8 * std::size_t{legs_} + room_for_ids(blocks_)), header_words_};
   }
-  /// All it weighs: 4 bytes a control word and the blocks' bytes.
+  /// Its size on a channel: 4 bytes a control word, and the blocks' bytes.
   Bytes bytes() const noexcept { return bytes_; }
   /// The part of the record that the trace digest covers: step and source, bytes, the legs, the block ids.
   std::span<const std::byte> digested() const noexcept {
@@ -56,7 +57,7 @@ class Message {
   friend class detail::MessageArena;
   Message() = default;
 
-  /// The ids fill whole words of 8 bytes, by zeros.
+  /// The ids fill whole words of 8 bytes; zeros pad them.
   static std::size_t room_for_ids(std::size_t blocks) noexcept { return (4 * blocks + 7) / 8 * 8; }
   const std::byte* after() const noexcept { return reinterpret_cast<const std::byte*>(this) + sizeof(Message); }
   std::byte* after() noexcept { return reinterpret_cast<std::byte*>(this) + sizeof(Message); }
@@ -65,19 +66,19 @@ class Message {
   std::uint32_t header_words_;
   std::uint32_t legs_;
   std::uint32_t blocks_;
+  // For the engine: see MessageArena.
   std::uint32_t first_bucket_;  // of the first block, in the receiver's table
-  std::uint32_t only_slot_;     // where the receiver has the bytes, if there is one block; else a list behind all others says so,
-                                // and this how many of the first blocks the receiver has passed on
-  // From here to the end of the block ids, together with the counts: what a trace tells of a message, and what its digest covers.
+  std::uint32_t only_slot_;     // of an only block's bytes; else how many of the first blocks the receiver has forwarded
+  // From here to the end of the block ids, and the counts: what a digest covers.
   std::uint64_t step_and_source_;  // step low, source high; written and hashed in one piece
   Bytes bytes_;
 };
 
 static_assert(std::endian::native == std::endian::little, "the digest reads messages as a little-endian processor stores them");
 
-/// The order in which traces and reports tell of a step's messages: by (source, route), and where channels are shared, so that two can tie,
-/// by bytes and blocks.
-inline bool told_before(const Message* a, const Message* b) noexcept {
+/// The order of a step's messages in traces and reports: by (source, route). Where channels are shared two can tie: then by bytes and
+/// blocks.
+inline bool trace_order(const Message* a, const Message* b) noexcept {
   if (a->source() != b->source()) return a->source() < b->source();
   const auto by_dimension = [](const Leg& x, const Leg& y) { return std::tie(x.dimension, x.hops) < std::tie(y.dimension, y.hops); };
   const RouteView p = a->route(), q = b->route();
@@ -87,7 +88,8 @@ inline bool told_before(const Message* a, const Message* b) noexcept {
   return std::lexicographical_compare(a->blocks().begin(), a->blocks().end(), b->blocks().begin(), b->blocks().end());
 }
 
-/// The messages that a node received in a step, ordered by (in-channel, source).
+/// The messages that a node received in a step, ordered by (in-channel, source); those of one source in the order in which it sent them.
+/// In-channels are ordered by dimension, + before -. A view: the messages are valid until the next wait, and so is what they return.
 class Arrivals {
  public:
   class Iterator {
@@ -111,8 +113,15 @@ class Arrivals {
   Iterator end() const noexcept { return Iterator{first_ + count_}; }
   std::size_t size() const noexcept { return count_; }
   bool empty() const noexcept { return count_ == 0; }
-  const Message& operator[](std::size_t i) const noexcept { return *first_[i]; }
-  const Message& front() const noexcept { return **first_; }
+  const Message& operator[](std::size_t i) const noexcept {
+    TORUS_ASSERT(i < count_);
+    return *first_[i];
+  }
+  /// There must be one.
+  const Message& front() const noexcept {
+    TORUS_ASSERT(count_ > 0);
+    return **first_;
+  }
 
  private:
   const Message* const* first_ = nullptr;

@@ -22,18 +22,17 @@ class ProgramOf;
 ///       if (self.neighbour({0, +1}) != root) self.send({{0, +1}}, self.blocks());
 ///     }
 ///
-/// It may wait for `self.step()`, `self.arrival()` and other programs of the same node (`co_await phase(self, ..)`); a ProgramOf<T> returns
-/// a T (default- constructible, movable, aligned to no more than a pointer) to its caller. Arguments taken by reference must outlive the
-/// run. Nothing of the thread (a lock, a thread_local) may be held across a wait.
+/// It may wait for `self.step()`, `self.arrival()` and other programs of the same node (`co_await phase(self, ..)`). A ProgramOf<T> returns
+/// a T (default-constructible, movable, aligned to no more than a pointer) to its caller. Arguments taken by reference must outlive the
+/// run. A program may resume on another thread: it must not hold a lock or a reference to a thread_local across a wait.
 using Program = ProgramOf<void>;
 
 namespace detail {
 
-/// What every frame carries. Which node it runs on the thread knows, so that the frame need not: those of most programs fill one cache
-/// line.
+/// What every frame carries. The thread knows the node that it runs, so the frame need not: most frames fit in one cache line.
 class ProgramPromise {
  public:
-  /// Frames come from the engine's pool.
+  /// Frames come from the engine's pool: programs can be made only while an engine starts or runs a node.
   static void* operator new(std::size_t bytes) {
     if (running.node == nullptr) [[unlikely]]
       outside_a_run();
@@ -45,8 +44,8 @@ class ProgramPromise {
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
 
-  /// Gives control back to the engine, which goes on with the caller (symmetric transfer is not sure to be a tail call in g++). A node's
-  /// program is destroyed at once, without coming back to it.
+  /// Returns control to the engine, which resumes the caller (g++ does not guarantee that symmetric transfer is a tail call). A node's
+  /// program is destroyed at once.
   struct Return {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
@@ -70,13 +69,14 @@ class ProgramPromise {
     NodeDoor::innermost(*running.node) = self;
     NodeDoor::wait(*running.node) = Wait::call;
   }
-  /// To the caller: throws what the program has thrown.
+  /// For the caller: throws what the program has thrown.
   void rethrow() const {
     if (!caller_) std::rethrow_exception(NodeDoor::network(*running.node).take_error(*running.node));
   }
-  /// Destroys the programs of the node that is named as running, from the one that none has called; there must be one.
+  /// Destroys the programs of the running node, from the outermost. There must be one.
   static void destroy() noexcept {
     using Handle = std::coroutine_handle<ProgramPromise>;
+    TORUS_ASSERT(NodeDoor::innermost(*running.node));
     Handle program = Handle::from_address(NodeDoor::innermost(*running.node).address());
     while (const std::coroutine_handle<> caller = program.promise().caller_) program = Handle::from_address(caller.address());
     NodeDoor::innermost(*running.node) = nullptr;
@@ -110,7 +110,7 @@ struct PromiseOf<void> : ProgramPromise {
 
 }  // namespace detail
 
-/// Owns a coroutine that has not been started. Either the engine takes it as a node's program or another program awaits it.
+/// Owns a coroutine that has not been started. Either the engine takes it as a node's program, or another program awaits it.
 template <class Result>
 class [[nodiscard]] ProgramOf {
  public:
@@ -127,7 +127,7 @@ class [[nodiscard]] ProgramOf {
     if (handle_) handle_.destroy();
   }
 
-  /// Gives the coroutine away (to the engine).
+  /// Gives the coroutine away, to the engine.
   Handle take() noexcept { return std::exchange(handle_, nullptr); }
 
   bool await_ready() const noexcept { return false; }

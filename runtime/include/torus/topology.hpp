@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -74,7 +75,8 @@ class Topology {
   /// Throws InputError on an extent below 1, more than 32 dimensions or more than 2^31 nodes.
   explicit Topology(std::vector<DimensionShape> dimensions);
   /// The same as parse(text), so that a shape may be written in place: MachineSpec{.topology = "16x16"}.
-  Topology(const char* text) : Topology(parse(text)) {}
+  template <class Text>
+  requires std::convertible_to<const Text&, std::string_view> Topology(const Text& text) : Topology(parse(text)) {}
 
   /// Reads `16x16`, `8x8x8`, `16x16m` (m: a line), `4x4c` (c: complete), `mesh:4x6` (all lines), `2^10`, `hypercube:10`
   /// (ten lines of 2). Throws InputError.

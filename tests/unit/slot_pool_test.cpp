@@ -1,4 +1,4 @@
-#include "runtime/engine/block_store.hpp"
+#include "runtime/engine/slot_pool.hpp"
 
 #include <set>
 #include <vector>
@@ -11,18 +11,18 @@ using namespace torus::detail;
 TEST_CASE("a worker takes the same slots in every run, then those of others, each slot once, until there are none", "[unit]") {
   constexpr unsigned workers = 3;
   constexpr std::uint64_t expected = 3000;
-  const Placement placement = Placement::replicated(Topology({{static_cast<std::int32_t>(expected), Wiring::ring}}), {0}, 64);
   MemoryBudget budget(64 * 2000);
-  const std::uint64_t most = expected + BlockStore::spare_slots(expected, 64, workers) + 2000;
-  BlockStore store(placement, expected, budget, workers);
-  store.clear();
+  const std::uint64_t most = expected + SlotPool::spare_slots(expected, 64, workers) + 2000;
+  SlotPool pool(expected, 64, 0, budget, workers);
+  pool.open(pool.max_slots());
+  pool.clear();
   std::vector<std::vector<Slot>> before;
   for (unsigned round = 0; round < 3; ++round) {
     // In another order of the workers in each round: what each gets first is its own all the same.
     std::vector<std::vector<Slot>> own(workers);
     for (unsigned i = 0; i < workers; ++i) {
       const unsigned worker = (i + round) % workers;
-      for (int count = 0; count < 900; ++count) own[worker].push_back(store.take(store.stock(worker)));
+      for (int count = 0; count < 900; ++count) own[worker].push_back(pool.take(pool.free_list(worker)));
     }
     if (round > 0) CHECK(own == before);
     before = own;
@@ -32,27 +32,27 @@ TEST_CASE("a worker takes the same slots in every run, then those of others, eac
     CHECK(seen.count(0) == 0);
     bool twice = false;
     const auto take_the_rest = [&] {
-      while (!twice) twice = !seen.insert(store.take(store.stock(round))).second;
+      while (!twice) twice = !seen.insert(pool.take(pool.free_list(round))).second;
     };
     CHECK_THROWS_AS(take_the_rest(), RunError);
     CHECK_FALSE(twice);
     CHECK(seen.size() >= most - 500);  // all but what the other two have begun
     CHECK(seen.size() <= most);
     budget.refill();
-    store.clear();
+    pool.clear();
   }
 }
 
 TEST_CASE("slots that pile up with a worker go to one that has none", "[unit]") {
   constexpr unsigned workers = 2;
-  const Placement placement = Placement::replicated(Topology::parse("100"), {0}, 64);
   MemoryBudget budget(0);
-  BlockStore store(placement, 100, budget, workers);
-  store.clear();
-  const std::uint64_t slots = 100 + BlockStore::spare_slots(100, 64, workers);
+  SlotPool pool(100, 64, 0, budget, workers);
+  pool.open(pool.max_slots());
+  pool.clear();
+  const std::uint64_t slots = 100 + SlotPool::spare_slots(100, 64, workers);
   for (std::uint64_t round = 0; round < 10 * slots; ++round) {  // worker 0 takes, worker 1 gives back
-    const Slot slot = store.take(store.stock(0));
-    store.give_back(store.stock(1), slot);
-    store.level();
+    const Slot slot = pool.take(pool.free_list(0));
+    pool.give_back(pool.free_list(1), slot);
+    pool.level();
   }
 }

@@ -1,0 +1,39 @@
+/// Shapes near another one, for refusals that name a shape that would do.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torus/topology.hpp>
+
+namespace torus {
+
+/// The topology with change(DimensionShape&) applied to each dimension.
+template <class Change>
+Topology changed(const Topology& topology, Change&& change) {
+  std::vector<DimensionShape> shape(topology.shape().begin(), topology.shape().end());
+  for (DimensionShape& dimension : shape) change(dimension);
+  return Topology(std::move(shape));
+}
+
+/// A smaller topology that fits: the largest extents are halved until fits(topology) holds; dimensions of at most 2 nodes are left out,
+/// the last first. Equal extents stay equal.
+template <class Fits>
+Topology smaller(Topology topology, Fits&& fits) {
+  while (topology.nodes() > 1 && !fits(topology)) {
+    std::vector<DimensionShape> shape(topology.shape().begin(), topology.shape().end());
+    std::int32_t largest = 1;
+    for (const DimensionShape& dimension : shape) largest = std::max(largest, dimension.extent);
+    if (largest <= 2 && shape.size() > 1) {
+      shape.pop_back();
+    } else {
+      for (DimensionShape& dimension : shape) dimension.extent = dimension.extent == largest ? std::max(1, largest / 2) : dimension.extent;
+    }
+    topology = Topology(std::move(shape));
+  }
+  return topology;
+}
+
+}  // namespace torus

@@ -1,0 +1,42 @@
+#include "algorithms/multinode_broadcast/forest_plan.hpp"
+
+#include <algorithm>
+
+#include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/multinode_broadcast/forecast.hpp"
+
+namespace torus::multinode {
+
+std::uint32_t trees_on(const Machine& machine) {
+  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(2 * linked_dimensions(machine.topology).size()));
+}
+
+std::optional<Refusal> needs_trees(std::string_view name, const Machine& machine, const Request& request) {
+  constexpr std::size_t most_axes = 8;
+  const Topology& topology = machine.topology;
+  const std::vector<Dimension> axes = linked_dimensions(topology);
+  if (axes.size() > most_axes) {
+    std::vector<DimensionShape> first;
+    for (std::size_t i = 0; i < most_axes; ++i) first.push_back(topology.shape()[static_cast<std::size_t>(axes[i])]);
+    return Refusal{Refusal::About::shape, topology.text(),
+                   std::string(name) + " takes at most " + std::to_string(most_axes) + " dimensions of more than one node",
+                   Topology(std::move(first)).text()};
+  }
+  const std::uint32_t segments = request.parameters.whole("segments"), trees = trees_on(machine);
+  if (segments % trees == 0) return std::nullopt;
+  return Refusal{Refusal::About::parameter, std::to_string(segments),
+                 std::string(name) + " needs a multiple of its " + std::to_string(trees) + " trees",
+                 std::to_string((segments / trees + 1) * trees), "segments"};
+}
+
+void describe_forest(Plan& plan, const Forest& forest, const Request& request) {
+  plan.segments = forest.segments();
+  plan.table_bytes = forest.table_bytes();
+  plan.node_bytes = 2 * sizeof(BlockId) * request.sources.size() * forest.segments();
+  plan.notes = {{"trees a source", std::to_string(forest.trees())}, {"height of the trees", std::to_string(forest.height())}};
+}
+
+// A byte a node and tree for the entry, 2 for the children, 4 for the depth.
+Bytes forest_planning_bytes(const Machine& machine) { return Bytes{7} * machine.topology.nodes() * trees_on(machine); }
+
+}  // namespace torus::multinode

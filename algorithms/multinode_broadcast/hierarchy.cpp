@@ -1,0 +1,83 @@
+#include "algorithms/multinode_broadcast/hierarchy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "algorithms/multinode_broadcast/forecast.hpp"
+
+namespace torus::multinode {
+namespace {
+
+RingGather ddn_rings_of(const Topology& topology, std::int32_t h) {
+  RingGather rings = whole_rings(topology, "ddn-rings");
+  for (std::int32_t& length : rings.lengths) length /= h;
+  rings.unit = h;
+  return rings;
+}
+
+RingGather dcn_rings_of(const Topology& topology, std::int32_t h, Hierarchy::Dcn dcn) {
+  RingGather rings = whole_rings(topology, "dcn-rings");
+  std::fill(rings.lengths.begin(), rings.lengths.end(), h);
+  if (dcn == Hierarchy::Dcn::log) rings.phases = std::min(1, rings.phases);
+  return rings;
+}
+
+}  // namespace
+
+Hierarchy::Hierarchy(const Topology& topology, std::int32_t partition, Dcn dcn_kind, bool tuned)
+    : nodes{static_cast<double>(topology.nodes())},
+      dimensions{topology.dimensions()},
+      h{partition},
+      dcn{dcn_kind},
+      tunes{tuned && h > 1},
+      strip{LineTree::window(5, h)},
+      window{LineTree::window(3, h)},
+      tuning{h, h <= 5 ? 5 : 3},
+      ddn_rings{ddn_rings_of(topology, h)},
+      dcn_rings{dcn_rings_of(topology, h, dcn)} {}
+
+std::int32_t Hierarchy::aggregation_steps() const noexcept { return dimensions == 2 ? strip.levels() : (dimensions - 1) * window.levels(); }
+
+std::int32_t Hierarchy::balancing_steps() const noexcept { return tunes ? tuning.steps() : 0; }
+
+std::int32_t Hierarchy::steps() const noexcept {
+  if (h == 1) return ddn_rings.steps();
+  const std::int32_t spreading = dcn == Dcn::log ? window.levels() : (dimensions - 1) * window.levels();
+  return aggregation_steps() + balancing_steps() + ddn_rings.steps() + spreading + dcn_rings.steps();
+}
+
+double Hierarchy::channel_bytes(double s, Bytes m) const {
+  if (ddn_rings.axes.empty()) return 0;
+  const double share = s / nodes, message = static_cast<double>(m), part = static_cast<double>((m + parts() - 1) / parts());
+  const double crowd = std::pow(h, dimensions - 1);  // nodes that a DDN node gathers, itself included
+  const double members = nodes / crowd;
+  if (h == 1) return ddn_rings.channel_bytes(m, 1, share, members);
+  double bytes = 0;
+  const LineTree& gathering = dimensions == 2 ? strip : window;
+  for (Dimension d = 1; d < dimensions; ++d) {
+    for (const std::int32_t size : gathering.level_sizes()) {
+      const double cap = size * std::pow(h, d - 1);
+      bytes += message * fullest(cap * share, nodes / std::pow(h, d - 1), cap);
+    }
+  }
+  if (tunes) {
+    for (const TuneMoves::Move& move : tuning.moves) {
+      const double cap = move.worst * crowd / h;
+      bytes += (message + (move.last_digit ? 0 : 4)) * fullest(cap * share, 2 * members, cap);
+    }
+  }
+  bytes += ddn_rings.channel_bytes(m, crowd, share, members);
+  const double bundle = fullest(s / h, h, nodes / h);  // messages of the fullest DDN
+  if (dcn == Dcn::log) {
+    bytes += part * bundle * window.levels();
+    return bytes + dcn_rings.channel_bytes(m, nodes / h, share, h);
+  }
+  double run = bundle;
+  for (Dimension d = 1; d < dimensions; ++d) {
+    for (const std::int32_t size : window.level_sizes()) bytes += part * std::ceil(run * size / h);
+    run /= h;
+  }
+  return bytes + dcn_rings.channel_bytes(m, nodes / (h * crowd), share, h * crowd);
+}
+
+}  // namespace torus::multinode

@@ -1,0 +1,39 @@
+/// The partition that `hierarchical` and `hierarchical-log` work on: tables and predictions. See hierarchical.hpp.
+#pragma once
+
+#include <torus/topology.hpp>
+
+#include "algorithms/multinode_broadcast/line_tree.hpp"
+#include "algorithms/multinode_broadcast/ring_gather.hpp"
+#include "algorithms/multinode_broadcast/tune.hpp"
+
+namespace torus::multinode {
+
+/// What every node knows beforehand.
+struct Hierarchy {
+  enum class Dcn : std::uint8_t { scatter, log };
+
+  Hierarchy(const Topology& topology, std::int32_t partition, Dcn dcn_kind, bool tuned);
+
+  std::uint32_t parts() const noexcept { return static_cast<std::uint32_t>(ddn_rings.axes.size()); }
+  std::int32_t aggregation_steps() const noexcept;
+  std::int32_t balancing_steps() const noexcept;
+  std::int32_t steps() const noexcept;
+  /// Hops that grow with h, about: for the choice of h.
+  double hops_for_h() const noexcept { return h == 1 ? 0 : 2.5 * dimensions * h; }
+  /// Sum over the steps of the most bytes on a channel, for s sources of m bytes: exact for s = all, else for random ones, about.
+  double channel_bytes(double s, Bytes m) const;
+
+  double nodes;
+  Dimension dimensions;
+  std::int32_t h;
+  Dcn dcn;
+  bool tunes;
+  LineTree strip;   ///< W_5(h): aggregation in 2-D
+  LineTree window;  ///< W_3(h)
+  TuneMoves tuning;
+  RingGather ddn_rings;
+  RingGather dcn_rings;
+};
+
+}  // namespace torus::multinode

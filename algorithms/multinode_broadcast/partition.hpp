@@ -1,0 +1,45 @@
+/// The parameter h of the broadcasts that partition a torus, and the machine of those on n x n nodes.
+#pragma once
+
+#include <numeric>
+#include <string>
+#include <string_view>
+
+#include <torus/algorithm.hpp>
+
+#include "algorithms/multinode_broadcast/forecast.hpp"
+
+namespace torus::multinode {
+
+inline constexpr Requirements square_torus{.shape = Requirements::Shape::equal_torus,
+                                           .dimensions = 2,
+                                           .switching = Switching::wormhole,
+                                           .ports = Requirements::all_ports,
+                                           .ascending_routing = true};
+
+inline constexpr std::string_view partition_meaning = "partition into h x h subnetworks";
+inline constexpr std::string_view balancing_meaning = "how messages are balanced over the subnetworks";
+
+/// The largest h: it divides every side. 1 for a single ring, whose subnetworks would share its links.
+inline std::int32_t largest_partition(const Topology& topology) {
+  if (topology.dimensions() < 2) return 1;
+  std::int32_t largest = 0;
+  for (const DimensionShape& dimension : topology.shape()) largest = std::gcd(largest, dimension.extent);
+  return largest;
+}
+
+/// For Parameter::values.
+inline std::vector<std::uint32_t> possible_partitions(const Machine& machine) {
+  const std::vector<std::int32_t> all = divisors(largest_partition(machine.topology));
+  return {all.begin(), all.end()};
+}
+
+/// h, if it is set, divides `largest`.
+inline std::optional<Refusal> needs_divisor(std::string_view algorithm, std::int32_t largest, const Request& request) {
+  const std::uint32_t h = request.parameters.whole("h");
+  if (h == 0 || static_cast<std::uint32_t>(largest) % h == 0) return std::nullopt;
+  return Refusal{Refusal::About::parameter, std::to_string(h), std::string(algorithm) + " needs a divisor of " + std::to_string(largest),
+                 std::to_string(largest), "h"};
+}
+
+}  // namespace torus::multinode

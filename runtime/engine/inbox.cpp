@@ -1,0 +1,141 @@
+#include "runtime/engine/inbox.hpp"
+
+#include <functional>
+#include <utility>
+
+namespace torus::detail::inbox {
+namespace {
+
+[[gnu::noinline]] void store_bundle(RunState& run, Worker& w, NodeId rank, const Message& m) {
+  const std::size_t forwarded = MessageArena::forwarded(m);
+  const std::span<const BlockId> ids = m.blocks().subspan(forwarded);
+  const Slot* const slots = MessageArena::slots(m) + forwarded;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!run.payload.store(*w.free_slots, rank, run.placement.bucket(ids[i]), ids[i], slots[i])) ++w.tally.duplicates;
+  }
+}
+
+void store(RunState& run, Worker& w, NodeId rank, const ArrivedMessages& arrived) {
+  for (const Message* m : arrived.messages()) {
+    if (m->blocks().size() != 1) {
+      store_bundle(run, w, rank, *m);
+      continue;
+    }
+    const Slot slot = MessageArena::only_slot(*m);
+    if (slot == 0) continue;  // it has been forwarded
+    if (!run.payload.store(*w.free_slots, rank, MessageArena::first_bucket(*m), m->blocks()[0], slot)) ++w.tally.duplicates;
+  }
+}
+
+}  // namespace
+
+void prefetch(const RunState& run, std::span<const NodeId> nodes, const Node* all) noexcept {
+  for (const NodeId rank : nodes) {
+    __builtin_prefetch(all + rank);
+    if (!run.links.any(rank)) continue;
+    run.channels.prefetch(rank);
+    run.links.prefetch(rank);
+  }
+}
+
+void receive(RunState& run, Worker& w, std::span<const NodeId> nodes, Node* all, ArrivedMessages* arrived) {
+  const auto ports = static_cast<std::size_t>(run.ports);
+  for (const NodeId rank : nodes) {
+    Node& node = all[rank];
+    ArrivedMessages& each = *arrived++;
+    Message** const room = each.room.data();
+    Message** const end = run.links.take(rank, run.now, room);
+    TORUS_ASSERT(end < room + each.room.size());
+    *end = w.in.no_block;
+    const auto size = static_cast<std::size_t>(end - room);
+    each.size = size;
+    if (size > ports) w.findings.suspect_receives = true;
+    if (size > 0) NodeDoor::last_arrival(node) = run.now;
+    const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address());
+    __builtin_prefetch(frame);
+    __builtin_prefetch(frame + 64);
+  }
+}
+
+void prefetch_lists(std::span<const ArrivedMessages> arrived) noexcept {
+  for (const ArrivedMessages& each : arrived) {
+    for (const Message* m : each.messages()) {
+      const auto* const list = reinterpret_cast<const std::byte*>(MessageArena::slots(*m));
+      for (std::size_t at = 0; at < std::min(m->blocks().size(), far_ahead) * sizeof(Slot); at += 64) __builtin_prefetch(list + at);
+    }
+  }
+}
+
+void prefetch_blocks(const RunState& run, std::span<const NodeId> nodes, const ArrivedMessages* arrived) noexcept {
+  const Payload& payload = run.payload;
+  const bool streamed = payload.copier.streams(run.block_bytes);  // copies put off prefetch what they read
+  for (const NodeId rank : nodes) {
+    const ArrivedMessages& each = *arrived++;
+    for (const Message* const m : each.messages()) {
+      if (m->blocks().empty()) continue;
+      if (!streamed) {
+        const Slot* const slots = MessageArena::slots(*m);
+        if (m->blocks().size() == 1)
+          payload.slots.prefetch(slots[0]);
+        else
+          for (std::size_t i = 0; i < std::min(m->blocks().size(), far_ahead); ++i) payload.slots.prefetch_far(slots[i]);
+      }
+      // Without duplicates most blocks are forwarded and never enter a table.
+      if (!run.no_duplicates) payload.tables.prefetch(rank, MessageArena::first_bucket(*m));
+    }
+  }
+}
+
+[[gnu::noinline]] void store_all(RunState& run, Worker& w) {
+  store(run, w, w.node.rank(), *std::exchange(w.node.arrived, &w.in.none));
+  w.node.next = w.node.end;
+  w.node.unstored = false;
+}
+
+void store_all(RunState& run, Worker& w, std::span<const NodeId> nodes, std::span<const ArrivedMessages> arrived) {
+  if (has_lists(run)) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      for (const Message* m : arrived[i].messages()) {
+        const std::span<const BlockId> ids = m->blocks();
+        if (ids.size() == 1) continue;
+        for (const BlockId id : ids.subspan(MessageArena::forwarded(*m))) run.payload.tables.prefetch(nodes[i], run.placement.bucket(id));
+      }
+    }
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (arrived[i].size > 0) store(run, w, nodes[i], arrived[i]);
+  }
+}
+
+Message* take_single(const RunState& run, Worker& w, BlockId id) noexcept {
+  if (!run.no_duplicates) return nullptr;
+  RunningNode& node = w.node;
+  const std::size_t first_few = std::min<std::size_t>(node.arrived->size, 8);
+  for (std::size_t i = 0; i < first_few; ++i) {
+    Message* const* const at = node.arrived->room.data() + i;
+    if (!MessageArena::is_one(**at) || MessageArena::only_block(**at) != id || MessageArena::only_slot(**at) == 0) continue;
+    if (node.next != at) node.unstored = true;
+    if (run.all_single_block && node.next <= at) node.next = at + 1;
+    return *at;
+  }
+  return nullptr;
+}
+
+Slot* take_bundle(const RunState& run, Worker& w, std::span<const BlockId> blocks) noexcept {
+  if (!run.no_duplicates || blocks.empty()) return nullptr;
+  for (Message* const message : w.node.arrived->messages()) {
+    Message& m = *message;
+    const std::span<const BlockId> ids = m.blocks();
+    const auto before = std::less<const BlockId*>();
+    if (before(blocks.data(), ids.data()) || before(ids.data() + ids.size(), blocks.data() + blocks.size())) continue;
+    const auto first = static_cast<std::size_t>(blocks.data() - ids.data());
+    Slot* const slots = MessageArena::slots(m) + first;
+    if (ids.size() == 1) return slots[0] != 0 ? slots : nullptr;
+    if (MessageArena::forwarded(m) != first) return nullptr;
+    MessageArena::forwarded(m) += static_cast<std::uint32_t>(blocks.size());
+    return slots;
+  }
+  return nullptr;
+}
+
+}  // namespace torus::detail::inbox

@@ -1,0 +1,211 @@
+#include "runtime/engine/outbox.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "runtime/engine/outbox_policies.hpp"
+#include "runtime/model/figures.hpp"
+
+namespace torus::detail::outbox {
+namespace {
+
+// ---- what breaks a rule ----
+
+/// The only violation that the messages of a step do not show.
+[[gnu::cold, gnu::noinline]] void note_missing(RunState& run, Worker& w, BlockId id) {
+  w.findings.suspect = true;
+  w.findings.violations.add(ViolationKind::block_not_held, run.now, w.node.rank(), [&] {
+    return "node " + node_text(run.machine.topology, w.node.rank()) + " sends block " + std::to_string(id) + ", which it does not hold";
+  });
+}
+
+Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept {
+  if (run.placement.uniform()) return run.block_bytes * blocks.size();
+  Bytes payload = 0;
+  for (const BlockId id : blocks) payload += run.placement.bytes(id);
+  return payload;
+}
+
+/// Keeps an illegal message for the auditor, which names the rule.
+[[gnu::cold, gnu::noinline]] void refuse(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks,
+                                         std::span<const Word> header) {
+  w.findings.suspect = w.node.unstored = true;
+  w.out.claims.forget_last_route();
+  inbox::store_arrivals(run, w);
+  const auto missing = [&](BlockId id) { return run.payload.tables.find(w.node.rank(), id) == 0; };
+  if (const auto first = std::find_if(blocks.begin(), blocks.end(), missing); first != blocks.end()) note_missing(run, w, *first);
+  const Bytes bytes = payload_of(run, blocks) + sizeof(Word) * header.size();
+  route = run.channels.without_idle_legs(route, w.out.legs);
+  w.out.arena->write(w.node.step_and_source, w.node.rank(), bytes, route, blocks, header);
+}
+
+// ---- any number of blocks ----
+
+/// Writes to a list where the sender holds the blocks, and takes them away from it if it releases them. False, with a violation, if it does
+/// not hold one of them.
+[[gnu::noinline]] bool find_all(RunState& run, Worker& w, std::span<const BlockId> blocks, Slot* slots, bool release) {
+  NodeTables& tables = run.payload.tables;
+  const NodeId rank = w.node.rank();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    slots[i] = release ? tables.take_away(rank, blocks[i]) : tables.find(rank, blocks[i]);
+    if (slots[i] != 0) continue;
+    note_missing(run, w, blocks[i]);
+    return false;
+  }
+  return true;
+}
+
+/// Copies released blocks of a cache line each to new slots. Each copy goes to the slot that the copy before it has left.
+[[gnu::noinline]] void move_lines(RunState& run, Worker& w, std::span<const Slot> from, Slot* to) {
+  SlotPool& slots = run.payload.slots;
+  Slot spare = slots.take(*w.free_slots);
+  std::byte* target = slots.at(spare);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (i + inbox::far_ahead < from.size()) slots.prefetch_far(from[i + inbox::far_ahead]);
+    if (i + inbox::near_ahead < from.size()) slots.prefetch(from[i + inbox::near_ahead]);
+    const Slot slot = from[i];
+    std::byte* const source = slots.at(slot);
+    Copier::copy_line(target, source);
+    target = source;
+    to[i] = std::exchange(spare, slot);
+  }
+  slots.give_back(*w.free_slots, spare);
+}
+
+/// Copies blocks to new slots, the receiver's; frees those they were in if they are released. `to` may be `from`.
+[[gnu::noinline]] void copy_all(RunState& run, Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release) {
+  Payload& payload = run.payload;
+  if (release) make_copies(run, w);
+  if (release && payload.copier.one_line_each() && !blocks.empty()) return move_lines(run, w, {from, blocks.size()}, to);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i + inbox::far_ahead < blocks.size()) payload.slots.prefetch_far(from[i + inbox::far_ahead]);
+    if (i + inbox::near_ahead < blocks.size()) payload.slots.prefetch(from[i + inbox::near_ahead]);
+    const Bytes bytes = run.bytes_of(blocks[i]);
+    to[i] = release ? payload.move_to_new(*w.free_slots, from[i], bytes) : copy_kept(run, w, from[i], bytes);
+  }
+}
+
+[[gnu::noinline]] void send_bundle(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header,
+                                   bool release) {
+  AnyRoute way{route, header};
+  if (!way.walk_apart(run, w)) return refuse(run, w, route, blocks, header);
+  const Written written = way.write(w, blocks, payload_of(run, blocks));
+  Message& m = *written.message;
+  if (blocks.size() != 1) MessageArena::forwarded(m) = 0;
+  if (!blocks.empty()) MessageArena::first_bucket(m) = run.placement.bucket(blocks.front());
+  Slot* const slots = MessageArena::slots(m);
+  if (Slot* const arrived = release ? inbox::take_bundle(run, w, blocks) : nullptr; arrived != nullptr) {
+    copy_all(run, w, blocks, arrived, slots, true);
+    *arrived = 0;
+  } else {
+    inbox::store_arrivals(run, w);
+    if (!find_all(run, w, blocks, slots, release)) return w.out.claims.forget_last_route();
+    copy_all(run, w, blocks, slots, slots, release);
+  }
+  if (blocks.empty())
+    ++w.tally.step.control_messages;
+  else if (!release)
+    w.findings.copied = true;
+  w.tally.digest += written.digest;
+  way.count(run, w, blocks.size());
+  add_claim(run, w, m, way.in_slot());
+}
+
+// ---- posting ----
+
+/// Copies, writes and posts what has been noted down. Each copy goes to the slot that the copy before it has left, which is in the cache.
+template <class Copy>
+[[gnu::always_inline]] inline void post_each_forward(RunState& run, Worker& w, Copy copy) {
+  // Forgotten first: where there is no room for one of them the run ends, and nothing may be posted twice.
+  const PendingForward* const end = std::exchange(w.out.forwards_end, w.out.forwards.data());
+  const auto count = static_cast<std::size_t>(end - w.out.forwards.data());
+  Slot spare = run.payload.slots.take(*w.free_slots);
+  std::byte* to = run.payload.slots.at(spare);
+  std::byte* line = w.out.arena->allocate_lines(count);  // nothing throws from here on
+  auto line_number = static_cast<std::uint32_t>(run.links.exclusive().line_number(line));
+  std::uint64_t digest = 0;
+  for (const PendingForward* p = w.out.forwards.data(); p != end; ++p, line += 64) {
+    copy(to, p->from);
+    digest += p->message.write(line, spare);
+    spare = p->message.slot();
+    to = p->from;
+    if (p->queue->push(LineNumber{line_number++})) [[likely]] {
+      run.links.raise(p->message.destination(), p->out);
+      activate(w, p->message.destination());
+    } else {
+      w.findings.suspect = true;
+    }
+  }
+  run.payload.slots.give_back(*w.free_slots, spare);
+  w.tally.digest += digest;
+  w.tally.single_blocks += count;
+}
+
+}  // namespace
+
+[[gnu::noinline]] void post_forwards(RunState& run, Worker& w) {
+  if (run.payload.copier.one_line_each())
+    post_each_forward(run, w, Copier::copy_line);
+  else
+    post_each_forward(run, w, [&run](std::byte* to, const std::byte* from) { run.payload.copier.copy(to, from, run.block_bytes); });
+}
+
+/// Claims the channels of the messages added since the last call, and posts those that get all of theirs. All claims before the first
+/// delivery: the fence between bids and looks waits for the stores before it, and those of a delivery go far.
+void post_claims(RunState& run, Worker& w) {
+  if (!run.channels.shared() && !run.channels.claim(w.out.claims, w.index, run.stamp, run.single_worker)) w.findings.suspect = true;
+  for (const Claim& each : w.out.claims.claims()) {
+    if (each.message == nullptr) continue;
+    const NodeId destination = each.message->destination();
+    if (run.links.push(*each.message, destination, each.in_slot)) [[likely]]
+      activate(w, destination);
+    else
+      w.findings.suspect = true;  // which of several senders' messages finds no room is chance: the auditor counts them
+  }
+  w.out.claims.clear();
+}
+
+// ---- one block ----
+
+[[gnu::noinline]] void forward_found(RunState& run, Worker& w, Dimension dimension, std::int32_t hops, BlockId id) {
+  const Leg leg{dimension, hops};
+  if (!run.own_hops) return send_bundle(run, w, {&leg, 1}, {&id, 1}, {}, true);
+  const OwnHop way{leg, run.channels.out_slot(leg)};
+  Message* const brought = inbox::take_single(run, w, id);
+  if (!(brought != nullptr ? send_single(run, w, JustArrived{*brought}, way, id) : send_single(run, w, InTable<false>{}, way, id)))
+    return refuse(run, w, {&leg, 1}, {&id, 1}, {});
+  if (w.out.forwards_full()) post_forwards(run, w);
+}
+
+[[gnu::noinline]] void send_own_hop(RunState& run, Worker& w, Dimension dimension, std::int32_t hops, BlockId id) {
+  const Leg leg{dimension, hops};
+  if (!send_single(run, w, InTable<true>{}, OwnHop{leg, run.channels.out_slot(leg)}, id)) refuse(run, w, {&leg, 1}, {&id, 1}, {});
+}
+
+/// Most of what a broadcast sends.
+[[gnu::noinline]] void send_leg(RunState& run, Worker& w, Dimension dimension, std::int32_t hops, BlockId id) {
+  if (send_single(run, w, InTable<true>{}, OneLeg{{dimension, hops}}, id)) [[likely]]
+    return;
+  const Leg leg{dimension, hops};
+  refuse(run, w, {&leg, 1}, {&id, 1}, {});
+}
+
+/// All else that a broadcast sends.
+[[gnu::noinline]] void send_kept(RunState& run, Worker& w, RouteView route, BlockId id, std::span<const Word> header) {
+  if (!send_single(run, w, InTable<true>{}, AnyRoute{route, header}, id)) refuse(run, w, route, {&id, 1}, header);
+}
+
+void send(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
+  if (route.size() == 1 && blocks.size() == 1 && header.empty()) {
+    const auto [dimension, hops] = route[0];
+    return release ? forward_block(run, w, dimension, hops, blocks[0]) : send_block(run, w, dimension, hops, blocks[0]);
+  }
+  use_port(w);
+  if (blocks.size() == 1 && !release)
+    send_kept(run, w, route, blocks[0], header);
+  else
+    send_bundle(run, w, route, blocks, header, release);
+}
+
+}  // namespace torus::detail::outbox

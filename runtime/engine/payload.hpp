@@ -1,0 +1,83 @@
+/// The bytes of all blocks: slots, tables that say which node holds which, and the copies between slots.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <torus/placement.hpp>
+
+#include "runtime/engine/copier.hpp"
+#include "runtime/engine/memory_budget.hpp"
+#include "runtime/engine/node_tables.hpp"
+#include "runtime/engine/slot_pool.hpp"
+
+namespace torus::detail {
+
+/// A delivery takes a slot from the sending worker's free list and copies the bytes into it once. The receiver then owns the slot.
+/// A node's table belongs to the worker that runs the node, a free list to its worker, and a slot's bytes to its holder.
+struct Payload {
+  /// The budget must outlive this. Further copies, of programs that send what is held already, draw from it.
+  Payload(const Placement& placement, MemoryBudget& budget, unsigned workers)
+      : slots(std::max(placement.initial_total(), placement.wanted_total()), placement.longest(), NodeTables::slot_overhead(placement),
+              budget, workers),
+        tables(placement),
+        copier(slots) {
+    // Address space only. Fewer slots, but all that are expected, where the process may not have so much of it.
+    reserve_most(slots.max_slots(), slots.expected(), [this](std::size_t count) {
+      slots.open(count);
+      tables.open(count);
+    });
+  }
+  Payload(const Payload&) = delete;
+  Payload& operator=(const Payload&) = delete;
+
+  /// Makes the kernel provide the memory that the run needs.
+  void populate(unsigned part, unsigned parts) {
+    slots.populate(part, parts);
+    tables.populate(slots.expected(), part, parts);
+  }
+  /// Takes all slots back. The tables are cleared apart, in parts.
+  void clear() noexcept {
+    copier.stream(false);
+    slots.clear();
+  }
+
+  /// A held block's bytes; none if a node does not hold it.
+  std::span<const std::byte> bytes(const Placement& placement, NodeId node, BlockId id) const {
+    const Slot slot = tables.find(node, id);
+    if (slot == 0) return {};
+    return {slots.at(slot), static_cast<std::size_t>(placement.bytes(id))};
+  }
+
+  /// Stores a block at a node, or gives its slot back and returns false where the node holds it already.
+  [[gnu::always_inline]] inline bool store(FreeList& list, NodeId node, std::uint32_t bucket, BlockId id, Slot slot) {
+    if (tables.store(node, bucket, id, slot)) return true;
+    slots.give_back(list, slot);
+    return false;
+  }
+  /// Copies a block to a slot of its own.
+  [[gnu::always_inline]] inline Slot copy_to_new(FreeList& list, Slot from, Bytes bytes) {
+    const Slot to = slots.take(list);
+    copier.copy(to, from, bytes);
+    return to;
+  }
+  /// The same, and gives the slot back that it was in.
+  [[gnu::always_inline]] inline Slot move_to_new(FreeList& list, Slot from, Bytes bytes) {
+    Slot to = slots.exchange(list, from);
+    if (to == 0) [[unlikely]] {
+      to = copy_to_new(list, from, bytes);
+      slots.give_back(list, from);
+      return to;
+    }
+    copier.copy(to, from, bytes);
+    return to;
+  }
+
+  SlotPool slots;
+  NodeTables tables;
+  Copier copier;
+};
+
+}  // namespace torus::detail

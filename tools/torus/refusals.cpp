@@ -1,0 +1,83 @@
+#include "tools/torus/refusals.hpp"
+
+#include <fmt/format.h>
+#include <limits>
+
+#include <torus/error.hpp>
+
+#include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
+#include "tools/torus/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+// Bytes that the engine takes beside the payload: the minimum, and the usual amount.
+constexpr double min_of_a_node = 64, usual_of_a_node = 1024;
+constexpr double min_of_a_block = 4, usual_of_a_block = 64;
+
+Bytes saturated(double bytes) { return bytes < 0x1p64 ? static_cast<Bytes>(bytes) : std::numeric_limits<Bytes>::max(); }
+
+/// The algorithms of a collective that read a parameter.
+std::string readers_of(Collective collective, std::string_view parameter) {
+  std::string readers;
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->collective == collective && algorithm->reads(parameter))
+      readers += fmt::format("{}{}", readers.empty() ? "" : ", ", algorithm->name);
+  }
+  return readers;
+}
+
+}  // namespace
+
+std::string command_text(const Refusal& refusal) {
+  if (refusal.value.empty()) return refusal.rule;
+  const std::string option = refusal.about == Refusal::About::shape ? "--on" : "--" + std::string(refusal.subject());
+  std::string text = fmt::format("{} {}: {}", option, refusal.value, refusal.rule);
+  if (!refusal.fix.empty()) return text + fmt::format("; {} {} would do", option, refusal.fix);
+  return refusal.about == Refusal::About::parameter ? text + fmt::format("; leave out {} {}", option, refusal.value) : text;
+}
+
+std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machine& machine, const Request& request, Bytes memory) {
+  if (const auto refusal = refuses(algorithm, machine, request)) {
+    const bool unread = refusal->about == Refusal::About::parameter && !algorithm.reads(refusal->parameter);
+    const std::string readers = unread ? readers_of(algorithm.collective, refusal->parameter) : "";
+    return command_text(*refusal) + (readers.empty() ? "" : ", or name one that does: " + readers);
+  }
+  if (algorithm.planning_bytes == nullptr) return std::nullopt;
+  const Bytes needed = algorithm.planning_bytes(machine), limit = memory > 0 ? memory : usable_memory();
+  if (needed <= limit) return std::nullopt;
+  return fmt::format("{} takes {} to make its tables for the {} nodes of {}, and {} may be used; choose a smaller --on or more --memory",
+                     algorithm.name, bytes_text(needed), grouped(machine.topology.nodes()), machine.topology.text(), bytes_text(limit));
+}
+
+void nothing_applies(Collective collective, const std::string& machine, const std::string& first_reason) {
+  throw InputError(fmt::format("{} on {}: no algorithm applies; the first says: {}; see `torus list` for what each needs", name(collective),
+                               machine, first_reason));
+}
+
+std::optional<std::string> why_it_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources,
+                                             std::uint32_t segments, Bytes limit) {
+  // In doubles, which do not wrap: there may be 2^62 messages of 2^62 bytes.
+  const double nodes = topology.nodes();
+  const double messages = nodes * (collective == Collective::broadcast        ? 1.0
+                                   : collective == Collective::total_exchange ? nodes
+                                                                              : static_cast<double>(sources));
+  constexpr auto blocks = static_cast<double>(most_blocks);
+  if (segments > 1 && messages * segments > blocks) {
+    return fmt::format("--segments {}: the nodes of {} would hold {} blocks in the end, and a run holds at most {}; {}", segments,
+                       topology.text(), grouped(saturated(messages * segments)), grouped(most_blocks),
+                       messages <= blocks ? fmt::format("--segments {} would do", saturated(blocks / messages)) : "choose a smaller --on");
+  }
+  const double needed = nodes * min_of_a_node + messages * (static_cast<double>(bytes) + min_of_a_block);
+  const auto most = static_cast<double>(limit);
+  if (needed <= most) return std::nullopt;
+  const double left = most - nodes * usual_of_a_node - messages * usual_of_a_block;
+  return fmt::format("--on {} --bytes {}: at the end of a {} the {} nodes hold at least {}, and {} may be used; {}", topology.text(),
+                     bytes_option(bytes), name(collective), grouped(topology.nodes()), bytes_text(saturated(needed)), bytes_text(limit),
+                     left >= messages && messages > 0
+                         ? fmt::format("about --bytes {} would fit, or more --memory", saturated(left / messages))
+                         : "choose a smaller --on or more --memory");
+}
+
+}  // namespace torus::command

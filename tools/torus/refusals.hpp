@@ -1,0 +1,28 @@
+/// Why a run is refused before it starts, in terms of the command's options. No other file turns a refusal into options.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <torus/catalogue.hpp>
+
+namespace torus::command {
+
+/// "--ports 2: wang-tseng uses all channels at once; --ports 4 would do".
+std::string command_text(const Refusal& refusal);
+
+/// Why an algorithm does not apply or its plan does not fit into `memory` (0: what the host has): one line; none if it may be planned.
+/// Time: O(dimensions).
+std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machine& machine, const Request& request, Bytes memory);
+
+/// Throws InputError: no algorithm applies on a machine, with the first one's reason.
+[[noreturn]] void nothing_applies(Collective collective, const std::string& machine, const std::string& first_reason);
+
+/// Why no algorithm can have the memory: what the nodes must hold in the end takes more than `limit`. One line; none if it may fit. The
+/// engine's own estimate needs the plan and the placement of all blocks, which may not fit either. `sources` counts for multi-node
+/// broadcasts alone. segments 0: the algorithm decides, and a message counts as one block. Time: O(1).
+std::optional<std::string> why_it_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources,
+                                             std::uint32_t segments, Bytes limit);
+
+}  // namespace torus::command

@@ -1,0 +1,200 @@
+#include "tools/torus/spec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+
+#include <torus/error.hpp>
+
+#include "runtime/host/host_memory.hpp"
+#include "tools/torus/notation.hpp"
+#include "tools/torus/refusals.hpp"
+#include "tools/torus/sources.hpp"
+
+namespace torus::command {
+namespace {
+
+constexpr std::array collectives{Collective::broadcast, Collective::multinode_broadcast, Collective::total_exchange};
+
+[[noreturn]] void refuse_foreign(Collective collective, std::string_view option, std::string_view value, const std::string& owners) {
+  throw InputError(fmt::format("--{} '{}': it is for {}, not for {}; leave it out", option, value, owners, name(collective)));
+}
+
+/// The collectives with an algorithm that reads a parameter.
+std::string readers_of(std::string_view parameter) {
+  std::vector<std::string_view> owners;
+  for (const Collective collective : collectives) {
+    const auto reads = [&](const Algorithm* a) { return a->collective == collective && a->reads(parameter); };
+    if (std::any_of(catalogue().begin(), catalogue().end(), reads)) owners.push_back(name(collective));
+  }
+  return fmt::format("{}", fmt::join(owners, " and "));
+}
+
+Parameters parse_parameters(Collective collective, const TypedOptions& options) {
+  constexpr std::uint64_t max = std::numeric_limits<std::int32_t>::max();
+  const std::vector<ParameterOption> declared = parameter_options(catalogue(), collective);
+  Parameters parameters;
+  for (const auto& [name, value] : options.parameters) {
+    if (!value) continue;
+    const auto known = [&name = name](const ParameterOption& option) { return option.name == name; };
+    const auto option = std::find_if(declared.begin(), declared.end(), known);
+    if (option == declared.end()) refuse_foreign(collective, name, *value, readers_of(name));
+    if (*value == "auto") continue;
+    if (option->words.empty()) {
+      parameters.set(name, parse_whole("--" + name, *value, 1, max));
+    } else if (std::find(option->words.begin(), option->words.end(), *value) == option->words.end()) {
+      throw InputError(
+          fmt::format("--{} '{}': it must be {}{}", name, *value, fmt::join(option->words, ", "), did_you_mean(*value, option->words)));
+    } else {
+      parameters.set(name, *value);
+    }
+  }
+  return parameters;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> TypedOptions::typed() const {
+  std::vector<std::pair<std::string, std::string>> out;
+  const std::pair<const char*, const std::optional<std::string>&> options[]{
+      {"on", on},        {"ports", ports},     {"switching", switching}, {"contention", contention}, {"routing", routing},
+      {"bytes", bytes},  {"sources", sources}, {"seed", seed},           {"expect", expect},         {"ts", start_up},
+      {"tc", byte_time}, {"th", hop_time},     {"executor", executor},   {"threads", threads}};
+  for (const auto& [name, value] : options) {
+    if (value) out.emplace_back(name, *value);
+  }
+  for (const auto& [name, value] : parameters) {
+    if (value) out.emplace_back(name, *value);
+  }
+  return out;
+}
+
+std::vector<ParameterOption> parameter_options(std::span<const Algorithm* const> algorithms, std::optional<Collective> collective) {
+  std::vector<ParameterOption> options;
+  for (const Algorithm* algorithm : algorithms) {
+    if (collective && algorithm->collective != *collective) continue;
+    for (const Parameter& parameter : algorithm->parameters) {
+      auto at = std::find_if(options.begin(), options.end(), [&](const ParameterOption& o) { return o.name == parameter.name; });
+      if (at == options.end()) at = options.insert(at, {parameter.name, parameter.meaning, {}, {}});
+      at->readers.push_back(algorithm->name);
+      for (const std::string_view word : parameter.words) {
+        if (std::find(at->words.begin(), at->words.end(), word) == at->words.end()) at->words.push_back(word);
+      }
+    }
+  }
+  return options;
+}
+
+std::optional<Collective> find_collective(std::string_view text) noexcept {
+  const auto at = std::find_if(collectives.begin(), collectives.end(), [text](Collective collective) { return name(collective) == text; });
+  return at == collectives.end() ? std::nullopt : std::optional(*at);
+}
+
+Collective parse_collective(std::string_view text) {
+  if (const auto found = find_collective(text)) return *found;
+  std::vector<std::string_view> names;
+  for (const Collective collective : collectives) names.push_back(name(collective));
+  throw InputError(
+      fmt::format("collective '{}': it must be broadcast, multinode-broadcast or total-exchange{}", text, did_you_mean(text, names)));
+}
+
+std::string_view default_shape(Collective collective) noexcept { return collective == Collective::broadcast ? "16x16x16" : "16x16"; }
+
+Bytes default_bytes(Collective collective) noexcept {
+  return collective == Collective::broadcast ? 65536 : collective == Collective::total_exchange ? 64 : 4096;
+}
+
+RunSpec parse_spec(Collective collective, const TypedOptions& options) {
+  RunSpec spec{.collective = collective,
+               .shape = Topology::parse(options.on ? std::string_view(*options.on) : default_shape(collective)),
+               .bytes = options.bytes ? parse_bytes("--bytes", *options.bytes) : default_bytes(collective),
+               .sources = options.sources};
+  if (options.ports) {
+    const auto max_ports = static_cast<std::uint64_t>(spec.shape.max_ports());
+    spec.ports = *options.ports == "all" ? 0 : static_cast<int>(parse_whole("--ports", *options.ports, 1, max_ports));
+  }
+  if (options.start_up) spec.cost.start_up_s = parse_seconds("--ts", *options.start_up);
+  if (options.byte_time) spec.cost.byte_s = parse_seconds("--tc", *options.byte_time);
+  if (options.hop_time) spec.cost.hop_s = parse_seconds("--th", *options.hop_time);
+  if (options.switching) spec.switching = parse_switching(*options.switching);
+  if (options.contention) spec.contention = parse_contention(*options.contention);
+  if (options.routing) spec.routing = parse_routing(*options.routing);
+  if (options.seed) spec.seed = parse_whole("--seed", *options.seed, 0, std::numeric_limits<std::uint64_t>::max());
+  spec.parameters = parse_parameters(collective, options);
+  if (options.expect && collective != Collective::multinode_broadcast)
+    refuse_foreign(collective, "expect", *options.expect, "multinode-broadcast");
+  if (options.expect) spec.expected_sources = parse_real("--expect", *options.expect, 0, 0x1p31, "1");
+  if (options.executor) spec.executor = parse_executor(*options.executor);
+  if (options.threads) spec.threads = static_cast<unsigned>(parse_whole("--threads", *options.threads, 1, 1024));
+  if (options.memory) spec.memory = parse_bytes("--memory", *options.memory);
+  if (options.memory && spec.memory == 0) throw InputError("--memory '0': a run needs some; for instance 4GiB");
+  return spec;
+}
+
+Machine make_machine(const RunSpec& spec, const NativeMachine& native) {
+  // An algorithm made for many ports runs on a shape with fewer, too.
+  const int native_ports = std::min(native.ports, static_cast<int>(spec.shape.max_ports()));
+  return Machine(spec.shape, spec.ports.value_or(native_ports), spec.switching.value_or(native.switching),
+                 spec.contention.value_or(native.contention), spec.routing, spec.cost);
+}
+
+Request make_request(const RunSpec& spec) {
+  Request request;
+  request.collective = spec.collective;
+  request.bytes = spec.bytes;
+  request.parameters = spec.parameters;
+  request.expected_sources = spec.expected_sources;
+  const bool broadcast = spec.collective == Collective::broadcast;
+  if (spec.collective == Collective::total_exchange && spec.sources.value_or("all") != "all")
+    throw InputError(fmt::format("--sources '{}': in a total exchange every node is a source; leave it out", *spec.sources));
+  const std::string text = spec.sources.value_or(broadcast ? "0" : "all");
+  request.sources = parse_sources(broadcast ? "--source" : "--sources", text, spec.shape, spec.seed);
+  if (broadcast && request.sources.size() != 1) {
+    throw InputError(
+        fmt::format("--source '{}': a broadcast has one source, this names {}; for instance --source 0, or torus run multinode-broadcast",
+                    text, request.sources.size()));
+  }
+  if (spec.collective == Collective::multinode_broadcast && spec.sources && !request.expected_sources)
+    request.expected_sources = static_cast<double>(request.sources.size());
+  return request;
+}
+
+Request make_fitting_request(const RunSpec& spec) {
+  const Bytes limit = spec.memory > 0 ? spec.memory : usable_memory();
+  const auto refuse_too_large = [&](std::uint64_t sources, std::uint32_t segments) {
+    if (const auto why_not = why_it_cannot_fit(spec.collective, spec.shape, spec.bytes, sources, segments, limit))
+      throw InputError(*why_not);
+  };
+  refuse_too_large(0, 0);  // before the sources are listed: they may be all nodes
+  Request request = make_request(spec);
+  refuse_too_large(request.sources.size(), request.parameters.whole("segments"));
+  return request;
+}
+
+std::string machine_text(const Machine& machine) {
+  return fmt::format("{} ({}, {} ports, contention {})", machine.topology.text(), name(machine.switching), machine.ports,
+                     name(machine.contention));
+}
+
+const Algorithm& named_algorithm(std::string_view option, Collective collective, std::string_view wanted,
+                                 std::span<const Algorithm* const> algorithms) {
+  std::vector<std::string_view> names;
+  const Algorithm* elsewhere = nullptr;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->collective == collective) names.push_back(algorithm->name);
+    if (algorithm->name != wanted) continue;
+    if (algorithm->collective == collective) return *algorithm;
+    elsewhere = algorithm;
+  }
+  if (elsewhere != nullptr) {
+    throw InputError(fmt::format("{} '{}': it is no {}; for instance torus run {} --algorithm {}", option, wanted, name(collective),
+                                 name(elsewhere->collective), wanted));
+  }
+  const std::string near = did_you_mean(wanted, names);
+  throw InputError(fmt::format("{} '{}': there is no such {}{}", option, wanted, name(collective),
+                               !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.front())));
+}
+
+}  // namespace torus::command

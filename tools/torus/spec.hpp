@@ -1,0 +1,82 @@
+/// What a run is asked to be: the options as typed, and what they mean. They are parsed once, here.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torus/catalogue.hpp>
+#include <torus/executor.hpp>
+
+namespace torus::command {
+
+/// The options of a run as typed; empty: left out.
+struct TypedOptions {
+  std::optional<std::string> on, ports, switching, contention, routing, algorithm, bytes, sources, seed, expect;
+  std::optional<std::string> start_up, byte_time, hop_time;
+  std::optional<std::string> executor, threads, memory;
+  std::map<std::string, std::optional<std::string>, std::less<>> parameters;  ///< by name: "segments"
+
+  /// Name and value of all that decides what a run reports: everything but the memory, and the algorithm.
+  std::vector<std::pair<std::string, std::string>> typed() const;
+};
+
+/// The same, parsed. What was left out has its default, or none where the default depends on the algorithm.
+struct RunSpec {
+  Collective collective = Collective::broadcast;
+  Topology shape;
+  std::optional<int> ports = {};  ///< 0: all
+  std::optional<Switching> switching = {};
+  std::optional<Contention> contention = {};
+  std::vector<Dimension> routing = {};
+  CostModel cost = {};
+  Bytes bytes = 0;
+  std::optional<std::string> sources = {};  ///< as typed: which nodes they are depends on shape and seed
+  std::uint64_t seed = 1;
+  Parameters parameters = {};
+  std::optional<double> expected_sources = {};
+  ExecutorKind executor = default_executor;
+  unsigned threads = 0;  ///< 0: the host's cores
+  Bytes memory = 0;      ///< 0: what the engine takes by itself
+};
+
+/// A parameter of some algorithms, as the option `--name` of the command.
+struct ParameterOption {
+  std::string_view name, meaning;
+  std::vector<std::string_view> words;    ///< the values that some algorithm reads; empty: whole numbers
+  std::vector<std::string_view> readers;  ///< names of the algorithms
+};
+/// All parameters that these algorithms declare, those of one collective or of all.
+std::vector<ParameterOption> parameter_options(std::span<const Algorithm* const> algorithms,
+                                               std::optional<Collective> collective = std::nullopt);
+
+/// "broadcast". Throws InputError if there is no such collective.
+Collective parse_collective(std::string_view text);
+std::optional<Collective> find_collective(std::string_view text) noexcept;
+
+/// The shape and bytes that a collective is run with by default.
+std::string_view default_shape(Collective collective) noexcept;
+Bytes default_bytes(Collective collective) noexcept;
+
+/// Throws InputError on the first option that cannot be read or does not belong to the collective.
+RunSpec parse_spec(Collective collective, const TypedOptions& options);
+
+/// The machine; `native` fills what the options leave open. Throws InputError where the shape has no such ports or routing.
+Machine make_machine(const RunSpec& spec, const NativeMachine& native);
+
+/// The request. Sources that are named are also those that predictions expect, unless --expect says otherwise. Throws InputError.
+Request make_request(const RunSpec& spec);
+/// The same. Throws InputError, before the sources are listed, if no algorithm can have the memory for it.
+Request make_fitting_request(const RunSpec& spec);
+
+/// "16x16 (wormhole, 4 ports, contention forbid)".
+std::string machine_text(const Machine& machine);
+
+/// The algorithm of that name. Throws InputError that says what may have been meant.
+const Algorithm& named_algorithm(std::string_view option, Collective collective, std::string_view wanted,
+                                 std::span<const Algorithm* const> algorithms);
+
+}  // namespace torus::command
