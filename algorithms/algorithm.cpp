@@ -52,9 +52,12 @@ std::optional<Refusal> uncountable_blocks(const Algorithm& algorithm, const Topo
       smaller(topology, [](const Topology& t) { return t.nodes() <= most_nodes; }).text()};
 }
 
-/// The machine with another shape of as many dimensions, and with all its ports.
+/// The machine with another shape and all its ports. A shape of other dimensions is routed in ascending order.
 Machine with_shape(const Machine& machine, const std::string& shape) {
-  return Machine(Topology::parse(shape), 0, machine.switching, machine.contention, machine.routing, machine.cost);
+  const Topology topology = Topology::parse(shape);
+  const bool same_dimensions = topology.dimensions() == machine.topology.dimensions();
+  return Machine(topology, 0, machine.switching, machine.contention, same_dimensions ? machine.routing : std::vector<Dimension>{},
+                 machine.cost);
 }
 
 }  // namespace
@@ -74,11 +77,7 @@ std::optional<Refusal> refuses(const Algorithm& algorithm, const Machine& machin
     return why;
   }
   if (auto why = uncountable_blocks(algorithm, machine.topology)) return why;
-  if (algorithm.also_requires != nullptr) return algorithm.also_requires(machine, request);
-  if (algorithm.refuses != nullptr) {
-    if (auto why = algorithm.refuses(machine, request)) return Refusal{{}, "", *why, ""};
-  }
-  return std::nullopt;
+  return algorithm.also_requires != nullptr ? algorithm.also_requires(machine, request) : std::nullopt;
 }
 
 std::string why_not(const Algorithm& algorithm, const Machine& machine, const Request& request) {
@@ -87,7 +86,6 @@ std::string why_not(const Algorithm& algorithm, const Machine& machine, const Re
 }
 
 std::string ports_text(const Algorithm& algorithm) {
-  if (!algorithm.ports.empty()) return std::string(algorithm.ports);
   if (algorithm.needs.ports == Requirements::all_ports) return "all";
   if (algorithm.native.ports == 1) return "one";
   return algorithm.needs.ports > 1 ? std::to_string(algorithm.needs.ports) + " or more" : "any";

@@ -18,8 +18,6 @@ Program once_round(Node& self) {
   if (self.neighbour({0, +1}) != NodeId{0}) self.send({{0, +1}}, self.blocks());
 }
 
-std::optional<std::string> refuses(const Machine&, const Request&) { return std::nullopt; }
-
 template <Lie lie>
 Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
@@ -41,10 +39,8 @@ std::string failure(bool judge) {
                                    .collective = Collective::broadcast,
                                    .source = "tests",
                                    .shapes = "ring",
-                                   .ports = "1",
                                    .steps = "n - 1",
                                    .native = {.switching = Switching::packet},
-                                   .refuses = refuses,
                                    .plan = plan<lie>};
   TypedOptions options;
   options.on = "5";

@@ -62,13 +62,6 @@ Program walk_on(Node& self, Bug bug) {
   pass_on(self, bug, first);
 }
 
-std::optional<std::string> refuses(const Machine& machine, const Request& request) {
-  if (!machine.all_port()) return "walk-on needs all ports";
-  if (!machine.topology.is_torus()) return "walk-on needs a torus";
-  if (request.parameters.whole("segments") > 1) return "walk-on sends one segment";
-  return std::nullopt;
-}
-
 template <Bug bug>
 Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
@@ -86,10 +79,9 @@ Algorithm walk() {
           .collective = Collective::broadcast,
           .source = "tests",
           .shapes = "torus",
-          .ports = "all",
           .steps = "sum of (n_i - 1)",
           .native = {.switching = Switching::packet},
-          .refuses = refuses,
+          .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
           .plan = plan<bug>};
 }
 

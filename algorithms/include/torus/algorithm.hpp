@@ -95,17 +95,15 @@ struct NativeMachine {
 struct Algorithm {
   std::string_view name;  ///< "wang-tseng"
   Collective collective;
-  std::string_view source;      ///< paper, section, theorem
-  std::string_view shapes;      ///< in words: "torus n x .. x n, any n, any k"
-  std::string_view ports = {};  ///< in words, where ports_text() cannot derive them from `needs`
-  std::string_view steps;       ///< in words: "k ceil(log_{2k+1} n) + k-1"
+  std::string_view source;  ///< paper, section, theorem
+  std::string_view shapes;  ///< in words: "torus n x .. x n, any n, any k"
+  std::string_view steps;   ///< in words: "k ceil(log_{2k+1} n) + k-1"
   NativeMachine native = {};
   Requirements needs = {};
   std::span<const Parameter> parameters = {};  ///< that it reads; it refuses all others
   /// What no field of Requirements states: the first rule that is broken, or none. Called only where `needs` and the parameters' domains
   /// hold. Cheap.
   std::optional<Refusal> (*also_requires)(const Machine& machine, const Request& request) = nullptr;
-  std::optional<std::string> (*refuses)(const Machine& machine, const Request& request) = nullptr;
   /// For machines and requests that are not refused. May compute tables; the time counts as set-up.
   /// Errors: std::bad_alloc where there is no room for the tables. A plan that searches (its header says so) throws InputError or RunError,
   /// of one line, if it finds nothing.
