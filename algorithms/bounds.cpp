@@ -69,7 +69,7 @@ std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % 
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-/// Keeps the greatest of several bounds with its reason; the first of equals.
+/// Keeps the largest of several bounds with its reason; the first of equals.
 template <class Value>
 void raise(Value& bound, std::string& reason, Value candidate, std::string why) {
   if (candidate <= bound && !reason.empty()) return;
@@ -77,7 +77,7 @@ void raise(Value& bound, std::string& reason, Value candidate, std::string why) 
   reason = std::move(why);
 }
 
-/// Who has something to tell, and how much a node can do in a step.
+/// The sources, and how much a node can do in a step.
 struct Question {
   const Machine& machine;
   const Request& request;
@@ -108,19 +108,19 @@ void bound_steps(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
   const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.nodes()) + ")";
   raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(asked.ports + 1, topology.nodes()),
-                       logarithm + ": a node tells at most " + number(asked.ports) + " others a step");
-  if (!asked.shared || asked.packet) {  // else a node may send all its messages by one channel, to different nodes
+                       logarithm + ": a node informs at most " + number(asked.ports) + " others a step");
+  if (!asked.shared || asked.packet) {  // else a node may send all its messages over one channel, to different nodes
     std::uint64_t weakest = asked.exchange ? asked.channels.rbegin()->first : asked.ports;
     if (!asked.exchange) {
       for (const NodeId source : asked.request.sources) weakest = std::min(weakest, channels_of(topology, source));
     }
     raise<std::uint64_t>(bounds.steps, bounds.steps_reason, growth(asked.channels, weakest).size() - 1,
-                         "more than " + logarithm + ", for nodes at a border have fewer channels than ports");
+                         "more than " + logarithm + ", since nodes at a border have fewer channels than ports");
   }
   if (const std::uint64_t side = longer_side_of_line(asked); side > 0) {
     raise<std::uint64_t>(
         bounds.steps, bounds.steps_reason, ceil_log(3, 2 * side + 1),
-        "a side of " + number(side) + " nodes of a line: one more over its only channel and two for each told, at most, in a step");
+        "a side of " + number(side) + " nodes of a line: a step adds at most one over its only channel and two for each informed node");
   }
   std::int32_t farthest = asked.exchange ? topology.diameter() : 0;
   if (!asked.exchange) {
@@ -142,7 +142,7 @@ void bound_replicated(const Question& asked, Bounds& bounds) {
     const auto found = sources.find(channels);
     const std::uint64_t own = found != sources.end() && found->second == nodes ? 1 : 0;
     const std::uint64_t takes = asked.request.sources.size() - own;
-    const std::string why = "a node takes in " + number(takes) + (takes == 1 ? " message" : " messages");
+    const std::string why = "a node receives " + number(takes) + (takes == 1 ? " message" : " messages");
     raise(bounds.channel_bytes, bounds.bytes_reason, static_cast<double>(takes) * bytes / static_cast<double>(channels),
           why + over(channels));
     const std::uint64_t at_once = asked.messages(channels);
@@ -169,7 +169,7 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
   block_bytes(static_cast<double>(n - 1) / static_cast<double>(narrowest), "a node sends " + number(n - 1) + " blocks" + over(narrowest));
   block_steps(divide_up(n - 1, at_once), "a node sends " + number(n - 1) + " blocks, " + number(at_once) + " a step");
 
-  // Hops that a step carries, in bytes and in messages; a worm or circuit may use every channel, whatever the ports.
+  // Hops that a step carries, in bytes and in messages; a wormhole or circuit message may use every channel, whatever the ports.
   std::uint64_t channels = facts.channels;
   std::uint64_t messages = facts.channels;
   if (asked.packet) {
@@ -183,13 +183,13 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
   const double all_hops = facts.average_status * static_cast<double>(n);
   const auto carried = [&](std::uint64_t a_step) {
     return bound3 ? std::string("bound (3): the average status, hops of the blocks of a node")
-                  : "the shortest ways of all blocks, " + number(a_step) + " hops a step";
+                  : "the shortest routes of all blocks, " + number(a_step) + " hops a step";
   };
   block_bytes(all_hops / static_cast<double>(channels), carried(channels));
   if (bound3) {
     block_steps(facts.bound3, carried(messages));
   } else if (asked.packet || !asked.shared) {
-    // Up to a whole number, but not over it for the sake of a double's last bits.
+    // Rounded up, but not by the last bits of a double.
     block_steps(static_cast<std::uint64_t>(all_hops / static_cast<double>(messages) * (1 - 1e-12)) + 1, carried(messages));
   }
 
@@ -232,7 +232,7 @@ std::uint64_t bisection(std::vector<Factor> dimensions, std::uint64_t nodes) {
     if (end < dimensions.size()) {
       through(dimensions[end]);
     } else if (std::any_of(dimensions.begin(), dimensions.end(), [](const Factor& f) { return f.n % 2 == 0; })) {
-      continue;  // odd layers alone do not end where an even dimension is left
+      continue;  // odd layers alone are no cut where an even dimension is left
     }
     if (least == 0 || cut < least) least = cut;
   }
@@ -244,11 +244,11 @@ std::uint64_t bisection(std::vector<Factor> dimensions, std::uint64_t nodes) {
 Bounds lower_bounds(const Machine& machine, const Request& request) {
   Bounds bounds;
   if (machine.topology.nodes() == 1) {
-    bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is nobody to tell";
+    bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is no other node";
     return bounds;
   }
   if (request.collective != Collective::total_exchange && request.sources.empty()) {
-    bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is nothing to tell";
+    bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is no source";
     return bounds;
   }
   const Question asked{

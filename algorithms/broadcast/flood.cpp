@@ -83,7 +83,7 @@ const Algorithm flood{
 const Algorithm flood_pipelined{
     .name = "flood-pipelined",
     .collective = Collective::broadcast,
-    .source = "folklore: flooding, the message cut in segments",
+    .source = "folklore: flooding, the message split into segments",
     .shapes = "any",
     .steps = "eccentricity of the root + K-1, K segments",
     .native = {.switching = Switching::packet},

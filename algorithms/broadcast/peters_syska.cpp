@@ -45,10 +45,10 @@ bool covers(std::uint64_t side) {
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
   const Topology& topology = machine.topology;
-  if (topology.dimensions() == 2 && covers(static_cast<std::uint64_t>(topology.extent(0)))) return std::nullopt;
-  std::uint64_t side = root_below(2, topology.nodes());
+  auto side = static_cast<std::uint64_t>(topology.extent(0));
+  if (covers(side)) return std::nullopt;
   while (!covers(side)) --side;
-  return Refusal{Refusal::About::shape, topology.text(), "peters-syska needs two dimensions of 5^p or 2*5^p nodes",
+  return Refusal{Refusal::About::shape, topology.text(), "peters-syska needs sides of 5^p or 2*5^p",
                  std::to_string(side) + "x" + std::to_string(side)};
 }
 
@@ -75,7 +75,10 @@ const Algorithm peters_syska{
     .shapes = "torus n x n, n = 5^p or 2*5^p",
     .steps = "ceil(log_5 N) = 2p or 2p+1",
     .native = {.switching = Switching::circuit},
-    .needs = {.shape = Requirements::Shape::equal_torus, .switching = Switching::circuit, .ports = Requirements::all_ports},
+    .needs = {.shape = Requirements::Shape::equal_torus,
+              .dimensions = 2,
+              .switching = Switching::circuit,
+              .ports = Requirements::all_ports},
     .also_requires = also_requires,
     .plan = plan,
 };

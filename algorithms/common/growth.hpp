@@ -1,4 +1,4 @@
-/// How fast a message can spread if all that counts is how many others a node can tell in a step.
+/// How fast a message can spread if only the number of messages that a node sends in a step limits it.
 #pragma once
 
 #include <algorithm>
@@ -30,25 +30,25 @@ inline std::uint64_t channels_of(const Topology& topology, NodeId node) {
   return count;
 }
 
-/// How many nodes can know after 0, 1, .. steps, until all do: at first one does, which sends `first` messages a step and stands among the
-/// `untold` too; then those who can send the most are told first. At least one node can send.
-inline std::vector<std::uint64_t> growth(Senders untold, std::uint64_t first) {
-  if (--untold[first] == 0) untold.erase(first);
-  std::vector<std::uint64_t> know{1};
-  std::uint64_t messages = first;  // that all told nodes together send in a step
-  while (!untold.empty()) {
+/// The most nodes that can be informed after 0, 1, .. steps, until all are. `uninformed` holds all nodes; the root, one of them, sends
+/// `first` messages a step. Nodes that can send the most are informed first. At least one node can send.
+inline std::vector<std::uint64_t> growth(Senders uninformed, std::uint64_t first) {
+  if (--uninformed[first] == 0) uninformed.erase(first);
+  std::vector<std::uint64_t> informed{1};
+  std::uint64_t messages = first;  // that all informed nodes together send in a step
+  while (!uninformed.empty()) {
     std::uint64_t sent = messages;
-    know.push_back(know.back());
-    while (sent > 0 && !untold.empty()) {
-      const auto best = untold.begin();
-      const std::uint64_t told = std::min(sent, best->second);
-      know.back() += told;
-      messages += told * best->first;
-      sent -= told;
-      if ((best->second -= told) == 0) untold.erase(best);
+    informed.push_back(informed.back());
+    while (sent > 0 && !uninformed.empty()) {
+      const auto best = uninformed.begin();
+      const std::uint64_t count = std::min(sent, best->second);
+      informed.back() += count;
+      messages += count * best->first;
+      sent -= count;
+      if ((best->second -= count) == 0) uninformed.erase(best);
     }
   }
-  return know;
+  return informed;
 }
 
 }  // namespace torus

@@ -1,4 +1,4 @@
-/// Rows of different lengths in two arrays: the form of every table that a plan computes once and all nodes read.
+/// Rows of different lengths in two arrays: the tables that a plan computes once and all nodes read.
 #pragma once
 
 #include <cstddef>

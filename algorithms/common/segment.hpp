@@ -1,10 +1,10 @@
-/// The splitting rule on which the broadcasts of Wang, Tseng et al. rest: how the informed place of a segment shares it out in one step.
+/// The splitting rule of the broadcasts of Wang, Tseng et al.: how the informed place of a segment divides it in one step.
 ///
 /// A segment is `length` consecutive places on a line, one of them, the owner, informed. Of `ports` messages a step, floor(ports/2) go to
-/// the left and ceil(ports/2) to the right; the owner always has left_of(length) places on its left, so the length is all that a child must
-/// be told. A segment of L places is finished in exactly ceil(log_{ports+1} L) steps, the least possible: the own part and every child's
-/// have at most ceil(L / (ports+1)) places. Source: Wang, Tseng, Ni & Sheu, section 3.1, with the owner at floor(ports/2) : ceil(ports/2)
-/// instead of the centre, which for odd ports loses a step (15 and 16 places with 3 ports, for instance).
+/// the left and ceil(ports/2) to the right. The owner always has left_of(length) places on its left, so a child needs to know only the
+/// length. A segment of L places is finished in exactly ceil(log_{ports+1} L) steps, the minimum: the own part and every child's have at
+/// most ceil(L / (ports+1)) places. Source: Wang, Tseng, Ni & Sheu, section 3.1, with the owner at floor(ports/2) : ceil(ports/2) instead
+/// of the centre, which for odd ports loses a step (15 and 16 places with 3 ports, for instance).
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr std::int32_t right_of(std::int32_t length, std::int32_t ports) noexcep
 struct Child {
   std::int32_t offset;  ///< from the owner to the child, in places
   std::int32_t length;  ///< of the child's segment
-  std::int32_t track;   ///< 1, 2, ..: the how manieth child on its side, nearest first
+  std::int32_t track;   ///< ordinal of the child on its side, 1 = nearest
 };
 
 /// Calls f(child) for each child, right side first, nearest first, of an owner that keeps `own` of its `length` places, 1 <= own <= length.

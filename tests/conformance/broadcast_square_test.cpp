@@ -257,7 +257,7 @@ TEST_CASE("dimension-wise broadcasts on any shape with one port or two, or more 
     for (std::int32_t ports = 1; ports <= std::min(topology.max_ports(), 4); ++ports) run(Machine(topology, ports), sources);
   };
 
-  SECTION("packet switching, where all worms are single hops") {
+  SECTION("packet switching, where all routes are single hops") {
     for (const char* text : {"1", "2", "7c", "2x2m", "2^4", "hypercube:4", "3cx4c", "2mx5cx2"}) {
       const Topology topology = Topology::parse(text);
       std::vector<NodeId> sources(topology.nodes());
@@ -326,9 +326,9 @@ TEST_CASE("square-torus broadcasts refuse what they cannot do and say what would
   const auto torus = [](const char* shape, int ports = 0, Switching switching = Switching::circuit) {
     return Machine(Topology::parse(shape), ports, switching);
   };
-  CHECK(refusal(broadcast::peters_syska, torus("24x24")) ==
-        "shape 24x24: peters-syska needs two dimensions of 5^p or 2*5^p nodes; 10x10 would do");
+  CHECK(refusal(broadcast::peters_syska, torus("24x24")) == "shape 24x24: peters-syska needs sides of 5^p or 2*5^p; 10x10 would do");
   CHECK(refusal(broadcast::peters_syska, torus("12x9")) == "shape 12x9: peters-syska needs a torus of equal extents; 10x10 would do");
+  CHECK(refusal(broadcast::peters_syska, torus("12x9x4")) == "shape 12x9x4: peters-syska needs 2 dimensions; 10x10 would do");
   CHECK(refusal(broadcast::peters_syska, torus("5x5", 0, Switching::wormhole)) ==
         "switching wormhole: peters-syska needs circuit switching; circuit would do");
   CHECK(refusal(broadcast::peters_syska, torus("5x5", 3)) == "ports 3: peters-syska uses all channels at once; 4 would do");

@@ -39,7 +39,6 @@ std::string failure(bool judge) {
                                    .collective = Collective::broadcast,
                                    .source = "tests",
                                    .shapes = "ring",
-                                   .ports = "1",
                                    .steps = "n - 1",
                                    .native = {.switching = Switching::packet},
                                    .plan = plan<lie>};

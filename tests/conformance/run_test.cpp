@@ -34,7 +34,6 @@ Algorithm own() {
           .collective = Collective::broadcast,
           .source = "tests",
           .shapes = "ring",
-          .ports = "any",
           .steps = "n - 1",
           .native = {.switching = Switching::packet},
           .needs = {.shape = Requirements::Shape::torus},

@@ -79,7 +79,6 @@ Algorithm walk() {
           .collective = Collective::broadcast,
           .source = "tests",
           .shapes = "torus",
-          .ports = "all",
           .steps = "sum of (n_i - 1)",
           .native = {.switching = Switching::packet},
           .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},

@@ -49,7 +49,7 @@ TEST_CASE("a segment is split as the worked examples say", "[unit]") {
 
 TEST_CASE("a segment of one place is not split", "[unit]") {
   for (std::int32_t ports = 1; ports <= 10; ++ports) {
-    CHECK(segment::split(1, ports, [](const segment::Child&) { FAIL("there is nobody to tell"); }) == 1);
+    CHECK(segment::split(1, ports, [](const segment::Child&) { FAIL("a segment of one place has no child"); }) == 1);
   }
 }
 

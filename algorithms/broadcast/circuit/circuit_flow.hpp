@@ -1,10 +1,9 @@
 /// One circuit-switched step from a set of informed nodes to a set of targets, as a maximum flow: each channel once, each sender at most
-/// `ports` circuits, each target one. Routers are not limited, a circuit may pass through any node. The flow serves all targets if and only
-/// if one step can.
+/// `ports` circuits, each target one. A circuit may pass through any node. The flow serves all targets if and only if one step can.
 ///
-/// Method   Dinic's, from a start where every sender serves neighbours directly. On unit channels some O(sqrt N) rounds of O(N k).
+/// Method   Dinic's, from a start where every sender serves neighbours directly. On unit channels about O(sqrt N) rounds of O(N k).
 /// Memory   about 10k + 20 bytes a node, and the circuits found; kept from one problem to the next.
-/// Source   the max-flow form of a step is ours; it stands for the paper's case-by-case closing figures.
+/// Source   the max-flow form of a step is ours; it replaces the paper's case-by-case closing figures.
 #pragma once
 
 #include <cstdint>
@@ -28,40 +27,40 @@ class CircuitFlow {
   /// A torus or mesh, or a mix. The topology must outlive the flow.
   CircuitFlow(const Topology& topology, std::int32_t ports);
 
-  /// Serves as many targets as one step can; gives their number. Senders and targets have nobody in common.
+  /// Serves as many targets as one step can, and returns their number. No node is both sender and target.
   std::size_t solve(std::span<const NodeId> senders, std::span<const NodeId> targets);
   /// Targets of the last problem that are not served.
   std::vector<NodeId> unserved() const;
   /// Circuits that a node sends in the last solution.
   std::int32_t sends(NodeId node) const noexcept { return sent_[node]; }
-  /// The last solution as circuits without loops. Uses the solution up: once a problem.
+  /// The last solution as circuits without loops. Consumes the solution: call it once a problem.
   std::vector<Circuit> circuits();
-  /// Channels looked at in all problems so far: what they cost, alike on every machine.
+  /// Channels examined in all problems so far: their cost, the same on every computer.
   std::uint64_t looks() const noexcept { return looks_; }
 
  private:
   enum class Role : std::uint8_t { none, sender, target, served };
 
-  std::size_t channel(NodeId node, std::int32_t slot) const noexcept {
-    return static_cast<std::size_t>(node) * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot);
+  std::size_t channel(NodeId node, std::int32_t direction) const noexcept {
+    return static_cast<std::size_t>(node) * static_cast<std::size_t>(directions_) + static_cast<std::size_t>(direction);
   }
   void greedy_start();
   bool find_levels();
   bool augment(NodeId sender);
-  void push(NodeId from, std::int32_t slot, NodeId to);
+  void push(NodeId from, std::int32_t direction, NodeId to);
   /// Whether the flow can grow by a channel: it is free, or the opposite one can be freed.
-  bool open(NodeId from, std::int32_t slot, NodeId to) const noexcept {
-    return used_[channel(to, slot ^ 1)] != 0 || used_[channel(from, slot)] == 0;
+  bool open(NodeId from, std::int32_t direction, NodeId to) const noexcept {
+    return used_[channel(to, direction ^ 1)] != 0 || used_[channel(from, direction)] == 0;
   }
 
   std::int32_t ports_;
-  std::int32_t slots_;
+  std::int32_t directions_;         // channels that leave a node: 2d and 2d+1 in dimension d
   std::vector<NodeId> next_;        // by channel: the node at its other end; the node itself where there is no link
   std::vector<std::uint8_t> used_;  // by channel
   std::vector<Role> role_;
   std::vector<std::int32_t> sent_;
   std::vector<std::uint32_t> level_;
-  std::vector<std::uint8_t> tried_;  // by node: slots that the present round has done with
+  std::vector<std::uint8_t> tried_;  // by node: directions that the present round has finished
   std::vector<NodeId> queue_;
   std::vector<NodeId> senders_;
   std::vector<NodeId> targets_;

@@ -12,7 +12,7 @@ struct Duty {
   int track;  // 0: straight; o: by the o-th detour
 };
 
-/// Who serves which new point of a gap of `parts` parts, nearest first for each end.
+/// The end that serves each new point of a gap of `parts` parts, nearest first for each end.
 std::vector<Duty> duties(std::size_t parts, Detour detour) {
   if (parts < 3) return {};
   if (detour == Detour::cross) {

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t cap_of(const GapCaps& caps, bool large) noexcept { return large ? caps.large : caps.small; }
 
-/// Cuts a length in parts of alternate kinds, each odd as far as the length's parity allows, in proportion to the caps: all begin at
-/// 1, then the part that is least full takes 2 more, until less than 2 are left.
+/// Cuts a length into parts of alternate kinds in proportion to the caps, each odd as far as the length's parity allows. All begin at 1;
+/// then the least full part takes 2 more, until less than 2 are left.
 std::vector<std::int32_t> odd_parts(std::int32_t length, std::size_t parts, bool first_large, const GapCaps& caps) {
   std::vector<std::int32_t> sizes(parts, 1);
   const auto cap = [&](std::size_t i) { return cap_of(caps, first_large == (i % 2 == 0)); };

@@ -1,12 +1,12 @@
 /// The gap calculus: how the informed places of one dimension are spaced, and how a step refines them.
 ///
-/// After the squeeze the informed nodes always are { (Q_1[a], .., Q_k[c]) : a = .. = c (mod 2) }, Q_d a cyclic sequence of an even number
-/// of positions of dimension d: the alternate diagonals of a 2D lattice, the body-centred lattice in 3D. A step that expands dimension d
-/// cuts every gap of Q_d in an odd number of parts, so that the new positions alternate in parity like the old ones. Gap i is *large* for
-/// even i, *small* for odd i; of `a` ports, a even, both are cut in a+1 parts; a odd, the large ones in a+2, the small ones in a. Parts
-/// alternate in kind and begin and end with the gap's own kind. Caps: the greatest gaps that can still be finished in t steps; large +
-/// small grow by the factor a+1 each step, which is all that a ports allow. Source: Wang, Tseng, Ni & Sheu, invariants I1 and I2 of
-/// section 3.2, with all roundings settled.
+/// After the squeeze the informed nodes are { (Q_1[a], .., Q_k[c]) : a = .. = c (mod 2) }, Q_d a cyclic sequence of an even number of
+/// positions of dimension d: the alternate diagonals of a 2D lattice, the body-centred lattice in 3D. A step that expands dimension d cuts
+/// every gap of Q_d into an odd number of parts, so the new positions alternate in parity like the old ones. Gap i is *large* for even i,
+/// *small* for odd i. With an even number a of ports, both are cut into a+1 parts; with an odd number, large ones into a+2 and small ones
+/// into a. Parts alternate in kind and begin and end with the gap's own kind. Caps are the largest gaps that t steps can finish; large +
+/// small grow by the factor a+1 each step, the most that a ports allow. Source: Wang, Tseng, Ni & Sheu, invariants I1 and I2 of section
+/// 3.2; the roundings are ours.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@ struct GapCaps {
   friend bool operator==(const GapCaps&, const GapCaps&) = default;
 };
 
-/// The greatest gaps that `steps` expanding steps can bring down to the base.
+/// The largest gaps that `steps` expanding steps can refine down to the base.
 GapCaps gap_caps(GapBase base, std::int32_t ports, std::uint32_t steps) noexcept;
 
 /// Expanding steps that m evenly spread positions of an extent need.
 std::uint32_t expanding_steps(GapBase base, std::int32_t extent, std::int32_t m, std::int32_t ports) noexcept;
 
-/// Sizes of the parts that a gap is cut in, with `steps` more steps to come after the cut. One part: the gap stays.
+/// Sizes of the parts that a gap is cut into, with `steps` steps to come after the cut. One part: the gap stays.
 std::vector<std::int32_t> cut_gap(GapBase base, std::int32_t gap, bool large, std::int32_t ports, std::uint32_t steps);
 
-/// Q_d: positions on a ring, ascending from 0, an even number of them. Index i + size() means the same place one turn later.
+/// Q_d: positions on a ring, ascending from 0, an even number of them. Index i + size() is the same place, once round the ring.
 class GapSequence {
  public:
   GapSequence(std::int32_t extent, std::vector<std::int32_t> positions);
@@ -44,7 +44,7 @@ class GapSequence {
 
   std::int32_t extent() const noexcept { return extent_; }
   std::int32_t size() const noexcept { return static_cast<std::int32_t>(positions_.size()); }
-  /// For any index, not wound up: position(i + size()) = position(i) + extent().
+  /// For any index, without wrap-around: position(i + size()) = position(i) + extent().
   std::int32_t position(std::int32_t index) const noexcept;
   std::int32_t gap(std::int32_t index) const noexcept { return position(index + 1) - position(index); }
   /// Signed hops from an index to the one `steps` further.

@@ -1,5 +1,5 @@
-/// A step whose circuits stand in a table, by place: what remains where no figure covers all cases.
-/// The table may be of a smaller torus of which the machine is a cover: a place is then taken modulo the table's extents, and circuits
+/// A step whose circuits are in a table, by place, where no pattern covers all cases. Every node can compute its row.
+/// The table may be that of a smaller torus of which the machine is a cover. Places are then taken modulo the table's extents, and circuits
 /// that share no channel there share none in the machine.
 #pragma once
 

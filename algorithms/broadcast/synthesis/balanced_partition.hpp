@@ -1,5 +1,5 @@
-/// Few nodes that stand for many: a set of nodes cut recursively across its longest extent into parts of equal size, and of each part the
-/// member nearest to its median. The balance is what long thin tori need, where all that leaves a stretch of a ring leaves through two
+/// Few nodes that represent many: a set of nodes is cut recursively across its longest extent into parts of equal size, and each part is
+/// represented by the member nearest to its median. Long thin tori need that balance, since all messages leave a stretch of a ring by two
 /// links.
 #pragma once
 

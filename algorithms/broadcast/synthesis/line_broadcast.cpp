@@ -38,27 +38,27 @@ std::vector<Step> by_gaps(Dimension d, NodeId nodes, NodeId root) {
   while (informed.size() < nodes) {
     Step& step = steps.emplace_back();
     std::vector<NodeId> more;
-    const auto tell = [&](NodeId from, NodeId to) {
+    const auto inform = [&](NodeId from, NodeId to) {
       step.push_back(circuit(d, from, to));
       more.push_back(to);
     };
-    // At an end the inner gap, which is closed from both sides, gets twice the nodes of the outer one.
+    // At an end, the inner gap gets twice the nodes of the outer one, since it is closed from both sides.
     const auto inner = [](NodeId gap) { return 2 * (gap - 1) / 3; };
-    if (const NodeId gap = informed.front(); gap > 0) tell(gap, gap - 1 - inner(gap));
+    if (const NodeId gap = informed.front(); gap > 0) inform(gap, gap - 1 - inner(gap));
     for (std::size_t i = 0; i < informed.size(); ++i) {
       const NodeId left = informed[i];
       more.push_back(left);
       if (i + 1 == informed.size()) {
-        if (const NodeId gap = nodes - 1 - left; gap > 0) tell(left, left + 1 + inner(gap));
+        if (const NodeId gap = nodes - 1 - left; gap > 0) inform(left, left + 1 + inner(gap));
         break;
       }
       const NodeId right = informed[i + 1];
       const NodeId gap = right - left - 1;
-      if (gap == 1) tell(left, left + 1);
+      if (gap == 1) inform(left, left + 1);
       if (gap <= 1) continue;
       const NodeId third = (gap - 2) / 3;
-      tell(left, left + 1 + third);
-      tell(right, right - 1 - (gap - 2 - third) / 2);
+      inform(left, left + 1 + third);
+      inform(right, right - 1 - (gap - 2 - third) / 2);
     }
     informed = std::move(more);
   }

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::size_t most_permutations = 720;
 
-/// Multipliers near n_i j_i / q for all ways to give the wide dimensions distinct j_i in 1..k, with how far from exact they are.
+/// Multipliers near n_i j_i / q for all assignments of distinct j_i in 1..k to the wide dimensions, each with its error.
 void add_near(const Topology& topology, const std::vector<Dimension>& wide, std::int32_t q,
               std::vector<std::pair<double, Multipliers>>& scored) {
   std::vector<std::int32_t> j(wide.size());
   std::iota(j.begin(), j.end(), 1);
   std::size_t permutations = 0;
   do {
-    // All nearest ones, then with one of them 1 off either way.
+    // All nearest ones, then one of them off by 1 in either direction.
     for (std::size_t off = 0; off <= 2 * wide.size(); ++off) {
       Multipliers p(static_cast<std::size_t>(topology.dimensions()), 0);
       double error = 0;

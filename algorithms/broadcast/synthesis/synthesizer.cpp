@@ -1,3 +1,4 @@
+// One search that shares its state throughout, hence one file: the candidates of a step, and what to try when a flow falls short.
 #include "algorithms/broadcast/synthesis/synthesizer.hpp"
 
 #include <algorithm>
@@ -36,12 +37,10 @@ std::vector<NodeId> all_nodes(const Topology& topology) {
 Synthesizer::Synthesizer(const Topology& topology, std::int32_t ports, NodeId root)
     : topology_{topology}, ports_{ports}, root_{root}, torus_{topology.is_torus()}, flow_{topology, ports}, origin_{root} {
   TORUS_ASSERT(topology.is_torus_or_mesh());
-  Senders untold;
-  const auto tells = [&](NodeId node) {  // how many others in a step
-    return std::min(static_cast<std::uint64_t>(ports), channels_of(topology, node));
-  };
-  for (NodeId node = 0; node < topology.nodes(); ++node) ++untold[tells(node)];
-  reach_ = growth(std::move(untold), tells(root));
+  Senders nodes;
+  const auto messages = [&](NodeId node) { return std::min(static_cast<std::uint64_t>(ports), channels_of(topology, node)); };
+  for (NodeId node = 0; node < topology.nodes(); ++node) ++nodes[messages(node)];
+  reach_ = growth(std::move(nodes), messages(root));
   if (is_line(topology)) reach_.resize(line_broadcast(topology, ports, root).size() + 1, topology.nodes());
 }
 
@@ -56,7 +55,7 @@ std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::
     if (steps == 0) return topology_.nodes() == 1 ? std::optional{std::move(circuits_)} : std::nullopt;
     if (!choose(steps - 1, all_nodes(topology_))) return std::nullopt;
   }
-  // A torus looks alike from everywhere: what starts at the origin found can start at any root.
+  // A torus is the same from every node: the broadcast can start at any root instead of the origin found.
   const Coordinates origin = topology_.coordinates(origin_);
   const auto moved = [&](NodeId node) {
     Coordinates at = topology_.coordinates(node);
@@ -72,11 +71,10 @@ std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::
   return std::move(circuits_);
 }
 
-/// 2x4x300 with 6 ports, the hardest torus known, takes 180 million. By node: a search that goes well looks at some hundred channels a
-/// node.
+/// 2x4x300 with 6 ports, the hardest torus known, takes 180 million. A search that succeeds looks at some hundred channels a node.
 std::uint64_t Synthesizer::most_looks(const Topology& topology) { return 500'000'000 + 4000 * std::uint64_t{topology.nodes()}; }
 
-/// Whether enough was tried of a step, or of all. Dead ends alone bound nothing: those of each step multiply.
+/// Whether a step, or all steps, have had enough tries. Dead ends alone bound nothing: those of each step multiply.
 bool Synthesizer::gives_up(std::uint32_t step) const { return dead_ends_[step] >= most_dead_ends || looks() >= last_look_; }
 
 bool Synthesizer::choose(std::uint32_t step, const Nodes& after) {
@@ -90,7 +88,7 @@ bool Synthesizer::choose(std::uint32_t step, const Nodes& after) {
   return last_resorts(step, all_sizes.back(), after, std::move(best));
 }
 
-/// Rounds of wilder choices of the greatest size, the nearest miss of each round repaired.
+/// Rounds of more random choices of the largest size; the nearest miss of each round is repaired.
 bool Synthesizer::last_resorts(std::uint32_t step, std::size_t size, const Nodes& after, NearMiss best) {
   const bool dense = after.size() == topology_.nodes();
   for (std::uint64_t round = 0; round < resort_rounds; ++round) {
@@ -108,8 +106,8 @@ bool Synthesizer::last_resorts(std::uint32_t step, std::size_t size, const Nodes
   return false;
 }
 
-/// What to try, in this order. Growing by a little more than the least is likely to succeed and leaves slack to the earlier steps; the
-/// least itself leaves most of it but is hard to reach.
+/// The sizes to try, in this order. A little more than the minimum is likely to succeed and leaves slack to the earlier steps. The minimum
+/// itself leaves most slack but is hard to reach.
 std::vector<std::size_t> Synthesizer::sizes(std::uint32_t step, std::size_t after) const {
   const auto base = static_cast<std::uint64_t>(ports_) + 1;
   const std::uint64_t cap = std::min<std::uint64_t>(reach_[std::min<std::size_t>(step, reach_.size() - 1)], after - 1);
@@ -165,7 +163,7 @@ bool Synthesizer::find_origin(const Nodes& after) {
   return false;
 }
 
-/// Simulated annealing on the number of unserved nodes: a member with sends to spare moves near to an unserved node, or by one hop.
+/// Simulated annealing on the number of unserved nodes: a member with free ports moves near an unserved node, or by one hop.
 bool Synthesizer::repair(std::uint32_t step, const Nodes& after, const NearMiss& best) {
   if (best.before.empty() || best.unserved == 0) return false;
   std::vector<std::uint8_t> free(topology_.nodes(), 0);  // may become a member
@@ -213,7 +211,7 @@ std::size_t Synthesizer::unserved(const Nodes& before, const Nodes& after) {
   return targets.size() - flow_.solve(before, targets);
 }
 
-/// On a mesh the root must be in every set: it takes the place of the member nearest to it.
+/// On a mesh the root must be in every set: it replaces the member nearest to it.
 Synthesizer::Nodes Synthesizer::with_root(Nodes nodes) const {
   if (torus_ || std::binary_search(nodes.begin(), nodes.end(), root_)) return nodes;
   const auto nearer = [&](NodeId a, NodeId b) { return topology_.distance(a, root_) < topology_.distance(b, root_); };
@@ -222,8 +220,8 @@ Synthesizer::Nodes Synthesizer::with_root(Nodes nodes) const {
   return nodes;
 }
 
-/// The lattice of a torus with a few rows fewer, and in those rows what members are left: circuits across them disturb nothing in them.
-/// Fits thin tori that are just full, whose extents allow no perfect lattice.
+/// The lattice of a torus with a few rows fewer; the remaining members lie in those rows, which circuits can cross undisturbed.
+/// For thin tori that are almost full, whose extents allow no perfect lattice.
 Synthesizer::Nodes Synthesizer::stretched_lattice(std::size_t count) {
   std::vector<DimensionShape> shape(topology_.shape().begin(), topology_.shape().end());
   const auto d = static_cast<std::size_t>(below(shape.size()));

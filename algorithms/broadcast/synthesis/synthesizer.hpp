@@ -1,12 +1,12 @@
-/// Finds a broadcast in as many steps as counting alone demands: on a torus L = ceil(log_{ports+1} N), on a mesh, whose border nodes have
-/// fewer channels, at times more.
+/// Finds a broadcast in the number of steps that counting requires: on a torus L = ceil(log_{ports+1} N), on a mesh, whose border nodes
+/// have fewer channels, at times more.
 ///
-/// It goes backwards from all nodes: of the nodes informed after a step it chooses those informed before it, evenly spread, and a maximum
-/// flow says whether one step leads from these to those. The last, dense choice is a quasi-lattice, the earlier, sparse ones are balanced
-/// partitions; where neither does, members are moved about by simulated annealing. A choice may take more nodes than the least, as long as
-/// earlier steps can reach so many: the slack of N below (ports+1)^L is spread over the steps, which is what makes the search short.
+/// It works backwards from all nodes: of the nodes informed after a step it chooses those informed before it, evenly spread, and a maximum
+/// flow decides whether one step leads from these to those. The last, dense choice is a quasi-lattice; the earlier, sparse ones are
+/// balanced partitions. Where neither succeeds, simulated annealing moves members. A choice may take more nodes than the minimum, as long
+/// as earlier steps can reach so many: the slack of N below (ports+1)^L is spread over the steps, which keeps the search short.
 /// A line needs no search: see line_broadcast().
-/// Deterministic, for effort is counted and not timed: the same for every run and platform.
+/// Deterministic: effort is counted, not timed, and so is the same for every run and platform.
 #pragma once
 
 #include <cstdint>
@@ -26,32 +26,32 @@ class Synthesizer {
   /// A torus, a mesh or a mix, which must outlive the synthesizer. On a torus all roots are alike, and any will do.
   Synthesizer(const Topology& topology, std::int32_t ports, NodeId root = 0);
 
-  /// The bound by counting: nobody tells more than its ports or its channels in a step, and the root is told first. On a line, the fewest.
+  /// The bound by counting: in a step a node informs at most as many others as it has ports and channels. On a line, the minimum.
   std::uint32_t least_steps() const noexcept { return static_cast<std::uint32_t>(reach_.size()) - 1; }
 
-  /// Circuits of each step, as if all nodes were moved so that the root is node 0 (across borders, where a dimension is a line); none if
-  /// none was found: where the bound is out of reach, which on meshes happens, the search mostly ends because it has cost most_looks().
-  /// On a line, none if and only if there is none; else the fewest steps, if fewer.
+  /// Circuits of each step, as if all nodes were moved so that the root is node 0 (across borders, where a dimension is a line). None if
+  /// the search finds none. Where the bound is out of reach, as on some meshes, it usually ends at most_looks(). On a line, none if and
+  /// only if none exists; else the minimum number of steps, if that is less.
   std::optional<std::vector<std::vector<Circuit>>> broadcast_in(std::uint32_t steps);
 
-  /// Flows solved so far: the measure of the search.
+  /// Flows solved so far.
   std::uint64_t flows() const noexcept { return flows_; }
-  /// Channels looked at so far: what the flows cost, alike on every machine.
+  /// Channels that the flows have examined so far: their cost, the same on every computer.
   std::uint64_t looks() const noexcept { return flow_.looks(); }
-  /// Looks after which a search gives up: about a second on a machine of some thousand nodes.
+  /// Looks after which a search gives up: about a second for some thousand nodes.
   static std::uint64_t most_looks(const Topology& topology);
 
  private:
   using Nodes = std::vector<NodeId>;
 
-  /// A choice that fails, and by how much: where the repair begins.
+  /// A choice that fails, and by how much: the start of the repair.
   struct NearMiss {
     Nodes before;
     std::size_t unserved;
   };
 
   bool gives_up(std::uint32_t step) const;
-  /// Finds who is informed before `step`, given who is after it, and all earlier steps.
+  /// Finds the nodes informed before `step`, given those after it, and all earlier steps.
   bool choose(std::uint32_t step, const Nodes& after);
   bool find_origin(const Nodes& after);
   /// Whether one step leads from `before` to `after`, and earlier steps to `before`.
@@ -76,7 +76,7 @@ class Synthesizer {
   CircuitFlow flow_;
   std::mt19937_64 random_{1};
   std::vector<std::vector<Circuit>> circuits_;                                           // by step
-  std::vector<std::uint32_t> dead_ends_;                                                 // by step: choices that no earlier steps led to
+  std::vector<std::uint32_t> dead_ends_;                                                 // by step: choices that no earlier steps reach
   std::map<std::pair<std::size_t, std::uint64_t>, std::vector<Multipliers>> stretched_;  // by dimension and rows less: the nearest ones
   NodeId origin_ = 0;
   std::uint64_t flows_ = 0;

@@ -95,10 +95,9 @@ struct NativeMachine {
 struct Algorithm {
   std::string_view name;  ///< "wang-tseng"
   Collective collective;
-  std::string_view source;      ///< paper, section, theorem
-  std::string_view shapes;      ///< in words: "torus n x .. x n, any n, any k"
-  std::string_view ports = {};  ///< in words, where ports_text() cannot derive them from `needs`
-  std::string_view steps;       ///< in words: "k ceil(log_{2k+1} n) + k-1"
+  std::string_view source;  ///< paper, section, theorem
+  std::string_view shapes;  ///< in words: "torus n x .. x n, any n, any k"
+  std::string_view steps;   ///< in words: "k ceil(log_{2k+1} n) + k-1"
   NativeMachine native = {};
   Requirements needs = {};
   std::span<const Parameter> parameters = {};  ///< that it reads; it refuses all others

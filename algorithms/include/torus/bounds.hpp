@@ -1,6 +1,6 @@
-/// What no algorithm can beat: lower bounds of every collective on a machine, and the figures of a shape that they rest on.
+/// Lower bounds of every collective on a machine, and the figures of a shape that they are computed from.
 ///
-/// All from product formulas, exact in integers, O(dimensions) for a shape and O(sources) for a request; nothing is enumerated.
+/// Product formulas, exact in integers: O(dimensions) for a shape and O(sources) for a request, without enumeration.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace torus {
 
-/// Bounds of one collective. They may be met by different algorithms: few steps and few bytes are often not had together, so that the
-/// bound of the model time is a bound, not always a minimum.
+/// Bounds of one collective. Different algorithms may meet them: few steps and few bytes often exclude each other. So the bound of the
+/// model time is not always a minimum.
 struct Bounds {
-  std::uint64_t steps = 0;  ///< fewest steps, messages of any length
+  std::uint64_t steps = 0;  ///< minimum of the steps, with messages of any length
   std::string steps_reason;
-  double channel_bytes = 0;  ///< least sum over the steps of the most bytes on a channel
+  double channel_bytes = 0;  ///< minimum of the sum over the steps of the most bytes on a channel
   std::string bytes_reason;
-  std::uint64_t single_block_steps = 0;  ///< fewest steps if no message carries more than one source's (exchange: one pair's) data
+  std::uint64_t single_block_steps = 0;  ///< the same if no message carries more than one source's (exchange: one pair's) data
   std::string single_block_reason;
 
-  std::uint64_t route_hops = 0;  ///< least sum over the steps of the hops of the longest route
+  std::uint64_t route_hops = 0;  ///< minimum of the sum over the steps of the hops of the longest route
 
   double model_time_s(const CostModel& cost) const noexcept {
     return cost.steps(static_cast<double>(steps), channel_bytes, static_cast<double>(route_hops));
@@ -29,23 +29,25 @@ struct Bounds {
 };
 
 /// Steps.
-///  - One node tells at most min(ports, its channels) others a step, so that a message reaches N nodes in ceil(log_{ports+1} N) steps at
-///    best, and in more where border nodes have fewer channels than ports (the nodes with the most channels are taken to be told first; not
-///    where worms or circuits may share a channel). Holds for every collective here, each node of a total exchange being the source of a
-///    message that is as good as a broadcast's: its influence must reach all. Wang, Tseng, Ni & Sheu, section 1.
-///  - On a line with two ports or more and no channel shared, a side of r nodes takes the least t with (3^t-1)/2 >= r: of the messages to
-///    one side a single one passes a channel, so that in a step a gap between told nodes loses two nodes at most and the one at the end
-///    loses one (broadcast/synthesis/line_broadcast.hpp).
-///  - Under packet switching, also the eccentricity of the sources (total exchange: the diameter).
+///  - A node informs at most min(ports, its channels) others in a step. So a message reaches N nodes in ceil(log_{ports+1} N) steps or
+///  more.
+///    Where border nodes have fewer channels than ports the bound is higher; it assumes that the nodes with the most channels are informed
+///    first. (Not where wormhole or circuit messages may share a channel.) The bound holds for every collective here: each node of a total
+///    exchange is the source of a message whose influence must reach all. Wang, Tseng, Ni & Sheu, section 1.
+///  - On a line with two ports or more and no channel shared, a side of r nodes takes the smallest t with (3^t-1)/2 >= r. Of the messages
+///  to
+///    one side only one passes a channel. So in a step a gap between informed nodes loses at most two nodes, and the gap at the end one
+///    (broadcast/synthesis/line_broadcast.hpp).
+///  - Packet switching: also the eccentricity of the sources (total exchange: the diameter).
 /// Bytes.
-///  - A node takes in what it must, over at most min(ports, its channels) channels a step.
-///  - Total exchange: every cut must carry |V1||V2| blocks each way over the links between them, whatever the switching: (4) of
-///    Dimakopoulos & Dimopoulos, for the middle cuts of all dimensions.
-///  - Total exchange: the blocks' shortest ways together must fit into what a step can carry: under packet switching min(ports, channels)
-///    channels of each node, with one port (3) of the same paper, else all channels.
+///  - A node receives all that it must over at most min(ports, its channels) channels a step.
+///  - Total exchange: every cut must carry |V1||V2| blocks each way over its links, under any switching: (4) of Dimakopoulos & Dimopoulos,
+///    for the middle cuts of all dimensions.
+///  - Total exchange: the shortest routes of all blocks together must fit into what a step can carry. Under packet switching that is
+///    min(ports, channels) channels of each node, with one port (3) of the same paper; else all channels.
 ///  - A line with one port under packet switching: node v must send n-1 + 2v(n-1-v) blocks.
-/// Hops: what goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and no message of a
-/// step crosses less than one.
+/// Hops: the message that goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and every
+/// message of a step crosses at least one.
 /// Single-block steps: the same arguments with a block as the unit and the messages of a step as the limit. Where channels are shared, only
 /// the ports limit them.
 Bounds lower_bounds(const Machine& machine, const Request& request);
@@ -54,18 +56,18 @@ Bounds lower_bounds(const Machine& machine, const Request& request);
 struct ShapeFacts {
   std::int32_t diameter = 0;
   double average_distance = 0;        ///< over ordered pairs of different nodes
-  std::uint64_t least_status = 0;     ///< status of a node: the sum of its distances to all nodes; the most central node's ..
-  std::uint64_t greatest_status = 0;  ///< .. and the most remote one's
+  std::uint64_t least_status = 0;     ///< of the most central node; the status of a node is the sum of its distances to all nodes
+  std::uint64_t greatest_status = 0;  ///< of the most remote node
   double average_status = 0;          ///< AS, over all nodes
   std::uint64_t channels = 0;
   std::int32_t least_channels_of_a_node = 0;
   std::int32_t most_channels_of_a_node = 0;
   /// Links over a narrow cut into halves (sizes differ by at most one node): across the middle of a dimension and, where its extent is odd,
-  /// the middle layer cut in turn. The bisection width of tori and of meshes (Aroca & Fernandez Anta 2014); where wirings are mixed, the
-  /// width is at most that.
+  /// that layer is cut in the next dimension. The bisection width of tori and of meshes (Aroca & Fernandez Anta 2014); where wirings are
+  /// mixed, the width is at most that.
   std::uint64_t bisection_links = 0;
   /// Total exchange, one block a message, packet switching: bound (3), one port: ceil(average status); and bound (4), all ports:
-  /// the greatest over the dimensions' middle cuts of ceil(|V1||V2| / links).
+  /// the maximum over the dimensions' middle cuts of ceil(|V1||V2| / links).
   std::uint64_t bound3 = 0;
   std::uint64_t bound4 = 0;
 };

@@ -28,7 +28,6 @@ const Algorithm ring{.name = "ring",
                      .collective = Collective::broadcast,
                      .source = "the front page",
                      .shapes = "ring",
-                     .ports = "any",
                      .steps = "n - 1",
                      .needs = {.shape = Requirements::Shape::torus},
                      .plan = plan_ring};
