@@ -91,7 +91,6 @@ std::string why_not(const Algorithm& algorithm, const Machine& machine, const Re
 }
 
 std::string ports_text(const Algorithm& algorithm) {
-  if (!algorithm.ports.empty()) return std::string(algorithm.ports);
   if (algorithm.needs.ports == Requirements::all_ports) return "all";
   if (algorithm.native.ports == 1) return "one";
   return algorithm.needs.ports > 1 ? std::to_string(algorithm.needs.ports) + " or more" : "any";
