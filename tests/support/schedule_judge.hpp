@@ -10,7 +10,7 @@
 namespace torus::support {
 
 struct Judgement {
-  std::string violation;           ///< the first one; empty if none
+  std::string violation;         ///< the first one; empty if none
   std::vector<NodeId> informed;  ///< at the end, ascending
   std::uint64_t idle_steps = 0;
   std::uint64_t messages = 0;
