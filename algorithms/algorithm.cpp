@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include <torus/algorithm.hpp>
+#include <torus/error.hpp>
 
 #include "algorithms/common/shapes.hpp"
 
@@ -52,12 +53,17 @@ std::optional<Refusal> uncountable_blocks(const Algorithm& algorithm, const Topo
       smaller(topology, [](const Topology& t) { return t.nodes() <= most_nodes; }).text()};
 }
 
-/// The machine with another shape and all its ports. It keeps the routing order if the number of dimensions stays.
-Machine with_shape(const Machine& machine, const std::string& shape) {
-  Topology topology = Topology::parse(shape);
-  std::vector<Dimension> routing;
-  if (topology.dimensions() == machine.topology.dimensions()) routing = machine.routing;
-  return Machine(std::move(topology), all_ports, machine.switching, machine.contention, std::move(routing), machine.cost);
+/// The machine with another shape and all its ports; none if no machine has so many nodes. It keeps the routing order if the number of
+/// dimensions stays.
+std::optional<Machine> with_shape(const Machine& machine, const std::string& shape) {
+  try {
+    Topology topology = Topology::parse(shape);
+    std::vector<Dimension> routing;
+    if (topology.dimensions() == machine.topology.dimensions()) routing = machine.routing;
+    return Machine(std::move(topology), all_ports, machine.switching, machine.contention, std::move(routing), machine.cost);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
 }
 
 /// The first reason to refuse, with the fix of that rule alone.
@@ -78,7 +84,12 @@ std::optional<Refusal> refuses(const Algorithm& algorithm, const Machine& machin
   auto why = first_refusal(algorithm, machine, request);
   // A shape that meets one rule may break the next: a few corrections find one that meets all.
   for (int corrections = 0; corrections < 4 && why && why->about == Refusal::About::shape && !why->fix.empty(); ++corrections) {
-    const auto next = first_refusal(algorithm, with_shape(machine, why->fix), request);
+    const auto suggested = with_shape(machine, why->fix);
+    if (!suggested) {
+      why->fix.clear();
+      break;
+    }
+    const auto next = first_refusal(algorithm, *suggested, request);
     if (!next || next->about != Refusal::About::shape || next->fix.empty()) break;
     why->fix = next->fix;
   }
