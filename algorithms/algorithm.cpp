@@ -28,7 +28,9 @@ bool in_domain(const Parameter& parameter, const std::string& value) {
 }
 
 std::optional<Refusal> unfit_parameter(const Algorithm& algorithm, const Parameters& parameters) {
-  for (const auto& [name, value] : parameters) {
+  for (const auto& entry : parameters) {
+    const auto& name = entry.first;
+    const auto& value = entry.second;
     const auto declared =
         std::find_if(algorithm.parameters.begin(), algorithm.parameters.end(), [&](const Parameter& p) { return p.name == name; });
     const std::string subject(algorithm.name);

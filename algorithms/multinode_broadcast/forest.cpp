@@ -52,7 +52,10 @@ double Forest::channel_bytes(double s, Bytes m) const {
   const double nodes = trees_.nodes(), share = s / nodes;
   if (trees == 0) return 0;
   std::vector<double> weight(trees, 0);  // of a message's segments on each tree
-  for (std::uint32_t y = 0; y < segments_; ++y) weight[y % trees] += static_cast<double>(m / segments_ + (y < m % segments_ ? 1 : 0));
+  for (std::uint32_t y = 0; y < segments_; ++y) {
+    const Bytes segment = m / segments_ + (y < m % segments_ ? 1 : 0);
+    weight[y % trees] += static_cast<double>(segment);
+  }
   // How many arcs of each direction lie at each depth, and what they carry if all are sources: by symmetry, what a channel carries.
   struct Load {
     double arcs = 0, bytes = 0;

@@ -48,7 +48,8 @@ std::int32_t Hierarchy::steps() const noexcept {
 
 double Hierarchy::channel_bytes(double s, Bytes m) const {
   if (ddn_rings.axes.empty()) return 0;
-  const double share = s / nodes, message = static_cast<double>(m), part = static_cast<double>((m + parts() - 1) / parts());
+  const Bytes part_bytes = (m + parts() - 1) / parts();
+  const double share = s / nodes, message = static_cast<double>(m), part = static_cast<double>(part_bytes);
   const double crowd = std::pow(h, dimensions - 1);  // nodes that a DDN node gathers, itself included
   const double members = nodes / crowd;
   if (h == 1) return ddn_rings.channel_bytes(m, 1, share, members);

@@ -116,7 +116,8 @@ void simpler_requests(const Setting& setting, std::vector<Candidate>& out) {
   for (const Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{8}, r.bytes / 2}) {
     if (bytes < r.bytes) with([&](Request& request) { request.bytes = bytes; });
   }
-  for (const auto& [name, value] : r.parameters) {
+  for (const auto& parameter : r.parameters) {
+    const std::string& name = parameter.first;
     const auto whole = r.parameters.whole(name);
     with([&](Request& request) { request.parameters.clear(name); });
     if (whole > 1) with([&](Request& request) { request.parameters.set(name, 1); });
