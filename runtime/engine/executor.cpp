@@ -3,6 +3,7 @@
 #include <memory>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -71,7 +72,7 @@ class ThreadsExecutor final : public Executor {
 class TbbExecutor final : public Executor {
  public:
   explicit TbbExecutor(unsigned workers)
-      : Executor(workers, patience_for(workers)), shared_{std::make_shared<Shared>(spins_for(workers))}, arena_(static_cast<int>(workers)) {
+      : Executor(workers, patience_for(workers)), gate_{spins_for(workers)}, arena_(static_cast<int>(workers)) {
     // oneTBB aborts the process where the system does not start a thread that it needs: find out before it does.
     std::atomic<bool> done{false};
     const auto dismiss = [&done] {
@@ -82,50 +83,39 @@ class TbbExecutor final : public Executor {
         workers, [&done](unsigned) { done.wait(false); }, dismiss);
     dismiss();
   }
-  ~TbbExecutor() override { release(); }
+  ~TbbExecutor() noexcept override { release(); }
 
   void share(const std::function<void(unsigned)>& task) override {
     if (workers() == 1) return task(0);
-    if (!shared_->gate.lent()) borrow();
-    shared_->gate.call(task);
+    if (!gate_.lent()) borrow();
+    gate_.call(task);
   }
 
   void release() noexcept override {
-    if (!shared_->gate.lent()) return;
-    shared_->gate.release();
+    if (!gate_.lent()) return;
+    gate_.release();
+    arena_.execute([this] { borrowed_.wait(); });  // runs here the tasks that no thread has taken
     allowed_.reset();
   }
 
  private:
-  /// What a task needs, which oneTBB may run long after the executor is gone.
-  struct Shared {
-    explicit Shared(std::uint32_t spins) : gate{spins} {}
-    detail::Gate gate;
-    std::atomic<unsigned> waiting{0};  // tasks that have not begun
-  };
-
   void borrow() {
-    shared_->gate.lend();
+    gate_.lend();
     // Without this, oneTBB lends no more threads than there are cores.
     allowed_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, std::max(workers(), usable_cores()));
-    // A task of an earlier run that has not begun yet serves this one.
-    for (unsigned left = workers() - 1 - std::min(workers() - 1, shared_->waiting.load()); left > 0; --left) {
-      ++shared_->waiting;
-      try {
-        arena_.enqueue([shared = shared_, workers = workers()] {
-          --shared->waiting;
+    arena_.execute([this] {
+      for (unsigned i = 1; i < workers(); ++i) {
+        borrowed_.run([this] {
           const int worker = oneapi::tbb::this_task_arena::current_thread_index();
-          if (worker > 0 && worker < static_cast<int>(workers)) shared->gate.serve(static_cast<unsigned>(worker));
+          if (worker > 0 && worker < static_cast<int>(workers())) gate_.serve(static_cast<unsigned>(worker));
         });
-      } catch (...) {  // fewer workers come
-        --shared_->waiting;
-        return;
       }
-    }
+    });
   }
 
-  std::shared_ptr<Shared> shared_;
+  detail::Gate gate_;
   oneapi::tbb::task_arena arena_;
+  oneapi::tbb::task_group borrowed_;
   std::optional<oneapi::tbb::global_control> allowed_;  // while threads are borrowed
 };
 
