@@ -20,13 +20,6 @@
 
 namespace torus::detail {
 
-/// A message that has been written, and its digest. The writer has all words in registers. A read of what it has just written in pieces
-/// would wait for the store buffer.
-struct Written {
-  Message* message;
-  std::uint64_t digest;
-};
-
 /// Not thread-safe for writing; all workers may read it after the barrier. It is also the only way to the private parts of a Message.
 class MessageArena {
  public:
@@ -39,8 +32,8 @@ class MessageArena {
       : begin_{memory.data()}, next_{begin_}, end_{begin_}, limit_{begin_ + memory.size()}, budget_{&budget} {}
 
   /// Writes a message, complete but for its first bucket and slots. bytes: all that it weighs.
-  [[gnu::always_inline]] inline Written write(std::uint64_t step_and_source, NodeId destination, Bytes bytes, RouteView legs,
-                                              std::span<const BlockId> blocks, std::span<const Word> header) {
+  [[gnu::always_inline]] inline Message& write(std::uint64_t step_and_source, NodeId destination, Bytes bytes, RouteView legs,
+                                               std::span<const BlockId> blocks, std::span<const Word> header) {
     const std::size_t size = size_of(blocks.size(), legs.size(), header.size());
     if (static_cast<std::size_t>(end_ - next_) < size) [[unlikely]]
       extend(size);
@@ -54,13 +47,14 @@ class MessageArena {
     std::byte* const after_legs = write_legs(m->after(), legs);
     std::byte* const after_blocks = write_blocks(after_legs, blocks);
     if (!header.empty()) std::memcpy(after_blocks, header.data(), header.size_bytes());
-    return {m, legs.size() == 1 && blocks.size() == 1 ? digest_of_one(step_and_source, bytes, word_of(legs[0]), blocks[0])
-                                                      : digest_of_image(&m->step_and_source_, blocks.size(), legs.size())};
+    return *m;
   }
+  /// The digest of a message that has been written. Read a while after that.
+  static std::uint64_t digest(const Message& m) noexcept { return digest_of_image(&m.step_and_source_, m.blocks_, m.legs_); }
   /// The same for one block over one leg without a header: exactly one cache line. leg: see word_of().
-  [[gnu::always_inline]] inline Written write_one(std::uint64_t step_and_source, NodeId destination, Bytes bytes, BlockId id,
-                                                  std::uint64_t leg) {
-    return {write_line(allocate_lines(1), step_and_source, destination, bytes, id, leg), digest_of_one(step_and_source, bytes, leg, id)};
+  [[gnu::always_inline]] inline Message& write_one(std::uint64_t step_and_source, NodeId destination, Bytes bytes, BlockId id,
+                                                   std::uint64_t leg) {
+    return *write_line(allocate_lines(1), step_and_source, destination, bytes, id, leg);
   }
   /// Room for some messages of a cache line each.
   [[gnu::always_inline]] inline std::byte* allocate_lines(std::size_t count) {

@@ -90,8 +90,7 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
                                    bool release) {
   AnyRoute way{route, header};
   if (!way.walk_apart(run, w)) return refuse(run, w, route, blocks, header);
-  const Written written = way.write(w, blocks, payload_of(run, blocks));
-  Message& m = *written.message;
+  Message& m = way.write(w, blocks, payload_of(run, blocks));
   if (blocks.size() != 1) MessageArena::forwarded(m) = 0;
   if (!blocks.empty()) MessageArena::first_bucket(m) = run.placement.bucket(blocks.front());
   Slot* const slots = MessageArena::slots(m);
@@ -107,7 +106,7 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
     ++w.tally.step.control_messages;
   else if (!release)
     w.findings.copied = true;
-  w.tally.digest += written.digest;
+  w.tally.digest += MessageArena::digest(m);  // now that the copies have given its stores time
   way.count(run, w, blocks.size());
   add_claim(run, w, m, way.in_slot());
 }
@@ -169,18 +168,25 @@ void post_claims(RunState& run, Worker& w) {
 // ---- one block ----
 
 [[gnu::noinline]] void forward_found(RunState& run, Worker& w, Dimension dimension, std::int32_t hops, BlockId id) {
+  if (run.own_hops) [[likely]] {
+    const OwnHop way{{dimension, hops}, run.channels.out_slot({dimension, hops})};
+    Message* const brought = inbox::take_single(run, w, id);
+    if (brought != nullptr ? send_single(run, w, JustArrived{*brought}, way, id) : send_single(run, w, InTable<false>{}, way, id))
+        [[likely]] {
+      if (w.out.forwards_full()) post_forwards(run, w);
+      return;
+    }
+  }
   const Leg leg{dimension, hops};
-  if (!run.own_hops) return send_bundle(run, w, {&leg, 1}, {&id, 1}, {}, true);
-  const OwnHop way{leg, run.channels.out_slot(leg)};
-  Message* const brought = inbox::take_single(run, w, id);
-  if (!(brought != nullptr ? send_single(run, w, JustArrived{*brought}, way, id) : send_single(run, w, InTable<false>{}, way, id)))
-    return refuse(run, w, {&leg, 1}, {&id, 1}, {});
-  if (w.out.forwards_full()) post_forwards(run, w);
+  return run.own_hops ? refuse(run, w, {&leg, 1}, {&id, 1}, {}) : send_bundle(run, w, {&leg, 1}, {&id, 1}, {}, true);
 }
 
 [[gnu::noinline]] void send_own_hop(RunState& run, Worker& w, Dimension dimension, std::int32_t hops, BlockId id) {
+  if (send_single(run, w, InTable<true>{}, OwnHop{{dimension, hops}, run.channels.out_slot({dimension, hops})}, id)) [[likely]]
+    return;
+  // Made here: a read of the whole leg waits for the stores of its halves. The same below.
   const Leg leg{dimension, hops};
-  if (!send_single(run, w, InTable<true>{}, OwnHop{leg, run.channels.out_slot(leg)}, id)) refuse(run, w, {&leg, 1}, {&id, 1}, {});
+  refuse(run, w, {&leg, 1}, {&id, 1}, {});
 }
 
 /// Most of what a broadcast sends.

@@ -26,7 +26,8 @@ namespace torus::detail::outbox {
 // ---- how the channels of a message are claimed ----
 //
 // walk() finds where the message goes, claim() claims what must be claimed at once. Both are false if the machine forbids the message.
-// write() and count() follow.
+// write(), digest() and count() follow. A digest is of words in registers where it can be: a read of words just written in pieces waits for
+// the store buffer.
 
 /// One hop over a channel that only this worker can claim: now.
 struct OwnHop {
@@ -43,8 +44,11 @@ struct OwnHop {
   }
   std::uint32_t in_slot() const noexcept { return slot; }
   Bytes payload(const RunState& run, BlockId) const noexcept { return run.block_bytes; }
-  [[gnu::always_inline]] Written write(RunState& run, Worker& w, BlockId id) const {
+  [[gnu::always_inline]] Message& write(RunState& run, Worker& w, BlockId id) const {
     return w.out.arena->write_one(w.node.step_and_source, destination, run.block_bytes, id, MessageArena::word_of(leg));
+  }
+  [[gnu::always_inline]] std::uint64_t digest(const RunState& run, const Worker& w, const Message&, BlockId id) const noexcept {
+    return digest_of_one(w.node.step_and_source, run.block_bytes, MessageArena::word_of(leg), id);
   }
   void count(RunState&, Worker& w) const noexcept { ++w.tally.single_blocks; }
 };
@@ -64,8 +68,11 @@ struct OneLeg {
   }
   std::uint32_t in_slot() const noexcept { return path.in_slot; }
   Bytes payload(const RunState& run, BlockId) const noexcept { return run.block_bytes; }
-  [[gnu::always_inline]] Written write(RunState& run, Worker& w, BlockId id) const {
+  [[gnu::always_inline]] Message& write(RunState& run, Worker& w, BlockId id) const {
     return w.out.arena->write_one(w.node.step_and_source, path.destination, run.block_bytes, id, MessageArena::word_of(leg));
+  }
+  [[gnu::always_inline]] std::uint64_t digest(const RunState& run, const Worker& w, const Message&, BlockId id) const noexcept {
+    return digest_of_one(w.node.step_and_source, run.block_bytes, MessageArena::word_of(leg), id);
   }
   void count(RunState& run, Worker& w) const noexcept {
     w.findings.bundled = true;
@@ -101,10 +108,13 @@ struct AnyRoute {
   bool claim(RunState&, Worker&) const noexcept { return true; }
   std::uint32_t in_slot() const noexcept { return path.in_slot; }
   Bytes payload(const RunState& run, BlockId id) const noexcept { return run.bytes_of(id); }
-  [[gnu::always_inline]] Written write(RunState& run, Worker& w, BlockId id) { return write(w, {&id, 1}, run.bytes_of(id)); }
-  [[gnu::always_inline]] Written write(Worker& w, std::span<const BlockId> blocks, Bytes payload) {
+  [[gnu::always_inline]] Message& write(RunState& run, Worker& w, BlockId id) { return write(w, {&id, 1}, run.bytes_of(id)); }
+  [[gnu::always_inline]] Message& write(Worker& w, std::span<const BlockId> blocks, Bytes payload) {
     bytes = payload + sizeof(Word) * header.size();
     return w.out.arena->write(w.node.step_and_source, path.destination, bytes, route, blocks, header);
+  }
+  [[gnu::always_inline]] std::uint64_t digest(const RunState&, const Worker& w, const Message& m, BlockId id) const noexcept {
+    return route.size() == 1 ? digest_of_one(w.node.step_and_source, bytes, MessageArena::word_of(route[0]), id) : MessageArena::digest(m);
   }
   void count(RunState&, Worker& w, std::size_t blocks = 1) const noexcept {
     w.findings.bundled = true;
@@ -201,13 +211,13 @@ template <class Source, class Way>
   if (!way.walk(run, w) || !source.find(run, w, id) || !way.claim(run, w)) [[unlikely]]
     return false;
   if constexpr (Source::kept) {
-    const Written m = way.write(run, w, id);
-    MessageArena::first_bucket(*m.message) = source.bucket;
-    MessageArena::only_slot(*m.message) = copy_kept(run, w, source.slot, way.payload(run, id));
+    Message& m = way.write(run, w, id);
+    MessageArena::first_bucket(m) = source.bucket;
+    MessageArena::only_slot(m) = copy_kept(run, w, source.slot, way.payload(run, id));
     w.findings.copied = true;
-    w.tally.digest += m.digest;
+    w.tally.digest += way.digest(run, w, m, id);
     way.count(run, w);
-    add_claim(run, w, *m.message, way.in_slot());
+    add_claim(run, w, m, way.in_slot());
   } else {
     source.release(run, w);
     add_forward(run, w, way, id, source.bucket, source.slot);
