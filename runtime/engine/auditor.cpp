@@ -4,15 +4,12 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 
+#include "runtime/model/channel.hpp"
 #include "runtime/model/figures.hpp"
 
 namespace torus {
 namespace {
-
-/// A channel, ordered for reports.
-using ChannelKey = std::tuple<NodeId, Dimension, std::int32_t>;
 
 std::string text_of(RouteView route) {
   std::string text = "[";
@@ -29,28 +26,9 @@ std::string text_of(const Topology& topology, const Message& m) {
   return text;
 }
 
-std::string text_of(const Topology& topology, const ChannelKey& channel) {
-  const auto [node, d, direction] = channel;
-  return node_text(topology, node) + " dimension " + std::to_string(d) + " direction " + (direction > 0 ? "+" : "") +
-         std::to_string(direction);
-}
-
-template <class F>
-void walk(const Topology& topology, NodeId from, RouteView route, F&& f) {
-  NodeId at = from;
-  for (const Leg& leg : route) {
-    if (leg.hops == 0) continue;
-    if (topology.wiring(leg.dimension) == Wiring::complete) {
-      f(ChannelKey{at, leg.dimension, leg.hops});
-      at = *topology.neighbour(at, leg.dimension, leg.hops);
-      continue;
-    }
-    const std::int32_t sign = leg.hops > 0 ? 1 : -1;
-    for (std::int32_t i = 0; i != leg.hops; i += sign) {
-      f(ChannelKey{at, leg.dimension, sign});
-      at = *topology.neighbour(at, leg.dimension, sign);
-    }
-  }
+std::string text_of(const Topology& topology, const ChannelName& channel) {
+  return node_text(topology, channel.from) + " dimension " + std::to_string(channel.dimension) + " direction " +
+         (channel.hop > 0 ? "+" : "") + std::to_string(channel.hop);
 }
 
 std::string_view words(ViolationKind kind) {
@@ -132,8 +110,8 @@ Violations audit(const Machine& machine, std::span<const Message* const> unorder
   Violations found;
   std::map<NodeId, int> sent;
   std::map<NodeId, std::vector<const Message*>> received;
-  std::map<ChannelKey, const Message*> owner;
-  std::map<ChannelKey, std::vector<const Message*>> queues;  // keyed by the receiver, with the dimension and direction of travel
+  std::map<ChannelName, const Message*> owner;
+  std::map<ChannelName, std::vector<const Message*>> queues;  // keyed by the receiver, with the dimension and direction of travel
   for (const Message* m : messages) {
     const RouteCheck route = check_route(machine, m->source(), m->route());
     if (++sent[m->source()] == machine.ports + 1) {
@@ -152,8 +130,8 @@ Violations audit(const Machine& machine, std::span<const Message* const> unorder
       const bool complete = topology.wiring(last.dimension) == Wiring::complete;
       queues[{route.destination, last.dimension, complete ? last.hops : last.hops > 0 ? 1 : -1}].push_back(m);
     }
-    std::set<ChannelKey> crossed;
-    walk(topology, m->source(), m->route(), [&](const ChannelKey& channel) {
+    std::set<ChannelName> crossed;
+    each_channel(topology, m->source(), m->route(), [&](const ChannelName& channel) {
       if (!crossed.insert(channel).second) {
         found.add(ViolationKind::channel_crossed_twice, m->step(), m->source(), [&] {
           return "the message from " + text_of(topology, *m) + " crosses channel " + text_of(topology, channel) + " twice";
@@ -178,7 +156,7 @@ Violations audit(const Machine& machine, std::span<const Message* const> unorder
   }
   for (const auto& [channel, arrived] : queues) {
     if (arrived.size() <= static_cast<std::size_t>(shared_queue_depth)) continue;
-    found.add(ViolationKind::queue_overflow, arrived[0]->step(), std::get<NodeId>(channel), [&, &at = channel, &all = arrived] {
+    found.add(ViolationKind::queue_overflow, arrived[0]->step(), channel.from, [&, &at = channel, &all = arrived] {
       return "the queue of channel " + text_of(topology, at) + " at its end holds " + std::to_string(shared_queue_depth) +
              " messages, and " + std::to_string(all.size()) + " arrive: the last from " + text_of(topology, *all.back());
     });

@@ -91,12 +91,13 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
     if (options.stop != nullptr && !awaited) awaited.emplace();
     if (options.on_step) options.on_step(step);
   };
-  if (options.trace || observer || witness) {
+  if (options.trace || observer || witness || options.on_messages) {
     run.on_messages = [&](std::span<const Message* const> messages) {
       if (!first) return;
       if (trace) trace->write_step(messages);
       if (observer) observer->step(messages);
       if (witness) witness->step(messages);
+      if (options.on_messages) options.on_messages(messages);
     };
   }
   Engine engine = make_engine(setting.machine, setting.request, setting.plan, run);

@@ -15,6 +15,7 @@
 #include "tools/torus/notation.hpp"
 #include "tools/torus/report.hpp"
 #include "tools/torus/setting_options.hpp"
+#include "tools/torus/step_table.hpp"
 #include "tools/torus/subcommands.hpp"
 
 namespace torus::command {
@@ -25,6 +26,7 @@ struct RunArguments {
   TypedOptions setting;
   std::optional<std::string> trace, csv, repeat, digest;
   bool judge = false;
+  bool steps = false;
   bool json = false;
 };
 
@@ -54,8 +56,10 @@ int run(const RunArguments& arguments) {
   options.stop = &interrupted();
   if (arguments.repeat) options.repeat = static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000));
   if (arguments.digest) options.digest = parse_digest(*arguments.digest);
-  if (options.repeat > 1 && options.trace) {
-    throw InputError(fmt::format("--repeat {}: a run that writes a trace is no timed run; leave out --repeat or --trace", options.repeat));
+  if (options.repeat > 1 && (options.trace || arguments.steps)) {
+    const std::string_view option = options.trace ? "--trace" : "--steps";
+    throw InputError(fmt::format("--repeat {}: a run whose messages are looked at, by {}, is no timed run; leave out --repeat or {}",
+                                 options.repeat, option, option));
   }
   refuse_one_file_for_two(arguments.trace, arguments.csv);
   std::optional<OutputFile> csv;
@@ -67,6 +71,12 @@ int run(const RunArguments& arguments) {
         fmt::format("step {} of {} ({} %)", grouped(step), grouped(steps), 100 * std::uint64_t{step} / std::max<std::uint64_t>(steps, 1)));
   };
 
+  std::optional<StepTable> steps;
+  if (arguments.steps) {
+    steps.emplace(setting);
+    options.on_messages = [&steps](std::span<const Message* const> messages) { steps->step(messages); };
+  }
+
   const Emulation emulation = emulate(setting, options);
   progress.clear();
   if (csv && !emulation.interrupted) {
@@ -74,7 +84,13 @@ int run(const RunArguments& arguments) {
     csv->write(lines.names + lines.values);
     csv->commit();
   }
-  print(arguments.json ? to_json(setting, emulation).dump() + "\n" : to_table(setting, emulation));
+  if (arguments.json) {
+    nlohmann::ordered_json json = to_json(setting, emulation);
+    if (steps) json["step_table"] = steps->json(emulation.result);
+    print(json.dump() + "\n");
+  } else {
+    print(to_table(setting, emulation) + (steps ? steps->text(emulation.result) : ""));
+  }
   if (!emulation.failure) return 0;
   throw RunError(*emulation.failure);
 }
@@ -97,6 +113,7 @@ Subcommand add_run(CLI::App& torus) {
   app->add_option("--digest", arguments->digest, "fail unless the trace digest is this one")->type_name("HEX");
   app->add_flag("--judge", arguments->judge,
                 "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");
+  app->add_flag("--steps", arguments->steps, "add a line a step: what it carried, its fullest channel, the nodes informed, its phase");
   app->add_flag("--json", arguments->json, "print one JSON object");
   return {app, [arguments] { return run(*arguments); }};
 }

@@ -1,0 +1,36 @@
+/// Channels by name, for audits and reports. Sends have tables of their own.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include <torus/route.hpp>
+#include <torus/topology.hpp>
+
+namespace torus {
+
+/// A channel, in the order of reports.
+struct ChannelName {
+  NodeId from = 0;
+  Dimension dimension = 0;
+  std::int32_t hop = 0;  ///< 1 or -1; in a complete dimension the offset of the neighbour
+  auto operator<=>(const ChannelName&) const = default;
+};
+
+/// Calls f(channel) for each channel of a route that the machine has, in order.
+template <class F>
+void each_channel(const Topology& topology, NodeId from, RouteView route, F&& f) {
+  NodeId at = from;
+  for (const Leg& leg : route) {
+    if (leg.hops == 0) continue;
+    const bool complete = topology.wiring(leg.dimension) == Wiring::complete;
+    const std::int32_t hop = complete ? leg.hops : leg.hops > 0 ? 1 : -1;
+    for (std::int32_t done = 0; done != leg.hops; done += hop) {
+      f(ChannelName{at, leg.dimension, hop});
+      at = *topology.neighbour(at, leg.dimension, hop);
+    }
+  }
+}
+
+}  // namespace torus

@@ -1,0 +1,100 @@
+#include "tools/torus/step_table.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "runtime/model/figures.hpp"
+#include "tools/torus/console.hpp"
+
+namespace torus::command {
+namespace {
+
+std::string channel_text(const Topology& topology, const ChannelName& channel) {
+  return fmt::format("{} {}:{:+}", node_text(topology, channel.from), channel.dimension, channel.hop);
+}
+
+}  // namespace
+
+StepTable::StepTable(const Setting& setting) : machine_{setting.machine}, informed_(machine_.topology.nodes()) {
+  for (const NodeId source : setting.request.sources) informed_[source] = true;
+  if (setting.request.collective == Collective::total_exchange) informed_.assign(informed_.size(), true);
+  informed_count_ = informed_at_first_ = static_cast<std::uint64_t>(std::count(informed_.begin(), informed_.end(), true));
+}
+
+void StepTable::step(std::span<const Message* const> messages) {
+  if (messages.empty() || seen_.size() >= RunResult::max_step_records) return;
+  crossed_.clear();
+  for (const Message* m : messages) {
+    each_channel(machine_.topology, m->source(), m->route(), [&](const ChannelName& c) { crossed_.emplace_back(c, m->bytes()); });
+    if (m->blocks().empty() || informed_[m->destination()]) continue;
+    informed_[m->destination()] = true;
+    ++informed_count_;
+  }
+  // Where channels are shared, one may carry several messages. Of equally full channels the first counts.
+  std::sort(crossed_.begin(), crossed_.end());
+  Seen seen{messages.front()->step(), {}, informed_count_};
+  Bytes most = 0;
+  for (auto at = crossed_.begin(); at != crossed_.end();) {
+    const ChannelName channel = at->first;
+    Bytes bytes = 0;
+    for (; at != crossed_.end() && at->first == channel; ++at) bytes += at->second;
+    if (bytes > most || most == 0) seen.fullest = channel;
+    most = std::max(most, bytes);
+  }
+  seen_.push_back(seen);
+}
+
+template <class F>
+void StepTable::each_row(const RunResult& result, F&& f) const {
+  auto seen = seen_.begin();
+  std::uint64_t informed = informed_at_first_;
+  double model_time_s = 0;
+  for (std::size_t step = 0; step < result.step_records.size(); ++step) {
+    const StepRecord& record = result.step_records[step];
+    const bool busy = seen != seen_.end() && seen->step == step;
+    if (busy) informed = seen->informed;
+    model_time_s += machine_.cost.step(record.most_bytes, record.longest_route);
+    f(step, Row{record, busy ? &*seen : nullptr, informed, model_time_s});
+    if (busy) ++seen;
+  }
+}
+
+std::string StepTable::text(const RunResult& result) const {
+  std::vector<std::vector<std::string>> table{
+      {"step", "messages", "hops", "bytes", "fullest channel", "carries", "informed", "model time", "phase"}};
+  each_row(result, [&](std::size_t step, const Row& row) {
+    const StepRecord& record = row.record;
+    table.push_back({grouped(step), grouped(record.messages), grouped(record.hops), grouped(record.bytes),
+                     row.seen != nullptr ? channel_text(machine_.topology, row.seen->fullest) : "-", grouped(record.most_bytes),
+                     grouped(row.informed), seconds_text(row.model_time_s), record.phase != nullptr ? record.phase : "-"});
+  });
+  std::string text = "\n" + aligned(table);
+  if (result.steps > result.step_records.size())
+    text += fmt::format("and {} more steps: only the first {} are kept\n", grouped(result.steps - result.step_records.size()),
+                        grouped(result.step_records.size()));
+  return text;
+}
+
+nlohmann::ordered_json StepTable::json(const RunResult& result) const {
+  auto rows = nlohmann::ordered_json::array();
+  each_row(result, [&](std::size_t step, const Row& row) {
+    const StepRecord& record = row.record;
+    nlohmann::ordered_json json{{"step", step},
+                                {"messages", record.messages},
+                                {"control_messages", record.control_messages},
+                                {"hops", record.hops},
+                                {"longest_route", record.longest_route},
+                                {"bytes", record.bytes},
+                                {"channel_bytes", record.most_bytes},
+                                {"informed", row.informed},
+                                {"model_time_s", row.model_time_s}};
+    if (row.seen != nullptr)
+      json["fullest_channel"] = {
+          {"node", row.seen->fullest.from}, {"dimension", row.seen->fullest.dimension}, {"hop", row.seen->fullest.hop}};
+    if (record.phase != nullptr) json["phase"] = record.phase;
+    rows.push_back(std::move(json));
+  });
+  return rows;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,55 @@
+/// What each step of a run carried, a line a step: torus run --steps.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <torus/message.hpp>
+#include <torus/result.hpp>
+
+#include "runtime/model/channel.hpp"
+#include "tools/torus/setting.hpp"
+
+namespace torus::command {
+
+/// Watches the messages of a run, and makes the table when it has ended. The run's own records have the sums of a step; this adds what only
+/// the messages show: the fullest channel by name, and how many nodes have been informed.
+class StepTable {
+ public:
+  explicit StepTable(const Setting& setting);
+
+  /// For RunOptions::on_messages. Cost: the hops of the messages.
+  void step(std::span<const Message* const> messages);
+
+  /// The table, after an empty line. Steps beyond RunResult::max_step_records are counted under it.
+  std::string text(const RunResult& result) const;
+  /// The same as a list of objects, bytes as numbers, and times in seconds.
+  nlohmann::ordered_json json(const RunResult& result) const;
+
+ private:
+  struct Seen {
+    Step step = 0;
+    ChannelName fullest;
+    std::uint64_t informed = 0;  ///< nodes that hold data after the step: sources, and receivers of blocks
+  };
+  /// A step of the table.
+  struct Row {
+    const StepRecord& record;
+    const Seen* seen;  ///< null where nothing was sent
+    std::uint64_t informed;
+    double model_time_s;  ///< of all steps up to this one
+  };
+  template <class F>
+  void each_row(const RunResult& result, F&& f) const;
+
+  const Machine& machine_;
+  std::vector<bool> informed_;
+  std::uint64_t informed_count_ = 0;
+  std::uint64_t informed_at_first_ = 0;
+  std::vector<Seen> seen_;
+  std::vector<std::pair<ChannelName, Bytes>> crossed_;  // scratch
+};
+
+}  // namespace torus::command
