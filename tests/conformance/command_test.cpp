@@ -545,3 +545,41 @@ TEST_CASE("every example of the page about the command works", "[conformance]") 
   }
   CHECK(examples >= 10);
 }
+
+TEST_CASE("collectives may be named as MPI does", "[conformance]") {
+  const auto collective = [](const std::string& word) {
+    return Json::parse(command("run " + word + " --on 4x4 --bytes 8 --json").out)["collective"].get<std::string>();
+  };
+  CHECK(collective("bcast") == "broadcast");
+  CHECK(collective("allgather") == "multinode-broadcast");
+  CHECK(collective("all-gather") == "multinode-broadcast");
+  CHECK(collective("alltoall") == "total-exchange");
+  CHECK(collective("all-to-all") == "total-exchange");
+  CHECK(command("list alltoall").out == command("list total-exchange").out);
+}
+
+TEST_CASE("on a machine the list says which algorithms apply, and a run agrees", "[conformance]") {
+  const std::string machine = " --on 6x4 --ports 2";
+  int applying = 0;
+  for (const Json& entry : Json::parse(command("list" + machine + " --json").out)) {
+    CAPTURE(entry.dump());
+    const support::Ended ended = command("run " + entry["collective"].get<std::string>() + machine + " --bytes 8 --algorithm " +
+                                         entry["algorithm"].get<std::string>());
+    CHECK(ended.status == (entry["applies"] == true ? 0 : 2));
+    if (entry["applies"] == true)
+      ++applying;
+    else
+      CHECK(ended.err == "torus: " + entry["why_not"].get<std::string>() + "\n");
+  }
+  CHECK(applying >= 5);
+  CHECK(command("list" + machine).out.find("applies; steps: ") != std::string::npos);
+}
+
+TEST_CASE("one algorithm is listed with its parameters and the command that runs it", "[conformance]") {
+  const std::string text = command("list hierarchical").out;
+  CHECK(text.find("--h N: ") != std::string::npos);
+  CHECK(text.find("torus run multinode-broadcast --algorithm hierarchical --steps\n") != std::string::npos);
+  const support::Ended wrong = command("list hierarchial");
+  CHECK(wrong.status == 2);
+  CHECK(wrong.err == "torus: list 'hierarchial': there is no such collective or algorithm; did you mean 'hierarchical'?\n");
+}

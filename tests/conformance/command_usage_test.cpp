@@ -18,7 +18,7 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "-x",
       "--foo",
       "run",
-      "run bcast",
+      "run bcasts",
       "run broadcast extra",
       "run broadcast list",
       "list run broadcast --on 4x4",

@@ -1,19 +1,50 @@
-/// torus list: every algorithm, what it needs and what it promises.
+/// torus list: every algorithm, what it needs and what it promises; on a machine, which apply and why the others do not.
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include <torus/error.hpp>
+
 #include "tools/torus/console.hpp"
-#include "tools/torus/spec.hpp"
+#include "tools/torus/notation.hpp"
+#include "tools/torus/refusals.hpp"
+#include "tools/torus/setting_options.hpp"
 #include "tools/torus/subcommands.hpp"
 
 namespace torus::command {
 namespace {
 
 struct ListArguments {
-  std::optional<std::string> collective;
+  std::optional<std::string> what;
+  TypedOptions machine;
   bool json = false;
 };
+
+/// The algorithms of a collective, or all of one name, or all.
+std::vector<const Algorithm*> listed(const std::optional<std::string>& what) {
+  std::vector<const Algorithm*> found;
+  const std::optional<Collective> collective = what ? find_collective(*what) : std::nullopt;
+  for (const Algorithm* algorithm : catalogue()) {
+    if (!what || algorithm->collective == collective || algorithm->name == *what) found.push_back(algorithm);
+  }
+  if (!found.empty()) return found;
+  std::vector<std::string_view> names{"broadcast", "multinode-broadcast", "total-exchange"};
+  for (const Algorithm* algorithm : catalogue()) names.push_back(algorithm->name);
+  throw InputError(fmt::format("list '{}': there is no such collective or algorithm{}", *what, did_you_mean(*what, names)));
+}
+
+/// Why an algorithm does not run on the machine that was typed, with one block from one source; none if it does.
+std::optional<std::string> why_not_on(const TypedOptions& options, const Algorithm& algorithm) {
+  RunSpec spec = parse_spec(algorithm.collective, options);
+  const Machine machine = make_machine(spec, algorithm.native);
+  Request request;
+  request.collective = algorithm.collective;
+  request.bytes = spec.bytes;
+  request.sources = {0};
+  return why_not_here(algorithm, machine, request, 0);
+}
 
 /// Three lines: as columns of a table the longest formulas would leave no room for the rest.
 std::string in_words(const Algorithm& algorithm) {
@@ -22,24 +53,45 @@ std::string in_words(const Algorithm& algorithm) {
                      ports_text(algorithm), algorithm.shapes, "", algorithm.steps, "", algorithm.source);
 }
 
+/// What else there is to say of one algorithm: its parameters, and the command that runs it.
+std::string in_detail(const Algorithm& algorithm) {
+  std::string text;
+  for (const Parameter& parameter : algorithm.parameters) {
+    text += fmt::format("{:26}--{} {}: {}\n", "", parameter.name,
+                        parameter.words.empty() ? "N" : fmt::format("{}", fmt::join(parameter.words, "|")), parameter.meaning);
+  }
+  return text + fmt::format("{:26}torus run {} --algorithm {} --steps\n", "", name(algorithm.collective), algorithm.name);
+}
+
 int list(const ListArguments& arguments) {
-  if (arguments.collective) static_cast<void>(parse_collective(*arguments.collective));  // refuses what is no collective
+  const std::vector<const Algorithm*> algorithms = listed(arguments.what);
+  const bool on_machine = !arguments.machine.typed().empty();
+  const bool one = arguments.what && !find_collective(*arguments.what);
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
   std::optional<Collective> last;
-  for (const Algorithm* algorithm : catalogue()) {
-    if (arguments.collective && name(algorithm->collective) != *arguments.collective) continue;
-    if (last != algorithm->collective) text += fmt::format("{}{}\n", last ? "\n" : "", name(algorithm->collective));
-    last = algorithm->collective;
-    text += in_words(*algorithm);
-    json.push_back({{"collective", name(algorithm->collective)},
-                    {"algorithm", algorithm->name},
-                    {"switching", name(algorithm->native.switching)},
-                    {"contention", name(algorithm->native.contention)},
-                    {"ports", ports_text(*algorithm)},
-                    {"shapes", algorithm->shapes},
-                    {"steps", algorithm->steps},
-                    {"source", algorithm->source}});
+  for (const Algorithm* algorithm : algorithms) {
+    const Collective collective = algorithm->collective;
+    if (last != collective) text += fmt::format("{}{} (MPI: {})\n", last ? "\n" : "", name(collective), mpi_name(collective));
+    last = collective;
+    nlohmann::ordered_json entry{{"collective", name(collective)},
+                                 {"mpi", mpi_name(collective)},
+                                 {"algorithm", algorithm->name},
+                                 {"switching", name(algorithm->native.switching)},
+                                 {"contention", name(algorithm->native.contention)},
+                                 {"ports", ports_text(*algorithm)},
+                                 {"shapes", algorithm->shapes},
+                                 {"steps", algorithm->steps},
+                                 {"source", algorithm->source}};
+    if (on_machine) {
+      const std::optional<std::string> why_not = why_not_on(arguments.machine, *algorithm);
+      entry["applies"] = !why_not;
+      if (why_not) entry["why_not"] = *why_not;
+      text += fmt::format("  {:<24}{}\n", algorithm->name, why_not.value_or("applies; steps: " + std::string(algorithm->steps)));
+    } else {
+      text += in_words(*algorithm) + (one ? in_detail(*algorithm) : "");
+    }
+    json.push_back(std::move(entry));
   }
   print(arguments.json ? json.dump() + "\n" : text);
   return 0;
@@ -50,7 +102,9 @@ int list(const ListArguments& arguments) {
 Subcommand add_list(CLI::App& torus) {
   const auto arguments = std::make_shared<ListArguments>();
   CLI::App* app = torus.add_subcommand("list", "Every algorithm: the machine it needs, the shapes it covers, its steps, its source");
-  app->add_option("collective", arguments->collective, "only those of broadcast, multinode-broadcast or total-exchange");
+  app->add_option("what", arguments->what, "only those of a collective, or an algorithm by name, with its parameters");
+  add_machine_options(*app, arguments->machine);
+  app->footer("With a machine, says of each algorithm whether it applies there, or why not: torus list --on 6x4 --ports 2");
   app->add_flag("--json", arguments->json, "print a JSON list");
   return {app, [arguments] { return list(*arguments); }};
 }

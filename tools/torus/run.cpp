@@ -100,7 +100,9 @@ int run(const RunArguments& arguments) {
 Subcommand add_run(CLI::App& torus) {
   const auto arguments = std::make_shared<RunArguments>();
   CLI::App* app = torus.add_subcommand("run", "Run a collective, check every step, verify every byte, report");
-  app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
+  app->add_option("collective", arguments->collective,
+                  "broadcast, multinode-broadcast or total-exchange; in MPI's words bcast, allgather or alltoall")
+      ->required();
   app->add_option("--algorithm", arguments->setting.algorithm,
                   "see `torus list`; default: the applicable one with the minimum predicted model time")
       ->type_name("NAME");

@@ -89,7 +89,20 @@ std::vector<ParameterOption> parameter_options(std::span<const Algorithm* const>
 
 std::optional<Collective> find_collective(std::string_view text) noexcept {
   const auto at = std::find_if(collectives.begin(), collectives.end(), [text](Collective collective) { return name(collective) == text; });
-  return at == collectives.end() ? std::nullopt : std::optional(*at);
+  if (at != collectives.end()) return *at;
+  if (text == "bcast") return Collective::broadcast;
+  if (text == "allgather" || text == "all-gather") return Collective::multinode_broadcast;
+  if (text == "alltoall" || text == "all-to-all") return Collective::total_exchange;
+  return std::nullopt;
+}
+
+std::string_view mpi_name(Collective collective) noexcept {
+  switch (collective) {
+    case Collective::broadcast: return "Bcast";
+    case Collective::multinode_broadcast: return "Allgather";
+    case Collective::total_exchange: return "Alltoall";
+  }
+  return "";
 }
 
 Collective parse_collective(std::string_view text) {
@@ -97,7 +110,8 @@ Collective parse_collective(std::string_view text) {
   std::vector<std::string_view> names;
   for (const Collective collective : collectives) names.push_back(name(collective));
   throw InputError(
-      fmt::format("collective '{}': it must be broadcast, multinode-broadcast or total-exchange{}", text, did_you_mean(text, names)));
+      fmt::format("collective '{}': it must be broadcast, multinode-broadcast or total-exchange (bcast, allgather, alltoall){}", text,
+                  did_you_mean(text, names)));
 }
 
 std::string_view default_shape(Collective collective) noexcept { return collective == Collective::broadcast ? "16x16x16" : "16x16"; }

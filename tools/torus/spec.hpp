@@ -53,9 +53,11 @@ struct ParameterOption {
 std::vector<ParameterOption> parameter_options(std::span<const Algorithm* const> algorithms,
                                                std::optional<Collective> collective = std::nullopt);
 
-/// "broadcast". Throws InputError if there is no such collective.
+/// "broadcast", or as MPI calls it: "bcast". Throws InputError if there is no such collective.
 Collective parse_collective(std::string_view text);
 std::optional<Collective> find_collective(std::string_view text) noexcept;
+/// "Bcast".
+std::string_view mpi_name(Collective collective) noexcept;
 
 /// The shape and bytes that a collective is run with by default.
 std::string_view default_shape(Collective collective) noexcept;
