@@ -61,7 +61,7 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "run total-exchange --algorithm flood",
       "run broadcast --on 4x5 --algorithm wang-tseng",
       "run broadcast --on 4x4 --algorithm flood --ports 1",
-      "run broadcast --bytes 4KB",
+      "run broadcast --bytes 4Kb",
       "run broadcast --bytes -1",
       "run broadcast --bytes 1.5",
       "run broadcast --bytes 99999999999999999999",
@@ -212,7 +212,9 @@ TEST_CASE("a refusal names the value, the rule and what would do", "[conformance
   says("run brodcast", {"'brodcast'", "did you mean 'broadcast'"});
   says("run broadcast --byts 4", {"'--byts'", "did you mean '--bytes'"});
   says("run broadcast --algorithm wang-tsang", {"wang-tsang", "did you mean 'wang-tseng'"});
-  says("run broadcast --bytes 4KB", {"--bytes '4KB'", "KiB", "for instance"});
+  says("run broadcast --bytes 4Kb", {"--bytes '4Kb'", "4KiB", "for instance"});
+  says("run broadcast --bandwidth 100G/s", {"--bandwidth '100G/s'", "for instance 100Gb/s"});
+  says("run broadcast --bandwidth 1GB/s --tc 1ns", {"--bandwidth '1GB/s'", "--tc 1ns", "leave out one"});
   says("run broadcast --on 4x4 --source 9,9", {"'9,9'", "0 to 15", "for instance 3,3"});
   says("run broadcast --on 4x4 --ports 5", {"--ports '5'", "1 to 4"});
   says("run multinode-broadcast --prefix global4", {"global4", "did you mean 'global5'"});

@@ -19,10 +19,32 @@ TEST_CASE("sizes are whole numbers with or without a binary unit", "[unit]") {
   CHECK(parse_bytes("--bytes", "4KiB") == 4096);
   CHECK(parse_bytes("--bytes", "3MiB") == 3U << 20U);
   CHECK(parse_bytes("--bytes", "2GiB") == Bytes{2} << 30U);
-  for (const char* bad :
-       {"", "-1", "+1", "1.5KiB", "4KB", "4 KiB", "KiB", "9223372036854775808", "99999999999999999999", "9000000000000TiB", "1e3"}) {
+  for (const char* bad : {"", "-1", "+1", "1.5", "0.3KiB", "4Kb", "4 KiB", "KiB", "KiB4", "9223372036854775808", "99999999999999999999",
+                          "9000000000000TiB", "1e-3", "1e17", "nan", "inf", "0x10"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(parse_bytes("--bytes", bad), InputError);
+  }
+}
+
+TEST_CASE("sizes are read as people write them", "[unit]") {
+  CHECK(parse_bytes("--bytes", "4K") == 4096);
+  CHECK(parse_bytes("--bytes", "4k") == 4096);
+  CHECK(parse_bytes("--bytes", "2M") == 2U << 20U);
+  CHECK(parse_bytes("--bytes", "1G") == 1U << 30U);
+  CHECK(parse_bytes("--bytes", "4KB") == 4000);
+  CHECK(parse_bytes("--bytes", "1.5MiB") == 3U << 19U);
+  CHECK(parse_bytes("--bytes", "1e6") == 1'000'000);
+  CHECK(parse_bytes("--bytes", "9223372036854775807") == 0x7fffffffffffffff);
+}
+
+TEST_CASE("a bandwidth is the time of a byte", "[unit]") {
+  CHECK(parse_byte_time("--bandwidth", "100Gb/s") == Approx(8e-11));
+  CHECK(parse_byte_time("--bandwidth", "12.5GB/s") == Approx(8e-11));
+  CHECK(parse_byte_time("--bandwidth", "1GiB/s") == Approx(0x1p-30));
+  CHECK(parse_byte_time("--bandwidth", "8b/s") == Approx(1));
+  for (const char* bad : {"", "100", "0Gb/s", "-1GB/s", "100G/s", "100Gb", "GB/s", "1e-9b/s", "nanGB/s"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(parse_byte_time("--bandwidth", bad), InputError);
   }
 }
 
@@ -112,6 +134,10 @@ TEST_CASE("a near word is suggested, a far one is not", "[unit]") {
 TEST_CASE("numbers are read whole or not at all", "[unit]") {
   CHECK(parse_whole("--seed", "18446744073709551615", 0, 18446744073709551615U) == 18446744073709551615U);
   CHECK(parse_seconds("--ts", "1e-6") == 1e-6);
+  CHECK(parse_seconds("--ts", "1us") == 1e-6);
+  CHECK(parse_seconds("--tc", "0.1ns") == 1e-10);
+  CHECK(parse_seconds("--ts", "2ms") == 2e-3);
+  CHECK(parse_seconds("--ts", "3s") == 3);
   CHECK(parse_routing("1,0,2") == std::vector<Dimension>{1, 0, 2});
   for (const char* bad : {"", "x", "1x", "-1", "nan", "inf", "1e999", "0x1", " 1"}) {
     CAPTURE(bad);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <utility>
@@ -12,8 +13,42 @@
 namespace torus::command {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, unsigned>, 6> units{
-    {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}};
+/// Prefixes of sizes and rates. A prefix alone is binary, as benchmarks of MPI and NCCL have it; with B, as SI has it, decimal.
+struct Prefix {
+  char letter;
+  double binary, decimal;
+};
+constexpr std::array<Prefix, 4> prefixes{{{'K', 0x1p10, 1e3}, {'M', 0x1p20, 1e6}, {'G', 0x1p30, 1e9}, {'T', 0x1p40, 1e12}}};
+
+const Prefix* prefix_of(std::string_view unit) noexcept {
+  if (unit.empty()) return nullptr;
+  const char letter = unit[0] == 'k' ? 'K' : unit[0];
+  const auto* const at = std::find_if(prefixes.begin(), prefixes.end(), [letter](const Prefix& p) { return p.letter == letter; });
+  return at == prefixes.end() ? nullptr : at;
+}
+
+/// A number, and what stands behind it.
+struct Quantity {
+  double value;
+  std::string_view digits, unit;
+};
+std::optional<Quantity> quantity_of(std::string_view text) noexcept {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  // Not inf and nan, which from_chars reads too.
+  if (error != std::errc{} || text.find_first_of("0123456789") != 0) return std::nullopt;
+  const auto length = static_cast<std::size_t>(end - text.data());
+  return Quantity{value, text.substr(0, length), text.substr(length)};
+}
+
+/// Bytes in a unit of sizes; 0 if it is none.
+double bytes_in(std::string_view unit) noexcept {
+  if (unit.empty() || unit == "B") return 1;
+  const Prefix* const prefix = prefix_of(unit);
+  if (prefix == nullptr) return 0;
+  const std::string_view rest = unit.substr(1);
+  return rest.empty() || rest == "iB" ? prefix->binary : rest == "B" ? prefix->decimal : 0;
+}
 
 template <class Number>
 std::optional<Number> number_of(std::string_view text) noexcept {
@@ -56,19 +91,21 @@ std::optional<std::uint64_t> whole_number(std::string_view text) noexcept { retu
 std::optional<double> real_number(std::string_view text) noexcept { return number_of<double>(text); }
 
 Bytes parse_bytes(std::string_view option, std::string_view text) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  if (const auto number = whole_number(text.substr(0, digits))) {
-    for (const auto& [unit, shift] : units) {
-      if (text.substr(digits) == unit && *number <= std::numeric_limits<Bytes>::max() >> (shift + 1)) return *number << shift;
-    }
+  if (const auto size = quantity_of(text)) {
+    const double unit = bytes_in(size->unit);
+    const auto whole = whole_number(size->digits);
+    if (unit > 0 && whole && *whole <= std::numeric_limits<std::int64_t>::max() / static_cast<Bytes>(unit))
+      return *whole * static_cast<Bytes>(unit);
+    const double bytes = size->value * unit;
+    if (unit > 0 && !whole && bytes < 0x1p53 && bytes == std::floor(bytes)) return static_cast<Bytes>(bytes);
   }
-  refuse(option, text, "a size is a whole number below 2^63, plain or with B, KiB, MiB, GiB or TiB; for instance 64 or 4KiB");
+  refuse(option, text, "a size is a whole number of bytes below 2^63; for instance 64, 4KiB or 4K (4096), 4KB (4000), 1.5MiB or 1e6");
 }
 
 std::string bytes_option(Bytes bytes) {
-  for (auto unit = units.rbegin(); unit != units.rend(); ++unit) {
-    const Bytes size = Bytes{1} << unit->second;
-    if (unit->second > 0 && bytes >= size && bytes % size == 0) return std::to_string(bytes / size) + std::string(unit->first);
+  for (auto prefix = prefixes.rbegin(); prefix != prefixes.rend(); ++prefix) {
+    const auto size = static_cast<Bytes>(prefix->binary);
+    if (bytes >= size && bytes % size == 0) return std::to_string(bytes / size) + prefix->letter + "iB";
   }
   return std::to_string(bytes);
 }
@@ -86,7 +123,34 @@ double parse_real(std::string_view option, std::string_view text, double min, do
   refuse(option, text, fmt::format("it must be a number from {} to {}; for instance {}", min, max, example));
 }
 
-double parse_seconds(std::string_view option, std::string_view text) { return parse_real(option, text, 0, 1e6, "1e-6"); }
+double parse_seconds(std::string_view option, std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> units{
+      {{"", ""}, {"s", ""}, {"ms", "e-3"}, {"us", "e-6"}, {"ns", "e-9"}}};
+  if (const auto time = quantity_of(text)) {
+    for (const auto& [unit, exponent] : units) {
+      if (time->unit != unit) continue;
+      // As one number: 0.1ns is 1e-10 to the last bit.
+      const auto seconds = real_number(std::string(time->digits) + std::string(exponent));
+      if (seconds && *seconds <= 1e6) return *seconds;
+    }
+  }
+  refuse(option, text, "it must be a number of seconds from 0 to 1000000, plain or with ms, us or ns; for instance 1e-6 or 1us");
+}
+
+double parse_byte_time(std::string_view option, std::string_view text) {
+  const auto rate = quantity_of(text);
+  std::string_view unit = rate ? rate->unit : std::string_view();
+  if (unit.ends_with("/s") && rate->value > 0) {
+    unit.remove_suffix(2);
+    const double bits = unit.ends_with('b') ? 8 : 1;
+    const std::string bytes = unit.empty() ? "" : std::string(unit.substr(0, unit.size() - 1)) + "B";
+    if (const double in_unit = unit.ends_with('b') || unit.ends_with('B') ? bytes_in(bytes) : 0; in_unit > 0) {
+      const double seconds = bits / (rate->value * in_unit);
+      if (seconds <= 1e6) return seconds;
+    }
+  }
+  refuse(option, text, "it must be a rate above 0 in bits or bytes a second; for instance 100Gb/s, 12.5GB/s or 1GiB/s");
+}
 
 std::vector<Dimension> parse_routing(std::string_view text) {
   std::vector<Dimension> order;

@@ -23,7 +23,7 @@ std::vector<std::string_view> split(std::string_view text, char at);
 std::optional<std::uint64_t> whole_number(std::string_view text) noexcept;
 std::optional<double> real_number(std::string_view text) noexcept;
 
-/// `64`, `64B`, `4KiB`, `1MiB`, `2GiB`.
+/// `64`, `64B`, `4KiB` and `4K` (4096), `4KB` (4000), `1.5MiB`, `1e6`.
 Bytes parse_bytes(std::string_view option, std::string_view text);
 /// The shortest text that parse_bytes() reads back: 65536 is `64KiB`, 100 is `100`.
 std::string bytes_option(Bytes bytes);
@@ -32,8 +32,10 @@ std::string bytes_option(Bytes bytes);
 std::uint64_t parse_whole(std::string_view option, std::string_view text, std::uint64_t min, std::uint64_t max);
 /// A number from min to max; the example is one that would do.
 double parse_real(std::string_view option, std::string_view text, double min, double max, std::string_view example);
-/// Model seconds: up to 1e6, so that no sum of them overflows.
+/// Model seconds, `1e-6` or `1us`: up to 1e6, so that no sum of them overflows.
 double parse_seconds(std::string_view option, std::string_view text);
+/// The seconds that a byte takes at a rate: `100Gb/s`, `12.5GB/s`, `1GiB/s`.
+double parse_byte_time(std::string_view option, std::string_view text);
 /// `0,1,2`: dimensions.
 std::vector<Dimension> parse_routing(std::string_view text);
 

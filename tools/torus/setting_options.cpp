@@ -14,9 +14,10 @@ void add_machine_options(CLI::App& app, TypedOptions& options) {
   app.add_option("--contention", options.contention, "forbid or share")->type_name("WORD");
   app.add_option("--routing", options.routing, "the order in which wormhole routes take the dimensions; default 0,1,..")
       ->type_name("D,D,..");
-  app.add_option("--ts", options.start_up, "T_s, model seconds a step; default 1e-6")->type_name("SECONDS");
-  app.add_option("--tc", options.byte_time, "T_c, model seconds a byte on a channel; default 1e-10")->type_name("SECONDS");
-  app.add_option("--th", options.hop_time, "T_h, model seconds a hop; default 0")->type_name("SECONDS");
+  app.add_option("--ts,--latency", options.start_up, "T_s, model time a step: 1us, 5e-7; default 1us")->type_name("TIME");
+  app.add_option("--tc", options.byte_time, "T_c, model time a byte on a channel; default 0.1ns")->type_name("TIME");
+  app.add_option("--bandwidth", options.bandwidth, "of a channel, instead of --tc: 100Gb/s, 12.5GB/s")->type_name("RATE");
+  app.add_option("--th", options.hop_time, "T_h, model time a hop; default 0")->type_name("TIME");
 }
 
 void add_request_options(CLI::App& app, TypedOptions& options) {

@@ -59,9 +59,9 @@ Parameters parse_parameters(Collective collective, const TypedOptions& options) 
 std::vector<std::pair<std::string, std::string>> TypedOptions::typed() const {
   std::vector<std::pair<std::string, std::string>> out;
   const std::pair<const char*, const std::optional<std::string>&> options[]{
-      {"on", on},        {"ports", ports},     {"switching", switching}, {"contention", contention}, {"routing", routing},
-      {"bytes", bytes},  {"sources", sources}, {"seed", seed},           {"expect", expect},         {"ts", start_up},
-      {"tc", byte_time}, {"th", hop_time},     {"executor", executor},   {"threads", threads}};
+      {"on", on},        {"ports", ports},         {"switching", switching}, {"contention", contention}, {"routing", routing},
+      {"bytes", bytes},  {"sources", sources},     {"seed", seed},           {"expect", expect},         {"ts", start_up},
+      {"tc", byte_time}, {"bandwidth", bandwidth}, {"th", hop_time},         {"executor", executor},     {"threads", threads}};
   for (const auto& [name, value] : options) {
     if (value) out.emplace_back(name, *value);
   }
@@ -131,6 +131,10 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
   }
   if (options.start_up) spec.cost.start_up_s = parse_seconds("--ts", *options.start_up);
   if (options.byte_time) spec.cost.byte_s = parse_seconds("--tc", *options.byte_time);
+  if (options.bandwidth && options.byte_time)
+    throw InputError(
+        fmt::format("--bandwidth '{}': --tc {} says the same in seconds a byte; leave out one", *options.bandwidth, *options.byte_time));
+  if (options.bandwidth) spec.cost.byte_s = parse_byte_time("--bandwidth", *options.bandwidth);
   if (options.hop_time) spec.cost.hop_s = parse_seconds("--th", *options.hop_time);
   if (options.switching) spec.switching = parse_switching(*options.switching);
   if (options.contention) spec.contention = parse_contention(*options.contention);

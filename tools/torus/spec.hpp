@@ -16,7 +16,7 @@ namespace torus::command {
 /// The options of a run as typed; empty: left out.
 struct TypedOptions {
   std::optional<std::string> on, ports, switching, contention, routing, algorithm, bytes, sources, seed, expect;
-  std::optional<std::string> start_up, byte_time, hop_time;
+  std::optional<std::string> start_up, byte_time, bandwidth, hop_time;
   std::optional<std::string> executor, threads, memory;
   std::map<std::string, std::optional<std::string>, std::less<>> parameters;  ///< by name: "segments"
 
