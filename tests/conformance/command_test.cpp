@@ -583,3 +583,10 @@ TEST_CASE("one algorithm is listed with its parameters and the command that runs
   CHECK(wrong.status == 2);
   CHECK(wrong.err == "torus: list 'hierarchial': there is no such collective or algorithm; did you mean 'hierarchical'?\n");
 }
+
+TEST_CASE("help and the version have the names that people try", "[conformance]") {
+  CHECK(command("help").out == command("--help").out);
+  CHECK(command("help run").out == command("run --help").out);
+  CHECK(command("help").status == 0);
+  CHECK(command("-V").out == command("--version").out);
+}

@@ -55,17 +55,22 @@ std::string surplus_text(const CLI::App& app, const std::string& argument) {
                      option ? did_you_mean(word, views) : "", app.get_name() == "torus" ? "torus" : "torus " + app.get_name());
 }
 
-/// The arguments, the last first, as CLI11 takes them; -h as --help, since CLI11 knows no -h beside an --h from 2.4 on.
+/// The arguments, the last first, as CLI11 takes them; -h as --help, since CLI11 knows no -h beside an --h from 2.4 on. `help run` is
+/// `run --help`.
 std::vector<std::string> arguments_of(int argc, char** argv) {
   std::vector<std::string> arguments(std::reverse_iterator(argv + argc), std::reverse_iterator(argv + std::min(argc, 1)));
   std::replace(arguments.begin(), arguments.end(), std::string("-h"), std::string("--help"));
+  if (!arguments.empty() && arguments.back() == "help") {
+    arguments.pop_back();
+    arguments.insert(arguments.begin(), "--help");
+  }
   return arguments;
 }
 
 int run(int argc, char** argv) {
   CLI::App app{"Collective algorithms on an emulated torus multicomputer", "torus"};
   app.set_help_flag("--help", "Print this help message and exit; -h likewise");
-  app.set_version_flag("--version", std::string("torus ") + version);
+  app.set_version_flag("-V,--version", std::string("torus ") + version);
   app.footer("Each has a --help of its own. A first look: torus run broadcast");
   const std::vector<Subcommand> subcommands{add_run(app),    add_compare(app), add_sweep(app), add_list(app),
                                             add_verify(app), add_bounds(app),  add_stress(app)};
