@@ -4,6 +4,7 @@
 
 #include <torus/bounds.hpp>
 
+#include "algorithms/broadcast_bound.hpp"
 #include "algorithms/common/growth.hpp"
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
@@ -239,7 +240,47 @@ std::uint64_t bisection(std::vector<Factor> dimensions, std::uint64_t nodes) {
   return least;
 }
 
+/// Nodes at most 0, 1, .. hops from a node, exact below 2^53.
+std::vector<double> nodes_within(const Topology& topology, NodeId from) {
+  std::vector<double> at{1};  // by distance
+  for (const Dimension d : linked_dimensions(topology)) {
+    const auto n = static_cast<std::size_t>(topology.extent(d));
+    const auto place = static_cast<std::size_t>(topology.coordinate(from, d));
+    std::vector<double> line(n, 0);
+    for (std::size_t other = 0; other < n; ++other) {
+      const std::size_t apart = other > place ? other - place : place - other;
+      const bool complete = topology.wiring(d) == Wiring::complete;
+      ++line[complete ? std::min<std::size_t>(apart, 1) : topology.wiring(d) == Wiring::ring ? std::min(apart, n - apart) : apart];
+    }
+    while (line.back() == 0) line.pop_back();
+    std::vector<double> sum(at.size() + line.size() - 1, 0);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      for (std::size_t j = 0; j < line.size(); ++j) sum[i + j] += at[i] * line[j];
+    }
+    at = std::move(sum);
+  }
+  for (std::size_t i = 1; i < at.size(); ++i) at[i] += at[i - 1];
+  return at;
+}
+
+/// The bound of points looks at no more steps than this; far packets would cost more than they tell.
+constexpr std::int32_t most_hops_of_points = 512;
+
+void bound_points(const Question& asked, Bounds& bounds) {
+  const Topology& topology = asked.machine.topology;
+  if (asked.request.collective != Collective::broadcast || asked.shared || topology.nodes() <= 2) return;
+  const NodeId source = asked.request.sources.front();
+  if (asked.packet && topology.eccentricity(source) > most_hops_of_points) return;
+  bounds.points = BroadcastPoints{topology.nodes(), static_cast<int>(asked.channels.begin()->first), asked.request.bytes,
+                                  asked.packet ? nodes_within(topology, source) : std::vector<double>{}};
+}
+
 }  // namespace
+
+double Bounds::model_time_s(const CostModel& cost) const {
+  const double simple = simple_model_time_s(cost);
+  return points ? std::max(simple, broadcast_time_s(*points, steps, route_hops, cost)) : simple;
+}
 
 Bounds lower_bounds(const Machine& machine, const Request& request) {
   Bounds bounds;
@@ -258,6 +299,7 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
     bound_exchange(asked, bounds);
   } else {
     bound_replicated(asked, bounds);
+    bound_points(asked, bounds);
   }
   raise(bounds.single_block_steps, bounds.single_block_reason, bounds.steps, bounds.steps_reason);
   return bounds;

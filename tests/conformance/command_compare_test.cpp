@@ -61,7 +61,8 @@ TEST_CASE("what a comparison predicts is what a run takes", "[conformance]") {
 }
 
 TEST_CASE("an entry of a comparison has the figures of its run, and how many times the bound it takes", "[conformance]") {
-  // On a ring of 5 the flood takes two steps, each with the whole message on a channel; the bound is two steps and half a message.
+  // On a ring of 5 the flood takes two steps, each with the whole message on a channel. Whoever takes two steps needs as
+  // many bytes as the whole message: the last nodes hear nothing in the first. More steps need half of it at least.
   const Json comparison =
       Json::parse(command("compare broadcast --on 5 --algorithms flood --bytes 100,10000 --ts 1e-6 --tc 1e-8 --json").out);
   CHECK(comparison["bytes"] == Json::array({100, 10000}));
@@ -71,9 +72,11 @@ TEST_CASE("an entry of a comparison has the figures of its run, and how many tim
   CHECK(sizes[0]["steps"] == 2);
   CHECK(sizes[0]["channel_bytes_sum"] == 200);
   CHECK(sizes[0]["model_time_s"].get<double>() == Approx(2e-6 + 2e-6));
-  CHECK(sizes[0]["times_the_bound"].get<double>() == Approx((2e-6 + 2e-6) / (2e-6 + 5e-7)));
+  CHECK(sizes[0]["times_the_bound"].get<double>() == Approx((2e-6 + 2e-6) / (2e-6 + 1e-6)));
   CHECK(sizes[1]["channel_bytes_formula"] == 20000);
-  CHECK(sizes[1]["times_the_bound"].get<double>() == Approx((2e-6 + 2e-4) / (2e-6 + 5e-5)));
+  const double times = sizes[1]["times_the_bound"].get<double>();
+  CHECK(times > (2e-6 + 2e-4) / (2e-6 + 1e-4));
+  CHECK(times < (2e-6 + 2e-4) / (2e-6 + 5e-5));
   CHECK(!sizes[1].contains("channel_bytes_sum"));  // it was not run
 }
 

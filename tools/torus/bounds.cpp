@@ -121,7 +121,8 @@ int bounds(const BoundsArguments& arguments) {
                   {"single_block_reason", b.single_block_reason},
                   {"channel_bytes_lower_bound", b.channel_bytes},
                   {"bytes_reason", b.bytes_reason},
-                  {"model_time_lower_bound_s", b.model_time_s(machine.cost)}});
+                  {"model_time_lower_bound_s", b.model_time_s(machine.cost)},
+                  {"model_time_simple_bound_s", b.simple_model_time_s(machine.cost)}});
   }
   print(arguments.json ? json.dump() + "\n" : shape_table(machine, facts) + "\n" + aligned(table));
   return 0;

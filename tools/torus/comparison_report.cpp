@@ -176,7 +176,8 @@ Json bounds_json(const Bounds& bounds, const CostModel& cost) {
           {"steps_lower_bound_reason", bounds.steps_reason},
           {"channel_bytes_lower_bound", bounds.channel_bytes},
           {"bytes_reason", bounds.bytes_reason},
-          {"model_time_lower_bound_s", bounds.model_time_s(cost)}};
+          {"model_time_lower_bound_s", bounds.model_time_s(cost)},
+          {"model_time_simple_bound_s", bounds.simple_model_time_s(cost)}};
 }
 
 Json winner_json(const WinnerRange& range, const std::vector<Bytes>& sizes) {

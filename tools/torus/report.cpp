@@ -131,6 +131,7 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["model_time_s"] = result.model_time_s;
   json["model_time_formula_s"] = plan.model_time_s(machine.cost);
   json["model_time_lower_bound_s"] = bounds.model_time_s(machine.cost);
+  json["model_time_simple_bound_s"] = bounds.simple_model_time_s(machine.cost);
   if (setting.request.collective == Collective::total_exchange) {
     json["bound3_steps"] = facts.bound3;
     json["bound4_steps"] = facts.bound4;

@@ -4,12 +4,22 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <torus/algorithm.hpp>
 #include <torus/machine.hpp>
 
 namespace torus {
+
+/// One message for all nodes: what bounds its steps and its bytes together.
+struct BroadcastPoints {
+  std::uint64_t nodes = 0;
+  int ports = 0;  ///< of the node that has most
+  Bytes bytes = 0;
+  std::vector<double> within = {};  ///< packet switching: nodes at most 0, 1, .. hops from the source; else empty
+};
 
 /// Bounds of one collective. Different algorithms may meet them: few steps and few bytes often exclude each other. So the bound of the
 /// model time is not always a minimum.
@@ -23,20 +33,24 @@ struct Bounds {
 
   std::uint64_t route_hops = 0;  ///< minimum of the sum over the steps of the hops of the longest route
 
-  double model_time_s(const CostModel& cost) const noexcept {
+  std::optional<BroadcastPoints> points = {};  ///< broadcasts where no channel is shared
+
+  /// Few steps and few bytes at once: of a broadcast, the minimum over the steps R of R steps with the bytes that R steps need
+  /// (broadcast_bound.hpp has the proof); else as simple_model_time_s(). Up to some milliseconds.
+  double model_time_s(const CostModel& cost) const;
+  /// The minimum of the steps with the minimum of the bytes, as if they did not exclude each other.
+  double simple_model_time_s(const CostModel& cost) const noexcept {
     return cost.steps(static_cast<double>(steps), channel_bytes, static_cast<double>(route_hops));
   }
 };
 
 /// Steps.
 ///  - A node informs at most min(ports, its channels) others in a step. So a message reaches N nodes in ceil(log_{ports+1} N) steps or
-///  more.
-///    Where border nodes have fewer channels than ports the bound is higher; it assumes that the nodes with the most channels are informed
-///    first. (Not where wormhole or circuit messages may share a channel.) The bound holds for every collective here: each node of a total
-///    exchange is the source of a message whose influence must reach all. Wang, Tseng, Ni & Sheu, section 1.
+///    more. Where border nodes have fewer channels than ports the bound is higher; it assumes that the nodes with the most channels are
+///    informed first. (Not where wormhole or circuit messages may share a channel.) The bound holds for every collective here: each node of
+///    a total exchange is the source of a message whose influence must reach all. Wang, Tseng, Ni & Sheu, section 1.
 ///  - On a line with two ports or more and no channel shared, a side of r nodes takes the smallest t with (3^t-1)/2 >= r. Of the messages
-///  to
-///    one side only one passes a channel. So in a step a gap between informed nodes loses at most two nodes, and the gap at the end one
+///    to one side only one passes a channel. So in a step a gap between informed nodes loses at most two nodes, and the gap at the end one
 ///    (broadcast/synthesis/line_broadcast.hpp).
 ///  - Packet switching: also the eccentricity of the sources (total exchange: the diameter).
 /// Bytes.

@@ -1,0 +1,60 @@
+/// How few steps and how few bytes exclude each other in a broadcast: a bound on the bytes for each number of steps.
+///
+/// m bytes go to N nodes with p ports. u = m/p, r = p+1, T a bound on the steps of any broadcast here. Let L_t u be the bytes on the
+/// fullest channel in step t = 1..R, g(0) = 1, g(i) = min(N, r g(i-1)) (packet switching: at most the nodes within i hops of the source),
+/// and gamma_i = min(1, g(i)/(N-1)) for i < T, else 1.
+///
+/// Windows.  W_s, for every s: sum_{t<s} L_t + sum_{t>=s} gamma_{t-s} L_t >= 1.
+///           FIRST: sum_{t>=T} L_t >= 1.   LAST: sum_{t<=R-T+1} L_t >= 1.
+///   Proof. The source sends at most p u L_t bytes in step t. So m (1 - sum_{t<s} L_t) bytes or more leave it first in step s or later.
+///   Each needs N-1 deliveries. Before step s+i at most g(i) nodes hold any of them, and each node sends at most p u L bytes; the N-1
+///   receivers take at most p u L each. FIRST: some node hears nothing before step T. LAST: a byte that leaves later cannot reach all
+///   nodes. Multipliers lambda_s that weigh all steps alike bound the sum of the L_t: linear programming duality.
+/// Growth (not packet switching, R <= T+3).  H_t = max(1, N / r^(R-t)), L_t = (H_t - H_{t-1}) / r^(t-1):
+///   sum L + max(0, 1 - sum_{t<=R-T+1} L_t) (1 - 1/r) is a bound.
+///   Proof. After step t every byte is at H_t nodes or more, else it cannot be at all N after step R. Step t makes at most r^(t-1) p u L_t
+///   copies. A late step makes most copies a byte of load, so the sum is least where each step does no more than it must. LAST then asks
+///   for the rest in an early step, which spares 1/r of it later.
+///
+/// Source: this project.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <torus/bounds.hpp>
+
+namespace torus {
+
+/// c(R): the sum of the L_t, at least. R >= T; 1 where nothing better is known. O(R T).
+double least_load(const BroadcastPoints& points, std::uint64_t least_steps, std::uint64_t steps);
+
+/// The windows W_s, or FIRST in place of W_1, and the multipliers that make a bound of them.
+class Windows {
+ public:
+  struct Multipliers {
+    std::vector<double> windows;  ///< lambda_1 .. lambda_E: E is R, or R-T+1 with LAST
+    double last = 0;              ///< of LAST; 0 if it is not used
+    double load = 1;              ///< the bound on the sum of the L_t
+  };
+
+  Windows(const BroadcastPoints& points, std::uint64_t least_steps, bool first);
+  /// What W_s counts of a byte on the fullest channel in step t.
+  double weight(std::uint64_t s, std::uint64_t t) const noexcept {
+    if (s == 1 && first_) return t >= least_steps_ ? 1 : 0;
+    return t < s || t - s >= gamma_.size() ? 1 : gamma_[t - s];
+  }
+  /// O(R T).
+  Multipliers multipliers(std::uint64_t steps, bool last) const;
+
+ private:
+  std::uint64_t least_steps_;
+  bool first_;
+  std::vector<double> gamma_;  // 0 .. T
+};
+
+/// The minimum over R of the model time of a broadcast, with `route_hops` as in Bounds. Looks at about 250 numbers of steps up to 1,024; c
+/// is at least what it is for more steps, and at least 1.
+double broadcast_time_s(const BroadcastPoints& points, std::uint64_t least_steps, std::uint64_t route_hops, const CostModel& cost);
+
+}  // namespace torus
