@@ -108,9 +108,12 @@ Program swath_program(Node& self, const SwathSchedule& schedule, NodeId root, st
 const Algorithm swath{
     .name = "swath",
     .collective = Collective::broadcast,
-    .source = "this project: scatter, spread by classes, gather",
+    .source = "ours: scatter, spread over classes of rows, gather",
     .shapes = "torus of any dimension, any h up to the shortest ring; one ring: h = 1 or n",
-    .steps = "L3(h) + L3(rows of a class) + (k-1) L3(n) + floor(w/2), w the longest window, about h; L3 = ceil(log3)",
+    .steps =
+        "L3(h) + L3(rows of a class and the source's) + (k-1) L3(n) + floor(w/2), n the longest side, w = max ceil(n_d / floor(n_d/h)), L3 "
+        "= "
+        "ceil(log3)",
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,
     .also_requires = swath_also_requires,

@@ -11,7 +11,7 @@
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/emulate.hpp"
 #include "tests/support/shapes.hpp"
 
 using namespace torus;
