@@ -14,6 +14,7 @@
 #include "algorithms/broadcast/separate_dimensions.hpp"
 #include "algorithms/broadcast/span.hpp"
 #include "algorithms/broadcast/squeeze_expand.hpp"
+#include "algorithms/broadcast/swath.hpp"
 #include "algorithms/broadcast/synthesized.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 #include "algorithms/broadcast/wang_tseng.hpp"
@@ -46,6 +47,7 @@ constexpr std::array algorithms{
     &broadcast::wang_tseng,
     &broadcast::wang_tseng_trimmed,
     &broadcast::tsai_mckinley,
+    &broadcast::swath,
     &broadcast::span,
     &broadcast::squeeze_expand,
     &broadcast::two_line,

@@ -1,0 +1,71 @@
+/// Deals h pieces to the n places of a ring, so that whoever lacks a piece finds it near by on both sides.
+///
+/// The ring is split into floor(n/h) windows, as equal as whole numbers allow. Each has all pieces in order: place x of a window of l
+/// places holds piece floor(x h / l), its class. n = 7, h = 3: 012 0012. h need not divide n.
+///
+/// The gather: a place takes each piece that it lacks from the nearer side, whole, or half of it from either side if both are as near. It
+/// takes a piece in the step whose number is the distance, from its neighbour, which took it one step before. So a place takes one piece a
+/// step and side at most.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <torus/machine.hpp>
+#include <torus/topology.hpp>
+
+namespace torus::broadcast {
+
+/// An immutable value of O(1) size.
+class RowClasses {
+ public:
+  /// 1 <= h <= n.
+  RowClasses(std::int32_t n, std::int32_t h) noexcept : n_{n}, h_{h}, windows_{n / h} {}
+
+  std::int32_t classes() const noexcept { return h_; }
+  std::int32_t class_of(std::int32_t place) const noexcept;
+  /// Ascending.
+  std::vector<std::int32_t> places_of(std::int32_t piece) const;
+
+  enum class Share : std::uint8_t { whole, first_half, second_half };
+  struct Take {
+    std::int32_t piece;
+    Share share;
+    friend bool operator==(const Take&, const Take&) = default;
+  };
+  /// What a place takes in step `distance`, 1 or more, from its neighbour on the - side (direction -1) or + side (+1).
+  std::optional<Take> taken(std::int32_t place, std::int32_t direction, std::int32_t distance) const noexcept;
+
+  std::int32_t longest_window() const noexcept { return (n_ + windows_ - 1) / windows_; }
+  /// Steps of the gather: the farthest that a nearest piece can be.
+  Step gather_steps() const noexcept { return static_cast<Step>(longest_window() / 2); }
+  /// No piece is ever split.
+  bool pieces_stay_whole() const noexcept { return h_ % 2 == 1 && n_ % h_ == 0; }
+
+  /// Calls f(piece, gap) for each piece and each two places next to each other among those that hold it, `gap` places apart; those of two
+  /// windows only, as others have a gap of 1. O(n).
+  template <class F>
+  void for_gaps(F&& f) const {
+    for (std::int32_t w = 0; w < windows_; ++w) {
+      for (std::int32_t piece = 0; piece < h_; ++piece) f(piece, length(w) - end(w, piece) + 1 + first((w + 1) % windows_, piece));
+    }
+  }
+
+ private:
+  std::int32_t start(std::int32_t w) const noexcept { return static_cast<std::int32_t>(std::int64_t{w} * n_ / windows_); }
+  std::int32_t length(std::int32_t w) const noexcept { return start(w + 1) - start(w); }
+  std::int32_t window_of(std::int32_t place) const noexcept;
+  /// The places of a piece in a window: from first to end - 1.
+  std::int32_t first(std::int32_t w, std::int32_t piece) const noexcept {
+    return static_cast<std::int32_t>((std::int64_t{piece} * length(w) + h_ - 1) / h_);
+  }
+  std::int32_t end(std::int32_t w, std::int32_t piece) const noexcept { return first(w, piece + 1); }
+  /// From a place back or on to the nearest that holds the piece.
+  std::int32_t distance(std::int32_t place, std::int32_t direction, std::int32_t piece) const noexcept;
+
+  std::int32_t n_, h_, windows_;
+};
+
+}  // namespace torus::broadcast

@@ -1,0 +1,154 @@
+#include "algorithms/broadcast/swath.hpp"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <torus/catalogue.hpp>
+
+#include "algorithms/common/integers.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/emulate.hpp"
+#include "tests/support/shapes.hpp"
+
+using namespace torus;
+
+namespace {
+
+Request request_of(NodeId root, Bytes bytes, std::uint32_t h) {
+  Request request = support::broadcast_request(root, bytes);
+  request.parameters.set("h", h);
+  return request;
+}
+
+/// The steps as the formula has them, written a second time: by counting the rows of a class.
+std::uint64_t steps_of(const Topology& topology, std::int32_t h) {
+  const std::vector<Dimension> linked = linked_dimensions(topology);
+  const auto log3 = [](std::int32_t x) { return ceil_log(3, static_cast<std::uint64_t>(x)); };
+  const bool cube = h > 1 && std::all_of(linked.begin(), linked.end(), [&](Dimension d) { return topology.extent(d) == h; });
+  std::uint64_t columns = 0, rows = 0, gather = 0;
+  for (const Dimension d : linked) {
+    const std::int32_t n = topology.extent(d);
+    const std::int32_t windows = n / h;
+    std::vector<std::int32_t> places(static_cast<std::size_t>(h), 1);  // of each class; the source's row counts everywhere
+    places[0] = 0;
+    for (std::int32_t w = 0; w < windows; ++w) {
+      const std::int32_t length = (w + 1) * n / windows - w * n / windows;
+      for (std::int32_t x = 0; x < length; ++x) ++places[static_cast<std::size_t>(x * h / length)];
+    }
+    for (const std::int32_t size : places) columns = std::max<std::uint64_t>(columns, cube ? 0 : log3(size));
+    rows = std::max<std::uint64_t>(rows, log3(n));
+    gather = std::max<std::uint64_t>(gather, static_cast<std::uint64_t>((n + windows - 1) / windows / 2));
+  }
+  return linked.empty() ? 0 : log3(h) + columns + (linked.size() - 1) * rows + gather;
+}
+
+void check(const Machine& machine, NodeId root, Bytes bytes, std::uint32_t h) {
+  const std::string shape = machine.topology.text();
+  CAPTURE(shape, root, bytes, h, support::seed());
+  const Request request = request_of(root, bytes, h);
+  REQUIRE(why_not(broadcast::swath, machine, request) == "");
+  const support::Emulation run = support::emulate(broadcast::swath, machine, request);
+  REQUIRE(support::complaint(run) == "");  // steps, bytes and hops are those of the plan
+  REQUIRE(run.plan.steps_exact);
+  REQUIRE(run.result.control_bytes == 0);
+  if (h > 0) REQUIRE(run.result.steps == steps_of(machine.topology, static_cast<std::int32_t>(h)));
+}
+
+/// (R, c): steps, and the bytes on the fullest channel in units of the message's 2k-th.
+std::pair<std::uint64_t, double> point(const char* shape, std::uint32_t h) {
+  const Machine machine(Topology::parse(shape));
+  const Bytes unit = 2 * 64 * 27 * 25 * 7;  // all segments get as many bytes
+  const Plan plan = broadcast::swath.plan(machine, request_of(0, unit * static_cast<Bytes>(machine.ports), h));
+  return {plan.steps, plan.channel_bytes / static_cast<double>(unit)};
+}
+
+}  // namespace
+
+TEST_CASE("swath is legal, complete and as predicted for every h, any source and any number of bytes", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  for (const char* shape : {"1", "2", "3", "9", "5x5", "8x8", "7x9", "4x6", "3x3", "2x2", "2x5", "1x7", "4x4x4", "3x5x2", "5x1x6",
+                            "2x2x2x2", "3x20", "2x3x5x3"}) {
+    const Topology topology = Topology::parse(shape);
+    std::vector<Dimension> routing(static_cast<std::size_t>(topology.dimensions()));
+    for (std::size_t d = 0; d < routing.size(); ++d) routing[d] = static_cast<Dimension>(d);
+    for (const std::uint32_t h : broadcast::possible_swaths(Machine(topology))) {
+      for (const Switching switching : {Switching::wormhole, Switching::circuit}) {
+        std::shuffle(routing.begin(), routing.end(), random);
+        const Machine machine(topology, 0, switching, Contention::forbid, routing);
+        for (const Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{7}, Bytes{support::random_below(random, 3000)}})
+          check(machine, support::random_below(random, topology.nodes()), bytes, h);
+      }
+    }
+  }
+}
+
+TEST_CASE("swath holds for chosen h on larger tori, and for the h that it chooses", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  for (const auto& [shape, values] : std::vector<std::pair<const char*, std::vector<std::uint32_t>>>{
+           {"25x25", {1, 2, 3, 5, 8, 12, 13, 24, 25}}, {"16x16", {8, 16}}, {"8x8x8", {3, 8}}, {"11x17", {4, 11}}, {"3^4", {2, 3}}}) {
+    const Machine machine(Topology::parse(shape));
+    for (const std::uint32_t h : values) check(machine, support::random_below(random, machine.topology.nodes()), 12345, h);
+    for (const Bytes bytes : {Bytes{0}, Bytes{5}, Bytes{1000}, Bytes{100001}, Bytes{1} << 20U})
+      check(machine, support::random_below(random, machine.topology.nodes()), bytes, 0);
+  }
+}
+
+TEST_CASE("swath holds on random tori", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  for (int i = 0; i < 100; ++i) {
+    std::vector<DimensionShape> extents(1 + support::random_below(random, 4));
+    for (DimensionShape& d : extents)
+      d = {static_cast<std::int32_t>(1 + support::random_below(random, extents.size() > 2 ? 6 : 14)), Wiring::ring};
+    const Machine machine{Topology(extents)};
+    const std::vector<std::uint32_t> possible = broadcast::possible_swaths(machine);
+    check(machine, support::random_below(random, machine.topology.nodes()), support::random_below(random, 500),
+          possible[support::random_below(random, possible.size())]);
+  }
+}
+
+TEST_CASE("swath's steps and bytes are the points of the reference table", "[conformance]") {
+  using Row = std::tuple<const char*, std::uint32_t, std::uint64_t, double>;
+  for (const auto& [shape, h, steps, bytes] :
+       std::vector<Row>{{"8x8", 1, 4, 8.0},         {"8x8", 2, 6, 5.5},         {"8x8", 4, 7, 3.25},      {"8x8", 8, 8, 2.375},
+                        {"16x16", 1, 6, 12},        {"16x16", 2, 7, 6.5},       {"16x16", 3, 8, 5},       {"16x16", 4, 9, 4.25},
+                        {"16x16", 8, 10, 2.875},    {"16x16", 16, 14, 2.312},   {"25x25", 1, 6, 12},      {"25x25", 3, 8, 5},
+                        {"25x25", 5, 9, 3.6},       {"25x25", 8, 11, 3.25},     {"25x25", 12, 13, 2.667}, {"25x25", 25, 18, 2.16},
+                        {"64x64", 1, 8, 16},        {"64x64", 3, 10, 6.33},     {"64x64", 4, 11, 5.25},   {"64x64", 8, 12, 3.375},
+                        {"64x64", 9, 13, 3.22},     {"64x64", 16, 17, 2.69},    {"64x64", 32, 25, 2.28},  {"64x64", 64, 40, 2.11},
+                        {"8x8x8", 1, 6, 12},        {"8x8x8", 2, 8, 7.5},       {"8x8x8", 4, 9, 4.25},    {"8x8x8", 8, 10, 2.875},
+                        {"16x16x16", 1, 9, 18},     {"16x16x16", 2, 10, 9.5},   {"16x16x16", 3, 11, 7},   {"16x16x16", 4, 12, 5.75},
+                        {"16x16x16", 8, 13, 3.625}, {"16x16x16", 16, 17, 2.69}, {"7x9", 3, 7, 4.333}}) {
+    CAPTURE(std::string(shape), h);
+    const auto [r, c] = point(shape, h);
+    CHECK(r == steps);
+    CHECK(c == Approx(bytes).margin(0.005));
+  }
+}
+
+TEST_CASE("swath takes the h of least model time", "[conformance]") {
+  for (const char* shape : {"25x25", "7x9", "4x4x4", "9", "1"}) {
+    const Machine machine(Topology::parse(shape));
+    for (const Bytes bytes : {Bytes{0}, Bytes{1000}, Bytes{65536}, Bytes{1} << 20U, Bytes{1} << 26U}) {
+      CAPTURE(std::string(shape), bytes);
+      const Plan best = broadcast::swath.plan(machine, request_of(0, bytes, 0));
+      for (const std::uint32_t h : broadcast::possible_swaths(machine)) {
+        const Plan other = broadcast::swath.plan(machine, request_of(0, bytes, h));
+        CHECK(best.model_time_s(machine.cost) <= other.model_time_s(machine.cost));
+      }
+    }
+  }
+}
+
+TEST_CASE("swath refuses an h that no schedule has", "[conformance]") {
+  const auto why = [](const Machine& machine, std::uint32_t h) { return why_not(broadcast::swath, machine, request_of(0, 8, h)); };
+  CHECK(why(Machine(Topology::parse("4x1x6")), 5) ==
+        "h 5: swath has no more pieces than the shortest ring has nodes, and no more blocks than a run holds; 4 would do");
+  CHECK(why(Machine(Topology::parse("9")), 4) == "h 4: on a ring swath splits the message into 1 piece, or into one a node; 1 would do");
+  CHECK(why(Machine(Topology::parse("4x4m")), 2) != "");
+  CHECK(why(Machine(Topology::parse("4x4"), 2), 2) != "");
+  CHECK(why(Machine(Topology::parse("4x4"), 0, Switching::packet), 2) != "");
+}
