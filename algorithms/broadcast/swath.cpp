@@ -110,10 +110,7 @@ const Algorithm swath{
     .collective = Collective::broadcast,
     .source = "ours: scatter, spread over classes of rows, gather",
     .shapes = "torus of any dimension, any h up to the shortest ring; one ring: h = 1 or n",
-    .steps =
-        "L3(h) + L3(rows of a class and the source's) + (k-1) L3(n) + floor(w/2), n the longest side, w = max ceil(n_d / floor(n_d/h)), L3 "
-        "= "
-        "ceil(log3)",
+    .steps = "L3(h) + L3(rows of a class, and one) + (k-1) L3(max n_d) + floor(w/2), w = max ceil(n_d / floor(n_d/h)), L3 = ceil(log3)",
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,
     .also_requires = swath_also_requires,

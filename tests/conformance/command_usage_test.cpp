@@ -86,7 +86,7 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "run broadcast --segments 0",
       "run broadcast --segments some",
       "run total-exchange --segments 2",
-      "run broadcast --h 3",
+      "run total-exchange --h 3",
       "run multinode-broadcast --h 0",
       "run multinode-broadcast --prefix global4",
       "run multinode-broadcast --chunk 0",
