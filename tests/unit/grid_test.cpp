@@ -14,8 +14,11 @@ TEST_CASE("sizes come in lists and in ranges that have both ends", "[unit]") {
   CHECK(parse_sizes("--bytes", "1KiB:16KiB") == Sizes{1024, 4096, 16384});
   CHECK(parse_sizes("--bytes", "1:9") == Sizes{1, 4, 9});
   CHECK(parse_sizes("--bytes", "1:8:x2,3") == Sizes{1, 2, 3, 4, 8});
+  CHECK(parse_sizes("--bytes", "1:8:+3") == Sizes{1, 4, 7, 8});
+  CHECK(parse_sizes("--bytes", "1KiB:3KiB:+1KiB") == Sizes{1024, 2048, 3072});
   CHECK(parse_sizes("--bytes", "1:9223372036854775807:x1048576").size() == 5);
-  for (const char* bad : {"", ",", "64,", "4:", ":4", "0:4", "4:4", "8:4", "1:2:3", "1:8:x1", "1:8:x", "1:8:2", "1:2:x2:x2", "1:4Kb"}) {
+  for (const char* bad : {"", ",", "64,", "4:", ":4", "0:4", "4:4", "8:4", "1:2:3", "1:8:x1", "1:8:x", "1:8:+0", "1:8:+", "1:1GiB:+1",
+                          "1:8:2", "1:2:x2:x2", "1:4Kb"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(parse_sizes("--bytes", bad), InputError);
   }

@@ -117,8 +117,10 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
     }
     if (first && witness && !emulation.failure) emulation.failure = witness->objection(result);
     if (first && witness && !emulation.failure) emulation.failure = check.surprise;
+    const bool last = options.on_run && !options.on_run(result);
     if (first) emulation.result = std::move(result);
     first = false;
+    if (last) break;
   }
   awaited.reset();
   if (trace && !emulation.interrupted) trace->commit();

@@ -28,6 +28,7 @@ struct EmulationOptions {
   const std::atomic<bool>* stop = nullptr;  ///< looked at after every step; signals are awaited as long
   std::function<void(Step)> on_step;
   std::function<void(std::span<const Message* const>)> on_messages;  ///< of the first run
+  std::function<bool(const RunResult&)> on_run;                      ///< called after each repetition; false: it was the last
   std::optional<std::uint64_t> digest;                               ///< the trace digest that it must have
   /// Have the judge of traces look at every message too, and hold the bytes against the plan's prediction and all against the lower bounds.
   bool judge = false;

@@ -13,19 +13,31 @@
 namespace torus::command {
 namespace {
 
-/// `A:B` or `A:B:xF`.
+/// A range by steps has at most so many sizes: a slip of the pen in the step is no reason to fill the memory.
+constexpr Bytes most_sizes = 1U << 16U;
+
+/// `A:B`, `A:B:xF` or `A:B:+S`.
 std::vector<Bytes> size_range(std::string_view option, std::string_view text) {
   const auto parts = split(text, ':');
   const auto refuse = [&](std::string_view rule) {
-    throw InputError(fmt::format("{} '{}': {}; for instance 1KiB:16MiB or 1KiB:16MiB:x2", option, text, rule));
+    throw InputError(fmt::format("{} '{}': {}; for instance 1KiB:16MiB, 1KiB:16MiB:x2 or 1KiB:16KiB:+1KiB", option, text, rule));
   };
-  if (parts.size() > 3) refuse("a range of sizes has two ends and at most a factor");
+  if (parts.size() > 3) refuse("a range of sizes has two ends and at most a factor or a step");
   const Bytes first = parse_bytes(option, parts[0]);
   const Bytes last = parse_bytes(option, parts[1]);
   if (first < 1 || first >= last) refuse("a range of sizes goes up, from 1 or more");
+  if (parts.size() == 3 && parts[2].starts_with('+')) {
+    const Bytes step = parse_bytes(option, parts[2].substr(1));
+    if (step < 1) refuse("the step of a range is 1 or more");
+    if ((last - first) / step >= most_sizes) refuse("a range by steps has at most 65536 sizes");
+    std::vector<Bytes> sizes;
+    for (Bytes size = first; size < last; size += std::min(step, last - size)) sizes.push_back(size);
+    sizes.push_back(last);
+    return sizes;
+  }
   std::uint64_t factor = 4;
   if (parts.size() == 3) {
-    if (!parts[2].starts_with('x')) refuse("the factor of a range is an x and a whole number");
+    if (!parts[2].starts_with('x')) refuse("a range goes on by x and a whole number, or by + and a size");
     factor = parse_whole(option, parts[2].substr(1), 2, 1U << 20U);
   }
   std::vector<Bytes> sizes;

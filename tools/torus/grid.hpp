@@ -11,8 +11,8 @@
 
 namespace torus::command {
 
-/// `64`, `64,4KiB`, `1KiB:16MiB` (both ends, and from the first on all of it times 4, 16, ..), `1KiB:16MiB:x2` (times 2, 4, ..), or any of
-/// them with commas between; ascending.
+/// `64`, `64,4KiB`, `1KiB:16MiB` (both ends, and from the first on all of it times 4, 16, ..), `1KiB:16MiB:x2` (times 2, 4, ..),
+/// `1KiB:16KiB:+1KiB` (plus 1 KiB, 2 KiB, ..), or any of them with commas between; ascending.
 std::vector<Bytes> parse_sizes(std::string_view option, std::string_view text);
 
 /// `8x8,4x4x4`, in the order given.

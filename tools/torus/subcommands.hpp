@@ -18,6 +18,7 @@ Subcommand add_verify(CLI::App& torus);
 Subcommand add_bounds(CLI::App& torus);
 Subcommand add_compare(CLI::App& torus);
 Subcommand add_sweep(CLI::App& torus);
+Subcommand add_bench(CLI::App& torus);
 Subcommand add_stress(CLI::App& torus);
 
 }  // namespace torus::command

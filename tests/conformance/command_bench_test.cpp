@@ -1,0 +1,167 @@
+/// torus bench: its rows, its files, and what it counts.
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+
+using namespace torus;
+using support::command;
+using support::lines;
+
+namespace {
+
+nlohmann::json json_of(const support::Folder& folder, const std::string& line, int status = 0) {
+  const support::Ended ended = command(line + " --json " + folder.file("b.json"));
+  CAPTURE(line, ended.out, ended.err);
+  REQUIRE(ended.status == status);
+  return nlohmann::json::parse(support::text_of_file(folder.file("b.json")));
+}
+
+std::size_t rows_in(const std::string& text) {
+  std::size_t comments = text.starts_with('#') ? 1 : 0;
+  for (std::size_t at = text.find("\n#"); at != std::string::npos; at = text.find("\n#", at + 1)) ++comments;
+  return lines(text) - comments;
+}
+
+}  // namespace
+
+TEST_CASE("a bench has a row for each size and algorithm, with its figures", "[conformance]") {
+  const support::Folder folder;
+  const std::string line = "bench broadcast --on 4x4 --bytes 8:64:x2 --algorithms flood,wang-tseng --repeat 7 --executor serial";
+  const support::Ended ended = command(line + " --csv " + folder.file("b.csv") + " --json " + folder.file("b.json"));
+  CAPTURE(ended.out, ended.err);
+  REQUIRE(ended.status == 0);
+  CHECK(ended.out.starts_with("# torus "));
+  for (const char* part : {", commit ", "threads, executor serial", "# torus bench broadcast --on 4x4 --bytes 8:64:x2", "busbw"})
+    CHECK(ended.out.find(part) != std::string::npos);
+  CHECK(rows_in(ended.out) == 8);
+  const auto json = nlohmann::json::parse(support::text_of_file(folder.file("b.json")));
+  for (const char* field : {"version", "commit", "cpu", "threads", "executor", "date", "command"}) CHECK(json.contains(field));
+  REQUIRE(json["rows"].size() == 8);
+  for (const auto& row : json["rows"]) {
+    CAPTURE(row.dump());
+    CHECK(row["runs"] == 7);
+    CHECK(row["wrong"] == 0);
+    CHECK(row["verified"] == true);
+    CHECK(row["time_min_s"] <= row["time_median_low_s"]);
+    CHECK(row["time_median_low_s"] <= row["time_median_s"]);
+    CHECK(row["time_median_s"] <= row["time_median_high_s"]);
+    CHECK(row["time_median_high_s"] <= row["time_max_s"]);
+    CHECK(row["algbw_bytes_per_s"].get<double>() == Approx(row["bytes"].get<double>() / row["time_median_s"].get<double>()));
+    CHECK(row["busbw_bytes_per_s"] == row["algbw_bytes_per_s"]);
+    CHECK(row["times_the_bound"].get<double>() >= 1);
+  }
+  const std::string csv = support::text_of_file(folder.file("b.csv"));
+  CHECK(lines(csv) == 9);
+  CHECK(csv.starts_with("collective,shape,nodes,"));
+  for (const char* column : {",time_median_low_s,", ",time_median_high_s,", ",algbw_bytes_per_s,", ",busbw_bytes_per_s,", ",wrong,"})
+    CHECK(csv.substr(0, csv.find('\n')).find(column) != std::string::npos);
+}
+
+TEST_CASE("runs of the warm-up are not counted, and a count that was typed is kept", "[conformance]") {
+  const support::Folder folder;
+  const auto counts = [&](const std::string& options) {
+    const auto row = json_of(folder, "bench broadcast --on 4x4 --bytes 8 --executor serial --algorithms flood " + options)["rows"][0];
+    return std::pair(row["warm_up_runs"].get<int>(), row["runs"].get<int>());
+  };
+  CHECK(counts("--warmup 0 --repeat 1") == std::pair(0, 1));
+  CHECK(counts("--warmup 5 --repeat 2") == std::pair(5, 2));
+  const auto [warm_up, runs] = counts("");
+  CHECK(warm_up >= 1);
+  CHECK(warm_up <= 2);
+  CHECK(runs >= 3);
+  CHECK(runs <= 20);
+}
+
+TEST_CASE("algorithms rank the same by algbw and by time, for every collective", "[conformance]") {
+  const support::Folder folder;
+  for (const char* line : {"bench broadcast --on 4x4 --bytes 4KiB", "bench multinode-broadcast --on 4x4 --bytes 64 --sources random:5",
+                           "bench total-exchange --on 4x4 --bytes 64"}) {
+    CAPTURE(line);
+    std::vector<std::pair<double, double>> rows;  // time, algbw
+    for (const auto& row : json_of(folder, std::string(line) + " --repeat 3")["rows"]) {
+      if (row.contains("time_median_s")) rows.emplace_back(row["time_median_s"], row["algbw_bytes_per_s"]);
+    }
+    REQUIRE(rows.size() >= 3);
+    std::sort(rows.begin(), rows.end());
+    for (std::size_t i = 1; i < rows.size(); ++i) CHECK(rows[i - 1].second >= rows[i].second);
+  }
+}
+
+TEST_CASE("what the bandwidths count follows from the collective", "[conformance]") {
+  const support::Folder folder;
+  const auto moved = [&](const std::string& line) {
+    const auto row = json_of(folder, line + " --repeat 1 --warmup 0")["rows"][0];
+    CHECK(row["busbw_bytes_per_s"].get<double>() / row["algbw_bytes_per_s"].get<double>() == Approx(15.0 / 16));
+    return row["algbw_bytes_per_s"].get<double>() * row["time_median_s"].get<double>();
+  };
+  CHECK(moved("bench multinode-broadcast --on 4x4 --bytes 64 --sources random:5") == Approx(5 * 64));
+  CHECK(moved("bench total-exchange --on 4x4 --bytes 64") == Approx(16 * 64));
+}
+
+TEST_CASE("what cannot run is a row with its reason, and the table goes on", "[conformance]") {
+  const support::Folder folder;
+  // Named, and refused by the shape.
+  const auto named = json_of(folder, "bench broadcast --on 4x5 --bytes 8,64 --algorithms flood,wang-tseng --repeat 1")["rows"];
+  REQUIRE(named.size() == 4);
+  for (const auto& row : named) CHECK(row.contains("not_run") == (row["algorithm"] == "wang-tseng"));
+  // Too large for the memory, after sizes that are not.
+  const auto large = json_of(folder, "bench broadcast --on 4x4 --bytes 8,1GiB --memory 1GiB --algorithms flood --repeat 1")["rows"];
+  REQUIRE(large.size() == 2);
+  CHECK(large[0]["verified"] == true);
+  CHECK(large[1]["not_run"].get<std::string>().find("1 GiB may be used") != std::string::npos);
+  // Too long for the table.
+  const auto late = json_of(folder, "bench broadcast --on 4x4 --bytes 8,64 --algorithms flood --seconds 0.001 --repeat 50")["rows"];
+  REQUIRE(late.size() == 2);
+  CHECK(late[1]["not_run"].get<std::string>().find("--seconds") != std::string::npos);
+}
+
+TEST_CASE("a bench that cannot write its file or is asked for nonsense says so before it runs", "[conformance]") {
+  const support::Folder folder;
+  for (const std::string& line : {
+           std::string("bench"),
+           std::string("bench bcast"),
+           std::string("bench broadcast --on 4y4"),
+           std::string("bench broadcast --on 4x4,8x8"),
+           std::string("bench broadcast --bytes 8:16MiB:y2"),
+           std::string("bench broadcast --bytes 16MiB:8"),
+           std::string("bench broadcast --bytes 8:64:+0"),
+           std::string("bench broadcast --bytes 1:1GiB:+1"),
+           std::string("bench broadcast --algorithms flood,wang-tsang"),
+           std::string("bench broadcast --on 4x5 --algorithms wang-tseng"),
+           std::string("bench broadcast --on 4x4 --repeat 0"),
+           std::string("bench broadcast --on 4x4 --warmup -1"),
+           std::string("bench broadcast --on 4x4 --seconds 0"),
+           std::string("bench broadcast --on 4x4 --source 99"),
+           std::string("bench broadcast --on 4x4 --csv -"),
+           std::string("bench broadcast --on 4x4 --csv ''"),
+           "bench broadcast --on 4x4 --json " + folder.file("none/t"),
+           "bench broadcast --on 4x4 --csv " + folder.file("t") + " --json " + folder.file("./t"),
+       }) {
+    const support::Ended ended = command(line);
+    CAPTURE(line, ended.err);
+    CHECK(ended.status == 2);
+    CHECK(ended.out.empty());
+    CHECK(lines(ended.err) == 1);
+    CHECK(ended.err.starts_with("torus: "));
+    CHECK(ended.err.size() > 30);
+  }
+  CHECK(folder.files() == 0);
+}
+
+TEST_CASE("an interrupted bench leaves its rows on standard output, and no files", "[conformance]") {
+  const support::Folder folder;
+  const support::Ended ended = support::run_program(
+      TORUS_PROGRAM,
+      {.arguments = support::words("bench broadcast --on 16x16 --bytes 8 --repeat 1000000 --seconds 600 --algorithms flood --csv " +
+                                   folder.file("b.csv")),
+       .after = std::chrono::milliseconds(1500),
+       .signal = SIGINT});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK(lines(ended.err) == 1);
+  CHECK(ended.out.starts_with("# torus "));
+  CHECK(folder.files() == 0);
+}

@@ -1,0 +1,27 @@
+#include "tools/torus/bandwidth.hpp"
+
+#include "runtime/model/figures.hpp"
+
+namespace torus::command {
+
+double asked_bytes(const Request& request, std::uint64_t nodes) noexcept {
+  const auto bytes = static_cast<double>(request.bytes);
+  switch (request.collective) {
+    case Collective::broadcast: return bytes;
+    case Collective::multinode_broadcast: return static_cast<double>(request.sources.size()) * bytes;
+    case Collective::total_exchange: return static_cast<double>(nodes) * bytes;
+  }
+  return 0;
+}
+
+double bus_factor(Collective collective, std::uint64_t nodes) noexcept {
+  if (collective == Collective::broadcast) return 1;
+  return nodes == 0 ? 0 : static_cast<double>(nodes - 1) / static_cast<double>(nodes);
+}
+
+Bandwidth bandwidth_of(const Request& request, std::uint64_t nodes, double seconds) noexcept {
+  const double algorithm = per_second(asked_bytes(request, nodes), seconds);
+  return {algorithm, algorithm * bus_factor(request.collective, nodes)};
+}
+
+}  // namespace torus::command

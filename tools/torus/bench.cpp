@@ -1,0 +1,460 @@
+/// torus bench COLLECTIVE: wall time and bandwidth by size and algorithm, a row as soon as it is measured, as microbenchmarks print them.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ctime>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+
+#include <torus/error.hpp>
+
+#include "runtime/model/figures.hpp"
+#include "runtime/trace/output_file.hpp"
+#include "tools/torus/bandwidth.hpp"
+#include "tools/torus/console.hpp"
+#include "tools/torus/emulation.hpp"
+#include "tools/torus/grid.hpp"
+#include "tools/torus/interrupt.hpp"
+#include "tools/torus/median_interval.hpp"
+#include "tools/torus/notation.hpp"
+#include "tools/torus/refusals.hpp"
+#include "tools/torus/report.hpp"
+#include "tools/torus/setting_options.hpp"
+#include "tools/torus/subcommands.hpp"
+#include "tools/torus/version.hpp"
+
+namespace torus::command {
+namespace {
+
+using BenchJson = nlohmann::ordered_json;
+using BenchClock = std::chrono::steady_clock;
+
+double since(BenchClock::time_point start) { return std::chrono::duration<double>(BenchClock::now() - start).count(); }
+
+struct BenchArguments {
+  std::string collective;
+  TypedOptions setting;
+  std::string algorithms = "all";
+  std::optional<std::string> warm_up, repeat, seconds, csv, json;
+};
+
+/// How often a row is run. A count that was typed is kept. One that was not is a maximum: then the warm-up, and again the counted runs, end
+/// when they have taken row_s, verification included.
+struct Effort {
+  static constexpr double row_s = 0.05;
+  static constexpr unsigned fewest = 3;  ///< counted runs, however long they take
+  unsigned warm_up = 2, repeat = 20;
+  bool typed_warm_up = false, typed_repeat = false;
+  double table_s = 45;  ///< what would not end within them is not run
+
+  explicit Effort(const BenchArguments& arguments)
+      : typed_warm_up{arguments.warm_up.has_value()}, typed_repeat{arguments.repeat.has_value()} {
+    if (typed_warm_up) warm_up = static_cast<unsigned>(parse_whole("--warmup", *arguments.warm_up, 0, 1000000));
+    if (typed_repeat) repeat = static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000));
+    if (arguments.seconds) table_s = parse_real("--seconds", *arguments.seconds, 0.001, 1e6, "60");
+  }
+};
+
+/// The runs of one row.
+class Runs {
+ public:
+  explicit Runs(const Effort& effort) : effort_{effort} {}
+
+  /// Counts a run; false if it was the last.
+  bool add(const RunResult& result) {
+    if (result.interrupted) return false;
+    if (!result.good() || !result.verified) ++wrong_;
+    spent_s_ += result.run_s + result.verify_s;
+    if (warming_) {
+      warming_ = ++warm_up_ < effort_.warm_up && (effort_.typed_warm_up || spent_s_ < Effort::row_s);
+      if (!warming_) spent_s_ = 0;
+      return true;
+    }
+    run_s_.push_back(result.run_s);
+    const bool enough = !effort_.typed_repeat && run_s_.size() >= Effort::fewest && spent_s_ >= Effort::row_s;
+    return run_s_.size() < effort_.repeat && !enough;
+  }
+
+  unsigned warm_up() const noexcept { return warm_up_; }
+  std::size_t wrong() const noexcept { return wrong_; }
+  const std::vector<double>& run_s() const noexcept { return run_s_; }  ///< in the order in which they ran, without the warm-up
+
+ private:
+  const Effort& effort_;
+  bool warming_ = effort_.warm_up > 0;
+  unsigned warm_up_ = 0;
+  std::size_t wrong_ = 0;
+  double spent_s_ = 0;
+  std::vector<double> run_s_;
+};
+
+/// What spoils the figures of a row.
+std::string note_on(const std::vector<double>& run_s, const Repeats& repeats) {
+  if (run_s.empty() || repeats.max_s <= 2 * repeats.median_s) return "";
+  const bool first = run_s.front() == repeats.max_s;
+  return fmt::format("{} {:.1f}x the median", first ? "first run" : "max", repeats.max_s / repeats.median_s);
+}
+
+std::string cpu_text() {
+  std::ifstream lines("/proc/cpuinfo");
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("model name")) continue;
+    const std::size_t value = line.find_first_not_of(" \t", line.find(':') + 1);
+    if (value != std::string::npos) return line.substr(value);
+  }
+  return "unknown";
+}
+
+/// The columns of --csv, which are the fields of a row in --json.
+constexpr std::array<std::string_view, 32> bench_columns{"collective",
+                                                         "shape",
+                                                         "nodes",
+                                                         "ports",
+                                                         "switching",
+                                                         "contention",
+                                                         "sources",
+                                                         "bytes",
+                                                         "algorithm",
+                                                         "segments",
+                                                         "steps",
+                                                         "model_time_s",
+                                                         "model_time_lower_bound_s",
+                                                         "times_the_bound",
+                                                         "threads",
+                                                         "executor",
+                                                         "seed",
+                                                         "warm_up_runs",
+                                                         "runs",
+                                                         "time_min_s",
+                                                         "time_median_s",
+                                                         "time_max_s",
+                                                         "time_median_low_s",
+                                                         "time_median_high_s",
+                                                         "algbw_bytes_per_s",
+                                                         "busbw_bytes_per_s",
+                                                         "wrong",
+                                                         "verified",
+                                                         "note",
+                                                         "not_run",
+                                                         "failure",
+                                                         "setup_s"};
+
+std::string bench_csv(const BenchJson& rows) {
+  std::string text = csv_line({bench_columns.begin(), bench_columns.end()});
+  for (const BenchJson& row : rows) {
+    std::vector<std::string> values;
+    for (const std::string_view column : bench_columns) {
+      const auto at = row.find(std::string(column));
+      values.push_back(at == row.end() ? "" : at->is_string() ? at->get<std::string>() : at->dump());
+    }
+    text += csv_line(values);
+  }
+  return text;
+}
+
+class Bench {
+ public:
+  Bench(Collective collective, const BenchArguments& arguments)
+      : arguments_{arguments}, effort_{arguments}, spec_{spec_of(collective, arguments.setting)} {
+    sizes_ = parse_sizes("--bytes", arguments.setting.bytes.value_or("8:64KiB"));
+    algorithms_ = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
+    static_cast<void>(make_machine(spec_, NativeMachine{}));
+    refuse_where_nothing_applies();
+    if (arguments.csv && arguments.json && OutputFile::written_path(*arguments.csv) == OutputFile::written_path(*arguments.json)) {
+      throw InputError(
+          fmt::format("--json '{}': it is the file that --csv writes; for instance --json {}.json", *arguments.json, *arguments.json));
+    }
+    if (arguments.csv) csv_.emplace(*arguments.csv);
+    if (arguments.json) json_.emplace(*arguments.json);
+    for (const Algorithm* algorithm : algorithms_) name_width_ = std::max(name_width_, algorithm->name.size());
+  }
+
+  int run() {
+    print(head());
+    for (const Bytes size : sizes_) rows_of(size);
+    progress_.clear();
+    if (csv_) {
+      csv_->write(bench_csv(table_["rows"]));
+      csv_->commit();
+    }
+    if (json_) {
+      json_->write(table_.dump() + "\n");
+      json_->commit();
+    }
+    if (failures_ == 0) return 0;
+    throw RunError(fmt::format("{} of {} rows failed; the first: {}", failures_, table_["rows"].size(), first_failure_));
+  }
+
+ private:
+  /// All but the sizes.
+  static RunSpec spec_of(Collective collective, TypedOptions typed) {
+    typed.bytes.reset();
+    return parse_spec(collective, typed);
+  }
+
+  void refuse_where_nothing_applies() {
+    std::string first;
+    for (const Bytes size : sizes_) {
+      spec_.bytes = size;
+      try {
+        const Request request = make_fitting_request(spec_);
+        for (const Algorithm* algorithm : algorithms_) {
+          const auto why_not = why_not_here(*algorithm, make_machine(spec_, algorithm->native), request, spec_.memory);
+          if (!why_not) return;
+          if (first.empty()) first = *why_not;
+        }
+      } catch (const InputError& error) {
+        if (size == sizes_.front()) throw;  // larger ones do not fit either
+      }
+    }
+    nothing_applies(spec_.collective, spec_.shape.text(), first);
+  }
+
+  std::string command() const {
+    std::string text = fmt::format("torus bench {}", name(spec_.collective));
+    for (const auto& [option, value] : arguments_.setting.typed()) {
+      const std::string_view quote = value.find_first_of("; ") == std::string::npos ? "" : "'";  // for a shell
+      text += fmt::format(" --{} {}{}{}", option, quote, value, quote);
+    }
+    if (arguments_.setting.memory) text += " --memory " + *arguments_.setting.memory;
+    if (arguments_.algorithms != "all") text += " --algorithms " + arguments_.algorithms;
+    if (arguments_.warm_up) text += " --warmup " + *arguments_.warm_up;
+    if (arguments_.repeat) text += " --repeat " + *arguments_.repeat;
+    if (arguments_.seconds) text += " --seconds " + *arguments_.seconds;
+    return text;
+  }
+
+  /// Fills the head of the JSON object too.
+  std::string head() {
+    table_ = {{"version", version},
+              {"commit", commit},
+              {"cpu", cpu_text()},
+              {"threads", workers_of(spec_.executor, spec_.threads)},
+              {"executor", name(spec_.executor)},
+              {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+              {"command", command()},
+              {"rows", BenchJson::array()}};
+    const std::string counts = effort_.typed_repeat ? fmt::format("{} runs", effort_.repeat)
+                                                    : fmt::format("{} to {} runs within {}", std::min(Effort::fewest, effort_.repeat),
+                                                                  effort_.repeat, seconds_text(Effort::row_s));
+    return fmt::format("# torus {}, commit {}\n# {}\n# {} threads, executor {}\n# {}\n# {}\n", version, commit,
+                       table_["cpu"].get<std::string>(), table_["threads"].get<unsigned>(), name(spec_.executor),
+                       table_["date"].get<std::string>(), command()) +
+           fmt::format("# {} on {}, {} nodes; {} a row after {} of warm-up; every byte of each verified\n", name(spec_.collective),
+                       spec_.shape.text(), grouped(spec_.shape.nodes()), counts, effort_.warm_up) +
+           line("# size", {"algorithm", "machine", "steps", "model time", "x bound", "| runs", "min", "median", "+-", "max", "| algbw",
+                           "busbw", "| wrong", "note"});
+  }
+
+  /// Columns as wide as what may stand there, since rows are printed before the next are known. The last may be any text.
+  std::string line(std::string_view size, const std::vector<std::string>& cells) const {
+    const std::size_t widths[]{name_width_, 15, 7, 10, 8, 6, 8, 8, 6, 8, 11, 11, 7};
+    std::string text = fmt::format("{:>8}", size);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (i < 2)
+        text += fmt::format("  {:<{}}", cells[i], widths[i]);
+      else if (i < std::size(widths))
+        text += fmt::format("  {:>{}}", cells[i], widths[i]);
+      else
+        text += "  " + cells[i];
+    }
+    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  }
+
+  void rows_of(Bytes size) {
+    spec_.bytes = size;
+    std::optional<Request> request;
+    std::string refusal;
+    bool any = false;
+    try {
+      request = make_fitting_request(spec_);
+    } catch (const InputError& error) {
+      refusal = error.what();
+    }
+    for (const Algorithm* algorithm : algorithms_) {
+      if (!request) break;
+      Setting setting = open_setting(make_machine(spec_, algorithm->native), *request, spec_);
+      if (const auto why_not = why_not_here(*algorithm, setting.machine, *request, setting.memory)) {
+        if (refusal.empty()) refusal = *why_not;
+        if (arguments_.algorithms != "all") add_not_run(setting, *algorithm, *why_not);
+        any = any || arguments_.algorithms != "all";
+        continue;
+      }
+      any = true;
+      row(std::move(setting), *algorithm);
+    }
+    if (any) return;
+    BenchJson fields{{"collective", name(spec_.collective)},
+                     {"shape", spec_.shape.text()},
+                     {"nodes", spec_.shape.nodes()},
+                     {"bytes", size},
+                     {"not_run", refusal}};
+    print(line(bytes_option(size), {"-", "not run: " + refusal}));
+    table_["rows"].push_back(std::move(fields));
+  }
+
+  BenchJson fields_of(const Setting& setting, const Algorithm& algorithm) const {
+    return {{"collective", name(spec_.collective)},
+            {"shape", spec_.shape.text()},
+            {"nodes", spec_.shape.nodes()},
+            {"ports", setting.machine.ports},
+            {"switching", name(setting.machine.switching)},
+            {"contention", name(setting.machine.contention)},
+            {"sources", spec_.collective == Collective::total_exchange ? spec_.shape.nodes() : setting.request.sources.size()},
+            {"bytes", setting.request.bytes},
+            {"algorithm", algorithm.name},
+            {"threads", workers_of(spec_.executor, spec_.threads)},
+            {"executor", name(spec_.executor)},
+            {"seed", spec_.seed}};
+  }
+
+  void add_not_run(const Setting& setting, const Algorithm& algorithm, const std::string& why) {
+    progress_.clear();
+    print(line(bytes_option(setting.request.bytes), {std::string(algorithm.name), "not run: " + why}));
+    BenchJson fields = fields_of(setting, algorithm);
+    fields["not_run"] = why;
+    table_["rows"].push_back(std::move(fields));
+  }
+
+  /// What a row will take, judged by the last of the same algorithm; sizes ascend.
+  double likely_s(const Algorithm& algorithm, Bytes size) const {
+    const auto last = last_.find(&algorithm);
+    if (last == last_.end()) return 0;
+    return last->second.second * static_cast<double>(size) / static_cast<double>(std::max<Bytes>(last->second.first, 1));
+  }
+
+  void row(Setting setting, const Algorithm& algorithm) {
+    const Bytes size = setting.request.bytes;
+    const double likely = likely_s(algorithm, size);
+    if (since(start_) + likely > effort_.table_s) {
+      return add_not_run(setting, algorithm,
+                         fmt::format("it would take about {}, and the {} of the table end before; a larger --seconds runs it",
+                                     seconds_text(likely), seconds_text(effort_.table_s)));
+    }
+    const BenchClock::time_point begin = BenchClock::now();
+    const std::string what = fmt::format("{}, {}", algorithm.name, bytes_option(size));
+    Runs runs{effort_};
+    EmulationOptions options;
+    options.repeat = effort_.warm_up + effort_.repeat;
+    options.stop = &interrupted();
+    options.on_run = [&](const RunResult& result) { return runs.add(result); };
+    options.on_step = [&](Step step) {
+      if (progress_.due()) progress_.show(fmt::format("{}: run {}, step {}", what, runs.warm_up() + runs.run_s().size() + 1, step));
+    };
+    Emulation emulation;
+    std::string not_run;
+    try {
+      if (const auto why_not = plan_with(setting, algorithm)) return add_not_run(setting, algorithm, *why_not);
+      emulation = emulate(setting, options);
+    } catch (const InputError& error) {  // it does not fit into the memory
+      not_run = error.what();
+    } catch (const std::bad_alloc&) {
+      not_run = "there is not enough memory";
+    } catch (const std::exception& error) {
+      emulation.failure = error.what();
+    }
+    if (emulation.interrupted || interrupted()) {
+      progress_.clear();
+      throw RunError(fmt::format("interrupted after {} rows; --csv and --json are written at the end only", table_["rows"].size()));
+    }
+    if (!not_run.empty()) return add_not_run(setting, algorithm, not_run);
+    last_[&algorithm] = {size, since(begin)};
+    add_measured(setting, algorithm, emulation, runs);
+  }
+
+  void add_measured(const Setting& setting, const Algorithm& algorithm, const Emulation& emulation, const Runs& runs) {
+    const RunResult& result = emulation.result;
+    const double bound = lower_bounds(setting.machine, setting.request).model_time_s(setting.machine.cost);
+    const Repeats repeats = repeats_of(runs.run_s());
+    const auto interval = median_interval(runs.run_s());
+    const Bandwidth bandwidth = bandwidth_of(setting.request, spec_.shape.nodes(), repeats.median_s);
+    const std::string note = emulation.failure ? "" : note_on(runs.run_s(), repeats);
+    BenchJson fields = fields_of(setting, algorithm);
+    fields["segments"] = setting.plan.segments;
+    fields["steps"] = result.steps;
+    fields["model_time_s"] = result.model_time_s;
+    fields["model_time_lower_bound_s"] = bound;
+    if (bound > 0) fields["times_the_bound"] = result.model_time_s / bound;
+    fields["setup_s"] = result.setup_s + setting.plan_s;
+    fields["warm_up_runs"] = runs.warm_up();
+    fields["runs"] = repeats.runs;
+    if (repeats.runs > 0) {
+      fields["time_min_s"] = repeats.min_s;
+      fields["time_median_s"] = repeats.median_s;
+      fields["time_max_s"] = repeats.max_s;
+      fields["algbw_bytes_per_s"] = bandwidth.algorithm;
+      fields["busbw_bytes_per_s"] = bandwidth.bus;
+    }
+    if (interval) {
+      fields["time_median_low_s"] = interval->first;
+      fields["time_median_high_s"] = interval->second;
+    }
+    fields["wrong"] = runs.wrong();
+    fields["verified"] = !emulation.failure;
+    if (!note.empty()) fields["note"] = note;
+    std::string last = note;
+    if (emulation.failure) {
+      std::string failure = *emulation.failure;
+      std::replace(failure.begin(), failure.end(), '\n', ' ');
+      if (failures_++ == 0) first_failure_ = fmt::format("{}; repeat it with: {}", failure, command_line(setting));
+      fields["failure"] = failure;
+      last = "FAILED: " + failure;
+    }
+    const Machine& machine = setting.machine;
+    const double spread = interval ? std::max(interval->second - repeats.median_s, repeats.median_s - interval->first) : 0;
+    progress_.clear();
+    print(line(
+        bytes_option(setting.request.bytes),
+        {std::string(algorithm.name),
+         fmt::format("{}:{}{}", name(machine.switching), machine.ports, machine.contention == Contention::share ? ":share" : ""),
+         grouped(result.steps), seconds_text(result.model_time_s), bound > 0 ? fmt::format("x{:.2f}", result.model_time_s / bound) : "-",
+         std::to_string(repeats.runs), seconds_text(repeats.min_s), seconds_text(repeats.median_s),
+         interval && repeats.median_s > 0 ? fmt::format("{:.0f}%", 100 * spread / repeats.median_s) : "-", seconds_text(repeats.max_s),
+         rate_text(bandwidth.algorithm, "B"), rate_text(bandwidth.bus, "B"), std::to_string(runs.wrong()), last}));
+    table_["rows"].push_back(std::move(fields));
+  }
+
+  const BenchArguments& arguments_;
+  Effort effort_;
+  RunSpec spec_;
+  std::vector<Bytes> sizes_;
+  std::vector<const Algorithm*> algorithms_;
+  std::optional<OutputFile> csv_, json_;
+  std::size_t name_width_ = 9, failures_ = 0;
+  std::string first_failure_;
+  BenchJson table_;
+  std::map<const Algorithm*, std::pair<Bytes, double>> last_;  ///< of what ran: size and seconds of the last row
+  BenchClock::time_point start_ = BenchClock::now();
+  Progress progress_;
+};
+
+}  // namespace
+
+Subcommand add_bench(CLI::App& torus) {
+  const auto arguments = std::make_shared<BenchArguments>();
+  CLI::App* app =
+      torus.add_subcommand("bench", "Wall time and bandwidth by size and algorithm, every run verified, as microbenchmarks print");
+  app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
+  app->add_option("--algorithms", arguments->algorithms, "names with commas between; default: all that apply")->type_name("NAME,..");
+  add_machine_options(*app, arguments->setting);
+  add_request_options(*app, arguments->setting);
+  app->get_option("--bytes")
+      ->description("64,4KiB or 8:16MiB (times 4), 8:16MiB:x2, 1KiB:16KiB:+1KiB; default 8:64KiB")
+      ->type_name("SIZE,..");
+  add_host_options(*app, arguments->setting);
+  app->add_option("--warmup", arguments->warm_up, "runs that do not count; default: up to 2, the last one begun within 50 ms")
+      ->type_name("W");
+  app->add_option("--repeat", arguments->repeat, "counted runs of each row; default: up to 20, as many as begin within 50 ms, at least 3")
+      ->type_name("R");
+  app->add_option("--seconds", arguments->seconds, "what would not end within so long is a row that says so; default 45")->type_name("S");
+  app->add_option("--csv", arguments->csv, "write the rows to this file, when all are there")->type_name("FILE");
+  app->add_option("--json", arguments->json, "write one JSON object to this file, when all rows are there")->type_name("FILE");
+  return {app, [arguments] { return Bench(parse_collective(arguments->collective), *arguments).run(); }};
+}
+
+}  // namespace torus::command
