@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "algorithms/broadcast/segment_count.hpp"
-#include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -50,9 +49,7 @@ struct Cost {
   }
 };
 
-std::uint32_t trees_on(const Machine& machine) {
-  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(2 * linked_dimensions(machine.topology).size()));
-}
+std::uint32_t trees_on(const Machine& machine) { return RootedTrees::shares(machine.topology); }
 
 /// The segments that a tree may carry, since all nodes hold all of them in the end.
 std::uint64_t most_segments(const Machine& machine) { return most_blocks / (std::uint64_t{machine.topology.nodes()} * trees_on(machine)); }

@@ -40,6 +40,10 @@ std::uint16_t RootedTrees::onward(const Topology& topology, NodeId at, BlockId b
   return children_[displacement * trees_.trees() + tree];
 }
 
+std::uint32_t RootedTrees::shares(const Topology& topology) {
+  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(2 * linked_dimensions(topology).size()));
+}
+
 std::optional<Refusal> RootedTrees::refuses(std::string_view algorithm, const Topology& topology) {
   constexpr std::size_t most_axes = 8;
   const std::vector<Dimension> axes = linked_dimensions(topology);
@@ -52,8 +56,6 @@ std::optional<Refusal> RootedTrees::refuses(std::string_view algorithm, const To
 }
 
 // A byte a node and tree for the entry, 2 for the children, 4 for the depth.
-Bytes RootedTrees::planning_bytes(const Topology& topology) {
-  return Bytes{7} * topology.nodes() * std::max<std::size_t>(1, 2 * linked_dimensions(topology).size());
-}
+Bytes RootedTrees::planning_bytes(const Topology& topology) { return Bytes{7} * topology.nodes() * shares(topology); }
 
 }  // namespace torus

@@ -36,6 +36,8 @@ class RootedTrees {
   /// The leg of a direction.
   Leg leg(Direction d) const noexcept { return {axes_[d / 2], d % 2 == 0 ? +1 : -1}; }
 
+  /// Trees that a message is dealt out to: 2k, but 1 for a single node.
+  static std::uint32_t shares(const Topology& topology);
   /// At most 8 axes have trees.
   static std::optional<Refusal> refuses(std::string_view algorithm, const Topology& topology);
   /// Memory that making them takes at most.

@@ -1,15 +1,10 @@
 #include "algorithms/multinode_broadcast/forest_plan.hpp"
 
-#include <algorithm>
-
-#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 
 namespace torus::multinode {
 
-std::uint32_t trees_on(const Machine& machine) {
-  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(2 * linked_dimensions(machine.topology).size()));
-}
+std::uint32_t trees_on(const Machine& machine) { return RootedTrees::shares(machine.topology); }
 
 std::optional<Refusal> needs_trees(std::string_view name, const Machine& machine, const Request& request) {
   if (auto refusal = RootedTrees::refuses(name, machine.topology)) return refusal;
