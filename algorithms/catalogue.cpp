@@ -4,6 +4,7 @@
 
 #include "algorithms/broadcast/dimension_wise.hpp"
 #include "algorithms/broadcast/edf.hpp"
+#include "algorithms/broadcast/edst_broadcast.hpp"
 #include "algorithms/broadcast/flood.hpp"
 #include "algorithms/broadcast/mst.hpp"
 #include "algorithms/broadcast/park_choi.hpp"
@@ -43,6 +44,7 @@ namespace {
 constexpr std::array algorithms{
     &broadcast::flood,
     &broadcast::flood_pipelined,
+    &broadcast::edst_broadcast,
     &broadcast::dimension_wise,
     &broadcast::wang_tseng,
     &broadcast::wang_tseng_trimmed,

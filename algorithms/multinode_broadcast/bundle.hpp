@@ -6,6 +6,8 @@
 
 #include <torus/node.hpp>
 
+#include "algorithms/common/centred.hpp"
+
 namespace torus::multinode {
 
 /// Blocks that a phase handles as one. The blocks' bytes lie with the node; a bundle only names them, in an order that may matter.
@@ -23,11 +25,7 @@ inline void send_bundle(Node& self, std::initializer_list<Leg> route, std::span<
   if (!bundle.empty()) self.send(route, bundle);
 }
 
-/// The representative of x modulo n in window(n) = -floor((n-1)/2) .. floor(n/2).
-constexpr std::int32_t centred(std::int64_t x, std::int32_t n) noexcept {
-  const std::int32_t r = modulo(x, n);
-  return r > n / 2 ? r - n : r;
-}
+/// window(n), see centred().
 constexpr std::int32_t window_low(std::int32_t n) noexcept { return -((n - 1) / 2); }
 constexpr std::int32_t window_high(std::int32_t n) noexcept { return n / 2; }
 

@@ -9,8 +9,8 @@
 #include <torus/route.hpp>
 #include <torus/topology.hpp>
 
+#include "algorithms/common/rooted_trees.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
-#include "algorithms/multinode_broadcast/spanning_trees.hpp"
 
 namespace torus::multinode {
 
@@ -23,25 +23,25 @@ class Forest {
   std::uint32_t trees() const noexcept { return trees_.trees(); }
   std::uint32_t segments() const noexcept { return segments_; }
   std::uint32_t height() const noexcept { return trees_.height(); }
-  std::span<const Dimension> axes() const noexcept { return axes_; }
+  std::span<const Dimension> axes() const noexcept { return trees_.axes(); }
   /// For the counting, a tree for each axis.
   std::span<const LineTree> counting() const noexcept { return counting_; }
   std::uint32_t counting_steps() const noexcept;
-  Bytes table_bytes() const noexcept { return children_.size() * (sizeof(std::uint16_t) + sizeof(Direction)); }
+  Bytes table_bytes() const noexcept { return trees_.table_bytes(); }
 
   /// The directions in which a node passes a block on, a bit each.
-  std::uint16_t onward(const Topology& topology, NodeId at, BlockId block) const noexcept;
+  std::uint16_t onward(const Topology& topology, NodeId at, BlockId block) const noexcept {
+    return trees_.onward(topology, at, block, segments_);
+  }
   /// The leg of a direction.
-  Leg leg(Direction d) const noexcept { return {axes_[d / 2], d % 2 == 0 ? +1 : -1}; }
+  Leg leg(Direction d) const noexcept { return trees_.leg(d); }
 
   /// Synchronous: sum over the steps of the most bytes on a channel; exact if all nodes are sources, else for random ones, about.
   double channel_bytes(double s, Bytes m) const;
 
  private:
-  std::vector<Dimension> axes_;  ///< of more than one node
-  SpanningTrees trees_;
+  RootedTrees trees_;
   std::uint32_t segments_;
-  std::vector<std::uint16_t> children_;  ///< by displacement and tree
   std::vector<LineTree> counting_;
 };
 

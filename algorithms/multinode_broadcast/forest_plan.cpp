@@ -1,27 +1,13 @@
 #include "algorithms/multinode_broadcast/forest_plan.hpp"
 
-#include <algorithm>
-
-#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 
 namespace torus::multinode {
 
-std::uint32_t trees_on(const Machine& machine) {
-  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(2 * linked_dimensions(machine.topology).size()));
-}
+std::uint32_t trees_on(const Machine& machine) { return RootedTrees::shares(machine.topology); }
 
 std::optional<Refusal> needs_trees(std::string_view name, const Machine& machine, const Request& request) {
-  constexpr std::size_t most_axes = 8;
-  const Topology& topology = machine.topology;
-  const std::vector<Dimension> axes = linked_dimensions(topology);
-  if (axes.size() > most_axes) {
-    std::vector<DimensionShape> first;
-    for (std::size_t i = 0; i < most_axes; ++i) first.push_back(topology.shape()[static_cast<std::size_t>(axes[i])]);
-    return Refusal{Refusal::About::shape, topology.text(),
-                   std::string(name) + " takes at most " + std::to_string(most_axes) + " dimensions of more than one node",
-                   Topology(std::move(first)).text()};
-  }
+  if (auto refusal = RootedTrees::refuses(name, machine.topology)) return refusal;
   const std::uint32_t segments = request.parameters.whole("segments"), trees = trees_on(machine);
   if (segments % trees == 0) return std::nullopt;
   return Refusal{Refusal::About::parameter, std::to_string(segments),
@@ -36,7 +22,6 @@ void describe_forest(Plan& plan, const Forest& forest, const Request& request) {
   plan.notes = {{"trees a source", std::to_string(forest.trees())}, {"height of the trees", std::to_string(forest.height())}};
 }
 
-// A byte a node and tree for the entry, 2 for the children, 4 for the depth.
-Bytes forest_planning_bytes(const Machine& machine) { return Bytes{7} * machine.topology.nodes() * trees_on(machine); }
+Bytes forest_planning_bytes(const Machine& machine) { return RootedTrees::planning_bytes(machine.topology); }
 
 }  // namespace torus::multinode

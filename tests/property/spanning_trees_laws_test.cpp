@@ -1,11 +1,10 @@
 #include <array>
 #include <string>
 
-#include "algorithms/multinode_broadcast/spanning_trees.hpp"
+#include "algorithms/common/spanning_trees.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;
-using namespace torus::multinode;
 
 namespace {
 

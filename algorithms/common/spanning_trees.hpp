@@ -14,7 +14,7 @@
 
 #include <torus/topology.hpp>
 
-namespace torus::multinode {
+namespace torus {
 
 /// An arc's direction: 2 * axis for +, 2 * axis + 1 for -.
 using Direction = std::uint8_t;
@@ -59,4 +59,4 @@ class SpanningTrees {
   std::vector<Direction> entries_;  // by node, tree
 };
 
-}  // namespace torus::multinode
+}  // namespace torus

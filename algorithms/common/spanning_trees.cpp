@@ -1,9 +1,9 @@
-#include "algorithms/multinode_broadcast/spanning_trees.hpp"
+#include "algorithms/common/spanning_trees.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace torus::multinode {
+namespace torus {
 SpanningTrees::SpanningTrees(std::vector<std::int32_t> sides, std::uint32_t trees)
     : sides_{std::move(sides)}, strides_(sides_.size()), trees_{trees} {
   for (std::size_t d = sides_.size(); d-- > 0;) {
@@ -119,4 +119,4 @@ bool SpanningTrees::measure() {
   return true;
 }
 
-}  // namespace torus::multinode
+}  // namespace torus

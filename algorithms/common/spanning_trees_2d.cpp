@@ -1,10 +1,10 @@
 // The closed form of the spanning trees of a 2-D torus.
 #include <array>
 
-#include "algorithms/multinode_broadcast/bundle.hpp"
-#include "algorithms/multinode_broadcast/spanning_trees.hpp"
+#include "algorithms/common/centred.hpp"
+#include "algorithms/common/spanning_trees.hpp"
 
-namespace torus::multinode {
+namespace torus {
 namespace {
 
 // Compass directions of the closed form: + and - along dimension 0 are E and W, along dimension 1 N and S; a quarter turn adds 1.
@@ -103,4 +103,4 @@ std::optional<SpanningTrees> SpanningTrees::closed_form(std::int32_t rows, std::
   return family;
 }
 
-}  // namespace torus::multinode
+}  // namespace torus
