@@ -81,7 +81,8 @@ TEST_CASE("algorithms rank the same by algbw and by time, for every collective",
                            "bench total-exchange --on 4x4 --bytes 64"}) {
     CAPTURE(line);
     std::vector<std::pair<double, double>> rows;  // time, algbw
-    for (const auto& row : json_of(folder, std::string(line) + " --repeat 3")["rows"]) {
+    const nlohmann::json json = json_of(folder, std::string(line) + " --repeat 3");
+    for (const auto& row : json["rows"]) {
       if (row.contains("time_median_s")) rows.emplace_back(row["time_median_s"], row["algbw_bytes_per_s"]);
     }
     REQUIRE(rows.size() >= 3);

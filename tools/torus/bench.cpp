@@ -247,8 +247,8 @@ class Bench {
                        table_["date"].get<std::string>(), command()) +
            fmt::format("# {} on {}, {} nodes; {} a row after {} of warm-up; every byte of each verified\n", name(spec_.collective),
                        spec_.shape.text(), grouped(spec_.shape.nodes()), counts, effort_.warm_up) +
-           line("# size", {"algorithm", "machine", "steps", "model time", "x bound", "| runs", "min", "median", "+-", "max", "| algbw",
-                           "busbw", "| wrong", "note"});
+           line("#   size", {"algorithm", "machine", "steps", "model time", "x bound", "| runs", "min", "median", "+-", "max", "| algbw",
+                             "busbw", "| wrong", "note"});
   }
 
   /// Columns as wide as what may stand there, since rows are printed before the next are known. The last may be any text.
