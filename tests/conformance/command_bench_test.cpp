@@ -123,7 +123,7 @@ TEST_CASE("a bench that cannot write its file or is asked for nonsense says so b
   const support::Folder folder;
   for (const std::string& line : {
            std::string("bench"),
-           std::string("bench bcast"),
+           std::string("bench bcasts"),
            std::string("bench broadcast --on 4y4"),
            std::string("bench broadcast --on 4x4,8x8"),
            std::string("bench broadcast --bytes 8:16MiB:y2"),
