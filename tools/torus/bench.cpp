@@ -46,7 +46,7 @@ struct BenchArguments {
 /// How often a row is run. A count that was typed is kept. One that was not is a maximum: then the warm-up, and again the counted runs, end
 /// when they have taken row_s, verification included.
 struct Effort {
-  static constexpr double row_s = 0.05;
+  static constexpr double row_s = 0.02;
   static constexpr unsigned fewest = 3;  ///< counted runs, however long they take
   unsigned warm_up = 2, repeat = 20;
   bool typed_warm_up = false, typed_repeat = false;
@@ -447,9 +447,9 @@ Subcommand add_bench(CLI::App& torus) {
       ->description("64,4KiB or 8:16MiB (times 4), 8:16MiB:x2, 1KiB:16KiB:+1KiB; default 8:64KiB")
       ->type_name("SIZE,..");
   add_host_options(*app, arguments->setting);
-  app->add_option("--warmup", arguments->warm_up, "runs that do not count; default: up to 2, the last one begun within 50 ms")
+  app->add_option("--warmup", arguments->warm_up, "runs that do not count; default: up to 2, the last one begun within 20 ms")
       ->type_name("W");
-  app->add_option("--repeat", arguments->repeat, "counted runs of each row; default: up to 20, as many as begin within 50 ms, at least 3")
+  app->add_option("--repeat", arguments->repeat, "counted runs of each row; default: up to 20, as many as begin within 20 ms, at least 3")
       ->type_name("R");
   app->add_option("--seconds", arguments->seconds, "what would not end within so long is a row that says so; default 45")->type_name("S");
   app->add_option("--csv", arguments->csv, "write the rows to this file, when all are there")->type_name("FILE");
