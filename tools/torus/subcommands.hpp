@@ -19,5 +19,6 @@ Subcommand add_bounds(CLI::App& torus);
 Subcommand add_compare(CLI::App& torus);
 Subcommand add_sweep(CLI::App& torus);
 Subcommand add_stress(CLI::App& torus);
+Subcommand add_view(CLI::App& torus);
 
 }  // namespace torus::command
