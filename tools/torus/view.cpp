@@ -277,6 +277,11 @@ std::string View::data() const {
   return json + "}";
 }
 
+std::string View::summary() const {
+  return fmt::format("{} messages in {} steps{}", grouped(total_.messages), grouped(busy_steps_),
+                     left_out_ ? "; only the sums of the steps: " + *left_out_ : "");
+}
+
 std::string View::page() const {
   std::string page;
   for (const char* part : view_page_parts) page += part;

@@ -33,6 +33,8 @@ class View {
   /// Names the phases of the steps, and counts the steps without a message.
   void name_phases(const RunResult& result);
 
+  /// What the page has, and what it leaves out: a line without its end.
+  std::string summary() const;
   /// The page, as UTF-8.
   std::string page() const;
 

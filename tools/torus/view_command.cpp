@@ -38,6 +38,8 @@ int view(const ViewArguments& arguments) {
   progress.clear();
   page.write(view.page());
   page.commit();
+  if (OutputFile::written_path(arguments.output) != OutputFile::written_path("/dev/stdout"))
+    print(fmt::format("{}: {}\n", arguments.output, view.summary()));
   return 0;
 }
 
