@@ -6,7 +6,6 @@
 #include <torus/judge.hpp>
 #include <torus/report.hpp>
 #include <torus/run.hpp>
-#include <torus/trace.hpp>
 
 #include "tools/torus/interrupt.hpp"
 
@@ -59,6 +58,8 @@ class Witness {
   bool going_ = true;
 };
 
+}  // namespace
+
 TraceHeader header_of(const Setting& setting) {
   const bool cut = setting.request.collective != Collective::total_exchange;
   return {setting.machine,
@@ -69,8 +70,6 @@ TraceHeader header_of(const Setting& setting) {
           std::string(setting.algorithm->name),
           setting.seed};
 }
-
-}  // namespace
 
 Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   const Bounds bounds = lower_bounds(setting.machine, setting.request);

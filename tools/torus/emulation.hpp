@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <torus/engine.hpp>
+#include <torus/trace.hpp>
 
 #include "tools/torus/setting.hpp"
 
@@ -33,6 +34,9 @@ struct EmulationOptions {
   /// Have the judge of traces look at every message too, and hold the bytes against the plan's prediction and all against the lower bounds.
   bool judge = false;
 };
+
+/// The first line of the run's trace.
+TraceHeader header_of(const Setting& setting);
 
 Emulation emulate(const Setting& setting, const EmulationOptions& options);
 

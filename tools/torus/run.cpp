@@ -17,6 +17,7 @@
 #include "tools/torus/setting_options.hpp"
 #include "tools/torus/step_table.hpp"
 #include "tools/torus/subcommands.hpp"
+#include "tools/torus/view.hpp"
 
 namespace torus::command {
 namespace {
@@ -24,7 +25,7 @@ namespace {
 struct RunArguments {
   std::string collective;
   TypedOptions setting;
-  std::optional<std::string> trace, csv, repeat, digest;
+  std::optional<std::string> trace, csv, view, repeat, digest;
   bool judge = false;
   bool steps = false;
   bool json = false;
@@ -40,9 +41,12 @@ std::uint64_t parse_digest(const std::string& text) {
   return digest;
 }
 
-void refuse_one_file_for_two(const std::optional<std::string>& trace, const std::optional<std::string>& csv) {
-  if (trace && csv && OutputFile::written_path(*trace) == OutputFile::written_path(*csv)) {
-    throw InputError(fmt::format("--csv '{}': it is the file that --trace writes; for instance --csv {}.csv", *csv, *csv));
+/// `one` is written under option `one_name`, `two` under `two_name`.
+void refuse_one_file_for_two(std::string_view one_name, const std::optional<std::string>& one, std::string_view two_name,
+                             const std::optional<std::string>& two, std::string_view ending) {
+  if (one && two && OutputFile::written_path(*one) == OutputFile::written_path(*two)) {
+    throw InputError(
+        fmt::format("{} '{}': it is the file that {} writes; for instance {} {}{}", two_name, *two, one_name, two_name, *two, ending));
   }
 }
 
@@ -56,14 +60,18 @@ int run(const RunArguments& arguments) {
   options.stop = &interrupted();
   if (arguments.repeat) options.repeat = static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000));
   if (arguments.digest) options.digest = parse_digest(*arguments.digest);
-  if (options.repeat > 1 && (options.trace || arguments.steps)) {
-    const std::string_view option = options.trace ? "--trace" : "--steps";
+  if (options.repeat > 1 && (options.trace || arguments.steps || arguments.view)) {
+    const std::string_view option = options.trace ? "--trace" : arguments.steps ? "--steps" : "--view";
     throw InputError(fmt::format("--repeat {}: a run whose messages are looked at, by {}, is no timed run; leave out --repeat or {}",
                                  options.repeat, option, option));
   }
-  refuse_one_file_for_two(arguments.trace, arguments.csv);
+  refuse_one_file_for_two("--trace", arguments.trace, "--csv", arguments.csv, ".csv");
+  refuse_one_file_for_two("--trace", arguments.trace, "--view", arguments.view, ".html");
+  refuse_one_file_for_two("--csv", arguments.csv, "--view", arguments.view, ".html");
   std::optional<OutputFile> csv;
   if (arguments.csv) csv.emplace(*arguments.csv);
+  std::optional<OutputFile> page;
+  if (arguments.view) page.emplace(*arguments.view);
   options.on_step = [&](Step step) {
     if (!progress.due()) return;
     const std::uint64_t steps = std::max<std::uint64_t>(setting.plan.likely_steps(), step);
@@ -72,9 +80,14 @@ int run(const RunArguments& arguments) {
   };
 
   std::optional<StepTable> steps;
-  if (arguments.steps) {
-    steps.emplace(setting);
-    options.on_messages = [&steps](std::span<const Message* const> messages) { steps->step(messages); };
+  if (arguments.steps) steps.emplace(setting);
+  std::optional<View> view;
+  if (arguments.view) view.emplace(header_of(setting));
+  if (steps || view) {
+    options.on_messages = [&](std::span<const Message* const> messages) {
+      if (steps) steps->step(messages);
+      if (view) view->step(messages);
+    };
   }
 
   const Emulation emulation = emulate(setting, options);
@@ -83,6 +96,11 @@ int run(const RunArguments& arguments) {
     const CsvLines lines = to_csv(setting, emulation);
     csv->write(lines.names + lines.values);
     csv->commit();
+  }
+  if (view && !emulation.interrupted) {
+    view->name_phases(emulation.result);
+    page->write(view->page());
+    page->commit();
   }
   if (arguments.json) {
     nlohmann::ordered_json json = to_json(setting, emulation);
@@ -111,6 +129,7 @@ Subcommand add_run(CLI::App& torus) {
   add_host_options(*app, arguments->setting);
   app->add_option("--repeat", arguments->repeat, "timed repetitions in this process")->type_name("R");
   app->add_option("--trace", arguments->trace, "write every message to this file, compressed if it ends in .gz")->type_name("FILE");
+  app->add_option("--view", arguments->view, "write a page that plays the run in any browser to this file")->type_name("FILE");
   app->add_option("--csv", arguments->csv, "write the report's figures to this file")->type_name("FILE");
   app->add_option("--digest", arguments->digest, "fail unless the trace digest is this one")->type_name("HEX");
   app->add_flag("--judge", arguments->judge,

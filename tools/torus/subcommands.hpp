@@ -20,5 +20,6 @@ Subcommand add_compare(CLI::App& torus);
 Subcommand add_sweep(CLI::App& torus);
 Subcommand add_bench(CLI::App& torus);
 Subcommand add_stress(CLI::App& torus);
+Subcommand add_view(CLI::App& torus);
 
 }  // namespace torus::command

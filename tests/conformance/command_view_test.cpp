@@ -1,0 +1,203 @@
+/// torus view, and torus run --view: the page and the data in it.
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <unistd.h>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+
+using Json = nlohmann::json;
+using torus::support::command;
+
+namespace {
+
+/// A folder of its own, gone with the test.
+class Folder {
+ public:
+  Folder() : path_{std::filesystem::temp_directory_path() / ("torus_view_" + std::to_string(::getpid()))} {
+    std::filesystem::create_directories(path_);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  REQUIRE(file.good());
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+std::size_t count(const std::string& text, const std::string& word) {
+  std::size_t found = 0;
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+/// The text of the element that holds the data, up to the first end tag, as a browser finds it.
+std::string data_text(const std::string& page) {
+  const std::string start = R"(<script id="data" type="application/json">)";
+  REQUIRE(count(page, start) == 1);
+  const auto from = page.find(start) + start.size();
+  return page.substr(from, page.find("</script", from) - from);
+}
+
+/// The text outside the data: the same in every page.
+std::string frame(const std::string& page) {
+  const std::string data = data_text(page);
+  std::string rest = page;
+  return rest.erase(rest.find(data), data.size());
+}
+
+template <class T>
+T sum(const Json& list) {
+  T total = 0;
+  for (const Json& value : list) total += value.get<T>();
+  return total;
+}
+
+const std::string header =
+    R"({"format":"torus-trace","version":1,"shape":[4],"wrap":[true],"ports":2,"switching":"packet","contention":"forbid",)"
+    R"("routing":[0],"collective":"broadcast","sources":[0],"segments":1,"block_bytes":8,"algorithm":")";
+
+}  // namespace
+
+TEST_CASE("the page of a run is one file, and its data agree with the run", "[conformance]") {
+  const Folder folder;
+  for (const std::string line : {"run broadcast --on 9x7 --bytes 100 --source 3,2", "run multinode-broadcast --on 9x9 --sources random:5",
+                                 "run total-exchange --on 4x4 --bytes 8 --contention share --algorithm direct",
+                                 "run broadcast --on 6cx2m --algorithm flood --bytes 3", "run multinode-broadcast --on 4x4 --sources none",
+                                 "run broadcast --on 1"}) {
+    const torus::support::Ended ended = command(line + " --steps --json --view " + folder / "page.html");
+    CAPTURE(line, ended.err);
+    REQUIRE(ended.status == 0);
+    const Json run = Json::parse(ended.out);
+    const std::string page = read(folder / "page.html");
+    CHECK(page.starts_with("<!DOCTYPE html>"));
+    for (const std::string outside : {"http:", "https:", " src=", "<link", "@import", "url("}) CHECK(count(page, outside) == 0);
+    CHECK(count(page, "TORUS_VIEW_DATA") == 0);
+
+    const Json data = Json::parse(data_text(page));
+    CHECK(data["left_out"].is_null());
+    for (const char* same : {"collective", "algorithm", "shape", "nodes", "steps", "busy_steps", "messages", "hops"}) {
+      CAPTURE(same);
+      CHECK(data[same] == run[same]);
+    }
+    const Json& by_step = data["by_step"];
+    std::size_t at = 0;
+    for (const Json& step : run["step_table"]) {
+      if (step["messages"] == 0) continue;
+      REQUIRE(at < by_step["step"].size());
+      for (const char* same : {"step", "messages", "hops", "bytes"}) CHECK(by_step[same][at] == step[same]);
+      const auto phase = by_step["phase"][at].get<int>();
+      CHECK((phase < 0 ? Json() : data["phases"][static_cast<std::size_t>(phase)]) == step.value("phase", Json()));
+      ++at;
+    }
+    CHECK(at == by_step["step"].size());
+
+    const Json& each = data["each"];
+    CHECK(each["source"].size() == run["messages"]);
+    CHECK(each["gained"].size() == run["messages"]);
+    CHECK(sum<std::uint64_t>(each["bytes"]) == data["bytes"]);
+    CHECK(each["paths"].size() == 2 * sum<std::uint64_t>(each["legs"]));
+    CHECK(each["blocks"].size() == 2 * sum<std::uint64_t>(each["ranges"]));
+    // In the end every node holds what it is to hold.
+    std::vector<std::uint64_t> held = data["held_first"];
+    for (std::size_t m = 0; m < each["gained"].size(); ++m)
+      held[each["destination"][m].get<std::size_t>()] += each["gained"][m].get<std::uint64_t>();
+    CHECK(Json(held) == data["wanted"]);
+  }
+}
+
+TEST_CASE("a trace and its run give the same messages, whatever the executor", "[conformance]") {
+  const Folder folder;
+  const std::string line = "run multinode-broadcast --on 9x9 --sources random:5 --executor ";
+  REQUIRE(command(line + "serial --view " + folder / "run.html" + " --trace " + folder / "trace.gz").status == 0);
+  REQUIRE(command(line + "shuffled --threads 3 --view " + folder / "again.html").status == 0);
+  CHECK(read(folder / "run.html") == read(folder / "again.html"));
+  const torus::support::Ended ended = command("view " + folder / "trace.gz" + " -o " + folder / "trace.html");
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  const Json run = Json::parse(data_text(read(folder / "run.html"))), trace = Json::parse(data_text(read(folder / "trace.html")));
+  CHECK(trace["each"] == run["each"]);
+  CHECK(ended.out == folder / "trace.html" + ": " + std::to_string(run["messages"].get<int>()) + " messages in " +
+                         std::to_string(run["busy_steps"].get<int>()) + " steps\n");
+  CHECK(trace["by_step"]["bytes"] == run["by_step"]["bytes"]);
+  CHECK(trace["phases"].empty());
+}
+
+TEST_CASE("no name in a trace can leave the data", "[conformance]") {
+  const Folder folder;
+  write(folder / "plain", header + "flood\"}\n");
+  write(folder / "evil", header + "</script><script>alert(1)</script><!-- &\"}\n" +
+                             R"({"step":0,"src":0,"dst":1,"path":[[0,1]],"bytes":8,"blocks":[0]})" + "\n");
+  REQUIRE(command("view " + folder / "plain" + " -o " + folder / "plain.html").status == 0);
+  REQUIRE(command("view " + folder / "evil" + " -o " + folder / "evil.html").status == 0);
+  const std::string page = read(folder / "evil.html");
+  CHECK(frame(page) == frame(read(folder / "plain.html")));
+  CHECK(data_text(page).find('<') == std::string::npos);
+  CHECK(Json::parse(data_text(page))["algorithm"] == "</script><script>alert(1)</script><!-- &");
+}
+
+TEST_CASE("a page that would be too large has the sums of the steps alone, and says so", "[conformance]") {
+  const Folder folder;
+  const auto data_of = [&](const std::string& line) {
+    const torus::support::Ended ended = command(line + " --view " + folder / "page.html");
+    CAPTURE(line, ended.err);
+    REQUIRE(ended.status == 0);
+    return Json::parse(data_text(read(folder / "page.html")));
+  };
+  const Json many = data_of("run broadcast --on 64x64 --bytes 3KiB --algorithm flood-pipelined --switching packet --segments 40");
+  CHECK(many["left_out"] == "the run has more than 200,000 messages");
+  CHECK_FALSE(many.contains("each"));
+  CHECK(many["messages"] > 200000);
+  CHECK(sum<std::uint64_t>(many["by_step"]["messages"]) == many["messages"]);
+  CHECK(sum<std::uint64_t>(many["by_step"]["bytes"]) == many["bytes"]);
+  CHECK(std::filesystem::file_size(folder / "page.html") < 100000);
+
+  const Json large = data_of("run broadcast --on 257x256 --bytes 1");
+  CHECK(large["left_out"] == "the machine has 65,792 nodes, and a page draws at most 65,536");
+
+  std::string far = header + "far\"}\n";
+  for (int step = 0; step < 3; ++step)
+    far += R"({"step":)" + std::to_string(step) + R"(,"src":0,"dst":0,"path":[[0,10000000]],"bytes":8,"blocks":[0]})" + "\n";
+  write(folder / "far", far);
+  REQUIRE(command("view " + folder / "far" + " -o " + folder / "far.html").status == 0);
+  CHECK(Json::parse(data_text(read(folder / "far.html")))["left_out"] == "the run has more than 20,000,000 hops");
+}
+
+TEST_CASE("what cannot be viewed is refused, and no page is left", "[conformance]") {
+  const Folder folder;
+  const std::string message = R"("src":0,"dst":1,"path":[[0,1]],"bytes":8,"blocks":[0]})";
+  write(folder / "back", header + "x\"}\n{\"step\":3," + message + "\n{\"step\":1," + message + "\n");
+  write(folder / "broken", header + "x\"}\n{\"step\":0\n");
+  const auto refused = [&](const std::string& line, const std::string& words) {
+    const torus::support::Ended ended = command(line);
+    CAPTURE(line, ended.err);
+    CHECK(ended.status == 2);
+    CHECK(ended.err.find(words) != std::string::npos);
+    CHECK(torus::support::lines(ended.err) == 1);
+    CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
+  };
+  const std::string output = " -o " + folder / "page.html";
+  refused("view " + folder / "back" + output, "line 3: step 1 comes after step 3: steps must ascend");
+  refused("view " + folder / "broken" + output, "line 2");
+  refused("view " + folder / "absent" + output, "absent");
+  refused("view" + output, "trace");
+  refused("view " + folder / "back" + " -o " + folder / "none/page.html", "none/page.html");
+  refused("view " + folder / "back" + " -o " + folder / "back", "it is the trace itself; for instance --output");
+  refused("run broadcast --on 4x4 --repeat 2 --view " + folder / "page.html", "by --view, is no timed run; leave out --repeat or --view");
+  refused("run broadcast --on 4x4 --view " + folder / "page.html" + " --trace " + folder / "page.html",
+          "--view '" + folder / "page.html" + "': it is the file that --trace writes");
+  refused("run broadcast --on 4x4 --view " + folder / "page.html" + " --csv " + folder / "page.html", "it is the file that --csv writes");
+}

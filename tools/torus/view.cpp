@@ -1,0 +1,292 @@
+#include "tools/torus/view.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include <torus/error.hpp>
+
+#include "runtime/model/figures.hpp"
+#include "tools/torus/view_page.hpp"
+
+namespace torus::command {
+namespace {
+
+/// What the page has in place of the data.
+constexpr std::string_view place = "TORUS_VIEW_DATA";
+
+bool replicates(const std::string& collective) { return collective == "broadcast" || collective == "multinode-broadcast"; }
+
+/// Channels that a leg of any trace crosses; it may be longer than any route.
+std::uint64_t channels_of(const Topology& topology, const Leg& leg) {
+  if (topology.wiring(leg.dimension) == Wiring::complete) return leg.hops == 0 ? 0 : 1;
+  return static_cast<std::uint64_t>(std::llabs(std::int64_t{leg.hops}));
+}
+
+/// As numbers, not quoted; a list of a million entries is quick to write and to read.
+template <class Numbers>
+void append_list(std::string& json, std::string_view name, const Numbers& numbers) {
+  fmt::format_to(std::back_inserter(json), "{}\"{}\":[", json.back() == '{' ? "" : ",", name);
+  bool first = true;
+  for (const auto number : numbers) {
+    if (!first) json += ',';
+    first = false;
+    fmt::format_to(std::back_inserter(json), "{}", number);
+  }
+  json += ']';
+}
+
+/// Text for a script element: no name in it can end the element.
+std::string harmless(const nlohmann::ordered_json& json) {
+  const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string safe;
+  for (const char c : text) {
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+}  // namespace
+
+View::View(const TraceHeader& header) : header_{header} {
+  const std::string& collective = header_.collective;
+  const std::uint64_t nodes = header_.machine.topology.nodes();
+  if (replicates(collective))
+    blocks_wanted_ = header_.sources.size() * std::uint64_t{header_.segments};
+  else
+    blocks_wanted_ = collective == "scatter" ? 1 : nodes;
+  if (collective == "gather") only_wanting_ = header_.sources.front();
+
+  if (nodes > max_nodes)
+    leave_out_messages(fmt::format("the machine has {} nodes, and a page draws at most {}", grouped(nodes), grouped(max_nodes)));
+  else if (static_cast<double>(nodes) * static_cast<double>(blocks_wanted_) > static_cast<double>(max_deliveries))
+    leave_out_messages(fmt::format("each of {} nodes is to hold {} blocks, and a page follows at most {} such deliveries", grouped(nodes),
+                                   grouped(blocks_wanted_), grouped(max_deliveries)));
+  else
+    hold_first_blocks();
+}
+
+std::uint64_t View::wanted(NodeId node) const noexcept { return only_wanting_ && *only_wanting_ != node ? 0 : blocks_wanted_; }
+
+/// The number of a block among those that the node is to hold; none if it is to do without.
+std::optional<std::uint64_t> View::wanted_index(NodeId node, std::uint64_t block) const noexcept {
+  const std::uint64_t nodes = header_.machine.topology.nodes();
+  if (wanted(node) == 0) return std::nullopt;
+  if (replicates(header_.collective)) {
+    const auto at = std::lower_bound(header_.sources.begin(), header_.sources.end(), block / header_.segments);
+    if (at == header_.sources.end() || *at != block / header_.segments) return std::nullopt;
+    return static_cast<std::uint64_t>(at - header_.sources.begin()) * header_.segments + block % header_.segments;
+  }
+  if (header_.collective == "total-exchange")
+    return block % nodes == node && block / nodes < nodes ? std::optional(block / nodes) : std::nullopt;
+  if (header_.collective == "scatter") return block == node ? std::optional<std::uint64_t>(0) : std::nullopt;
+  return block < nodes ? std::optional(block) : std::nullopt;
+}
+
+/// Notes that a node holds a block. True if it is to hold it and did not before.
+bool View::hold(NodeId node, std::uint64_t block) {
+  const auto index = wanted_index(node, block);
+  if (!index) return false;
+  const std::uint64_t bit = node * blocks_wanted_ + *index;
+  if (held_[bit]) return false;
+  held_[bit] = true;
+  return true;
+}
+
+void View::hold_first_blocks() {
+  const NodeId nodes = header_.machine.topology.nodes();
+  held_.resize(nodes * blocks_wanted_);
+  held_first_.resize(nodes);
+  const auto first = [&](NodeId node, std::uint64_t block) { held_first_[node] += hold(node, block) ? 1U : 0U; };
+  if (replicates(header_.collective)) {
+    for (const NodeId source : header_.sources) {
+      for (std::uint64_t segment = 0; segment < header_.segments; ++segment)
+        first(source, std::uint64_t{source} * header_.segments + segment);
+    }
+  } else if (header_.collective == "scatter") {
+    first(header_.sources.front(), header_.sources.front());
+  } else {
+    const bool exchange = header_.collective == "total-exchange";
+    for (NodeId node = 0; node < nodes; ++node) first(node, exchange ? std::uint64_t{node} * nodes + node : node);
+  }
+}
+
+void View::leave_out_messages(std::string why) {
+  left_out_ = std::move(why);
+  held_ = {};
+  source_ = destination_ = {};
+  bytes_ = {};
+  block_count_ = gained_ = blocks_ = {};
+  legs_ = ranges_ = {};
+  paths_ = {};
+}
+
+void View::message(const TraceMessage& message) {
+  if (last_step_ && message.step < *last_step_)
+    throw InputError(fmt::format("step {} comes after step {}: steps must ascend; sort the messages by step", message.step, *last_step_));
+  if (!last_step_ || message.step != *last_step_) {
+    last_step_ = message.step;
+    steps_ = std::uint64_t{message.step} + 1;
+    if (++busy_steps_ <= max_steps) sums_.push_back({message.step, 0, 0, 0});
+  }
+  std::uint64_t hops = 0;
+  for (const Leg& leg : message.path) hops += channels_of(header_.machine.topology, leg);
+  const auto add = [&](StepSum& sum) {
+    ++sum.messages;
+    sum.hops += hops;
+    sum.bytes += message.bytes;
+  };
+  add(total_);
+  if (busy_steps_ <= max_steps) add(sums_.back());
+
+  if (left_out_) return;
+  if (total_.messages > max_messages)
+    leave_out_messages(fmt::format("the run has more than {} messages", grouped(max_messages)));
+  else if (total_.hops > max_hops)
+    leave_out_messages(fmt::format("the run has more than {} hops", grouped(max_hops)));
+  else
+    keep(message);
+}
+
+void View::keep(const TraceMessage& message) {
+  source_.push_back(message.source);
+  destination_.push_back(message.destination);
+  bytes_.push_back(message.bytes);
+  block_count_.push_back(message.blocks.size());
+  legs_.push_back(static_cast<std::uint32_t>(message.path.size()));
+  for (const Leg& leg : message.path) paths_.insert(paths_.end(), {leg.dimension, leg.hops});
+  std::uint64_t gained = 0;
+  for (const std::uint64_t block : message.blocks) gained += hold(message.destination, block) ? 1U : 0U;
+  gained_.push_back(gained);
+
+  if (!named_blocks_) return;
+  std::uint32_t ranges = 0;
+  for (const std::uint64_t block : message.blocks) {
+    if (ranges > 0 && block == blocks_[blocks_.size() - 2] + blocks_.back()) {
+      ++blocks_.back();
+    } else {
+      blocks_.insert(blocks_.end(), {block, 1});
+      ++ranges;
+    }
+  }
+  ranges_.push_back(ranges);
+  if (blocks_.size() / 2 <= max_block_ranges) return;
+  named_blocks_ = false;
+  ranges_ = {};
+  blocks_ = {};
+}
+
+void View::step(std::span<const Message* const> messages) {
+  // A run gives the messages of a step in no order: sorted, the page does not depend on the executor.
+  ordered_.assign(messages.begin(), messages.end());
+  std::sort(ordered_.begin(), ordered_.end(), trace_order);
+  for (const Message* m : ordered_) {
+    line_.step = m->step();
+    line_.source = m->source();
+    line_.destination = m->destination();
+    line_.path.assign(m->route().begin(), m->route().end());
+    line_.bytes = m->bytes();
+    line_.blocks.assign(m->blocks().begin(), m->blocks().end());
+    message(line_);
+  }
+}
+
+void View::name_phases(const RunResult& result) {
+  steps_ = result.steps;
+  phase_.clear();
+  for (const StepSum& sum : sums_) {
+    const char* phase = sum.step < result.step_records.size() ? result.step_records[sum.step].phase : nullptr;
+    if (phase == nullptr) {
+      phase_.push_back(-1);
+      continue;
+    }
+    auto at = std::find(phases_.begin(), phases_.end(), phase);
+    if (at == phases_.end()) at = phases_.insert(phases_.end(), phase);
+    phase_.push_back(static_cast<std::int32_t>(at - phases_.begin()));
+  }
+}
+
+std::string View::data() const {
+  const Machine& machine = header_.machine;
+  const Topology& topology = machine.topology;
+  nlohmann::ordered_json head{{"format", "torus-view"},
+                              {"version", 1},
+                              {"collective", header_.collective},
+                              {"algorithm", header_.algorithm},
+                              {"shape", topology.text()},
+                              {"nodes", topology.nodes()},
+                              {"ports", machine.ports},
+                              {"switching", name(machine.switching)},
+                              {"contention", name(machine.contention)},
+                              {"segments", header_.segments},
+                              {"block_bytes", header_.block_bytes},
+                              {"seed", header_.seed},
+                              {"source_count", header_.sources.size()},
+                              {"steps", steps_},
+                              {"busy_steps", busy_steps_},
+                              {"messages", total_.messages},
+                              {"hops", total_.hops},
+                              {"bytes", total_.bytes}};
+  head["left_out"] = left_out_ ? nlohmann::ordered_json(*left_out_) : nlohmann::ordered_json();
+  head["phases"] = phases_;
+  for (const DimensionShape& d : topology.shape()) {
+    head["extents"].push_back(d.extent);
+    head["wiring"].push_back(d.wiring == Wiring::ring ? "ring" : d.wiring == Wiring::line ? "line" : "complete");
+  }
+  std::string json = harmless(head);
+  json.pop_back();
+
+  json += ",\"by_step\":{";
+  const auto column = [&](std::string_view name, auto StepSum::*member) {
+    fmt::format_to(std::back_inserter(json), "{}\"{}\":[", json.back() == '{' ? "" : ",", name);
+    for (const StepSum& sum : sums_) fmt::format_to(std::back_inserter(json), "{}{}", json.back() == '[' ? "" : ",", sum.*member);
+    json += ']';
+  };
+  column("step", &StepSum::step);
+  column("messages", &StepSum::messages);
+  column("hops", &StepSum::hops);
+  column("bytes", &StepSum::bytes);
+  append_list(json, "phase", phase_);
+  json += '}';
+
+  if (!left_out_) {
+    append_list(json, "sources", header_.sources);
+    std::vector<std::uint64_t> wanted_by_node;
+    for (NodeId node = 0; node < topology.nodes(); ++node) wanted_by_node.push_back(wanted(node));
+    append_list(json, "wanted", wanted_by_node);
+    append_list(json, "held_first", held_first_);
+    json += ",\"each\":{";
+    append_list(json, "source", source_);
+    append_list(json, "destination", destination_);
+    append_list(json, "bytes", bytes_);
+    append_list(json, "block_count", block_count_);
+    append_list(json, "gained", gained_);
+    append_list(json, "legs", legs_);
+    append_list(json, "paths", paths_);
+    if (named_blocks_) {
+      append_list(json, "ranges", ranges_);
+      append_list(json, "blocks", blocks_);
+    }
+    json += '}';
+  }
+  return json + "}";
+}
+
+std::string View::summary() const {
+  return fmt::format("{} messages in {} steps{}", grouped(total_.messages), grouped(busy_steps_),
+                     left_out_ ? "; only the sums of the steps: " + *left_out_ : "");
+}
+
+std::string View::page() const {
+  std::string page;
+  for (const char* part : view_page_parts) page += part;
+  page.replace(page.find(place), place.size(), data());
+  return page;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,86 @@
+/// A run as one HTML page that plays it in a browser: torus view, and torus run --view.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <torus/message.hpp>
+#include <torus/result.hpp>
+#include <torus/trace_reader.hpp>
+
+namespace torus::command {
+
+/// Collects the messages of a run and writes the page. The page needs no network. What it holds is bounded, so that a browser stays quick:
+/// a run beyond a limit is shown by the sums of its steps alone, and the page says so.
+class View {
+ public:
+  static constexpr std::uint64_t max_nodes = 65'536;
+  static constexpr std::uint64_t max_messages = 200'000;
+  static constexpr std::uint64_t max_hops = 20'000'000;         ///< of all messages
+  static constexpr std::uint64_t max_block_ranges = 1'000'000;  ///< beyond them messages say only how many blocks they have
+  static constexpr std::uint64_t max_deliveries = 1ULL << 30;   ///< pairs of a node and a block that it is to hold: a bit each in memory
+  static constexpr std::size_t max_steps = 200'000;             ///< later ones count in the totals only
+
+  explicit View(const TraceHeader& header);
+
+  /// The next message of a trace. Throws InputError if its step is before that of the last.
+  void message(const TraceMessage& message);
+  /// The messages of a step in any order: for RunOptions::on_messages.
+  void step(std::span<const Message* const> messages);
+  /// Names the phases of the steps, and counts the steps without a message.
+  void name_phases(const RunResult& result);
+
+  /// What the page has, and what it leaves out: a line without its end.
+  std::string summary() const;
+  /// The page, as UTF-8.
+  std::string page() const;
+
+ private:
+  struct StepSum {
+    Step step = 0;
+    std::uint64_t messages = 0;
+    std::uint64_t hops = 0;
+    Bytes bytes = 0;
+  };
+
+  std::uint64_t wanted(NodeId node) const noexcept;
+  std::optional<std::uint64_t> wanted_index(NodeId node, std::uint64_t block) const noexcept;
+  void hold_first_blocks();
+  bool hold(NodeId node, std::uint64_t block);
+  void keep(const TraceMessage& message);
+  void leave_out_messages(std::string why);
+  std::string data() const;
+
+  TraceHeader header_;
+  std::uint64_t blocks_wanted_ = 0;        // by a node, if it wants any
+  std::optional<NodeId> only_wanting_;     // gather: the root
+  std::vector<bool> held_;                 // by node * blocks_wanted_ + index
+  std::vector<std::uint64_t> held_first_;  // by node
+  std::optional<std::string> left_out_;    // why there are no messages
+  bool named_blocks_ = true;
+
+  StepSum total_;
+  std::uint64_t steps_ = 0;  // idle ones too
+  std::uint64_t busy_steps_ = 0;
+  std::optional<Step> last_step_;
+  std::vector<StepSum> sums_;
+  std::vector<std::int32_t> phase_;  // by step of sums_; -1: none
+  std::vector<std::string> phases_;
+
+  // A column for each property of the messages. Paths are dimension, hops, dimension, hops, ..; blocks are first, count, first, count, ..
+  std::vector<NodeId> source_, destination_;
+  std::vector<Bytes> bytes_;
+  std::vector<std::uint64_t> block_count_;
+  std::vector<std::uint64_t> gained_;  // blocks that the destination is to hold and did not hold
+  std::vector<std::uint32_t> legs_, ranges_;
+  std::vector<std::int32_t> paths_;
+  std::vector<std::uint64_t> blocks_;
+
+  std::vector<const Message*> ordered_;  // scratch
+  TraceMessage line_;                    // scratch
+};
+
+}  // namespace torus::command
