@@ -496,7 +496,11 @@ TEST_CASE("the sums of a long run cover every step, and its memory does not grow
                 {.executor = ExecutorKind::serial, .memory_limit = Bytes{1} << 20U, .verify = false});
   const Bytes before = peak_memory();
   const RunResult result = engine.run(program);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose own records grow with a run
   CHECK(peak_memory() - before < Bytes{16} << 20U);
+#else
+  static_cast<void>(before);
+#endif
   CHECK(result.violations.empty());
   CHECK(result.steps == 2 * rounds);
   CHECK(result.busy_steps == 2 * rounds);

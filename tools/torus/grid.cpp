@@ -26,24 +26,21 @@ std::vector<Bytes> size_range(std::string_view option, std::string_view text) {
   const Bytes first = parse_bytes(option, parts[0]);
   const Bytes last = parse_bytes(option, parts[1]);
   if (first < 1 || first >= last) refuse("a range of sizes goes up, from 1 or more");
+  std::uint64_t factor = 4;
+  Bytes step = 0;
   if (parts.size() == 3 && parts[2].starts_with('+')) {
-    const Bytes step = parse_bytes(option, parts[2].substr(1));
+    factor = 1;
+    step = parse_bytes(option, parts[2].substr(1));
     if (step < 1) refuse("the step of a range is 1 or more");
     if ((last - first) / step >= most_sizes) refuse("a range by steps has at most 65536 sizes");
-    std::vector<Bytes> sizes;
-    for (Bytes size = first; size < last; size += std::min(step, last - size)) sizes.push_back(size);
-    sizes.push_back(last);
-    return sizes;
-  }
-  std::uint64_t factor = 4;
-  if (parts.size() == 3) {
+  } else if (parts.size() == 3) {
     if (!parts[2].starts_with('x')) refuse("a range goes on by x and a whole number, or by + and a size");
     factor = parse_whole(option, parts[2].substr(1), 2, 1U << 20U);
   }
   std::vector<Bytes> sizes;
-  for (Bytes size = first; size < last; size *= factor) {
+  for (Bytes size = first; size < last; size = size * factor + step) {
     sizes.push_back(size);
-    if (size > last / factor) break;
+    if (size > (last - step) / factor) break;
   }
   sizes.push_back(last);
   return sizes;
