@@ -90,8 +90,8 @@ struct PendingForward {
 
 /// Messages on their way out. Belongs to outbox.
 struct Outgoing {
-  MessageArena* arena = nullptr;           ///< of the present step
-  ActiveSet::Part* next_active = nullptr;  ///< nodes that this worker makes run in the next step
+  MessageArena* arena = nullptr;                        ///< of the present step
+  ActiveSet::Part* next_active = nullptr;               ///< nodes that this worker makes run in the next step
   alignas(64) std::array<PendingForward, 32> forwards;  ///< aligned: hops are some 1 % faster
   PendingForward* forwards_end = forwards.data();
   ClaimList claims;

@@ -1,11 +1,9 @@
 /// torus bench COLLECTIVE: wall time and bandwidth by size and algorithm, a row as soon as it is measured, as microbenchmarks print them.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <ctime>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <new>
@@ -16,6 +14,8 @@
 #include "runtime/model/figures.hpp"
 #include "runtime/trace/output_file.hpp"
 #include "tools/torus/bandwidth.hpp"
+#include "tools/torus/bench_runs.hpp"
+#include "tools/torus/bench_table.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/grid.hpp"
@@ -43,124 +43,12 @@ struct BenchArguments {
   std::optional<std::string> warm_up, repeat, seconds, csv, json;
 };
 
-/// How often a row is run. A count that was typed is kept. One that was not is a maximum: then the warm-up, and again the counted runs, end
-/// when they have taken row_s, verification included.
-struct Effort {
-  static constexpr double row_s = 0.02;
-  static constexpr unsigned fewest = 3;  ///< counted runs, however long they take
-  unsigned warm_up = 2, repeat = 20;
-  bool typed_warm_up = false, typed_repeat = false;
-  double table_s = 45;  ///< what would not end within them is not run
-
-  explicit Effort(const BenchArguments& arguments)
-      : typed_warm_up{arguments.warm_up.has_value()}, typed_repeat{arguments.repeat.has_value()} {
-    if (typed_warm_up) warm_up = static_cast<unsigned>(parse_whole("--warmup", *arguments.warm_up, 0, 1000000));
-    if (typed_repeat) repeat = static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000));
-    if (arguments.seconds) table_s = parse_real("--seconds", *arguments.seconds, 0.001, 1e6, "60");
-  }
-};
-
-/// The runs of one row.
-class Runs {
- public:
-  explicit Runs(const Effort& effort) : effort_{effort} {}
-
-  /// Counts a run; false if it was the last.
-  bool add(const RunResult& result) {
-    if (result.interrupted) return false;
-    if (!result.good() || !result.verified) ++wrong_;
-    spent_s_ += result.run_s + result.verify_s;
-    if (warming_) {
-      warming_ = ++warm_up_ < effort_.warm_up && (effort_.typed_warm_up || spent_s_ < Effort::row_s);
-      if (!warming_) spent_s_ = 0;
-      return true;
-    }
-    run_s_.push_back(result.run_s);
-    const bool enough = !effort_.typed_repeat && run_s_.size() >= Effort::fewest && spent_s_ >= Effort::row_s;
-    return run_s_.size() < effort_.repeat && !enough;
-  }
-
-  unsigned warm_up() const noexcept { return warm_up_; }
-  std::size_t wrong() const noexcept { return wrong_; }
-  const std::vector<double>& run_s() const noexcept { return run_s_; }  ///< in the order in which they ran, without the warm-up
-
- private:
-  const Effort& effort_;
-  bool warming_ = effort_.warm_up > 0;
-  unsigned warm_up_ = 0;
-  std::size_t wrong_ = 0;
-  double spent_s_ = 0;
-  std::vector<double> run_s_;
-};
-
-/// What spoils the figures of a row.
-std::string note_on(const std::vector<double>& run_s, const Repeats& repeats) {
-  if (run_s.empty() || repeats.max_s <= 2 * repeats.median_s) return "";
-  const bool first = run_s.front() == repeats.max_s;
-  return fmt::format("{} {:.1f}x the median", first ? "first run" : "max", repeats.max_s / repeats.median_s);
-}
-
-std::string cpu_text() {
-  std::ifstream lines("/proc/cpuinfo");
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("model name")) continue;
-    const std::size_t value = line.find_first_not_of(" \t", line.find(':') + 1);
-    if (value != std::string::npos) return line.substr(value);
-  }
-  return "unknown";
-}
-
-/// The columns of --csv, which are the fields of a row in --json.
-constexpr std::array<std::string_view, 32> bench_columns{"collective",
-                                                         "shape",
-                                                         "nodes",
-                                                         "ports",
-                                                         "switching",
-                                                         "contention",
-                                                         "sources",
-                                                         "bytes",
-                                                         "algorithm",
-                                                         "segments",
-                                                         "steps",
-                                                         "model_time_s",
-                                                         "model_time_lower_bound_s",
-                                                         "times_the_bound",
-                                                         "threads",
-                                                         "executor",
-                                                         "seed",
-                                                         "warm_up_runs",
-                                                         "runs",
-                                                         "time_min_s",
-                                                         "time_median_s",
-                                                         "time_max_s",
-                                                         "time_median_low_s",
-                                                         "time_median_high_s",
-                                                         "algbw_bytes_per_s",
-                                                         "busbw_bytes_per_s",
-                                                         "wrong",
-                                                         "verified",
-                                                         "note",
-                                                         "not_run",
-                                                         "failure",
-                                                         "setup_s"};
-
-std::string bench_csv(const BenchJson& rows) {
-  std::string text = csv_line({bench_columns.begin(), bench_columns.end()});
-  for (const BenchJson& row : rows) {
-    std::vector<std::string> values;
-    for (const std::string_view column : bench_columns) {
-      const auto at = row.find(std::string(column));
-      values.push_back(at == row.end() ? "" : at->is_string() ? at->get<std::string>() : at->dump());
-    }
-    text += csv_line(values);
-  }
-  return text;
-}
-
 class Bench {
  public:
   Bench(Collective collective, const BenchArguments& arguments)
-      : arguments_{arguments}, effort_{arguments}, spec_{spec_of(collective, arguments.setting)} {
+      : arguments_{arguments},
+        effort_{arguments.warm_up, arguments.repeat, arguments.seconds},
+        spec_{spec_of(collective, arguments.setting)} {
     sizes_ = parse_sizes("--bytes", arguments.setting.bytes.value_or("8:64KiB"));
     algorithms_ = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
     static_cast<void>(make_machine(spec_, NativeMachine{}));
