@@ -26,31 +26,50 @@
 
 namespace torus {
 
-/// c(R): the sum of the L_t, at least. R >= T; 1 where nothing better is known. O(R T).
-double least_load(const BroadcastPoints& points, std::uint64_t least_steps, std::uint64_t steps);
-
-/// The windows W_s, or FIRST in place of W_1, and the multipliers that make a bound of them.
+/// The windows W_s, or FIRST in place of W_1, and the multipliers that make a bound of them. The multipliers of the windows do not depend
+/// on R, so one object serves every R up to `most_steps`.
 class Windows {
  public:
-  struct Multipliers {
-    std::vector<double> windows;  ///< lambda_1 .. lambda_E: E is R, or R-T+1 with LAST
-    double last = 0;              ///< of LAST; 0 if it is not used
-    double load = 1;              ///< the bound on the sum of the L_t
-  };
+  /// O(most_steps T).
+  Windows(const BroadcastPoints& points, std::uint64_t least_steps, std::uint64_t most_steps, bool first);
 
-  Windows(const BroadcastPoints& points, std::uint64_t least_steps, bool first);
   /// What W_s counts of a byte on the fullest channel in step t.
   double weight(std::uint64_t s, std::uint64_t t) const noexcept {
     if (s == 1 && first_) return t >= least_steps_ ? 1 : 0;
     return t < s || t - s >= gamma_.size() ? 1 : gamma_[t - s];
   }
-  /// O(R T).
-  Multipliers multipliers(std::uint64_t steps, bool last) const;
+  /// lambda_s.
+  double multiplier(std::uint64_t s) const noexcept { return lambda_[s]; }
+  /// How many windows bound R steps: R, or R-T+1 with LAST.
+  std::uint64_t count(std::uint64_t steps, bool last) const noexcept { return last ? steps - least_steps_ + 1 : steps; }
+  /// The multiplier of LAST, where it is used for R steps. O(T).
+  double multiplier_of_last(std::uint64_t steps) const noexcept;
+  /// The bound on the sum of the L_t, with LAST or without. O(T).
+  double load(std::uint64_t steps, bool last) const noexcept;
 
  private:
+  /// By how much the windows 1 .. `before` - 1 weigh step `to` more than step `from`.
+  double gain(std::uint64_t from, std::uint64_t to, std::uint64_t before) const noexcept;
+
   std::uint64_t least_steps_;
   bool first_;
-  std::vector<double> gamma_;  // 0 .. T
+  std::vector<double> gamma_;   // 0 .. T
+  std::vector<double> lambda_;  // by s, from 1
+  std::vector<double> sum_;     // of lambda_1 .. lambda_s
+};
+
+/// c(R): the sum of the L_t, at least; 1 where nothing better is known.
+class LeastLoad {
+ public:
+  /// For R up to `most_steps`. The points must outlive this.
+  LeastLoad(const BroadcastPoints& points, std::uint64_t least_steps, std::uint64_t most_steps);
+  /// T <= R. O(T).
+  double at(std::uint64_t steps) const;
+
+ private:
+  const BroadcastPoints& points_;
+  std::uint64_t least_steps_;
+  std::vector<Windows> windows_;  // with W_1, with FIRST; none where N <= 2
 };
 
 /// The minimum over R of the model time of a broadcast, with `route_hops` as in Bounds. Looks at about 250 numbers of steps up to 1,024; c

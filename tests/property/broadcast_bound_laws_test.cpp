@@ -16,7 +16,8 @@ BroadcastPoints of(std::uint64_t nodes, int ports) { return {nodes, ports, 1, {}
 
 double load(std::uint64_t nodes, int ports, std::uint64_t steps) {
   const std::uint64_t least = ceil_log(static_cast<std::uint64_t>(ports) + 1, nodes);
-  return least_load(of(nodes, ports), least, steps);
+  const BroadcastPoints points = of(nodes, ports);
+  return LeastLoad(points, least, steps).at(steps);
 }
 
 }  // namespace
@@ -44,15 +45,17 @@ TEST_CASE("no multiplier is negative, and no step weighs more than the first", "
       for (const std::uint64_t more : {0U, 1U, 2U, 3U, 7U, 20U, 61U}) {
         for (const bool first : {false, true}) {
           for (const bool last : {false, true}) {
-            const Windows windows(of(nodes, ports), least, first);
-            const Windows::Multipliers found = windows.multipliers(least + more, last);
+            const std::uint64_t steps = least + more;
+            const Windows windows(of(nodes, ports), least, steps, first);
+            const std::uint64_t count = windows.count(steps, last);
+            const double of_last = last ? windows.multiplier_of_last(steps) : 0;
             CAPTURE(ports, nodes, more, first, last);
-            CHECK(*std::min_element(found.windows.begin(), found.windows.end()) >= -1e-9);
-            CHECK(found.last >= -1e-9);
+            for (std::uint64_t s = 1; s <= count; ++s) CHECK(windows.multiplier(s) >= -1e-9);
+            CHECK(of_last >= -1e-9);
             std::vector<double> weights;  // by step
-            for (std::uint64_t t = 1; t <= least + more; ++t) {
-              weights.push_back(t <= found.windows.size() ? found.last : 0);
-              for (std::uint64_t s = 1; s <= found.windows.size(); ++s) weights.back() += found.windows[s - 1] * windows.weight(s, t);
+            for (std::uint64_t t = 1; t <= steps; ++t) {
+              weights.push_back(t <= count ? of_last : 0);
+              for (std::uint64_t s = 1; s <= count; ++s) weights.back() += windows.multiplier(s) * windows.weight(s, t);
             }
             for (const double weight : weights) CHECK(weight <= weights.front() * (1 + 1e-9));
             ++cases;
