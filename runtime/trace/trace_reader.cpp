@@ -195,6 +195,15 @@ TraceReader::~TraceReader() = default;
 const TraceHeader& TraceReader::header() const noexcept { return source_->header; }
 std::uint64_t TraceReader::line() const noexcept { return source_->lines.number(); }
 
+void TraceMessage::assign(const Message& message) {
+  step = message.step();
+  source = message.source();
+  destination = message.destination();
+  path.assign(message.route().begin(), message.route().end());
+  bytes = message.bytes();
+  blocks.assign(message.blocks().begin(), message.blocks().end());
+}
+
 bool TraceReader::next(TraceMessage& message) {
   const auto line = source_->lines.next();
   if (!line) return false;

@@ -26,12 +26,7 @@ class Witness {
 
   void step(std::span<const Message* const> messages) {
     for (const Message* m : messages) {
-      line_.step = m->step();
-      line_.source = m->source();
-      line_.destination = m->destination();
-      line_.path.assign(m->route().begin(), m->route().end());
-      line_.bytes = m->bytes();
-      line_.blocks.assign(m->blocks().begin(), m->blocks().end());
+      line_.assign(*m);
       going_ = going_ && judge_.message(line_);
     }
   }

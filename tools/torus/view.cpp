@@ -186,12 +186,7 @@ void View::step(std::span<const Message* const> messages) {
   ordered_.assign(messages.begin(), messages.end());
   std::sort(ordered_.begin(), ordered_.end(), trace_order);
   for (const Message* m : ordered_) {
-    line_.step = m->step();
-    line_.source = m->source();
-    line_.destination = m->destination();
-    line_.path.assign(m->route().begin(), m->route().end());
-    line_.bytes = m->bytes();
-    line_.blocks.assign(m->blocks().begin(), m->blocks().end());
+    line_.assign(*m);
     message(line_);
   }
 }

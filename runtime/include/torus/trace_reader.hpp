@@ -18,6 +18,9 @@ struct TraceMessage {
   std::vector<Leg> path;
   Bytes bytes = 0;
   std::vector<std::uint64_t> blocks;  ///< as written: another program's trace may name blocks that do not exist
+
+  /// Becomes what a trace says of a message; keeps its memory.
+  void assign(const Message& message);
 };
 
 /// A hash of the message. A run's trace digest is the sum over its messages modulo 2^64, so that it does not depend on their order.
