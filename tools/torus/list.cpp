@@ -1,14 +1,10 @@
 /// torus list: every algorithm, what it needs and what it promises; on a machine, which apply and why the others do not.
-#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include <torus/error.hpp>
-
 #include "tools/torus/console.hpp"
-#include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/setting_options.hpp"
 #include "tools/torus/subcommands.hpp"
@@ -21,19 +17,6 @@ struct ListArguments {
   TypedOptions machine;
   bool json = false;
 };
-
-/// The algorithms of a collective, or all of one name, or all.
-std::vector<const Algorithm*> listed(const std::optional<std::string>& what) {
-  std::vector<const Algorithm*> found;
-  const std::optional<Collective> collective = what ? find_collective(*what) : std::nullopt;
-  for (const Algorithm* algorithm : catalogue()) {
-    if (!what || algorithm->collective == collective || algorithm->name == *what) found.push_back(algorithm);
-  }
-  if (!found.empty()) return found;
-  std::vector<std::string_view> names{"broadcast", "multinode-broadcast", "total-exchange"};
-  for (const Algorithm* algorithm : catalogue()) names.push_back(algorithm->name);
-  throw InputError(fmt::format("list '{}': there is no such collective or algorithm{}", *what, did_you_mean(*what, names)));
-}
 
 /// Why an algorithm does not run on the machine that was typed, with one block from one source; none if it does.
 std::optional<std::string> why_not_on(const TypedOptions& options, const Algorithm& algorithm) {
@@ -64,7 +47,7 @@ std::string in_detail(const Algorithm& algorithm) {
 }
 
 int list(const ListArguments& arguments) {
-  const std::vector<const Algorithm*> algorithms = listed(arguments.what);
+  const std::vector<const Algorithm*> algorithms = algorithms_called("list", arguments.what, "there is no such collective or algorithm");
   const bool on_machine = !arguments.machine.typed().empty();
   const bool one = arguments.what && !find_collective(*arguments.what);
   nlohmann::ordered_json json = nlohmann::ordered_json::array();

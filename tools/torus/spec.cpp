@@ -215,4 +215,17 @@ const Algorithm& named_algorithm(std::string_view option, Collective collective,
                                !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.front())));
 }
 
+std::vector<const Algorithm*> algorithms_called(std::string_view option, const std::optional<std::string>& word, std::string_view rule) {
+  const std::optional<Collective> collective = word ? find_collective(*word) : std::nullopt;
+  std::vector<const Algorithm*> called;
+  std::vector<std::string_view> names;
+  for (const Collective each : collectives) names.push_back(name(each));
+  for (const Algorithm* algorithm : catalogue()) {
+    names.push_back(algorithm->name);
+    if (!word || algorithm->collective == collective || algorithm->name == *word) called.push_back(algorithm);
+  }
+  if (called.empty()) refuse(option, *word, std::string(rule) + did_you_mean(*word, names));
+  return called;
+}
+
 }  // namespace torus::command

@@ -11,6 +11,7 @@
 #include "tools/torus/crash.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
+#include "tools/torus/spec.hpp"
 #include "tools/torus/stress.hpp"
 #include "tools/torus/subcommands.hpp"
 
@@ -21,18 +22,6 @@ struct StressArguments {
   std::optional<std::string> seconds, runs, seed, only, executor, threads, csv;
   bool json = false;
 };
-
-std::vector<const Algorithm*> chosen(const std::optional<std::string>& only) {
-  std::vector<const Algorithm*> algorithms;
-  std::vector<std::string_view> names{"broadcast", "multinode-broadcast", "total-exchange"};
-  for (const Algorithm* algorithm : catalogue()) {
-    names.push_back(algorithm->name);
-    if (!only || algorithm->name == *only || name(algorithm->collective) == *only) algorithms.push_back(algorithm);
-  }
-  if (!algorithms.empty()) return algorithms;
-  throw InputError(
-      fmt::format("--only '{}': it must be a collective or an algorithm that `torus list` names{}", *only, did_you_mean(*only, names)));
-}
 
 using Table = std::vector<std::vector<std::string>>;
 
@@ -70,7 +59,8 @@ nlohmann::ordered_json to_json(const StressOutcome& outcome, std::uint64_t seed)
 }
 
 int run_stress(const StressArguments& arguments) {
-  const std::vector<const Algorithm*> algorithms = chosen(arguments.only);
+  const std::vector<const Algorithm*> algorithms =
+      algorithms_called("--only", arguments.only, "it must be a collective or an algorithm that `torus list` names");
   StressOptions options;
   options.algorithms = algorithms;
   if (arguments.seed) options.seed = parse_whole("--seed", *arguments.seed, 0, std::numeric_limits<std::uint64_t>::max());
