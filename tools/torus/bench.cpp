@@ -53,10 +53,7 @@ class Bench {
     algorithms_ = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
     static_cast<void>(make_machine(spec_, NativeMachine{}));
     refuse_where_nothing_applies();
-    if (arguments.csv && arguments.json && OutputFile::written_path(*arguments.csv) == OutputFile::written_path(*arguments.json)) {
-      throw InputError(
-          fmt::format("--json '{}': it is the file that --csv writes; for instance --json {}.json", *arguments.json, *arguments.json));
-    }
+    refuse_one_file_for_two("--csv", arguments.csv, "--json", arguments.json, ".json");
     if (arguments.csv) csv_.emplace(*arguments.csv);
     if (arguments.json) json_.emplace(*arguments.json);
     for (const Algorithm* algorithm : algorithms_) name_width_ = std::max(name_width_, algorithm->name.size());
@@ -327,7 +324,7 @@ Subcommand add_bench(CLI::App& torus) {
   const auto arguments = std::make_shared<BenchArguments>();
   CLI::App* app =
       torus.add_subcommand("bench", "Wall time and bandwidth by size and algorithm, every run verified, as microbenchmarks print");
-  app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
+  add_collective(*app, arguments->collective);
   app->add_option("--algorithms", arguments->algorithms, "names with commas between; default: all that apply")->type_name("NAME,..");
   add_machine_options(*app, arguments->setting);
   add_request_options(*app, arguments->setting);

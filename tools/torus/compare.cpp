@@ -68,7 +68,7 @@ int run_compare(const CompareArguments& arguments) {
 Subcommand add_compare(CLI::App& torus) {
   const auto arguments = std::make_shared<CompareArguments>();
   CLI::App* app = torus.add_subcommand("compare", "All algorithms that apply, side by side, with the bounds, and the fastest by size");
-  app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
+  add_collective(*app, arguments->collective);
   app->add_option("--algorithms", arguments->algorithms, "only these, with commas between; default all")->type_name("NAME,..");
   add_machine_options(*app, arguments->setting);
   app->get_option("--switching")

@@ -13,6 +13,7 @@
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
+#include "tools/torus/refusals.hpp"
 #include "tools/torus/report.hpp"
 #include "tools/torus/setting_options.hpp"
 #include "tools/torus/step_table.hpp"
@@ -39,15 +40,6 @@ std::uint64_t parse_digest(const std::string& text) {
         "--digest '{}': a trace digest is 16 hexadecimal digits, as a report prints them; for instance 00c0ffee00c0ffee", text));
   }
   return digest;
-}
-
-/// `one` is written under option `one_name`, `two` under `two_name`.
-void refuse_one_file_for_two(std::string_view one_name, const std::optional<std::string>& one, std::string_view two_name,
-                             const std::optional<std::string>& two, std::string_view ending) {
-  if (one && two && OutputFile::written_path(*one) == OutputFile::written_path(*two)) {
-    throw InputError(
-        fmt::format("{} '{}': it is the file that {} writes; for instance {} {}{}", two_name, *two, one_name, two_name, *two, ending));
-  }
 }
 
 int run(const RunArguments& arguments) {
@@ -118,9 +110,7 @@ int run(const RunArguments& arguments) {
 Subcommand add_run(CLI::App& torus) {
   const auto arguments = std::make_shared<RunArguments>();
   CLI::App* app = torus.add_subcommand("run", "Run a collective, check every step, verify every byte, report");
-  app->add_option("collective", arguments->collective,
-                  "broadcast, multinode-broadcast or total-exchange; in MPI's words bcast, allgather or alltoall")
-      ->required();
+  add_collective(*app, arguments->collective);
   app->add_option("--algorithm", arguments->setting.algorithm,
                   "see `torus list`; default: the applicable one with the minimum predicted model time")
       ->type_name("NAME");

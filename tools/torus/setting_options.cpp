@@ -5,6 +5,11 @@
 
 namespace torus::command {
 
+void add_collective(CLI::App& app, std::string& collective) {
+  app.add_option("collective", collective, "broadcast, multinode-broadcast or total-exchange; in MPI's words bcast, allgather or alltoall")
+      ->required();
+}
+
 void add_machine_options(CLI::App& app, TypedOptions& options) {
   app.add_option("--on", options.on, "shape: 16x16, 8x8x8, 16x16m (m: a line), 4x4c (c: complete), mesh:4x6, 2^10, hypercube:10")
       ->type_name("SHAPE");

@@ -210,7 +210,7 @@ Subcommand add_sweep(CLI::App& torus) {
   const auto arguments = std::make_shared<SweepArguments>();
   CLI::App* app =
       torus.add_subcommand("sweep", "Every combination of shapes, ports, algorithms and sizes, verified, in one table; resumable");
-  app->add_option("collective", arguments->collective, "broadcast, multinode-broadcast or total-exchange")->required();
+  add_collective(*app, arguments->collective);
   app->add_option("--csv", arguments->csv, "the table; FILE.part until it is complete, and the same command goes on with that")
       ->type_name("FILE")
       ->required();
