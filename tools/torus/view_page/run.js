@@ -1,0 +1,330 @@
+"use strict";
+// What can be computed without a page: shapes, routes, loads, time.
+const Torus = (() => {
+
+const grouped = n => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+const modulo = (x, n) => ((x % n) + n) % n;
+
+// The shape: coordinates of ranks (row-major, the last dimension fastest), neighbours, channels.
+function shape_of(data) {
+  const extents = data.extents, wiring = data.wiring, k = extents.length;
+  const stride = new Array(k).fill(1);
+  for (let d = k - 2; d >= 0; --d) stride[d] = stride[d + 1] * extents[d + 1];
+  const coordinate = (node, d) => Math.floor(node / stride[d]) % extents[d];
+  const name = node => "(" + extents.map((_, d) => coordinate(node, d)).join(",") + ")";
+  // -1: there is no such link.
+  function neighbour(node, d, hops) {
+    const n = extents[d], at = coordinate(node, d);
+    let to = at + hops;
+    if (to < 0 || to >= n) {
+      if (wiring[d] === "line") return -1;
+      to = modulo(to, n);
+    }
+    return node + (to - at) * stride[d];
+  }
+  // Channels of a node by slot: dimension 0 (-, +), dimension 1 (-, +), ..; of a complete dimension its offsets 1, 2, .. In this order
+  // `torus run --steps` names the first of equally full channels.
+  const first_slot = [];
+  let slots = 0;
+  // A map of loads for each dimension and direction; a complete dimension has one.
+  const maps = [];
+  for (let d = 0; d < k; ++d) {
+    first_slot.push(slots);
+    const complete = wiring[d] === "complete";
+    slots += complete ? Math.max(extents[d] - 1, 0) : 2;
+    if (extents[d] > 1) {
+      for (const hop of complete ? [0] : [1, -1]) maps.push({dimension: d, hop: hop, text: complete ? d + ": any" : d + ":" + signed(hop)});
+    }
+  }
+  const map_of = (d, hop) => maps.findIndex(m => m.dimension === d && (m.hop === 0 || m.hop === hop));
+  const slot = (d, hop) => first_slot[d] + (wiring[d] === "complete" ? hop - 1 : hop > 0 ? 1 : 0);
+  function channel_name(node, at) {
+    let d = k - 1;
+    while (first_slot[d] > at) --d;
+    const hop = wiring[d] === "complete" ? at - first_slot[d] + 1 : at === first_slot[d] ? -1 : 1;
+    return name(node) + " " + d + ":" + signed(hop);
+  }
+  return {extents, wiring, k, stride, nodes: data.nodes, coordinate, name, neighbour, slots, slot, maps, map_of, channel_name};
+}
+
+const signed = n => (n > 0 ? "+" : "") + n;
+const route_text = path => path.map(leg => leg[0] + ":" + signed(leg[1])).join(" ") || "no hop";
+
+// Calls f(node, dimension, hop, next) for each channel of a path, until it leaves the machine.
+function each_channel(shape, source, path, f) {
+  let at = source;
+  for (const [d, hops] of path) {
+    const n = shape.extents[d], complete = shape.wiring[d] === "complete";
+    if (hops === 0 || n === 1 || (complete && modulo(hops, n) === 0)) continue;
+    const hop = complete ? modulo(hops, n) : Math.sign(hops);
+    const count = complete ? 1 : Math.abs(hops);
+    for (let i = 0; i < count; ++i) {
+      const next = shape.neighbour(at, d, hop);
+      if (next < 0) return;
+      f(at, d, hop, next);
+      at = next;
+    }
+  }
+}
+
+// Where nodes stand, in cells. Dimension `across` runs to the right and `down` downwards; the others make a matrix of such grids.
+// A long row is folded. `bordered` says whether a hop along a dimension leaves its row or column at the border.
+function layout_of(shape, across, down) {
+  const n = shape.extents, k = shape.k;
+  const rest = [];
+  for (let d = 0; d < k; ++d) if (d !== across && d !== down) rest.push(d);
+  const folded = down < 0 && n[across] > 64;
+  const width = folded ? 64 : n[across];
+  const height = folded ? Math.ceil(n[across] / 64) : down < 0 ? 1 : n[down];
+  const panels = rest.reduce((product, d) => product * n[d], 1);
+  let panel_columns = 1;
+  if (rest.length === 1) panel_columns = Math.ceil(Math.sqrt(panels * height / width));
+  else for (const d of rest.slice(Math.floor(rest.length / 2))) panel_columns *= n[d];
+  panel_columns = Math.max(1, Math.min(panels, panel_columns));
+  const panel_rows = Math.ceil(panels / panel_columns);
+  const ring = [across, down].some(d => d >= 0 && n[d] > 1 && shape.wiring[d] === "ring");
+  const gap = panels === 1 ? 0 : ring ? 2 : 1;  // room for the ends of lines that leave over the border
+  const x = new Int32Array(shape.nodes), y = new Int32Array(shape.nodes), panel = new Int32Array(shape.nodes);
+  for (let node = 0; node < shape.nodes; ++node) {
+    let p = 0;
+    for (const d of rest) p = p * n[d] + shape.coordinate(node, d);
+    const c = shape.coordinate(node, across), r = down < 0 ? 0 : shape.coordinate(node, down);
+    panel[node] = p;
+    x[node] = (p % panel_columns) * (width + gap) + (folded ? c % width : c);
+    y[node] = Math.floor(p / panel_columns) * (height + gap) + (folded ? Math.floor(c / width) : r);
+  }
+  const at = new Map();
+  const columns = panel_columns * (width + gap) - gap, rows = panel_rows * (height + gap) - gap;
+  for (let node = 0; node < shape.nodes; ++node) at.set(y[node] * columns + x[node], node);
+  return {across, down, rest, folded, width, height, panels, panel_columns, panel_rows, gap, x, y, panel, columns, rows,
+          node_at: (cx, cy) => (cx >= 0 && cx < columns && at.has(cy * columns + cx) ? at.get(cy * columns + cx) : -1)};
+}
+
+// The lines of a message's route in cells: lists of points [x, y]. A hop over the border ends a line outside and begins the next one on
+// the other side. Lines keep to the right of their direction of travel, so that the two directions of a link stay apart.
+function route_lines(shape, layout, source, path) {
+  const lane = 0.14, near = 0.3, outside = 0.75;
+  const lines = [];
+  let line = [[layout.x[source], layout.y[source]]];
+  let leg = null;   // of the last hop, if it was straight
+  let stop = null;  // where the line would end after that hop: short of the node
+  let arc = null;   // of the last hops, if they were not
+  const finish = () => {
+    if (stop) line.push(stop);
+    if (arc) bow(line, arc.x, arc.y, arc.to[0], arc.to[1]);
+    stop = arc = null;
+  };
+  each_channel(shape, source, path, (from, d, hop, to) => {
+    const x0 = layout.x[from], y0 = layout.y[from], x1 = layout.x[to], y1 = layout.y[to];
+    if (shape.wiring[d] === "complete" || (d !== layout.across && d !== layout.down)) {
+      // A leg from one small grid to another is one curve, however many grids it passes.
+      const goes_on = arc !== null && arc.d === d && arc.hop === hop && shape.wiring[d] !== "complete";
+      if (!goes_on) {
+        finish();
+        arc = {d, hop, x: x0, y: y0};
+      }
+      arc.to = [x1, y1];
+      leg = null;
+      return;
+    }
+    if (arc) finish();
+    const dx = d === layout.across ? hop : 0, dy = d === layout.down ? hop : 0;
+    const ox = -dy * lane, oy = dx * lane;
+    if (leg === null || leg[0] !== d || leg[1] !== hop) {
+      finish();
+      line.push([x0 + ox + near * dx, y0 + oy + near * dy]);
+    }
+    if (x1 - x0 !== dx || y1 - y0 !== dy) {
+      line.push([x0 + ox + outside * dx, y0 + oy + outside * dy]);
+      lines.push(line);
+      line = [[x1 + ox - outside * dx, y1 + oy - outside * dy]];
+    }
+    leg = [d, hop];
+    stop = [x1 + ox - near * dx, y1 + oy - near * dy];
+  });
+  finish();
+  if (line.length > 1) lines.push(line);
+  return lines;
+}
+
+// A curve from one node to another that is no neighbour in the grid.
+function bow(line, x0, y0, x1, y1) {
+  const dx = x1 - x0, dy = y1 - y0, length = Math.hypot(dx, dy) || 1;
+  const rise = Math.min(0.2 * length + 0.2, 2);  // the curve rises by half of it, and stays within the picture's margin
+  const mx = (x0 + x1) / 2 - dy / length * rise, my = (y0 + y1) / 2 + dx / length * rise;
+  for (let i = 1; i <= 8; ++i) {
+    const t = i / 8, u = 1 - t;
+    line.push([u * u * x0 + 2 * u * t * mx + t * t * x1, u * u * y0 + 2 * u * t * my + t * t * y1]);
+  }
+}
+
+// The messages, by number, and where those of a step and of a node are.
+function messages_of(data, shape) {
+  const each = data.each, count = each.source.length, steps = data.by_step.step.length;
+  const first = new Int32Array(steps + 1);  // of each step
+  for (let s = 0; s < steps; ++s) first[s + 1] = first[s] + data.by_step.messages[s];
+  const step = new Int32Array(count);
+  for (let s = 0; s < steps; ++s) step.fill(s, first[s], first[s + 1]);
+  const offsets = lengths => {
+    const list = new Int32Array(lengths.length + 1);
+    for (let i = 0; i < lengths.length; ++i) list[i + 1] = list[i] + lengths[i];
+    return list;
+  };
+  const first_leg = offsets(each.legs), first_range = each.ranges ? offsets(each.ranges) : null;
+  const path = m => {
+    const legs = [];
+    for (let i = first_leg[m]; i < first_leg[m + 1]; ++i) legs.push([each.paths[2 * i], each.paths[2 * i + 1]]);
+    return legs;
+  };
+  // [first, count] of consecutive blocks; null if they are not named.
+  const ranges = m => {
+    if (!first_range) return null;
+    const list = [];
+    for (let i = first_range[m]; i < first_range[m + 1]; ++i) list.push([each.blocks[2 * i], each.blocks[2 * i + 1]]);
+    return list;
+  };
+  const by_node = nodes => {
+    const start = new Int32Array(shape.nodes + 1), list = new Int32Array(count);
+    for (let m = 0; m < count; ++m) ++start[nodes[m] + 1];
+    for (let i = 0; i < shape.nodes; ++i) start[i + 1] += start[i];
+    const next = start.slice();
+    for (let m = 0; m < count; ++m) list[next[nodes[m]]++] = m;
+    return node => list.subarray(start[node], start[node + 1]);
+  };
+  return {count, first, step, path, ranges, source: each.source, destination: each.destination, bytes: each.bytes,
+          block_count: each.block_count, gained: each.gained, sent_by: by_node(each.source), heard_by: by_node(each.destination)};
+}
+
+// What each node holds after `time` busy steps. Goes forwards and backwards by the steps between.
+function clock_of(data, messages) {
+  const held = Float64Array.from(data.held_first);
+  let time = 0;
+  function go(to) {
+    for (; time < to; ++time)
+      for (let m = messages.first[time]; m < messages.first[time + 1]; ++m) held[messages.destination[m]] += messages.gained[m];
+    for (; time > to; --time)
+      for (let m = messages.first[time - 1]; m < messages.first[time]; ++m) held[messages.destination[m]] -= messages.gained[m];
+  }
+  // -1: it is to hold nothing.
+  const share = node => (data.wanted[node] > 0 ? held[node] / data.wanted[node] : -1);
+  return {held, go, share};
+}
+
+// The bytes that messages first..last-1 put on the channels: by map and node, and the busiest channels.
+function loads_of(shape, messages, first, last, keep) {
+  const by_map = shape.maps.map(() => new Float64Array(shape.nodes));
+  const map_index = shape.extents.map((_, d) => ({plus: shape.map_of(d, 1), minus: shape.map_of(d, -1)}));
+  const small = shape.nodes * shape.slots <= 4e6;
+  const table = small ? new Float64Array(shape.nodes * shape.slots) : new Map();
+  const touched = [];
+  for (let m = first; m < last; ++m) {
+    const bytes = messages.bytes[m];
+    each_channel(shape, messages.source[m], messages.path(m), (node, d, hop) => {
+      const complete = shape.wiring[d] === "complete";
+      by_map[complete || hop > 0 ? map_index[d].plus : map_index[d].minus][node] += bytes;
+      const channel = node * shape.slots + shape.slot(d, hop);
+      const before = small ? table[channel] : table.get(channel) || 0;
+      if (small) {
+        if (before === 0) touched.push(channel);
+        table[channel] = before + bytes;
+      } else {
+        table.set(channel, before + bytes);
+      }
+    });
+  }
+  const busiest = [];
+  const offer = (channel, bytes) => {
+    if (bytes === 0 || (busiest.length === keep && bytes <= busiest[keep - 1].bytes)) return;
+    let at = busiest.length;
+    while (at > 0 && busiest[at - 1].bytes < bytes) --at;
+    busiest.splice(at, 0, {channel, bytes, node: Math.floor(channel / shape.slots)});
+    if (busiest.length > keep) busiest.pop();
+  };
+  if (small) for (const channel of Int32Array.from(new Set(touched)).sort()) offer(channel, table[channel]);
+  else for (const [channel, bytes] of [...table].sort((a, b) => a[0] - b[0])) offer(channel, bytes);
+  for (const b of busiest) b.text = shape.channel_name(b.node, b.channel % shape.slots);
+  let most = 0;
+  for (const map of by_map) for (const bytes of map) if (bytes > most) most = bytes;
+  return {by_map, busiest, most};
+}
+
+// Sorted, without overlaps.
+function union(ranges) {
+  const sorted = ranges.filter(r => r[1] > 0).sort((a, b) => a[0] - b[0]);
+  const list = [];
+  for (const [first, count] of sorted) {
+    const last = list[list.length - 1];
+    if (last && first <= last[0] + last[1]) last[1] = Math.max(last[1], first + count - last[0]);
+    else list.push([first, count]);
+  }
+  return list;
+}
+
+// The blocks that a node holds before the first step.
+function first_blocks(data, node) {
+  const c = data.collective;
+  if (c === "total-exchange") return [[node * data.nodes, data.nodes]];
+  if (c === "scatter") return data.sources[0] === node ? [[0, data.nodes]] : [];
+  if (c === "gather" || c === "allgather") return [[node, 1]];
+  return data.sources.includes(node) ? [[node * data.segments, data.segments]] : [];
+}
+
+const range_text = (first, count) => (count === 1 ? grouped(first) : grouped(first) + " to " + grouped(first + count - 1));
+
+// Blocks in words of the collective; at most `most` parts.
+function blocks_text(data, shape, ranges, most) {
+  const parts = [];
+  let more = 0;
+  const add = text => { if (parts.length < most) parts.push(text); else ++more; };
+  const replicated = data.collective === "broadcast" || data.collective === "multinode-broadcast";
+  const exchange = data.collective === "total-exchange";
+  const unit = replicated ? data.segments : exchange ? data.nodes : 0;
+  const one_source = data.collective === "broadcast";
+  for (const [first, count] of ranges) {
+    if (unit === 0) { add(range_text(first, count)); continue; }
+    for (let at = first, left = count; left > 0;) {
+      const in_unit = at % unit, take = Math.min(left, unit - in_unit), node = Math.floor(at / unit);
+      if (parts.length >= most) { more += Math.ceil((in_unit + left) / unit); break; }
+      if (exchange) add(take === unit ? shape.name(node) + " to all" : shape.name(node) + " to " + (take === 1 ? shape.name(in_unit) : "nodes " + range_text(in_unit, take)));
+      else add((one_source ? "" : shape.name(node) + " ") + (take === unit ? "all" : "segment" + (take > 1 ? "s " : " ") + range_text(in_unit, take)));
+      at += take;
+      left -= take;
+    }
+  }
+  if (more > 0) parts.push("and " + grouped(more) + " more");
+  return parts.join("; ") || "none";
+}
+
+const ramp = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129], [92, 200, 99], [170, 220, 50], [253, 231, 37]];
+// The colour of a share from 0 to 1, from dark blue to yellow: it grows lighter all the way, so that it needs no sight of hues.
+function colour(share) {
+  const at = Math.max(0, Math.min(1, share)) * (ramp.length - 1), i = Math.min(Math.floor(at), ramp.length - 2), t = at - i;
+  return ramp[i].map((c, j) => Math.round(c + (ramp[i + 1][j] - c) * t));
+}
+
+// The bars of a strip of `pixels` columns: the max of the steps that share a column.
+function bars_of(values, pixels) {
+  const columns = Math.max(1, Math.min(values.length, Math.floor(pixels)));
+  const bars = new Float64Array(columns);
+  for (let i = 0; i < values.length; ++i) {
+    const at = Math.floor(i * columns / values.length);
+    if (values[i] > bars[at]) bars[at] = values[i];
+  }
+  return bars;
+}
+
+// Runs of steps of one phase: [first, end, phase].
+function phase_runs(phase) {
+  const runs = [];
+  for (let i = 0; i < phase.length; ++i) {
+    const last = runs[runs.length - 1];
+    if (last && last[2] === phase[i]) last[1] = i + 1;
+    else runs.push([i, i + 1, phase[i]]);
+  }
+  return runs.filter(run => run[2] >= 0);
+}
+
+return {grouped, shape_of, route_text, each_channel, layout_of, route_lines, messages_of, clock_of, loads_of, union, first_blocks, blocks_text, bow,
+        colour, ramp, bars_of, phase_runs};
+})();
+if (typeof module !== "undefined") module.exports = Torus;
