@@ -10,8 +10,7 @@
 /// Small h: few steps; large h: few bytes. h = 1 is dimension-wise broadcasting of k parts in rotated orders.
 /// Machine  wormhole with any routing order, all ports, any torus. All routes are straight.
 /// Steps    R = L3(h) + L3(rows of a class, and the source's) + (k-1) L3(n) + floor(w/2), L3(x) = ceil(log_3 x), n the longest extent, w
-/// the
-///          longest window of a row's classes: w = h where h divides the extents. A class has about n/h rows.
+///          the longest window of a row's classes: w = h where h divides the extents. A class has about n/h rows.
 /// Bytes    about (2/h) (ceil((h-1)/2) + the steps of columns and rows + (w-1)/2) m/2k on the fullest channel, for m bytes; the plan's are
 ///          exact. Near 2 m/2k for large h: the channels of the source carry the message once, and each node's carry it again.
 /// Header   none. Nodes know the source, as in any broadcast call.   Memory  O(1) a node beside its blocks.

@@ -9,8 +9,7 @@
 /// |---|---|---|
 /// | broadcast of m bytes | m | 1 |
 /// | multi-node broadcast (all-gather), s sources of m bytes | s m, what a node holds at the end | (n-1)/n |
-/// | total exchange (all-to-all), blocks of m bytes | n m, what a node sends and what it holds at the end, its own block with it | (n-1)/n
-/// |
+/// | total exchange (all-to-all), blocks of m bytes | n m, what a node sends and what it holds at the end | (n-1)/n |
 ///
 /// One node alone has the factor 1 in a broadcast and else 0. The factor (n-1)/n of the multi-node broadcast assumes that all are sources.
 #pragma once
