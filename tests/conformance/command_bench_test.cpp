@@ -5,6 +5,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/refused.hpp"
 
 using namespace torus;
 using support::command;
@@ -141,13 +142,7 @@ TEST_CASE("a bench that cannot write its file or is asked for nonsense says so b
            "bench broadcast --on 4x4 --json " + folder.file("none/t"),
            "bench broadcast --on 4x4 --csv " + folder.file("t") + " --json " + folder.file("./t"),
        }) {
-    const support::Ended ended = command(line);
-    CAPTURE(line, ended.err);
-    CHECK(ended.status == 2);
-    CHECK(ended.out.empty());
-    CHECK(lines(ended.err) == 1);
-    CHECK(ended.err.starts_with("torus: "));
-    CHECK(ended.err.size() > 30);
+    support::check_refused(line);
   }
   CHECK(folder.files() == 0);
 }

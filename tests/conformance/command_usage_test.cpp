@@ -3,6 +3,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/refused.hpp"
 
 using namespace torus;
 using support::command;
@@ -179,16 +180,7 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "stress --seconds 1 --csv " + folder.file("none/t"),
   };
   REQUIRE(bad.size() >= 60);
-  for (const std::string& line : bad) {
-    const support::Ended ended = command(line);
-    CAPTURE(line, ended.err);
-    CHECK(ended.status == 2);
-    CHECK(ended.out.empty());
-    CHECK(lines(ended.err) == 1);
-    CHECK(ended.err.starts_with("torus: "));
-    CHECK(ended.err.size() > 30);  // it says more than "no"
-    CHECK(ended.err.size() < 600);
-  }
+  for (const std::string& line : bad) support::check_refused(line);
   CHECK(folder.files() == 1);
 }
 
