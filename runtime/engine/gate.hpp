@@ -23,10 +23,10 @@ inline void relax() noexcept {
 ///
 /// Design. `gate_` holds an open bit and the number of threads that joined the present call. A thread joins by incrementing it while the
 /// bit is set; the caller closes the gate by clearing the bit, and from then on knows how many must leave. `generation_` counts the calls,
-/// and is what threads spin on and sleep on. `lease_` is odd while threads are borrowed, and changes at each release, so that a thread of
-/// an earlier lease goes away even where it has slept through the release.
+/// and is what threads spin on and sleep on.
 ///
-/// Caveats. One caller. Each thread that serves at the same time needs a worker number of its own, and none is 0: that is the caller.
+/// Caveats. One caller, who lends again only when all threads that served have gone. Each thread that serves at the same time needs a
+/// worker number of its own, and none is 0: that is the caller.
 class Gate {
  public:
   /// spins: how long a thread spins before it sleeps; 0 where there are more threads than cores.
@@ -35,14 +35,14 @@ class Gate {
   /// serve() stays from now on.
   void lend() noexcept {
     TORUS_ASSERT(!lent());
-    lease_.fetch_add(1, std::memory_order_release);
+    lent_.store(true, std::memory_order_relaxed);
   }
-  bool lent() const noexcept { return (lease_.load(std::memory_order_relaxed) & 1U) != 0; }
+  bool lent() const noexcept { return lent_.load(std::memory_order_relaxed); }
 
   /// Makes serve() return in all threads. Does not wait for that.
   void release() noexcept {
     TORUS_ASSERT(lent());
-    lease_.fetch_add(1, std::memory_order_relaxed);  // published by generation_
+    lent_.store(false, std::memory_order_relaxed);  // published by generation_
     wake();
   }
 
@@ -62,11 +62,10 @@ class Gate {
 
   /// Joins calls as `worker` until release(); returns at once where nothing is lent.
   void serve(unsigned worker) {
-    const std::uint32_t lease = lease_.load(std::memory_order_acquire);
-    if ((lease & 1U) == 0) return;
+    if (!lent()) return;
     for (std::uint32_t seen = generation_.load(std::memory_order_relaxed) - 1;;) {
       wait_until(generation_, [seen](std::uint32_t generation) { return static_cast<std::int32_t>(generation - seen) > 0; });
-      if (lease_.load(std::memory_order_relaxed) != lease) return;
+      if (!lent()) return;
       seen = generation_.load(std::memory_order_acquire);
       std::uint32_t gate = gate_.load(std::memory_order_relaxed);
       while ((gate & open) != 0 && !gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
@@ -108,7 +107,7 @@ class Gate {
   std::atomic<std::uint32_t> gate_{0};                    // the open bit, and how many have joined
   std::uint32_t called_ = 0;                              // the same as generation_; written while nobody is in
   const std::function<void(unsigned)>* task_ = nullptr;
-  std::atomic<std::uint32_t> lease_{0};             // odd: lent
+  std::atomic<bool> lent_{false};
   alignas(64) std::atomic<std::uint32_t> left_{0};  // how many of those who joined have returned
 };
 
