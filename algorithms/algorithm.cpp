@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include <torus/algorithm.hpp>
@@ -13,8 +14,34 @@ std::string_view name(Collective collective) noexcept {
     case Collective::broadcast: return "broadcast";
     case Collective::multinode_broadcast: return "multinode-broadcast";
     case Collective::total_exchange: return "total-exchange";
+    case Collective::reduce: return "reduce";
+    case Collective::allreduce: return "allreduce";
+    case Collective::reduce_scatter: return "reduce-scatter";
+    case Collective::scan: return "scan";
+    case Collective::scatter: return "scatter";
+    case Collective::gather: return "gather";
+    case Collective::barrier: return "barrier";
   }
   return "";
+}
+
+std::span<const Collective> collectives() noexcept {
+  static constexpr std::array all{Collective::broadcast,      Collective::multinode_broadcast,
+                                  Collective::total_exchange, Collective::reduce,
+                                  Collective::allreduce,      Collective::reduce_scatter,
+                                  Collective::scan,           Collective::scatter,
+                                  Collective::gather,         Collective::barrier};
+  return all;
+}
+
+bool has_root(Collective collective) noexcept {
+  return collective == Collective::broadcast || collective == Collective::reduce || collective == Collective::scatter ||
+         collective == Collective::gather;
+}
+
+bool reduces(Collective collective) noexcept {
+  return collective == Collective::reduce || collective == Collective::allreduce || collective == Collective::reduce_scatter ||
+         collective == Collective::scan;
 }
 
 namespace {
@@ -110,8 +137,28 @@ std::string ports_text(const Algorithm& algorithm) {
 }
 
 Placement placement_of(const Machine& machine, const Request& request, const Plan& plan) {
-  if (request.collective == Collective::total_exchange) return Placement::personalised(machine.topology, request.bytes);
-  return Placement::replicated(machine.topology, request.sources, request.bytes, plan.segments);
+  const Topology& topology = machine.topology;
+  const auto contributed = [&](Contributions::Wanted wanted) {
+    return Placement::contributed(topology, {.reduction = request.reduction,
+                                             .wanted = wanted,
+                                             .root = has_root(request.collective) ? request.sources.front() : 0,
+                                             .bytes = request.bytes,
+                                             .segments = plan.segments,
+                                             .registers = plan.registers});
+  };
+  switch (request.collective) {
+    case Collective::broadcast:
+    case Collective::multinode_broadcast: break;
+    case Collective::total_exchange: return Placement::personalised(topology, request.bytes);
+    case Collective::reduce: return contributed(Contributions::Wanted::at_root);
+    case Collective::allreduce: return contributed(Contributions::Wanted::everywhere);
+    case Collective::reduce_scatter: return contributed(Contributions::Wanted::at_owner);
+    case Collective::scan: return contributed(Contributions::Wanted::of_prefix);
+    case Collective::scatter: return Placement::scattered(topology, request.sources.front(), request.bytes);
+    case Collective::gather: return Placement::gathered(topology, request.sources.front(), request.bytes);
+    case Collective::barrier: return Placement::replicated(topology, {}, 0);
+  }
+  return Placement::replicated(topology, request.sources, request.bytes, plan.segments);
 }
 
 }  // namespace torus

@@ -8,6 +8,7 @@
 #include "algorithms/common/growth.hpp"
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/reduction_bounds.hpp"
 
 namespace torus {
 namespace {
@@ -52,6 +53,8 @@ std::vector<Factor> factors(const Topology& topology) {
   return result;
 }
 
+}  // namespace
+
 Senders senders(const Topology& topology, std::uint64_t ports) {
   std::map<std::uint64_t, std::uint64_t> degrees{{0, 1}};
   for (const Factor& f : factors(topology)) {
@@ -65,6 +68,8 @@ Senders senders(const Topology& topology, std::uint64_t ports) {
   for (const auto& [degree, nodes] : degrees) result[std::min(degree, ports)] += nodes;
   return result;
 }
+
+namespace {
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
 
@@ -82,8 +87,8 @@ void raise(Value& bound, std::string& reason, Value candidate, std::string why) 
 struct Question {
   const Machine& machine;
   const Request& request;
-  Senders channels;  ///< min(ports, channels): what bounds bytes, however the messages share a channel
-  bool exchange = request.collective == Collective::total_exchange;  // all nodes are sources
+  Senders channels;                          ///< min(ports, channels): what bounds bytes, however the messages share a channel
+  bool all_nodes = request.sources.empty();  // are sources
   bool packet = machine.switching == Switching::packet;
   bool shared = machine.contention == Contention::share;  // several messages may leave a node by one channel
   std::uint64_t ports = static_cast<std::uint64_t>(machine.ports);
@@ -99,7 +104,7 @@ std::uint64_t longer_side_of_line(const Question& asked) {
   const std::vector<Factor> dimensions = factors(asked.machine.topology);
   if (dimensions.size() != 1 || dimensions.front().wiring != Wiring::line || asked.ports < 2 || asked.shared) return 0;
   const std::uint64_t last = dimensions.front().n - 1;
-  if (asked.exchange) return last;
+  if (asked.all_nodes) return last;
   std::uint64_t side = 0;
   for (const NodeId source : asked.request.sources) side = std::max({side, std::uint64_t{source}, last - source});
   return side;
@@ -111,8 +116,8 @@ void bound_steps(const Question& asked, Bounds& bounds) {
   raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(asked.ports + 1, topology.nodes()),
                        logarithm + ": a node informs at most " + number(asked.ports) + " others a step");
   if (!asked.shared || asked.packet) {  // else a node may send all its messages over one channel, to different nodes
-    std::uint64_t weakest = asked.exchange ? asked.channels.rbegin()->first : asked.ports;
-    if (!asked.exchange) {
+    std::uint64_t weakest = asked.all_nodes ? asked.channels.rbegin()->first : asked.ports;
+    if (!asked.all_nodes) {
       for (const NodeId source : asked.request.sources) weakest = std::min(weakest, channels_of(topology, source));
     }
     raise<std::uint64_t>(bounds.steps, bounds.steps_reason, growth(asked.channels, weakest).size() - 1,
@@ -123,13 +128,13 @@ void bound_steps(const Question& asked, Bounds& bounds) {
         bounds.steps, bounds.steps_reason, ceil_log(3, 2 * side + 1),
         "a side of " + number(side) + " nodes of a line: a step adds at most one over its only channel and two for each informed node");
   }
-  std::int32_t farthest = asked.exchange ? topology.diameter() : 0;
-  if (!asked.exchange) {
+  std::int32_t farthest = asked.all_nodes ? topology.diameter() : 0;
+  if (!asked.all_nodes) {
     for (const NodeId source : asked.request.sources) farthest = std::max(farthest, topology.eccentricity(source));
   }
   if (asked.packet) {
     raise(bounds.steps, bounds.steps_reason, static_cast<std::uint64_t>(farthest),
-          asked.exchange ? "the diameter: a packet makes one hop a step" : "the eccentricity of a source: a packet makes one hop a step");
+          asked.all_nodes ? "the diameter: a packet makes one hop a step" : "the eccentricity of a source: a packet makes one hop a step");
   }
   bounds.route_hops = std::max(bounds.steps, static_cast<std::uint64_t>(farthest));
 }
@@ -240,7 +245,8 @@ std::uint64_t bisection(std::vector<Factor> dimensions, std::uint64_t nodes) {
   return least;
 }
 
-/// Nodes at most 0, 1, .. hops from a node, exact below 2^53.
+}  // namespace
+
 std::vector<double> nodes_within(const Topology& topology, NodeId from) {
   std::vector<double> at{1};  // by distance
   for (const Dimension d : linked_dimensions(topology)) {
@@ -262,6 +268,8 @@ std::vector<double> nodes_within(const Topology& topology, NodeId from) {
   for (std::size_t i = 1; i < at.size(); ++i) at[i] += at[i - 1];
   return at;
 }
+
+namespace {
 
 /// The bound of points looks at no more steps than this; far packets would cost more than they tell.
 constexpr std::int32_t most_hops_of_points = 512;
@@ -288,18 +296,26 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
     bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is no other node";
     return bounds;
   }
-  if (request.collective != Collective::total_exchange && request.sources.empty()) {
+  if (request.collective == Collective::multinode_broadcast && request.sources.empty()) {
     bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is no source";
     return bounds;
   }
+  Request named = request;  // those whose data must come to all nodes, or the other way round; none: all
+  if (request.collective == Collective::scan)
+    named.sources = {0};
+  else if (request.collective != Collective::multinode_broadcast && !has_root(request.collective))
+    named.sources.clear();
   const Question asked{
-      .machine = machine, .request = request, .channels = senders(machine.topology, static_cast<std::uint64_t>(machine.ports))};
+      .machine = machine, .request = named, .channels = senders(machine.topology, static_cast<std::uint64_t>(machine.ports))};
   bound_steps(asked, bounds);
-  if (asked.exchange) {
-    bound_exchange(asked, bounds);
-  } else {
-    bound_replicated(asked, bounds);
-    bound_points(asked, bounds);
+  switch (request.collective) {
+    case Collective::total_exchange: bound_exchange(asked, bounds); break;
+    case Collective::broadcast:
+    case Collective::multinode_broadcast:
+      bound_replicated(asked, bounds);
+      bound_points(asked, bounds);
+      break;
+    default: bound_reduction(machine, request, bounds); break;
   }
   raise(bounds.single_block_steps, bounds.single_block_reason, bounds.steps, bounds.steps_reason);
   return bounds;

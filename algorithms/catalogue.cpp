@@ -25,6 +25,7 @@
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
 #include "algorithms/multinode_broadcast/log.hpp"
 #include "algorithms/multinode_broadcast/ring.hpp"
+#include "algorithms/reduction/rings.hpp"
 #include "algorithms/total_exchange/a2.hpp"
 #include "algorithms/total_exchange/a3.hpp"
 #include "algorithms/total_exchange/bruck.hpp"
@@ -84,6 +85,10 @@ constexpr std::array algorithms{
     &exchange::bruck,
     &exchange::stride,
     &exchange::direct,
+    &reduction::rings_allreduce,
+    &reduction::rings_single_allreduce,
+    &reduction::rings_reduce_scatter,
+    &reduction::rings_single_reduce_scatter,
 };
 
 }  // namespace

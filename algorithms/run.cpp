@@ -26,9 +26,14 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
                                        const RunResult& result) {
   const auto bytes = static_cast<double>(result.channel_bytes_sum);
   const bool knows_sources = request.collective != Collective::multinode_broadcast;
-  if (knows_sources && !plan.agrees(bytes, plan.channel_bytes)) {
+  if (knows_sources && !plan.bytes_agree(bytes, plan.channel_bytes)) {
     return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted", result.channel_bytes_sum,
-                       limit_text(plan.steps_exact), plan.channel_bytes);
+                       limit_text(plan.steps_exact && plan.bytes_exact), plan.channel_bytes);
+  }
+  const auto combined = static_cast<double>(result.node_combined_sum);
+  if (reduces(request.collective) && !plan.bytes_agree(combined, plan.combined_bytes)) {
+    return fmt::format("{} bytes combined at the busiest nodes, summed over the steps, where {}{} were predicted", result.node_combined_sum,
+                       limit_text(plan.steps_exact && plan.bytes_exact), plan.combined_bytes);
   }
   const std::optional<std::uint64_t> predicted = plan.route_hops;
   const std::uint64_t hops = result.route_hops_sum;
@@ -38,7 +43,11 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
   }
   if (result.steps < bounds.steps)
     return fmt::format("{} steps, fewer than the lower bound {}: {}", result.steps, bounds.steps, bounds.steps_reason);
-  if (bytes < bounds.channel_bytes) {
+  constexpr double rounding = 1 - 1e-12;  // of a bound computed in doubles
+  if (combined < bounds.combined_bytes * rounding)
+    return fmt::format("{} bytes combined at the busiest nodes, fewer than the lower bound {}", result.node_combined_sum,
+                       bounds.combined_bytes);
+  if (bytes < bounds.channel_bytes * rounding) {
     return fmt::format("{} bytes on the fullest channels, summed over the steps, fewer than the lower bound {}: {}",
                        result.channel_bytes_sum, bounds.channel_bytes, bounds.bytes_reason);
   }
@@ -77,14 +86,14 @@ std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& r
   constexpr NodeId most_nodes = 1U << 16U;
   constexpr std::uint64_t most_copies = 1U << 24U;
   const std::uint64_t nodes = machine.topology.nodes();
-  const bool all_to_all = request.collective != Collective::broadcast;
-  if (nodes > most_nodes || nodes * (all_to_all ? nodes : 1) * plan.segments > most_copies) return std::nullopt;
+  if (nodes > most_nodes) return std::nullopt;
   Request empty = request;
   empty.bytes = 0;
   if (request.collective == Collective::multinode_broadcast) {
     empty.sources.resize(nodes);
     std::iota(empty.sources.begin(), empty.sources.end(), NodeId{0});
   }
+  if (placement_of(machine, empty, plan).most_held() > most_copies) return std::nullopt;
   RunOptions options;
   options.executor = ExecutorKind::serial;
   options.verify = false;

@@ -14,6 +14,11 @@ namespace torus {
 /// How many nodes can send how many messages a step: min(ports, channels) -> nodes, the most first.
 using Senders = std::map<std::uint64_t, std::uint64_t, std::greater<>>;
 
+/// The senders of a shape. Defined with the bounds.
+Senders senders(const Topology& topology, std::uint64_t ports);
+/// Nodes at most 0, 1, .. hops from a node, exact below 2^53. Defined with the bounds.
+std::vector<double> nodes_within(const Topology& topology, NodeId from);
+
 /// Channels that leave a node.
 inline std::uint64_t channels_of(const Topology& topology, NodeId node) {
   std::uint64_t count = 0;

@@ -58,6 +58,7 @@ std::string_view name(ViolationKind kind) noexcept {
     case ViolationKind::too_many_receives: return "too many receives";
     case ViolationKind::block_not_held: return "block not held";
     case ViolationKind::queue_overflow: return "queue overflow";
+    case ViolationKind::replaced_and_more: return "replaced and more";
   }
   return "";
 }
@@ -103,13 +104,40 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
   return check;
 }
 
-Violations audit(const Machine& machine, std::span<const Message* const> unordered) {
+/// Partials of one step that meet at a node where one of them takes the place of what is held.
+void audit_partials(const Topology& topology, const Placement& placement, std::span<const Message* const> messages,
+                    const std::map<const Message*, NodeId>& destinations, Violations& found) {
+  std::map<std::pair<NodeId, BlockId>, const Message*> first;
+  std::set<std::pair<NodeId, BlockId>> named;
+  const auto arrive = [&](const Message& m, NodeId node, BlockId id) {
+    const auto [at, alone] = first.try_emplace({node, id}, &m);
+    if (alone || (m.combines() && at->second->combines()) || !named.insert(at->first).second) return;
+    found.add(ViolationKind::replaced_and_more, m.step(), node, [&, before = at->second] {
+      return "node " + node_text(topology, node) + " gets block " + std::to_string(id) + " twice, " +
+             (m.combines() || before->combines() ? "replaced and combined in one step" : "replaced twice in one step") + ": from " +
+             text_of(topology, *before) + "; and from " + text_of(topology, m);
+    });
+  };
+  for (const Message* m : messages) {
+    const auto destination = destinations.find(m);
+    if (destination == destinations.end()) continue;
+    for (const BlockId id : m->blocks()) {
+      if (!m->combines()) arrive(*m, destination->second, id);
+      for (unsigned r = 0; r < placement.contributions().registers; ++r) {
+        if ((m->registers() >> r & 1U) != 0) arrive(*m, destination->second, r * placement.vector_segments() + placement.segment_of(id));
+      }
+    }
+  }
+}
+
+Violations audit(const Machine& machine, const Placement& placement, std::span<const Message* const> unordered) {
   const Topology& topology = machine.topology;
   std::vector<const Message*> messages(unordered.begin(), unordered.end());
   std::sort(messages.begin(), messages.end(), trace_order);
   Violations found;
   std::map<NodeId, int> sent;
   std::map<NodeId, std::vector<const Message*>> received;
+  std::map<const Message*, NodeId> destinations;
   std::map<ChannelName, const Message*> owner;
   std::map<ChannelName, std::vector<const Message*>> queues;  // keyed by the receiver, with the dimension and direction of travel
   for (const Message* m : messages) {
@@ -125,6 +153,7 @@ Violations audit(const Machine& machine, std::span<const Message* const> unorder
       if (*route.violation != ViolationKind::not_dimension_ordered && *route.violation != ViolationKind::more_than_one_hop) continue;
     }
     received[route.destination].push_back(m);
+    if (placement.reduces()) destinations[m] = route.destination;
     if (machine.contention == Contention::share) {
       const Leg last = m->route().back();
       const bool complete = topology.wiring(last.dimension) == Wiring::complete;
@@ -154,6 +183,7 @@ Violations audit(const Machine& machine, std::span<const Message* const> unorder
              std::to_string(machine.ports) + " ports: from " + text_of(topology, *all[0]) + "; from " + text_of(topology, *all[1]);
     });
   }
+  if (placement.reduces()) audit_partials(topology, placement, messages, destinations, found);
   for (const auto& [channel, arrived] : queues) {
     if (arrived.size() <= static_cast<std::size_t>(shared_queue_depth)) continue;
     found.add(ViolationKind::queue_overflow, arrived[0]->step(), channel.from, [&, &at = channel, &all = arrived] {

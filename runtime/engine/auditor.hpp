@@ -8,15 +8,16 @@
 
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
+#include <torus/placement.hpp>
 #include <torus/violation.hpp>
 
 #include "runtime/engine/violations.hpp"
 
 namespace torus {
 
-/// All violations among the messages of one step: routes, ports, channels, queues. The order of the messages does not matter. O(hops log
-/// hops).
-Violations audit(const Machine& machine, std::span<const Message* const> messages);
+/// All violations among the messages of one step: routes, ports, channels, queues, and partials that meet one that replaces. The order of
+/// the messages does not matter. O(hops log hops).
+Violations audit(const Machine& machine, const Placement& placement, std::span<const Message* const> messages);
 
 /// The node at the end of a route, and the rule of this machine's shape or switching that the route breaks, if any. O(legs).
 struct RouteCheck {

@@ -22,6 +22,9 @@ class ClosedNetwork final : public Network {
   explicit ClosedNetwork(Network& frames) noexcept : frames_{frames} {}
 
   void send(Node& from, RouteView, std::span<const BlockId>, std::span<const Word>, bool) override { refuse(from, "send() or forward()"); }
+  void send_partials(Node& from, RouteView, std::span<const BlockId>, std::span<const Word>, bool, std::uint8_t) override {
+    refuse(from, "send() or forward()");
+  }
   void send_block(Node& from, Dimension, std::int32_t, BlockId) override { refuse(from, "send()"); }
   void forward_block(Node& from, Dimension, std::int32_t, BlockId) override { refuse(from, "forward()"); }
   bool holds(const Node& node, BlockId) override { refuse(node, "holds()"); }

@@ -21,9 +21,6 @@ Bytes times(Bytes a, Bytes b) noexcept {
   return __builtin_mul_overflow(a, b, &product) ? out_of_reach : std::min(product, out_of_reach);
 }
 
-/// Blocks that nodes hold together at any time, without the spare slots.
-std::uint64_t blocks_of(const Placement& placement) noexcept { return std::max(placement.initial_total(), placement.wanted_total()); }
-
 /// The longest blocks that fit in `room`; 0 if none do.
 Bytes fitting_bytes(Bytes room, std::uint64_t blocks, unsigned workers) {
   Bytes fitting = 0;
@@ -39,7 +36,7 @@ Bytes fitting_bytes(Bytes room, std::uint64_t blocks, unsigned workers) {
 
 void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Placement& placement, unsigned workers) {
   if (estimate.total() <= limit) return;
-  const std::uint64_t blocks = std::max<std::uint64_t>(1, blocks_of(placement));
+  const std::uint64_t blocks = std::max<std::uint64_t>(1, placement.most_held());
   const Bytes rest = estimate.total() - estimate.payload;
   std::string text = "a run of " + std::to_string(machine.topology.nodes()) + " nodes and " + std::to_string(blocks) + " blocks of " +
                      std::to_string(placement.longest()) + " bytes needs " + bytes_text(estimate.total()) + " (blocks " +
@@ -68,15 +65,15 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
   const Topology& topology = machine.topology;
   const Bytes nodes = topology.nodes();
   const Bytes slots = static_cast<Bytes>(topology.channel_slots());
-  const Bytes blocks = blocks_of(placement);
+  const Bytes blocks = placement.most_held();
   const Bytes link = machine.contention == Contention::share ? SharedLinks::bytes_each() : ExclusiveLinks::bytes_each();
   constexpr Bytes usual_frame = 384;
   MemoryEstimate estimate;
   const Bytes longest = std::min(placement.longest(), out_of_reach);
   const Bytes block_slots = blocks + SlotPool::spare_slots(blocks, longest, workers);
   estimate.payload = times(block_slots, SlotPool::stride_for(longest));
-  estimate.blocks =
-      times(block_slots, NodeTables::slot_overhead(placement)) + times(nodes * NodeTables::bucket_overhead, placement.buckets());
+  estimate.blocks = times(block_slots, NodeTables::slot_overhead(placement) + Partials::slot_overhead(placement)) +
+                    times(nodes * NodeTables::bucket_overhead, placement.buckets());
   estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * link + ArrivalFlags::bytes_each(slots)) +
                    ChannelTable::entries_for(machine) * sizeof(ChannelEntry) + 2 * ActiveSet::bytes_for(topology.nodes(), workers);
   estimate.flight = 2 * (nodes * 64 + placement.initial_total() * 8);

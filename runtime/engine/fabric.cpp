@@ -2,6 +2,8 @@
 
 #include "runtime/engine/inbox.hpp"
 #include "runtime/engine/outbox_policies.hpp"
+#include "runtime/model/contribution.hpp"
+#include "runtime/model/figures.hpp"
 
 namespace torus::detail {
 namespace {
@@ -21,9 +23,12 @@ RunState::RunState(const Machine& run_on, const Placement& placed, Bytes spare, 
       placement{placed},
       ports{run_on.ports},
       block_bytes{placed.longest()},
-      own_hops{run_on.switching == Switching::packet && run_on.contention == Contention::forbid && placed.uniform()},
-      straight_legs{run_on.switching != Switching::packet && run_on.contention == Contention::forbid && placed.uniform()},
-      only_block{placed.initial_total() == 1 && placed.one_block_a_bucket() ? std::optional(placed.in_bucket(0)) : std::nullopt},
+      own_hops{run_on.switching == Switching::packet && run_on.contention == Contention::forbid && placed.uniform() && !placed.reduces()},
+      straight_legs{run_on.switching != Switching::packet && run_on.contention == Contention::forbid && placed.uniform() &&
+                    !placed.reduces()},
+      reduces{placed.reduces()},
+      only_block{placed.initial_total() == 1 && !placed.reduces() && placed.one_block_a_bucket() ? std::optional(placed.in_bucket(0))
+                                                                                                 : std::nullopt},
       exceeds_cache{outgrows_cache(run_on.topology)},
       budget(spare),
       payload(placed, budget, workers),
@@ -56,7 +61,7 @@ void Fabric::begin_run() {
   run_.now = 0;
   run_.stamp = 1;
   run_.payload_exposed.store(false, std::memory_order_relaxed);
-  run_.no_duplicates = run_.placement.initial_total() == run_.placement.wanted_total();
+  run_.no_duplicates = !run_.reduces && run_.placement.initial_total() == run_.placement.wanted_total();
   run_.all_single_block = false;
   run_.links.begin_step(0);
   run_.budget.refill();
@@ -85,10 +90,18 @@ void Fabric::begin_step() {
 
 void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
   const std::uint64_t count = run_.placement.initial_count(rank);
+  const std::uint64_t key = run_.reduces ? contributor_key(seed, rank) : 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const BlockId id = run_.placement.initial(rank, i);
     const Slot slot = run_.payload.slots.take(*w.free_slots);
-    fill_block({run_.payload.slots.at(slot), static_cast<std::size_t>(run_.placement.bytes(id))}, seed, id);
+    const std::span<std::byte> bytes{run_.payload.slots.at(slot), static_cast<std::size_t>(run_.placement.bytes(id))};
+    if (run_.reduces) {
+      fill_contribution(bytes, run_.placement.contributions().reduction, run_.placement.nodes(), seed, rank,
+                        run_.placement.first_element(id));
+      run_.payload.partials.signature(slot) = key;
+    } else {
+      fill_block(bytes, seed, id);
+    }
     run_.payload.store(*w.free_slots, rank, run_.placement.bucket(id), id, slot);
   }
   run_.links.forget(rank);
@@ -108,6 +121,18 @@ std::vector<const Message*> Fabric::messages_of(Step step) const {
 
 void Fabric::send(Node&, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
   outbox::send(run_, worker(), route, blocks, header, release);
+}
+
+void Fabric::send_partials(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
+                           std::uint8_t registers) {
+  const unsigned known = run_.reduces ? (1U << run_.placement.contributions().registers) - 1 : 0;
+  if (registers == 0 || (registers & ~known) != 0) {
+    throw RunError("step " + std::to_string(run_.now) + ": node " + node_text(from.topology(), from.rank()) +
+                   (run_.reduces ? " sends partials to registers that nodes do not have: they have " +
+                                       std::to_string(run_.placement.contributions().registers) + " (Plan::registers)"
+                                 : " sends partials to be combined, but the blocks of this collective are none; leave out `combine`"));
+  }
+  outbox::send_partials(run_, worker(), route, blocks, header, release, registers);
 }
 
 void Fabric::send_block(Node&, Dimension dimension, std::int32_t hops, BlockId block) {

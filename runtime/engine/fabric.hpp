@@ -76,6 +76,8 @@ class Fabric final : public Network {
   // ---- what nodes call ----
 
   void send(Node&, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) override;
+  void send_partials(Node&, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
+                     std::uint8_t registers) override;
   void send_block(Node&, Dimension dimension, std::int32_t hops, BlockId block) override;
   void forward_block(Node&, Dimension dimension, std::int32_t hops, BlockId block) override;
   bool holds(const Node& node, BlockId id) override;

@@ -1,7 +1,9 @@
 #include "runtime/engine/inbox.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
+#include <vector>
 
 namespace torus::detail::inbox {
 namespace {
@@ -15,7 +17,76 @@ namespace {
   }
 }
 
+/// True if something that arrives in a step takes the place of a block for which more arrives. O(blocks log blocks), and only where some
+/// message replaces.
+[[gnu::noinline]] bool replaces_and_more(const RunState& run, const ArrivedMessages& arrived) {
+  std::vector<std::pair<BlockId, bool>> targets;
+  for (const Message* m : arrived.messages()) {
+    for (const BlockId id : m->blocks()) {
+      if (!m->combines()) targets.emplace_back(id, true);
+      for (unsigned registers = m->registers(), r = 0; registers >> r != 0; ++r) {
+        if ((registers >> r & 1U) != 0) targets.emplace_back(r * run.placement.vector_segments() + run.placement.segment_of(id), false);
+      }
+    }
+  }
+  std::sort(targets.begin(), targets.end());
+  for (std::size_t i = 1; i < targets.size(); ++i) {
+    if (targets[i].first == targets[i - 1].first && targets[i].second) return true;  // of equals the replacing ones are last
+  }
+  return false;
+}
+
+/// A partial arrives in `slot`. Each register that holds one combines it; the first that holds none takes the slot, the others copies.
+/// Returns the bytes that were combined.
+Bytes combine_into(RunState& run, Worker& w, NodeId rank, BlockId segment, unsigned registers, Slot slot) {
+  Payload& payload = run.payload;
+  const Bytes bytes = run.bytes_of(segment);
+  Bytes combined = 0;
+  bool taken = false;
+  for (BlockId id = segment; registers != 0; registers >>= 1U, id += run.placement.vector_segments()) {
+    if ((registers & 1U) == 0) continue;
+    if (const Slot held = payload.tables.find(rank, id); held != 0) {
+      payload.partials.combine(held, slot, bytes);
+      combined += bytes;
+      continue;
+    }
+    const Slot own = taken ? payload.copy_to_new(*w.free_slots, slot, bytes) : slot;
+    payload.partials.signature(own) = payload.partials.signature(slot);
+    payload.tables.store(rank, id, own);
+    taken = true;
+  }
+  if (!taken) payload.slots.give_back(*w.free_slots, slot);
+  return combined;
+}
+
+/// A partial takes the place of what the node holds.
+void replace(RunState& run, Worker& w, NodeId rank, BlockId id, Slot slot) {
+  Slot* const link = run.payload.tables.link_to(rank, id, id);
+  if (*link != 0) run.payload.slots.give_back(*w.free_slots, *link);
+  *link = slot;
+}
+
+[[gnu::noinline]] void store_partials(RunState& run, Worker& w, NodeId rank, const ArrivedMessages& arrived) {
+  Bytes combined = 0;
+  bool replaced = false;
+  for (const Message* m : arrived.messages()) {
+    const std::span<const BlockId> ids = m->blocks();
+    const Slot* const slots = MessageArena::slots(*m);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (m->combines())
+        combined += combine_into(run, w, rank, run.placement.segment_of(ids[i]), m->registers(), slots[i]);
+      else
+        replace(run, w, rank, ids[i], slots[i]);
+    }
+    replaced |= !m->combines() && !ids.empty();
+  }
+  w.tally.combined_bytes += combined;
+  w.tally.most_combined = std::max(w.tally.most_combined, combined);
+  if (replaced && arrived.size > 1 && replaces_and_more(run, arrived)) w.findings.suspect_receives = true;
+}
+
 void store(RunState& run, Worker& w, NodeId rank, const ArrivedMessages& arrived) {
+  if (run.reduces) return store_partials(run, w, rank, arrived);
   for (const Message* m : arrived.messages()) {
     if (m->blocks().size() != 1) {
       store_bundle(run, w, rank, *m);

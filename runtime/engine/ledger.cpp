@@ -37,14 +37,14 @@ void Ledger::throw_failure() const {
 bool Ledger::gather_receives(RunResult& result) const {
   const std::vector<Worker>& workers = fabric_.workers();
   if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.findings.suspect_receives; })) return false;
-  report_violations(audit(machine_, fabric_.messages_of(fabric_.now() - 1)), result);
+  report_violations(audit(machine_, placement_, fabric_.messages_of(fabric_.now() - 1)), result);
   return true;
 }
 
 bool Ledger::gather_violations(RunResult& result) const {
   const std::vector<Worker>& workers = fabric_.workers();
   if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.findings.suspect; })) return false;
-  Violations found = audit(machine_, fabric_.messages_of(fabric_.now()));
+  Violations found = audit(machine_, placement_, fabric_.messages_of(fabric_.now()));
   for (const Worker& w : workers) found.add(w.findings.violations);
   report_violations(found, result);
   return true;
@@ -59,7 +59,26 @@ void Ledger::report_violations(const Violations& found, RunResult& result) const
   result.violations_found = found.found();
 }
 
+/// What nodes combined when they ran, of the arrivals of the step before, which pays for it.
+void Ledger::charge_combining(RunResult& result) {
+  Bytes most = 0, all = 0;
+  for (Worker& w : fabric_.workers()) {
+    most = std::max(most, std::exchange(w.tally.most_combined, 0));
+    all += std::exchange(w.tally.combined_bytes, 0);
+  }
+  if (all == 0) return;
+  result.combined_bytes += all;
+  result.node_combined_sum += most;
+  const double model_time_s = static_cast<double>(most) * machine_.cost.combine_s;
+  result.model_time_s += model_time_s;
+  result.phases[phase_].model_time_s += model_time_s;
+  if (result.step_records.size() != result.steps) return;  // too many steps to keep
+  result.step_records.back().combined_bytes = all;
+  result.step_records.back().most_combined = most;
+}
+
 StepRecord Ledger::gather_record(RunResult& result) {
+  charge_combining(result);
   StepRecord record;
   NodeId phase_node = 0;
   for (Worker& w : fabric_.workers()) {

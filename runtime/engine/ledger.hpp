@@ -39,6 +39,7 @@ class Ledger {
 
  private:
   PhaseTotals& totals_of(const char* phase, RunResult& result);
+  void charge_combining(RunResult& result);
   void report_violations(const Violations& found, RunResult& result) const;
 
   const Machine& machine_;

@@ -49,6 +49,10 @@ class MessageArena {
     if (!header.empty()) std::memcpy(after_blocks, header.data(), header.size_bytes());
     return *m;
   }
+  /// Marks a message of a reduction, before its digest is taken.
+  static void mark(Message& m, std::uint8_t registers, bool releases) noexcept {
+    m.bytes_ |= Bytes{registers} << Message::registers_at | (releases ? Message::released : 0);
+  }
   /// The digest of a message that has been written. Read a while after that.
   static std::uint64_t digest(const Message& m) noexcept { return digest_of_image(&m.step_and_source_, m.blocks_, m.legs_); }
   /// The same for one block over one leg without a header: exactly one cache line. leg: see word_of().

@@ -86,8 +86,42 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   }
 }
 
+/// The same for partials, with their signatures.
+[[gnu::noinline]] void copy_partials(RunState& run, Worker& w, std::span<const BlockId> blocks, Slot* slots, bool release) {
+  Payload& payload = run.payload;
+  if (release) make_copies(run, w);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (i + inbox::near_ahead < blocks.size()) payload.slots.prefetch(slots[i + inbox::near_ahead]);
+    const Slot from = slots[i];
+    const std::uint64_t signature = payload.partials.signature(from);
+    const Bytes bytes = run.bytes_of(blocks[i]);
+    slots[i] = release ? payload.move_to_new(*w.free_slots, from, bytes) : copy_kept(run, w, from, bytes);
+    payload.partials.signature(slots[i]) = signature;
+  }
+}
+
+/// A message of a reduction. registers: see Message::registers().
+[[gnu::noinline]] void post_partials(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks,
+                                     std::span<const Word> header, bool release, std::uint8_t registers) {
+  AnyRoute way{route, header};
+  if (!way.walk_apart(run, w)) return refuse(run, w, route, blocks, header);
+  inbox::store_arrivals(run, w);
+  Message& m = way.write(w, blocks, payload_of(run, blocks));
+  MessageArena::mark(m, registers, release);
+  if (blocks.size() != 1) MessageArena::forwarded(m) = 0;
+  Slot* const slots = MessageArena::slots(m);
+  if (!find_all(run, w, blocks, slots, release)) return w.out.claims.forget_last_route();
+  if (!blocks.empty()) MessageArena::first_bucket(m) = run.placement.segment_of(blocks.front());
+  copy_partials(run, w, blocks, slots, release);
+  if (blocks.empty()) ++w.tally.step.control_messages;
+  w.tally.digest += MessageArena::digest(m);
+  way.count(run, w, blocks.size());
+  add_claim(run, w, m, way.in_slot());
+}
+
 [[gnu::noinline]] void send_bundle(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header,
                                    bool release) {
+  if (run.reduces) return post_partials(run, w, route, blocks, header, release, 0);
   AnyRoute way{route, header};
   if (!way.walk_apart(run, w)) return refuse(run, w, route, blocks, header);
   Message& m = way.write(w, blocks, payload_of(run, blocks));
@@ -199,7 +233,14 @@ void post_claims(RunState& run, Worker& w) {
 
 /// All else that a broadcast sends.
 [[gnu::noinline]] void send_kept(RunState& run, Worker& w, RouteView route, BlockId id, std::span<const Word> header) {
+  if (run.reduces) return post_partials(run, w, route, {&id, 1}, header, false, 0);
   if (!send_single(run, w, InTable<true>{}, AnyRoute{route, header}, id)) refuse(run, w, route, {&id, 1}, header);
+}
+
+void send_partials(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
+                   std::uint8_t registers) {
+  use_port(w);
+  post_partials(run, w, route, blocks, header, release, registers);
 }
 
 void send(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {

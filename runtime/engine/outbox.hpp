@@ -23,6 +23,9 @@ namespace outbox {
 
 // What nodes call; see Network. send_block() and forward_block() are in outbox_policies.hpp.
 void send(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release);
+/// registers: those of the receiver that the partials are combined into; 0: they replace what it holds.
+void send_partials(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
+                   std::uint8_t registers);
 
 /// Posts the single blocks that wait; posts the other messages that wait.
 void post_forwards(RunState& run, Worker& w);

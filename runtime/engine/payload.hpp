@@ -11,6 +11,7 @@
 #include "runtime/engine/copier.hpp"
 #include "runtime/engine/memory_budget.hpp"
 #include "runtime/engine/node_tables.hpp"
+#include "runtime/engine/partials.hpp"
 #include "runtime/engine/slot_pool.hpp"
 
 namespace torus::detail {
@@ -20,14 +21,16 @@ namespace torus::detail {
 struct Payload {
   /// The budget must outlive this. Further copies, of programs that send what is held already, draw from it.
   Payload(const Placement& placement, MemoryBudget& budget, unsigned workers)
-      : slots(std::max(placement.initial_total(), placement.wanted_total()), placement.longest(), NodeTables::slot_overhead(placement),
-              budget, workers),
+      : slots(placement.most_held(), placement.longest(), NodeTables::slot_overhead(placement) + Partials::slot_overhead(placement), budget,
+              workers),
         tables(placement),
-        copier(slots) {
+        copier(slots),
+        partials(placement, slots) {
     // Address space only. Fewer slots, but all that are expected, where the process may not have so much of it.
     reserve_most(slots.max_slots(), slots.expected(), [this](std::size_t count) {
       slots.open(count);
       tables.open(count);
+      partials.open(count);
     });
   }
   Payload(const Payload&) = delete;
@@ -37,6 +40,7 @@ struct Payload {
   void populate(unsigned part, unsigned parts) {
     slots.populate(part, parts);
     tables.populate(slots.expected(), part, parts);
+    partials.populate(slots.expected(), part, parts);
   }
   /// Takes all slots back. The tables are cleared apart, in parts.
   void clear() noexcept {
@@ -78,6 +82,7 @@ struct Payload {
   SlotPool slots;
   NodeTables tables;
   Copier copier;
+  Partials partials;
 };
 
 }  // namespace torus::detail

@@ -31,8 +31,9 @@ std::string model_time_text(const CostModel& cost, const RunResult& result, cons
   std::string text = seconds_text(result.model_time_s);
   if (expected)
     text += fmt::format("; formula {}; lower bound {}", seconds_text(expected->model_time_s), seconds_text(expected->model_time_bound_s));
-  return text + fmt::format("  (T_s {}, T_c {} a byte{})", seconds_text(cost.start_up_s), seconds_text(cost.byte_s),
-                            cost.hop_s > 0 ? fmt::format(", T_h {} a hop", seconds_text(cost.hop_s)) : "");
+  return text + fmt::format("  (T_s {}, T_c {} a byte{}{})", seconds_text(cost.start_up_s), seconds_text(cost.byte_s),
+                            cost.hop_s > 0 ? fmt::format(", T_h {} a hop", seconds_text(cost.hop_s)) : "",
+                            cost.combine_s > 0 ? fmt::format(", T_g {} a byte combined", seconds_text(cost.combine_s)) : "");
 }
 
 std::string_view waits_for(Wait wait) { return wait == Wait::step ? "the next step" : "a message"; }
@@ -56,6 +57,13 @@ std::string wrong_text(const Topology& topology, const WrongDelivery& wrong) {
     case WrongDelivery::Kind::damaged:
       return fmt::format("node {}, block {}, offset {}: got {:#04x}, wanted {:#04x}", node, wrong.block, wrong.offset, wrong.got,
                          wrong.wanted);
+    case WrongDelivery::Kind::lacks_contributor:
+      return fmt::format("node {}, block {}: lacks the contribution of node {}", node, wrong.block, node_text(topology, wrong.contributor));
+    case WrongDelivery::Kind::contributor_twice:
+      return fmt::format("node {}, block {}: has the contribution of node {} twice", node, wrong.block,
+                         node_text(topology, wrong.contributor));
+    case WrongDelivery::Kind::contributors:
+      return fmt::format("node {}, block {}: has not every node's contribution once", node, wrong.block);
   }
   return "";
 }
@@ -98,6 +106,11 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
   rows.emplace_back("channels", fmt::format("busiest {}, mean {:.4g} bytes, idle {:.1f} %; at most {} message{} at a time",
                                             grouped(result.channel_bytes_max), result.channel_bytes_mean, 100 * result.channel_idle_share,
                                             result.max_channel_load, result.max_channel_load == 1 ? "" : "s"));
+  if (result.combined_bytes > 0) {
+    rows.emplace_back("combined",
+                      fmt::format("{} bytes ({}); {} at the busiest node, summed over the steps", grouped(result.combined_bytes),
+                                  bytes_text(result.combined_bytes), grouped(result.node_combined_sum)));
+  }
   rows.emplace_back("model time", model_time_text(machine.cost, result, context.expected));
   rows.emplace_back("wall time",
                     fmt::format("set-up {}, run {}, verify {}; {} thread{}, executor {}", seconds_text(result.setup_s + context.plan_s),

@@ -31,6 +31,7 @@ struct RunState {
   const Bytes block_bytes;                  ///< where all blocks are equally long
   const bool own_hops;                      ///< packet switching, channels not shared, blocks equally long
   const bool straight_legs;                 ///< the same with routes of any length
+  const bool reduces;                       ///< blocks are partials of a reduction
   const std::optional<BlockId> only_block;  ///< where there is only one
   const bool exceeds_cache;                 ///< true if the in-queues outgrow 2 MiB, so that prefetching them pays
 

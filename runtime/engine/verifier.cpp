@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/engine/payload.hpp"
+#include "runtime/engine/reduction_verifier.hpp"
 
 namespace torus {
 namespace {
@@ -50,13 +51,17 @@ std::optional<WrongDelivery> wrong_at(const Placement& placement, const Payload&
   };
   std::uint64_t wanted = 0;
   const auto check = [&](BlockId id, Slot slot) {
-    if (!placement.wants(node, id)) return note({WrongDelivery::Kind::unasked, node, id, 0, 0, 0});
+    if (!placement.wants(node, id)) return note({.kind = WrongDelivery::Kind::unasked, .node = node, .block = id});
     ++wanted;
     const std::span<const std::byte> bytes{payload.slots.at(slot), static_cast<std::size_t>(placement.bytes(id))};
     if (references.same(id, bytes)) return;
     if (const auto wrong = first_wrong_byte(bytes, seed, id)) {
-      note({WrongDelivery::Kind::damaged, node, id, wrong->offset, std::to_integer<std::uint8_t>(wrong->got),
-            std::to_integer<std::uint8_t>(wrong->wanted)});
+      note({.kind = WrongDelivery::Kind::damaged,
+            .node = node,
+            .block = id,
+            .offset = wrong->offset,
+            .got = std::to_integer<std::uint8_t>(wrong->got),
+            .wanted = std::to_integer<std::uint8_t>(wrong->wanted)});
     }
   };
   payload.tables.each_held(node, check, [&payload](Slot slot) { __builtin_prefetch(payload.slots.at(slot)); });
@@ -65,7 +70,7 @@ std::optional<WrongDelivery> wrong_at(const Placement& placement, const Payload&
   for (std::uint64_t i = 0; i < count; ++i) {
     const BlockId id = placement.wanted(node, i);
     if (payload.tables.find(node, id) != 0) continue;
-    note({WrongDelivery::Kind::missing, node, id, 0, 0, 0});
+    note({.kind = WrongDelivery::Kind::missing, .node = node, .block = id});
     break;
   }
   return first;
@@ -74,6 +79,7 @@ std::optional<WrongDelivery> wrong_at(const Placement& placement, const Payload&
 }  // namespace
 
 std::optional<WrongDelivery> verify(const Placement& placement, const Payload& payload, std::uint64_t seed, Executor& executor) {
+  if (placement.reduces()) return detail::verify_reduction(placement, payload, seed, executor);
   const References references(placement, seed);
   std::vector<std::optional<WrongDelivery>> found(executor.workers());
   executor.run([&](unsigned worker) {

@@ -56,6 +56,8 @@ struct Tally {
   std::uint64_t single_blocks = 0;  ///< messages of one block over one leg without a header, where blocks are equally long
   std::uint64_t blocks = 0;         ///< in all other messages
   std::uint64_t header_words = 0;
+  Bytes combined_bytes = 0;      ///< of the arrivals of the last step
+  Bytes most_combined = 0;       ///< of them, max of a node
   std::uint64_t activated = 0;   ///< nodes that this worker put into the next step
   std::uint64_t duplicates = 0;  ///< of the run
   std::uint64_t ended = 0;       ///< programs, of the run

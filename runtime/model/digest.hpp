@@ -20,7 +20,8 @@ static_assert(std::endian::native == std::endian::little, "digests hash integers
   return XXH3_64bits_withSeed(image, sizeof image, std::uint64_t{block} << 32U ^ bytes);
 }
 
-/// image: step and source (4 bytes each), bytes (8), the legs (dimension and hops, 4 each), the block ids (4 each, padded to 8 with zeros).
+/// image: step and source (4 bytes each), bytes (8; in reductions also the registers in the highest 8 bits, and in the next whether the
+/// sender releases), the legs (dimension and hops, 4 each), the block ids (4 each, padded to 8 with zeros).
 /// The seed holds the counts. The destination is left out, since it follows from the source and the legs.
 [[gnu::always_inline]] inline std::uint64_t digest_of_image(const void* image, std::size_t blocks, std::size_t legs) noexcept {
   if (blocks == 1 && legs == 1) {

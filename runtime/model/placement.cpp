@@ -89,6 +89,40 @@ Placement Placement::resident(const Topology& topology, std::uint32_t per_node, 
   return placement;
 }
 
+Placement Placement::contributed(const Topology& topology, const Contributions& contributions) {
+  const NodeId nodes = topology.nodes();
+  const auto& [reduction, wanted, root, bytes, segments, registers] = contributions;
+  check_reduction(reduction, nodes, bytes);
+  if (root >= nodes) throw InputError("root " + std::to_string(root) + ": ranks here go from 0 to " + std::to_string(nodes - 1));
+  if (segments == 0) throw InputError("segments 0: a vector has at least 1 segment");
+  if (registers == 0 || registers > 8)
+    throw InputError("registers " + std::to_string(registers) + ": a node has 1 to 8 partials of a segment");
+  const std::uint64_t all = segments * (wanted == Contributions::Wanted::at_owner ? std::uint64_t{nodes} : 1);
+  if (all * registers > std::numeric_limits<std::int32_t>::max()) {
+    throw InputError(std::to_string(all) + " segments in " + std::to_string(registers) +
+                     " registers: a node can hold at most 2147483647 blocks; choose fewer segments");
+  }
+  Placement placement(Kind::contributed, nodes, segments);
+  placement.contributions_ = contributions;
+  placement.unit_ = size_of(reduction.type);
+  const Bytes elements = bytes / placement.unit_;
+  placement.segment_ = elements / segments * placement.unit_;
+  placement.longer_ = static_cast<std::uint32_t>(elements % segments);
+  placement.vector_segments_ = detail::Divisor(static_cast<std::uint32_t>(all));
+  placement.ids_ = all * registers;
+  placement.buckets_ = static_cast<std::uint32_t>(placement.ids_);
+  return placement;
+}
+
+std::uint64_t Placement::first_element(BlockId segment) const noexcept {
+  const auto [owner, piece] = split(segment);
+  return owner * (contributions_.bytes / unit_) + piece * (segment_ / unit_) + std::min(piece, longer_);
+}
+
+std::uint64_t Placement::most_held() const noexcept {
+  return kind_ == Kind::contributed ? nodes_ * ids_ : std::max(initial_total(), wanted_total());
+}
+
 std::uint64_t Placement::initial_count(NodeId node) const noexcept {
   switch (kind_) {
     case Kind::one_source:
@@ -97,6 +131,7 @@ std::uint64_t Placement::initial_count(NodeId node) const noexcept {
     case Kind::resident: return segments_.value();
     case Kind::scattered: return node == root_ ? nodes_ : 0;
     case Kind::gathered: return 1;
+    case Kind::contributed: return vector_segments();
   }
   return 0;
 }
@@ -109,7 +144,8 @@ BlockId Placement::initial(NodeId node, std::uint64_t nth) const noexcept {
     case Kind::several_sources:
     case Kind::personalised:
     case Kind::resident: return BlockId{node} * segments_.value() + i;
-    case Kind::scattered: return i;
+    case Kind::scattered:
+    case Kind::contributed: return i;
     case Kind::gathered: return node;
   }
   return 0;
@@ -123,6 +159,13 @@ std::uint64_t Placement::wanted_count(NodeId node) const noexcept {
     case Kind::resident: return segments_.value();
     case Kind::scattered: return 1;
     case Kind::gathered: return node == root_ ? nodes_ : 0;
+    case Kind::contributed: break;
+  }
+  switch (contributions_.wanted) {
+    case Contributions::Wanted::at_root: return node == contributions_.root ? vector_segments() : 0;
+    case Contributions::Wanted::at_owner: return segments_.value();
+    case Contributions::Wanted::everywhere:
+    case Contributions::Wanted::of_prefix: return vector_segments();
   }
   return 0;
 }
@@ -137,6 +180,7 @@ BlockId Placement::wanted(NodeId node, std::uint64_t nth) const noexcept {
     case Kind::resident: return BlockId{node} * segments_.value() + i;
     case Kind::scattered: return node;
     case Kind::gathered: return i;
+    case Kind::contributed: return contributions_.wanted == Contributions::Wanted::at_owner ? node * segments_.value() + i : i;
   }
   return 0;
 }
@@ -149,6 +193,14 @@ bool Placement::wants(NodeId node, BlockId id) const noexcept {
     case Kind::resident: return split(id).first == node;
     case Kind::scattered: return id == node;
     case Kind::gathered: return node == root_;
+    case Kind::contributed: break;
+  }
+  if (id >= vector_segments()) return false;  // scratch
+  switch (contributions_.wanted) {
+    case Contributions::Wanted::at_root: return node == contributions_.root;
+    case Contributions::Wanted::at_owner: return split(id).first == node;
+    case Contributions::Wanted::everywhere:
+    case Contributions::Wanted::of_prefix: return true;
   }
   return false;
 }
@@ -161,11 +213,17 @@ std::uint64_t Placement::initial_total() const noexcept {
     case Kind::resident: return std::uint64_t{nodes_} * segments_.value();
     case Kind::scattered:
     case Kind::gathered: return nodes_;
+    case Kind::contributed: return std::uint64_t{nodes_} * vector_segments();
   }
   return 0;
 }
 
 std::uint64_t Placement::wanted_total() const noexcept {
+  if (kind_ == Kind::contributed) {
+    const Contributions::Wanted wanted = contributions_.wanted;
+    const bool once = wanted == Contributions::Wanted::at_root || wanted == Contributions::Wanted::at_owner;
+    return vector_segments() * (once ? std::uint64_t{1} : nodes_);
+  }
   return kind_ == Kind::one_source || kind_ == Kind::several_sources ? initial_total() * nodes_ : initial_total();
 }
 

@@ -11,6 +11,7 @@
 
 #include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
+#include "runtime/trace/contributors.hpp"
 
 namespace torus {
 namespace {
@@ -22,7 +23,9 @@ class Blocks {
  public:
   explicit Blocks(const TraceHeader& header) : nodes_{header.machine.topology.nodes()}, sources_{header.sources} {
     const std::string& c = header.collective;
-    if (c == "broadcast" || c == "multinode-broadcast") {
+    if (c == "reduce" || c == "allreduce" || c == "reduce-scatter" || c == "scan" || c == "barrier") {
+      kind_ = Kind::none;  // partials are judged by their contributors
+    } else if (c == "broadcast" || c == "multinode-broadcast") {
       segments_ = header.segments;
       count_ = sources_.size() * segments_;
     } else if (c == "total-exchange") {
@@ -35,6 +38,7 @@ class Blocks {
   }
 
   std::uint64_t count() const noexcept { return count_; }
+  bool partials() const noexcept { return kind_ == Kind::none; }
 
   /// The number of the block with this id, if it exists.
   std::optional<std::uint64_t> number(std::uint64_t id) const noexcept {
@@ -57,6 +61,7 @@ class Blocks {
         case Kind::scattered: f(std::uint64_t{sources_.front()}, b); break;
         case Kind::gathered:
         case Kind::all_gathered: f(b, b); break;
+        case Kind::none: break;
       }
     }
   }
@@ -75,11 +80,12 @@ class Blocks {
         for (std::uint64_t origin = 0; origin < nodes_; ++origin) f(origin * nodes_ + node);
         return;
       case Kind::scattered: f(node); return;
+      case Kind::none: return;
     }
   }
 
  private:
-  enum class Kind { replicated, exchanged, scattered, gathered, all_gathered };
+  enum class Kind { replicated, exchanged, scattered, gathered, all_gathered, none };
 
   Kind kind_ = Kind::replicated;
   std::uint64_t nodes_;
@@ -153,6 +159,12 @@ class Judge::State {
         position_(static_cast<std::size_t>(topology_.dimensions())) {
     for (std::size_t i = 0; i < machine_.routing.size(); ++i)
       position_[static_cast<std::size_t>(machine_.routing[i])] = static_cast<int>(i);
+    if (header.collective == "barrier")
+      heard_.emplace(topology_.nodes());
+    else if (blocks_.partials())
+      partials_.emplace(
+          header, [this](std::string text) { violation(fmt::format("step {}: {}", verdict_.last_step, std::move(text))); },
+          [this](NodeId node) { return text_of_node(node); });
     blocks_.initially([&](std::uint64_t node, std::uint64_t block) { held_.add(node, block); });
   }
 
@@ -312,6 +324,11 @@ class Judge::State {
     if (block_bytes_ > 0 && m.bytes / block_bytes_ < m.blocks.size()) {
       violation(fmt::format("{} has {} bytes for {} blocks of {}", text_of(m), m.bytes, m.blocks.size(), block_bytes_));
     }
+    if (partials_) return partials_->sent(m);
+    if (heard_) {
+      if (!m.blocks.empty()) violation(text_of(m) + " has blocks, and a barrier has none");
+      return heard_->sent(m.source, m.destination);
+    }
     bool named = false;
     for (const std::uint64_t id : m.blocks) {
       const auto block = blocks_.number(id);
@@ -326,6 +343,8 @@ class Judge::State {
 
   /// Delivers the blocks of the step: nodes hold them from its end on, not before.
   void end_step() {
+    if (partials_) partials_->end_step();
+    if (heard_) heard_->end_step();
     for (const Arrival& arrival : arrivals_) held_.add(arrival.destination, arrival.block);
     arrivals_.clear();
     verdict_.channel_bytes += step_bytes_;
@@ -334,6 +353,20 @@ class Judge::State {
   }
 
   void check_delivery() {
+    if (partials_) {
+      verdict_.missing_blocks = partials_->finish();
+      verdict_.exact_contributors = partials_->exact();
+      verdict_.combined_blocks = partials_->combined();
+      verdict_.node_combined_blocks = partials_->most_combined_sum();
+      verdict_.unasked_blocks = partials_->unasked();
+    }
+    if (heard_) {
+      heard_->finish([&](NodeId node, NodeId missing) {
+        if (verdict_.missing_blocks++ == 0)
+          violation(fmt::format("after step {}: node {} has not heard of node {}", verdict_.last_step, text_of_node(node),
+                                text_of_node(missing)));
+      });
+    }
     std::uint64_t incomplete_nodes = 0;
     std::string first;
     for (NodeId node = 0; node < topology_.nodes(); ++node) {
@@ -363,6 +396,8 @@ class Judge::State {
   std::vector<Channel> channels_;
   std::vector<int> position_;  // by dimension: its place in the routing order
   std::vector<Arrival> arrivals_;
+  std::optional<detail::Contributors> partials_;  // of reductions
+  std::optional<detail::Heard> heard_;            // of barriers
   Verdict verdict_;
   std::uint32_t epoch_ = 0;  // counts and channels of another epoch are those of an earlier step
   Bytes step_bytes_ = 0;     // max bytes on a channel in this step

@@ -55,6 +55,17 @@ void append_message(std::string& line, const Message& message) {
   append(line, message.bytes());
   line += ",\"blocks\":";
   append_list(line, message.blocks());
+  if (message.registers() == 1) {
+    line += ",\"combine\":true";
+  } else if (message.combines()) {
+    line += ",\"combine\":";
+    std::vector<unsigned> registers;
+    for (unsigned r = 0; r < 8; ++r) {
+      if ((message.registers() >> r & 1U) != 0) registers.push_back(r);
+    }
+    append_list(line, registers);
+  }
+  if (message.releases()) line += ",\"release\":true";
   line += "}\n";
 }
 
@@ -81,11 +92,18 @@ std::string to_json_line(const TraceHeader& header) {
   append_list(line, header.machine.routing);
   line += ",\"collective\":";
   append_quoted(line, header.collective);
-  line += ",\"sources\":";
-  append_list(line, header.sources);
+  if (!header.sources.empty() || header.collective == "multinode-broadcast") {
+    line += ",\"sources\":";
+    append_list(line, header.sources);
+  }
   fmt::format_to(std::back_inserter(line), ",\"segments\":{},\"block_bytes\":{},\"algorithm\":", header.segments, header.block_bytes);
   append_quoted(line, header.algorithm);
-  fmt::format_to(std::back_inserter(line), ",\"seed\":{}}}", header.seed);
+  fmt::format_to(std::back_inserter(line), ",\"seed\":{}", header.seed);
+  if (header.reduction)
+    fmt::format_to(std::back_inserter(line), ",\"op\":\"{}\",\"type\":\"{}\"", name(header.reduction->op), name(header.reduction->type));
+  if (header.registers > 1) fmt::format_to(std::back_inserter(line), ",\"registers\":{}", header.registers);
+  if (header.overlap) line += ",\"overlap\":true";
+  line += '}';
   return line;
 }
 

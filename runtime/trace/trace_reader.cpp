@@ -22,6 +22,8 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   MessageHandler(TraceMessage& message, const Topology& topology) : message_{message}, topology_{topology} {
     message_.path.clear();
     message_.blocks.clear();
+    message_.registers = 0;
+    message_.releases = false;
   }
 
   /// The first error in the line; empty if it is well formed.
@@ -35,7 +37,17 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   }
 
   bool null() override { return other("null"); }
-  bool boolean(bool value) override { return other(value ? "true" : "false"); }
+  bool boolean(bool value) override {
+    if (depth_ == 1 && key_ == Key::combine) {
+      message_.registers = value ? 1 : 0;
+      return true;
+    }
+    if (depth_ == 1 && key_ == Key::release) {
+      message_.releases = value;
+      return true;
+    }
+    return other(value ? "true" : "false");
+  }
   bool number_integer(std::int64_t value) override {
     if (unknown()) return true;
     if (key_ == Key::path && depth_ == 3) return leg_value(value);
@@ -56,6 +68,11 @@ class MessageHandler : public nlohmann::json_sax<Json> {
         if (depth_ != 2) return misplaced();
         message_.blocks.push_back(value);
         return true;
+      case Key::combine:
+        if (depth_ != 2 || value > 7 || (message_.registers >> value & 1U) != 0) return misplaced();
+        message_.registers |= static_cast<std::uint8_t>(1U << value);
+        return true;
+      case Key::release: return misplaced();
       case Key::path:
         if (depth_ != 3) return misplaced();
         return leg_value(static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max())));
@@ -75,7 +92,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   bool key(std::string& text) override {
     if (depth_ != 1) return true;
     key_ = Key::none;
-    for (const Key k : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks}) {
+    for (const Key k : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks, Key::combine, Key::release}) {
       if (text == words(k) || (k == Key::blocks && text == "items")) key_ = k;
     }
     if (key_ == Key::none) return true;
@@ -90,7 +107,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   bool start_array(std::size_t) override {
     ++depth_;
     if (depth_ == 1) return wrong("it is a list; a message is an object {\"step\":..}");
-    if (unknown() || (depth_ == 2 && (key_ == Key::blocks || key_ == Key::path))) return true;
+    if (unknown() || (depth_ == 2 && (key_ == Key::blocks || key_ == Key::path || key_ == Key::combine))) return true;
     if (depth_ == 3 && key_ == Key::path) {
       leg_values_ = 0;
       return true;
@@ -107,7 +124,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   }
 
  private:
-  enum class Key : unsigned { none, step, src, dst, path, bytes, blocks };
+  enum class Key : unsigned { none, step, src, dst, path, bytes, blocks, combine, release };
 
   static const char* words(Key key) noexcept {
     switch (key) {
@@ -117,6 +134,8 @@ class MessageHandler : public nlohmann::json_sax<Json> {
       case Key::path: return "path";
       case Key::bytes: return "bytes";
       case Key::blocks: return "blocks";
+      case Key::combine: return "combine";
+      case Key::release: return "release";
       case Key::none: return "";
     }
     return "";
@@ -131,9 +150,11 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   }
   bool misplaced() {
     return wrong(std::string("'") + words(key_) + "' must be " +
-                 (key_ == Key::path     ? "a list of [dimension, hops]"
-                  : key_ == Key::blocks ? "a list of block ids"
-                                        : "a whole number"));
+                 (key_ == Key::path      ? "a list of [dimension, hops]"
+                  : key_ == Key::blocks  ? "a list of block ids"
+                  : key_ == Key::combine ? "true, or a list of registers, each once, 0 to 7"
+                  : key_ == Key::release ? "true or false"
+                                         : "a whole number"));
   }
   bool other(const std::string& text) {
     if (unknown()) return true;
@@ -202,6 +223,8 @@ void TraceMessage::assign(const Message& message) {
   path.assign(message.route().begin(), message.route().end());
   bytes = message.bytes();
   blocks.assign(message.blocks().begin(), message.blocks().end());
+  registers = message.registers();
+  releases = message.releases();
 }
 
 bool TraceReader::next(TraceMessage& message) {
@@ -216,8 +239,9 @@ std::uint64_t message_digest(const TraceMessage& message) {
   const auto legs =
       static_cast<std::size_t>(std::count_if(message.path.begin(), message.path.end(), [](const Leg& leg) { return leg.hops != 0; }));
   // The image that digest.hpp describes, of 4-byte words.
-  std::vector<std::uint32_t> image{message.step, message.source, static_cast<std::uint32_t>(message.bytes),
-                                   static_cast<std::uint32_t>(message.bytes >> 32U)};
+  const Bytes bytes = message.bytes | Bytes{message.registers} << 56U | Bytes{message.releases} << 55U;
+  std::vector<std::uint32_t> image{message.step, message.source, static_cast<std::uint32_t>(bytes),
+                                   static_cast<std::uint32_t>(bytes >> 32U)};
   image.reserve(4 + message.blocks.size() + 2 * legs);
   for (const Leg& leg : message.path) {
     if (leg.hops == 0) continue;

@@ -123,6 +123,7 @@ TEST_CASE("broadcasts keep a million nodes' programs small", "[unit]") {
   struct Scales final : detail::Network {
     std::size_t frame_bytes = 0;
     void send(Node&, RouteView, std::span<const BlockId>, std::span<const Word>, bool) override {}
+    void send_partials(Node&, RouteView, std::span<const BlockId>, std::span<const Word>, bool, std::uint8_t) override {}
     void send_block(Node&, Dimension, std::int32_t, BlockId) override {}
     void forward_block(Node&, Dimension, std::int32_t, BlockId) override {}
     bool holds(const Node&, BlockId) override { return false; }

@@ -137,6 +137,8 @@ std::string legend(const Comparison& comparison) {
 std::string to_table(const Comparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
   std::string text = fmt::format("{} on {}, {} nodes", name(comparison.request.collective), topology.text(), grouped(topology.nodes()));
+  if (has_root(comparison.request.collective) && comparison.request.collective != Collective::broadcast)
+    text += ", root " + node_text(topology, comparison.request.sources.front());
   if (comparison.request.collective == Collective::broadcast) text += ", from " + node_text(topology, comparison.request.sources.front());
   if (comparison.request.collective == Collective::multinode_broadcast)
     text += fmt::format(", from {} sources", grouped(comparison.request.sources.size()));

@@ -56,14 +56,19 @@ class Witness {
 }  // namespace
 
 TraceHeader header_of(const Setting& setting) {
-  const bool cut = setting.request.collective != Collective::total_exchange;
-  return {setting.machine,
-          std::string(name(setting.request.collective)),
-          setting.request.sources,
-          setting.plan.segments,
-          cut ? setting.request.bytes / setting.plan.segments : setting.request.bytes,
-          std::string(setting.algorithm->name),
-          setting.seed};
+  const Request& request = setting.request;
+  const bool combines = reduces(request.collective);
+  const bool cut = combines || request.collective == Collective::broadcast || request.collective == Collective::multinode_broadcast;
+  const Bytes element = combines ? size_of(request.reduction.type) : 1;
+  return {.machine = setting.machine,
+          .collective = std::string(name(request.collective)),
+          .sources = request.sources,
+          .segments = setting.plan.segments,
+          .block_bytes = cut ? request.bytes / element / setting.plan.segments * element : request.bytes,
+          .algorithm = std::string(setting.algorithm->name),
+          .seed = setting.seed,
+          .reduction = combines ? std::optional(request.reduction) : std::nullopt,
+          .registers = setting.plan.registers};
 }
 
 Emulation emulate(const Setting& setting, const EmulationOptions& options) {

@@ -68,9 +68,16 @@ std::optional<std::string> why_it_cannot_fit(Collective collective, const Topolo
                                              std::uint32_t segments, Bytes limit) {
   // In doubles, which do not wrap: there may be 2^62 messages of 2^62 bytes.
   const double nodes = topology.nodes();
-  const double messages = nodes * (collective == Collective::broadcast        ? 1.0
-                                   : collective == Collective::total_exchange ? nodes
-                                                                              : static_cast<double>(sources));
+  const auto held = [&] {  // messages or vectors at the end of a run, at all nodes together
+    switch (collective) {
+      case Collective::multinode_broadcast: return nodes * static_cast<double>(sources);
+      case Collective::total_exchange:
+      case Collective::reduce_scatter: return nodes * nodes;
+      case Collective::barrier: return 0.0;
+      default: return nodes;
+    }
+  };
+  const double messages = held();
   constexpr auto blocks = static_cast<double>(most_blocks);
   if (segments > 1 && messages * segments > blocks) {
     return fmt::format("--segments {}: the nodes of {} would hold {} blocks in the end, and a run holds at most {}; {}", segments,

@@ -88,6 +88,7 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["ts_s"] = machine.cost.start_up_s;
   json["tc_s"] = machine.cost.byte_s;
   json["th_s"] = machine.cost.hop_s;
+  json["tg_s"] = machine.cost.combine_s;
   json["collective"] = name(setting.request.collective);
   json["algorithm"] = setting.algorithm->name;
   json["reference"] = setting.algorithm->source;
@@ -95,7 +96,16 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
     json["chosen_because"] = setting.chosen;
     json["choosing_s"] = setting.choosing_s;
   }
-  if (setting.request.collective == Collective::broadcast) json["source"] = setting.request.sources.front();
+  if (reduces(setting.request.collective)) {
+    json["op"] = name(setting.request.reduction.op);
+    json["type"] = name(setting.request.reduction.type);
+    json["combined_bytes"] = result.combined_bytes;
+    json["reduce_bytes_most"] = result.node_combined_sum;
+    json["reduce_bytes_most_formula"] = plan.combined_bytes;
+    json["reduce_bytes_most_lower_bound"] = bounds.combined_bytes;
+    json["registers"] = plan.registers;
+  }
+  if (has_root(setting.request.collective)) json["source"] = setting.request.sources.front();
   json["sources"] = setting.request.sources;
   json["source_count"] = setting.request.sources.size();
   json["bytes"] = setting.request.bytes;
@@ -178,6 +188,30 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   return json;
 }
 
+namespace {
+
+/// "allreduce of 64KiB, sum of f32, cut in 1024".
+std::string asked_row(const Setting& setting) {
+  const Request& request = setting.request;
+  const std::string cut = setting.plan.segments > 1 ? fmt::format(", cut in {}", setting.plan.segments) : "";
+  if (request.collective == Collective::barrier) return std::string(name(request.collective));
+  std::string text = fmt::format("{} of {}", name(request.collective), bytes_option(request.bytes));
+  switch (request.collective) {
+    case Collective::total_exchange:
+    case Collective::scatter:
+    case Collective::gather:
+    case Collective::reduce_scatter: text += " a block"; break;
+    case Collective::broadcast:
+    case Collective::multinode_broadcast: return text + fmt::format(" from {}{}", sources_row(setting), cut);
+    default: break;
+  }
+  if (reduces(request.collective)) text += fmt::format(", {} of {}", name(request.reduction.op), name(request.reduction.type));
+  if (has_root(request.collective)) text += fmt::format(", root {}", node_text(setting.machine.topology, request.sources.front()));
+  return text + cut;
+}
+
+}  // namespace
+
 std::string to_table(const Setting& setting, const Emulation& emulation) {
   const Machine& machine = setting.machine;
   const RunResult& result = emulation.result;
@@ -197,9 +231,7 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   Rows rows = torus::report(machine, result, options, context);
 
   Rows asked;
-  asked.emplace_back("collective", fmt::format("{} of {}{}{}", name(setting.request.collective), bytes_option(setting.request.bytes),
-                                               exchange ? " a block" : fmt::format(" from {}", sources_row(setting)),
-                                               plan.segments > 1 ? fmt::format(", cut in {}", plan.segments) : ""));
+  asked.emplace_back("collective", asked_row(setting));
   asked.emplace_back("algorithm", fmt::format("{} ({})", setting.algorithm->name, setting.algorithm->source));
   if (!setting.chosen.empty())
     asked.emplace_back("chosen", fmt::format("{}; choosing took {}", setting.chosen, seconds_text(setting.choosing_s)));

@@ -123,7 +123,7 @@ Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algo
   NativeMachine native;
   if (named != nullptr)
     native = named->native;
-  else if (spec.collective == Collective::total_exchange)
+  else if (spec.collective != Collective::broadcast && spec.collective != Collective::multinode_broadcast)
     native.switching = Switching::packet;
   Machine machine = make_machine(spec, native);
   Setting setting = open_setting(std::move(machine), make_fitting_request(spec), spec);
@@ -142,6 +142,9 @@ std::string command_line(const Setting& setting) {
                   machine.topology.text(), setting.algorithm->name, machine.ports, name(machine.switching), name(machine.contention));
   if (!machine.ascending_routing()) text += fmt::format(" --routing {}", fmt::join(machine.routing, ","));
   text += fmt::format(" --bytes {}", bytes_option(request.bytes));
+  if (reduces(request.collective)) text += fmt::format(" --op {} --type {}", name(request.reduction.op), name(request.reduction.type));
+  if (has_root(request.collective) && request.collective != Collective::broadcast)
+    text += fmt::format(" --root {}", request.sources.front());
   if (request.collective == Collective::broadcast) text += fmt::format(" --source {}", request.sources.front());
   if (request.collective == Collective::multinode_broadcast) {
     const std::string sources = !setting.sources_text.empty() ? setting.sources_text : sources_option(machine.topology, request.sources);
@@ -152,6 +155,7 @@ std::string command_line(const Setting& setting) {
   const CostModel standard;
   if (machine.cost.start_up_s != standard.start_up_s) text += fmt::format(" --ts {}", machine.cost.start_up_s);
   if (machine.cost.byte_s != standard.byte_s) text += fmt::format(" --tc {}", machine.cost.byte_s);
+  if (machine.cost.combine_s != standard.combine_s) text += fmt::format(" --tg {}", machine.cost.combine_s);
   if (machine.cost.hop_s != standard.hop_s) text += fmt::format(" --th {}", machine.cost.hop_s);
   text += fmt::format(" --seed {} --executor {}", setting.seed, name(setting.executor));
   if (setting.threads > 0) text += fmt::format(" --threads {}", setting.threads);

@@ -6,7 +6,9 @@
 namespace torus::command {
 
 void add_collective(CLI::App& app, std::string& collective) {
-  app.add_option("collective", collective, "broadcast, multinode-broadcast or total-exchange; in MPI's words bcast, allgather or alltoall")
+  std::vector<std::string_view> names;
+  for (const Collective each : collectives()) names.push_back(name(each));
+  app.add_option("collective", collective, fmt::format("{}; or as MPI says it: bcast, allgather, alltoall", fmt::join(names, ", ")))
       ->required();
 }
 
@@ -23,14 +25,17 @@ void add_machine_options(CLI::App& app, TypedOptions& options) {
   app.add_option("--tc", options.byte_time, "T_c, model time a byte on a channel; default 0.1ns")->type_name("TIME");
   app.add_option("--bandwidth", options.bandwidth, "of a channel, instead of --tc: 100Gb/s, 12.5GB/s")->type_name("RATE");
   app.add_option("--th", options.hop_time, "T_h, model time a hop; default 0")->type_name("TIME");
+  app.add_option("--tg", options.combine_time, "T_g, model time a byte that a node combines; default 0")->type_name("TIME");
 }
 
 void add_request_options(CLI::App& app, TypedOptions& options) {
-  app.add_option("--bytes", options.bytes, "size of each source's message (total exchange: of each block): 64, 4KiB, 1MiB")
+  app.add_option("--bytes", options.bytes, "what MPI's count says, of a message, a vector or a node's block: 64, 4KiB, 1MiB")
       ->type_name("SIZE");
-  app.add_option("--source,--sources", options.sources,
+  app.add_option("--source,--sources,--root", options.sources,
                  "nodes: a rank, 3,4 or 0,0;3,4; random, random:S, all, none, row:i, column:i, diagonal, block:AxB, density:0.1")
       ->type_name("NODES");
+  app.add_option("--op", options.op, "sum, min, max or xor, of reductions; default sum")->type_name("WORD");
+  app.add_option("--type", options.type, "u8 to u64, i8 to i64, f32 or f64: the elements of a reduction; default f32")->type_name("WORD");
   app.add_option("--seed", options.seed, "seed of the blocks' bytes and of random sources; default 1")->type_name("N");
   for (const ParameterOption& parameter : parameter_options(catalogue())) {
     const std::string values = parameter.words.empty() ? "" : fmt::format(": {}", fmt::join(parameter.words, ", "));

@@ -16,16 +16,23 @@
 namespace torus::command {
 namespace {
 
-constexpr std::array collectives{Collective::broadcast, Collective::multinode_broadcast, Collective::total_exchange};
-
 [[noreturn]] void refuse_foreign(Collective collective, std::string_view option, std::string_view value, const std::string& owners) {
   throw InputError(fmt::format("--{} '{}': it is for {}, not for {}; leave it out", option, value, owners, name(collective)));
+}
+
+/// The collectives that combine.
+std::string reductions_text() {
+  std::vector<std::string_view> names;
+  for (const Collective collective : collectives()) {
+    if (reduces(collective)) names.push_back(name(collective));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// The collectives with an algorithm that reads a parameter.
 std::string readers_of(std::string_view parameter) {
   std::vector<std::string_view> owners;
-  for (const Collective collective : collectives) {
+  for (const Collective collective : collectives()) {
     const auto reads = [&](const Algorithm* a) { return a->collective == collective && a->reads(parameter); };
     if (std::any_of(catalogue().begin(), catalogue().end(), reads)) owners.push_back(name(collective));
   }
@@ -61,7 +68,8 @@ std::vector<std::pair<std::string, std::string>> TypedOptions::typed() const {
   const std::pair<const char*, const std::optional<std::string>&> options[]{
       {"on", on},        {"ports", ports},         {"switching", switching}, {"contention", contention}, {"routing", routing},
       {"bytes", bytes},  {"sources", sources},     {"seed", seed},           {"expect", expect},         {"ts", start_up},
-      {"tc", byte_time}, {"bandwidth", bandwidth}, {"th", hop_time},         {"executor", executor},     {"threads", threads}};
+      {"tc", byte_time}, {"bandwidth", bandwidth}, {"th", hop_time},         {"tg", combine_time},       {"op", op},
+      {"type", type},    {"executor", executor},   {"threads", threads}};
   for (const auto& [name, value] : options) {
     if (value) out.emplace_back(name, *value);
   }
@@ -88,11 +96,13 @@ std::vector<ParameterOption> parameter_options(std::span<const Algorithm* const>
 }
 
 std::optional<Collective> find_collective(std::string_view text) noexcept {
-  const auto at = std::find_if(collectives.begin(), collectives.end(), [text](Collective collective) { return name(collective) == text; });
-  if (at != collectives.end()) return *at;
+  const auto at = std::find_if(collectives().begin(), collectives().end(), [text](Collective c) { return name(c) == text; });
+  if (at != collectives().end()) return *at;
   if (text == "bcast") return Collective::broadcast;
   if (text == "allgather" || text == "all-gather") return Collective::multinode_broadcast;
   if (text == "alltoall" || text == "all-to-all") return Collective::total_exchange;
+  if (text == "all-reduce") return Collective::allreduce;
+  if (text == "reducescatter") return Collective::reduce_scatter;
   return std::nullopt;
 }
 
@@ -101,6 +111,13 @@ std::string_view mpi_name(Collective collective) noexcept {
     case Collective::broadcast: return "Bcast";
     case Collective::multinode_broadcast: return "Allgather";
     case Collective::total_exchange: return "Alltoall";
+    case Collective::reduce: return "Reduce";
+    case Collective::allreduce: return "Allreduce";
+    case Collective::reduce_scatter: return "Reduce_scatter_block";
+    case Collective::scan: return "Scan";
+    case Collective::scatter: return "Scatter";
+    case Collective::gather: return "Gather";
+    case Collective::barrier: return "Barrier";
   }
   return "";
 }
@@ -108,16 +125,22 @@ std::string_view mpi_name(Collective collective) noexcept {
 Collective parse_collective(std::string_view text) {
   if (const auto found = find_collective(text)) return *found;
   std::vector<std::string_view> names;
-  for (const Collective collective : collectives) names.push_back(name(collective));
-  throw InputError(
-      fmt::format("collective '{}': it must be broadcast, multinode-broadcast or total-exchange (bcast, allgather, alltoall){}", text,
-                  did_you_mean(text, names)));
+  for (const Collective collective : collectives()) names.push_back(name(collective));
+  throw InputError(fmt::format("collective '{}': it must be {} (in MPI's words also bcast, allgather, alltoall){}", text,
+                               fmt::join(names, ", "), did_you_mean(text, names)));
 }
 
 std::string_view default_shape(Collective collective) noexcept { return collective == Collective::broadcast ? "16x16x16" : "16x16"; }
 
 Bytes default_bytes(Collective collective) noexcept {
-  return collective == Collective::broadcast ? 65536 : collective == Collective::total_exchange ? 64 : 4096;
+  switch (collective) {
+    case Collective::broadcast:
+    case Collective::reduce:
+    case Collective::allreduce: return 65536;
+    case Collective::total_exchange: return 64;
+    case Collective::barrier: return 0;
+    default: return 4096;
+  }
 }
 
 RunSpec parse_spec(Collective collective, const TypedOptions& options) {
@@ -136,6 +159,14 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
         fmt::format("--bandwidth '{}': --tc {} says the same in seconds a byte; leave out one", *options.bandwidth, *options.byte_time));
   if (options.bandwidth) spec.cost.byte_s = parse_byte_time("--bandwidth", *options.bandwidth);
   if (options.hop_time) spec.cost.hop_s = parse_seconds("--th", *options.hop_time);
+  if (options.combine_time) spec.cost.combine_s = parse_seconds("--tg", *options.combine_time);
+  if (options.op && !reduces(collective)) refuse_foreign(collective, "op", *options.op, reductions_text());
+  if (options.type && !reduces(collective)) refuse_foreign(collective, "type", *options.type, reductions_text());
+  if (options.op) spec.reduction.op = parse_operator(*options.op);
+  if (options.type) spec.reduction.type = parse_element_type(*options.type);
+  if (reduces(collective)) check_reduction(spec.reduction, spec.shape.nodes(), spec.bytes);
+  if (collective == Collective::barrier && spec.bytes != 0)
+    throw InputError(fmt::format("--bytes '{}': a barrier carries no bytes; leave it out", *options.bytes));
   if (options.switching) spec.switching = parse_switching(*options.switching);
   if (options.contention) spec.contention = parse_contention(*options.contention);
   if (options.routing) spec.routing = parse_routing(*options.routing);
@@ -164,15 +195,23 @@ Request make_request(const RunSpec& spec) {
   request.bytes = spec.bytes;
   request.parameters = spec.parameters;
   request.expected_sources = spec.expected_sources;
-  const bool broadcast = spec.collective == Collective::broadcast;
-  if (spec.collective == Collective::total_exchange && spec.sources.value_or("all") != "all")
-    throw InputError(fmt::format("--sources '{}': in a total exchange every node is a source; leave it out", *spec.sources));
-  const std::string text = spec.sources.value_or(broadcast ? "0" : "all");
-  request.sources = parse_sources(broadcast ? "--source" : "--sources", text, spec.shape, spec.seed);
+  request.reduction = spec.reduction;
+  const bool rooted = has_root(spec.collective), broadcast = spec.collective == Collective::broadcast;
+  const bool named = rooted || spec.collective == Collective::multinode_broadcast;
+  if (!named && spec.sources.value_or("all") != "all")
+    throw InputError(
+        fmt::format("--sources '{}': in a {} every node takes part alike; leave it out", *spec.sources, name(spec.collective)));
+  if (!named && spec.collective != Collective::total_exchange) return request;
+  const std::string text = spec.sources.value_or(rooted ? "0" : "all");
+  request.sources = parse_sources(broadcast ? "--source" : rooted ? "--root" : "--sources", text, spec.shape, spec.seed);
   if (broadcast && request.sources.size() != 1) {
     throw InputError(
         fmt::format("--source '{}': a broadcast has one source, this names {}; for instance --source 0, or torus run multinode-broadcast",
                     text, request.sources.size()));
+  }
+  if (rooted && request.sources.size() != 1) {
+    throw InputError(fmt::format("--root '{}': a {} has one root, this names {}; for instance --root 0", text, name(spec.collective),
+                                 request.sources.size()));
   }
   if (spec.collective == Collective::multinode_broadcast && spec.sources && !request.expected_sources)
     request.expected_sources = static_cast<double>(request.sources.size());
@@ -219,7 +258,7 @@ std::vector<const Algorithm*> algorithms_called(std::string_view option, const s
   const std::optional<Collective> collective = word ? find_collective(*word) : std::nullopt;
   std::vector<const Algorithm*> called;
   std::vector<std::string_view> names;
-  for (const Collective each : collectives) names.push_back(name(each));
+  for (const Collective each : collectives()) names.push_back(name(each));
   for (const Algorithm* algorithm : catalogue()) {
     names.push_back(algorithm->name);
     if (!word || algorithm->collective == collective || algorithm->name == *word) called.push_back(algorithm);

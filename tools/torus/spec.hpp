@@ -16,7 +16,8 @@ namespace torus::command {
 /// The options of a run as typed; empty: left out.
 struct TypedOptions {
   std::optional<std::string> on, ports, switching, contention, routing, algorithm, bytes, sources, seed, expect;
-  std::optional<std::string> start_up, byte_time, bandwidth, hop_time;
+  std::optional<std::string> start_up, byte_time, bandwidth, hop_time, combine_time;
+  std::optional<std::string> op, type;
   std::optional<std::string> executor, threads, memory;
   std::map<std::string, std::optional<std::string>, std::less<>> parameters;  ///< by name: "segments"
 
@@ -35,6 +36,7 @@ struct RunSpec {
   CostModel cost = {};
   Bytes bytes = 0;
   std::optional<std::string> sources = {};  ///< as typed: which nodes they are depends on shape and seed
+  Reduction reduction = {};
   std::uint64_t seed = 1;
   Parameters parameters = {};
   std::optional<double> expected_sources = {};

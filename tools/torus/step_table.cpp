@@ -17,7 +17,8 @@ std::string channel_text(const Topology& topology, const ChannelName& channel) {
 
 StepTable::StepTable(const Setting& setting) : machine_{setting.machine}, informed_(machine_.topology.nodes()) {
   for (const NodeId source : setting.request.sources) informed_[source] = true;
-  if (setting.request.collective == Collective::total_exchange) informed_.assign(informed_.size(), true);
+  const bool everywhere = !has_root(setting.request.collective) && setting.request.collective != Collective::multinode_broadcast;
+  if (everywhere) informed_.assign(informed_.size(), true);
   informed_count_ = informed_at_first_ = static_cast<std::uint64_t>(std::count(informed_.begin(), informed_.end(), true));
 }
 
@@ -53,7 +54,7 @@ void StepTable::each_row(const RunResult& result, F&& f) const {
     const StepRecord& record = result.step_records[step];
     const bool busy = seen != seen_.end() && seen->step == step;
     if (busy) informed = seen->informed;
-    model_time_s += machine_.cost.step(record.most_bytes, record.longest_route);
+    model_time_s += machine_.cost.step(record.most_bytes, record.longest_route, record.most_combined);
     f(step, Row{record, busy ? &*seen : nullptr, informed, model_time_s});
     if (busy) ++seen;
   }

@@ -103,15 +103,23 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
   request.collective = collective;
   const NodeId nodes = topology.nodes();
   double copies = nodes;
-  if (collective == Collective::broadcast) {
+  if (has_root(collective)) {
     const std::array<NodeId, 3> choices{0, nodes - 1, static_cast<NodeId>(random.below(nodes))};
     request.sources = {random.one_of(choices)};
-  } else {
+  } else if (collective == Collective::multinode_broadcast || collective == Collective::total_exchange) {
     sources = collective == Collective::total_exchange ? "all" : draw_sources(random, topology);
     request.sources = parse_sources("sources", sources, topology, seed);
     copies *= std::max<double>(1, static_cast<double>(request.sources.size()));
   }
-  request.bytes = draw_bytes(random, static_cast<Bytes>(static_cast<double>(budget.payload) / copies));
+  if (collective == Collective::reduce_scatter) copies *= nodes;
+  request.bytes =
+      collective == Collective::barrier ? 0 : draw_bytes(random, static_cast<Bytes>(static_cast<double>(budget.payload) / copies));
+  if (reduces(collective)) {
+    static constexpr std::array operators{Operator::sum, Operator::min, Operator::max, Operator::exclusive_or};
+    request.reduction.type = static_cast<ElementType>(random.below(10));
+    request.reduction.op = operators[random.below(is_float(request.reduction.type) ? 3 : 4)];
+    request.bytes -= request.bytes % size_of(request.reduction.type);
+  }
   if (collective == Collective::multinode_broadcast)  // as many as there are, as where --expect is left out, or another number
     request.expected_sources = static_cast<double>(random.chance(0.2) ? random.below(nodes + 1) : request.sources.size());
   return request;
@@ -196,7 +204,8 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
   for (int draw = 0; draw < most_draws; ++draw) {
     static constexpr std::array<std::uint64_t, 6> sizes{16, 64, 64, 256, 1024, 4096};
     std::uint64_t most_nodes = random.one_of(sizes);
-    if (algorithm.collective == Collective::total_exchange) {
+    if (algorithm.collective == Collective::total_exchange || algorithm.collective == Collective::reduce_scatter ||
+        algorithm.collective == Collective::allreduce) {
       most_nodes = std::min(most_nodes, static_cast<std::uint64_t>(std::sqrt(static_cast<double>(budget.exchange_blocks))));
     }
     Machine machine = draw_machine(random, draw_shape(random, most_nodes), algorithm.native);
@@ -209,7 +218,9 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
         .machine = machine, .request = request, .seed = seed, .executor = ExecutorKind::serial, .threads = 1, .sources_text = sources};
     auto setting = settle(algorithm, std::move(machine), std::move(request), like);
     if (!setting) continue;
-    const double deliveries = nodes * static_cast<double>(setting->request.sources.size()) * setting->plan.segments;
+    const auto sources_held = static_cast<double>(std::max<std::size_t>(1, setting->request.sources.size()));
+    const double deliveries =
+        reduces(algorithm.collective) ? nodes * setting->plan.segments : nodes * sources_held * setting->plan.segments;
     if (static_cast<double>(setting->plan.likely_steps()) * nodes <= budget.node_steps && deliveries <= budget.deliveries) return setting;
   }
   return std::nullopt;

@@ -91,7 +91,7 @@ void fewer_sources(const Setting& setting, std::vector<Candidate>& out) {
     request.sources = std::move(chosen);
     out.push_back({setting.machine, std::move(request)});
   };
-  if (setting.request.collective == Collective::broadcast && sources.front() != 0) with({0});
+  if (has_root(setting.request.collective) && sources.front() != 0) with({0});
   if (setting.request.collective != Collective::multinode_broadcast || sources.empty()) return;
   const auto middle = sources.begin() + static_cast<std::ptrdiff_t>(sources.size() / 2);
   with({});
@@ -113,9 +113,13 @@ void simpler_requests(const Setting& setting, std::vector<Candidate>& out) {
     out.push_back(std::move(candidate));
   };
   const Request& r = setting.request;
-  for (const Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{8}, r.bytes / 2}) {
+  const Bytes unit = reduces(r.collective) ? size_of(r.reduction.type) : 1;
+  for (Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{8}, r.bytes / 2}) {
+    bytes -= bytes % unit;
     if (bytes < r.bytes) with([&](Request& request) { request.bytes = bytes; });
   }
+  if (reduces(r.collective) && r.reduction.op != Operator::sum) with([](Request& request) { request.reduction.op = Operator::sum; });
+  if (reduces(r.collective) && unit > 1) with([](Request& request) { request.reduction.type = ElementType::u8; });
   for (const auto& parameter : r.parameters) {
     const std::string& name = parameter.first;
     const auto whole = r.parameters.whole(name);

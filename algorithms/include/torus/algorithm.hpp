@@ -15,20 +15,41 @@
 #include <torus/node.hpp>
 #include <torus/placement.hpp>
 #include <torus/program.hpp>
+#include <torus/reduction.hpp>
 #include <torus/requirements.hpp>
 
 namespace torus {
 
-enum class Collective : std::uint8_t { broadcast, multinode_broadcast, total_exchange };
+enum class Collective : std::uint8_t {
+  broadcast,
+  multinode_broadcast,
+  total_exchange,
+  reduce,
+  allreduce,
+  reduce_scatter,
+  scan,  ///< inclusive, in the order of ranks
+  scatter,
+  gather,
+  barrier
+};
 
+/// All of them.
+std::span<const Collective> collectives() noexcept;
 /// As in traces and on the command line: "multinode-broadcast".
 std::string_view name(Collective collective) noexcept;
+/// Whether one node sends, or gets, all: the only one of Request::sources.
+bool has_root(Collective collective) noexcept;
+/// Whether blocks are partials, which messages may combine.
+bool reduces(Collective collective) noexcept;
 
 /// The collective operation that is wanted, apart from the machine.
 struct Request {
   Collective collective = Collective::broadcast;
-  std::vector<NodeId> sources;  ///< ascending; broadcast: one; total exchange: ignored (all)
-  Bytes bytes = 0;              ///< of each source's message; total exchange: of each block
+  std::vector<NodeId> sources;  ///< ascending; the root, where there is one; ignored but for multi-node broadcasts else (all nodes)
+  /// What the count of the MPI call says: of a vector (broadcast, reduce, allreduce, scan), or of the block of one node or pair of nodes
+  /// (multi-node broadcast, reduce-scatter, scatter, gather, total exchange).
+  Bytes bytes = 0;
+  Reduction reduction = {};  ///< where reduces(collective)
 
   Parameters parameters;                   ///< that the algorithm declares: "segments", "h", ..
   std::optional<double> expected_sources;  ///< how many sources the predictions assume; programs never see it
@@ -57,12 +78,15 @@ class RunObserver {
 struct Plan {
   /// Makes a node's program. Called once a node. All nodes share what it captures (tables), which outlives the run.
   std::function<Program(Node&)> start;
-  std::uint32_t segments = 1;                        ///< blocks that each source's message is split into
+  std::uint32_t segments = 1;                        ///< blocks that each source's message, or the request's bytes, are split into
+  std::uint32_t registers = 1;                       ///< partials of a segment that a node holds, in reductions
   std::uint64_t steps = 0;                           ///< scheduled steps, by the paper's formula
   bool steps_exact = true;                           ///< false: at most so many
+  bool bytes_exact = true;                           ///< false: channel_bytes and combined_bytes are upper limits, whatever steps_exact
   std::optional<std::uint64_t> steps_estimate = {};  ///< where that limit is far above the steps of a run: about so many
   std::string formula;                               ///< the formula as text: "k*ceil(log_{2k+1} n)+(k-1)"
   double channel_bytes = 0;                          ///< predicted sum over the steps of the most bytes on a channel
+  double combined_bytes = 0;                         ///< the same of the most bytes that a node combines, in reductions
   /// Sum over the steps of the hops of the longest route, where the algorithm's own theory states it. Else a dry run counts the hops.
   std::optional<std::uint64_t> route_hops = {};
   Bytes table_bytes = 0;                                   ///< tables made by plan() and shared by all nodes
@@ -71,17 +95,17 @@ struct Plan {
   /// Makes an observer of a run; none: there is nothing to observe.
   std::function<std::unique_ptr<RunObserver>()> observe = {};
 
-  /// Whether a run's steps or channel bytes are as predicted: exactly, or at most as many.
-  template <class T>
-  bool agrees(T taken, T predicted) const noexcept {
-    return steps_exact ? taken == predicted : taken <= predicted;
+  /// Whether a run's steps are as predicted: exactly, or at most as many. The same of its bytes.
+  bool agrees(std::uint64_t taken, std::uint64_t predicted) const noexcept { return steps_exact ? taken == predicted : taken <= predicted; }
+  bool bytes_agree(double taken, double predicted) const noexcept {
+    return steps_exact && bytes_exact ? taken == predicted : taken <= predicted;
   }
   /// What the programs of all nodes allocate at most, tables included. For the engine's estimate of memory.
   Bytes program_bytes(NodeId nodes) const noexcept { return table_bytes + node_bytes * nodes; }
   /// The steps of a run, exactly or about.
   std::uint64_t likely_steps() const noexcept { return steps_estimate.value_or(steps); }
   double model_time_s(const CostModel& cost) const noexcept {
-    return cost.steps(static_cast<double>(likely_steps()), channel_bytes, static_cast<double>(route_hops.value_or(0)));
+    return cost.steps(static_cast<double>(likely_steps()), channel_bytes, static_cast<double>(route_hops.value_or(0)), combined_bytes);
   }
 };
 

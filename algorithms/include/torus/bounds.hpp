@@ -31,6 +31,8 @@ struct Bounds {
   std::uint64_t single_block_steps = 0;  ///< the same if no message carries more than one source's (exchange: one pair's) data
   std::string single_block_reason;
 
+  double combined_bytes = 0;  ///< minimum of the sum over the steps of the most bytes that a node combines
+
   std::uint64_t route_hops = 0;  ///< minimum of the sum over the steps of the hops of the longest route
 
   std::optional<BroadcastPoints> points = {};  ///< broadcasts where no channel is shared
@@ -40,7 +42,7 @@ struct Bounds {
   double model_time_s(const CostModel& cost) const;
   /// The minimum of the steps with the minimum of the bytes, as if they did not exclude each other.
   double simple_model_time_s(const CostModel& cost) const noexcept {
-    return cost.steps(static_cast<double>(steps), channel_bytes, static_cast<double>(route_hops));
+    return cost.steps(static_cast<double>(steps), channel_bytes, static_cast<double>(route_hops), combined_bytes);
   }
 };
 
@@ -60,6 +62,7 @@ struct Bounds {
 ///  - Total exchange: the shortest routes of all blocks together must fit into what a step can carry. Under packet switching that is
 ///    min(ports, channels) channels of each node, with one port (3) of the same paper; else all channels.
 ///  - A line with one port under packet switching: node v must send n-1 + 2v(n-1-v) blocks.
+///  - Reductions, scatter, gather: reduction_bounds.hpp.
 /// Hops: the message that goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and every
 /// message of a step crosses at least one.
 /// Single-block steps: the same arguments with a block as the unit and the messages of a step as the limit. Where channels are shared, only

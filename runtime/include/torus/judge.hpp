@@ -26,7 +26,12 @@ struct Verdict {
   Bytes max_channel_bytes = 0;         ///< max bytes on a channel in a step
   Bytes channel_bytes = 0;             ///< sum over the steps of the max bytes on a channel: the factor of T_c in the model time
   std::uint64_t missing_blocks = 0;    ///< (node, block) pairs that were required and did not arrive
-  std::uint64_t digest = 0;            ///< sum of message_digest() over all messages
+  // Of reductions, where missing_blocks counts those with wrong contributors.
+  bool exact_contributors = true;     ///< judged by exact sets of nodes; false: by sums of random keys, as the sets do not fit in memory
+  std::uint64_t combined_blocks = 0;  ///< blocks that were combined with one that the receiver held
+  std::uint64_t node_combined_blocks = 0;  ///< sum over the steps of the most that one node combined
+  std::uint64_t unasked_blocks = 0;        ///< partials left at nodes that do not want them
+  std::uint64_t digest = 0;                ///< sum of message_digest() over all messages
 };
 
 /// Takes the messages of a trace in order. Memory: O(nodes + channels), the blocks that the nodes hold and the arrivals of one step. Time:

@@ -21,18 +21,19 @@ enum class Switching : std::uint8_t { packet, wormhole, circuit };
 /// Two messages on one channel in one step. forbid: a violation. share: allowed, and the model time charges for it.
 enum class Contention : std::uint8_t { forbid, share };
 
-/// The model time of a step is start_up_s + L * byte_s + H * hop_s, with L the most bytes on one channel and H the hops of the longest
-/// route.
+/// The model time of a step is start_up_s + L * byte_s + H * hop_s + G * combine_s, with L the most bytes on one channel, H the hops of the
+/// longest route, and G the most bytes that one node combines out of the step's arrivals.
 struct CostModel {
   double start_up_s = 1e-6;  ///< T_s, seconds a step
   double byte_s = 1e-10;     ///< T_c, seconds a byte (the default is 10 GB/s a channel)
   double hop_s = 0;          ///< T_h, seconds a hop
-  /// Model time of `count` steps, given the sums of L and H over them.
-  double steps(double count, double channel_bytes, double route_hops) const noexcept {
-    return count * start_up_s + channel_bytes * byte_s + route_hops * hop_s;
+  double combine_s = 0;      ///< T_g, seconds a byte that is combined
+  /// Model time of `count` steps, given the sums of L, H and G over them.
+  double steps(double count, double channel_bytes, double route_hops, double combined_bytes = 0) const noexcept {
+    return count * start_up_s + channel_bytes * byte_s + route_hops * hop_s + combined_bytes * combine_s;
   }
-  double step(Bytes most_bytes_on_a_channel, std::uint64_t longest_route) const noexcept {
-    return steps(1, static_cast<double>(most_bytes_on_a_channel), static_cast<double>(longest_route));
+  double step(Bytes most_bytes_on_a_channel, std::uint64_t longest_route, Bytes most_combined = 0) const noexcept {
+    return steps(1, static_cast<double>(most_bytes_on_a_channel), static_cast<double>(longest_route), static_cast<double>(most_combined));
   }
 };
 

@@ -46,7 +46,13 @@ class Message {
     return {reinterpret_cast<const Word*>(after() + 8 * std::size_t{legs_} + room_for_ids(blocks_)), header_words_};
   }
   /// Its size on a channel: 4 bytes a control word, and the blocks' bytes.
-  Bytes bytes() const noexcept { return bytes_; }
+  Bytes bytes() const noexcept { return bytes_ & most_bytes; }
+  /// In a reduction: whether its blocks are combined with what the receiver holds. Else they take the place of it.
+  bool combines() const noexcept { return registers() != 0; }
+  /// The receiver's registers that they are combined into, a bit each.
+  std::uint8_t registers() const noexcept { return static_cast<std::uint8_t>(bytes_ >> registers_at); }
+  /// In a reduction: whether the sender has given its blocks away, by forward().
+  bool releases() const noexcept { return (bytes_ & released) != 0; }
   /// The part of the record that the trace digest covers: step and source, bytes, the legs, the block ids.
   std::span<const std::byte> digested() const noexcept {
     constexpr std::size_t before = sizeof step_and_source_ + sizeof bytes_;
@@ -56,6 +62,11 @@ class Message {
  private:
   friend class detail::MessageArena;
   Message() = default;
+
+  // What the bytes share a word with, so that the digest covers it.
+  static constexpr unsigned registers_at = 56;
+  static constexpr Bytes released = Bytes{1} << 55U;
+  static constexpr Bytes most_bytes = released - 1;
 
   /// The ids fill whole words of 8 bytes; zeros pad them.
   static std::size_t room_for_ids(std::size_t blocks) noexcept { return (4 * blocks + 7) / 8 * 8; }
@@ -71,7 +82,7 @@ class Message {
   std::uint32_t only_slot_;     // of an only block's bytes; else how many of the first blocks the receiver has forwarded
   // From here to the end of the block ids, and the counts: what a digest covers.
   std::uint64_t step_and_source_;  // step low, source high; written and hashed in one piece
-  Bytes bytes_;
+  Bytes bytes_;                    // and above them, of a reduction: registers, and whether the sender releases
 };
 
 static_assert(std::endian::native == std::endian::little, "the digest reads messages as a little-endian processor stores them");
@@ -85,6 +96,7 @@ inline bool trace_order(const Message* a, const Message* b) noexcept {
   if (std::lexicographical_compare(p.begin(), p.end(), q.begin(), q.end(), by_dimension)) return true;
   if (std::lexicographical_compare(q.begin(), q.end(), p.begin(), p.end(), by_dimension)) return false;
   if (a->bytes() != b->bytes()) return a->bytes() < b->bytes();
+  if (a->registers() != b->registers()) return a->registers() < b->registers();
   return std::lexicographical_compare(a->blocks().begin(), a->blocks().end(), b->blocks().begin(), b->blocks().end());
 }
 

@@ -39,6 +39,9 @@ struct NodeDoor;
 class Network {
  public:
   virtual void send(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) = 0;
+  /// registers: those of the receiver that the blocks are combined into, a bit each.
+  virtual void send_partials(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
+                             std::uint8_t registers) = 0;
   /// Fast path: one block, one leg, no header; kept, or released. Passed as two integers, because a leg that is written in halves and read
   /// as a whole waits for the store buffer.
   virtual void send_block(Node& from, Dimension dimension, std::int32_t hops, BlockId block) = 0;
@@ -89,6 +92,19 @@ class Words {
  private:
   std::span<const Word> words_;
 };
+
+/// In a reduction: says that the blocks of a message are to be combined with what the receiver holds of the same segments, in register 0 or
+/// in the registers named. Where the receiver holds nothing, it takes them.
+struct Combine {
+  std::uint8_t registers = 1;  ///< a bit each
+};
+inline constexpr Combine combine{};
+/// Registers 0 to 7.
+constexpr Combine combine_into(std::initializer_list<int> registers) noexcept {
+  Combine into{0};
+  for (const int r : registers) into.registers |= static_cast<std::uint8_t>(1U << static_cast<unsigned>(r));
+  return into;
+}
 
 /// A virtual node: its rank and coordinates, the machine's public rules, the step number, the blocks that it holds, what has arrived.
 ///
@@ -147,6 +163,24 @@ class Node {
     send_legs({route.begin(), route.size()}, blocks, header.span(), true);
   }
   void forward(NodeId destination, std::span<const BlockId> blocks, Words header = {}) { forward(route_to(destination), blocks, header); }
+
+  // In a reduction, where blocks are partials (Placement::contributed). A block that arrives takes the place of what the receiver holds,
+  // or, with `combine`, is combined with it. A node that forwards a partial gives its contributors away; one that sends it keeps them, too.
+  // What it sends is what has been combined up to this step. Arrivals are combined in their order, own op first op second, before the
+  // receiver's program runs. Else like send() and forward(); RunError where the blocks of the run are no partials, or have no such
+  // register.
+  void send(Combine into, RouteView route, std::span<const BlockId> blocks, Words header = {}) {
+    world_->network->send_partials(*this, route, blocks, header.span(), false, into.registers);
+  }
+  void send(Combine into, std::initializer_list<Leg> route, std::span<const BlockId> blocks, Words header = {}) {
+    send(into, RouteView{route.begin(), route.size()}, blocks, header);
+  }
+  void forward(Combine into, RouteView route, std::span<const BlockId> blocks, Words header = {}) {
+    world_->network->send_partials(*this, route, blocks, header.span(), true, into.registers);
+  }
+  void forward(Combine into, std::initializer_list<Leg> route, std::span<const BlockId> blocks, Words header = {}) {
+    forward(into, RouteView{route.begin(), route.size()}, blocks, header);
+  }
 
   /// States that the present step belongs to a phase of the algorithm. The report sums steps, bytes and model time by phase. The text must
   /// outlive the run (a literal). All nodes that name a phase in a step should name the same; the lowest rank's name counts.

@@ -7,8 +7,22 @@
 
 #include <torus/block.hpp>
 #include <torus/machine.hpp>
+#include <torus/reduction.hpp>
 
 namespace torus {
+
+/// The blocks of a reduction. Every node starts with its own contribution to every segment of a vector.
+struct Contributions {
+  /// Who must have the result: of every segment the root, or each node; the owner of a segment; each node those of the nodes up to itself.
+  enum class Wanted : std::uint8_t { at_root, everywhere, at_owner, of_prefix };
+
+  Reduction reduction = {};
+  Wanted wanted = Wanted::everywhere;
+  NodeId root = 0;
+  Bytes bytes = 0;              ///< of the vector; at_owner: of the part that a node owns
+  std::uint32_t segments = 1;   ///< that these bytes are cut into; the first ones may be an element longer
+  std::uint32_t registers = 1;  ///< partials of a segment that a node may hold
+};
 
 /// Which blocks exist, how long each is, which node holds it first and which nodes must hold it at the end. An immutable value, made for
 /// the nodes of one topology.
@@ -30,11 +44,16 @@ class Placement {
   /// node * per_node + i.
   static Placement resident(const Topology& topology, std::uint32_t per_node, Bytes bytes);
 
+  /// A reduction. Block id = register * S + segment, of S segments in all (at_owner: segment = owner * segments + piece). Register 0 starts
+  /// with the node's contribution and is judged at the end; the others start empty and are scratch. Throws InputError on a reduction that
+  /// check_reduction() refuses, on a root out of range, without segments or registers, and on more than 8 registers.
+  static Placement contributed(const Topology& topology, const Contributions& contributions);
+
   NodeId nodes() const noexcept { return nodes_; }
   /// Length of a block.
-  Bytes bytes(BlockId id) const noexcept { return longer_ == 0 ? segment_ : segment_ + (split(id).second < longer_ ? 1 : 0); }
+  Bytes bytes(BlockId id) const noexcept { return longer_ == 0 ? segment_ : segment_ + (split(id).second < longer_ ? unit_ : 0); }
   /// Length of the longest block.
-  Bytes longest() const noexcept { return segment_ + (longer_ > 0 ? 1 : 0); }
+  Bytes longest() const noexcept { return segment_ + (longer_ > 0 ? unit_ : 0); }
   /// True if all blocks have the same length. The engine's fast paths for single blocks need it.
   bool uniform() const noexcept { return longer_ == 0; }
   /// True if the block exists.
@@ -49,6 +68,19 @@ class Placement {
   /// Blocks of the whole machine at the start, and at the end.
   std::uint64_t initial_total() const noexcept;
   std::uint64_t wanted_total() const noexcept;
+  /// Blocks that the nodes hold together at any time, if none has more than it wants or may have in its registers.
+  std::uint64_t most_held() const noexcept;
+
+  // Of a reduction.
+
+  /// True for contributed(): blocks are partials, and messages may combine them.
+  bool reduces() const noexcept { return kind_ == Kind::contributed; }
+  const Contributions& contributions() const noexcept { return contributions_; }
+  /// Segments of the whole vector: the blocks of a register.
+  std::uint32_t vector_segments() const noexcept { return vector_segments_.value(); }
+  std::uint32_t segment_of(BlockId id) const noexcept { return vector_segments_.remainder(id); }
+  /// The number of a segment's first element in the whole vector.
+  std::uint64_t first_element(BlockId segment) const noexcept;
 
   // For the engine: where a node's table of held blocks looks for a block.
 
@@ -72,7 +104,8 @@ class Placement {
       }
       case Kind::one_source:
       case Kind::scattered:
-      case Kind::gathered: break;
+      case Kind::gathered:
+      case Kind::contributed: break;
     }
     return id;
   }
@@ -86,7 +119,7 @@ class Placement {
   }
 
  private:
-  enum class Kind : std::uint8_t { one_source, several_sources, personalised, scattered, gathered, resident };
+  enum class Kind : std::uint8_t { one_source, several_sources, personalised, scattered, gathered, resident, contributed };
 
   Placement(Kind kind, NodeId nodes, std::uint32_t divisor) : kind_{kind}, nodes_{nodes}, segments_{divisor} {}
 
@@ -102,13 +135,16 @@ class Placement {
   NodeId nodes_;
   detail::Divisor segments_;  // of a message; for personalised and resident: the blocks of a node
   Bytes segment_ = 0;         // bytes of the shorter blocks
-  std::uint32_t longer_ = 0;  // this many segments are a byte longer
+  std::uint32_t longer_ = 0;  // this many segments are a unit longer
+  Bytes unit_ = 1;
   std::uint32_t buckets_ = 1;
   BlockId first_id_ = 0;  // existing ids are among the ids_ from here
   std::uint64_t ids_ = 0;
   NodeId root_ = 0;
   std::vector<NodeId> sources_;                 // ascending
   std::vector<std::uint32_t> index_of_source_;  // by rank, where there are several sources
+  Contributions contributions_;
+  detail::Divisor vector_segments_{1};
 };
 
 }  // namespace torus

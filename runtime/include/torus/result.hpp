@@ -15,13 +15,21 @@ namespace torus {
 
 /// The first difference between what nodes hold at the end and what they must hold, by (node, block).
 struct WrongDelivery {
-  enum class Kind : std::uint8_t { missing, unasked, damaged };
+  enum class Kind : std::uint8_t {
+    missing,
+    unasked,
+    damaged,
+    lacks_contributor,  ///< of a partial: all but one node have contributed to it
+    contributor_twice,  ///< of a partial: one node has contributed twice
+    contributors        ///< of a partial: not every contributor once, in another way
+  };
   Kind kind{};
   NodeId node = 0;
   BlockId block = 0;
   std::uint64_t offset = 0;  ///< damaged: of the first wrong byte
   std::uint8_t got = 0;
   std::uint8_t wanted = 0;
+  NodeId contributor = 0;  ///< lacks_contributor, contributor_twice: which
 };
 
 /// What one step carried.
@@ -32,6 +40,8 @@ struct StepRecord {
   Bytes bytes = 0;                  ///< of all messages, headers included
   Bytes payload_bytes = 0;          ///< of the blocks alone
   Bytes most_bytes = 0;             ///< max on one channel
+  Bytes combined_bytes = 0;         ///< of partials, out of its arrivals
+  Bytes most_combined = 0;          ///< of them, max of a node
   std::uint32_t longest_route = 0;  ///< max hops of one message
   const char* phase = nullptr;      ///< Node::phase(); none if no program named one
   /// True if it carried messages, and none with blocks.
@@ -87,6 +97,8 @@ struct RunResult {
   double channel_idle_share = 0;       ///< share of the channels that never carried anything
   Bytes channel_bytes_sum = 0;         ///< sum over the steps of the max bytes on one channel: the L of the model time
   std::uint64_t route_hops_sum = 0;    ///< sum over the steps of the max hops of one message: the H of the model time
+  Bytes combined_bytes = 0;            ///< of partials that met one that the receiver held, in reductions
+  Bytes node_combined_sum = 0;         ///< sum over the steps of the most bytes that one node combined: the G of the model time
   double model_time_s = 0;
   std::uint64_t trace_digest = 0;        ///< sum of the hashes of all messages
   std::vector<PhaseTotals> phases;       ///< in the order of their first steps

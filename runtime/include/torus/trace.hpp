@@ -5,17 +5,24 @@
 ///    "routing":[0,1],"collective":"broadcast","sources":[0],"segments":1,"block_bytes":4096,"algorithm":"wang-tseng","seed":1}
 ///   {"step":0,"src":0,"dst":18,"path":[[0,2],[1,2]],"bytes":4096,"blocks":[0]}
 ///
+/// In a reduction a message may also say that its blocks are combined, into register 0 or a list of registers, and that the sender has
+/// given them away:
+///
+///   {"step":3,"src":5,"dst":6,"path":[[1,1]],"bytes":64,"blocks":[7],"combine":true,"release":true}
+///
 /// Steps ascend; the messages of a step are ordered by (src, path). The file does not depend on the executor.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
+#include <torus/reduction.hpp>
 
 namespace torus {
 
@@ -24,12 +31,18 @@ class OutputFile;
 /// The first line of a trace: the run, and the machine without its costs.
 struct TraceHeader {
   Machine machine;
-  std::string collective;       ///< broadcast, multinode-broadcast, total-exchange, scatter, gather or allgather
-  std::vector<NodeId> sources;  ///< ascending
+  std::string collective;            ///< broadcast, multinode-broadcast, total-exchange, scatter, gather, allgather; reduce, allreduce,
+                                     ///< reduce-scatter, scan; barrier
+  std::vector<NodeId> sources = {};  ///< ascending
   std::uint32_t segments = 1;
-  Bytes block_bytes = 0;  ///< of the shortest block: bytes/segments rounded down
-  std::string algorithm;  ///< UTF-8; bytes that are not are replaced
+  Bytes block_bytes = 0;       ///< of the shortest block: bytes/segments rounded down
+  std::string algorithm = {};  ///< UTF-8; bytes that are not are replaced
   std::uint64_t seed = 0;
+
+  // Of reductions.
+  std::optional<Reduction> reduction = {};
+  std::uint32_t registers = 1;
+  bool overlap = false;  ///< contributors may be counted twice: min and max only
 };
 
 /// The header as a line of JSON, without a line feed.

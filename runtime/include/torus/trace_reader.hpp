@@ -18,6 +18,8 @@ struct TraceMessage {
   std::vector<Leg> path;
   Bytes bytes = 0;
   std::vector<std::uint64_t> blocks;  ///< as written: another program's trace may name blocks that do not exist
+  std::uint8_t registers = 0;         ///< that the blocks are combined into, a bit each; 0: they replace
+  bool releases = false;              ///< the sender has given the blocks away
 
   /// Becomes what a trace says of a message; keeps its memory.
   void assign(const Message& message);

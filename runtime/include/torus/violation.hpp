@@ -21,7 +21,8 @@ enum class ViolationKind : std::uint8_t {
   too_many_sends,         ///< more than the ports
   too_many_receives,      ///< more than the ports
   block_not_held,         ///< a block was sent that the sender does not hold
-  queue_overflow          ///< more messages through one shared in-channel than its queue holds, which is 8
+  queue_overflow,         ///< more messages through one shared in-channel than its queue holds, which is 8
+  replaced_and_more       ///< in a reduction, a partial takes the place of one for which more arrives in the same step
 };
 
 std::string_view name(ViolationKind kind) noexcept;
@@ -30,7 +31,7 @@ std::string_view name(ViolationKind kind) noexcept;
 struct Violation {
   ViolationKind kind{};
   Step step = 0;
-  NodeId node = 0;   ///< the sender; the receiver for too_many_receives and queue_overflow
+  NodeId node = 0;   ///< the sender; the receiver for too_many_receives, queue_overflow and replaced_and_more
   std::string text;  ///< one line that names step, node or channel, and the messages
 };
 

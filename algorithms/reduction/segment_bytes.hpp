@@ -1,0 +1,25 @@
+/// The bytes of a reduction's segments, for predictions.
+#pragma once
+
+#include <cstdint>
+
+#include <torus/algorithm.hpp>
+
+namespace torus::reduction {
+
+/// The longest of the segments that a request's bytes are cut into, in whole elements.
+struct SegmentBytes {
+  SegmentBytes(const Request& request, std::uint64_t segments) noexcept {
+    const Bytes element = reduces(request.collective) ? size_of(request.reduction.type) : 1;
+    const Bytes elements = request.bytes / element;
+    equal = elements % segments == 0;
+    longest = (elements / segments + (equal ? 0 : 1)) * element;
+  }
+  /// Of so many segments: exact where all are equally long, else at most so many.
+  double of(std::uint64_t count) const noexcept { return static_cast<double>(count) * static_cast<double>(longest); }
+
+  bool equal = true;
+  Bytes longest = 0;
+};
+
+}  // namespace torus::reduction

@@ -1,0 +1,52 @@
+/// What a reduction adds to the payload: how two partials are combined, and the signatures that tell whose contributions a slot has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <torus/placement.hpp>
+
+#include "runtime/engine/copier.hpp"
+#include "runtime/engine/region.hpp"
+#include "runtime/engine/slot_pool.hpp"
+#include "runtime/model/contribution.hpp"
+
+namespace torus::detail {
+
+/// Empty where blocks are no partials. A slot's signature belongs to whoever owns the slot.
+class Partials {
+ public:
+  /// Bytes of bookkeeping a slot.
+  static std::size_t slot_overhead(const Placement& placement) noexcept { return placement.reduces() ? sizeof(std::uint64_t) : 0; }
+
+  /// Both must outlive this.
+  Partials(const Placement& placement, SlotPool& slots)
+      : slots_{&slots}, combine_{placement.reduces() ? combiner_of(placement.contributions().reduction) : nullptr} {}
+
+  /// Reserves address space for the signatures. May be called again with fewer. Throws std::bad_alloc.
+  void open(std::size_t slots) {
+    if (combine_ == nullptr) return;
+    signatures_ = {};
+    signatures_ = Region<std::uint64_t>(slots);
+  }
+  void populate(std::size_t slots, unsigned part, unsigned parts) {
+    if (combine_ != nullptr) signatures_.populate(slots, part, parts);
+  }
+
+  std::uint64_t& signature(Slot slot) noexcept { return signatures_[slot]; }
+  std::uint64_t signature(Slot slot) const noexcept { return signatures_[slot]; }
+
+  /// into := into op from; both have the contributors of both.
+  void combine(Slot into, Slot from, Bytes bytes) noexcept {
+    combine_(slots_->at(into), slots_->at(from), bytes);
+    signatures_[into] += signatures_[from];
+  }
+
+ private:
+  SlotPool* slots_;
+  Combiner combine_;
+  Region<std::uint64_t> signatures_;  // by slot
+};
+
+}  // namespace torus::detail

@@ -1,0 +1,152 @@
+#include "runtime/engine/reduction_verifier.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "runtime/engine/payload.hpp"
+#include "runtime/model/contribution.hpp"
+
+namespace torus::detail {
+namespace {
+
+using Wanted = Contributions::Wanted;
+using Kind = WrongDelivery::Kind;
+
+class ReductionVerifier {
+ public:
+  ReductionVerifier(const Placement& placement, const Payload& payload, std::uint64_t seed)
+      : placement_{placement}, payload_{payload}, seed_{seed}, of_prefix_{placement.contributions().wanted == Wanted::of_prefix} {
+    for (NodeId node = 0; node < placement.nodes(); ++node) all_ += contributor_key(seed, node);
+  }
+
+  /// Which segments the nodes [from, to) hold, and whose contributions they have; the first mistake.
+  std::optional<WrongDelivery> check_contributors(NodeId from, NodeId to) const {
+    std::uint64_t prefix = 0;
+    if (of_prefix_) {
+      for (NodeId node = 0; node < from; ++node) prefix += contributor_key(seed_, node);
+    }
+    for (NodeId node = from; node < to; ++node) {
+      if (of_prefix_) prefix += contributor_key(seed_, node);
+      if (auto wrong = wrong_at(node, of_prefix_ ? prefix : all_)) return wrong;
+    }
+    return std::nullopt;
+  }
+
+  /// Compares the bytes of part `part` of `parts` of every segment, at every node; the first mistake.
+  std::optional<WrongDelivery> check_bytes(unsigned part, unsigned parts) const {
+    const Bytes unit = size_of(placement_.contributions().reduction.type);
+    const Bytes piece = std::max<Bytes>(unit, most_chunk / unit * unit);
+    std::optional<WrongDelivery> first;
+    std::uint64_t chunk = 0;
+    for (BlockId segment = 0; segment < placement_.vector_segments(); ++segment) {
+      const Bytes bytes = placement_.bytes(segment);
+      for (Bytes at = 0; at < bytes; at += piece, ++chunk) {
+        if (chunk % parts == part) check_chunk(segment, at, std::min(piece, bytes - at), first);
+      }
+    }
+    return first;
+  }
+
+ private:
+  static constexpr Bytes most_chunk = 8192;  // the expected result and a contribution stay in the first-level cache
+
+  static void note(std::optional<WrongDelivery>& first, const WrongDelivery& wrong) {
+    if (!first || std::tie(wrong.node, wrong.block, wrong.offset) < std::tie(first->node, first->block, first->offset)) first = wrong;
+  }
+
+  std::optional<WrongDelivery> wrong_at(NodeId node, std::uint64_t wanted) const {
+    std::optional<WrongDelivery> first;
+    for (BlockId segment = 0; segment < placement_.vector_segments() && !first; ++segment) {
+      const Slot slot = payload_.tables.find(node, segment);
+      if (!placement_.wants(node, segment)) {
+        if (slot != 0) first = WrongDelivery{.kind = Kind::unasked, .node = node, .block = segment};
+      } else if (slot == 0) {
+        first = WrongDelivery{.kind = Kind::missing, .node = node, .block = segment};
+      } else if (const std::uint64_t found = payload_.partials.signature(slot); found != wanted) {
+        first = contributors_wrong(node, segment, found - wanted);
+      }
+    }
+    return first;
+  }
+
+  /// Names the contributor that is missing or there twice, if it is one.
+  WrongDelivery contributors_wrong(NodeId node, BlockId segment, std::uint64_t difference) const {
+    const NodeId last = of_prefix_ ? node : placement_.nodes() - 1;
+    for (NodeId contributor = 0; contributor < placement_.nodes(); ++contributor) {
+      const std::uint64_t key = contributor_key(seed_, contributor);
+      if (difference == key) return {.kind = Kind::contributor_twice, .node = node, .block = segment, .contributor = contributor};
+      if (contributor <= last && difference == std::uint64_t{0} - key)
+        return {.kind = Kind::lacks_contributor, .node = node, .block = segment, .contributor = contributor};
+    }
+    return {.kind = Kind::contributors, .node = node, .block = segment};
+  }
+
+  void check_chunk(BlockId segment, Bytes at, Bytes bytes, std::optional<WrongDelivery>& first) const {
+    const Contributions& what = placement_.contributions();
+    const Combiner combine = combiner_of(what.reduction);
+    const std::uint64_t element = placement_.first_element(segment) + at / size_of(what.reduction.type);
+    alignas(64) std::byte expected[most_chunk];
+    alignas(64) std::byte contribution[most_chunk];
+    const std::span<const std::byte> right{expected, static_cast<std::size_t>(bytes)};
+    for (NodeId node = 0; node < placement_.nodes(); ++node) {
+      std::byte* const to = node == 0 ? expected : contribution;
+      fill_contribution({to, right.size()}, what.reduction, placement_.nodes(), seed_, node, element);
+      if (node > 0) combine(expected, contribution, bytes);
+      if (of_prefix_) compare(node, segment, at, right, first);
+    }
+    switch (what.wanted) {
+      case Wanted::of_prefix: break;
+      case Wanted::at_root: compare(what.root, segment, at, right, first); break;
+      case Wanted::at_owner: compare(segment / what.segments, segment, at, right, first); break;
+      case Wanted::everywhere:
+        for (NodeId node = 0; node < placement_.nodes(); ++node) compare(node, segment, at, right, first);
+        break;
+    }
+  }
+
+  void compare(NodeId node, BlockId segment, Bytes at, std::span<const std::byte> right, std::optional<WrongDelivery>& first) const {
+    const std::byte* const held = payload_.slots.at(payload_.tables.find(node, segment)) + at;
+    if (std::memcmp(held, right.data(), right.size()) == 0) return;
+    std::size_t i = 0;
+    while (held[i] == right[i]) ++i;
+    note(first, {.kind = Kind::damaged,
+                 .node = node,
+                 .block = segment,
+                 .offset = at + i,
+                 .got = std::to_integer<std::uint8_t>(held[i]),
+                 .wanted = std::to_integer<std::uint8_t>(right[i])});
+  }
+
+  const Placement& placement_;
+  const Payload& payload_;
+  const std::uint64_t seed_;
+  const bool of_prefix_;
+  std::uint64_t all_ = 0;  // the signature of all nodes
+};
+
+}  // namespace
+
+std::optional<WrongDelivery> verify_reduction(const Placement& placement, const Payload& payload, std::uint64_t seed, Executor& executor) {
+  const ReductionVerifier verifier(placement, payload, seed);
+  const unsigned parts = executor.workers();
+  std::vector<std::optional<WrongDelivery>> found(parts);
+  executor.run([&](unsigned part) {
+    const std::uint64_t nodes = placement.nodes();
+    found[part] = verifier.check_contributors(static_cast<NodeId>(nodes * part / parts), static_cast<NodeId>(nodes * (part + 1) / parts));
+  });
+  for (const auto& wrong : found) {
+    if (wrong) return wrong;
+  }
+  executor.run([&](unsigned part) { found[part] = verifier.check_bytes(part, parts); });
+  std::optional<WrongDelivery> first;
+  for (const auto& wrong : found) {
+    if (wrong && (!first || std::tie(wrong->node, wrong->block, wrong->offset) < std::tie(first->node, first->block, first->offset)))
+      first = wrong;
+  }
+  return first;
+}
+
+}  // namespace torus::detail

@@ -1,0 +1,126 @@
+#include "runtime/model/contribution.hpp"
+
+#define XXH_INLINE_ALL  // the header alone, no library to link
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+#include <xxhash.h>
+
+namespace torus::detail {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "contributions are the words of a little-endian processor");
+
+/// Word j of a node's stream. Multiplications by odd constants: cheap, and every bit of key and j reaches the high half.
+std::uint64_t word(std::uint64_t key, std::uint64_t j) noexcept {
+  const std::uint64_t w = (key ^ (j * 0x9E3779B97F4A7C15U)) * 0xD1B54A32D192ED03U;
+  return w ^ (w >> 32U);
+}
+
+std::uint64_t stream_key(std::uint64_t seed, NodeId node) noexcept {
+  const std::uint64_t image[2] = {node, 0x636f6e7472696275U};
+  return XXH64(image, sizeof image, seed);
+}
+
+/// Bytes [first, first + bytes.size()) of a node's stream.
+void fill_stream(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first) noexcept {
+  std::byte* to = bytes.data();
+  std::byte* const end = to + bytes.size();
+  const auto part = [&](std::size_t count) {
+    const std::uint64_t w = word(key, first / 8) >> (8 * (first % 8));
+    std::memcpy(to, &w, count);
+    to += count;
+    first += count;
+  };
+  if (first % 8 != 0) part(std::min<std::size_t>(8 - first % 8, static_cast<std::size_t>(end - to)));
+  for (; end - to >= 8; to += 8, first += 8) {
+    const std::uint64_t w = word(key, first / 8);
+    std::memcpy(to, &w, sizeof w);
+  }
+  if (to != end) part(static_cast<std::size_t>(end - to));
+}
+
+/// Whole numbers 0 .. most, each from a byte of the stream.
+template <class Float>
+void fill_floats(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first, std::uint64_t most) noexcept {
+  const std::size_t count = bytes.size() / sizeof(Float);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t at = first + i;
+    const std::uint64_t byte = word(key, at / 8) >> (8 * (at % 8)) & 0xffU;
+    const auto value = static_cast<Float>(byte * (most + 1) >> 8U);
+    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
+  }
+}
+
+/// The greatest contribution such that the sum of all is a whole number below 2^digits.
+std::uint64_t most_of(const Reduction& reduction, NodeId nodes, unsigned digits) noexcept {
+  if (reduction.op != Operator::sum) return 255;
+  return std::min<std::uint64_t>(255, (std::uint64_t{1} << digits) / std::max<NodeId>(nodes, 1));
+}
+
+template <class T, Operator op>
+void combine(std::byte* __restrict into, const std::byte* __restrict from, Bytes bytes) noexcept {
+  // Read and written as bytes: what a slot holds is known here only. Compilers make vector instructions of it.
+  const std::size_t count = static_cast<std::size_t>(bytes) / sizeof(T);
+  for (std::size_t i = 0; i < count; ++i) {
+    T a, b;
+    std::memcpy(&a, into + i * sizeof(T), sizeof(T));
+    std::memcpy(&b, from + i * sizeof(T), sizeof(T));
+    if constexpr (op == Operator::sum) a = static_cast<T>(a + b);
+    if constexpr (op == Operator::min) a = b < a ? b : a;
+    if constexpr (op == Operator::max) a = a < b ? b : a;
+    if constexpr (op == Operator::exclusive_or) a = static_cast<T>(a ^ b);
+    std::memcpy(into + i * sizeof(T), &a, sizeof(T));
+  }
+}
+
+template <class T>
+Combiner combiner_for(Operator op) noexcept {
+  // Sums wrap: of signed integers too, so that they are computed without a sign.
+  using Wrapping = typename std::conditional_t<std::is_floating_point_v<T>, std::type_identity<T>, std::make_unsigned<T>>::type;
+  switch (op) {
+    case Operator::sum: return combine<Wrapping, Operator::sum>;
+    case Operator::min: return combine<T, Operator::min>;
+    case Operator::max: return combine<T, Operator::max>;
+    case Operator::exclusive_or:
+      if constexpr (!std::is_floating_point_v<T>) return combine<Wrapping, Operator::exclusive_or>;
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void fill_contribution(std::span<std::byte> bytes, const Reduction& reduction, NodeId nodes, std::uint64_t seed, NodeId node,
+                       std::uint64_t first) noexcept {
+  const std::uint64_t key = stream_key(seed, node);
+  switch (reduction.type) {
+    case ElementType::f32: return fill_floats<float>(bytes, key, first, most_of(reduction, nodes, 24));
+    case ElementType::f64: return fill_floats<double>(bytes, key, first, most_of(reduction, nodes, 53));
+    default: return fill_stream(bytes, key, first * size_of(reduction.type));
+  }
+}
+
+Combiner combiner_of(const Reduction& reduction) noexcept {
+  switch (reduction.type) {
+    case ElementType::u8: return combiner_for<std::uint8_t>(reduction.op);
+    case ElementType::u16: return combiner_for<std::uint16_t>(reduction.op);
+    case ElementType::u32: return combiner_for<std::uint32_t>(reduction.op);
+    case ElementType::u64: return combiner_for<std::uint64_t>(reduction.op);
+    case ElementType::i8: return combiner_for<std::int8_t>(reduction.op);
+    case ElementType::i16: return combiner_for<std::int16_t>(reduction.op);
+    case ElementType::i32: return combiner_for<std::int32_t>(reduction.op);
+    case ElementType::i64: return combiner_for<std::int64_t>(reduction.op);
+    case ElementType::f32: return combiner_for<float>(reduction.op);
+    case ElementType::f64: return combiner_for<double>(reduction.op);
+  }
+  return nullptr;
+}
+
+std::uint64_t contributor_key(std::uint64_t seed, NodeId node) noexcept {
+  const std::uint64_t image[2] = {node, 0x7369676e61747572U};
+  return XXH64(image, sizeof image, seed);
+}
+
+}  // namespace torus::detail

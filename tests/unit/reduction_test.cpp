@@ -1,0 +1,250 @@
+// Partials: they are combined where they meet, everybody is counted once, and whoever is not is named.
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <torus/error.hpp>
+#include <torus/report.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/run.hpp"
+
+using namespace torus;
+
+namespace {
+
+using Wanted = Contributions::Wanted;
+
+/// A line of five nodes; the last, node 4, gets all.
+const Machine& line() {
+  static const Machine machine(Topology::parse("5m"), 0, Switching::packet);
+  return machine;
+}
+
+Contributions vector_of(Bytes bytes, Reduction reduction, Wanted wanted = Wanted::at_root) {
+  return {.reduction = reduction, .wanted = wanted, .root = 4, .bytes = bytes};
+}
+
+/// Each node passes on what it has, combined with its own.
+Program to_the_right(Node& self) {
+  if (self.rank() > 0) co_await self.arrival();
+  if (self.neighbour({0, +1})) self.forward(combine, {{0, +1}}, {{0}});
+}
+
+RunResult run_on_line(const std::function<Program(Node&)>& program, const Contributions& contributions,
+                      const support::Workers& workers = {}) {
+  return support::emulate(line(), Placement::contributed(line().topology, contributions), program, workers).result;
+}
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+/// What is said of a program or a placement that is refused.
+template <class F>
+std::string refusal(F&& f) {
+  try {
+    f();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string failure(const RunResult& result) { return failure_of(line(), result).value_or(""); }
+
+constexpr ElementType all_types[] = {ElementType::u8,  ElementType::u16, ElementType::u32, ElementType::u64, ElementType::i8,
+                                     ElementType::i16, ElementType::i32, ElementType::i64, ElementType::f32, ElementType::f64};
+
+}  // namespace
+
+TEST_CASE("every operator and type comes out right, in whole elements and none", "[unit]") {
+  for (const ElementType type : all_types) {
+    for (const Operator op : {Operator::sum, Operator::min, Operator::max, Operator::exclusive_or}) {
+      if (op == Operator::exclusive_or && is_float(type)) continue;
+      for (const Bytes elements : {0U, 1U, 3U, 1000U}) {
+        CAPTURE(std::string(name(type)), std::string(name(op)), elements);
+        const RunResult result = run_on_line(to_the_right, vector_of(elements * size_of(type), {op, type}));
+        CHECK(failure(result).empty());
+        CHECK(result.verified);
+        CHECK(result.combined_bytes == 4 * elements * size_of(type));
+        CHECK(result.node_combined_sum == 4 * elements * size_of(type));
+      }
+    }
+  }
+}
+
+TEST_CASE("a damaged sum is found", "[unit]") {
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() > 0) co_await self.arrival();
+    if (self.rank() == 2) self.bytes(0)[5] ^= std::byte{1};
+    if (self.neighbour({0, +1})) self.forward(combine, {{0, +1}}, {{0}});
+  };
+  const RunResult result = run_on_line(program, vector_of(64, {Operator::sum, ElementType::u8}));
+  REQUIRE(result.wrong);
+  CHECK(result.wrong->kind == WrongDelivery::Kind::damaged);
+  CHECK(result.wrong->node == 4);
+  CHECK(result.wrong->offset == 5);
+}
+
+TEST_CASE("contributors that are missing or counted twice are named, also where the bytes hide it", "[unit]") {
+  using Kind = WrongDelivery::Kind;
+  for (const Operator op : {Operator::sum, Operator::max, Operator::exclusive_or}) {
+    CAPTURE(std::string(name(op)));
+    const Contributions what = vector_of(8, {op, ElementType::u8});
+    SECTION("a node that passes nothing on: " + std::string(name(op))) {
+      const auto program = [](Node& self) -> Program {
+        if (self.rank() > 0 && self.rank() != 3) co_await self.arrival();
+        if (self.rank() == 3) self.forward(combine, {{0, +1}}, {{0}});
+        if (self.rank() == 3) co_await self.arrival();
+        if (self.rank() < 3) self.forward(combine, {{0, +1}}, {{0}});
+      };
+      const RunResult result = run_on_line(program, what);
+      REQUIRE(result.wrong);
+      CHECK(result.wrong->kind == Kind::unasked);  // node 3 has kept what came late
+      CHECK(result.wrong->node == 3);
+    }
+    SECTION("a node without its own: " + std::string(name(op))) {
+      const auto program = [](Node& self) -> Program {
+        if (self.rank() == 2) self.release(0);
+        if (self.rank() > 0) co_await self.arrival();
+        if (self.neighbour({0, +1})) self.forward(combine, {{0, +1}}, {{0}});
+      };
+      const RunResult result = run_on_line(program, what);
+      REQUIRE(result.wrong);
+      CHECK(result.wrong->kind == Kind::lacks_contributor);
+      CHECK(result.wrong->node == 4);
+      CHECK(result.wrong->contributor == 2);
+      CHECK(has(failure(result), "lacks the contribution of node "));
+    }
+    SECTION("replaced instead of combined: " + std::string(name(op))) {
+      const auto program = [](Node& self) -> Program {
+        if (self.rank() > 0) co_await self.arrival();
+        if (self.rank() == 3)
+          self.forward({{0, +1}}, {{0}});
+        else if (self.neighbour({0, +1}))
+          self.forward(combine, {{0, +1}}, {{0}});
+      };
+      const RunResult result = run_on_line(program, what);
+      REQUIRE(result.wrong);
+      CHECK(result.wrong->kind == Kind::lacks_contributor);
+      CHECK(result.wrong->contributor == 4);
+    }
+    SECTION("kept and sent back: " + std::string(name(op))) {
+      const auto program = [](Node& self) -> Program {
+        if (self.rank() == 0) {
+          self.send(combine, {{0, +1}}, {{0}});  // kept, and sent once more
+          co_await self.step();
+          self.forward(combine, {{0, +1}}, {{0}});
+          co_return;
+        }
+        co_await self.arrival();
+        if (self.rank() == 1) co_await self.arrival();
+        if (self.neighbour({0, +1})) self.forward(combine, {{0, +1}}, {{0}});
+      };
+      const RunResult result = run_on_line(program, what);
+      REQUIRE(result.wrong);
+      CHECK(result.wrong->kind == Kind::contributor_twice);
+      CHECK(result.wrong->contributor == 0);
+    }
+  }
+}
+
+TEST_CASE("what is sent is what has been combined up to the step, whatever the executor", "[unit]") {
+  const Machine machine(Topology::parse("6x7"), 0, Switching::packet);
+  // Everybody tells its neighbours, twice; register 0 stays as it is, the others gather.
+  const auto program = [](Node& self) -> Program {
+    for (int i = 0; i < 2; ++i) {
+      for (const Leg leg : {Leg{0, +1}, Leg{0, -1}, Leg{1, +1}, Leg{1, -1}}) {
+        self.send(i == 0 ? combine_into({1}) : combine_into({0, 1, 2}), {leg}, {{0}});
+      }
+      co_await self.step();
+    }
+  };
+  const Placement placement = Placement::contributed(
+      machine.topology, {.reduction = {Operator::sum, ElementType::u32}, .bytes = 40, .segments = 1, .registers = 3});
+  RunOptions options;
+  options.verify = false;
+  const support::Outcome first = support::emulate(machine, placement, program, {}, options);
+  CHECK(first.result.good());
+  // Step 1: register 1 takes one arrival and combines three. Step 2: register 0 combines four, register 1 four, register 2 takes one.
+  CHECK(first.result.combined_bytes == 42 * 40 * (3 + 4 + 4 + 3));
+  CHECK(first.result.node_combined_sum == 40 * (3 + 4 + 4 + 3));
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    const support::Outcome other = support::emulate(machine, placement, program, workers, options);
+    CHECK(other.trace == first.trace);
+    CHECK(other.result.trace_digest == first.result.trace_digest);
+  }
+}
+
+TEST_CASE("what replaces a partial for which more arrives is a violation", "[unit]") {
+  const auto program = [](bool both) {
+    return [both](Node& self) -> Program {
+      if (self.rank() == 1) self.forward({{0, +1}}, {{0}});
+      if (self.rank() == 3 && both) self.forward({{0, -1}}, {{0}});
+      if (self.rank() == 3 && !both) self.forward(combine, {{0, -1}}, {{0}});
+      co_await self.step();
+    };
+  };
+  for (const bool both : {false, true}) {
+    const RunResult result = run_on_line(program(both), vector_of(16, {}));
+    REQUIRE(result.violations.size() == 1);
+    CHECK(result.violations[0].kind == ViolationKind::replaced_and_more);
+    CHECK(result.violations[0].node == 2);
+    CHECK(has(result.violations[0].text, both ? "replaced twice in one step" : "replaced and combined in one step"));
+  }
+}
+
+TEST_CASE("partials and registers are refused where there are none", "[unit]") {
+  const auto sends = [](Combine into) {
+    return [into](Node& self) -> Program {
+      if (self.rank() == 0) self.send(into, {{0, +1}}, self.blocks());
+      co_return;
+    };
+  };
+  const Placement message = Placement::replicated(line().topology, {0}, 8);
+  CHECK(has(refusal([&] { support::emulate(line(), message, sends(combine)); }), "leave out `combine`"));
+  const Placement partials = Placement::contributed(line().topology, vector_of(8, {}));
+  CHECK(has(refusal([&] { support::emulate(line(), partials, sends(combine_into({1}))); }), "they have 1"));
+  CHECK(has(refusal([&] { support::emulate(line(), partials, sends(Combine{0})); }), "registers"));
+}
+
+TEST_CASE("what cannot be reduced is refused in one line", "[unit]") {
+  const auto refused = [&](const Contributions& what) { return refusal([&] { Placement::contributed(line().topology, what); }); };
+  CHECK(refused(vector_of(8, {Operator::exclusive_or, ElementType::f32})) == "operator xor of f32: it takes integers; u32 would do");
+  CHECK(refused(vector_of(9, {Operator::sum, ElementType::u16})) == "bytes 9: a vector of u16 has whole elements of 2 bytes; 10 would do");
+  Contributions far = vector_of(8, {});
+  far.root = 5;
+  CHECK(refused(far) == "root 5: ranks here go from 0 to 4");
+  Contributions uncut = vector_of(8, {});
+  uncut.segments = 0;
+  CHECK(refused(uncut) == "segments 0: a vector has at least 1 segment");
+  CHECK_THROWS_AS(check_reduction({Operator::sum, ElementType::f32}, (1U << 24U) + 1, 4), InputError);
+  CHECK_NOTHROW(check_reduction({Operator::max, ElementType::f32}, (1U << 24U) + 1, 4));
+  CHECK_NOTHROW(check_reduction({Operator::sum, ElementType::f64}, (1U << 24U) + 1, 8));
+}
+
+TEST_CASE("segments are cut in whole elements, the first ones an element longer", "[unit]") {
+  const Topology topology = Topology::parse("3");
+  const Placement vector =
+      Placement::contributed(topology, {.reduction = {Operator::sum, ElementType::u32}, .bytes = 44, .segments = 4, .registers = 2});
+  CHECK(vector.bytes(0) == 12);
+  CHECK(vector.bytes(2) == 12);
+  CHECK(vector.bytes(3) == 8);
+  CHECK(vector.bytes(7) == 8);
+  CHECK(vector.first_element(3) == 9);
+  CHECK(vector.segment_of(7) == 3);
+  CHECK(vector.exists(7));
+  CHECK_FALSE(vector.exists(8));
+  CHECK_FALSE(vector.wants(0, 4));
+  const Placement owned = Placement::contributed(
+      topology, {.reduction = {Operator::sum, ElementType::u8}, .wanted = Wanted::at_owner, .bytes = 5, .segments = 2});
+  CHECK(owned.vector_segments() == 6);
+  CHECK(owned.bytes(4) == 3);
+  CHECK(owned.bytes(5) == 2);
+  CHECK(owned.first_element(4) == 10);
+  CHECK(owned.first_element(5) == 13);
+  CHECK(owned.wants(2, 4));
+  CHECK_FALSE(owned.wants(1, 4));
+  CHECK(owned.wanted(2, 1) == 5);
+}
