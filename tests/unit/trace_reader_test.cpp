@@ -151,7 +151,7 @@ TEST_CASE("every malformed header is refused as line 1", "[unit]") {
       with("\"ports\":2,", ""),
       with("\"packet\"", "\"train\""),
       with("\"switching\":\"packet\",", ""),
-      with("\"broadcast\"", "\"reduce\""),
+      with("\"broadcast\"", "\"reduction\""),
       with("\"broadcast\"", "7"),
       with("[0]", "[12]"),
       with("[0]", "[0,0]"),
