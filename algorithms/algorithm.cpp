@@ -82,6 +82,18 @@ std::optional<Refusal> uncountable_blocks(const Algorithm& algorithm, const Topo
       smaller(topology, [](const Topology& t) { return t.nodes() <= most_nodes; }).text()};
 }
 
+/// A reduction that the elements do not allow.
+std::optional<Refusal> unfit_reduction(const Request& request, const Topology& topology) {
+  if (!reduces(request.collective)) return std::nullopt;
+  try {
+    check_reduction(request.reduction, topology.nodes(), request.bytes);
+  } catch (const InputError& error) {
+    return Refusal{Refusal::About::reduction, std::string(name(request.reduction.op)) + " of " + std::string(name(request.reduction.type)),
+                   error.what()};
+  }
+  return std::nullopt;
+}
+
 /// The machine with another shape and all its ports; none if no machine has so many nodes. It keeps the routing order if the number of
 /// dimensions stays.
 std::optional<Machine> with_shape(const Machine& machine, const std::string& shape) {
@@ -100,6 +112,7 @@ std::optional<Refusal> first_refusal(const Algorithm& algorithm, const Machine& 
   if (auto why = unfit_parameter(algorithm, request.parameters)) return why;
   if (auto why = unmet(algorithm.needs, algorithm.name, machine)) return why;
   if (auto why = uncountable_blocks(algorithm, machine.topology)) return why;
+  if (auto why = unfit_reduction(request, machine.topology)) return why;
   return algorithm.also_requires != nullptr ? algorithm.also_requires(machine, request) : std::nullopt;
 }
 

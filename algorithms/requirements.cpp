@@ -75,6 +75,7 @@ std::string_view Refusal::subject() const noexcept {
     case About::contention: return "contention";
     case About::routing: return "routing";
     case About::bytes: return "bytes";
+    case About::reduction: return "reduction";
     case About::parameter: break;
   }
   return parameter;

@@ -34,6 +34,7 @@ struct Task {
     request.bytes = bytes;
     // A tenth of the nodes of a multi-node broadcast have something to say.
     const NodeId every = what.collective == Collective::multinode_broadcast ? 10 : machine.topology.nodes();
+    if (what.collective == Collective::barrier) request.bytes = 0;
     for (NodeId source = 0; source < machine.topology.nodes(); source += every) request.sources.push_back(source);
     options.executor = executor;
     options.threads = threads;
@@ -189,6 +190,13 @@ Grid grid(Collective collective) {
     case Collective::broadcast: return {{"64x64", "25x25", "16x16x16", "mesh:16x16"}, {64, 4096, 65536}};
     case Collective::multinode_broadcast: return {{"16x16", "25x25", "8x8x8"}, {64, 4096}};
     case Collective::total_exchange: return {{"8x8", "32x32", "8x8x8", "mesh:8x8"}, {64, 1024}};
+    case Collective::allreduce: return {{"16x16", "8x8x8", "mesh:8x8"}, {4096, 65536, 1048576}};
+    case Collective::reduce: return {{"16x16", "64x64", "8x8x8", "mesh:16x16"}, {64, 65536}};
+    case Collective::reduce_scatter: return {{"16x16", "8x8x8", "mesh:8x8"}, {64, 4096}};
+    case Collective::scan: return {{"16x16", "8x8x8"}, {64, 4096}};
+    case Collective::scatter:
+    case Collective::gather: return {{"64x64", "16x16x16", "mesh:16x16"}, {64, 4096}};
+    case Collective::barrier: return {{"64x64", "16x16x16", "mesh:16x16"}, {0}};
   }
   return {};
 }
