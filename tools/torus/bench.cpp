@@ -9,11 +9,11 @@
 #include <new>
 #include <optional>
 
+#include <torus/bandwidth.hpp>
 #include <torus/error.hpp>
 
 #include "runtime/model/figures.hpp"
 #include "runtime/trace/output_file.hpp"
-#include "tools/torus/bandwidth.hpp"
 #include "tools/torus/bench_runs.hpp"
 #include "tools/torus/bench_table.hpp"
 #include "tools/torus/console.hpp"
@@ -101,7 +101,7 @@ class Bench {
   }
 
   std::string command() const {
-    std::string text = fmt::format("torus bench {}", name(spec_.collective));
+    std::string text = fmt::format("{} bench {}", program(), name(spec_.collective));
     for (const auto& [option, value] : arguments_.setting.typed()) {
       const std::string_view quote = value.find_first_of("; ") == std::string::npos ? "" : "'";  // for a shell
       text += fmt::format(" --{} {}{}{}", option, quote, value, quote);
