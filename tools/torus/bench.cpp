@@ -130,8 +130,9 @@ class Bench {
     return fmt::format("# torus {}, commit {}\n# {}\n# {} threads, executor {}\n# {}\n# {}\n", version, commit,
                        table_["cpu"].get<std::string>(), table_["threads"].get<unsigned>(), name(spec_.executor),
                        table_["date"].get<std::string>(), command()) +
-           fmt::format("# {} on {}, {} nodes; {} a row after {} of warm-up; every byte of each verified\n", name(spec_.collective),
-                       spec_.shape.text(), grouped(spec_.shape.nodes()), counts, effort_.warm_up) +
+           fmt::format("# {} (MPI: {}) on {}, {} nodes; {} a row after {} of warm-up; every byte of each verified\n",
+                       name(spec_.collective), mpi_name(spec_.collective), spec_.shape.text(), grouped(spec_.shape.nodes()), counts,
+                       effort_.warm_up) +
            line("#   size", {"algorithm", "machine", "steps", "model time", "x bound", "| runs", "min", "median", "+-", "max", "| algbw",
                              "busbw", "| wrong", "note"});
   }
