@@ -198,6 +198,16 @@ TEST_CASE("repetitions are timed and summed up", "[conformance]") {
         Approx(json["repeat"]["run_s_max"].get<double>() / json["repeat"]["run_s_min"].get<double>()));
 }
 
+TEST_CASE("the list of one algorithm has its papers in full", "[conformance]") {
+  const std::string text = command("list wang-tseng").out;
+  CHECK(text.find("paper: S.-Y. Wang, Y.-C. Tseng: Algebraic Foundations and Broadcasting Algorithms for Wormhole-Routed All-Port Tori. "
+                  "IEEE Transactions on Computers 49(3), 246-258, 2000\n") != std::string::npos);
+  CHECK(text.find("Sheu") == std::string::npos);
+  CHECK(command("list flood").out.find("paper: ") == std::string::npos);
+  const Json json = Json::parse(command("list tsai-mckinley --json").out);
+  CHECK(json[0]["references"].size() == 2);  // the paper, and the one that quotes it
+}
+
 TEST_CASE("figures go to a CSV file of one head and one line", "[conformance]") {
   const support::Folder folder;
   REQUIRE(command("run broadcast --on 4x4 --csv " + folder.file("r.csv")).status == 0);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/torus/console.hpp"
+#include "tools/torus/references.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/setting_options.hpp"
 #include "tools/torus/subcommands.hpp"
@@ -39,9 +40,10 @@ std::string in_words(const Algorithm& algorithm) {
                      ports_text(algorithm), said(algorithm.shapes), "", said(algorithm.steps), "", said(algorithm.source));
 }
 
-/// What else there is to say of one algorithm: its parameters, and the command that runs it.
+/// What else there is to say of one algorithm: its papers, its parameters, and the command that runs it.
 std::string in_detail(const Algorithm& algorithm) {
   std::string text;
+  for (const std::string& reference : references_of(algorithm)) text += fmt::format("{:26}paper: {}\n", "", reference);
   for (const Parameter& parameter : algorithm.parameters) {
     text += fmt::format("{:26}--{} {}: {}\n", "", parameter.name,
                         parameter.words.empty() ? "N" : fmt::format("{}", fmt::join(parameter.words, "|")), parameter.meaning);
@@ -77,6 +79,7 @@ int list(const ListArguments& arguments) {
     } else {
       text += in_words(*algorithm) + (one ? in_detail(*algorithm) : "");
     }
+    entry["references"] = references_of(*algorithm);
     json.push_back(std::move(entry));
   }
   print(arguments.json ? json.dump() + "\n" : text);
