@@ -549,9 +549,10 @@ TEST_CASE("every example of the page about the command works", "[conformance]") 
     line = line.substr(0, line.find(" #"));
     REQUIRE(line.starts_with("torus "));
     line = line.substr(6);
-    for (const std::string name : {"trace.jsonl.gz", "sweep.csv", "page.html"}) {
+    for (const std::string name : {"trace.jsonl.gz", "sweep.csv", "bench.csv", "page.html"}) {
       if (const std::size_t at_name = line.find(name); at_name != std::string::npos) line.replace(at_name, name.size(), folder.file(name));
     }
+    if (line.starts_with("new ")) line += " -o " + folder.file("new");
     const support::Ended ended = command(line);
     CAPTURE(line, ended.err);
     CHECK(ended.status == 0);
