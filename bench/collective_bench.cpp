@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <torus/bandwidth.hpp>
 #include <torus/catalogue.hpp>
 #include <torus/error.hpp>
 #include <torus/run.hpp>
@@ -76,7 +77,7 @@ void collective(benchmark::State& state, const Task& task) {
   Runner runner(task);
   RunResult result = runner.run();
   std::string wrong = runner.complaint(result);
-  double delivered = 0, hops = 0;
+  double copied = 0, hops = 0;
   if (!wrong.empty()) state.SkipWithError(wrong.c_str());
   for ([[maybe_unused]] auto _ : state) {
     result = runner.run();
@@ -86,10 +87,14 @@ void collective(benchmark::State& state, const Task& task) {
       break;
     }
     state.SetIterationTime(result.run_s);
-    delivered += static_cast<double>(result.bytes_delivered);
+    copied += static_cast<double>(result.bytes_delivered);
     hops += static_cast<double>(result.hops);
   }
-  state.counters["delivered_bytes/s"] = benchmark::Counter(delivered, benchmark::Counter::kIsRate);
+  state.counters["copied_bytes/s"] = benchmark::Counter(copied, benchmark::Counter::kIsRate);
+  const double asked = asked_bytes(task.request, task.machine.topology.nodes()) * static_cast<double>(state.iterations());
+  const double factor = bus_factor(task.request.collective, task.machine.topology.nodes());
+  state.counters["algbw_bytes/s"] = benchmark::Counter(asked, benchmark::Counter::kIsRate);
+  state.counters["busbw_bytes/s"] = benchmark::Counter(asked * factor, benchmark::Counter::kIsRate);
   state.counters["hops/s"] = benchmark::Counter(hops, benchmark::Counter::kIsRate);
   state.counters["steps"] = static_cast<double>(result.steps);
   state.counters["model_time_s"] = result.model_time_s;
@@ -169,7 +174,7 @@ void broadcast_to_copy_limit(benchmark::State& state, const Task& task) {
     took.push_back(result.run_s);
     state.SetIterationTime(result.run_s);
   }
-  state.counters["delivered_bytes/s"] = tree.delivered() / median(took);
+  state.counters["copied_bytes/s"] = tree.delivered() / median(took);
   state.counters["ratio"] = tree.ratio(took);
   state.counters["ratio_of_best"] = tree.least_s() / *std::min_element(took.begin(), took.end());
   state.counters["ratio_own_copies"] = own.ratio(took);

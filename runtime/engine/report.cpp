@@ -23,14 +23,15 @@ std::string machine_text(const Machine& machine) {
 std::string steps_text(const RunResult& result, const std::optional<Expected>& expected) {
   std::string text = fmt::format("{} ({} with traffic)", grouped(result.steps), grouped(result.busy_steps));
   if (!expected) return text;
+  if (expected->formula.empty()) return text + fmt::format("; not predicted; lower bound {}", grouped(expected->steps_bound));
   return text + fmt::format("; formula {}{}: {}; lower bound {}", expected->exact ? "" : "at most ", grouped(expected->steps),
                             expected->formula, grouped(expected->steps_bound));
 }
 
 std::string model_time_text(const CostModel& cost, const RunResult& result, const std::optional<Expected>& expected) {
   std::string text = seconds_text(result.model_time_s);
-  if (expected)
-    text += fmt::format("; formula {}; lower bound {}", seconds_text(expected->model_time_s), seconds_text(expected->model_time_bound_s));
+  if (expected && !expected->formula.empty()) text += fmt::format("; formula {}", seconds_text(expected->model_time_s));
+  if (expected) text += fmt::format("; lower bound {}", seconds_text(expected->model_time_bound_s));
   return text + fmt::format("  (T_s {}, T_c {} a byte{}{})", seconds_text(cost.start_up_s), seconds_text(cost.byte_s),
                             cost.hop_s > 0 ? fmt::format(", T_h {} a hop", seconds_text(cost.hop_s)) : "",
                             cost.combine_s > 0 ? fmt::format(", T_g {} a byte combined", seconds_text(cost.combine_s)) : "");
@@ -116,7 +117,7 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
                     fmt::format("set-up {}, run {}, verify {}; {} thread{}, executor {}", seconds_text(result.setup_s + context.plan_s),
                                 seconds_text(run_s), seconds_text(result.verify_s), result.threads, result.threads == 1 ? "" : "s",
                                 name(options.executor)));
-  rows.emplace_back("speed", fmt::format("{} delivered, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
+  rows.emplace_back("speed", fmt::format("{} copied, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
                                          rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));
   rows.emplace_back("memory", fmt::format("peak {}, estimated {}", bytes_text(peak_memory()), bytes_text(result.memory_bytes)));
   rows.emplace_back("seed, digest", fmt::format("{}, {}", options.seed, digest_text(result.trace_digest)));

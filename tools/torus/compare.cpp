@@ -28,6 +28,7 @@ struct CompareArguments {
 
 /// What runs unasked takes a second or two at most for each algorithm.
 constexpr double most_node_steps = 5e6;
+constexpr double most_bytes = 0x1p30;
 
 /// How many of the sizes, from the smallest, are to be run.
 std::size_t run_sizes(const std::string& text, std::size_t sizes) {
@@ -44,7 +45,10 @@ int run_compare(const CompareArguments& arguments) {
   options.sizes = parse_sizes("--bytes", std::exchange(typed.bytes, std::nullopt).value_or("64:1MiB"));
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   options.run_sizes = run_sizes(arguments.run, options.sizes.size());
-  if (arguments.run == "first") options.most_node_steps = most_node_steps;
+  if (arguments.run == "first") {
+    options.most_node_steps = most_node_steps;
+    options.most_bytes = most_bytes;
+  }
   options.stop = &interrupted();
   Progress progress;
   options.progress = &progress;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/torus/console.hpp"
+#include "tools/torus/references.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/setting_options.hpp"
 #include "tools/torus/subcommands.hpp"
@@ -29,21 +30,25 @@ std::optional<std::string> why_not_on(const TypedOptions& options, const Algorit
   return why_not_here(algorithm, machine, request, 0);
 }
 
+/// An own algorithm need not say everything.
+std::string_view said(std::string_view words) { return words.empty() ? "not said" : words; }
+
 /// Three lines: as columns of a table the longest formulas would leave no room for the rest.
 std::string in_words(const Algorithm& algorithm) {
   return fmt::format("  {:<24}{}{}; ports: {}; shapes: {}\n{:26}steps: {}\n{:26}source: {}\n", algorithm.name,
                      name(algorithm.native.switching), algorithm.native.contention == Contention::share ? ", channels shared" : "",
-                     ports_text(algorithm), algorithm.shapes, "", algorithm.steps, "", algorithm.source);
+                     ports_text(algorithm), said(algorithm.shapes), "", said(algorithm.steps), "", said(algorithm.source));
 }
 
-/// What else there is to say of one algorithm: its parameters, and the command that runs it.
+/// What else there is to say of one algorithm: its papers, its parameters, and the command that runs it.
 std::string in_detail(const Algorithm& algorithm) {
   std::string text;
+  for (const std::string& reference : references_of(algorithm)) text += fmt::format("{:26}paper: {}\n", "", reference);
   for (const Parameter& parameter : algorithm.parameters) {
     text += fmt::format("{:26}--{} {}: {}\n", "", parameter.name,
                         parameter.words.empty() ? "N" : fmt::format("{}", fmt::join(parameter.words, "|")), parameter.meaning);
   }
-  return text + fmt::format("{:26}torus run {} --algorithm {} --steps\n", "", name(algorithm.collective), algorithm.name);
+  return text + fmt::format("{:26}{} run {} --algorithm {} --steps\n", "", program(), name(algorithm.collective), algorithm.name);
 }
 
 int list(const ListArguments& arguments) {
@@ -70,10 +75,11 @@ int list(const ListArguments& arguments) {
       const std::optional<std::string> why_not = why_not_on(arguments.machine, *algorithm);
       entry["applies"] = !why_not;
       if (why_not) entry["why_not"] = *why_not;
-      text += fmt::format("  {:<24}{}\n", algorithm->name, why_not.value_or("applies; steps: " + std::string(algorithm->steps)));
+      text += fmt::format("  {:<24}{}\n", algorithm->name, why_not.value_or(fmt::format("applies; steps: {}", said(algorithm->steps))));
     } else {
       text += in_words(*algorithm) + (one ? in_detail(*algorithm) : "");
     }
+    entry["references"] = references_of(*algorithm);
     json.push_back(std::move(entry));
   }
   print(arguments.json ? json.dump() + "\n" : text);

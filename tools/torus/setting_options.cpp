@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/torus/planning.hpp"
+
 namespace torus::command {
 
 void add_collective(CLI::App& app, std::string& collective) {
@@ -53,6 +55,10 @@ void add_host_options(CLI::App& app, TypedOptions& options) {
       ->type_name("WORD");
   app.add_option("--threads", options.threads, "workers; default: the host's cores")->type_name("N");
   app.add_option("--memory", options.memory, "maximum memory to use; default: 80 % of what is available")->type_name("SIZE");
+  app.add_option("--plan-time", options.plan_time,
+                 fmt::format("seconds that planning an algorithm may take; default {:g}, or {:g} where several are tried", plan_s_of_one,
+                             plan_s_of_many))
+      ->type_name("S");
 }
 
 }  // namespace torus::command

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
@@ -9,12 +10,20 @@
 #include <torus/error.hpp>
 
 #include "runtime/host/host_memory.hpp"
+#include "tools/torus/field_names.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/sources.hpp"
 
 namespace torus::command {
 namespace {
+
+/// "allgather" of "MPI_Allgather": MPI's names in its own letters.
+std::string without_mpi(std::string_view text) {
+  std::string plain(text);
+  std::transform(plain.begin(), plain.end(), plain.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return plain.starts_with("mpi_") ? plain.substr(4) : plain;
+}
 
 [[noreturn]] void refuse_foreign(Collective collective, std::string_view option, std::string_view value, const std::string& owners) {
   throw InputError(fmt::format("--{} '{}': it is for {}, not for {}; leave it out", option, value, owners, name(collective)));
@@ -96,6 +105,8 @@ std::vector<ParameterOption> parameter_options(std::span<const Algorithm* const>
 }
 
 std::optional<Collective> find_collective(std::string_view text) noexcept {
+  const std::string plain = without_mpi(text);
+  text = plain;
   const auto at = std::find_if(collectives().begin(), collectives().end(), [text](Collective c) { return name(c) == text; });
   if (at != collectives().end()) return *at;
   if (text == "bcast") return Collective::broadcast;
@@ -124,10 +135,15 @@ std::string_view mpi_name(Collective collective) noexcept {
 
 Collective parse_collective(std::string_view text) {
   if (const auto found = find_collective(text)) return *found;
-  std::vector<std::string_view> names;
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->name == text)
+      throw InputError(fmt::format("collective '{}': it is an algorithm, of {}; for instance torus run {} --algorithm {}", text,
+                                   name(algorithm->collective), name(algorithm->collective), text));
+  }
+  std::vector<std::string_view> names{"bcast", "allgather", "alltoall"};
   for (const Collective collective : collectives()) names.push_back(name(collective));
   throw InputError(fmt::format("collective '{}': it must be {} (in MPI's words also bcast, allgather, alltoall){}", text,
-                               fmt::join(names, ", "), did_you_mean(text, names)));
+                               fmt::join(std::span(names).subspan(3), ", "), did_you_mean(text, names)));
 }
 
 std::string_view default_shape(Collective collective) noexcept { return collective == Collective::broadcast ? "16x16x16" : "16x16"; }
@@ -179,6 +195,7 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
   if (options.threads) spec.threads = static_cast<unsigned>(parse_whole("--threads", *options.threads, 1, 1024));
   if (options.memory) spec.memory = parse_bytes("--memory", *options.memory);
   if (options.memory && spec.memory == 0) throw InputError("--memory '0': a run needs some; for instance 4GiB");
+  if (options.plan_time) spec.plan_limit_s = parse_real("--plan-time", *options.plan_time, 0.001, 1e6, "60");
   return spec;
 }
 
@@ -249,8 +266,14 @@ const Algorithm& named_algorithm(std::string_view option, Collective collective,
     throw InputError(fmt::format("{} '{}': it is no {}; for instance torus run {} --algorithm {}", option, wanted, name(collective),
                                  name(elsewhere->collective), wanted));
   }
+  const std::string refused = fmt::format("{} '{}'", option, wanted);
+  if (find_collective(wanted)) {
+    throw InputError(fmt::format("{}: it is a collective; for instance torus run {}, or {} {}", refused, wanted, option, names.front()));
+  }
+  if (const std::string_view ours = our_name(collective, wanted); !ours.empty())
+    throw InputError(fmt::format("{}: here it is called {}; for instance {} {}", refused, ours, option, ours));
   const std::string near = did_you_mean(wanted, names);
-  throw InputError(fmt::format("{} '{}': there is no such {}{}", option, wanted, name(collective),
+  throw InputError(fmt::format("{}: there is no such {}{}", refused, name(collective),
                                !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.front())));
 }
 

@@ -18,10 +18,11 @@ struct TypedOptions {
   std::optional<std::string> on, ports, switching, contention, routing, algorithm, bytes, sources, seed, expect;
   std::optional<std::string> start_up, byte_time, bandwidth, hop_time, combine_time;
   std::optional<std::string> op, type;
-  std::optional<std::string> executor, threads, memory;
+  std::optional<std::string> executor, threads, memory, plan_time;
   std::map<std::string, std::optional<std::string>, std::less<>> parameters;  ///< by name: "segments"
 
-  /// Name and value of all that decides what a run reports: everything but the memory, and the algorithm.
+  /// Name and value of all that decides what a run reports: everything but the algorithm and the limits on
+  /// memory and planning.
   std::vector<std::pair<std::string, std::string>> typed() const;
 };
 
@@ -41,8 +42,9 @@ struct RunSpec {
   Parameters parameters = {};
   std::optional<double> expected_sources = {};
   ExecutorKind executor = default_executor;
-  unsigned threads = 0;  ///< 0: the host's cores
-  Bytes memory = 0;      ///< 0: what the engine takes by itself
+  unsigned threads = 0;                     ///< 0: the host's cores
+  Bytes memory = 0;                         ///< 0: what the engine takes by itself
+  std::optional<double> plan_limit_s = {};  ///< planning an algorithm may take so long
 };
 
 /// A parameter of some algorithms, as the option `--name` of the command.

@@ -193,8 +193,15 @@ std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Reque
                   .seed = like.seed,
                   .executor = like.executor,
                   .threads = like.threads,
-                  .memory = like.memory};
-  if (plan_with(setting, algorithm)) return std::nullopt;
+                  .memory = like.memory,
+                  .plan_limit_s = plan_s_of_many};
+  Planned planned;
+  if (plan_with(setting, algorithm, &planned)) {
+    if (!planned.fault) return std::nullopt;
+    // A planner that breaks its contract is a failing run like any other, to be shrunk and repeated.
+    setting.algorithm = &algorithm;
+    setting.plan.start = [why = planned.why_not](Node&) -> Program { throw RunError(why); };
+  }
   if (setting.machine.topology == like.machine.topology && setting.request.sources == like.request.sources)
     setting.sources_text = like.sources_text;
   return setting;
