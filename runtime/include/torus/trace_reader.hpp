@@ -18,6 +18,7 @@ struct TraceMessage {
   std::vector<Leg> path;
   Bytes bytes = 0;
   std::vector<std::uint64_t> blocks;  ///< as written: another program's trace may name blocks that do not exist
+  std::string phase{};                ///< of the step, in its first line; empty: none, or another line
 
   /// Becomes what a trace says of a message; keeps its memory.
   void assign(const Message& message);
