@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <tuple>
 
 #include <torus/error.hpp>
 
@@ -44,9 +45,11 @@ std::string machine_of(const std::map<std::string_view, std::string_view>& value
   add("switching", "{}");
   add("ports", value.at("ports") == "1" ? "{} port" : "{} ports");
   add("contention", "contention {}");
-  add("ts_s", "T_s {} s");
-  add("tc_s", "T_c {} s a byte");
-  if (value.at("th_s") != "0.0" && value.at("th_s") != "0") add("th_s", "T_h {} s a hop");
+  for (const auto& [column, cost, of] :
+       {std::tuple("ts_s", "T_s", ""), std::tuple("tc_s", "T_c", " a byte"), std::tuple("th_s", "T_h", " a hop")}) {
+    const auto seconds = real_number(value.at(column));
+    if (seconds && (*seconds > 0 || cost != std::string_view("T_h"))) text += fmt::format(", {} {}{}", cost, seconds_text(*seconds), of);
+  }
   if (value.at("source_count") != "1") add("source_count", "{} sources");
   return text;
 }
