@@ -84,6 +84,29 @@ TEST_CASE("pages of all machines open without a word, and step, play and jump", 
   }
 }
 
+TEST_CASE("a page fits its window, narrow or wide, light or dark", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  const std::string page = viewed(folder, "broadcast --on 8x8x8");
+  std::string light;
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(390, 844)}) {
+    for (const char* scheme : {"light", "dark"}) {
+      b->open(page, width, height, scheme);
+      b->key("ArrowRight");
+      CHECK(b->value("document.documentElement.scrollWidth <= innerWidth") == true);
+      // The picture is drawn in the scheme's colours, too.
+      const bool dark = scheme == std::string("dark");
+      CHECK((b->value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)") != dark);
+      CHECK(b->screenshot() != light);
+      if (!dark) light = b->screenshot();
+    }
+  }
+  // Model time stands beside the step: T_s, and a piece of the message.
+  CHECK(b->text("#where").find("; model time 1.") != std::string::npos);
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
 TEST_CASE("a click takes the node that is drawn there, whatever the axes", "[browser]") {
   const auto b = browser();
   if (!b) return;
@@ -154,7 +177,7 @@ TEST_CASE("who is informed, and what channels carry, is as in the trace and as t
   }
 }
 
-TEST_CASE("a run that broke off, and 200,000 messages, are shown; a step of them is redrawn at once", "[browser]") {
+TEST_CASE("a run that broke off, and 200,000 messages, are shown, and a step of them is redrawn at once", "[browser]") {
   const auto b = browser();
   if (!b) return;
   const Folder folder;
@@ -210,7 +233,7 @@ TEST_CASE("no name in a trace runs, and the pages forbid what is not theirs", "[
   CHECK_FALSE(b->complaints.empty());
 }
 
-TEST_CASE("the page of curves opens without a word; algorithms and crossings come and go", "[browser]") {
+TEST_CASE("the page of curves opens without a word, and algorithms and crossings come and go", "[browser]") {
   const auto b = browser();
   if (!b) return;
   const Folder folder;

@@ -111,7 +111,7 @@ TEST_CASE("what is read back is what the header was", "[unit]") {
   CHECK(header.seed == 18446744073709551615U);
 }
 
-TEST_CASE("a header says what steps take; an older one does not, and half of it is refused", "[unit]") {
+TEST_CASE("a header says what steps take, an older one does not, and half of it is refused", "[unit]") {
   const support::Folder folder;
   const Machine machine(Topology::parse("4"), 2, Switching::wormhole, Contention::forbid, {}, {3e-6, 0.1, 1e-9});
   const std::string line = to_json_line({machine, "broadcast", {0}, 1, 1, "x", 1});
