@@ -1,4 +1,6 @@
 /// The pages in a browser: what they draw, what they do, and that they ask for nothing.
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -174,6 +176,62 @@ TEST_CASE("who is informed, and what channels carry, is as in the trace and as t
       CHECK(shares == Json(after[time - 1]));
     }
     CHECK(b->complaints == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("a figure has its nodes and routes where the page has them", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  for (const std::string& line : machines) {
+    const Folder folder;
+    const std::string page = viewed(folder, line);
+    if (Topology::parse(line.substr(line.find("--on ") + 5, line.find(' ', line.find("--on ") + 5) - line.find("--on ") - 5)).nodes() > 200)
+      continue;
+    CAPTURE(line);
+    b->open(page);
+    const int step = b->value("by_step.step[0]");
+    REQUIRE(command("view " + folder.file("t.jsonl") + " --svg " + folder.file("f.svg") + " --step " + std::to_string(step)).status == 0);
+    const std::string text = support::text_of_file(folder.file("f.svg"));
+    // Pixels of the figure as cells of the page: a cell is what the frame of a node is 0.56 of.
+    const std::regex frame("class=\"frame[^\"]*\" x=\"([-0-9.]+)\" y=\"([-0-9.]+)\" width=\"([0-9.]+)\"");
+    std::vector<std::pair<double, double>> nodes;
+    double cell = 1;
+    for (std::sregex_iterator at(text.begin(), text.end(), frame), end; at != end; ++at) {
+      const double size = std::stod((*at)[3]);
+      cell = std::round(size / 0.56);
+      nodes.emplace_back(std::stod((*at)[1]) + size / 2, std::stod((*at)[2]) + size / 2);
+    }
+    const Json xs = b->value("Array.from(layout.x)"), ys = b->value("Array.from(layout.y)");
+    REQUIRE(nodes.size() == xs.size());
+    // Cells of less than the largest size are no whole pixels: they follow from two nodes.
+    for (std::size_t n = 1; n < nodes.size(); ++n) {
+      if (const int apart = xs[n].get<int>() - xs[0].get<int>(); apart != 0) cell = (nodes[n].first - nodes[0].first) / apart;
+    }
+    std::size_t displaced = 0;
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      const double dx = (xs[n].get<int>() - xs[0].get<int>()) * cell, dy = (ys[n].get<int>() - ys[0].get<int>()) * cell;
+      displaced += std::abs(nodes[n].first - nodes[0].first - dx) > 1 || std::abs(nodes[n].second - nodes[0].second - dy) > 1 ? 1U : 0U;
+    }
+    CHECK(displaced == 0);
+    const Json routes = b->value(
+        "Array.from({length: messages.first[1]}, (_, m) => T.route_lines(shape, layout, messages.source[m], messages.path(m)).flat())");
+    const std::regex route("<path class=\"route[^\"]*\" d=\"([^\"]+)\"/>"), point("[ML]([-0-9.]+) ([-0-9.]+)");
+    std::vector<std::string> drawn;
+    const std::string steps = text.substr(0, text.find("</g>"));  // without the key
+    for (std::sregex_iterator at(steps.begin(), steps.end(), route), end; at != end; ++at) drawn.push_back((*at)[1]);
+    REQUIRE(drawn.size() == routes.size());
+    for (std::size_t m = 0; m < drawn.size(); ++m) {
+      std::vector<std::pair<double, double>> points;
+      for (std::sregex_iterator at(drawn[m].begin(), drawn[m].end(), point), end; at != end; ++at)
+        points.emplace_back(std::stod((*at)[1]), std::stod((*at)[2]));
+      REQUIRE(points.size() == routes[m].size());
+      double off = 0;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        off = std::max(off, std::abs(points[i].first - nodes[0].first - (routes[m][i][0].get<double>() - xs[0].get<int>()) * cell));
+        off = std::max(off, std::abs(points[i].second - nodes[0].second - (routes[m][i][1].get<double>() - ys[0].get<int>()) * cell));
+      }
+      CHECK(off < 1);
+    }
   }
 }
 

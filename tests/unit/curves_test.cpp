@@ -42,6 +42,13 @@ TEST_CASE("two curves cross where their lines meet, between logarithms", "[unit]
   CHECK(crossings_of(charts[0], TimeKind::wall).empty());
 }
 
+TEST_CASE("nothing, 0 bytes, stands a factor of two before the smallest size", "[unit]") {
+  const auto charts = curves_of(head + row("a", 0, "1e-6") + row("a", 1024, "4e-6") + row("b", 0, "4e-6") + row("b", 1024, "1e-6"));
+  const auto crossings = crossings_of(charts[0], TimeKind::model);
+  REQUIRE(crossings.size() == 1);
+  CHECK(std::abs(crossings[0].bytes - std::sqrt(512.0 * 1024)) < 1e-6);
+}
+
 TEST_CASE("a crossing knows who is below it, and a tie is none", "[unit]") {
   const auto charts = curves_of(head + row("a", 16, "1e-3") + row("a", 4096, "3e-3") + row("b", 16, "2e-3") + row("b", 4096, "1e-3") +
                                 row("c", 16, "1e-6") + row("c", 4096, "1e-6") + row("d", 16, "1e-6") + row("d", 4096, "1e-6"));

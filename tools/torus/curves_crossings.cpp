@@ -7,13 +7,26 @@
 namespace torus::command {
 namespace {
 
-/// A place on the axis of sizes; 0 bytes stand a factor of two before 1.
-double place(Bytes bytes) { return bytes == 0 ? -1 : std::log2(static_cast<double>(bytes)); }
+/// The sizes of a chart as places on its axis: logarithms, and for 0 bytes, which have none, a factor of two before the smallest.
+class Places {
+ public:
+  explicit Places(const Chart& chart) {
+    for (const Bytes size : chart.sizes()) {
+      if (size > 0 && smallest_ == 0) smallest_ = static_cast<double>(size);
+    }
+  }
+  double operator()(Bytes bytes) const {
+    return bytes == 0 ? std::log2(std::max(smallest_, 2.0) / 2) : std::log2(static_cast<double>(bytes));
+  }
+
+ private:
+  double smallest_ = 0;
+};
 
 /// The logarithms of a curve's times, between its sizes too.
 class Track {
  public:
-  Track(const Curve& curve, TimeKind kind) {
+  Track(const Curve& curve, TimeKind kind, const Places& place) {
     for (const CurvePoint& point : curve.points) {
       if (const auto time = time_of(point, kind)) points_.emplace_back(place(point.bytes), std::log(*time));
     }
@@ -71,8 +84,9 @@ std::optional<double> time_of(const CurvePoint& point, TimeKind kind) noexcept {
 }
 
 std::vector<Crossing> crossings_of(const Chart& chart, TimeKind kind) {
+  const Places place(chart);
   std::vector<Track> tracks;
-  for (const Curve& curve : chart.curves) tracks.emplace_back(curve, kind);
+  for (const Curve& curve : chart.curves) tracks.emplace_back(curve, kind, place);
   std::vector<Crossing> crossings;
   for (std::size_t a = 0; a < tracks.size(); ++a) {
     for (std::size_t b = a + 1; b < tracks.size(); ++b) {

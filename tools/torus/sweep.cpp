@@ -120,8 +120,8 @@ class Sweep {
     if (table_.rows() == 0) nothing_applies();
     const std::size_t failures = table_.failures();
     table_.finish(csv_);
-    if (curves_.any()) curves_.write(read_curves(csv_.path()));
     print(summary(failures));
+    if (curves_.any()) curves_.write(read_curves(csv_.path()));
     if (failures == 0) return 0;
     throw RunError(fmt::format("{} of {} runs failed; the column failure of {} says how", failures, table_.rows(), csv_.path()));
   }
