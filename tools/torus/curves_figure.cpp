@@ -130,7 +130,7 @@ class Panel {
     if (points.empty()) return;
     std::string d;
     for (const auto& [x, y] : points) d += fmt::format("{}{:.1f} {:.1f}", d.empty() ? "M" : "L", x, y);
-    if (points.size() == 1) d += "h1";
+    if (points.size() == 1) d = fmt::format("M{:.1f} {:.1f}h28", points.front().first - 14, points.front().second);
     out_ += fmt::format("<path class=\"bound\" d=\"{}\"/>\n", d);
     names_.push_back({"lower bound", "", points.back().first, points.back().second, std::nullopt});
   }
