@@ -222,6 +222,7 @@ class Engine::Impl {
     std::vector<const Message*> messages;
     if (fabric_->shares_channels() || options_.on_messages) messages = fabric_->messages_of(fabric_->now());
     ledger_->note_channels(messages, record, result);
+    if (options_.on_phase && record.phase != nullptr) options_.on_phase(record.phase);
     if (options_.on_messages) options_.on_messages(messages);
   }
 

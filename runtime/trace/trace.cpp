@@ -103,6 +103,10 @@ std::string to_json_line(const TraceHeader& header) {
     fmt::format_to(std::back_inserter(line), ",\"op\":\"{}\",\"type\":\"{}\"", name(header.reduction->op), name(header.reduction->type));
   if (header.registers > 1) fmt::format_to(std::back_inserter(line), ",\"registers\":{}", header.registers);
   if (header.overlap) line += ",\"overlap\":true";
+  if (header.costs_known) {
+    const CostModel& cost = header.machine.cost;
+    fmt::format_to(std::back_inserter(line), ",\"ts_s\":{},\"tc_s\":{},\"th_s\":{}", cost.start_up_s, cost.byte_s, cost.hop_s);
+  }
   line += '}';
   return line;
 }
@@ -115,14 +119,24 @@ TraceWriter::TraceWriter(std::string path, const TraceHeader& header) : file_{st
   file_->write("\n");
 }
 
+void TraceWriter::name_phase(std::string_view phase) { phase_ = phase; }
+
 void TraceWriter::write_step(std::span<const Message* const> messages) {
   ordered_.assign(messages.begin(), messages.end());
   std::sort(ordered_.begin(), ordered_.end(), trace_order);
   for (const Message* message : ordered_) {
     line_.clear();
     append_message(line_, *message);
+    if (!phase_.empty()) {  // the first line of a step speaks for all of them
+      line_.resize(line_.size() - 2);
+      line_ += ",\"phase\":";
+      append_quoted(line_, phase_);
+      line_ += "}\n";
+      phase_.clear();
+    }
     file_->write(line_);
   }
+  phase_.clear();
 }
 
 void TraceWriter::commit() { file_->commit(); }

@@ -29,6 +29,7 @@ class HeaderParser {
     if (word("format", "") != "torus-trace") lines_.refuse("the header's 'format' must be \"torus-trace\"");
     if (whole("version", 0, std::numeric_limits<std::uint64_t>::max()) != 1) lines_.refuse("the header's 'version' must be 1");
     TraceHeader header{.machine = machine(), .collective = word("collective", "")};
+    read_costs(header);
     const Topology& topology = header.machine.topology;
     static constexpr std::string_view collectives[] = {
         "broadcast", "multinode-broadcast", "total-exchange", "scatter", "gather", "allgather",
@@ -111,6 +112,20 @@ class HeaderParser {
       if (std::string_view(error.what()).find(" line 1: ") != std::string_view::npos) throw;
       lines_.refuse(std::string("the header describes no machine: ") + error.what());
     }
+  }
+
+  /// All three or none.
+  void read_costs(TraceHeader& header) {
+    header.costs_known = json_.contains("ts_s") && json_.contains("tc_s") && json_.contains("th_s");
+    if (!header.costs_known && (json_.contains("ts_s") || json_.contains("tc_s") || json_.contains("th_s")))
+      lines_.refuse("the header has one of 'ts_s', 'tc_s' and 'th_s'; it must have all three or none");
+    if (header.costs_known) header.machine.cost = {seconds("ts_s"), seconds("tc_s"), seconds("th_s")};
+  }
+  double seconds(const char* key) {
+    constexpr double max = 1e6;  // as the command takes them: no sum of them overflows
+    if (!json_[key].is_number() || !(json_[key].get<double>() >= 0 && json_[key].get<double>() <= max))
+      lines_.refuse(std::string("the header's '") + key + "' must be a number of seconds from 0 to 1e6, for instance 1e-06");
+    return json_[key].get<double>();
   }
 
   void read_wrap(std::vector<DimensionShape>& shape) {

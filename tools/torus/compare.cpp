@@ -9,9 +9,11 @@
 #include "runtime/trace/output_file.hpp"
 #include "tools/torus/comparison.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/curves.hpp"
 #include "tools/torus/grid.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
+#include "tools/torus/refusals.hpp"
 #include "tools/torus/setting_options.hpp"
 #include "tools/torus/subcommands.hpp"
 
@@ -22,7 +24,7 @@ struct CompareArguments {
   std::string collective;
   TypedOptions setting;
   std::string algorithms = "all", run = "first";
-  std::optional<std::string> csv;
+  std::optional<std::string> csv, html, svg;
   bool json = false;
 };
 
@@ -54,6 +56,10 @@ int run_compare(const CompareArguments& arguments) {
   options.progress = &progress;
   std::optional<OutputFile> csv;
   if (arguments.csv) csv.emplace(*arguments.csv);
+  refuse_one_file_for_two("--csv", arguments.csv, "--html", arguments.html, ".html");
+  refuse_one_file_for_two("--csv", arguments.csv, "--svg", arguments.svg, ".svg");
+  refuse_one_file_for_two("--html", arguments.html, "--svg", arguments.svg, ".svg");
+  CurveFiles curves(arguments.html, arguments.svg);
 
   const Comparison comparison = compare(parse_spec(collective, typed), options);
   progress.clear();
@@ -62,6 +68,7 @@ int run_compare(const CompareArguments& arguments) {
     csv->write(to_csv(comparison));
     csv->commit();
   }
+  if (curves.any()) curves.write(curves_of(to_csv(comparison)));
   print(arguments.json ? to_json(comparison).dump() + "\n" : to_table(comparison));
   if (!comparison.failure) return 0;
   throw RunError(*comparison.failure);
@@ -84,6 +91,8 @@ Subcommand add_compare(CLI::App& torus) {
                   "what to run and verify: first (the smallest size, where that is quick), all or none; default first")
       ->type_name("WORD");
   app->add_option("--csv", arguments->csv, "write a line for each machine, algorithm and size to this file")->type_name("FILE");
+  app->add_option("--html", arguments->html, "write a page with the curves: times against sizes, and the lower bound")->type_name("FILE");
+  app->add_option("--svg", arguments->svg, "write the curves alone, as a figure, to this file")->type_name("FILE");
   app->add_flag("--json", arguments->json, "print one JSON object");
   return {app, [arguments] { return run_compare(*arguments); }};
 }

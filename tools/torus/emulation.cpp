@@ -99,6 +99,11 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
       if (options.on_messages) options.on_messages(messages);
     };
   }
+  if (options.trace) {
+    run.on_phase = [&](const char* phase) {
+      if (first) trace->name_phase(phase);
+    };
+  }
   Engine engine = make_engine(setting.machine, setting.request, setting.plan, run);
   if (options.trace) trace.emplace(*options.trace, header_of(setting));
 

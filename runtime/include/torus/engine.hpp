@@ -30,6 +30,8 @@ struct RunOptions {
   std::uint64_t idle_steps = 0;  ///< report a hang after more consecutive steps without traffic; 0: 64 + 4 * the sum of the extents
   /// Called after each step with messages, on the calling thread. The messages come in no particular order.
   std::function<void(std::span<const Message* const>)> on_messages = {};
+  /// Called before on_messages where a program named the step's phase.
+  std::function<void(const char* phase)> on_phase = {};
   /// Called after each step, on the calling thread.
   std::function<void(Step)> on_step = {};
   /// Another thread or a signal handler may set it: the run then ends after its step.
