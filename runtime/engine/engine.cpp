@@ -138,7 +138,7 @@ class Engine::Impl {
         w.findings.fail(rank, std::current_exception());
       }
     });
-    ledger_->throw_failure();
+    ledger_->throw_failure(std::nullopt);
     world_.network = &*fabric_;
   }
 
@@ -159,6 +159,7 @@ class Engine::Impl {
   }
 
   void destroy_programs() noexcept {
+    world_.network = &fabric_->ended();  // their locals' destructors may still call their nodes
     executor_->run([&](unsigned part) {
       const RunningNodes running(fabric_->workers()[part]);
       for (NodeId rank = part_begin(part); rank < part_begin(part + 1); ++rank) {
@@ -178,7 +179,7 @@ class Engine::Impl {
     while (true) {
       schedule_->run_step(expected_active);
       if (ledger_->gather_receives(result)) return;
-      ledger_->throw_failure();
+      ledger_->throw_failure(fabric_->now());
       if (ledger_->gather_violations(result)) return;
       StepRecord record = ledger_->gather_record(result);
       schedule_->carried(record.payload_bytes);
