@@ -30,6 +30,7 @@ struct TraceHeader {
   Bytes block_bytes = 0;  ///< of the shortest block: bytes/segments rounded down
   std::string algorithm;  ///< UTF-8; bytes that are not are replaced
   std::uint64_t seed = 0;
+  std::uint64_t ports = 0;  ///< as a file says it, for the judge: a machine has no more than channels; 0: the machine's
 };
 
 /// The header as a line of JSON, without a line feed.
