@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
 #include <new>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <torus/error.hpp>
@@ -67,6 +69,15 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return arguments;
 }
 
+/// Opens those of the three standard descriptors that are closed: a file that is opened gets the lowest free one, and would be taken for
+/// standard output. They fail like closed ones: input cannot be read, output cannot be written.
+void keep_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Collective algorithms on an emulated torus multicomputer", "torus"};
   app.set_help_flag("--help", "Print this help message and exit; -h likewise");
@@ -113,6 +124,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace torus::command;
+  keep_standard_descriptors();
   catch_interrupts();
   try {
     return run(argc, argv);
