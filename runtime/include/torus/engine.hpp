@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <type_traits>
 
 #include <torus/executor.hpp>
+#include <torus/fault.hpp>
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
 #include <torus/node.hpp>
@@ -34,6 +36,8 @@ struct RunOptions {
   std::function<void(Step)> on_step = {};
   /// Another thread or a signal handler may set it: the run then ends after its step.
   const std::atomic<bool>* stop = nullptr;
+  /// Injected into each run: RunResult::fault says what it did.
+  std::optional<Fault> fault = {};
 };
 
 /// The memory that a run needs.
