@@ -218,3 +218,19 @@ TEST_CASE("the judge lets its caller look at the clock during long work", "[unit
   });
   CHECK_THROWS_WITH(judge.message({0, 0, 2'999'999, {{0, 2'999'999}}, 1, {0}}), "enough");
 }
+
+TEST_CASE("a message has room for all its blocks, and a channel carries what crosses it in one step", "[unit]") {
+  TraceHeader header = header_for(ring4, "multinode-broadcast", {0, 2});
+  header.segments = 2;
+  header.block_bytes = 4;
+  CHECK(names(violation(header, {{0, 0, 1, {{0, 1}}, 7, {0, 1}}}), {"7 bytes for 2 blocks of 4"}));
+  CHECK(names(violation(header, {{0, 0, 1, {{0, 1}}, 8, {0, 1}}}), {"lacks block"}));
+  CHECK(names(violation(header, {{0, 1, 2, {{0, 1}}, 4, {2}}}), {"block 2", "does not exist"}));  // of node 1, which is no source
+  const Verdict verdict = judged(header, {{0, 0, 1, {{0, 1}}, 5, {0}}, {1, 0, 1, {{0, 1}}, 7, {1}}, {2, 0, 1, {{0, 1}}, 6, {1}}});
+  CHECK(verdict.max_channel_bytes == 7);
+  CHECK(verdict.channel_bytes == 5 + 7 + 6);
+}
+
+TEST_CASE("a worm takes a dimension once, also not twice in a row", "[unit]") {
+  CHECK(names(violation(header_for(ring4), {{0, 0, 2, {{0, 1}, {0, 1}}, 1, {0}}}), {"not dimension-ordered"}));
+}
