@@ -133,7 +133,7 @@ TEST_CASE("ten thousand mutated traces are judged or refused, without a crash", 
         case 2: text.insert(at, pieces[random.below(pieces.size())]); break;
         case 3: text.insert(at, text.substr(random.below(text.size()), random.below(200))); break;
         case 4: text.resize(at); break;
-        case 5: text.insert(text.size(), text.substr(text.find('\n'), random.below(1000))); break;
+        case 5: text.append(text, at, random.below(1000)); break;
         default:
           if (digit != std::string::npos) text[digit] = static_cast<char>('0' + random.below(10));
       }

@@ -97,7 +97,7 @@ TEST_CASE("a failure is one line that names what went wrong first", "[unit]") {
     if (self.rank() == 0) self.send({{0, +1}}, self.blocks());
     co_await self.step();
   };
-  CHECK(failure(lazy) == "wrong delivery after step 0: node (2) lacks block 0");
+  CHECK(failure(lazy) == "wrong delivery after step 1: node (2) lacks block 0");
 
   const auto careless = [](Node& self) -> Program {
     if (self.rank() != 0) co_await self.arrival();

@@ -96,14 +96,18 @@ FaultOutcome stress_faults(const StressOptions& options) {
     setting->executor = options.executor ? *options.executor : random.one_of(kinds);
     setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + random.below(4));
     FaultRow& row = outcome.rows[number / turns % outcome.rows.size()];
-    const torus::Fault fault = random_fault(row.kind, *setting, random.next());
+    torus::Fault fault = random_fault(row.kind, *setting, random.next());
     if (options.progress) {
       options.progress(fmt::format("{} faults, {:.0f} s: {} in {} on {}", grouped(outcome.runs), elapsed(), name(row.kind), algorithm.name,
                                    setting->machine.topology.text()));
     }
     ++outcome.runs;
     ++row.runs;
-    const Struck struck = run_with(*setting, fault);
+    Struck struck = run_with(*setting, fault);
+    if (!struck.record && !struck.refusal) {  // too late, or too high a node: anywhere then
+      fault.step = fault.node = 0;
+      struck = run_with(*setting, fault);
+    }
     if (!struck.record) {
       ++row.idle;
       if (!struck.refusal) continue;  // what no fault has touched must be as it always is
