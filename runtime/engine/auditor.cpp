@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "runtime/model/channel.hpp"
 #include "runtime/model/figures.hpp"
@@ -14,6 +15,7 @@ namespace {
 std::string text_of(RouteView route) {
   std::string text = "[";
   for (const Leg& leg : route) {
+    if (text.size() > 60) return text + ",..]";
     text += (text.size() > 1 ? "," : "") + ("[" + std::to_string(leg.dimension) + "," + std::to_string(leg.hops) + "]");
   }
   return text + "]";
@@ -160,8 +162,10 @@ Violations audit(const Machine& machine, const Placement& placement, std::span<c
       queues[{route.destination, last.dimension, complete ? last.hops : last.hops > 0 ? 1 : -1}].push_back(m);
     }
     std::set<ChannelName> crossed;
+    bool twice = false;  // told once: a route may cross its channels thousands of times
     each_channel(topology, m->source(), m->route(), [&](const ChannelName& channel) {
       if (!crossed.insert(channel).second) {
+        if (std::exchange(twice, true)) return;
         found.add(ViolationKind::channel_crossed_twice, m->step(), m->source(), [&] {
           return "the message from " + text_of(topology, *m) + " crosses channel " + text_of(topology, channel) + " twice";
         });

@@ -10,6 +10,7 @@
 #include <torus/error.hpp>
 
 #include "runtime/engine/auditor.hpp"
+#include "runtime/engine/program_failure.hpp"
 
 namespace torus::detail {
 namespace {
@@ -21,13 +22,13 @@ bool same(const char* a, const char* b) noexcept {
 
 }  // namespace
 
-void Ledger::throw_failure() const {
+void Ledger::throw_failure(std::optional<Step> step) const {
   const Findings* first = nullptr;
   for (const Worker& w : fabric_.workers()) {
     const Findings& found = w.findings;
     if (found.failure && (first == nullptr || found.failed_node < first->failed_node)) first = &found;
   }
-  if (first != nullptr) std::rethrow_exception(first->failure);
+  if (first != nullptr) rethrow_naming(machine_.topology, first->failed_node, step, first->failure);
   if (fabric_.out_of_memory()) {
     throw RunError("step " + std::to_string(fabric_.now()) +
                    ": a send found no memory, and its program continued; raise the memory limit (RunOptions::memory_limit)");

@@ -53,7 +53,7 @@ std::string hang_text(const Topology& topology, const Hang& hang) {
 std::string wrong_text(const Topology& topology, const WrongDelivery& wrong) {
   const std::string node = node_text(topology, wrong.node);
   switch (wrong.kind) {
-    case WrongDelivery::Kind::missing: return fmt::format("node {} lacks block {} at the end", node, wrong.block);
+    case WrongDelivery::Kind::missing: return fmt::format("node {} lacks block {}", node, wrong.block);
     case WrongDelivery::Kind::unasked: return fmt::format("node {} holds block {}, which it does not want", node, wrong.block);
     case WrongDelivery::Kind::damaged:
       return fmt::format("node {}, block {}, offset {}: got {:#04x}, wanted {:#04x}", node, wrong.block, wrong.offset, wrong.got,
@@ -90,7 +90,7 @@ std::optional<std::string> failure_of(const Machine& machine, const RunResult& r
   }
   if (result.interrupted) return fmt::format("interrupted after step {}", result.steps);
   if (result.hang) return hang_text(topology, *result.hang);
-  if (result.wrong) return "wrong delivery: " + wrong_text(topology, *result.wrong);
+  if (result.wrong) return fmt::format("wrong delivery after step {}: {}", result.steps, wrong_text(topology, *result.wrong));
   return std::nullopt;
 }
 
@@ -121,6 +121,7 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
                                          rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));
   rows.emplace_back("memory", fmt::format("peak {}, estimated {}", bytes_text(peak_memory()), bytes_text(result.memory_bytes)));
   rows.emplace_back("seed, digest", fmt::format("{}, {}", options.seed, digest_text(result.trace_digest)));
+  if (result.fault) rows.emplace_back("fault", result.fault->text);
   rows.emplace_back("verdict", failure           ? "FAILED: " + *failure
                                : result.verified ? "verified: every byte at every node"
                                                  : "not verified (verification was turned off)");

@@ -4,6 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
+#include <string>
 
 #include <torus/error.hpp>
 
@@ -19,10 +21,19 @@ using Json = nlohmann::json;
 class HeaderParser {
  public:
   HeaderParser(const Lines& lines, std::string_view line) : lines_{lines} {
-    json_ = Json::parse(line.begin(), line.end(), nullptr, false);
+    // The parser keeps the last of two values, another program's the first perhaps.
+    std::set<std::string> keys;
+    std::string twice;
+    const auto note = [&](int depth, Json::parse_event_t event, const Json& parsed) {
+      if (depth == 1 && event == Json::parse_event_t::key && !keys.insert(parsed.get<std::string>()).second)
+        twice = parsed.get<std::string>();
+      return true;
+    };
+    json_ = Json::parse(line.begin(), line.end(), note, false);
     if (json_.is_discarded()) lines_.refuse("the header is no JSON; the first line must be {\"format\":\"torus-trace\",\"version\":1,..}");
     if (!json_.is_object())
       lines_.refuse("the header is no JSON object; the first line must be {\"format\":\"torus-trace\",\"version\":1,..}");
+    if (!twice.empty()) lines_.refuse("the header has '" + twice.substr(0, 40) + "' twice; give each key once");
   }
 
   TraceHeader header() {
@@ -30,6 +41,8 @@ class HeaderParser {
     if (whole("version", 0, std::numeric_limits<std::uint64_t>::max()) != 1) lines_.refuse("the header's 'version' must be 1");
     TraceHeader header{.machine = machine(), .collective = word("collective", "")};
     read_costs(header);
+    header.ports =
+        std::min<std::uint64_t>(whole("ports", 1, std::numeric_limits<std::uint64_t>::max()), std::numeric_limits<std::int32_t>::max());
     const Topology& topology = header.machine.topology;
     static constexpr std::string_view collectives[] = {
         "broadcast", "multinode-broadcast", "total-exchange", "scatter", "gather", "allgather",
@@ -99,7 +112,7 @@ class HeaderParser {
       for (const std::uint64_t n : extents) shape.push_back({static_cast<std::int32_t>(n), Wiring::ring});
       if (json_.contains("wrap")) read_wrap(shape);
       Topology topology(std::move(shape));
-      // More ports than channels are as good as all.
+      // More ports than channels are as good as all, where channels are not shared. The judge goes by TraceHeader::ports.
       const std::uint64_t ports = std::min<std::uint64_t>(whole("ports", 1, std::numeric_limits<std::uint64_t>::max()),
                                                           static_cast<std::uint64_t>(topology.max_ports()));
       std::vector<Dimension> routing;

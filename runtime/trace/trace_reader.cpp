@@ -224,6 +224,7 @@ TraceReader::~TraceReader() = default;
 
 const TraceHeader& TraceReader::header() const noexcept { return source_->header; }
 std::uint64_t TraceReader::line() const noexcept { return source_->lines.number(); }
+std::uint64_t TraceReader::bytes_read() const noexcept { return source_->lines.bytes_read(); }
 
 void TraceMessage::assign(const Message& message) {
   step = message.step();

@@ -97,14 +97,14 @@ TEST_CASE("a failure is one line that names what went wrong first", "[unit]") {
     if (self.rank() == 0) self.send({{0, +1}}, self.blocks());
     co_await self.step();
   };
-  CHECK(failure(lazy) == "wrong delivery: node (2) lacks block 0 at the end");
+  CHECK(failure(lazy) == "wrong delivery after step 1: node (2) lacks block 0");
 
   const auto careless = [](Node& self) -> Program {
     if (self.rank() != 0) co_await self.arrival();
     if (self.rank() != 4) self.send({{0, +1}}, self.blocks());
     if (self.rank() == 3) self.bytes(0)[12] ^= std::byte{1};
   };
-  CHECK(failure(careless).substr(0, 47) == "wrong delivery: node (3), block 0, offset 12: g");
+  CHECK(failure(careless).find(": node (3), block 0, offset 12: got ") != std::string::npos);
 }
 
 TEST_CASE("the texts of rows stand below each other", "[unit]") {

@@ -4,12 +4,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
 #include <new>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <torus/catalogue.hpp>
@@ -70,6 +72,15 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
     arguments.insert(arguments.begin(), "--help");
   }
   return arguments;
+}
+
+/// Opens those of the three standard descriptors that are closed: a file that is opened gets the lowest free one, and would be taken for
+/// standard output. They fail like closed ones: input cannot be read, output cannot be written.
+void keep_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
 /// Throws InputError where a parameter of an own algorithm is called like an option of the command.
@@ -141,6 +152,7 @@ int status_of(const Body& body) {
 
 int torus::main(int argc, char** argv, std::initializer_list<const Algorithm*> own) {
   using namespace torus::command;
+  keep_standard_descriptors();
   catch_interrupts();
   const int status = status_of([&] {
     extend_catalogue({own.begin(), own.size()});

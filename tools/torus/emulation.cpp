@@ -85,6 +85,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   run.seed = setting.seed;
   run.memory_limit = setting.memory;
   run.stop = options.stop;
+  run.fault = options.fault;
   std::optional<InterruptsAwaited> awaited;  // from the first step on: `stop` is not read before
   run.on_step = [&](Step step) {
     if (options.stop != nullptr && !awaited) awaited.emplace();
@@ -110,6 +111,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   Emulation emulation;
   for (unsigned repetition = 0; repetition < options.repeat && !emulation.failure; ++repetition) {
     RunResult result = engine.run(setting.plan.start);
+    if (first && options.on_engine) options.on_engine(engine);
     emulation.interrupted = result.interrupted;
     if (!result.interrupted) emulation.run_s.push_back(result.run_s);
     const Check check = torus::check(setting.machine, setting.request, setting.plan, bounds, result);

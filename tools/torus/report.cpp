@@ -227,6 +227,7 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   if (!plan.notes.empty()) {
     for (const auto& [key, value] : plan.notes) json["notes"][key] = value;
   }
+  if (result.fault) json["fault"] = {{"step", result.fault->step}, {"node", result.fault->node}, {"text", result.fault->text}};
   if (emulation.failure) json["failure"] = *emulation.failure;
   return json;
 }

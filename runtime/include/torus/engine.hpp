@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <type_traits>
 
 #include <torus/executor.hpp>
+#include <torus/fault.hpp>
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
 #include <torus/node.hpp>
@@ -36,6 +38,8 @@ struct RunOptions {
   std::function<void(Step)> on_step = {};
   /// Another thread or a signal handler may set it: the run then ends after its step.
   const std::atomic<bool>* stop = nullptr;
+  /// Injected into each run: RunResult::fault says what it did.
+  std::optional<Fault> fault = {};
 };
 
 /// The memory that a run needs.
@@ -55,7 +59,8 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
 /// An emulated machine with its blocks in place. It runs programs, audits every step and verifies every byte.
 ///
 /// Deterministic: a program gives one result and one trace, whatever the executor and the number of threads. If programs throw, the run
-/// ends after that step and the exception of the lowest node is rethrown. A send that finds no memory ends the run with a RunError, also if
+/// ends after that step and the exception of the lowest node is rethrown: as an InputError or a RunError that begins with step and node and
+/// has the program's own nested in it (std::rethrow_if_nested). A send that finds no memory ends the run with a RunError, also if
 /// the program catches it.
 class Engine {
  public:

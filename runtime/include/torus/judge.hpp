@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,12 +35,13 @@ struct Verdict {
   std::uint64_t digest = 0;                ///< sum of message_digest() over all messages
 };
 
-/// Takes the messages of a trace in order. Memory: O(nodes + channels), the blocks that the nodes hold and the arrivals of one step. Time:
-/// O(hops + blocks).
+/// Takes the messages of a trace in order. Memory: O(nodes + channels) that messages touch, the blocks that have reached nodes and the
+/// arrivals of one step. Time: O(hops + blocks + nodes).
 class Judge {
  public:
-  /// Throws InputError if the available memory is too small for the header's machine.
-  explicit Judge(const TraceHeader& header);
+  /// Throws InputError if the available memory is too small for the header's machine; message() and finish() do for the blocks that nodes
+  /// hold. look: called now and then during long work; what it throws ends the work.
+  explicit Judge(const TraceHeader& header, std::function<void()> look = {});
   ~Judge();
 
   /// False once there are too many violations to read on.

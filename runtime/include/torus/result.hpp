@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <torus/block.hpp>
+#include <torus/fault.hpp>
 #include <torus/machine.hpp>
 #include <torus/node.hpp>
 #include <torus/violation.hpp>
@@ -111,6 +112,7 @@ struct RunResult {
   std::optional<WrongDelivery> wrong;
   bool verified = false;  ///< every wanted block is where it must be, byte for byte, and nothing else; false if verification was turned off
   bool interrupted = false;
+  std::optional<FaultRecord> fault;  ///< what RunOptions::fault did; none: there was none, or it could not strike
   /// True if nothing went wrong. Whether the bytes were verified is another question: see `verified`.
   bool good() const noexcept { return violations.empty() && !hang && !wrong && !interrupted; }
 

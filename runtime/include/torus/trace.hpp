@@ -37,6 +37,7 @@ struct TraceHeader {
   bool overlap = false;  ///< contributors may be counted twice: min and max only
 
   bool costs_known = true;  ///< false: an older trace, which does not say T_s, T_c and T_h; machine.cost has the defaults
+  std::uint64_t ports = 0;  ///< as a file says it, for the judge: a machine has no more than channels; 0: the machine's
 };
 
 /// The header as a line of JSON, without a line feed.

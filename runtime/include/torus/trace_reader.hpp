@@ -44,6 +44,8 @@ class TraceReader {
   bool next(TraceMessage& message);
   /// The number of the last line read; the header's is 1.
   std::uint64_t line() const noexcept;
+  /// Bytes of the file read so far, compressed as they are.
+  std::uint64_t bytes_read() const noexcept;
 
  private:
   class Source;
