@@ -7,6 +7,7 @@
 #include "algorithms/broadcast_bound.hpp"
 #include "algorithms/common/growth.hpp"
 #include "algorithms/common/integers.hpp"
+#include "algorithms/common/link_rates.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus {
@@ -16,6 +17,7 @@ namespace {
 struct Factor {
   std::uint64_t n;
   Wiring wiring;
+  Dimension dimension;
 
   std::uint64_t ring_status() const { return n / 2 * ((n + 1) / 2); }  // floor(n^2 / 4)
   std::uint64_t least_status() const { return wiring == Wiring::complete ? n - 1 : ring_status(); }
@@ -47,7 +49,7 @@ struct Factor {
 std::vector<Factor> factors(const Topology& topology) {
   std::vector<Factor> result;
   for (const Dimension d : linked_dimensions(topology)) {
-    result.push_back({static_cast<std::uint64_t>(topology.extent(d)), topology.wiring(d)});
+    result.push_back({static_cast<std::uint64_t>(topology.extent(d)), topology.wiring(d), d});
   }
   return result;
 }
@@ -87,10 +89,16 @@ struct Question {
   bool packet = machine.switching == Switching::packet;
   bool shared = machine.contention == Contention::share;  // several messages may leave a node by one channel
   std::uint64_t ports = static_cast<std::uint64_t>(machine.ports);
+  std::optional<LinkRates> rates = machine.cost.one_speed() ? std::nullopt : std::optional<LinkRates>(machine);
 
   /// Messages a step of a node that has so many channels to use.
   std::uint64_t messages(std::uint64_t usable_channels) const { return shared ? ports : usable_channels; }
 };
+
+/// Bytes that must pass `rate` bytes a second, where dimensions differ in speed.
+void raise_seconds(Bounds& bounds, double bytes, double rate) {
+  bounds.channel_time_s = std::max(bounds.channel_time_s.value_or(0), bytes / rate);
+}
 
 std::string over(std::uint64_t channels) { return " over " + number(channels) + (channels == 1 ? " channel" : " channels"); }
 
@@ -146,11 +154,28 @@ void bound_replicated(const Question& asked, Bounds& bounds) {
     const std::string why = "a node receives " + number(takes) + (takes == 1 ? " message" : " messages");
     raise(bounds.channel_bytes, bounds.bytes_reason, static_cast<double>(takes) * bytes / static_cast<double>(channels),
           why + over(channels));
+    if (asked.rates) raise_seconds(bounds, static_cast<double>(takes) * bytes, asked.rates->fastest(channels));
     const std::uint64_t at_once = asked.messages(channels);
     raise(bounds.single_block_steps, bounds.single_block_reason, divide_up(takes, at_once), why + ", " + number(at_once) + " a step");
   }
   const std::uint64_t narrowest = sources.rbegin()->first;
   raise(bounds.channel_bytes, bounds.bytes_reason, bytes / static_cast<double>(narrowest), "a source sends its message" + over(narrowest));
+  if (asked.rates) raise_seconds(bounds, bytes, asked.rates->fastest(narrowest));
+}
+
+/// Bytes a second of all channels that a step can use: see bound_exchange().
+double rate_of_all_channels(const Question& asked) {
+  double rate = 0;
+  if (asked.packet) {
+    for (const auto& [usable, nodes] : asked.channels) rate += asked.rates->fastest(usable) * static_cast<double>(nodes);
+    return rate;
+  }
+  const std::uint64_t n = asked.machine.topology.nodes();
+  for (const Factor& f : factors(asked.machine.topology)) {
+    for (const auto& [degree, nodes] : f.degrees())
+      rate += static_cast<double>(degree * nodes * (n / f.n)) * asked.rates->rate(f.dimension);
+  }
+  return rate;
 }
 
 /// Every node has a block for every other.
@@ -168,6 +193,7 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
   const std::uint64_t narrowest = asked.channels.rbegin()->first;
   const std::uint64_t at_once = asked.messages(narrowest);
   block_bytes(static_cast<double>(n - 1) / static_cast<double>(narrowest), "a node sends " + number(n - 1) + " blocks" + over(narrowest));
+  if (asked.rates) raise_seconds(bounds, static_cast<double>(n - 1) * bytes, asked.rates->fastest(narrowest));
   block_steps(divide_up(n - 1, at_once), "a node sends " + number(n - 1) + " blocks, " + number(at_once) + " a step");
 
   // Hops that a step carries, in bytes and in messages; a wormhole or circuit message may use every channel, whatever the ports.
@@ -187,6 +213,7 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
                   : "the shortest routes of all blocks, " + number(a_step) + " hops a step";
   };
   block_bytes(all_hops / static_cast<double>(channels), carried(channels));
+  if (asked.rates) raise_seconds(bounds, all_hops * bytes, rate_of_all_channels(asked));
   if (bound3) {
     block_steps(facts.bound3, carried(messages));
   } else if (asked.packet || !asked.shared) {
@@ -200,12 +227,15 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
     const std::string why = "bound (4): the middle cut of a dimension of " + number(f.n);
     block_bytes(static_cast<double>(crossing) / static_cast<double>(f.middle_cut()), why);
     if (!asked.shared) block_steps(divide_up(crossing, f.middle_cut()), why);
+    if (asked.rates)
+      raise_seconds(bounds, static_cast<double>(crossing) * bytes, static_cast<double>(f.middle_cut()) * asked.rates->rate(f.dimension));
   }
 
   if (bound3 && dimensions.size() == 1 && dimensions.front().wiring == Wiring::line) {
     const std::uint64_t middle = (n * n - 1) / 2;
     const std::string why = "the middle node of a line sends its own blocks and passes on all that cross it";
     block_bytes(static_cast<double>(middle), why);
+    if (asked.rates) raise_seconds(bounds, static_cast<double>(middle) * bytes, asked.rates->fastest(1));
     block_steps(middle, why);
   }
 }
@@ -271,8 +301,11 @@ void bound_points(const Question& asked, Bounds& bounds) {
   if (asked.request.collective != Collective::broadcast || asked.shared || topology.nodes() <= 2) return;
   const NodeId source = asked.request.sources.front();
   if (asked.packet && topology.eccentricity(source) > most_hops_of_points) return;
-  bounds.points = BroadcastPoints{topology.nodes(), static_cast<int>(asked.channels.begin()->first), asked.request.bytes,
-                                  asked.packet ? nodes_within(topology, source) : std::vector<double>{}};
+  const std::uint64_t ports = asked.channels.begin()->first;
+  std::optional<double> byte_s;
+  if (asked.rates) byte_s = static_cast<double>(ports) / asked.rates->fastest(ports);
+  bounds.points = BroadcastPoints{topology.nodes(), static_cast<int>(ports), asked.request.bytes,
+                                  asked.packet ? nodes_within(topology, source) : std::vector<double>{}, byte_s};
 }
 
 }  // namespace

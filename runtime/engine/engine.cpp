@@ -220,7 +220,7 @@ class Engine::Impl {
 
   void cross_with_messages(StepRecord& record, RunResult& result) {
     std::vector<const Message*> messages;
-    if (fabric_->shares_channels() || options_.on_messages) messages = fabric_->messages_of(fabric_->now());
+    if (ledger_->wants_messages() || options_.on_messages) messages = fabric_->messages_of(fabric_->now());
     ledger_->note_channels(messages, record, result);
     if (options_.on_messages) options_.on_messages(messages);
   }

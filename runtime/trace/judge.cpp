@@ -254,6 +254,7 @@ class Judge::State {
     ++verdict_.hops;
     verdict_.max_channel_load = std::max<std::uint64_t>(verdict_.max_channel_load, c.messages);
     step_bytes_ = std::max(step_bytes_, c.bytes);
+    step_time_s_ = std::max(step_time_s_, static_cast<double>(c.bytes) * machine_.cost.byte_s_of(d));
   }
 
   void check_route(const TraceMessage& m) {
@@ -330,7 +331,9 @@ class Judge::State {
     arrivals_.clear();
     verdict_.channel_bytes += step_bytes_;
     verdict_.max_channel_bytes = std::max(verdict_.max_channel_bytes, step_bytes_);
+    verdict_.channel_time_s += step_time_s_;
     step_bytes_ = 0;
+    step_time_s_ = 0;
   }
 
   void check_delivery() {
@@ -366,6 +369,7 @@ class Judge::State {
   Verdict verdict_;
   std::uint32_t epoch_ = 0;  // counts and channels of another epoch are those of an earlier step
   Bytes step_bytes_ = 0;     // max bytes on a channel in this step
+  double step_time_s_ = 0;   // the same as the channel's time
   bool twice_ = false;       // the present message crosses a channel twice
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <torus/trace.hpp>
@@ -85,7 +86,10 @@ std::string to_json_line(const TraceHeader& header) {
   append_list(line, header.sources);
   fmt::format_to(std::back_inserter(line), ",\"segments\":{},\"block_bytes\":{},\"algorithm\":", header.segments, header.block_bytes);
   append_quoted(line, header.algorithm);
-  fmt::format_to(std::back_inserter(line), ",\"seed\":{}}}", header.seed);
+  fmt::format_to(std::back_inserter(line), ",\"seed\":{}", header.seed);
+  if (!header.machine.cost.one_speed())
+    fmt::format_to(std::back_inserter(line), ",\"tc_s\":[{}]", fmt::join(header.machine.cost.dimension_byte_s, ","));
+  line += '}';
   return line;
 }
 

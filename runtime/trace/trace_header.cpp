@@ -76,8 +76,10 @@ class HeaderParser {
       if (json_.contains("routing")) {
         for (const std::uint64_t d : list("routing", max_dimensions)) routing.push_back(static_cast<Dimension>(d));
       }
+      CostModel cost;
+      if (json_.contains("tc_s")) cost.dimension_byte_s = read_speeds();
       return Machine(std::move(topology), static_cast<int>(ports), parse_switching(word("switching", "")),
-                     parse_contention(word("contention", "forbid")), std::move(routing));
+                     parse_contention(word("contention", "forbid")), std::move(routing), std::move(cost));
     } catch (const InputError& error) {
       if (std::string_view(error.what()).find(" line 1: ") != std::string_view::npos) throw;
       lines_.refuse(std::string("the header describes no machine: ") + error.what());
@@ -96,6 +98,17 @@ class HeaderParser {
       else
         lines_.refuse("the header's 'wrap' must hold true, false or \"complete\"");
     }
+  }
+
+  std::vector<double> read_speeds() {
+    const Json& speeds = json_["tc_s"];
+    std::vector<double> values;
+    for (const Json& value : speeds) {
+      if (value.is_number() && value.get<double>() >= 0 && value.get<double>() <= 1e6) values.push_back(value.get<double>());
+    }
+    if (!speeds.is_array() || values.size() != speeds.size())
+      lines_.refuse("the header's 'tc_s' must be a list of seconds a byte from 0 to 1000000, one a dimension");
+    return values;
   }
 
   std::string word(const char* key, const char* otherwise) {

@@ -44,7 +44,10 @@ std::string span_text(const std::vector<Value>& values) {
 std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, std::size_t size) {
   if (!entry) return "-";
   if (!entry->failure.empty()) return "FAILED";
-  const std::string_view sign = entry->run ? "" : !entry->not_run.empty() ? "~" : entry->exact ? "" : "<";
+  const std::string_view sign = entry->run                                         ? ""
+                                : !entry->not_run.empty()                          ? "~"
+                                : entry->exact && contest.machine.cost.one_speed() ? ""
+                                                                                   : "<";
   return fmt::format("{}{} {}{}", sign, seconds_text(entry->model_time_s()), ratio_text(ratio_of(contest, *entry, size)),
                      entry->best ? " *" : "");
 }
@@ -199,6 +202,7 @@ Json contest_json(const Comparison& comparison, const Contest& contest) {
             {"algorithms", Json::array()},
             {"left_out", Json::array()},
             {"fastest", Json::array()}};
+  if (!machine.cost.one_speed()) json["tc_by_dimension_s"] = machine.cost.dimension_byte_s;
   for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
     json["bounds"].push_back(bounds_json(contest.bounds[i], machine.cost));
     json["bounds"].back()["bytes"] = comparison.sizes[i];

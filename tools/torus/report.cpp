@@ -87,7 +87,15 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["routing"] = machine.routing;
   json["ts_s"] = machine.cost.start_up_s;
   json["tc_s"] = machine.cost.byte_s;
+  if (!machine.cost.one_speed()) json["tc_by_dimension_s"] = machine.cost.dimension_byte_s;
   json["th_s"] = machine.cost.hop_s;
+  if (setting.preset != nullptr) {
+    json["machine"] = {{"name", setting.preset->name},
+                       {"title", setting.preset->title},
+                       {"shapes_from", text(setting.preset->shapes)},
+                       {"speed_from", text(setting.preset->speed)},
+                       {"start_up_from", text(setting.preset->start_up)}};
+  }
   json["collective"] = name(setting.request.collective);
   json["algorithm"] = setting.algorithm->name;
   json["reference"] = setting.algorithm->source;
@@ -197,6 +205,10 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   Rows rows = torus::report(machine, result, options, context);
 
   Rows asked;
+  if (const Preset* preset = setting.preset; preset != nullptr) {
+    asked.emplace_back("preset", fmt::format("{}, {}: {} ({})", preset->name, preset->title, speed_text(*preset), text(preset->speed)));
+    asked.emplace_back("", fmt::format("T_s {} ({})", seconds_text(preset->start_up_s), text(preset->start_up)));
+  }
   asked.emplace_back("collective", fmt::format("{} of {}{}{}", name(setting.request.collective), bytes_option(setting.request.bytes),
                                                exchange ? " a block" : fmt::format(" from {}", sources_row(setting)),
                                                plan.segments > 1 ? fmt::format(", cut in {}", plan.segments) : ""));

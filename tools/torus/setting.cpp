@@ -106,6 +106,7 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
           .executor = spec.executor,
           .threads = spec.threads,
           .memory = spec.memory,
+          .preset = spec.preset,
           .sources_text = spec.sources.value_or("")};
 }
 
@@ -151,7 +152,10 @@ std::string command_line(const Setting& setting) {
   if (request.expected_sources) text += fmt::format(" --expect {}", *request.expected_sources);
   const CostModel standard;
   if (machine.cost.start_up_s != standard.start_up_s) text += fmt::format(" --ts {}", machine.cost.start_up_s);
-  if (machine.cost.byte_s != standard.byte_s) text += fmt::format(" --tc {}", machine.cost.byte_s);
+  if (!machine.cost.one_speed())
+    text += fmt::format(" --tc {}", fmt::join(machine.cost.dimension_byte_s, ","));
+  else if (machine.cost.byte_s != standard.byte_s)
+    text += fmt::format(" --tc {}", machine.cost.byte_s);
   if (machine.cost.hop_s != standard.hop_s) text += fmt::format(" --th {}", machine.cost.hop_s);
   text += fmt::format(" --seed {} --executor {}", setting.seed, name(setting.executor));
   if (setting.threads > 0) text += fmt::format(" --threads {}", setting.threads);

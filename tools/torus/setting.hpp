@@ -19,9 +19,10 @@ struct Setting {
   double choosing_s = 0;    ///< wall time of all plans among which it was chosen
   std::uint64_t seed = 1;
   ExecutorKind executor = default_executor;
-  unsigned threads = 0;           ///< 0: the host's cores
-  Bytes memory = 0;               ///< 0: what the engine takes by itself
-  std::string sources_text = {};  ///< how the sources were asked for, if that and the seed give them again
+  unsigned threads = 0;            ///< 0: the host's cores
+  Bytes memory = 0;                ///< 0: what the engine takes by itself
+  const Preset* preset = nullptr;  ///< the machine that was named
+  std::string sources_text = {};   ///< how the sources were asked for, if that and the seed give them again
 };
 
 /// A machine and a request, with the seed and the host's options of a spec, but without an algorithm.

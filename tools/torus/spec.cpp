@@ -54,14 +54,23 @@ Parameters parse_parameters(Collective collective, const TypedOptions& options) 
   return parameters;
 }
 
+/// One T_c for all, or one a dimension.
+void set_speeds(CostModel& cost, std::string_view option, std::string_view text, double (*parse)(std::string_view, std::string_view)) {
+  cost.dimension_byte_s.clear();
+  for (const std::string_view part : split(text, ',')) cost.dimension_byte_s.push_back(parse(option, part));
+  cost.byte_s = cost.dimension_byte_s.front();
+  if (cost.dimension_byte_s.size() == 1) cost.dimension_byte_s.clear();
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> TypedOptions::typed() const {
   std::vector<std::pair<std::string, std::string>> out;
   const std::pair<const char*, const std::optional<std::string>&> options[]{
-      {"on", on},        {"ports", ports},         {"switching", switching}, {"contention", contention}, {"routing", routing},
-      {"bytes", bytes},  {"sources", sources},     {"seed", seed},           {"expect", expect},         {"ts", start_up},
-      {"tc", byte_time}, {"bandwidth", bandwidth}, {"th", hop_time},         {"executor", executor},     {"threads", threads}};
+      {"machine", machine}, {"on", on},        {"ports", ports},         {"switching", switching}, {"contention", contention},
+      {"routing", routing}, {"bytes", bytes},  {"sources", sources},     {"seed", seed},           {"expect", expect},
+      {"ts", start_up},     {"tc", byte_time}, {"bandwidth", bandwidth}, {"th", hop_time},         {"executor", executor},
+      {"threads", threads}};
   for (const auto& [name, value] : options) {
     if (value) out.emplace_back(name, *value);
   }
@@ -121,8 +130,12 @@ Bytes default_bytes(Collective collective) noexcept {
 }
 
 RunSpec parse_spec(Collective collective, const TypedOptions& options) {
+  const Preset* const preset = options.machine ? &preset_called(*options.machine) : nullptr;
+  const std::string_view usual_shape = preset != nullptr ? preset->shape : default_shape(collective);
   RunSpec spec{.collective = collective,
-               .shape = Topology::parse(options.on ? std::string_view(*options.on) : default_shape(collective)),
+               .shape = Topology::parse(options.on ? std::string_view(*options.on) : usual_shape),
+               .preset = preset,
+               .cost = preset != nullptr ? preset->cost() : CostModel{},
                .bytes = options.bytes ? parse_bytes("--bytes", *options.bytes) : default_bytes(collective),
                .sources = options.sources};
   if (options.ports) {
@@ -130,11 +143,11 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
     spec.ports = *options.ports == "all" ? 0 : static_cast<int>(parse_whole("--ports", *options.ports, 1, max_ports));
   }
   if (options.start_up) spec.cost.start_up_s = parse_seconds("--ts", *options.start_up);
-  if (options.byte_time) spec.cost.byte_s = parse_seconds("--tc", *options.byte_time);
+  if (options.byte_time) set_speeds(spec.cost, "--tc", *options.byte_time, parse_seconds);
   if (options.bandwidth && options.byte_time)
     throw InputError(
         fmt::format("--bandwidth '{}': --tc {} says the same in seconds a byte; leave out one", *options.bandwidth, *options.byte_time));
-  if (options.bandwidth) spec.cost.byte_s = parse_byte_time("--bandwidth", *options.bandwidth);
+  if (options.bandwidth) set_speeds(spec.cost, "--bandwidth", *options.bandwidth, parse_byte_time);
   if (options.hop_time) spec.cost.hop_s = parse_seconds("--th", *options.hop_time);
   if (options.switching) spec.switching = parse_switching(*options.switching);
   if (options.contention) spec.contention = parse_contention(*options.contention);
@@ -152,8 +165,10 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
 }
 
 Machine make_machine(const RunSpec& spec, const NativeMachine& native) {
+  if (spec.preset != nullptr) check_shape(*spec.preset, spec.shape);
   // An algorithm made for many ports runs on a shape with fewer, too.
-  const int native_ports = std::min(native.ports, static_cast<int>(spec.shape.max_ports()));
+  const int usual_ports = spec.preset != nullptr ? spec.preset->ports : native.ports;
+  const int native_ports = std::min(usual_ports, static_cast<int>(spec.shape.max_ports()));
   return Machine(spec.shape, spec.ports.value_or(native_ports), spec.switching.value_or(native.switching),
                  spec.contention.value_or(native.contention), spec.routing, spec.cost);
 }

@@ -32,6 +32,7 @@ struct StepRecord {
   Bytes bytes = 0;                  ///< of all messages, headers included
   Bytes payload_bytes = 0;          ///< of the blocks alone
   Bytes most_bytes = 0;             ///< max on one channel
+  double channel_time_s = 0;        ///< max over the channels of their bytes times their T_c: the byte term of the model time
   std::uint32_t longest_route = 0;  ///< max hops of one message
   const char* phase = nullptr;      ///< Node::phase(); none if no program named one
   /// True if it carried messages, and none with blocks.
@@ -86,6 +87,7 @@ struct RunResult {
   double channel_bytes_mean = 0;       ///< over all channels
   double channel_idle_share = 0;       ///< share of the channels that never carried anything
   Bytes channel_bytes_sum = 0;         ///< sum over the steps of the max bytes on one channel: the L of the model time
+  double channel_time_s = 0;           ///< sum over the steps of the byte terms; L times T_c, where all channels have one T_c
   std::uint64_t route_hops_sum = 0;    ///< sum over the steps of the max hops of one message: the H of the model time
   double model_time_s = 0;
   std::uint64_t trace_digest = 0;        ///< sum of the hashes of all messages

@@ -5,6 +5,7 @@
 ///    "routing":[0,1],"collective":"broadcast","sources":[0],"segments":1,"block_bytes":4096,"algorithm":"wang-tseng","seed":1}
 ///   {"step":0,"src":0,"dst":18,"path":[[0,2],[1,2]],"bytes":4096,"blocks":[0]}
 ///
+/// Where dimensions differ in speed, the header has "tc_s":[1e-10,2e-10], seconds a byte by dimension; a trace says no other cost.
 /// Steps ascend; the messages of a step are ordered by (src, path). The file does not depend on the executor.
 #pragma once
 
@@ -21,7 +22,7 @@ namespace torus {
 
 class OutputFile;
 
-/// The first line of a trace: the run, and the machine without its costs.
+/// The first line of a trace: the run, and the machine without its costs, but for speeds that differ.
 struct TraceHeader {
   Machine machine;
   std::string collective;       ///< broadcast, multinode-broadcast, total-exchange, scatter, gather or allgather
