@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -54,7 +55,17 @@ std::vector<Factor> factors(const Topology& topology) {
   return result;
 }
 
+/// Of living nodes, by their living channels.
+Senders senders_among(const Topology& topology, std::uint64_t ports) {
+  Senders result;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (topology.living(node)) ++result[std::min(channels_of(topology, node), ports)];
+  }
+  return result;
+}
+
 Senders senders(const Topology& topology, std::uint64_t ports) {
+  if (!topology.whole()) return senders_among(topology, ports);
   std::map<std::uint64_t, std::uint64_t> degrees{{0, 1}};
   for (const Factor& f : factors(topology)) {
     std::map<std::uint64_t, std::uint64_t> product;
@@ -105,7 +116,9 @@ std::string over(std::uint64_t channels) { return " over " + number(channels) + 
 /// Nodes on the longer side of the worst source, if all nodes stand on one line whose channels are not shared; else 0.
 std::uint64_t longer_side_of_line(const Question& asked) {
   const std::vector<Factor> dimensions = factors(asked.machine.topology);
-  if (dimensions.size() != 1 || dimensions.front().wiring != Wiring::line || asked.ports < 2 || asked.shared) return 0;
+  if (!asked.machine.topology.whole() || dimensions.size() != 1 || dimensions.front().wiring != Wiring::line || asked.ports < 2 ||
+      asked.shared)
+    return 0;
   const std::uint64_t last = dimensions.front().n - 1;
   if (asked.exchange) return last;
   std::uint64_t side = 0;
@@ -115,8 +128,8 @@ std::uint64_t longer_side_of_line(const Question& asked) {
 
 void bound_steps(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
-  const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.nodes()) + ")";
-  raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(asked.ports + 1, topology.nodes()),
+  const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.living_nodes()) + ")";
+  raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(asked.ports + 1, topology.living_nodes()),
                        logarithm + ": a node informs at most " + number(asked.ports) + " others a step");
   if (!asked.shared || asked.packet) {  // else a node may send all its messages over one channel, to different nodes
     std::uint64_t weakest = asked.exchange ? asked.channels.rbegin()->first : asked.ports;
@@ -124,14 +137,14 @@ void bound_steps(const Question& asked, Bounds& bounds) {
       for (const NodeId source : asked.request.sources) weakest = std::min(weakest, channels_of(topology, source));
     }
     raise<std::uint64_t>(bounds.steps, bounds.steps_reason, growth(asked.channels, weakest).size() - 1,
-                         "more than " + logarithm + ", since nodes at a border have fewer channels than ports");
+                         "more than " + logarithm + ", since nodes at a border or a hole have fewer channels than ports");
   }
   if (const std::uint64_t side = longer_side_of_line(asked); side > 0) {
     raise<std::uint64_t>(
         bounds.steps, bounds.steps_reason, ceil_log(3, 2 * side + 1),
         "a side of " + number(side) + " nodes of a line: a step adds at most one over its only channel and two for each informed node");
   }
-  std::int32_t farthest = asked.exchange ? topology.diameter() : 0;
+  std::int32_t farthest = asked.exchange && topology.whole() ? topology.diameter() : 0;
   if (!asked.exchange) {
     for (const NodeId source : asked.request.sources) farthest = std::max(farthest, topology.eccentricity(source));
   }
@@ -163,6 +176,24 @@ void bound_replicated(const Question& asked, Bounds& bounds) {
   if (asked.rates) raise_seconds(bounds, bytes, asked.rates->fastest(narrowest));
 }
 
+/// What each node receives over its own living channels, where links are slow one by one; what a source sends over its own.
+void bound_slow_nodes(const Question& asked, Bounds& bounds) {
+  const Topology& topology = asked.machine.topology;
+  const auto& sources = asked.request.sources;
+  std::vector<double> rates;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (!topology.living(node)) continue;
+    rates.clear();
+    topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { rates.push_back(1 / asked.machine.byte_s(node, d, hop)); });
+    std::sort(rates.begin(), rates.end(), std::greater<>());
+    double rate = 0;
+    for (std::size_t i = 0; i < std::min<std::size_t>(rates.size(), asked.ports); ++i) rate += rates[i];
+    const bool own = std::find(sources.begin(), sources.end(), node) != sources.end();
+    const std::uint64_t takes = sources.size() - (own ? 1 : 0);
+    raise_seconds(bounds, static_cast<double>(std::max<std::uint64_t>(takes, own ? 1 : 0) * asked.request.bytes), rate);
+  }
+}
+
 /// Bytes a second of all channels that a step can use: see bound_exchange().
 double rate_of_all_channels(const Question& asked) {
   double rate = 0;
@@ -180,7 +211,7 @@ double rate_of_all_channels(const Question& asked) {
 
 /// Every node has a block for every other.
 void bound_exchange(const Question& asked, Bounds& bounds) {
-  const std::uint64_t n = asked.machine.topology.nodes();
+  const std::uint64_t n = asked.machine.topology.living_nodes();
   const auto bytes = static_cast<double>(asked.request.bytes);
   const ShapeFacts facts = shape_facts(asked.machine.topology);
   const auto block_bytes = [&](double count, const std::string& why) {
@@ -195,6 +226,8 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
   block_bytes(static_cast<double>(n - 1) / static_cast<double>(narrowest), "a node sends " + number(n - 1) + " blocks" + over(narrowest));
   if (asked.rates) raise_seconds(bounds, static_cast<double>(n - 1) * bytes, asked.rates->fastest(narrowest));
   block_steps(divide_up(n - 1, at_once), "a node sends " + number(n - 1) + " blocks, " + number(at_once) + " a step");
+
+  if (!asked.machine.topology.whole()) return;  // the formulas below are those of a whole shape
 
   // Hops that a step carries, in bytes and in messages; a wormhole or circuit message may use every channel, whatever the ports.
   std::uint64_t channels = facts.channels;
@@ -298,13 +331,13 @@ constexpr std::int32_t most_hops_of_points = 512;
 
 void bound_points(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
-  if (asked.request.collective != Collective::broadcast || asked.shared || topology.nodes() <= 2) return;
+  if (asked.request.collective != Collective::broadcast || asked.shared || topology.living_nodes() <= 2) return;
   const NodeId source = asked.request.sources.front();
   if (asked.packet && topology.eccentricity(source) > most_hops_of_points) return;
   const std::uint64_t ports = asked.channels.begin()->first;
   std::optional<double> byte_s;
   if (asked.rates) byte_s = static_cast<double>(ports) / asked.rates->fastest(ports);
-  bounds.points = BroadcastPoints{topology.nodes(), static_cast<int>(ports), asked.request.bytes,
+  bounds.points = BroadcastPoints{topology.living_nodes(), static_cast<int>(ports), asked.request.bytes,
                                   asked.packet ? nodes_within(topology, source) : std::vector<double>{}, byte_s};
 }
 
@@ -317,7 +350,7 @@ double Bounds::model_time_s(const CostModel& cost) const {
 
 Bounds lower_bounds(const Machine& machine, const Request& request) {
   Bounds bounds;
-  if (machine.topology.nodes() == 1) {
+  if (machine.topology.living_nodes() == 1) {
     bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is no other node";
     return bounds;
   }
@@ -332,6 +365,7 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
     bound_exchange(asked, bounds);
   } else {
     bound_replicated(asked, bounds);
+    if (machine.topology.has_slow_links()) bound_slow_nodes(asked, bounds);
     bound_points(asked, bounds);
   }
   raise(bounds.single_block_steps, bounds.single_block_reason, bounds.steps, bounds.steps_reason);

@@ -14,9 +14,13 @@ namespace torus {
 /// How many nodes can send how many messages a step: min(ports, channels) -> nodes, the most first.
 using Senders = std::map<std::uint64_t, std::uint64_t, std::greater<>>;
 
-/// Channels that leave a node.
+/// Living channels that leave a node.
 inline std::uint64_t channels_of(const Topology& topology, NodeId node) {
   std::uint64_t count = 0;
+  if (!topology.whole()) {
+    topology.each_link(node, [&](Dimension, std::int32_t, NodeId) { ++count; });
+    return count;
+  }
   for (Dimension d = 0; d < topology.dimensions(); ++d) {
     const std::int32_t n = topology.extent(d);
     if (n == 1) continue;

@@ -144,6 +144,10 @@ class Engine::Impl {
 
   void prepare_node(Worker& w, NodeId rank, const std::function<Program(Node&)>& program) {
     Node& node = nodes_[rank];
+    if (!topology_.living(rank)) {
+      NodeDoor::wait(node) = Wait::ended;
+      return;
+    }
     fabric_->place_initial(w, rank, options_.seed);
     NodeDoor::wait(node) = Wait::none;
     NodeDoor::last_arrival(node) = 0;
@@ -189,7 +193,7 @@ class Engine::Impl {
         ended += w.tally.ended;
       }
       if (expected_active == 0) {  // no node waits for the barrier, and no message crosses it
-        if (ended < topology_.nodes()) result.hang = name_the_waiting(last_traffic, false);
+        if (ended < topology_.living_nodes()) result.hang = name_the_waiting(last_traffic, false);
         return;
       }
       if (record.messages > 0) cross_with_messages(record, result);

@@ -29,7 +29,7 @@ double by_channels(const Machine& machine, std::span<const Message* const> messa
     const ChannelName channel = at->first;
     Bytes bytes = 0;
     for (; at != crossed.end() && at->first == channel; ++at) bytes += at->second;
-    most = std::max(most, static_cast<double>(bytes) * machine.cost.byte_s_of(channel.dimension));
+    most = std::max(most, static_cast<double>(bytes) * machine.byte_s(channel.from, channel.dimension, channel.hop));
   }
   return most;
 }
@@ -37,7 +37,8 @@ double by_channels(const Machine& machine, std::span<const Message* const> messa
 }  // namespace
 
 double byte_term(const Machine& machine, std::span<const Message* const> messages) {
-  return machine.contention == Contention::share ? by_channels(machine, messages) : by_legs(machine, messages);
+  return machine.contention == Contention::share || machine.topology.has_slow_links() ? by_channels(machine, messages)
+                                                                                      : by_legs(machine, messages);
 }
 
 }  // namespace torus::detail

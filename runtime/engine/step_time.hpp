@@ -9,7 +9,7 @@
 namespace torus::detail {
 
 /// The max over the channels of the bytes that a step's messages take over it times its T_c. O(legs of all messages); where channels are
-/// shared, O(hops log hops). One thread: only machines whose channels differ pay for it.
+/// shared or links slow, O(hops log hops). One thread: only machines whose channels differ pay for it.
 double byte_term(const Machine& machine, std::span<const Message* const> messages);
 
 }  // namespace torus::detail

@@ -12,7 +12,8 @@ namespace {
 /// Makes one T_c of equal ones, and byte_s the largest.
 CostModel settled(CostModel cost, const Topology& topology) {
   std::vector<double>& speeds = cost.dimension_byte_s;
-  if (speeds.empty()) return cost;
+  if (speeds.empty() && !topology.has_slow_links()) return cost;
+  if (speeds.empty()) speeds.assign(static_cast<std::size_t>(topology.dimensions()), cost.byte_s);
   const auto dimensions = static_cast<std::size_t>(topology.dimensions());
   if (speeds.size() != dimensions) {
     throw InputError("T_c of " + std::to_string(speeds.size()) + " dimensions: " + topology.text() + " has " + std::to_string(dimensions) +
@@ -28,7 +29,9 @@ CostModel settled(CostModel cost, const Topology& topology) {
     most = std::max(most, byte_s);
   }
   cost.byte_s = least <= most ? most : speeds.front();
-  if (least >= most) speeds.clear();
+  if (least >= most && !topology.has_slow_links()) speeds.clear();
+  for (const SlowLink& slow : topology.faults().slow_links)
+    cost.byte_s = std::max(cost.byte_s, slow.factor * speeds[static_cast<std::size_t>(slow.link.dimension)]);
   return cost;
 }
 

@@ -236,6 +236,8 @@ class Judge::State {
 
   /// Records that a message crosses a channel.
   void cross(const TraceMessage& m, NodeId node, Dimension d, std::int32_t direction) {
+    if (!topology_.passes(node, d, direction))
+      violation(text_of(m) + " crosses " + text_of_channel(node, d, direction) + ", which is dead");
     Channel& c = channels_[static_cast<std::size_t>(node) * static_cast<std::size_t>(topology_.channel_slots()) +
                            static_cast<std::size_t>(topology_.slot(d, direction))];
     if (c.last_message == verdict_.messages && c.epoch == epoch_) {
@@ -254,7 +256,7 @@ class Judge::State {
     ++verdict_.hops;
     verdict_.max_channel_load = std::max<std::uint64_t>(verdict_.max_channel_load, c.messages);
     step_bytes_ = std::max(step_bytes_, c.bytes);
-    step_time_s_ = std::max(step_time_s_, static_cast<double>(c.bytes) * machine_.cost.byte_s_of(d));
+    step_time_s_ = std::max(step_time_s_, static_cast<double>(c.bytes) * machine_.byte_s(node, d, direction));
   }
 
   void check_route(const TraceMessage& m) {
@@ -340,6 +342,7 @@ class Judge::State {
     std::uint64_t incomplete_nodes = 0;
     std::string first;
     for (NodeId node = 0; node < topology_.nodes(); ++node) {
+      if (!topology_.living(node)) continue;
       std::uint64_t missing = 0;
       std::uint64_t first_missing = 0;
       blocks_.finally(node, [&](std::uint64_t block) {

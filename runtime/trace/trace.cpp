@@ -35,6 +35,36 @@ void append_quoted(std::string& line, std::string_view text) {
   line += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+void append(std::string& line, const Link& link) {
+  fmt::format_to(std::back_inserter(line), "{},{},{}", link.node, link.dimension, link.hop);
+}
+
+/// Keys for what is wrong with the machine, and none where nothing is.
+void append_faults(std::string& line, const Faults& faults) {
+  if (!faults.dead_nodes.empty()) {
+    line += ",\"dead_nodes\":";
+    append_list(line, faults.dead_nodes);
+  }
+  if (!faults.dead_links.empty()) {
+    line += ",\"dead_links\":";
+    for (const Link& link : faults.dead_links) {
+      line += &link == faults.dead_links.data() ? "[[" : ",[";
+      append(line, link);
+      line += ']';
+    }
+    line += ']';
+  }
+  if (!faults.slow_links.empty()) {
+    line += ",\"slow_links\":";
+    for (const SlowLink& slow : faults.slow_links) {
+      line += &slow == faults.slow_links.data() ? "[[" : ",[";
+      append(line, slow.link);
+      fmt::format_to(std::back_inserter(line), ",{}]", slow.factor);
+    }
+    line += ']';
+  }
+}
+
 void append_message(std::string& line, const Message& message) {
   line += "{\"step\":";
   append(line, message.step());
@@ -89,6 +119,7 @@ std::string to_json_line(const TraceHeader& header) {
   fmt::format_to(std::back_inserter(line), ",\"seed\":{}", header.seed);
   if (!header.machine.cost.one_speed())
     fmt::format_to(std::back_inserter(line), ",\"tc_s\":[{}]", fmt::join(header.machine.cost.dimension_byte_s, ","));
+  append_faults(line, topology.faults());
   line += '}';
   return line;
 }

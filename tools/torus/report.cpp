@@ -10,6 +10,7 @@
 #include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/fault_notation.hpp"
 #include "tools/torus/notation.hpp"
 
 namespace torus::command {
@@ -95,6 +96,9 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
                        {"shapes_from", text(setting.preset->shapes)},
                        {"speed_from", text(setting.preset->speed)},
                        {"start_up_from", text(setting.preset->start_up)}};
+  }
+  if (const Faults& faults = machine.topology.faults(); !faults.empty()) {
+    json["faults"] = {{"dead_nodes", faults.dead_nodes}, {"options", fault_options(faults, machine.topology)}};
   }
   json["collective"] = name(setting.request.collective);
   json["algorithm"] = setting.algorithm->name;
@@ -209,6 +213,8 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
     asked.emplace_back("preset", fmt::format("{}, {}: {} ({})", preset->name, preset->title, speed_text(*preset), text(preset->speed)));
     asked.emplace_back("", fmt::format("T_s {} ({})", seconds_text(preset->start_up_s), text(preset->start_up)));
   }
+  if (const Faults& faults = machine.topology.faults(); !faults.empty())
+    asked.emplace_back("faults", fmt::format("{}:{}", faults_text(faults), fault_options(faults, machine.topology)));
   asked.emplace_back("collective", fmt::format("{} of {}{}{}", name(setting.request.collective), bytes_option(setting.request.bytes),
                                                exchange ? " a block" : fmt::format(" from {}", sources_row(setting)),
                                                plan.segments > 1 ? fmt::format(", cut in {}", plan.segments) : ""));

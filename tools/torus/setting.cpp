@@ -11,6 +11,7 @@
 
 #include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
+#include "tools/torus/fault_notation.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/sources.hpp"
@@ -142,6 +143,7 @@ std::string command_line(const Setting& setting) {
       fmt::format("torus run {} --on {} --algorithm {} --ports {} --switching {} --contention {}", name(request.collective),
                   machine.topology.text(), setting.algorithm->name, machine.ports, name(machine.switching), name(machine.contention));
   if (!machine.ascending_routing()) text += fmt::format(" --routing {}", fmt::join(machine.routing, ","));
+  text += fault_options(machine.topology.faults(), machine.topology);
   text += fmt::format(" --bytes {}", bytes_option(request.bytes));
   if (request.collective == Collective::broadcast) text += fmt::format(" --source {}", request.sources.front());
   if (request.collective == Collective::multinode_broadcast) {

@@ -21,6 +21,15 @@ void add_machine_options(CLI::App& app, TypedOptions& options) {
   app.add_option("--contention", options.contention, "forbid or share")->type_name("WORD");
   app.add_option("--routing", options.routing, "the order in which wormhole routes take the dimensions; default 0,1,..")
       ->type_name("D,D,..");
+  app.add_option("--dead-link", options.dead_links, "links that carry nothing, either way: 3,4:+0, 7:-1; several with ; between")
+      ->type_name("LINKS");
+  app.add_option("--dead-links", options.random_dead_links,
+                 "random:5: so many dead links, by the seed, that leave the machine in one piece")
+      ->type_name("random:N");
+  app.add_option("--dead-node", options.dead_nodes, "nodes that are dead with all their links: 7; several with ; between")
+      ->type_name("NODES");
+  app.add_option("--slow-link", options.slow_links, "links that take so many times as long for a byte: 3,4:+0:2; several with ; between")
+      ->type_name("LINKS");
   app.add_option("--ts,--latency", options.start_up, "T_s, model time a step: 1us, 5e-7; default 1us")->type_name("TIME");
   app.add_option("--tc", options.byte_time,
                  "T_c, model time a byte on a channel; one for all, or 1e-10,2e-10: one a dimension; default 0.1ns")

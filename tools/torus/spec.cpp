@@ -9,6 +9,7 @@
 #include <torus/error.hpp>
 
 #include "runtime/host/host_memory.hpp"
+#include "tools/torus/fault_notation.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/sources.hpp"
@@ -66,11 +67,26 @@ void set_speeds(CostModel& cost, std::string_view option, std::string_view text,
 
 std::vector<std::pair<std::string, std::string>> TypedOptions::typed() const {
   std::vector<std::pair<std::string, std::string>> out;
-  const std::pair<const char*, const std::optional<std::string>&> options[]{
-      {"machine", machine}, {"on", on},        {"ports", ports},         {"switching", switching}, {"contention", contention},
-      {"routing", routing}, {"bytes", bytes},  {"sources", sources},     {"seed", seed},           {"expect", expect},
-      {"ts", start_up},     {"tc", byte_time}, {"bandwidth", bandwidth}, {"th", hop_time},         {"executor", executor},
-      {"threads", threads}};
+  const std::pair<const char*, const std::optional<std::string>&> options[]{{"machine", machine},
+                                                                            {"on", on},
+                                                                            {"ports", ports},
+                                                                            {"switching", switching},
+                                                                            {"contention", contention},
+                                                                            {"routing", routing},
+                                                                            {"bytes", bytes},
+                                                                            {"sources", sources},
+                                                                            {"seed", seed},
+                                                                            {"expect", expect},
+                                                                            {"dead-link", dead_links},
+                                                                            {"dead-links", random_dead_links},
+                                                                            {"dead-node", dead_nodes},
+                                                                            {"slow-link", slow_links},
+                                                                            {"ts", start_up},
+                                                                            {"tc", byte_time},
+                                                                            {"bandwidth", bandwidth},
+                                                                            {"th", hop_time},
+                                                                            {"executor", executor},
+                                                                            {"threads", threads}};
   for (const auto& [name, value] : options) {
     if (value) out.emplace_back(name, *value);
   }
@@ -153,6 +169,7 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
   if (options.contention) spec.contention = parse_contention(*options.contention);
   if (options.routing) spec.routing = parse_routing(*options.routing);
   if (options.seed) spec.seed = parse_whole("--seed", *options.seed, 0, std::numeric_limits<std::uint64_t>::max());
+  spec.shape = with_faults(spec.shape, options, spec.seed);
   spec.parameters = parse_parameters(collective, options);
   if (options.expect && collective != Collective::multinode_broadcast)
     refuse_foreign(collective, "expect", *options.expect, "multinode-broadcast");
@@ -162,6 +179,17 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
   if (options.memory) spec.memory = parse_bytes("--memory", *options.memory);
   if (options.memory && spec.memory == 0) throw InputError("--memory '0': a run needs some; for instance 4GiB");
   return spec;
+}
+
+Topology with_faults(const Topology& shape, const TypedOptions& options, std::uint64_t seed) {
+  Faults faults;
+  if (options.dead_nodes) {
+    for (const std::string_view node : split(*options.dead_nodes, ';')) faults.dead_nodes.push_back(parse_node("--dead-node", node, shape));
+  }
+  if (options.dead_links) faults.dead_links = parse_links("--dead-link", *options.dead_links, shape);
+  if (options.slow_links) faults.slow_links = parse_slow_links("--slow-link", *options.slow_links, shape);
+  if (options.random_dead_links) add_random_dead_links("--dead-links", *options.random_dead_links, shape, seed, faults);
+  return faults.empty() ? shape : shape.with_faults(std::move(faults));
 }
 
 Machine make_machine(const RunSpec& spec, const NativeMachine& native) {
@@ -182,8 +210,16 @@ Request make_request(const RunSpec& spec) {
   const bool broadcast = spec.collective == Collective::broadcast;
   if (spec.collective == Collective::total_exchange && spec.sources.value_or("all") != "all")
     throw InputError(fmt::format("--sources '{}': in a total exchange every node is a source; leave it out", *spec.sources));
-  const std::string text = spec.sources.value_or(broadcast ? "0" : "all");
+  NodeId first = 0;
+  while (!spec.shape.living(first)) ++first;
+  const std::string text = spec.sources.value_or(broadcast ? std::to_string(first) : "all");
   request.sources = parse_sources(broadcast ? "--source" : "--sources", text, spec.shape, spec.seed);
+  const bool listed = text.find_first_of("0123456789") == 0;
+  std::erase_if(request.sources, [&](NodeId source) { return !listed && !spec.shape.living(source); });
+  for (const NodeId source : request.sources) {
+    if (!spec.shape.living(source))
+      refuse(broadcast ? "--source" : "--sources", text, fmt::format("node {} is dead; for instance {}", source, first));
+  }
   if (broadcast && request.sources.size() != 1) {
     throw InputError(
         fmt::format("--source '{}': a broadcast has one source, this names {}; for instance --source 0, or torus run multinode-broadcast",

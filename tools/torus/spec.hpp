@@ -19,6 +19,7 @@ namespace torus::command {
 struct TypedOptions {
   std::optional<std::string> machine, on, ports, switching, contention, routing, algorithm, bytes, sources, seed, expect;
   std::optional<std::string> start_up, byte_time, bandwidth, hop_time;
+  std::optional<std::string> dead_links, random_dead_links, dead_nodes, slow_links;
   std::optional<std::string> executor, threads, memory;
   std::map<std::string, std::optional<std::string>, std::less<>> parameters;  ///< by name: "segments"
 
@@ -68,6 +69,9 @@ Bytes default_bytes(Collective collective) noexcept;
 
 /// Throws InputError on the first option that cannot be read or does not belong to the collective.
 RunSpec parse_spec(Collective collective, const TypedOptions& options);
+
+/// The shape with the faults that the options name. Random ones follow from the seed. Throws InputError.
+Topology with_faults(const Topology& shape, const TypedOptions& options, std::uint64_t seed);
 
 /// The machine; a preset and then `native` fill what the options leave open. Throws InputError where the shape has no such ports or
 /// routing, or the preset no such shape.

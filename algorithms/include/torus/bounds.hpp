@@ -1,6 +1,7 @@
 /// Lower bounds of every collective on a machine, and the figures of a shape that they are computed from.
 ///
-/// Product formulas, exact in integers: O(dimensions) for a shape and O(sources) for a request, without enumeration.
+/// Product formulas, exact in integers: O(dimensions) for a shape and O(sources) for a request, without enumeration; O(channels) on a
+/// machine with faults.
 #pragma once
 
 #include <cstdint>
@@ -69,6 +70,8 @@ struct Bounds {
 ///  - A line with one port under packet switching: node v must send n-1 + 2v(n-1-v) blocks.
 /// Seconds, where dimensions differ in speed: each argument about bytes once more, with what its channels carry in a second
 /// (common/link_rates.hpp has the proof), and the middle cut of each dimension with that dimension's own speed.
+/// Dead links and nodes: the living nodes with their living channels take the places of all. Of a total exchange only the arguments about
+/// single nodes hold then. Slow links: a node receives what it must over its own channels, each at its own speed.
 /// Hops: the message that goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and every
 /// message of a step crosses at least one.
 /// Single-block steps: the same arguments with a block as the unit and the messages of a step as the limit. Where channels are shared, only

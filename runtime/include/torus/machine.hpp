@@ -25,9 +25,9 @@ enum class Contention : std::uint8_t { forbid, share };
 /// and so L * T_c with L the most bytes on one channel, where all have one T_c. H is the hops of the longest route.
 struct CostModel {
   double start_up_s = 1e-6;  ///< T_s, seconds a step
-  double byte_s = 1e-10;     ///< T_c, seconds a byte (the default is 10 GB/s a channel); of the slowest dimension, where they differ
+  double byte_s = 1e-10;     ///< T_c, seconds a byte (the default is 10 GB/s a channel); of the slowest channel, where they differ
   double hop_s = 0;          ///< T_h, seconds a hop
-  /// T_c by dimension, where they differ; empty: byte_s in all. A Machine keeps it so: see Machine.
+  /// T_c by dimension, where channels differ; empty: byte_s in all. Slow links multiply it. A Machine keeps it so: see Machine.
   std::vector<double> dimension_byte_s = {};
 
   bool one_speed() const noexcept { return dimension_byte_s.empty(); }
@@ -63,7 +63,7 @@ struct MachineSpec {
 /// What every node of the machine knows: its topology, and the rules and costs of sending. Not changed once it is made.
 struct Machine {
   /// Throws InputError on ports outside 1..max_ports(), a routing that is no permutation of the dimensions, or speeds that are not one a
-  /// dimension. Speeds that are all equal become one: cost.byte_s is the largest T_c of a dimension that has links.
+  /// dimension. Speeds that are all equal become one, if no link is slow: cost.byte_s is the largest T_c of a channel.
   static Machine make(MachineSpec spec);
   /// The same by position.
   explicit Machine(Topology shape, int port_count = all_ports, Switching switching_mode = Switching::wormhole,
@@ -75,6 +75,11 @@ struct Machine {
   Contention contention;
   std::vector<Dimension> routing;  ///< wormhole: the order in which routes take the dimensions
   CostModel cost;
+
+  /// T_c of a channel.
+  double byte_s(NodeId from, Dimension d, std::int32_t direction) const noexcept {
+    return cost.byte_s_of(d) * topology.slowness(from, d, direction);
+  }
 
   bool all_port() const noexcept { return ports == topology.max_ports(); }
   bool ascending_routing() const noexcept;

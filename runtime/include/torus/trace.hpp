@@ -6,6 +6,8 @@
 ///   {"step":0,"src":0,"dst":18,"path":[[0,2],[1,2]],"bytes":4096,"blocks":[0]}
 ///
 /// Where dimensions differ in speed, the header has "tc_s":[1e-10,2e-10], seconds a byte by dimension; a trace says no other cost.
+/// Where something is broken, it has "dead_nodes":[7], "dead_links":[[11,0,1]] and "slow_links":[[3,1,-1,4]]: node, dimension, direction
+/// (complete: offset), and the factor. A link is both channels; dead nodes need not get anything.
 /// Steps ascend; the messages of a step are ordered by (src, path). The file does not depend on the executor.
 #pragma once
 
