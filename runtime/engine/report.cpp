@@ -35,6 +35,8 @@ std::string model_time_text(const CostModel& cost, const RunResult& result, cons
   std::string speeds = seconds_text(cost.byte_s);
   for (std::size_t d = 0; d < cost.dimension_byte_s.size(); ++d)
     speeds = (d == 0 ? "" : speeds + ", ") + seconds_text(cost.dimension_byte_s[d]);
+  if (!cost.one_speed() && cost.byte_s > *std::max_element(cost.dimension_byte_s.begin(), cost.dimension_byte_s.end()))
+    speeds += ", a slow link " + seconds_text(cost.byte_s);
   return text + fmt::format("  (T_s {}, T_c {} a byte{})", seconds_text(cost.start_up_s), speeds,
                             cost.hop_s > 0 ? fmt::format(", T_h {} a hop", seconds_text(cost.hop_s)) : "");
 }
