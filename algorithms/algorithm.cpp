@@ -100,8 +100,12 @@ std::optional<Machine> with_shape(const Machine& machine, const std::string& sha
   try {
     Topology topology = Topology::parse(shape);
     std::vector<Dimension> routing;
-    if (topology.dimensions() == machine.topology.dimensions()) routing = machine.routing;
-    return Machine(std::move(topology), all_ports, machine.switching, machine.contention, std::move(routing), machine.cost);
+    CostModel cost = machine.cost;
+    if (topology.dimensions() == machine.topology.dimensions())
+      routing = machine.routing;
+    else
+      cost.dimension_byte_s.clear();
+    return Machine(std::move(topology), all_ports, machine.switching, machine.contention, std::move(routing), std::move(cost));
   } catch (const InputError&) {
     return std::nullopt;
   }

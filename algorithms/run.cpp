@@ -54,6 +54,10 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
     return fmt::format("{} bytes on the fullest channels, summed over the steps, fewer than the lower bound {}: {}",
                        result.channel_bytes_sum, bounds.channel_bytes, bounds.bytes_reason);
   }
+  if (const double least = bounds.channel_time_s.value_or(0); result.channel_time_s < least * (1 - 1e-9)) {
+    return fmt::format("a byte term of {} s, less than the lower bound {} s of channels that differ in speed", result.channel_time_s,
+                       least);
+  }
   return std::nullopt;
 }
 

@@ -38,6 +38,7 @@ std::string_view words(ViolationKind kind) {
     case ViolationKind::empty_route: return "has no hop";
     case ViolationKind::unknown_dimension: return "names a dimension that the machine does not have";
     case ViolationKind::leaves_the_machine: return "leaves the machine";
+    case ViolationKind::dead_channel: return "crosses a dead channel";
     case ViolationKind::more_than_one_hop: return "takes more than one hop, under packet switching";
     case ViolationKind::not_dimension_ordered: return "is not dimension-ordered, under wormhole switching";
     case ViolationKind::channel_crossed_twice: return "crosses a channel twice";
@@ -52,6 +53,7 @@ std::string_view name(ViolationKind kind) noexcept {
     case ViolationKind::empty_route: return "empty route";
     case ViolationKind::unknown_dimension: return "unknown dimension";
     case ViolationKind::leaves_the_machine: return "route leaves the machine";
+    case ViolationKind::dead_channel: return "route over a dead channel";
     case ViolationKind::more_than_one_hop: return "more than one hop";
     case ViolationKind::not_dimension_ordered: return "not dimension-ordered";
     case ViolationKind::channel_crossed_twice: return "channel crossed twice by one message";
@@ -103,6 +105,11 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
   check.hops = static_cast<std::int32_t>(total);
   if (total == 0) check.violation = ViolationKind::empty_route;
   if (total > 1 && machine.switching == Switching::packet) check.violation = ViolationKind::more_than_one_hop;
+  if (!topology.whole()) {
+    each_channel(topology, from, route, [&](const ChannelName& c) {
+      if (!topology.passes(c.from, c.dimension, c.hop)) check.violation = ViolationKind::dead_channel;
+    });
+  }
   return check;
 }
 

@@ -152,6 +152,10 @@ class Engine::Impl {
 
   void prepare_node(Worker& w, NodeId rank, const std::function<Program(Node&)>& program) {
     Node& node = nodes_[rank];
+    if (!topology_.living(rank)) {
+      NodeDoor::wait(node) = Wait::ended;
+      return;
+    }
     fabric_->place_initial(w, rank, options_.seed);
     NodeDoor::wait(node) = Wait::none;
     NodeDoor::last_arrival(node) = 0;
@@ -199,7 +203,7 @@ class Engine::Impl {
       }
       const bool over = expected_active == 0;  // no node waits for the barrier, and no message crosses it
       if (over && !(injector_ && injector_->pending())) {
-        if (ended < topology_.nodes()) result.hang = name_the_waiting(last_traffic, false);
+        if (ended < topology_.living_nodes()) result.hang = name_the_waiting(last_traffic, false);
         return;
       }
       if (record.messages > 0) cross_with_messages(record, result);
@@ -232,7 +236,7 @@ class Engine::Impl {
 
   void cross_with_messages(StepRecord& record, RunResult& result) {
     std::vector<const Message*> messages;
-    if (fabric_->shares_channels() || options_.on_messages) messages = fabric_->messages_of(fabric_->now());
+    if (ledger_->wants_messages() || options_.on_messages) messages = fabric_->messages_of(fabric_->now());
     ledger_->note_channels(messages, record, result);
     if (options_.on_phase && record.phase != nullptr) options_.on_phase(record.phase);
     if (options_.on_messages) options_.on_messages(messages);

@@ -27,7 +27,10 @@ class Fabric final : public Network {
 
   /// Constructs part `part` of `parts`, each on its own worker; made() when all are.
   void make(unsigned part, unsigned parts);
-  void made() noexcept { run_.links.made(); }
+  void made() noexcept {
+    run_.links.made();
+    run_.channels.made();
+  }
 
   // ---- between two runs or steps, one thread ----
 

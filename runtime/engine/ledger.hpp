@@ -32,7 +32,9 @@ class Ledger {
   bool gather_violations(RunResult& result) const;
   /// What this step carried. Adds to the result what counts also if no barrier follows: deliveries and the digest.
   StepRecord gather_record(RunResult& result);
-  /// Notes the max load of a channel in this step, and what shared channels carried.
+  /// Whether note_channels() needs the messages of a step.
+  bool wants_messages() const noexcept { return fabric_.shares_channels() || !machine_.cost.one_speed(); }
+  /// Notes the max load of a channel in this step, its byte term, and what shared channels carried.
   void note_channels(const std::vector<const Message*>& messages, StepRecord& record, RunResult& result);
   /// Adds a step that ended at a barrier.
   void add(const StepRecord& record, RunResult& result);

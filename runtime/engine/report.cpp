@@ -30,9 +30,15 @@ std::string steps_text(const RunResult& result, const std::optional<Expected>& e
 
 std::string model_time_text(const CostModel& cost, const RunResult& result, const std::optional<Expected>& expected) {
   std::string text = seconds_text(result.model_time_s);
-  if (expected && !expected->formula.empty()) text += fmt::format("; formula {}", seconds_text(expected->model_time_s));
+  if (expected && !expected->formula.empty())
+    text += fmt::format("; formula {}{}", cost.one_speed() ? "" : "at most ", seconds_text(expected->model_time_s));
   if (expected) text += fmt::format("; lower bound {}", seconds_text(expected->model_time_bound_s));
-  return text + fmt::format("  (T_s {}, T_c {} a byte{}{})", seconds_text(cost.start_up_s), seconds_text(cost.byte_s),
+  std::string speeds = seconds_text(cost.byte_s);
+  for (std::size_t d = 0; d < cost.dimension_byte_s.size(); ++d)
+    speeds = (d == 0 ? "" : speeds + ", ") + seconds_text(cost.dimension_byte_s[d]);
+  if (!cost.one_speed() && cost.byte_s > *std::max_element(cost.dimension_byte_s.begin(), cost.dimension_byte_s.end()))
+    speeds += ", a slow link " + seconds_text(cost.byte_s);
+  return text + fmt::format("  (T_s {}, T_c {} a byte{}{})", seconds_text(cost.start_up_s), speeds,
                             cost.hop_s > 0 ? fmt::format(", T_h {} a hop", seconds_text(cost.hop_s)) : "",
                             cost.combine_s > 0 ? fmt::format(", T_g {} a byte combined", seconds_text(cost.combine_s)) : "");
 }

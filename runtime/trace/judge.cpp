@@ -250,6 +250,8 @@ class Judge::State {
 
   /// Records that a message crosses a channel.
   void cross(const TraceMessage& m, NodeId node, Dimension d, std::int32_t direction) {
+    if (!topology_.passes(node, d, direction))
+      violation(text_of(m) + " crosses " + text_of_channel(node, d, direction) + ", which is dead");
     Channel& c = channels_[static_cast<std::size_t>(node) * static_cast<std::size_t>(topology_.channel_slots()) +
                            static_cast<std::size_t>(topology_.slot(d, direction))];
     work();
@@ -269,6 +271,7 @@ class Judge::State {
     ++verdict_.hops;
     verdict_.max_channel_load = std::max<std::uint64_t>(verdict_.max_channel_load, c.messages);
     step_bytes_ = std::max(step_bytes_, c.bytes);
+    step_time_s_ = std::max(step_time_s_, static_cast<double>(c.bytes) * machine_.byte_s(node, d, direction));
   }
 
   void check_route(const TraceMessage& m) {
@@ -358,7 +361,9 @@ class Judge::State {
     arrivals_.clear();
     add_bytes(verdict_.channel_bytes, step_bytes_);
     verdict_.max_channel_bytes = std::max(verdict_.max_channel_bytes, step_bytes_);
+    verdict_.channel_time_s += step_time_s_;
     step_bytes_ = 0;
+    step_time_s_ = 0;
   }
 
   void check_delivery() {
@@ -380,6 +385,7 @@ class Judge::State {
     std::string first;
     for (NodeId node = 0; node < topology_.nodes(); ++node) {
       work();
+      if (!topology_.living(node)) continue;
       const std::uint64_t missing = blocks_.lacking_at(node) - nodes_[node].got;
       if (missing == 0) continue;
       verdict_.missing_blocks += missing;
@@ -414,6 +420,7 @@ class Judge::State {
   Verdict verdict_;
   std::uint32_t epoch_ = 0;  // counts and channels of another epoch are those of an earlier step
   Bytes step_bytes_ = 0;     // max bytes on a channel in this step
+  double step_time_s_ = 0;   // the same as the channel's time
   bool twice_ = false;       // the present message crosses a channel twice
   bool wrapped_ = false;     // a sum of bytes went past 2^64
 };

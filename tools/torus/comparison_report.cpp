@@ -55,7 +55,10 @@ std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, s
   if (!entry->failure.empty()) return "FAILED";
   if (!entry->no_plan.empty()) return "no plan";
   if (!entry->timed()) return "?";
-  const std::string_view sign = entry->run ? "" : !entry->not_run.empty() ? "~" : entry->exact ? "" : "<";
+  const std::string_view sign = entry->run                                         ? ""
+                                : !entry->not_run.empty()                          ? "~"
+                                : entry->exact && contest.machine.cost.one_speed() ? ""
+                                                                                   : "<";
   return fmt::format("{}{} {}{}", sign, seconds_text(entry->model_time_s()), ratio_text(ratio_of(contest, *entry, size)),
                      entry->best ? " *" : "");
 }
@@ -230,6 +233,7 @@ Json contest_json(const Comparison& comparison, const Contest& contest) {
             {"algorithms", Json::array()},
             {"left_out", Json::array()},
             {"fastest", Json::array()}};
+  if (!machine.cost.one_speed()) json["tc_by_dimension_s"] = machine.cost.dimension_byte_s;
   for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
     json["bounds"].push_back(bounds_json(contest.bounds[i], machine.cost));
     json["bounds"].back()["bytes"] = comparison.sizes[i];

@@ -38,7 +38,11 @@ class Witness {
     const bool same = verdict.digest == result.trace_digest && verdict.messages == result.messages && verdict.hops == result.hops &&
                       verdict.busy_steps == result.busy_steps && verdict.channel_bytes == result.channel_bytes_sum &&
                       verdict.max_channel_load == result.max_channel_load;
-    if (same) return std::nullopt;
+    if (same && verdict.channel_time_s == result.channel_time_s) return std::nullopt;
+    if (same) {
+      return fmt::format("the judge finds a byte term of {} s, the engine {} s: the bytes on each channel times its T_c",
+                         verdict.channel_time_s, result.channel_time_s);
+    }
     return fmt::format(
         "the judge counts {} messages, {} hops, {} busy steps, {} bytes on the fullest channels, load {}, digest {}; the engine {}, "
         "{}, {}, {}, {}, {}",

@@ -11,6 +11,7 @@
 #include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/fault_notation.hpp"
 #include "tools/torus/notation.hpp"
 
 namespace torus::command {
@@ -121,8 +122,19 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["routing"] = machine.routing;
   json["ts_s"] = machine.cost.start_up_s;
   json["tc_s"] = machine.cost.byte_s;
+  if (!machine.cost.one_speed()) json["tc_by_dimension_s"] = machine.cost.dimension_byte_s;
   json["th_s"] = machine.cost.hop_s;
   json["tg_s"] = machine.cost.combine_s;
+  if (setting.preset != nullptr) {
+    json["machine"] = {{"name", setting.preset->name},
+                       {"title", setting.preset->title},
+                       {"shapes_from", text(setting.preset->shapes)},
+                       {"speed_from", text(setting.preset->speed)},
+                       {"start_up_from", text(setting.preset->start_up)}};
+  }
+  if (const Faults& faults = machine.topology.faults(); !faults.empty()) {
+    json["faults"] = {{"dead_nodes", faults.dead_nodes}, {"options", fault_options(faults, machine.topology)}};
+  }
   json["collective"] = name(setting.request.collective);
   json["mpi"] = mpi_name(setting.request.collective);
   json["algorithm"] = setting.algorithm->name;
@@ -251,6 +263,12 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   Rows rows = torus::report(machine, result, options, context);
 
   Rows asked;
+  if (const Preset* preset = setting.preset; preset != nullptr) {
+    asked.emplace_back("preset", fmt::format("{}, {}: {} ({})", preset->name, preset->title, speed_text(*preset), text(preset->speed)));
+    asked.emplace_back("", fmt::format("T_s {} ({})", seconds_text(preset->start_up_s), text(preset->start_up)));
+  }
+  if (const Faults& faults = machine.topology.faults(); !faults.empty())
+    asked.emplace_back("faults", fmt::format("{}:{}", faults_text(faults), fault_options(faults, machine.topology)));
   asked.emplace_back("collective", asked_text(setting));
   asked.emplace_back("algorithm", setting.algorithm->source.empty()
                                       ? std::string(setting.algorithm->name)

@@ -14,6 +14,7 @@
 #include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/fault_notation.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/sources.hpp"
@@ -119,6 +120,7 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
           .threads = spec.threads,
           .memory = spec.memory,
           .plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_many),
+          .preset = spec.preset,
           .sources_text = spec.sources.value_or("")};
 }
 
@@ -157,6 +159,7 @@ std::string command_line(const Setting& setting) {
       fmt::format("{} run {} --on {} --algorithm {} --ports {} --switching {} --contention {}", program(), name(request.collective),
                   machine.topology.text(), setting.algorithm->name, machine.ports, name(machine.switching), name(machine.contention));
   if (!machine.ascending_routing()) text += fmt::format(" --routing {}", fmt::join(machine.routing, ","));
+  text += fault_options(machine.topology.faults(), machine.topology);
   text += fmt::format(" --bytes {}", bytes_option(request.bytes));
   if (reduces(request.collective)) text += fmt::format(" --op {} --type {}", name(request.reduction.op), name(request.reduction.type));
   if (has_root(request.collective) && request.collective != Collective::broadcast)
@@ -170,8 +173,11 @@ std::string command_line(const Setting& setting) {
   if (request.expected_sources) text += fmt::format(" --expect {}", *request.expected_sources);
   const CostModel standard;
   if (machine.cost.start_up_s != standard.start_up_s) text += fmt::format(" --ts {}", machine.cost.start_up_s);
-  if (machine.cost.byte_s != standard.byte_s) text += fmt::format(" --tc {}", machine.cost.byte_s);
   if (machine.cost.combine_s != standard.combine_s) text += fmt::format(" --tg {}", machine.cost.combine_s);
+  if (!machine.cost.one_speed())
+    text += fmt::format(" --tc {}", fmt::join(machine.cost.dimension_byte_s, ","));
+  else if (machine.cost.byte_s != standard.byte_s)
+    text += fmt::format(" --tc {}", machine.cost.byte_s);
   if (machine.cost.hop_s != standard.hop_s) text += fmt::format(" --th {}", machine.cost.hop_s);
   text += fmt::format(" --seed {} --executor {}", setting.seed, name(setting.executor));
   if (setting.threads > 0) text += fmt::format(" --threads {}", setting.threads);

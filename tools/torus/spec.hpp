@@ -11,13 +11,16 @@
 #include <torus/catalogue.hpp>
 #include <torus/executor.hpp>
 
+#include "tools/torus/presets.hpp"
+
 namespace torus::command {
 
 /// The options of a run as typed; empty: left out.
 struct TypedOptions {
-  std::optional<std::string> on, ports, switching, contention, routing, algorithm, bytes, sources, seed, expect;
+  std::optional<std::string> machine, on, ports, switching, contention, routing, algorithm, bytes, sources, seed, expect;
   std::optional<std::string> start_up, byte_time, bandwidth, hop_time, combine_time;
   std::optional<std::string> op, type;
+  std::optional<std::string> dead_links, random_dead_links, dead_nodes, slow_links;
   std::optional<std::string> executor, threads, memory, plan_time;
   std::map<std::string, std::optional<std::string>, std::less<>> parameters;  ///< by name: "segments"
 
@@ -30,7 +33,8 @@ struct TypedOptions {
 struct RunSpec {
   Collective collective = Collective::broadcast;
   Topology shape;
-  std::optional<int> ports = {};  ///< 0: all
+  const Preset* preset = nullptr;  ///< the machine that was named, if any: its ports and costs are the defaults
+  std::optional<int> ports = {};   ///< 0: all
   std::optional<Switching> switching = {};
   std::optional<Contention> contention = {};
   std::vector<Dimension> routing = {};
@@ -70,7 +74,11 @@ Bytes default_bytes(Collective collective) noexcept;
 /// Throws InputError on the first option that cannot be read or does not belong to the collective.
 RunSpec parse_spec(Collective collective, const TypedOptions& options);
 
-/// The machine; `native` fills what the options leave open. Throws InputError where the shape has no such ports or routing.
+/// The shape with the faults that the options name. Random ones follow from the seed. Throws InputError.
+Topology with_faults(const Topology& shape, const TypedOptions& options, std::uint64_t seed);
+
+/// The machine; a preset and then `native` fill what the options leave open. Throws InputError where the shape has no such ports or
+/// routing, or the preset no such shape.
 Machine make_machine(const RunSpec& spec, const NativeMachine& native);
 
 /// The request. Sources that are named are also those that predictions expect, unless --expect says otherwise. Throws InputError.

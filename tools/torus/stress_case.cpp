@@ -93,7 +93,11 @@ Machine draw_machine(Random& random, Topology topology, const NativeMachine& nat
   if (random.chance(0.2)) {
     for (std::size_t i = routing.size(); i > 1; --i) std::swap(routing[i - 1], routing[random.below(i)]);
   }
-  return Machine(std::move(topology), ports, switching, contention, std::move(routing));
+  CostModel cost;
+  if (random.chance(0.2)) {
+    for (Dimension d = 0; d < topology.dimensions(); ++d) cost.dimension_byte_s.push_back(1e-10 * random.between(1, 4));
+  }
+  return Machine(std::move(topology), ports, switching, contention, std::move(routing), std::move(cost));
 }
 
 /// `sources` gets the text that with the seed gives the sources again.

@@ -62,11 +62,13 @@ std::vector<std::optional<int>> ports_on(const Topology& shape, const std::optio
 std::vector<Combination> combinations_of(Collective collective, TypedOptions options, const std::vector<const Algorithm*>& algorithms) {
   const auto take = [](std::optional<std::string>& list) { return std::exchange(list, std::nullopt); };
   const auto on = take(options.on), ports = take(options.ports), bytes = take(options.bytes);
+  const TypedOptions typed = options;
+  for (auto* fault : {&options.dead_links, &options.random_dead_links, &options.dead_nodes, &options.slow_links}) fault->reset();
   RunSpec spec = parse_spec(collective, options);
   const std::vector<Bytes> sizes = bytes ? parse_sizes("--bytes", *bytes) : std::vector<Bytes>{spec.bytes};
   std::vector<Combination> combinations;
   for (const Topology& shape : on ? parse_shapes(*on) : std::vector<Topology>{spec.shape}) {
-    spec.shape = shape;
+    spec.shape = with_faults(shape, typed, spec.seed);
     spec.ports.reset();
     static_cast<void>(make_machine(spec, NativeMachine{}));
     if (!why_it_cannot_fit(collective, shape, 0, 0, 0, usable_memory()))  // else it is left out, before its sources are listed

@@ -25,22 +25,24 @@ struct VerifyArguments {
 };
 
 nlohmann::ordered_json to_json(const TraceHeader& header, const Verdict& verdict) {
-  return {{"ok", verdict.ok},
-          {"shape", header.machine.topology.text()},
-          {"collective", header.collective},
-          {"algorithm", header.algorithm},
-          {"busy_steps", verdict.busy_steps},
-          {"last_step", verdict.last_step},
-          {"messages", verdict.messages},
-          {"control_messages", verdict.control_messages},
-          {"hops", verdict.hops},
-          {"bytes", verdict.bytes},
-          {"max_channel_load", verdict.max_channel_load},
-          {"max_channel_bytes", verdict.max_channel_bytes},
-          {"channel_bytes_sum", verdict.channel_bytes},
-          {"missing_blocks", verdict.missing_blocks},
-          {"trace_digest", digest_text(verdict.digest)},
-          {"offences", verdict.violations}};
+  nlohmann::ordered_json json{{"ok", verdict.ok},
+                              {"shape", header.machine.topology.text()},
+                              {"collective", header.collective},
+                              {"algorithm", header.algorithm},
+                              {"busy_steps", verdict.busy_steps},
+                              {"last_step", verdict.last_step},
+                              {"messages", verdict.messages},
+                              {"control_messages", verdict.control_messages},
+                              {"hops", verdict.hops},
+                              {"bytes", verdict.bytes},
+                              {"max_channel_load", verdict.max_channel_load},
+                              {"max_channel_bytes", verdict.max_channel_bytes},
+                              {"channel_bytes_sum", verdict.channel_bytes},
+                              {"missing_blocks", verdict.missing_blocks},
+                              {"trace_digest", digest_text(verdict.digest)},
+                              {"offences", verdict.violations}};
+  if (!header.machine.cost.one_speed()) json["channel_time_s"] = verdict.channel_time_s;
+  return json;
 }
 
 /// The ports that the judge goes by: where channels are shared, there may be more than channels.
@@ -59,6 +61,8 @@ std::string to_table(const TraceHeader& header, const Verdict& verdict) {
   rows.emplace_back("steps", fmt::format("{} with traffic, the last is step {}", grouped(verdict.busy_steps), verdict.last_step));
   rows.emplace_back("messages",
                     fmt::format("{} over {} hops, {} bytes", grouped(verdict.messages), grouped(verdict.hops), grouped(verdict.bytes)));
+  if (!machine.cost.one_speed())
+    rows.emplace_back("byte term", fmt::format("{}: each step's max of bytes times T_c", seconds_text(verdict.channel_time_s)));
   rows.emplace_back("digest", digest_text(verdict.digest));
   for (const std::string& violation : verdict.violations) rows.emplace_back("violation", violation);
   if (verdict.stopped) rows.emplace_back("", "there may be more: the rest was not read");
