@@ -15,6 +15,7 @@
 #include "algorithms/broadcast/separate_dimensions.hpp"
 #include "algorithms/broadcast/span.hpp"
 #include "algorithms/broadcast/squeeze_expand.hpp"
+#include "algorithms/broadcast/strip.hpp"
 #include "algorithms/broadcast/swath.hpp"
 #include "algorithms/broadcast/synthesized.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
@@ -61,6 +62,7 @@ constexpr std::array algorithms{
     &broadcast::mst,
     &broadcast::separate_dimensions,
     &broadcast::rs_bcast,
+    &broadcast::strip,
     &broadcast::pipeline,
     &broadcast::edf,
     &broadcast::scatter_collect_1d,

@@ -7,21 +7,25 @@
 
 namespace torus::broadcast {
 
-LineSpread::LineSpread(const std::vector<std::int32_t>& offsets, std::int32_t n) : line_{offsets}, n_{n} {
+LineSpread::LineSpread(const std::vector<std::int32_t>& offsets, std::int32_t n, Ways ways) : line_{offsets}, n_{n}, ways_{ways} {
   if (line_.empty() || line_.front() != 0) line_.insert(line_.begin(), 0);
-  root_ = (places() - 1) / 2;  // so many places are nearer by going back
+  root_ = ways == Ways::both ? (places() - 1) / 2 : 0;  // so many places are nearer by going back
   for (auto back = line_.end() - root_; back != line_.end(); ++back) *back -= n;
   std::rotate(line_.begin(), line_.end() - root_, line_.end());
-  steps_ = ceil_log(3, line_.size());
+  steps_ = ceil_log(ways == Ways::both ? 3 : 2, line_.size());
 }
 
-LineSpread LineSpread::over_ring(std::int32_t n) {
+LineSpread LineSpread::over_ring(std::int32_t n, Ways ways) {
   std::vector<std::int32_t> all(static_cast<std::size_t>(n));
   std::iota(all.begin(), all.end(), 0);
-  return {all, n};
+  return {all, n, ways};
 }
 
 LineSpread::Division LineSpread::divide(const Stretch& stretch, Step step) const noexcept {
+  if (ways_ == Ways::forward) {
+    const std::int32_t middle = stretch.low + (stretch.high - stretch.low + 2) / 2;
+    return {{stretch.low, middle - 1, stretch.low}, {0, -1, 0}, {middle, stretch.high, middle}};
+  }
   std::int64_t served = 1;  // places that one holder reaches in the steps after this one
   for (Step t = step + 1; t < steps_; ++t) served *= 3;
   const auto keep = static_cast<std::int32_t>((served - 1) / 2);

@@ -1,9 +1,12 @@
-/// Spreads a message from the root of a ring over some of its places, one message each way a holder and step.
+/// Spreads a message from the root of a ring over some of its places, one message each way a holder and step, or one message in all.
 ///
-/// The places and the root lie on a line with the root in its middle. A holder keeps as much of the line around it as can still be served
-/// in one step less, (3^(t-1) - 1)/2 places each way, and sends to the middle of what is left over on either side. All that a place serves
-/// is one stretch of the line, so the routes of a step are disjoint. A spread over n places takes ceil(log_3 n) steps, the fewest.
-/// Routes go the way of the line, which is not always the shorter way round the ring.
+/// Both ways: the places and the root lie on a line with the root in its middle. A holder keeps as much of the line around it as can still
+/// be served in one step less, (3^(t-1) - 1)/2 places each way, and sends to the middle of what is left over on either side. All that a
+/// place serves is one stretch of the line, so the routes of a step are disjoint. A spread over n places takes ceil(log_3 n) steps, the
+/// fewest. Routes go the way of the line, which is not always the shorter way round the ring.
+///
+/// Forward only: the line starts with the root. A holder keeps the nearer half of its stretch and sends the rest to the first place there:
+/// ceil(log_2 n) steps.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +15,9 @@
 #include <torus/machine.hpp>
 
 namespace torus::broadcast {
+
+/// In which directions of a ring messages go.
+enum class Ways : std::uint8_t { both, forward };
 
 /// An immutable value.
 class LineSpread {
@@ -22,9 +28,9 @@ class LineSpread {
   };
 
   /// Over the places of a ring of n that are `offsets` from the root: ascending, in 0..n-1. The root counts as a place, named or not.
-  LineSpread(const std::vector<std::int32_t>& offsets, std::int32_t n);
+  LineSpread(const std::vector<std::int32_t>& offsets, std::int32_t n, Ways ways = Ways::both);
   /// Over all places of a ring of n.
-  static LineSpread over_ring(std::int32_t n);
+  static LineSpread over_ring(std::int32_t n, Ways ways = Ways::both);
 
   std::int32_t places() const noexcept { return static_cast<std::int32_t>(line_.size()); }
   Step steps() const noexcept { return steps_; }
@@ -81,7 +87,8 @@ class LineSpread {
 
   std::vector<std::int32_t> line_;  // signed offsets from the root, ascending
   std::int32_t n_;                  // places of the ring
-  std::int32_t root_;               // its index
+  Ways ways_;
+  std::int32_t root_;  // its index
   Step steps_;
 };
 

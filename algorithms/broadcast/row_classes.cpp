@@ -32,9 +32,17 @@ std::int32_t RowClasses::distance(std::int32_t place, std::int32_t direction, st
   return length(w) - x + first((w + 1) % windows_, piece);
 }
 
+Step RowClasses::gather_steps() const noexcept {
+  if (ways_ == Ways::both) return static_cast<Step>(longest_window() / 2);
+  std::int32_t farthest = 1;
+  for_gaps([&](std::int32_t, std::int32_t gap) { farthest = std::max(farthest, gap); });
+  return static_cast<Step>(farthest - 1);  // the place before the next with the piece
+}
+
 std::optional<RowClasses::Take> RowClasses::taken(std::int32_t place, std::int32_t direction, std::int32_t distance_) const noexcept {
   const std::int32_t piece = class_of(modulo(place + direction * distance_, n_));
   const std::int32_t near = distance(place, direction, piece);
+  if (ways_ == Ways::forward) return near == distance_ && direction < 0 ? std::optional(Take{piece, Share::whole}) : std::nullopt;
   const std::int32_t far = distance(place, -direction, piece);
   if (near != distance_ || near > far) return std::nullopt;  // another place with this piece is nearer
   return Take{piece, near < far ? Share::whole : direction < 0 ? Share::first_half : Share::second_half};

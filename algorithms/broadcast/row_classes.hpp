@@ -5,7 +5,7 @@
 ///
 /// The gather: a place takes each piece that it lacks from the nearer side, whole, or half of it from either side if both are as near. It
 /// takes a piece in the step whose number is the distance, from its neighbour, which took it one step before. So a place takes one piece a
-/// step and side at most.
+/// step and side at most. Forward only: it takes everything whole, from the - side.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,15 @@
 #include <torus/machine.hpp>
 #include <torus/topology.hpp>
 
+#include "algorithms/broadcast/line_spread.hpp"
+
 namespace torus::broadcast {
 
 /// An immutable value of O(1) size.
 class RowClasses {
  public:
   /// 1 <= h <= n.
-  RowClasses(std::int32_t n, std::int32_t h) noexcept : n_{n}, h_{h}, windows_{n / h} {}
+  RowClasses(std::int32_t n, std::int32_t h, Ways ways = Ways::both) noexcept : n_{n}, h_{h}, windows_{n / h}, ways_{ways} {}
 
   std::int32_t classes() const noexcept { return h_; }
   std::int32_t class_of(std::int32_t place) const noexcept;
@@ -39,10 +41,11 @@ class RowClasses {
   std::optional<Take> taken(std::int32_t place, std::int32_t direction, std::int32_t distance) const noexcept;
 
   std::int32_t longest_window() const noexcept { return (n_ + windows_ - 1) / windows_; }
+  Ways ways() const noexcept { return ways_; }
   /// Steps of the gather: the farthest that a nearest piece can be.
-  Step gather_steps() const noexcept { return static_cast<Step>(longest_window() / 2); }
+  Step gather_steps() const noexcept;
   /// No piece is ever split.
-  bool pieces_stay_whole() const noexcept { return h_ % 2 == 1 && n_ % h_ == 0; }
+  bool pieces_stay_whole() const noexcept { return ways_ == Ways::forward || (h_ % 2 == 1 && n_ % h_ == 0); }
 
   /// Calls f(piece, gap) for each piece and each two places next to each other among those that hold it, `gap` places apart; those of two
   /// windows only, as others have a gap of 1. O(n).
@@ -66,6 +69,7 @@ class RowClasses {
   std::int32_t distance(std::int32_t place, std::int32_t direction, std::int32_t piece) const noexcept;
 
   std::int32_t n_, h_, windows_;
+  Ways ways_;
 };
 
 }  // namespace torus::broadcast
