@@ -73,7 +73,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("-V,--version", std::string("torus ") + version);
   app.footer("Each has a --help of its own. A first look: torus run broadcast");
   const std::vector<Subcommand> subcommands{add_run(app),    add_compare(app), add_sweep(app),  add_bench(app), add_list(app),
-                                            add_verify(app), add_bounds(app),  add_stress(app), add_view(app)};
+                                            add_verify(app), add_bounds(app),  add_stress(app), add_view(app),  add_regret(app)};
   std::vector<std::string_view> names;
   for (const Subcommand& subcommand : subcommands) {
     subcommand.app->allow_extras();
