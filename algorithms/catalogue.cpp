@@ -38,6 +38,7 @@
 #include "algorithms/total_exchange/rotating.hpp"
 #include "algorithms/total_exchange/sequential.hpp"
 #include "algorithms/total_exchange/stride.hpp"
+#include "algorithms/total_exchange/ternary_rotating.hpp"
 
 namespace torus {
 namespace {
@@ -83,6 +84,7 @@ constexpr std::array algorithms{
     &exchange::rotating,
     &exchange::logarithmic,
     &exchange::log_rotating,
+    &exchange::ternary_rotating,
     &exchange::bruck,
     &exchange::stride,
     &exchange::direct,
