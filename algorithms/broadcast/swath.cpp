@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/broadcast/swath_plan.hpp"
+#include "algorithms/broadcast/swath_view.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -12,43 +13,7 @@ namespace {
 using Stage = SwathSchedule::Stage;
 using Part = SwathSchedule::Part;
 using Phase = SwathSchedule::Phase;
-
-/// One part of the message, as one node sees it.
-struct View {
-  Node& self;
-  const SwathSchedule& schedule;
-  std::size_t number;
-  NodeId root;
-  std::span<const BlockId> blocks;
-
-  const Part& part() const { return schedule.parts()[number]; }
-  std::int32_t extent(std::size_t e) const { return self.extent(part().order[e]); }
-  /// The node's place in dimension order[e], counted from the source.
-  std::int32_t place(std::size_t e) const {
-    const Dimension d = part().order[e];
-    return modulo(self.coordinate(d) - self.topology().coordinate(root, d), self.extent(d));
-  }
-  /// Whether the node lies as the source does in the dimensions order[from], ..
-  bool level_from(std::size_t from) const {
-    for (std::size_t e = from; e < part().order.size(); ++e) {
-      if (place(e) != 0) return false;
-    }
-    return true;
-  }
-  /// The first of the blocks that the node's places in the first dimensions of the part's order leave.
-  std::uint32_t bundle(std::size_t level) const {
-    std::uint32_t block = part().first_block;
-    for (std::size_t e = 0; e < level; ++e) block += static_cast<std::uint32_t>(place(e)) * part().levels[e].stride;
-    return block;
-  }
-  void send(std::size_t along, std::int32_t hops, std::uint32_t first, std::uint32_t count) const {
-    self.send({{part().order[along], hops}}, blocks.subspan(first, count));
-  }
-  void send_pieces(std::size_t along, std::int32_t hops, std::int32_t first, std::int32_t pieces) const {
-    const std::uint32_t size = schedule.blocks_of_piece();
-    send(along, hops, bundle(schedule.levels()) + static_cast<std::uint32_t>(first) * size, static_cast<std::uint32_t>(pieces) * size);
-  }
-};
+using View = SwathView;
 
 /// Gives every place of a ring its bundle.
 void scatter_bundles(const View& view, std::size_t along, Step step) {
@@ -56,7 +21,7 @@ void scatter_bundles(const View& view, std::size_t along, Step step) {
   const Part::Level& level = view.part().levels[along];
   const std::uint32_t all = view.bundle(along);
   level.scatter.for_sends(view.place(along), step, [&](const LineSpread::Send& send) {
-    const auto first = static_cast<std::uint32_t>(modulo(level.scatter.offset(send.low), view.extent(along)));
+    const auto first = static_cast<std::uint32_t>(level.gather.class_of(modulo(level.scatter.offset(send.low), view.extent(along))));
     view.send(along, send.hops, all + first * level.stride, static_cast<std::uint32_t>(send.high - send.low + 1) * level.stride);
   });
 }
@@ -71,7 +36,7 @@ void scatter(const View& view, std::size_t along, Step step) {
 void spread_over_rows(const View& view, std::size_t along, Step step) {
   if (!view.level_from(along + 2)) return;
   const bool no_columns = along + 1 == view.part().order.size();
-  const std::int32_t piece = no_columns ? 0 : view.schedule.piece_of(view.place(along + 1), view.extent(along + 1));
+  const std::int32_t piece = no_columns ? 0 : view.schedule.piece_of(view.part(), view.place(along + 1), view.extent(along + 1));
   if (piece < 0) return;
   view.part().columns[static_cast<std::size_t>(piece)].for_sends(
       view.place(along), step, [&](const LineSpread::Send& send) { view.send_pieces(along, send.hops, piece, 1); });
@@ -82,9 +47,11 @@ void spread_along_row(const View& view, std::size_t along, Step step) {
   const std::size_t of_class = view.schedule.levels();
   const std::int32_t n = view.extent(along);
   const std::int32_t piece = view.part().classes.class_of(view.place(of_class));
-  const std::int32_t holder = along == of_class + 1 ? view.schedule.column_of(piece, n) : 0;
-  view.part().rows[along - of_class - 1].for_sends(modulo(view.place(along) - holder, n), step,
-                                                   [&](const LineSpread::Send& send) { view.send_pieces(along, send.hops, piece, 1); });
+  const std::int32_t holder = along == of_class + 1 ? view.schedule.column_of(view.part(), piece, n) : 0;
+  view.part()
+      .row(along - of_class - 1, along == of_class + 1 ? piece : 0)
+      .for_sends(modulo(view.place(along) - holder, n), step,
+                 [&](const LineSpread::Send& send) { view.send_pieces(along, send.hops, piece, 1); });
 }
 
 /// Gives the neighbours what they take from here, of pieces or bundles of so many blocks.
@@ -144,11 +111,11 @@ const Algorithm swath{
     .name = "swath",
     .collective = Collective::broadcast,
     .source = "ours: scatter, spread over classes of rows, gather",
-    .shapes = "torus of any dimension, any sides; h up to the shortest ring, and more by whole dimensions",
+    .shapes = "rings and lines, any sides; h up to the shortest ring, and more by whole dimensions",
     .steps =
         "L3(h) + L3(rows of a class, and one) + (k-1) L3(max n_d) + floor(w/2), w = max ceil(n_d / floor(n_d/h)), L3 = ceil(log3); "
-        "whole dimensions: L3(n_d) + floor(n_d/2) each, and this for the rest",
-    .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = 2},
+        "whole dimensions: L3(n_d) + floor(n_d/2) each, and this for the rest; more on lines",
+    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole, .ports = 2},
     .parameters = parameters,
     .also_requires = also_requires,
     .plan = plan,

@@ -23,7 +23,7 @@ template <class Weigh>
 void add_gather(const RowClasses& classes, Load* loads, Weigh&& weigh) {
   const std::int32_t none = classes.classes();
   const bool both = classes.ways() == Ways::both;
-  std::vector<std::int32_t> first_with(static_cast<std::size_t>(classes.longest_window()) + 2, none);  // by gap: the first piece
+  std::vector<std::int32_t> first_with(static_cast<std::size_t>(classes.longest_gap()) + 1, none);  // by gap: the first piece
   classes.for_gaps([&](std::int32_t piece, std::int32_t gap) {
     std::int32_t& first = first_with[static_cast<std::size_t>(gap)];
     first = std::min(first, piece);
@@ -65,8 +65,9 @@ SwathSchedule::Cost SwathSchedule::cost(Bytes bytes) const {
         case Stage::scatter:
           if (of_level) {
             const Part::Level& level = part.levels[phase.along];
-            add_scatter(level.scatter, phase.begin, level.stride,
-                        [&](std::int32_t index) { return modulo(level.scatter.offset(index), level.gather.classes()); });
+            add_scatter(level.scatter, phase.begin, level.stride, [&](std::int32_t index) {
+              return level.gather.class_of(modulo(level.scatter.offset(index), level.gather.classes()));
+            });
           } else {
             add_scatter(part.scatter, phase.begin, piece, [&](std::int32_t index) { return scattered_piece(part, index); });
           }
@@ -74,7 +75,11 @@ SwathSchedule::Cost SwathSchedule::cost(Bytes bytes) const {
         case Stage::columns:
           for (std::size_t i = 0; i < part.columns.size(); ++i) add_spread(part.columns[i], phase.begin, at + i * piece);
           break;
-        case Stage::rows: add_spread(part.rows[phase.along - levels() - 1], phase.begin, at); break;
+        case Stage::rows: {
+          const std::vector<LineSpread>& rows = part.rows[phase.along - levels() - 1];
+          for (std::size_t i = 0; i < rows.size(); ++i) add_spread(rows[i], phase.begin, at + i * piece);
+          break;
+        }
         case Stage::gather:
           if (of_level) {
             gather_from(part.levels[phase.along].gather, phase.begin, part.levels[phase.along].stride);

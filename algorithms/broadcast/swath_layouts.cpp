@@ -21,7 +21,8 @@ std::vector<SwathLayout> swath_layouts(const Machine& machine, Ways ways) {
   const std::vector<Dimension> linked = linked_dimensions(machine.topology);
   const std::size_t k = linked.size();
   if (k == 0) return {{.parts = 0, .ways = ways, .first = 0, .levels = 0, .h = 1, .pieces = 1}};
-  const std::size_t parts = ways == Ways::forward ? 1 : std::min(k, static_cast<std::size_t>(machine.ports) / 2);
+  const bool all = machine.ports >= static_cast<int>(machine.topology.max_ports());  // a line of 2 has one port
+  const std::size_t parts = ways == Ways::forward ? 1 : all ? k : std::min(k, static_cast<std::size_t>(machine.ports) / 2);
   const std::uint64_t most = std::max<std::uint64_t>(1, most_blocks / (std::uint64_t{machine.topology.nodes()} * 2 * parts));
   std::vector<SwathLayout> layouts;
   for (std::size_t first = 0; first < (parts < k ? k : 1); ++first) {

@@ -20,7 +20,7 @@ SwathSchedule choose(const Machine& machine, const Request& request, Ways ways) 
   std::optional<SwathSchedule> best;
   for (const SwathLayout& layout : swath_layouts(machine, ways)) {
     if (h > 0 ? layout.pieces != h : layout.pieces > 1 && layout.pieces * layout.parts > request.bytes) continue;
-    SwathSchedule schedule(machine.topology, layout);
+    SwathSchedule schedule(machine.topology, layout, request.sources.front());
     if (h == 0 && layout.pieces > 1 && schedule.segments() > request.bytes) continue;
     const SwathSchedule::Cost cost = schedule.cost(request.bytes);
     const double time = machine.cost.steps(schedule.steps(), static_cast<double>(cost.channel_bytes), static_cast<double>(cost.route_hops));

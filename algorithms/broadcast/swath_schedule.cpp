@@ -17,13 +17,13 @@ Step most_steps(const std::vector<LineSpread>& spreads) {
 
 }  // namespace
 
-SwathSchedule::SwathSchedule(const Topology& topology, const SwathLayout& layout) : layout_{layout} {
+SwathSchedule::SwathSchedule(const Topology& topology, const SwathLayout& layout, NodeId source) : layout_{layout} {
   const std::vector<Dimension> linked = linked_dimensions(topology);
   const std::size_t k = linked.size();
   for (std::size_t j = 0; j < layout.parts; ++j) {
     std::vector<Dimension> order;
     for (std::size_t e = 0; e < k; ++e) order.push_back(linked[(layout.first + j + e) % k]);
-    parts_.push_back(make_part(topology, std::move(order)));
+    parts_.push_back(make_part(topology, source, std::move(order)));
     const Part& part = parts_.back();
     const auto whole = [](const Part::Level& level) { return level.gather.pieces_stay_whole(); };
     if (!part.classes.pieces_stay_whole() || !std::all_of(part.levels.begin(), part.levels.end(), whole)) blocks_of_piece_ = 2;
@@ -45,24 +45,40 @@ SwathSchedule::SwathSchedule(const Topology& topology, const SwathLayout& layout
   for (std::size_t e = 0; e < l; ++e) add_phase(Stage::scatter, e, longest([e](const Part& p) { return p.levels[e].scatter.steps(); }));
   add_phase(Stage::scatter, l + 1, longest([](const Part& p) { return p.scatter.steps(); }));
   add_phase(Stage::columns, l, longest([](const Part& p) { return most_steps(p.columns); }));
-  for (std::size_t e = l + 1; e < k; ++e) add_phase(Stage::rows, e, longest([&](const Part& p) { return p.rows[e - l - 1].steps(); }));
+  for (std::size_t e = l + 1; e < k; ++e) add_phase(Stage::rows, e, longest([&](const Part& p) { return most_steps(p.rows[e - l - 1]); }));
   add_phase(Stage::gather, l, longest([](const Part& p) { return p.classes.gather_steps(); }));
   for (std::size_t e = l; e-- > 0;) add_phase(Stage::gather, e, longest([e](const Part& p) { return p.levels[e].gather.gather_steps(); }));
 }
 
-SwathSchedule::Part SwathSchedule::make_part(const Topology& topology, std::vector<Dimension> order) const {
+SwathSchedule::Part SwathSchedule::make_part(const Topology& topology, NodeId source, std::vector<Dimension> order) const {
   const std::size_t l = layout_.levels;
+  const auto [ways, h] = std::pair(layout_.ways, layout_.h);
   const auto extent = [&](std::size_t e) { return e < order.size() ? topology.extent(order[e]) : 1; };
-  std::vector<Part::Level> levels;
-  for (std::size_t e = 0; e < l; ++e)
-    levels.push_back({LineSpread::over_ring(extent(e), layout_.ways), RowClasses(extent(e), extent(e), layout_.ways), 0});
+  const auto line = [&](std::size_t e) { return e < order.size() && topology.wiring(order[e]) == Wiring::line; };
+  const auto at = [&](std::size_t e) { return topology.coordinate(source, order[e]); };
+  const auto spread = [&](std::size_t e, const std::vector<std::int32_t>& places) {
+    return line(e) ? LineSpread::on_line(places, extent(e), at(e)) : LineSpread(places, extent(e), ways);
+  };
+  const auto spread_over_all = [&](std::size_t e, std::int32_t root) {
+    return line(e) ? LineSpread::over_line(extent(e), modulo(at(e) + root, extent(e))) : LineSpread::over_ring(extent(e), ways);
+  };
+  const auto classes = [&](std::size_t e, std::int32_t pieces) {
+    return line(e) ? RowClasses::on_line(extent(e), pieces, at(e)) : RowClasses(extent(e), pieces, ways);
+  };
+  std::int32_t ahead = ways == Ways::both ? h / 2 : h - 1;
+  if (line(l + 1)) ahead = std::clamp(ahead, h - 1 - std::min(h - 1, at(l + 1)), extent(l + 1) - 1 - at(l + 1));
+  Part part{{}, 0, {}, classes(l, h), LineSpread::over_ring(1), {}, {}, ahead};
+  for (std::size_t e = 0; e < l; ++e) part.levels.push_back({spread_over_all(e, 0), classes(e, extent(e)), 0});
   std::vector<std::int32_t> columns;
-  for (std::int32_t piece = 0; piece < layout_.h; ++piece) columns.push_back(column_of(piece, extent(l + 1)));
-  Part part{{}, 0, std::move(levels), RowClasses(extent(l), layout_.h, layout_.ways), LineSpread(columns, extent(l + 1), layout_.ways),
-            {}, {}};
-  for (std::int32_t piece = 0; piece < layout_.h; ++piece)
-    part.columns.emplace_back(part.classes.places_of(piece), extent(l), layout_.ways);
-  for (std::size_t e = l + 1; e < order.size(); ++e) part.rows.push_back(LineSpread::over_ring(extent(e), layout_.ways));
+  for (std::int32_t piece = 0; piece < h; ++piece) columns.push_back(column_of(part, piece, extent(l + 1)));
+  part.scatter = spread(l + 1, columns);
+  for (std::int32_t piece = 0; piece < h; ++piece) part.columns.push_back(spread(l, part.classes.places_of(piece)));
+  for (std::size_t e = l + 1; e < order.size(); ++e) {
+    std::vector<LineSpread>& rows = part.rows.emplace_back();
+    const bool by_piece = e == l + 1 && line(e);
+    for (std::int32_t piece = 0; piece < (by_piece ? h : 1); ++piece)
+      rows.push_back(spread_over_all(e, by_piece ? columns[static_cast<std::size_t>(piece)] : 0));
+  }
   part.order = std::move(order);
   return part;
 }
@@ -87,7 +103,7 @@ Bytes SwathSchedule::table_bytes() const noexcept {
     }
     add(part.scatter);
     std::for_each(part.columns.begin(), part.columns.end(), add);
-    std::for_each(part.rows.begin(), part.rows.end(), add);
+    for (const std::vector<LineSpread>& rows : part.rows) std::for_each(rows.begin(), rows.end(), add);
   }
   return bytes + phases_.size() * sizeof(Phase);
 }

@@ -50,7 +50,13 @@ class SwathSchedule {
     RowClasses classes;               ///< along order[levels]: which piece of the bundle a row gets, and the gather
     LineSpread scatter;               ///< of the pieces, over their columns, along order[levels + 1]
     std::vector<LineSpread> columns;  ///< by piece: over its rows, along order[levels]
-    std::vector<LineSpread> rows;     ///< [e]: over the ring of order[levels + 1 + e]
+    /// [e]: over all places along order[levels + 1 + e]; on a mesh line the first by piece, since each has a root of its own.
+    std::vector<std::vector<LineSpread>> rows;
+    std::int32_t ahead;  ///< the last piece whose column is counted onwards from the source
+
+    const LineSpread& row(std::size_t e, std::int32_t piece) const noexcept {
+      return rows[e].size() == 1 ? rows[e].front() : rows[e][static_cast<std::size_t>(piece)];
+    }
   };
   /// The most bytes on a channel and the longest route, each summed over the steps.
   struct Cost {
@@ -58,8 +64,8 @@ class SwathSchedule {
     std::uint64_t route_hops = 0;
   };
 
-  /// A layout of swath_layouts().
-  SwathSchedule(const Topology& topology, const SwathLayout& layout);
+  /// A layout of swath_layouts(). Only mesh lines make a difference between sources.
+  SwathSchedule(const Topology& topology, const SwathLayout& layout, NodeId source);
 
   const SwathLayout& layout() const noexcept { return layout_; }
   std::size_t levels() const noexcept { return layout_.levels; }
@@ -71,14 +77,14 @@ class SwathSchedule {
   std::uint32_t blocks_of_piece() const noexcept { return blocks_of_piece_; }
   std::uint32_t segments() const noexcept;
 
-  /// The column, of a ring of n, to which the scatter brings a piece: h columns around the source's, or from it on.
-  std::int32_t column_of(std::int32_t piece, std::int32_t n) const noexcept {
-    return piece <= last_ahead() ? piece : n - layout_.h + piece;
+  /// The column, of n, to which the scatter brings a piece: h columns around the source's, or from it on.
+  std::int32_t column_of(const Part& part, std::int32_t piece, std::int32_t n) const noexcept {
+    return piece <= part.ahead ? piece : n - layout_.h + piece;
   }
   /// The piece of a column; -1 if it has none.
-  std::int32_t piece_of(std::int32_t column, std::int32_t n) const noexcept {
-    const std::int32_t piece = column <= last_ahead() ? column : column + layout_.h - n;
-    return column <= last_ahead() || piece > last_ahead() ? piece : -1;
+  std::int32_t piece_of(const Part& part, std::int32_t column, std::int32_t n) const noexcept {
+    const std::int32_t piece = column <= part.ahead ? column : column + layout_.h - n;
+    return column <= part.ahead || piece > part.ahead ? piece : -1;
   }
   /// The piece at an index of the scatter's line. Those of a stretch without the source are consecutive.
   std::int32_t scattered_piece(const Part& part, std::int32_t index) const noexcept {
@@ -91,9 +97,7 @@ class SwathSchedule {
   Bytes table_bytes() const noexcept;
 
  private:
-  /// The piece of the last column counted onwards from the source.
-  std::int32_t last_ahead() const noexcept { return layout_.ways == Ways::both ? layout_.h / 2 : layout_.h - 1; }
-  Part make_part(const Topology& topology, std::vector<Dimension> order) const;
+  Part make_part(const Topology& topology, NodeId source, std::vector<Dimension> order) const;
   void add_phase(Stage stage, std::size_t along, Step steps);
 
   SwathLayout layout_;
