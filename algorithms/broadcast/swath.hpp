@@ -10,11 +10,11 @@
 /// bundle in the dimensions that are left, and the bundles are gathered in the end. This takes parts with as many bundles: equal extents,
 /// or all dimensions.
 /// Small h: few steps; large h: few bytes. h = 1 is dimension-wise broadcasting of k parts in rotated orders.
-/// Machine  wormhole with any routing order, any torus. All routes are straight. p ports: min(k, floor(p/2)) parts, so all ports for p =
-/// 2k. Steps    R = L3(h) + L3(rows of a class, and the source's) + (k-1) L3(n) + floor(w/2), L3(x) = ceil(log_3 x), n the longest extent,
-/// w
-///          the longest window of a row's classes: w = h where h divides the extents. A class has about n/h rows. L3(n) + floor(n/2) for
-///          each dimension that is scattered whole, and R of the others.
+/// Mesh lines: the source is where it is, so a spread may take a step more; the gather does not wrap, and near the ends it goes on to w-1.
+/// Machine  wormhole with any routing order, any torus or mesh. All routes are straight. p ports: floor(p/2) parts, with all ports k.
+/// Steps    R = L3(h) + L3(rows of a class, and the source's) + (k-1) L3(n) + floor(w/2), L3(x) = ceil(log_3 x), n the longest extent;
+///          w is the longest window of a row's classes, w = h where h divides the extents. A class has about n/h rows. L3(n) + floor(n/2)
+///          for each dimension that is scattered whole, and R of the others.
 /// Bytes    about (2/h) (ceil((h-1)/2) + the steps of columns and rows + (w-1)/2) m/2k on the fullest channel, for m bytes; the plan's are
 ///          exact. Near 2 m/2k for large h: the channels of the source carry the message once, and each node's carry it again.
 /// Header   none. Nodes know the source, as in any broadcast call.   Memory  O(1) a node beside its blocks.
