@@ -28,7 +28,7 @@ LineSpread::LineSpread(std::vector<std::int32_t> line, std::int32_t n, Ways ways
   for (auto back = line_.end() - root_; back != line_.end(); ++back) *back -= n;
   std::rotate(line_.begin(), line_.end() - root_, line_.end());
   const auto side = static_cast<std::uint64_t>(std::max(root_, places() - 1 - root_));
-  steps_ = ways == Ways::both ? ceil_log(3, 2 * side + 1) : ceil_log(2, side + 1);
+  steps_ = ways == Ways::both ? ceil_log(3, 2 * side + 1) : ways == Ways::forward ? ceil_log(2, side + 1) : side > 0 ? 1 : 0;
 }
 
 LineSpread::LineSpread(const std::vector<std::int32_t>& offsets, std::int32_t n, Ways ways)
@@ -45,6 +45,8 @@ LineSpread LineSpread::over_ring(std::int32_t n, Ways ways) {
   return LineSpread(all, n, ways);
 }
 
+LineSpread LineSpread::over_complete(std::int32_t n) { return over_ring(n, Ways::complete); }
+
 LineSpread LineSpread::over_line(std::int32_t n, std::int32_t root) {
   std::vector<std::int32_t> all(static_cast<std::size_t>(n));
   std::iota(all.begin(), all.end(), 0);
@@ -52,6 +54,7 @@ LineSpread LineSpread::over_line(std::int32_t n, std::int32_t root) {
 }
 
 LineSpread::Division LineSpread::divide(const Stretch& stretch, Step step) const noexcept {
+  if (ways_ == Ways::complete) return {{stretch.holder, stretch.holder, stretch.holder}, {0, -1, 0}, {0, -1, 0}};
   if (ways_ == Ways::forward) {
     const std::int32_t middle = stretch.low + (stretch.high - stretch.low + 2) / 2;
     return {{stretch.low, middle - 1, stretch.low}, {0, -1, 0}, {middle, stretch.high, middle}};

@@ -8,6 +8,8 @@
 ///
 /// Forward only: the line starts with the root. A holder keeps the nearer half of its stretch and sends the rest to the first place there:
 /// ceil(log_2 n) steps.
+///
+/// On a complete dimension the root sends to every place in one step.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +19,8 @@
 
 namespace torus::broadcast {
 
-/// In which directions of a ring messages go.
-enum class Ways : std::uint8_t { both, forward };
+/// In which directions messages go in a dimension: both ways, only forwards, or straight to every place of a complete dimension.
+enum class Ways : std::uint8_t { both, forward, complete };
 
 /// An immutable value.
 class LineSpread {
@@ -34,6 +36,8 @@ class LineSpread {
   static LineSpread on_line(const std::vector<std::int32_t>& offsets, std::int32_t n, std::int32_t root);
   /// Over all places of a ring of n.
   static LineSpread over_ring(std::int32_t n, Ways ways = Ways::both);
+  /// Over all places of a complete dimension of n.
+  static LineSpread over_complete(std::int32_t n);
   /// Over all places of a mesh line of n, from place `root`.
   static LineSpread over_line(std::int32_t n, std::int32_t root);
 
@@ -87,6 +91,8 @@ class LineSpread {
 
   template <class F>
   void report(const Stretch& stretch, Step step, F&& f) const {
+    for (std::int32_t index = 1; ways_ == Ways::complete && index < places(); ++index) f(Send{index, index, index});
+    if (ways_ == Ways::complete) return;
     const Division parts = divide(stretch, step);
     for (const Stretch& given : {parts.below, parts.above}) {
       if (!given.empty()) f(Send{offset(given.holder) - offset(stretch.holder), given.low, given.high});

@@ -44,6 +44,7 @@ std::int32_t RowClasses::longest_gap() const noexcept {
 }
 
 Step RowClasses::gather_steps() const noexcept {
+  if (ways_ == Ways::complete) return n_ > 1 ? 1 : 0;
   const std::int32_t gap = longest_gap();
   return static_cast<Step>(ways_ == Ways::both ? gap / 2 : gap - 1);  // forward: to the place before the next with the piece
 }

@@ -34,6 +34,9 @@ class RowClasses {
     return classes;
   }
 
+  /// On a complete dimension, a piece a place: every place gives its own to all others in one step.
+  static RowClasses on_complete(std::int32_t n) noexcept { return {n, n, Ways::complete}; }
+
   std::int32_t classes() const noexcept { return h_; }
   std::int32_t class_of(std::int32_t place) const noexcept;
   /// Ascending.
@@ -54,7 +57,7 @@ class RowClasses {
   /// Steps of the gather: the farthest that a nearest piece can be.
   Step gather_steps() const noexcept;
   /// No piece is ever split.
-  bool pieces_stay_whole() const noexcept { return ways_ == Ways::forward || (h_ % 2 == 1 && n_ % h_ == 0); }
+  bool pieces_stay_whole() const noexcept { return ways_ != Ways::both || (h_ % 2 == 1 && n_ % h_ == 0); }
 
   /// Calls f(piece, gap) for each piece and each two places next to each other among those that hold it, `gap` places apart; those of two
   /// windows only, as others have a gap of 1. Places before the first or after the last with a piece, on a line, count as the half of a gap

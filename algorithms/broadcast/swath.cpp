@@ -58,6 +58,9 @@ void spread_along_row(const View& view, std::size_t along, Step step) {
 void gather(const View& view, std::size_t along, const RowClasses& classes, std::uint32_t size, Step step) {
   using Share = RowClasses::Share;
   const std::uint32_t all = view.bundle(along);
+  for (std::int32_t offset = 1; classes.ways() == Ways::complete && step == 0 && offset < view.extent(along); ++offset)
+    view.send(along, offset, all + static_cast<std::uint32_t>(view.place(along)) * size, size);
+  if (classes.ways() == Ways::complete) return;
   for (const std::int32_t direction : {+1, -1}) {
     const std::int32_t neighbour = modulo(view.place(along) + direction, view.extent(along));
     const auto take = classes.taken(neighbour, -direction, static_cast<std::int32_t>(step) + 1);
@@ -111,11 +114,11 @@ const Algorithm swath{
     .name = "swath",
     .collective = Collective::broadcast,
     .source = "ours: scatter, spread over classes of rows, gather",
-    .shapes = "rings and lines, any sides; h up to the shortest ring, and more by whole dimensions",
+    .shapes = "any, any sides; complete dimensions with all ports; h up to the shortest ring, and more by whole dimensions",
     .steps =
         "L3(h) + L3(rows of a class, and one) + (k-1) L3(max n_d) + floor(w/2), w = max ceil(n_d / floor(n_d/h)), L3 = ceil(log3); "
         "whole dimensions: L3(n_d) + floor(n_d/2) each, and this for the rest; more on lines",
-    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole, .ports = 2},
+    .needs = {.switching = Switching::wormhole, .ports = 2},
     .parameters = parameters,
     .also_requires = also_requires,
     .plan = plan,

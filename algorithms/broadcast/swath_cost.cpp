@@ -16,11 +16,17 @@ struct Load {
   }
 };
 
+std::int32_t hops_of(const LineSpread& spread, const LineSpread::Send& send) { return spread.ways() == Ways::complete ? 1 : send.hops; }
+
 /// What the steps of a gather cost. Where a piece's places lie `gap` apart, it goes from either side to the middle between them: whole in
 /// the steps below gap/2, in halves in step gap/2; forward only: whole, in the steps below gap. weigh(piece, halves): the bytes of so many
 /// halves, less for later pieces.
 template <class Weigh>
 void add_gather(const RowClasses& classes, Load* loads, Weigh&& weigh) {
+  if (classes.ways() == Ways::complete) {
+    if (classes.gather_steps() > 0) loads[0].raise(weigh(0, 2), 1);
+    return;
+  }
   const std::int32_t none = classes.classes();
   const bool both = classes.ways() == Ways::both;
   std::vector<std::int32_t> first_with(static_cast<std::size_t>(classes.longest_gap()) + 1, none);  // by gap: the first piece
@@ -46,12 +52,13 @@ SwathSchedule::Cost SwathSchedule::cost(Bytes bytes) const {
   for (const Part& part : parts_) {
     const std::uint64_t at = part.first_block, piece = blocks_of_piece_;
     const auto add_spread = [&](const LineSpread& spread, Step begin, std::uint64_t block) {
-      spread.for_all_sends([&](Step step, const LineSpread::Send& send) { loads[begin + step].raise(weigh(block, piece), send.hops); });
+      spread.for_all_sends(
+          [&](Step step, const LineSpread::Send& send) { loads[begin + step].raise(weigh(block, piece), hops_of(spread, send)); });
     };
     const auto add_scatter = [&](const LineSpread& spread, Step begin, std::uint64_t stride, auto&& piece_at) {
       spread.for_all_sends([&](Step step, const LineSpread::Send& send) {
         const auto first = static_cast<std::uint64_t>(piece_at(send.low)), count = static_cast<std::uint64_t>(send.high - send.low + 1);
-        loads[begin + step].raise(weigh(at + first * stride, count * stride), send.hops);
+        loads[begin + step].raise(weigh(at + first * stride, count * stride), hops_of(spread, send));
       });
     };
     const auto gather_from = [&](const RowClasses& classes, Step begin, std::uint64_t stride) {

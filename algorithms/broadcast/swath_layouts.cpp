@@ -24,6 +24,7 @@ std::vector<SwathLayout> swath_layouts(const Machine& machine, Ways ways) {
   const bool all = machine.ports >= static_cast<int>(machine.topology.max_ports());  // a line of 2 has one port
   const std::size_t parts = ways == Ways::forward ? 1 : all ? k : std::min(k, static_cast<std::size_t>(machine.ports) / 2);
   const std::uint64_t most = std::max<std::uint64_t>(1, most_blocks / (std::uint64_t{machine.topology.nodes()} * 2 * parts));
+  const auto complete = [&](std::size_t e) { return machine.topology.wiring(linked[e % k]) == Wiring::complete; };
   std::vector<SwathLayout> layouts;
   for (std::size_t first = 0; first < (parts < k ? k : 1); ++first) {
     std::uint64_t bundles = 1;
@@ -37,6 +38,7 @@ std::vector<SwathLayout> swath_layouts(const Machine& machine, Ways ways) {
         equal = equal && (j == 0 || own == bundles);
         if (j == 0) bundles = own;
         if (levels + 1 < k) most_h = std::min({most_h, extents[levels], extents[levels + 1]});
+        if (levels + 1 < k && (complete(first + j + levels) || complete(first + j + levels + 1))) most_h = 1;  // no classes of rows there
       }
       for (std::int32_t h = 1; equal && h <= most_h && bundles * static_cast<std::uint64_t>(h) <= most; ++h) {
         layouts.push_back({parts, ways, first, levels, h, static_cast<std::uint32_t>(bundles * static_cast<std::uint64_t>(h))});

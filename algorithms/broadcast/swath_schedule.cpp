@@ -55,14 +55,18 @@ SwathSchedule::Part SwathSchedule::make_part(const Topology& topology, NodeId so
   const auto [ways, h] = std::pair(layout_.ways, layout_.h);
   const auto extent = [&](std::size_t e) { return e < order.size() ? topology.extent(order[e]) : 1; };
   const auto line = [&](std::size_t e) { return e < order.size() && topology.wiring(order[e]) == Wiring::line; };
+  const auto complete = [&](std::size_t e) { return e < order.size() && topology.wiring(order[e]) == Wiring::complete; };
   const auto at = [&](std::size_t e) { return topology.coordinate(source, order[e]); };
   const auto spread = [&](std::size_t e, const std::vector<std::int32_t>& places) {
+    if (complete(e)) return places.size() > 1 ? LineSpread::over_complete(extent(e)) : LineSpread::over_ring(1);  // h = 1: all or one
     return line(e) ? LineSpread::on_line(places, extent(e), at(e)) : LineSpread(places, extent(e), ways);
   };
   const auto spread_over_all = [&](std::size_t e, std::int32_t root) {
+    if (complete(e)) return LineSpread::over_complete(extent(e));
     return line(e) ? LineSpread::over_line(extent(e), modulo(at(e) + root, extent(e))) : LineSpread::over_ring(extent(e), ways);
   };
   const auto classes = [&](std::size_t e, std::int32_t pieces) {
+    if (complete(e) && pieces > 1) return RowClasses::on_complete(extent(e));
     return line(e) ? RowClasses::on_line(extent(e), pieces, at(e)) : RowClasses(extent(e), pieces, ways);
   };
   std::int32_t ahead = ways == Ways::both ? h / 2 : h - 1;

@@ -187,6 +187,21 @@ TEST_CASE("swath holds on meshes, and where rings and lines mix", "[conformance]
   }
 }
 
+TEST_CASE("swath holds on complete dimensions", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  for (const char* shape : {"1c", "2c", "5c", "16c", "4cx4c", "3x4c", "4cx3m", "2cx3cx4c", "3cx4mx2x1", "6x2c"}) {
+    const Topology topology = Topology::parse(shape);
+    for (const std::uint32_t h : values_on(Machine(topology))) {
+      for (const Bytes bytes : {Bytes{0}, Bytes{7}, Bytes{support::random_below(random, 3000)}})
+        check(Machine(topology), support::random_below(random, topology.nodes()), bytes, h);
+    }
+    check(Machine(topology), 0, 100000, 0);
+  }
+  const Plan plan = broadcast::swath.plan(Machine(Topology::parse("16c")), request_of(0, 16 * 15, 16));
+  CHECK(plan.steps == 2);
+  CHECK(plan.channel_bytes == 2 * 15);
+}
+
 TEST_CASE("swath makes use of two ports or more", "[conformance]") {
   std::mt19937_64 random(support::seed());
   for (const char* shape : {"5x5", "7x4", "4x4x4", "3x5x2", "2x2x2x2", "9"}) {
@@ -212,7 +227,7 @@ TEST_CASE("swath refuses an h that no schedule has", "[conformance]") {
   const auto why = [](const Machine& machine, std::uint32_t h) { return why_not(broadcast::swath, machine, request_of(0, 8, h)); };
   CHECK(why(Machine(Topology::parse("4x1x6")), 5) == "h 5: swath on 4x1x6 has no schedule for so many pieces; 4 would do");
   CHECK(why(Machine(Topology::parse("9")), 4) == "h 4: on a ring swath splits the message into 1 piece, or into one a node; 1 would do");
-  CHECK(why(Machine(Topology::parse("4x4c")), 2) != "");
+  CHECK(why(Machine(Topology::parse("4x4c"), 4), 0) == "ports 4: swath uses all channels of a complete dimension at once; 5 would do");
   CHECK(why(Machine(Topology::parse("4x4"), 1), 2) != "");
   CHECK(why(Machine(Topology::parse("4x4"), 0, Switching::packet), 2) != "");
 }
