@@ -77,7 +77,7 @@ void send(const View& view, const Phase& phase, Step step) {
     case Stage::columns: return spread_over_rows(view, phase.along, step);
     case Stage::rows: return spread_along_row(view, phase.along, step);
     case Stage::gather:
-      if (!of_level) return gather(view, phase.along, view.part().classes, view.schedule.blocks_of_piece(), step);
+      if (!of_level) return gather(view, phase.along, view.part().classes, view.part().piece_blocks, step);
       const Part::Level& level = view.part().levels[phase.along];
       return gather(view, phase.along, level.gather, level.stride, step);
   }

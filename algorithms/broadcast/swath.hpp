@@ -12,7 +12,8 @@
 /// Small h: few steps; large h: few bytes. h = 1 is dimension-wise broadcasting of k parts in rotated orders.
 /// Mesh lines: the source is where it is, so a spread may take a step more; the gather does not wrap, and near the ends it goes on to w-1.
 /// Complete dimensions, with all ports: a step to scatter, a step to spread, a step to gather; no classes of rows.
-/// Machine  wormhole with any routing order, any shape. All routes are straight. p ports: floor(p/2) parts, with all ports k.
+/// Machine  wormhole with any routing order, any shape. All routes are straight. p ports: floor(p/2) parts, with all ports k;
+///          on a torus with an odd p also a part of half the bytes, which sends forwards only, as strip does.
 /// Steps    R = L3(h) + L3(rows of a class, and the source's) + (k-1) L3(n) + floor(w/2), L3(x) = ceil(log_3 x), n the longest extent;
 ///          w is the longest window of a row's classes, w = h where h divides the extents. A class has about n/h rows. L3(n) + floor(n/2)
 ///          for each dimension that is scattered whole, and R of the others.

@@ -50,7 +50,7 @@ SwathSchedule::Cost SwathSchedule::cost(Bytes bytes) const {
   const auto weigh = [&](std::uint64_t first, std::uint64_t blocks) { return bytes_of_segments(bytes, segments(), first, first + blocks); };
   // No block is longer than an earlier one. So the first bundle of a level and the first piece of a bundle weigh most.
   for (const Part& part : parts_) {
-    const std::uint64_t at = part.first_block, piece = blocks_of_piece_;
+    const std::uint64_t at = part.first_block, piece = part.piece_blocks;
     const auto add_spread = [&](const LineSpread& spread, Step begin, std::uint64_t block) {
       spread.for_all_sends(
           [&](Step step, const LineSpread::Send& send) { loads[begin + step].raise(weigh(block, piece), hops_of(spread, send)); });

@@ -20,18 +20,22 @@ Step most_steps(const std::vector<LineSpread>& spreads) {
 SwathSchedule::SwathSchedule(const Topology& topology, const SwathLayout& layout, NodeId source) : layout_{layout} {
   const std::vector<Dimension> linked = linked_dimensions(topology);
   const std::size_t k = linked.size();
+  bool split = layout.forward > 0 && layout.forward < layout.parts;
   for (std::size_t j = 0; j < layout.parts; ++j) {
     std::vector<Dimension> order;
     for (std::size_t e = 0; e < k; ++e) order.push_back(linked[(layout.first + j + e) % k]);
-    parts_.push_back(make_part(topology, source, std::move(order)));
+    parts_.push_back(make_part(topology, source, std::move(order), j + layout.forward < layout.parts ? Ways::both : Ways::forward));
     const Part& part = parts_.back();
     const auto whole = [](const Part::Level& level) { return level.gather.pieces_stay_whole(); };
-    if (!part.classes.pieces_stay_whole() || !std::all_of(part.levels.begin(), part.levels.end(), whole)) blocks_of_piece_ = 2;
+    split = split || !part.classes.pieces_stay_whole() || !std::all_of(part.levels.begin(), part.levels.end(), whole);
   }
   for (std::size_t j = 0; j < layout.parts; ++j) {
-    parts_[j].first_block = static_cast<std::uint32_t>(j) * layout.pieces * blocks_of_piece_;
-    std::uint32_t stride = layout.pieces * blocks_of_piece_;
-    for (Part::Level& level : parts_[j].levels) {
+    Part& part = parts_[j];
+    part.piece_blocks = split && j + layout.forward < layout.parts ? 2 : 1;
+    part.first_block = segments_;
+    segments_ += layout.pieces * part.piece_blocks;
+    std::uint32_t stride = layout.pieces * part.piece_blocks;
+    for (Part::Level& level : part.levels) {
       stride /= static_cast<std::uint32_t>(level.gather.classes());
       level.stride = stride;
     }
@@ -50,9 +54,9 @@ SwathSchedule::SwathSchedule(const Topology& topology, const SwathLayout& layout
   for (std::size_t e = l; e-- > 0;) add_phase(Stage::gather, e, longest([e](const Part& p) { return p.levels[e].gather.gather_steps(); }));
 }
 
-SwathSchedule::Part SwathSchedule::make_part(const Topology& topology, NodeId source, std::vector<Dimension> order) const {
+SwathSchedule::Part SwathSchedule::make_part(const Topology& topology, NodeId source, std::vector<Dimension> order, Ways ways) const {
   const std::size_t l = layout_.levels;
-  const auto [ways, h] = std::pair(layout_.ways, layout_.h);
+  const std::int32_t h = layout_.h;
   const auto extent = [&](std::size_t e) { return e < order.size() ? topology.extent(order[e]) : 1; };
   const auto line = [&](std::size_t e) { return e < order.size() && topology.wiring(order[e]) == Wiring::line; };
   const auto complete = [&](std::size_t e) { return e < order.size() && topology.wiring(order[e]) == Wiring::complete; };
@@ -71,7 +75,7 @@ SwathSchedule::Part SwathSchedule::make_part(const Topology& topology, NodeId so
   };
   std::int32_t ahead = ways == Ways::both ? h / 2 : h - 1;
   if (line(l + 1)) ahead = std::clamp(ahead, h - 1 - std::min(h - 1, at(l + 1)), extent(l + 1) - 1 - at(l + 1));
-  Part part{{}, 0, {}, classes(l, h), LineSpread::over_ring(1), {}, {}, ahead};
+  Part part{{}, 0, 1, {}, classes(l, h), LineSpread::over_ring(1), {}, {}, ahead};
   for (std::size_t e = 0; e < l; ++e) part.levels.push_back({spread_over_all(e, 0), classes(e, extent(e)), 0});
   std::vector<std::int32_t> columns;
   for (std::int32_t piece = 0; piece < h; ++piece) columns.push_back(column_of(part, piece, extent(l + 1)));
@@ -90,10 +94,6 @@ SwathSchedule::Part SwathSchedule::make_part(const Topology& topology, NodeId so
 void SwathSchedule::add_phase(Stage stage, std::size_t along, Step steps) {
   const Step begin = this->steps();
   if (steps > 0) phases_.push_back({stage, along, begin, begin + steps});
-}
-
-std::uint32_t SwathSchedule::segments() const noexcept {
-  return std::max(1U, static_cast<std::uint32_t>(layout_.parts) * layout_.pieces * blocks_of_piece_);
 }
 
 Bytes SwathSchedule::table_bytes() const noexcept {

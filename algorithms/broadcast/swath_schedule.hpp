@@ -1,6 +1,7 @@
 /// The schedule of swath and strip: who sends which pieces when. All of it follows from the shape and the layout, so all nodes share it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,14 +17,15 @@ namespace torus::broadcast {
 /// How a message is dealt out.
 struct SwathLayout {
   std::size_t parts;       ///< of the message, 0 for a single node; they work in different dimensions
-  Ways ways;               ///< of the messages of a part
+  std::size_t forward;     ///< of the parts, the last: those that use one port, and send forwards only; the others use two, and both ways
   std::size_t first;       ///< the linked dimension with which the first part begins
   std::size_t levels;      ///< the dimensions of a part that get a bundle of pieces for each place
   std::int32_t h;          ///< pieces of a bundle: classes of the rows along the next dimension
   std::uint32_t pieces{};  ///< of a part: h times the extents of the levels
 };
 
-/// The layouts that a machine has room for, more levels first. Forward: of one part.
+/// The layouts that a machine has room for, more levels first. Forward: of one part, with one port. Both: of as many parts as there are
+/// pairs of ports, and with a port over also of one more.
 std::vector<SwathLayout> swath_layouts(const Machine& machine, Ways ways);
 
 /// An immutable value. Places are displacements from the source.
@@ -36,7 +38,7 @@ class SwathSchedule {
     std::size_t along;  ///< the dimension that is used, as an ordinal in a part's order
     Step begin, end;
   };
-  /// One of the equal parts of the message. In a phase no two parts use the same dimension.
+  /// One of the parts of the message. In a phase no two parts use the same dimension.
   struct Part {
     /// A dimension that is scattered whole: a bundle for each place.
     struct Level {
@@ -46,6 +48,7 @@ class SwathSchedule {
     };
     std::vector<Dimension> order;     ///< those of the levels, that of the gather, that of the scatter, the others
     std::uint32_t first_block;        ///< among the segments of the message
+    std::uint32_t piece_blocks;       ///< blocks of a piece; a part that uses two ports has twice the blocks of one that uses one
     std::vector<Level> levels;        ///< by ordinal in `order`
     RowClasses classes;               ///< along order[levels]: which piece of the bundle a row gets, and the gather
     LineSpread scatter;               ///< of the pieces, over their columns, along order[levels + 1]
@@ -73,9 +76,7 @@ class SwathSchedule {
   const std::vector<Phase>& phases() const noexcept { return phases_; }
   Step steps() const noexcept { return phases_.empty() ? 0 : phases_.back().end; }
 
-  /// 1 where no piece is ever split, else 2.
-  std::uint32_t blocks_of_piece() const noexcept { return blocks_of_piece_; }
-  std::uint32_t segments() const noexcept;
+  std::uint32_t segments() const noexcept { return std::max(1U, segments_); }
 
   /// The column, of n, to which the scatter brings a piece: h columns around the source's, or from it on.
   std::int32_t column_of(const Part& part, std::int32_t piece, std::int32_t n) const noexcept {
@@ -97,11 +98,11 @@ class SwathSchedule {
   Bytes table_bytes() const noexcept;
 
  private:
-  Part make_part(const Topology& topology, NodeId source, std::vector<Dimension> order) const;
+  Part make_part(const Topology& topology, NodeId source, std::vector<Dimension> order, Ways ways) const;
   void add_phase(Stage stage, std::size_t along, Step steps);
 
   SwathLayout layout_;
-  std::uint32_t blocks_of_piece_ = 1;
+  std::uint32_t segments_ = 0;
   std::vector<Part> parts_;
   std::vector<Phase> phases_;
 };

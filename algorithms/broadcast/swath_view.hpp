@@ -44,7 +44,7 @@ struct SwathView {
     self.send({{part().order[along], hops}}, blocks.subspan(first, count));
   }
   void send_pieces(std::size_t along, std::int32_t hops, std::int32_t first, std::int32_t pieces) const {
-    const std::uint32_t size = schedule.blocks_of_piece();
+    const std::uint32_t size = part().piece_blocks;
     send(along, hops, bundle(schedule.levels()) + static_cast<std::uint32_t>(first) * size, static_cast<std::uint32_t>(pieces) * size);
   }
 };

@@ -210,9 +210,15 @@ TEST_CASE("swath makes use of two ports or more", "[conformance]") {
       const Machine machine(topology, ports);
       for (const std::uint32_t h : values_on(machine))
         check(machine, support::random_below(random, topology.nodes()), support::random_below(random, 3000), h);
-      check(machine, support::random_below(random, topology.nodes()), 100000, 0);
+      for (const Bytes bytes : {Bytes{1000}, Bytes{100000}, Bytes{1} << 22U})
+        check(machine, support::random_below(random, topology.nodes()), bytes, 0);
     }
   }
+  const auto channel_bytes = [](int ports) {
+    return broadcast::swath.plan(Machine(Topology::parse("16x16"), ports), request_of(0, Bytes{1} << 28U, 0)).channel_bytes;
+  };
+  CHECK(channel_bytes(3) < 0.85 * channel_bytes(2));  // an odd port helps
+  CHECK(channel_bytes(4) < 0.8 * channel_bytes(3));
 }
 
 TEST_CASE("swath scatters whole dimensions where a message is long", "[conformance]") {
