@@ -19,6 +19,7 @@
 #include "algorithms/broadcast/separate_dimensions.hpp"
 #include "algorithms/broadcast/span.hpp"
 #include "algorithms/broadcast/squeeze_expand.hpp"
+#include "algorithms/broadcast/strip.hpp"
 #include "algorithms/broadcast/swath.hpp"
 #include "algorithms/broadcast/synthesized.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
@@ -42,6 +43,7 @@
 #include "algorithms/total_exchange/rotating.hpp"
 #include "algorithms/total_exchange/sequential.hpp"
 #include "algorithms/total_exchange/stride.hpp"
+#include "algorithms/total_exchange/ternary_rotating.hpp"
 
 namespace torus {
 namespace {
@@ -66,6 +68,7 @@ constexpr std::array of_this_project{
     &broadcast::mst,
     &broadcast::separate_dimensions,
     &broadcast::rs_bcast,
+    &broadcast::strip,
     &broadcast::pipeline,
     &broadcast::edf,
     &broadcast::scatter_collect_1d,
@@ -86,6 +89,7 @@ constexpr std::array of_this_project{
     &exchange::rotating,
     &exchange::logarithmic,
     &exchange::log_rotating,
+    &exchange::ternary_rotating,
     &exchange::bruck,
     &exchange::stride,
     &exchange::direct,

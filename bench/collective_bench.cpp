@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -100,15 +101,28 @@ void collective(benchmark::State& state, const Task& task) {
   state.counters["model_time_s"] = result.model_time_s;
 }
 
-/// The copies that a broadcast makes, step by step.
+/// The copies that a broadcast makes, step by step; of segments between multiples of 64 bytes.
 Rounds copies_of(Task task) {
   Rounds rounds;
+  const std::uint64_t segments = make_plan(*task.algorithm, task.machine, task.request).segments;
+  const auto start_of = [&](std::uint64_t segment) {
+    return static_cast<std::uint32_t>(segment == segments ? task.request.bytes : task.request.bytes * segment / segments / 64 * 64);
+  };
   task.options.on_messages = [&](std::span<const Message* const> messages) {
     std::vector<Copy>& copies = rounds.emplace_back();
     for (const Message* m : messages) {
-      if (!m->blocks().empty()) copies.push_back({m->source(), m->destination()});
+      std::uint32_t end = 0;  // of the last copy, which the next block may lengthen
+      for (const BlockId block : m->blocks()) {
+        const std::uint32_t first = start_of(block % segments), next = start_of(block % segments + 1);
+        if (end > 0 && first == end)
+          copies.back().bytes += next - first;
+        else if (next > first)
+          copies.push_back({m->source(), m->destination(), first, next - first});
+        end = next;
+      }
     }
-    std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
+    std::sort(copies.begin(), copies.end(),
+              [](const Copy& a, const Copy& b) { return std::tuple(a.from, a.first, a.to) < std::tuple(b.from, b.first, b.to); });
   };
   Runner(task).run();
   return rounds;
@@ -231,6 +245,11 @@ void register_benchmarks(const Settings& settings) {
         for (const Bytes bytes : {65536U, 4096U}) add_ratio(algorithm, shape, bytes, workers);
       }
       if (settings.large) add_ratio(algorithm, "1024x1024", 4096, workers, true);
+    }
+    for (const char* algorithm : {"swath", "edst-broadcast", "tsai-mckinley"}) {  // long messages: 4 GiB three times
+      for (const char* shape : {"16x16x16", "64x64"}) {
+        if (settings.large) add_ratio(algorithm, shape, 1U << 20U, workers, true);
+      }
     }
   }
   for (const Algorithm* algorithm : catalogue()) {

@@ -23,8 +23,8 @@ struct Setting {
   unsigned threads = 0;                 ///< 0: the host's cores
   Bytes memory = 0;                     ///< 0: what the engine takes by itself
   double plan_limit_s = plan_s_of_one;  ///< planning may take so long
-  std::string sources_text = {};        ///< how the sources were asked for, if that and the seed give them again
   const Preset* preset = nullptr;       ///< the machine that was named
+  std::string sources_text = {};        ///< how the sources were asked for, if that and the seed give them again
 };
 
 /// A machine and a request, with the seed and the host's options of a spec, but without an algorithm.

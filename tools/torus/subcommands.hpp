@@ -24,5 +24,6 @@ Subcommand add_view(CLI::App& torus);
 Subcommand add_new(CLI::App& torus);
 Subcommand add_plot(CLI::App& torus);
 Subcommand add_export(CLI::App& torus);
+Subcommand add_regret(CLI::App& torus);
 
 }  // namespace torus::command
