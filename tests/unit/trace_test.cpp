@@ -47,7 +47,14 @@ TEST_CASE("the header says what the machine is, as the format has it", "[unit]")
         "\"contention\":\"share\",\"routing\":[1,0,2],\"collective\":\"multinode-broadcast\",\"sources\":[0,7],\"segments\":3,\"block_"
         "bytes\":4096,"
         "\"algorithm\":\"a\\\"b\",\"seed\":9,\"ts_s\":1e-06,\"tc_s\":1e-10,\"th_s\":0}");
-  CHECK(to_json_line({machine, "broadcast", {0}, 1, 1, "x", 1, false}).ends_with("\"seed\":1}"));  // older traces say no costs
+  CHECK(to_json_line({.machine = machine,
+                      .collective = "broadcast",
+                      .sources = {0},
+                      .block_bytes = 1,
+                      .algorithm = "x",
+                      .seed = 1,
+                      .costs_known = false})
+            .ends_with("\"seed\":1}"));  // older traces say no costs
 }
 
 TEST_CASE("one run gives one trace, byte for byte, whatever the executor", "[unit]") {
