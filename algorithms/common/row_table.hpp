@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
+
+#include <torus/error.hpp>
 
 namespace torus {
 
@@ -20,7 +23,13 @@ class RowTable {
     }
   }
 
-  std::span<const T> row(std::size_t i) const noexcept { return {cells_.data() + start_[i], start_[i + 1] - start_[i]}; }
+  /// Throws RunError if there is no such row: a message has come to a node, or in a step, that the table was not made for.
+  std::span<const T> row(std::size_t i) const {
+    if (i + 1 >= start_.size()) [[unlikely]]
+      throw RunError("row " + std::to_string(i) + " of a table of " + std::to_string(start_.size() - 1) +
+                     ": no message was to come here now");
+    return {cells_.data() + start_[i], start_[i + 1] - start_[i]};
+  }
   bool empty() const noexcept { return cells_.empty(); }
   std::uint64_t bytes() const noexcept { return cells_.size() * sizeof(T) + start_.size() * sizeof(std::uint32_t); }
 

@@ -73,6 +73,16 @@ TEST_CASE("the executor of a stress is the one that was asked for", "[conformanc
   CAPTURE(ended.err);
   CHECK(ended.status == 0);
 }
+
+TEST_CASE("where the system starts no more threads, each executor says so", "[conformance]") {
+  for (const char* executor : {"tbb", "threads"}) {
+    const support::Ended ended = crowded(std::string("run broadcast --on 64x64 --bytes 8 --threads 1000 --executor ") + executor);
+    CAPTURE(executor, ended.err);
+    CHECK(ended.status == 1);
+    CHECK(lines(ended.err) == 1);
+    CHECK(ended.err.find("torus: threads 1000: the system starts no more than ") == 0);
+  }
+}
 #endif
 
 TEST_CASE("the digest that a run must have can be asked for", "[conformance]") {

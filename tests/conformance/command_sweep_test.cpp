@@ -202,3 +202,23 @@ TEST_CASE("a shape too large for the memory is left out before it is planned", "
     CHECK(figures(folder.file("s.csv")).size() > 1);
   }
 }
+
+TEST_CASE("with its standard descriptors closed, a sweep writes its table alone into its file, and fails", "[conformance]") {
+  const support::Folder folder;
+  const auto closed = [&](const char* which) {
+    return support::run_program(
+        "/bin/sh", {.arguments = {"-c", std::string("exec \"$0\" \"$@\" ") + which, TORUS_PROGRAM, "sweep", "broadcast", "--on", "4x4",
+                                  "--algorithms", "flood", "--bytes", "8", "--csv", folder.file("s.csv")}});
+  };
+  for (const char* which : {"<&- >&-", ">&-", "<&- >&- 2>&-"}) {
+    const support::Ended ended = closed(which);
+    CAPTURE(which, ended.err);
+    CHECK(ended.status == 1);
+    const std::string table = support::text_of_file(folder.file("s.csv"));
+    CHECK(support::lines(table) == 2);
+    CHECK(table.starts_with("shape,"));
+    CHECK(folder.files() == 1);
+  }
+  CHECK(closed(">&-").err == "torus: standard output: writing it failed (Bad file descriptor)\n");
+  CHECK(closed("<&-").status == 0);
+}
