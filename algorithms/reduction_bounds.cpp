@@ -112,6 +112,10 @@ void bound_reduction(const Machine& machine, const Request& request, Bounds& bou
     case Collective::gather: bound_rooted_blocks(machine, request, figures, bounds); break;
     default: raise(bounds, 0, "a barrier carries no bytes"); break;
   }
+  if (machine.cost.one_speed()) return;
+  double fastest = machine.cost.byte_s;
+  for (const Dimension d : linked_dimensions(topology)) fastest = std::min(fastest, machine.cost.byte_s_of(d));
+  bounds.channel_time_s = bounds.channel_bytes * fastest;
 }
 
 }  // namespace torus

@@ -174,8 +174,11 @@ bool Injector::twice(const Delivery& at) {
   RunState& run = fabric_.run();
   SavedMessage copy(m);
   Worker& w = fabric_.workers().front();
-  for (std::size_t i = 0; i < copy.slots().size(); ++i)
-    copy.slots()[i] = run.payload.copy_to_new(*w.free_slots, copy.slots()[i], run.bytes_of(copy.blocks()[i]));
+  for (std::size_t i = 0; i < copy.slots().size(); ++i) {
+    const Slot from = copy.slots()[i];
+    copy.slots()[i] = run.payload.copy_to_new(*w.free_slots, from, run.bytes_of(copy.blocks()[i]));
+    if (run.reduces) run.payload.partials.signature(copy.slots()[i]) = run.payload.partials.signature(from);
+  }
   run.payload.copier.fence();
   run.no_duplicates = run.all_single_block = false;
   late_.push_back({run.now + 1 + static_cast<Step>(random(3)), {at.node, at.slot}, std::move(copy)});

@@ -19,6 +19,8 @@ class SavedMessage {
       : destination_{m.destination()},
         step_and_source_{MessageArena::step_and_source(m.step(), m.source())},
         bytes_{m.bytes()},
+        registers_{m.registers()},
+        releases_{m.releases()},
         first_bucket_{MessageArena::first_bucket(m)},
         legs_(m.route().begin(), m.route().end()),
         blocks_(m.blocks().begin(), m.blocks().end()),
@@ -31,6 +33,7 @@ class SavedMessage {
   /// The message again, in an arena. As it was before its receiver forwarded any of it.
   Message& restore(MessageArena& arena) const {
     Message& m = arena.write(step_and_source_, destination_, bytes_, legs_, blocks_, header_);
+    MessageArena::mark(m, registers_, releases_);
     MessageArena::first_bucket(m) = first_bucket_;
     if (blocks_.size() != 1) MessageArena::forwarded(m) = 0;
     std::copy(slots_.begin(), slots_.end(), MessageArena::slots(m));
@@ -41,6 +44,8 @@ class SavedMessage {
   NodeId destination_;
   std::uint64_t step_and_source_;
   Bytes bytes_;
+  std::uint8_t registers_;
+  bool releases_;
   std::uint32_t first_bucket_;
   std::vector<Leg> legs_;
   std::vector<BlockId> blocks_;

@@ -89,8 +89,8 @@ class Blocks {
       case Kind::exchanged: return nodes_ - 1;
       case Kind::scattered: return sources_.front() == node ? 0 : 1;
       case Kind::gathered: return sources_.front() == node ? count_ - 1 : 0;
-      case Kind::all_gathered:
-      case Kind::none: break;
+      case Kind::none: return 0;
+      case Kind::all_gathered: break;
     }
     return count_ - 1;
   }

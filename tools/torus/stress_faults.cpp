@@ -10,6 +10,7 @@
 
 #include <torus/error.hpp>
 
+#include "runtime/model/contribution.hpp"
 #include "runtime/model/figures.hpp"
 #include "tools/torus/crash.hpp"
 #include "tools/torus/emulation.hpp"
@@ -21,10 +22,35 @@ namespace {
 /// So small that every block of every node can be looked at.
 constexpr StressBudget small{Bytes{1} << 20U, 2e5, 1U << 12U, 1U << 14U};
 
+/// The same of a reduction: every node that wants a segment has the combination of all that it should have.
+bool all_combined(const Setting& setting, const Placement& placement, const Engine& engine) {
+  const Contributions& what = placement.contributions();
+  const detail::Combiner combine = detail::combiner_of(what.reduction);
+  for (BlockId segment = 0; segment < placement.vector_segments(); ++segment) {
+    std::vector<std::byte> sum(placement.bytes(segment)), own(sum.size());
+    const auto wrong_at = [&](NodeId node) {
+      const std::span<const std::byte> bytes = engine.bytes(node, segment);
+      return placement.wants(node, segment) && !std::equal(bytes.begin(), bytes.end(), sum.begin(), sum.end());
+    };
+    const bool of_prefix = what.wanted == Contributions::Wanted::of_prefix;
+    for (NodeId node = 0; node < placement.nodes(); ++node) {
+      std::vector<std::byte>& to = node == 0 ? sum : own;
+      detail::fill_contribution(to, what.reduction, placement.nodes(), setting.seed, node, placement.first_element(segment));
+      if (node > 0) combine(sum.data(), own.data(), sum.size());
+      if (of_prefix && wrong_at(node)) return false;
+    }
+    for (NodeId node = 0; !of_prefix && node < placement.nodes(); ++node) {
+      if (wrong_at(node)) return false;
+    }
+  }
+  return true;
+}
+
 /// Whether every node holds what it must, byte for byte, and nothing else. It looks at each node's copies one by one, and shares nothing
 /// with the verifier but the function that says what a block's bytes are.
 bool all_right(const Setting& setting, const Engine& engine) {
   const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
+  if (placement.reduces()) return all_combined(setting, placement, engine);
   const NodeId nodes = setting.machine.topology.nodes();
   std::vector<BlockId> all;
   for (NodeId node = 0; node < nodes; ++node) {
