@@ -25,6 +25,8 @@
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
 #include "algorithms/multinode_broadcast/log.hpp"
 #include "algorithms/multinode_broadcast/ring.hpp"
+#include "algorithms/reduction/dimension_wise.hpp"
+#include "algorithms/reduction/ring.hpp"
 #include "algorithms/reduction/rings.hpp"
 #include "algorithms/total_exchange/a2.hpp"
 #include "algorithms/total_exchange/a3.hpp"
@@ -89,6 +91,10 @@ constexpr std::array algorithms{
     &reduction::rings_single_allreduce,
     &reduction::rings_reduce_scatter,
     &reduction::rings_single_reduce_scatter,
+    &reduction::dimension_wise_allreduce,
+    &reduction::dimension_wise_reduce_scatter,
+    &reduction::ring_allreduce,
+    &reduction::ring_reduce_scatter,
 };
 
 }  // namespace
