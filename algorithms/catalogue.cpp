@@ -26,6 +26,7 @@
 #include "algorithms/multinode_broadcast/log.hpp"
 #include "algorithms/multinode_broadcast/ring.hpp"
 #include "algorithms/reduction/dimension_wise.hpp"
+#include "algorithms/reduction/exchanges.hpp"
 #include "algorithms/reduction/ring.hpp"
 #include "algorithms/reduction/rings.hpp"
 #include "algorithms/total_exchange/a2.hpp"
@@ -95,6 +96,12 @@ constexpr std::array algorithms{
     &reduction::dimension_wise_reduce_scatter,
     &reduction::ring_allreduce,
     &reduction::ring_reduce_scatter,
+    &reduction::halving_allreduce,
+    &reduction::halving_reduce_scatter,
+    &reduction::swing_allreduce,
+    &reduction::swing_reduce_scatter,
+    &reduction::tripling_allreduce,
+    &reduction::tripling_reduce_scatter,
 };
 
 }  // namespace
