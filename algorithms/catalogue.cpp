@@ -27,6 +27,7 @@
 #include "algorithms/multinode_broadcast/ring.hpp"
 #include "algorithms/reduction/dimension_wise.hpp"
 #include "algorithms/reduction/exchanges.hpp"
+#include "algorithms/reduction/lattice.hpp"
 #include "algorithms/reduction/ring.hpp"
 #include "algorithms/reduction/rings.hpp"
 #include "algorithms/total_exchange/a2.hpp"
@@ -102,6 +103,8 @@ constexpr std::array algorithms{
     &reduction::swing_reduce_scatter,
     &reduction::tripling_allreduce,
     &reduction::tripling_reduce_scatter,
+    &reduction::lattice_allreduce,
+    &reduction::lattice_reduce_scatter,
 };
 
 }  // namespace
