@@ -27,6 +27,7 @@
 #include "algorithms/multinode_broadcast/ring.hpp"
 #include "algorithms/reduction/dimension_wise.hpp"
 #include "algorithms/reduction/exchanges.hpp"
+#include "algorithms/reduction/hamiltonian.hpp"
 #include "algorithms/reduction/lattice.hpp"
 #include "algorithms/reduction/ring.hpp"
 #include "algorithms/reduction/rings.hpp"
@@ -93,6 +94,8 @@ constexpr std::array algorithms{
     &reduction::rings_single_allreduce,
     &reduction::rings_reduce_scatter,
     &reduction::rings_single_reduce_scatter,
+    &reduction::hamiltonian_allreduce,
+    &reduction::hamiltonian_reduce_scatter,
     &reduction::dimension_wise_allreduce,
     &reduction::dimension_wise_reduce_scatter,
     &reduction::ring_allreduce,
