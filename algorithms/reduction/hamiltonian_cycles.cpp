@@ -1,5 +1,6 @@
 #include "algorithms/reduction/hamiltonian_cycles.hpp"
 
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -17,7 +18,10 @@ class Search {
   explicit Search(const Topology& topology) : topology_{topology}, linked_{linked_dimensions(topology)} {
     colours_.resize(linked_.size(), std::vector<Colour>(topology.nodes()));
     for (std::size_t d = 0; d < linked_.size(); ++d) colours_[d].assign(topology.nodes(), static_cast<Colour>(d));
-    for (Colour c = 0; c < linked_.size(); ++c) cycles_.push_back(topology.nodes() / static_cast<NodeId>(topology.extent(linked_[c])));
+    names_.resize(linked_.size(), std::vector<std::uint64_t>(topology.nodes()));
+    std::vector<NodeId> all(topology.nodes());
+    std::iota(all.begin(), all.end(), NodeId{0});
+    for (Colour c = 0; c < linked_.size(); ++c) cycles_.push_back(rename(all, c));
   }
 
   bool run() {
@@ -79,26 +83,21 @@ class Search {
     throw RunError("a colour of hamiltonian has lost a link");
   }
 
-  /// How many cycles of a colour go through the nodes: a walk round each.
-  NodeId cycles_through(const std::vector<NodeId>& nodes, Colour colour) const {
-    std::vector<NodeId> met;
-    NodeId cycles = 0;
+  /// Names the cycles of a colour through the nodes anew, by a walk round each; how many they are.
+  NodeId rename(const std::vector<NodeId>& nodes, Colour colour) {
+    const std::uint64_t first = next_name_;
     for (const NodeId start : nodes) {
-      bool seen = false;
-      for (const NodeId node : met) seen = seen || node == start;
-      if (seen) continue;
-      ++cycles;
+      if (names_[colour][start] >= first) continue;
       Way way = leaving(start, colour);
       NodeId at = start;
       do {
-        for (const NodeId node : nodes) {
-          if (node == at) met.push_back(node);
-        }
+        names_[colour][at] = next_name_;
         at = next(at, way);
         way = onward(at, way, colour);
       } while (at != start);
+      ++next_name_;
     }
-    return cycles;
+    return static_cast<NodeId>(next_name_ - first);
   }
 
   void exchange() {
@@ -111,25 +110,31 @@ class Search {
     if (along != along_too || across != across_too || along == across) return;
     const Colour first = along, second = across;
     const std::vector<NodeId> corners{v, beside, above, opposite};
-    const NodeId first_before = cycles_through(corners, first), second_before = cycles_through(corners, second);
+    // Two cycles become one. One becomes one or two.
+    const NodeId before_first = names_[first][v] != names_[first][beside] ? 2 : 1;
+    const NodeId before_second = names_[second][v] != names_[second][above] ? 2 : 1;
+    constexpr std::size_t seldom = 16;  // joins nothing: only to come to other squares
+    if (before_first + before_second == 2 && below(seldom) > 0) return;
     const auto swap_colours = [&] {
       std::swap(along, across);
       std::swap(along_too, across_too);
+      return std::pair(rename(corners, first), rename(corners, second));
     };
-    swap_colours();
-    const NodeId first_after = cycles_through(corners, first), second_after = cycles_through(corners, second);
-    if (first_after + second_after > first_before + second_before) {
+    const auto [after_first, after_second] = swap_colours();
+    if (after_first + after_second > before_first + before_second) {
       swap_colours();
       return;
     }
-    cycles_[first] = cycles_[first] - first_before + first_after;
-    cycles_[second] = cycles_[second] - second_before + second_after;
+    cycles_[first] = cycles_[first] - before_first + after_first;
+    cycles_[second] = cycles_[second] - before_second + after_second;
   }
 
   const Topology& topology_;
   std::vector<Dimension> linked_;
-  std::vector<std::vector<Colour>> colours_;  // by axis, by rank
-  std::vector<NodeId> cycles_;                // by colour
+  std::vector<std::vector<Colour>> colours_;       // by axis, by rank
+  std::vector<NodeId> cycles_;                     // by colour: how many
+  std::vector<std::vector<std::uint64_t>> names_;  // by colour, by rank: of the cycle that the node is in
+  std::uint64_t next_name_ = 1;
   std::mt19937_64 random_{1};
 };
 

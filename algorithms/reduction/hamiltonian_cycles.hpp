@@ -21,7 +21,7 @@ struct HamiltonianCycle {
 /// They exist on every such torus (Foregger 1978; Aubert & Schneider 1982). Found by a seeded search: colour d begins as all links of
 /// dimension d. Draw a square of two dimensions; where its opposite sides have one colour each, two different ones, exchange the colours
 /// unless that makes more cycles. Every colour keeps two links a node, so that it is a set of cycles; the search ends when each is one.
-/// Throws RunError if it does not. Takes O(N) a try: for some thousands of nodes.
+/// Throws RunError if it does not. Takes O(N) an exchange: for some thousands of nodes.
 std::vector<HamiltonianCycle> hamiltonian_cycles(const Topology& topology);
 
 }  // namespace torus::reduction
