@@ -30,6 +30,11 @@
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
 #include "algorithms/multinode_broadcast/log.hpp"
 #include "algorithms/multinode_broadcast/ring.hpp"
+#include "algorithms/reduction/dimension_wise.hpp"
+#include "algorithms/reduction/exchanges.hpp"
+#include "algorithms/reduction/hamiltonian.hpp"
+#include "algorithms/reduction/lattice.hpp"
+#include "algorithms/reduction/ring.hpp"
 #include "algorithms/reduction/rings.hpp"
 #include "algorithms/total_exchange/a2.hpp"
 #include "algorithms/total_exchange/a3.hpp"
@@ -97,6 +102,20 @@ constexpr std::array of_this_project{
     &reduction::rings_single_allreduce,
     &reduction::rings_reduce_scatter,
     &reduction::rings_single_reduce_scatter,
+    &reduction::hamiltonian_allreduce,
+    &reduction::hamiltonian_reduce_scatter,
+    &reduction::dimension_wise_allreduce,
+    &reduction::dimension_wise_reduce_scatter,
+    &reduction::ring_allreduce,
+    &reduction::ring_reduce_scatter,
+    &reduction::halving_allreduce,
+    &reduction::halving_reduce_scatter,
+    &reduction::swing_allreduce,
+    &reduction::swing_reduce_scatter,
+    &reduction::tripling_allreduce,
+    &reduction::tripling_reduce_scatter,
+    &reduction::lattice_allreduce,
+    &reduction::lattice_reduce_scatter,
 };
 
 /// Grows at the start of a program, and never after. The command and its tests would else have to hand the list to every place that reads

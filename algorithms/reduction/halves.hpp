@@ -1,0 +1,47 @@
+/// Reduce-scatter, the all-gather that is its reversal, and the all-reduce that is both, from what each node gives away in each step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <torus/algorithm.hpp>
+
+namespace torus::reduction {
+
+/// Blocks that go to one node.
+struct Gift {
+  Route route;
+  std::vector<BlockId> blocks;
+};
+
+/// What the nodes do in a reduce-scatter: partials are only given away, so that nobody is counted twice. Block id = owner * pieces() + i.
+class Halves {
+ public:
+  /// Sums over the steps, in blocks: of the most on a channel, and of the most that a node combines.
+  struct Load {
+    std::uint64_t channel = 0, combined = 0;
+  };
+
+  virtual ~Halves() = default;
+  virtual std::uint64_t steps() const = 0;
+  /// Of an owner's block.
+  virtual std::uint32_t pieces() const = 0;
+  virtual std::vector<Gift> gives(const Node& self, std::uint64_t step) const = 0;
+  /// What a node got in a step, to go back to where it came from: what it sends in the mirrored step of the all-gather.
+  virtual std::vector<Gift> returns(const Node& self, std::uint64_t step) const = 0;
+  virtual Load load() const = 0;
+  /// Of tables, for all nodes.
+  virtual Bytes table_bytes() const { return 0; }
+};
+
+/// Gives all partials away, combining, and in an all-reduce takes all results back, replacing, step by step backwards.
+/// `hops`: of every route, if all have as many.
+Plan plan_halves(const Machine& machine, const Request& request, std::shared_ptr<const Halves> halves, const std::string& formula,
+                 std::optional<std::uint64_t> hops = {});
+
+/// The gift with that route, made if there is none yet.
+std::vector<BlockId>& blocks_for(std::vector<Gift>& gifts, const Route& route);
+
+}  // namespace torus::reduction

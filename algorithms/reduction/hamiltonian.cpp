@@ -1,0 +1,112 @@
+#include "algorithms/reduction/hamiltonian.hpp"
+
+#include <algorithm>
+
+#include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/common/shapes.hpp"
+#include "algorithms/reduction/halves.hpp"
+#include "algorithms/reduction/hamiltonian_cycles.hpp"
+
+namespace torus::reduction {
+namespace {
+
+class Hamiltonian final : public Halves {
+ public:
+  explicit Hamiltonian(const Topology& topology) : nodes_{topology.nodes()}, cycles_{hamiltonian_cycles(topology)} {}
+
+  std::uint64_t steps() const override { return nodes_ / 2; }
+  std::uint32_t pieces() const override { return static_cast<std::uint32_t>(std::max<std::size_t>(1, 2 * cycles_.size())); }
+
+  std::vector<Gift> gives(const Node& self, std::uint64_t step) const override {
+    std::vector<Gift> gifts;
+    const std::uint32_t distance = nodes_ / 2 - static_cast<std::uint32_t>(step);
+    for (std::size_t part = 0; part < cycles_.size(); ++part) {
+      const std::uint32_t x = cycles_[part].position[self.rank()];
+      gifts.push_back({ahead(part, x), pieces_of(part, x + distance, distance, 1)});
+      gifts.push_back({back(part, x), pieces_of(part, x + nodes_ - distance, distance, 0)});
+    }
+    return gifts;
+  }
+
+  std::vector<Gift> returns(const Node& self, std::uint64_t step) const override {
+    std::vector<Gift> gifts;
+    const std::uint32_t distance = nodes_ / 2 - static_cast<std::uint32_t>(step);
+    for (std::size_t part = 0; part < cycles_.size(); ++part) {
+      const std::uint32_t x = cycles_[part].position[self.rank()];
+      gifts.push_back({back(part, x), pieces_of(part, x + distance - 1, distance, 1)});
+      gifts.push_back({ahead(part, x), pieces_of(part, x + nodes_ + 1 - distance, distance, 0)});
+    }
+    return gifts;
+  }
+
+  Load load() const override {
+    const std::uint64_t others = nodes_ - 1;
+    return {cycles_.empty() ? 0 : others, others * 2 * cycles_.size()};
+  }
+  Bytes table_bytes() const override {
+    return cycles_.size() * nodes_ * (sizeof(NodeId) + sizeof(std::uint32_t) + sizeof(Dimension) + sizeof(std::int8_t));
+  }
+
+ private:
+  Route ahead(std::size_t part, std::uint32_t x) const { return {{cycles_[part].dimension[x], cycles_[part].direction[x]}}; }
+  Route back(std::size_t part, std::uint32_t x) const {
+    const std::uint32_t before = (x + nodes_ - 1) % nodes_;
+    return {{cycles_[part].dimension[before], -cycles_[part].direction[before]}};
+  }
+
+  /// Both pieces of a part, or the one that goes this way round to the antipode.
+  std::vector<BlockId> pieces_of(std::size_t part, std::uint32_t position, std::uint32_t distance, BlockId half) const {
+    const BlockId first = cycles_[part].order[position % nodes_] * pieces() + 2 * static_cast<BlockId>(part);
+    if (2 * distance == nodes_) return {first + half};
+    return {first, first + 1};
+  }
+
+  std::uint32_t nodes_;
+  std::vector<HamiltonianCycle> cycles_;
+};
+
+Plan plan(const Machine& machine, const Request& request) {
+  return plan_halves(machine, request, std::make_shared<const Hamiltonian>(machine.topology), "floor(N/2)", 1);
+}
+
+std::optional<Refusal> sides_of_two(const Machine& machine, const Request&) {
+  const Topology& topology = machine.topology;
+  const auto shape = topology.shape();
+  if (std::none_of(shape.begin(), shape.end(), [](const DimensionShape& d) { return d.extent == 2; })) return std::nullopt;
+  return Refusal{Refusal::About::shape, topology.text(), "hamiltonian needs sides of 3 or more, or of 1",
+                 changed(topology, [](DimensionShape& d) { d.extent = d.extent == 2 ? 3 : d.extent; }).text()};
+}
+
+Bytes planning_bytes(const Machine& machine) { return Bytes{machine.topology.nodes()} * linked_dimensions(machine.topology).size() * 16; }
+
+constexpr std::string_view source = "cycles: Foregger (1978), Aubert & Schneider (1982); search by this project";
+
+}  // namespace
+
+const Algorithm hamiltonian_reduce_scatter{
+    .name = "hamiltonian",
+    .collective = Collective::reduce_scatter,
+    .source = source,
+    .shapes = "torus, sides wider than 1 at least 3",
+    .steps = "floor(N/2)",
+    .native = {.switching = Switching::packet},
+    .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
+    .also_requires = sides_of_two,
+    .plan = plan,
+    .planning_bytes = planning_bytes,
+};
+
+const Algorithm hamiltonian_allreduce{
+    .name = "hamiltonian",
+    .collective = Collective::allreduce,
+    .source = source,
+    .shapes = "torus, sides wider than 1 at least 3",
+    .steps = "2 floor(N/2)",
+    .native = {.switching = Switching::packet},
+    .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
+    .also_requires = sides_of_two,
+    .plan = plan,
+    .planning_bytes = planning_bytes,
+};
+
+}  // namespace torus::reduction

@@ -1,0 +1,89 @@
+#include "algorithms/reduction/ring.hpp"
+
+#include "algorithms/reduction/segment_bytes.hpp"
+
+namespace torus::reduction {
+namespace {
+
+struct Round {
+  NodeId nodes;
+  NodeId rank;
+  Route next;
+
+  explicit Round(const Node& self) : nodes{self.topology().nodes()}, rank{self.rank()} {
+    next = shortest_route(self.topology(), rank, (rank + 1) % nodes, self.machine().routing);
+  }
+};
+
+void give(Node& self, NodeId distance) {
+  const Round round(self);
+  const BlockId segment = (round.rank + distance) % round.nodes;
+  self.phase("reduce-scatter");
+  self.forward(combine, round.next, {&segment, 1});
+}
+
+void pass_on(Node& self, NodeId behind) {
+  const Round round(self);
+  const BlockId segment = (round.rank + round.nodes - behind) % round.nodes;
+  self.phase("all-gather");
+  self.send(round.next, {&segment, 1});
+}
+
+Program reduce_scatter(Node& self) {
+  for (NodeId distance = self.topology().nodes() - 1; distance > 0; --distance) {
+    give(self, distance);
+    co_await self.step();
+  }
+}
+
+Program allreduce(Node& self) {
+  co_await reduce_scatter(self);
+  for (NodeId behind = 0; behind + 1 < self.topology().nodes(); ++behind) {
+    pass_on(self, behind);
+    co_await self.step();
+  }
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  const std::uint64_t nodes = machine.topology.nodes();
+  const bool both = request.collective == Collective::allreduce;
+  const std::uint64_t half = nodes - 1, halves = both ? 2 : 1;
+  Plan plan;
+  plan.segments = both ? machine.topology.nodes() : 1;
+  plan.start = both ? std::function<Program(Node&)>(allreduce) : reduce_scatter;
+  plan.steps = halves * half;
+  plan.formula = both ? "2 (N-1)" : "N-1";
+  const SegmentBytes segment(request, plan.segments);
+  plan.channel_bytes = segment.of(halves * half);
+  plan.combined_bytes = segment.of(half);
+  plan.bytes_exact = segment.equal;
+  return plan;
+}
+
+constexpr std::string_view source = "folklore; optimal with one port (Patarasuk & Yuan 2009)";
+
+}  // namespace
+
+const Algorithm ring_reduce_scatter{
+    .name = "ring",
+    .collective = Collective::reduce_scatter,
+    .source = source,
+    .shapes = "any, nodes in the order of their ranks",
+    .steps = "N-1",
+    .native = {.switching = Switching::wormhole, .ports = 1},
+    .needs = {.switching = Switching::wormhole},
+    .plan = plan,
+};
+
+const Algorithm ring_allreduce{
+    .name = "ring",
+    .collective = Collective::allreduce,
+    .source = source,
+    .shapes = "any, nodes in the order of their ranks",
+    .steps = "2 (N-1)",
+    .native = {.switching = Switching::wormhole, .ports = 1},
+    .needs = {.switching = Switching::wormhole},
+    .plan = plan,
+};
+
+}  // namespace torus::reduction

@@ -1,0 +1,18 @@
+/// Reduce-scatter and all-reduce once round all nodes, in the order of their ranks: each segment goes the long way to its owner and
+/// collects on its way, in an all-reduce then once more round as the result. The yardstick: any shape, one port.
+///
+/// No two messages of a step meet: the way from a rank to the next enters a line of the last dimension at its first node, and only where
+/// the other nodes of that line send nothing over the channels that it takes.
+/// Machine  any; wormhole, one port, no channel shared; one dimension of rings or complete: packet.
+/// Steps    N-1 for a half.   Bytes  m (N-1)/N for a half, which is optimal with one port.   Memory  O(1) a node.
+/// Source   folklore; optimal by Patarasuk & Yuan (2009).
+#pragma once
+
+#include <torus/algorithm.hpp>
+
+namespace torus::reduction {
+
+extern const Algorithm ring_reduce_scatter;
+extern const Algorithm ring_allreduce;
+
+}  // namespace torus::reduction

@@ -1,0 +1,84 @@
+// Reductions by exchanges along the dimensions: halving, swing and tripling.
+#include <algorithm>
+#include <cstdint>
+
+#include "algorithms/common/integers.hpp"
+#include "tests/support/halves.hpp"
+
+using namespace torus;
+using namespace torus::support;
+
+namespace {
+
+std::uint64_t rounds(const Topology& topology, std::uint64_t base) {
+  std::uint64_t sum = 0;
+  for (const DimensionShape& dimension : topology.shape()) sum += ceil_log(base, static_cast<std::uint64_t>(dimension.extent));
+  return sum;
+}
+
+template <class Rule>
+bool all_sides(const Topology& topology, Rule rule) {
+  const auto shape = topology.shape();
+  return std::all_of(shape.begin(), shape.end(), [&](const DimensionShape& d) { return d.extent == 1 || rule(d.extent); });
+}
+
+bool even(std::int32_t n) { return n % 2 == 0; }
+bool power_of_two(std::int32_t n) { return (n & (n - 1)) == 0; }
+
+/// Every node gives each segment but its own once.
+std::uint64_t given(const Topology& topology, const HalfFigures& half) { return half.segments - half.segments / topology.nodes(); }
+
+void check(const char* algorithm, const Topology& topology, std::uint64_t base) {
+  CAPTURE(algorithm, topology.text());
+  const HalfFigures half = halves_on(algorithm, topology);
+  CHECK(half.steps == rounds(topology, base));
+  CHECK(half.combined == given(topology, half));
+}
+
+/// Times the bytes that any reduce-scatter needs.
+double excess(const char* algorithm, const char* shape) {
+  const Topology topology = Topology::parse(shape);
+  const HalfFigures half = halves_on(algorithm, topology);
+  return static_cast<double>(half.channel * static_cast<std::uint64_t>(topology.max_ports())) / static_cast<double>(given(topology, half));
+}
+
+}  // namespace
+
+TEST_CASE("halving takes sum log2 n steps a half on sides 2^p, swing on even sides, tripling sum log3 n on any", "[conformance]") {
+  for (const Topology& topology : tori_of_halves()) {
+    check("tripling", topology, 3);
+    if (all_sides(topology, even)) check("swing", topology, 2);
+    if (all_sides(topology, power_of_two)) check("halving", topology, 2);
+  }
+}
+
+TEST_CASE("exchanges move at most so many times the bytes that any reduction needs", "[conformance]") {
+  CHECK(excess("halving", "8x8") < 1.53);
+  CHECK(excess("swing", "8x8") < 1.10);
+  CHECK(excess("swing", "4x4x4x4") == 1);
+  CHECK(excess("tripling", "3x3x3") == 1);
+  CHECK(excess("tripling", "8x8") < 1.26);
+  CHECK(excess("tripling", "9x9") <= 1.2);
+}
+
+TEST_CASE("exchanges along the dimensions are refused where they would not reach all, or share what nobody may", "[conformance]") {
+  Request request;
+  request.collective = Collective::allreduce;
+  const auto refused = [&](const char* algorithm, const char* shape, Contention contention) {
+    return refuses(*find_algorithm(request.collective, algorithm), Machine(Topology::parse(shape), 0, Switching::wormhole, contention),
+                   request)
+        .has_value();
+  };
+  CHECK(refused("swing", "6x5", Contention::share));
+  CHECK(refused("halving", "8x6", Contention::share));
+  CHECK(refused("tripling", "8x6m", Contention::share));
+  CHECK(refused("tripling", "8x6", Contention::forbid));
+  CHECK_FALSE(refused("tripling", "3x2", Contention::forbid));
+  CHECK_FALSE(refused("swing", "2x2x2", Contention::forbid));
+}
+
+TEST_CASE("exchanges along the dimensions leave one trace, whatever the executor", "[conformance]") {
+  same_on_every_executor("halving", Topology::parse("4x2"));
+  same_on_every_executor("swing", Topology::parse("6x4"));
+  same_on_every_executor("tripling", Topology::parse("5x4"));
+}

@@ -1,0 +1,54 @@
+// The yardsticks of one port: once round all nodes, and dimension by dimension.
+#include <cstdint>
+
+#include "tests/support/halves.hpp"
+#include "tests/support/shapes.hpp"
+
+using namespace torus;
+using namespace torus::support;
+
+TEST_CASE("round all nodes by rank, a half takes N-1 steps of a segment each, on any shape and routing", "[conformance]") {
+  for (const Topology& topology : telling_shapes()) {
+    CAPTURE(topology.text());
+    const HalfFigures half = halves_on("ring", topology);
+    const std::uint64_t others = topology.nodes() - 1;
+    CHECK(half.segments == topology.nodes());
+    CHECK(half.steps == others);
+    CHECK(half.channel == others);
+    CHECK(half.combined == others);
+    std::vector<Dimension> descending;
+    for (Dimension d = topology.dimensions(); d-- > 0;) descending.push_back(d);
+    Request request;
+    request.collective = Collective::allreduce;
+    request.bytes = 40;
+    const Run run = emulate(*find_algorithm(Collective::allreduce, "ring"),
+                            Machine(topology, 1, Switching::wormhole, Contention::forbid, descending), request);
+    CHECK(complaint(run) == "");
+  }
+}
+
+TEST_CASE("dimension by dimension, a half takes n-1 steps a ring or complete dimension and twice as many a line", "[conformance]") {
+  for (const Topology& topology : telling_shapes()) {
+    CAPTURE(topology.text());
+    const HalfFigures half = halves_on("dimension-wise", topology);
+    std::uint64_t steps = 0, blocks = 0, owners = topology.nodes();
+    for (const DimensionShape& dimension : topology.shape()) {
+      const auto n = static_cast<std::uint64_t>(dimension.extent);
+      const std::uint64_t turns = dimension.wiring == Wiring::line ? 2 * (n - 1) : n - 1;
+      owners /= n;
+      steps += turns;
+      blocks += turns * owners;
+    }
+    CHECK(half.steps == steps);
+    CHECK(half.channel == blocks);
+    CHECK(half.combined == blocks);
+    if (topology.is_torus()) CHECK(blocks == topology.nodes() - 1);  // optimal
+  }
+}
+
+TEST_CASE("the yardsticks of reductions leave one trace, whatever the executor", "[conformance]") {
+  for (const char* shape : {"4x3m", "3x4c", "2x2x3"}) {
+    same_on_every_executor("ring", Topology::parse(shape));
+    same_on_every_executor("dimension-wise", Topology::parse(shape));
+  }
+}
