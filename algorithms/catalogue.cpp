@@ -25,7 +25,12 @@
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
 #include "algorithms/multinode_broadcast/log.hpp"
 #include "algorithms/multinode_broadcast/ring.hpp"
+#include "algorithms/reduction/diagonal.hpp"
+#include "algorithms/reduction/exchange.hpp"
+#include "algorithms/reduction/flood_barrier.hpp"
+#include "algorithms/reduction/line.hpp"
 #include "algorithms/reduction/rings.hpp"
+#include "algorithms/reduction/windows.hpp"
 #include "algorithms/total_exchange/a2.hpp"
 #include "algorithms/total_exchange/a3.hpp"
 #include "algorithms/total_exchange/bruck.hpp"
@@ -87,8 +92,17 @@ constexpr std::array algorithms{
     &exchange::direct,
     &reduction::rings_allreduce,
     &reduction::rings_single_allreduce,
+    &reduction::exchange_allreduce,
+    &reduction::exchange_rotated_allreduce,
+    &reduction::windows_allreduce,
+    &reduction::diagonal_allreduce,
     &reduction::rings_reduce_scatter,
     &reduction::rings_single_reduce_scatter,
+    &reduction::line_scan,
+    &reduction::flood_barrier,
+    &reduction::exchange_barrier,
+    &reduction::windows_barrier,
+    &reduction::diagonal_barrier,
 };
 
 }  // namespace
