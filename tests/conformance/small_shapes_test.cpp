@@ -17,12 +17,9 @@ namespace {
 std::vector<std::vector<NodeId>> source_sets(Collective collective, NodeId nodes) {
   std::vector<NodeId> all(nodes);
   std::iota(all.begin(), all.end(), 0);
-  switch (collective) {
-    case Collective::broadcast: return {{0}, {nodes - 1}};
-    case Collective::multinode_broadcast: return {{}, {nodes / 2}, all};
-    case Collective::total_exchange: return {{}};
-  }
-  return {};
+  if (has_root(collective)) return {{0}, {nodes - 1}};
+  if (collective == Collective::multinode_broadcast) return {{}, {nodes / 2}, all};
+  return {{}};
 }
 
 /// The machine that an algorithm was made for, as far as the shape has ports, and the one that forbids the least.
