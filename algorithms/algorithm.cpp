@@ -82,14 +82,30 @@ std::optional<Refusal> uncountable_blocks(const Algorithm& algorithm, const Topo
       smaller(topology, [](const Topology& t) { return t.nodes() <= most_nodes; }).text()};
 }
 
+/// A reduction that the elements do not allow.
+std::optional<Refusal> unfit_reduction(const Request& request, const Topology& topology) {
+  if (!reduces(request.collective)) return std::nullopt;
+  try {
+    check_reduction(request.reduction, topology.nodes(), request.bytes);
+  } catch (const InputError& error) {
+    return Refusal{Refusal::About::reduction, std::string(name(request.reduction.op)) + " of " + std::string(name(request.reduction.type)),
+                   error.what()};
+  }
+  return std::nullopt;
+}
+
 /// The machine with another shape and all its ports; none if no machine has so many nodes. It keeps the routing order if the number of
 /// dimensions stays.
 std::optional<Machine> with_shape(const Machine& machine, const std::string& shape) {
   try {
     Topology topology = Topology::parse(shape);
     std::vector<Dimension> routing;
-    if (topology.dimensions() == machine.topology.dimensions()) routing = machine.routing;
-    return Machine(std::move(topology), all_ports, machine.switching, machine.contention, std::move(routing), machine.cost);
+    CostModel cost = machine.cost;
+    if (topology.dimensions() == machine.topology.dimensions())
+      routing = machine.routing;
+    else
+      cost.dimension_byte_s.clear();
+    return Machine(std::move(topology), all_ports, machine.switching, machine.contention, std::move(routing), std::move(cost));
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -100,6 +116,7 @@ std::optional<Refusal> first_refusal(const Algorithm& algorithm, const Machine& 
   if (auto why = unfit_parameter(algorithm, request.parameters)) return why;
   if (auto why = unmet(algorithm.needs, algorithm.name, machine)) return why;
   if (auto why = uncountable_blocks(algorithm, machine.topology)) return why;
+  if (auto why = unfit_reduction(request, machine.topology)) return why;
   return algorithm.also_requires != nullptr ? algorithm.also_requires(machine, request) : std::nullopt;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "algorithms/broadcast_bound.hpp"
 #include "algorithms/common/growth.hpp"
 #include "algorithms/common/integers.hpp"
+#include "algorithms/common/link_rates.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/reduction_bounds.hpp"
 
@@ -17,6 +19,7 @@ namespace {
 struct Factor {
   std::uint64_t n;
   Wiring wiring;
+  Dimension dimension;
 
   std::uint64_t ring_status() const { return n / 2 * ((n + 1) / 2); }  // floor(n^2 / 4)
   std::uint64_t least_status() const { return wiring == Wiring::complete ? n - 1 : ring_status(); }
@@ -48,7 +51,16 @@ struct Factor {
 std::vector<Factor> factors(const Topology& topology) {
   std::vector<Factor> result;
   for (const Dimension d : linked_dimensions(topology)) {
-    result.push_back({static_cast<std::uint64_t>(topology.extent(d)), topology.wiring(d)});
+    result.push_back({static_cast<std::uint64_t>(topology.extent(d)), topology.wiring(d), d});
+  }
+  return result;
+}
+
+/// Of living nodes, by their living channels.
+Senders senders_among(const Topology& topology, std::uint64_t ports) {
+  Senders result;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (topology.living(node)) ++result[std::min(channels_of(topology, node), ports)];
   }
   return result;
 }
@@ -56,6 +68,7 @@ std::vector<Factor> factors(const Topology& topology) {
 }  // namespace
 
 Senders senders(const Topology& topology, std::uint64_t ports) {
+  if (!topology.whole()) return senders_among(topology, ports);
   std::map<std::uint64_t, std::uint64_t> degrees{{0, 1}};
   for (const Factor& f : factors(topology)) {
     std::map<std::uint64_t, std::uint64_t> product;
@@ -92,17 +105,25 @@ struct Question {
   bool packet = machine.switching == Switching::packet;
   bool shared = machine.contention == Contention::share;  // several messages may leave a node by one channel
   std::uint64_t ports = static_cast<std::uint64_t>(machine.ports);
+  std::optional<LinkRates> rates = machine.cost.one_speed() ? std::nullopt : std::optional<LinkRates>(machine);
 
   /// Messages a step of a node that has so many channels to use.
   std::uint64_t messages(std::uint64_t usable_channels) const { return shared ? ports : usable_channels; }
 };
+
+/// Bytes that must pass `rate` bytes a second, where dimensions differ in speed.
+void raise_seconds(Bounds& bounds, double bytes, double rate) {
+  bounds.channel_time_s = std::max(bounds.channel_time_s.value_or(0), bytes / rate);
+}
 
 std::string over(std::uint64_t channels) { return " over " + number(channels) + (channels == 1 ? " channel" : " channels"); }
 
 /// Nodes on the longer side of the worst source, if all nodes stand on one line whose channels are not shared; else 0.
 std::uint64_t longer_side_of_line(const Question& asked) {
   const std::vector<Factor> dimensions = factors(asked.machine.topology);
-  if (dimensions.size() != 1 || dimensions.front().wiring != Wiring::line || asked.ports < 2 || asked.shared) return 0;
+  if (!asked.machine.topology.whole() || dimensions.size() != 1 || dimensions.front().wiring != Wiring::line || asked.ports < 2 ||
+      asked.shared)
+    return 0;
   const std::uint64_t last = dimensions.front().n - 1;
   if (asked.all_nodes) return last;
   std::uint64_t side = 0;
@@ -112,8 +133,8 @@ std::uint64_t longer_side_of_line(const Question& asked) {
 
 void bound_steps(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
-  const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.nodes()) + ")";
-  raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(asked.ports + 1, topology.nodes()),
+  const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.living_nodes()) + ")";
+  raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(asked.ports + 1, topology.living_nodes()),
                        logarithm + ": a node informs at most " + number(asked.ports) + " others a step");
   if (!asked.shared || asked.packet) {  // else a node may send all its messages over one channel, to different nodes
     std::uint64_t weakest = asked.all_nodes ? asked.channels.rbegin()->first : asked.ports;
@@ -121,14 +142,14 @@ void bound_steps(const Question& asked, Bounds& bounds) {
       for (const NodeId source : asked.request.sources) weakest = std::min(weakest, channels_of(topology, source));
     }
     raise<std::uint64_t>(bounds.steps, bounds.steps_reason, growth(asked.channels, weakest).size() - 1,
-                         "more than " + logarithm + ", since nodes at a border have fewer channels than ports");
+                         "more than " + logarithm + ", since nodes at a border or a hole have fewer channels than ports");
   }
   if (const std::uint64_t side = longer_side_of_line(asked); side > 0) {
     raise<std::uint64_t>(
         bounds.steps, bounds.steps_reason, ceil_log(3, 2 * side + 1),
         "a side of " + number(side) + " nodes of a line: a step adds at most one over its only channel and two for each informed node");
   }
-  std::int32_t farthest = asked.all_nodes ? topology.diameter() : 0;
+  std::int32_t farthest = asked.all_nodes && topology.whole() ? topology.diameter() : 0;
   if (!asked.all_nodes) {
     for (const NodeId source : asked.request.sources) farthest = std::max(farthest, topology.eccentricity(source));
   }
@@ -151,16 +172,51 @@ void bound_replicated(const Question& asked, Bounds& bounds) {
     const std::string why = "a node receives " + number(takes) + (takes == 1 ? " message" : " messages");
     raise(bounds.channel_bytes, bounds.bytes_reason, static_cast<double>(takes) * bytes / static_cast<double>(channels),
           why + over(channels));
+    if (asked.rates) raise_seconds(bounds, static_cast<double>(takes) * bytes, asked.rates->fastest(channels));
     const std::uint64_t at_once = asked.messages(channels);
     raise(bounds.single_block_steps, bounds.single_block_reason, divide_up(takes, at_once), why + ", " + number(at_once) + " a step");
   }
   const std::uint64_t narrowest = sources.rbegin()->first;
   raise(bounds.channel_bytes, bounds.bytes_reason, bytes / static_cast<double>(narrowest), "a source sends its message" + over(narrowest));
+  if (asked.rates) raise_seconds(bounds, bytes, asked.rates->fastest(narrowest));
+}
+
+/// What each node receives over its own living channels, where links are slow one by one; what a source sends over its own.
+void bound_slow_nodes(const Question& asked, Bounds& bounds) {
+  const Topology& topology = asked.machine.topology;
+  const auto& sources = asked.request.sources;
+  std::vector<double> rates;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (!topology.living(node)) continue;
+    rates.clear();
+    topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { rates.push_back(1 / asked.machine.byte_s(node, d, hop)); });
+    std::sort(rates.begin(), rates.end(), std::greater<>());
+    double rate = 0;
+    for (std::size_t i = 0; i < std::min<std::size_t>(rates.size(), asked.ports); ++i) rate += rates[i];
+    const bool own = std::find(sources.begin(), sources.end(), node) != sources.end();
+    const std::uint64_t takes = sources.size() - (own ? 1 : 0);
+    raise_seconds(bounds, static_cast<double>(std::max<std::uint64_t>(takes, own ? 1 : 0) * asked.request.bytes), rate);
+  }
+}
+
+/// Bytes a second of all channels that a step can use: see bound_exchange().
+double rate_of_all_channels(const Question& asked) {
+  double rate = 0;
+  if (asked.packet) {
+    for (const auto& [usable, nodes] : asked.channels) rate += asked.rates->fastest(usable) * static_cast<double>(nodes);
+    return rate;
+  }
+  const std::uint64_t n = asked.machine.topology.nodes();
+  for (const Factor& f : factors(asked.machine.topology)) {
+    for (const auto& [degree, nodes] : f.degrees())
+      rate += static_cast<double>(degree * nodes * (n / f.n)) * asked.rates->rate(f.dimension);
+  }
+  return rate;
 }
 
 /// Every node has a block for every other.
 void bound_exchange(const Question& asked, Bounds& bounds) {
-  const std::uint64_t n = asked.machine.topology.nodes();
+  const std::uint64_t n = asked.machine.topology.living_nodes();
   const auto bytes = static_cast<double>(asked.request.bytes);
   const ShapeFacts facts = shape_facts(asked.machine.topology);
   const auto block_bytes = [&](double count, const std::string& why) {
@@ -173,7 +229,10 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
   const std::uint64_t narrowest = asked.channels.rbegin()->first;
   const std::uint64_t at_once = asked.messages(narrowest);
   block_bytes(static_cast<double>(n - 1) / static_cast<double>(narrowest), "a node sends " + number(n - 1) + " blocks" + over(narrowest));
+  if (asked.rates) raise_seconds(bounds, static_cast<double>(n - 1) * bytes, asked.rates->fastest(narrowest));
   block_steps(divide_up(n - 1, at_once), "a node sends " + number(n - 1) + " blocks, " + number(at_once) + " a step");
+
+  if (!asked.machine.topology.whole()) return;  // the formulas below are those of a whole shape
 
   // Hops that a step carries, in bytes and in messages; a wormhole or circuit message may use every channel, whatever the ports.
   std::uint64_t channels = facts.channels;
@@ -192,6 +251,7 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
                   : "the shortest routes of all blocks, " + number(a_step) + " hops a step";
   };
   block_bytes(all_hops / static_cast<double>(channels), carried(channels));
+  if (asked.rates) raise_seconds(bounds, all_hops * bytes, rate_of_all_channels(asked));
   if (bound3) {
     block_steps(facts.bound3, carried(messages));
   } else if (asked.packet || !asked.shared) {
@@ -205,12 +265,15 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
     const std::string why = "bound (4): the middle cut of a dimension of " + number(f.n);
     block_bytes(static_cast<double>(crossing) / static_cast<double>(f.middle_cut()), why);
     if (!asked.shared) block_steps(divide_up(crossing, f.middle_cut()), why);
+    if (asked.rates)
+      raise_seconds(bounds, static_cast<double>(crossing) * bytes, static_cast<double>(f.middle_cut()) * asked.rates->rate(f.dimension));
   }
 
   if (bound3 && dimensions.size() == 1 && dimensions.front().wiring == Wiring::line) {
     const std::uint64_t middle = (n * n - 1) / 2;
     const std::string why = "the middle node of a line sends its own blocks and passes on all that cross it";
     block_bytes(static_cast<double>(middle), why);
+    if (asked.rates) raise_seconds(bounds, static_cast<double>(middle) * bytes, asked.rates->fastest(1));
     block_steps(middle, why);
   }
 }
@@ -276,11 +339,14 @@ constexpr std::int32_t most_hops_of_points = 512;
 
 void bound_points(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
-  if (asked.request.collective != Collective::broadcast || asked.shared || topology.nodes() <= 2) return;
+  if (asked.request.collective != Collective::broadcast || asked.shared || topology.living_nodes() <= 2) return;
   const NodeId source = asked.request.sources.front();
   if (asked.packet && topology.eccentricity(source) > most_hops_of_points) return;
-  bounds.points = BroadcastPoints{topology.nodes(), static_cast<int>(asked.channels.begin()->first), asked.request.bytes,
-                                  asked.packet ? nodes_within(topology, source) : std::vector<double>{}};
+  const std::uint64_t ports = asked.channels.begin()->first;
+  std::optional<double> byte_s;
+  if (asked.rates) byte_s = static_cast<double>(ports) / asked.rates->fastest(ports);
+  bounds.points = BroadcastPoints{topology.living_nodes(), static_cast<int>(ports), asked.request.bytes,
+                                  asked.packet ? nodes_within(topology, source) : std::vector<double>{}, byte_s};
 }
 
 }  // namespace
@@ -292,7 +358,7 @@ double Bounds::model_time_s(const CostModel& cost) const {
 
 Bounds lower_bounds(const Machine& machine, const Request& request) {
   Bounds bounds;
-  if (machine.topology.nodes() == 1) {
+  if (machine.topology.living_nodes() == 1) {
     bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is no other node";
     return bounds;
   }
@@ -313,6 +379,7 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
     case Collective::broadcast:
     case Collective::multinode_broadcast:
       bound_replicated(asked, bounds);
+      if (machine.topology.has_slow_links()) bound_slow_nodes(asked, bounds);
       bound_points(asked, bounds);
       break;
     default: bound_reduction(machine, request, bounds); break;

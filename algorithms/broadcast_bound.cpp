@@ -74,8 +74,9 @@ double LeastLoad::at(std::uint64_t steps) const {
 double broadcast_time_s(const BroadcastPoints& points, std::uint64_t least_steps, std::uint64_t route_hops, const CostModel& cost) {
   constexpr std::uint64_t most = 1024;
   const double unit = static_cast<double>(points.bytes) / points.ports;
+  const double unit_s = unit * points.byte_s.value_or(cost.byte_s);
   const auto time = [&](std::uint64_t steps, double least) {
-    return cost.steps(static_cast<double>(steps), least * unit, static_cast<double>(route_hops));
+    return cost.timed_steps(static_cast<double>(steps), least * unit_s, static_cast<double>(route_hops));
   };
   const LeastLoad load(points, least_steps, most);
   double best = time(std::max(least_steps, most + 1), 1);  // of all numbers of steps above `most`

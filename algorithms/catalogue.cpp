@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include <torus/catalogue.hpp>
+#include <torus/error.hpp>
 
 #include "algorithms/broadcast/dimension_wise.hpp"
 #include "algorithms/broadcast/edf.hpp"
@@ -15,6 +19,7 @@
 #include "algorithms/broadcast/separate_dimensions.hpp"
 #include "algorithms/broadcast/span.hpp"
 #include "algorithms/broadcast/squeeze_expand.hpp"
+#include "algorithms/broadcast/strip.hpp"
 #include "algorithms/broadcast/swath.hpp"
 #include "algorithms/broadcast/synthesized.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
@@ -43,11 +48,12 @@
 #include "algorithms/total_exchange/rotating.hpp"
 #include "algorithms/total_exchange/sequential.hpp"
 #include "algorithms/total_exchange/stride.hpp"
+#include "algorithms/total_exchange/ternary_rotating.hpp"
 
 namespace torus {
 namespace {
 
-constexpr std::array algorithms{
+constexpr std::array of_this_project{
     &broadcast::flood,
     &broadcast::flood_pipelined,
     &broadcast::edst_broadcast,
@@ -67,6 +73,7 @@ constexpr std::array algorithms{
     &broadcast::mst,
     &broadcast::separate_dimensions,
     &broadcast::rs_bcast,
+    &broadcast::strip,
     &broadcast::pipeline,
     &broadcast::edf,
     &broadcast::scatter_collect_1d,
@@ -87,6 +94,7 @@ constexpr std::array algorithms{
     &exchange::rotating,
     &exchange::logarithmic,
     &exchange::log_rotating,
+    &exchange::ternary_rotating,
     &exchange::bruck,
     &exchange::stride,
     &exchange::direct,
@@ -105,12 +113,47 @@ constexpr std::array algorithms{
     &reduction::diagonal_barrier,
 };
 
+/// Grows at the start of a program, and never after. The command and its tests would else have to hand the list to every place that reads
+/// an option.
+std::vector<const Algorithm*>& all() {
+  static std::vector<const Algorithm*> algorithms(of_this_project.begin(), of_this_project.end());
+  return algorithms;
+}
+
+/// What an own algorithm must have, so that lists and commands can name it.
+void check_own(const Algorithm* own, std::span<const Algorithm* const> taken) {
+  if (own == nullptr) throw InputError("algorithm: a null pointer; give the address of one, for instance {&mine}");
+  const std::string name(own->name);
+  const auto refuse = [&](const std::string& rule) { throw InputError("algorithm '" + name + "': " + rule); };
+  if (name.empty() || name.front() < 'a' || name.front() > 'z' ||
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
+    refuse("a name has small letters, digits and hyphens, a letter first; for instance my-" + std::string(torus::name(own->collective)));
+  for (const Algorithm* other : taken) {
+    if (name == torus::name(other->collective)) refuse("it is the name of a collective; for instance my-" + name);
+    if (other->collective == own->collective && other->name == name)
+      refuse("there is a " + std::string(torus::name(other->collective)) + " of that name already; for instance my-" + name);
+  }
+  if (own->plan == nullptr) refuse("it has no plan; set .plan to a function that returns a Plan");
+}
+
 }  // namespace
 
-std::span<const Algorithm* const> catalogue() noexcept { return algorithms; }
+std::span<const Algorithm* const> catalogue() noexcept { return all(); }
+
+void extend_catalogue(std::span<const Algorithm* const> own) {
+  std::vector<const Algorithm*> extended = all();
+  for (const Algorithm* algorithm : own) {
+    check_own(algorithm, extended);
+    // By collective, as reports and lists expect: behind the last of its own.
+    const auto behind = std::find_if(extended.rbegin(), extended.rend(),
+                                     [&](const Algorithm* other) { return other->collective == algorithm->collective; });
+    extended.insert(behind.base(), algorithm);
+  }
+  all() = std::move(extended);
+}
 
 const Algorithm* find_algorithm(Collective collective, std::string_view name) noexcept {
-  for (const Algorithm* algorithm : algorithms) {
+  for (const Algorithm* algorithm : catalogue()) {
     if (algorithm->collective == collective && algorithm->name == name) return algorithm;
   }
   return nullptr;

@@ -75,6 +75,8 @@ std::string_view Refusal::subject() const noexcept {
     case About::contention: return "contention";
     case About::routing: return "routing";
     case About::bytes: return "bytes";
+    case About::reduction: return "reduction";
+    case About::faults: return "faults";
     case About::parameter: break;
   }
   return parameter;
@@ -107,6 +109,12 @@ std::string_view Parameters::word(std::string_view name) const noexcept {
 
 std::optional<Refusal> unmet(const Requirements& needs, std::string_view algorithm, const Machine& machine) {
   const std::string name(algorithm);
+  if (!machine.topology.whole() && !needs.lives_with_holes) {
+    const auto count = [](std::size_t n, const char* what) { return std::to_string(n) + " dead " + what + (n == 1 ? "" : "s"); };
+    const Faults& faults = machine.topology.faults();
+    return Refusal{About::faults, count(faults.dead_links.size(), "link") + ", " + count(faults.dead_nodes.size(), "node"),
+                   name + " needs every link and node alive", ""};
+  }
   if (auto why = unmet_shape(needs, name, machine.topology)) return why;
   if (auto why = unmet_rules(needs, name, machine)) return why;
   const int ports = std::min(needs.ports, static_cast<int>(machine.topology.max_ports()));

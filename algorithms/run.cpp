@@ -1,3 +1,5 @@
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <fmt/format.h>
 #include <numeric>
@@ -18,7 +20,7 @@ std::optional<std::string> failure_in(const Machine& machine, const Request& req
   if (auto failure = failure_of(machine, result)) return failure;
   const bool limit_holds =
       plan.steps_exact || !request.expected_sources || *request.expected_sources >= static_cast<double>(request.sources.size());
-  if (limit_holds && !plan.agrees(result.steps, plan.steps)) {
+  if (plan.predicts() && limit_holds && !plan.agrees(result.steps, plan.steps)) {
     return fmt::format("{} steps, where the formula {} says {}{}", result.steps, plan.formula, limit_text(plan.steps_exact), plan.steps);
   }
   return std::nullopt;
@@ -28,18 +30,19 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
                                        const RunResult& result) {
   const auto bytes = static_cast<double>(result.channel_bytes_sum);
   const bool knows_sources = request.collective != Collective::multinode_broadcast;
-  if (knows_sources && !plan.bytes_agree(bytes, plan.channel_bytes)) {
+  if (plan.predicts() && knows_sources && !plan.bytes_agree(bytes, plan.channel_bytes)) {
     return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted", result.channel_bytes_sum,
                        limit_text(plan.steps_exact && plan.bytes_exact), plan.channel_bytes);
   }
   const auto combined = static_cast<double>(result.node_combined_sum);
-  if (reduces(request.collective) && !plan.bytes_agree(combined, plan.combined_bytes)) {
+  if (plan.predicts() && reduces(request.collective) && !plan.bytes_agree(combined, plan.combined_bytes)) {
     return fmt::format("{} bytes combined at the busiest nodes, summed over the steps, where {}{} were predicted", result.node_combined_sum,
                        limit_text(plan.steps_exact && plan.bytes_exact), plan.combined_bytes);
   }
   const std::optional<std::uint64_t> predicted = plan.route_hops;
   const std::uint64_t hops = result.route_hops_sum;
-  if (machine.cost.hop_s > 0 && plan.steps_exact && predicted && (knows_sources ? hops != *predicted : hops > *predicted)) {
+  if (machine.cost.hop_s > 0 && plan.predicts() && plan.steps_exact && predicted &&
+      (knows_sources ? hops != *predicted : hops > *predicted)) {
     return fmt::format("{} hops of the longest routes, summed over the steps, where {}{} were predicted", hops, limit_text(knows_sources),
                        *predicted);
   }
@@ -52,6 +55,10 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
   if (bytes < bounds.channel_bytes * rounding) {
     return fmt::format("{} bytes on the fullest channels, summed over the steps, fewer than the lower bound {}: {}",
                        result.channel_bytes_sum, bounds.channel_bytes, bounds.bytes_reason);
+  }
+  if (const double least = bounds.channel_time_s.value_or(0); result.channel_time_s < least * (1 - 1e-9)) {
+    return fmt::format("a byte term of {} s, less than the lower bound {} s of channels that differ in speed", result.channel_time_s,
+                       least);
   }
   return std::nullopt;
 }
@@ -83,7 +90,7 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Request& reque
 
 Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request) {
   Plan plan = algorithm.plan(machine, request);
-  if (machine.cost.hop_s > 0 && !plan.route_hops) {
+  if (machine.cost.hop_s > 0 && plan.predicts() && !plan.route_hops) {
     if (const auto hops = count_hops(machine, request, plan)) plan.route_hops = *hops;
   }
   return plan;
@@ -99,7 +106,9 @@ Engine make_engine(const Machine& machine, const Request& request, const Plan& p
   return Engine(machine, placement_of(machine, request, plan), std::move(options));
 }
 
-std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& request, const Plan& plan) {
+std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& request, const Plan& plan, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
   constexpr NodeId most_nodes = 1U << 16U;
   constexpr std::uint64_t most_copies = 1U << 24U;
   const std::uint64_t nodes = machine.topology.nodes();
@@ -114,6 +123,9 @@ std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& r
   RunOptions options;
   options.executor = ExecutorKind::serial;
   options.verify = false;
+  std::atomic<bool> late = false;
+  options.stop = &late;
+  options.on_step = [&](Step) { late = std::chrono::duration<double>(Clock::now() - start).count() > seconds; };
   try {
     const RunResult result = make_engine(machine, empty, plan, options).run(plan.start);
     if (result.good()) return result.route_hops_sum;

@@ -7,9 +7,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include <torus/bandwidth.hpp>
 #include <torus/catalogue.hpp>
 #include <torus/error.hpp>
 #include <torus/run.hpp>
@@ -34,6 +36,7 @@ struct Task {
     request.bytes = bytes;
     // A tenth of the nodes of a multi-node broadcast have something to say.
     const NodeId every = what.collective == Collective::multinode_broadcast ? 10 : machine.topology.nodes();
+    if (what.collective == Collective::barrier) request.bytes = 0;
     for (NodeId source = 0; source < machine.topology.nodes(); source += every) request.sources.push_back(source);
     options.executor = executor;
     options.threads = threads;
@@ -75,7 +78,7 @@ void collective(benchmark::State& state, const Task& task) {
   Runner runner(task);
   RunResult result = runner.run();
   std::string wrong = runner.complaint(result);
-  double delivered = 0, hops = 0;
+  double copied = 0, hops = 0;
   if (!wrong.empty()) state.SkipWithError(wrong.c_str());
   for ([[maybe_unused]] auto _ : state) {
     result = runner.run();
@@ -85,24 +88,41 @@ void collective(benchmark::State& state, const Task& task) {
       break;
     }
     state.SetIterationTime(result.run_s);
-    delivered += static_cast<double>(result.bytes_delivered);
+    copied += static_cast<double>(result.bytes_delivered);
     hops += static_cast<double>(result.hops);
   }
-  state.counters["delivered_bytes/s"] = benchmark::Counter(delivered, benchmark::Counter::kIsRate);
+  state.counters["copied_bytes/s"] = benchmark::Counter(copied, benchmark::Counter::kIsRate);
+  const double asked = asked_bytes(task.request, task.machine.topology.nodes()) * static_cast<double>(state.iterations());
+  const double factor = bus_factor(task.request.collective, task.machine.topology.nodes());
+  state.counters["algbw_bytes/s"] = benchmark::Counter(asked, benchmark::Counter::kIsRate);
+  state.counters["busbw_bytes/s"] = benchmark::Counter(asked * factor, benchmark::Counter::kIsRate);
   state.counters["hops/s"] = benchmark::Counter(hops, benchmark::Counter::kIsRate);
   state.counters["steps"] = static_cast<double>(result.steps);
   state.counters["model_time_s"] = result.model_time_s;
 }
 
-/// The copies that a broadcast makes, step by step.
+/// The copies that a broadcast makes, step by step; of segments between multiples of 64 bytes.
 Rounds copies_of(Task task) {
   Rounds rounds;
+  const std::uint64_t segments = make_plan(*task.algorithm, task.machine, task.request).segments;
+  const auto start_of = [&](std::uint64_t segment) {
+    return static_cast<std::uint32_t>(segment == segments ? task.request.bytes : task.request.bytes * segment / segments / 64 * 64);
+  };
   task.options.on_messages = [&](std::span<const Message* const> messages) {
     std::vector<Copy>& copies = rounds.emplace_back();
     for (const Message* m : messages) {
-      if (!m->blocks().empty()) copies.push_back({m->source(), m->destination()});
+      std::uint32_t end = 0;  // of the last copy, which the next block may lengthen
+      for (const BlockId block : m->blocks()) {
+        const std::uint32_t first = start_of(block % segments), next = start_of(block % segments + 1);
+        if (end > 0 && first == end)
+          copies.back().bytes += next - first;
+        else if (next > first)
+          copies.push_back({m->source(), m->destination(), first, next - first});
+        end = next;
+      }
     }
-    std::sort(copies.begin(), copies.end(), [](const Copy& a, const Copy& b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
+    std::sort(copies.begin(), copies.end(),
+              [](const Copy& a, const Copy& b) { return std::tuple(a.from, a.first, a.to) < std::tuple(b.from, b.first, b.to); });
   };
   Runner(task).run();
   return rounds;
@@ -168,7 +188,7 @@ void broadcast_to_copy_limit(benchmark::State& state, const Task& task) {
     took.push_back(result.run_s);
     state.SetIterationTime(result.run_s);
   }
-  state.counters["delivered_bytes/s"] = tree.delivered() / median(took);
+  state.counters["copied_bytes/s"] = tree.delivered() / median(took);
   state.counters["ratio"] = tree.ratio(took);
   state.counters["ratio_of_best"] = tree.least_s() / *std::min_element(took.begin(), took.end());
   state.counters["ratio_own_copies"] = own.ratio(took);
@@ -189,6 +209,13 @@ Grid grid(Collective collective) {
     case Collective::broadcast: return {{"64x64", "25x25", "16x16x16", "mesh:16x16"}, {64, 4096, 65536}};
     case Collective::multinode_broadcast: return {{"16x16", "25x25", "8x8x8"}, {64, 4096}};
     case Collective::total_exchange: return {{"8x8", "32x32", "8x8x8", "mesh:8x8"}, {64, 1024}};
+    case Collective::allreduce: return {{"16x16", "8x8x8", "mesh:8x8"}, {4096, 65536, 1048576}};
+    case Collective::reduce: return {{"16x16", "64x64", "8x8x8", "mesh:16x16"}, {64, 65536}};
+    case Collective::reduce_scatter: return {{"16x16", "8x8x8", "mesh:8x8"}, {64, 4096}};
+    case Collective::scan: return {{"16x16", "8x8x8"}, {64, 4096}};
+    case Collective::scatter:
+    case Collective::gather: return {{"64x64", "16x16x16", "mesh:16x16"}, {64, 4096}};
+    case Collective::barrier: return {{"64x64", "16x16x16", "mesh:16x16"}, {0}};
   }
   return {};
 }
@@ -218,6 +245,11 @@ void register_benchmarks(const Settings& settings) {
         for (const Bytes bytes : {65536U, 4096U}) add_ratio(algorithm, shape, bytes, workers);
       }
       if (settings.large) add_ratio(algorithm, "1024x1024", 4096, workers, true);
+    }
+    for (const char* algorithm : {"swath", "edst-broadcast", "tsai-mckinley"}) {  // long messages: 4 GiB three times
+      for (const char* shape : {"16x16x16", "64x64"}) {
+        if (settings.large) add_ratio(algorithm, shape, 1U << 20U, workers, true);
+      }
     }
   }
   for (const Algorithm* algorithm : catalogue()) {

@@ -69,10 +69,11 @@ void Copies::round(const std::vector<Copy>& copies, Stores stores) {
   const auto copy = [&, this](std::uint64_t first, std::uint64_t end) {
     for (std::uint64_t at = first; at < end; ++at) {
       const Copy& each = copies[at];
+      const std::size_t bytes = each.bytes > 0 ? each.bytes : bytes_;
       if (stores == Stores::plain)
-        std::memcpy(place(each.to), place(each.from), bytes_);
+        std::memcpy(place(each.to) + each.first, place(each.from) + each.first, bytes);
       else
-        stream(place(each.to), place(each.from), bytes_);
+        stream(place(each.to) + each.first, place(each.from) + each.first, bytes);
     }
   };
   shares_.each(copies.size(), copy, fence);

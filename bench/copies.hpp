@@ -18,10 +18,12 @@ namespace torus::bench {
 enum class Stores : std::uint8_t { plain, streaming };
 std::string_view name(Stores stores) noexcept;
 
-/// A copy from one place in memory to another.
+/// A copy of the payload, or of a part of it, from one place in memory to another.
 struct Copy {
   std::uint32_t from;
   std::uint32_t to;
+  std::uint32_t first = 0;  ///< of the bytes; as the next, a multiple of 64
+  std::uint32_t bytes = 0;  ///< 0: all
 };
 /// Copies round by round, a barrier between two rounds; the sources of a round have been filled before it.
 using Rounds = std::vector<std::vector<Copy>>;

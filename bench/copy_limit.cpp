@@ -23,7 +23,7 @@ void copy_limit(benchmark::State& state, const Case& at, Stores stores, Executor
   for ([[maybe_unused]] auto _ : state) state.SetIterationTime(tree.run(stores));
   if (!tree.complete()) state.SkipWithError("a place lacks the payload");
   const auto delivered = static_cast<double>(tree.delivered()) * static_cast<double>(state.iterations());
-  state.counters["delivered_bytes/s"] = benchmark::Counter(delivered, benchmark::Counter::kIsRate);
+  state.counters["copied_bytes/s"] = benchmark::Counter(delivered, benchmark::Counter::kIsRate);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void pass_on(Node& self, BlockId block, const Arrivals& came) {
       const std::int32_t reverse = complete ? n - direction : -direction;
       bool back = false;
       for (const Message& m : came) back |= m.dimension() == d && m.direction() == reverse && m.blocks()[0] == block;
-      if (!back && self.neighbour({d, direction})) self.send({{d, direction}}, {&block, 1});
+      if (!back && self.neighbour({d, direction}) && topology.passes(self.rank(), d, direction)) self.send({{d, direction}}, {&block, 1});
     }
   }
 }
@@ -76,7 +76,7 @@ const Algorithm flood{
     .shapes = "any",
     .steps = "eccentricity of the root",
     .native = {.switching = Switching::packet},
-    .needs = {.ports = Requirements::all_ports},
+    .needs = {.ports = Requirements::all_ports, .lives_with_holes = true},
     .plan = plan_whole,
 };
 
@@ -87,7 +87,7 @@ const Algorithm flood_pipelined{
     .shapes = "any",
     .steps = "eccentricity of the root + K-1, K segments",
     .native = {.switching = Switching::packet},
-    .needs = {.ports = Requirements::all_ports},
+    .needs = {.ports = Requirements::all_ports, .lives_with_holes = true},
     .parameters = parameters,
     .plan = plan_pipelined,
 };

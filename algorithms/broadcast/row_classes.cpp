@@ -2,40 +2,60 @@
 
 namespace torus::broadcast {
 
-std::int32_t RowClasses::window_of(std::int32_t place) const noexcept {
-  // The last window that starts at the place or before it: floor(w n / C) <= place.
-  return static_cast<std::int32_t>((std::int64_t{place + 1} * windows_ - 1) / n_);
+std::int32_t RowClasses::window_of(std::int32_t index) const noexcept {
+  // The last window that starts at the index or before it: floor(w n / C) <= index.
+  return static_cast<std::int32_t>((std::int64_t{index + 1} * windows_ - 1) / n_);
 }
 
-std::int32_t RowClasses::class_of(std::int32_t place) const noexcept {
-  const std::int32_t w = window_of(place);
-  return static_cast<std::int32_t>(std::int64_t{place - start(w)} * h_ / length(w));
+std::int32_t RowClasses::class_at(std::int32_t index) const noexcept {
+  const std::int32_t w = window_of(index);
+  return static_cast<std::int32_t>(std::int64_t{index - start(w)} * h_ / length(w));
 }
+
+std::int32_t RowClasses::class_of(std::int32_t place) const noexcept { return class_at(index_of(place)); }
 
 std::vector<std::int32_t> RowClasses::places_of(std::int32_t piece) const {
   std::vector<std::int32_t> places;
   for (std::int32_t w = 0; w < windows_; ++w) {
-    for (std::int32_t x = first(w, piece); x < end(w, piece); ++x) places.push_back(start(w) + x);
+    for (std::int32_t x = first(w, piece); x < end(w, piece); ++x) places.push_back(modulo(start(w) + x - origin_, n_));
   }
+  std::sort(places.begin(), places.end());
   return places;
 }
 
-std::int32_t RowClasses::distance(std::int32_t place, std::int32_t direction, std::int32_t piece) const noexcept {
-  const std::int32_t w = window_of(place);
-  const std::int32_t x = place - start(w);
+std::int32_t RowClasses::distance(std::int32_t index, std::int32_t direction, std::int32_t piece) const noexcept {
+  const std::int32_t w = window_of(index);
+  const std::int32_t x = index - start(w);
   if (direction < 0) {
     if (x >= first(w, piece)) return std::max(0, x - (end(w, piece) - 1));
+    if (!wraps_ && w == 0) return 2 * n_;
     const std::int32_t before = (w + windows_ - 1) % windows_;
     return x + length(before) - (end(before, piece) - 1);
   }
   if (x < end(w, piece)) return std::max(0, first(w, piece) - x);
+  if (!wraps_ && w == windows_ - 1) return 2 * n_;
   return length(w) - x + first((w + 1) % windows_, piece);
 }
 
+std::int32_t RowClasses::longest_gap() const noexcept {
+  std::int32_t longest = 1;
+  for_gaps([&](std::int32_t, std::int32_t gap) { longest = std::max(longest, gap); });
+  return longest;
+}
+
+Step RowClasses::gather_steps() const noexcept {
+  if (ways_ == Ways::complete) return n_ > 1 ? 1 : 0;
+  const std::int32_t gap = longest_gap();
+  return static_cast<Step>(ways_ == Ways::both ? gap / 2 : gap - 1);  // forward: to the place before the next with the piece
+}
+
 std::optional<RowClasses::Take> RowClasses::taken(std::int32_t place, std::int32_t direction, std::int32_t distance_) const noexcept {
-  const std::int32_t piece = class_of(modulo(place + direction * distance_, n_));
-  const std::int32_t near = distance(place, direction, piece);
-  const std::int32_t far = distance(place, -direction, piece);
+  const std::int32_t index = index_of(place), from = index + direction * distance_;
+  if (!wraps_ && (from < 0 || from >= n_)) return std::nullopt;
+  const std::int32_t piece = class_at(modulo(from, n_));
+  const std::int32_t near = distance(index, direction, piece);
+  if (ways_ == Ways::forward) return near == distance_ && direction < 0 ? std::optional(Take{piece, Share::whole}) : std::nullopt;
+  const std::int32_t far = distance(index, -direction, piece);
   if (near != distance_ || near > far) return std::nullopt;  // another place with this piece is nearer
   return Take{piece, near < far ? Share::whole : direction < 0 ? Share::first_half : Share::second_half};
 }

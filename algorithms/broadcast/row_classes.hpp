@@ -5,7 +5,7 @@
 ///
 /// The gather: a place takes each piece that it lacks from the nearer side, whole, or half of it from either side if both are as near. It
 /// takes a piece in the step whose number is the distance, from its neighbour, which took it one step before. So a place takes one piece a
-/// step and side at most.
+/// step and side at most. On a mesh line those near the ends take from one side. Forward only: it takes everything whole, from the - side.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,26 @@
 #include <torus/machine.hpp>
 #include <torus/topology.hpp>
 
+#include "algorithms/broadcast/line_spread.hpp"
+
 namespace torus::broadcast {
 
 /// An immutable value of O(1) size.
 class RowClasses {
  public:
   /// 1 <= h <= n.
-  RowClasses(std::int32_t n, std::int32_t h) noexcept : n_{n}, h_{h}, windows_{n / h} {}
+  RowClasses(std::int32_t n, std::int32_t h, Ways ways = Ways::both) noexcept : n_{n}, h_{h}, windows_{n / h}, ways_{ways} {}
+
+  /// On a mesh line of n, where place 0 stands at `origin` and the places before it are those up to n-1.
+  static RowClasses on_line(std::int32_t n, std::int32_t h, std::int32_t origin) noexcept {
+    RowClasses classes(n, h);
+    classes.wraps_ = false;
+    classes.origin_ = origin;
+    return classes;
+  }
+
+  /// On a complete dimension, a piece a place: every place gives its own to all others in one step.
+  static RowClasses on_complete(std::int32_t n) noexcept { return {n, n, Ways::complete}; }
 
   std::int32_t classes() const noexcept { return h_; }
   std::int32_t class_of(std::int32_t place) const noexcept;
@@ -38,34 +51,52 @@ class RowClasses {
   /// What a place takes in step `distance`, 1 or more, from its neighbour on the - side (direction -1) or + side (+1).
   std::optional<Take> taken(std::int32_t place, std::int32_t direction, std::int32_t distance) const noexcept;
 
-  std::int32_t longest_window() const noexcept { return (n_ + windows_ - 1) / windows_; }
+  Ways ways() const noexcept { return ways_; }
+  /// Of for_gaps().
+  std::int32_t longest_gap() const noexcept;
   /// Steps of the gather: the farthest that a nearest piece can be.
-  Step gather_steps() const noexcept { return static_cast<Step>(longest_window() / 2); }
+  Step gather_steps() const noexcept;
   /// No piece is ever split.
-  bool pieces_stay_whole() const noexcept { return h_ % 2 == 1 && n_ % h_ == 0; }
+  bool pieces_stay_whole() const noexcept { return ways_ != Ways::both || (h_ % 2 == 1 && n_ % h_ == 0); }
 
   /// Calls f(piece, gap) for each piece and each two places next to each other among those that hold it, `gap` places apart; those of two
-  /// windows only, as others have a gap of 1. O(n).
+  /// windows only, as others have a gap of 1. Places before the first or after the last with a piece, on a line, count as the half of a gap
+  /// of twice as many and one. O(n).
   template <class F>
   void for_gaps(F&& f) const {
-    for (std::int32_t w = 0; w < windows_; ++w) {
-      for (std::int32_t piece = 0; piece < h_; ++piece) f(piece, length(w) - end(w, piece) + 1 + first((w + 1) % windows_, piece));
+    for (std::int32_t piece = 0; piece < h_; ++piece) {
+      for (std::int32_t w = 0; w + 1 < windows_; ++w) f(piece, gap_between(w, w + 1, piece));
+      const std::int32_t last = windows_ - 1;
+      if (wraps_) {
+        f(piece, gap_between(last, 0, piece));
+      } else {
+        f(piece, 2 * std::max(first(0, piece), length(last) - end(last, piece)) + 1);
+      }
     }
   }
 
  private:
   std::int32_t start(std::int32_t w) const noexcept { return static_cast<std::int32_t>(std::int64_t{w} * n_ / windows_); }
   std::int32_t length(std::int32_t w) const noexcept { return start(w + 1) - start(w); }
-  std::int32_t window_of(std::int32_t place) const noexcept;
+  std::int32_t gap_between(std::int32_t w, std::int32_t next, std::int32_t piece) const noexcept {
+    return length(w) - end(w, piece) + 1 + first(next, piece);
+  }
+  /// Where a place stands, counted from the start of the first window.
+  std::int32_t index_of(std::int32_t place) const noexcept { return wraps_ ? place : modulo(place + origin_, n_); }
+  std::int32_t window_of(std::int32_t index) const noexcept;
   /// The places of a piece in a window: from first to end - 1.
   std::int32_t first(std::int32_t w, std::int32_t piece) const noexcept {
     return static_cast<std::int32_t>((std::int64_t{piece} * length(w) + h_ - 1) / h_);
   }
   std::int32_t end(std::int32_t w, std::int32_t piece) const noexcept { return first(w, piece + 1); }
-  /// From a place back or on to the nearest that holds the piece.
-  std::int32_t distance(std::int32_t place, std::int32_t direction, std::int32_t piece) const noexcept;
+  std::int32_t class_at(std::int32_t index) const noexcept;
+  /// From an index back or on to the nearest that holds the piece; 2n where there is none.
+  std::int32_t distance(std::int32_t index, std::int32_t direction, std::int32_t piece) const noexcept;
 
   std::int32_t n_, h_, windows_;
+  Ways ways_;
+  bool wraps_ = true;
+  std::int32_t origin_ = 0;  // the index of place 0
 };
 
 }  // namespace torus::broadcast

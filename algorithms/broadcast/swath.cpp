@@ -1,8 +1,11 @@
 #include "algorithms/broadcast/swath.hpp"
 
 #include <array>
+#include <optional>
+#include <vector>
 
 #include "algorithms/broadcast/swath_plan.hpp"
+#include "algorithms/broadcast/swath_view.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -10,79 +13,73 @@ namespace {
 using Stage = SwathSchedule::Stage;
 using Part = SwathSchedule::Part;
 using Phase = SwathSchedule::Phase;
+using View = SwathView;
 
-/// One part of the message, as one node sees it.
-struct View {
-  Node& self;
-  const SwathSchedule& schedule;
-  std::size_t number;
-  NodeId root;
-  std::span<const BlockId> blocks;
-
-  const Part& part() const { return schedule.parts()[number]; }
-  std::int32_t extent(std::size_t e) const { return self.extent(part().order[e]); }
-  /// The node's place in dimension order[e], counted from the source.
-  std::int32_t place(std::size_t e) const {
-    const Dimension d = part().order[e];
-    return modulo(self.coordinate(d) - self.topology().coordinate(root, d), self.extent(d));
-  }
-  /// Whether the node lies as the source does in the dimensions order[from], ..
-  bool level_from(std::size_t from) const {
-    for (std::size_t e = from; e < part().order.size(); ++e) {
-      if (place(e) != 0) return false;
-    }
-    return true;
-  }
-  void send(std::size_t along, std::int32_t hops, std::int32_t first, std::int32_t pieces) const {
-    const std::uint32_t count = schedule.blocks_of_piece();
-    self.send({{part().order[along], hops}}, blocks.subspan(schedule.first_block(number, first), static_cast<std::size_t>(pieces) * count));
-  }
-};
-
-void scatter(const View& view, std::size_t along, Step step) {
-  if (!view.level_from(along + 1) || (along == 1 && view.place(0) != 0)) return;
-  view.part().scatter.for_sends(view.place(along), step, [&](const LineSpread::Send& send) {
-    view.send(along, send.hops, view.schedule.scattered_piece(view.part(), send.low), send.high - send.low + 1);
+/// Gives every place of a ring its bundle.
+void scatter_bundles(const View& view, std::size_t along, Step step) {
+  if (!view.level_from(along + 1)) return;
+  const Part::Level& level = view.part().levels[along];
+  const std::uint32_t all = view.bundle(along);
+  level.scatter.for_sends(view.place(along), step, [&](const LineSpread::Send& send) {
+    const auto first = static_cast<std::uint32_t>(level.gather.class_of(modulo(level.scatter.offset(send.low), view.extent(along))));
+    view.send(along, send.hops, all + first * level.stride, static_cast<std::uint32_t>(send.high - send.low + 1) * level.stride);
   });
 }
 
-void spread_over_rows(const View& view, Step step) {
-  const bool ring = view.part().order.size() == 1;
-  if (view.schedule.direct() || !view.level_from(2)) return;
-  const std::int32_t piece = ring ? 0 : view.schedule.piece_of(view.place(1), view.extent(1));
+void scatter(const View& view, std::size_t along, Step step) {
+  if (!view.level_from(along + 1) || view.place(along - 1) != 0) return;
+  view.part().scatter.for_sends(view.place(along), step, [&](const LineSpread::Send& send) {
+    view.send_pieces(along, send.hops, view.schedule.scattered_piece(view.part(), send.low), send.high - send.low + 1);
+  });
+}
+
+void spread_over_rows(const View& view, std::size_t along, Step step) {
+  if (!view.level_from(along + 2)) return;
+  const bool no_columns = along + 1 == view.part().order.size();
+  const std::int32_t piece = no_columns ? 0 : view.schedule.piece_of(view.part(), view.place(along + 1), view.extent(along + 1));
   if (piece < 0) return;
-  view.part().columns[static_cast<std::size_t>(piece)].for_sends(view.place(0), step,
-                                                                 [&](const LineSpread::Send& send) { view.send(0, send.hops, piece, 1); });
+  view.part().columns[static_cast<std::size_t>(piece)].for_sends(
+      view.place(along), step, [&](const LineSpread::Send& send) { view.send_pieces(along, send.hops, piece, 1); });
 }
 
 void spread_along_row(const View& view, std::size_t along, Step step) {
   if (!view.level_from(along + 1)) return;
+  const std::size_t of_class = view.schedule.levels();
   const std::int32_t n = view.extent(along);
-  const std::int32_t piece = view.part().classes.class_of(view.place(0));
-  const std::int32_t holder = along == 1 && !view.schedule.direct() ? view.schedule.column_of(piece, n) : 0;
-  view.part().rows[along - 1].for_sends(modulo(view.place(along) - holder, n), step,
-                                        [&](const LineSpread::Send& send) { view.send(along, send.hops, piece, 1); });
+  const std::int32_t piece = view.part().classes.class_of(view.place(of_class));
+  const std::int32_t holder = along == of_class + 1 ? view.schedule.column_of(view.part(), piece, n) : 0;
+  view.part()
+      .row(along - of_class - 1, along == of_class + 1 ? piece : 0)
+      .for_sends(modulo(view.place(along) - holder, n), step,
+                 [&](const LineSpread::Send& send) { view.send_pieces(along, send.hops, piece, 1); });
 }
 
-/// Gives both neighbours what they take from here.
-void gather(const View& view, Step step) {
+/// Gives the neighbours what they take from here, of pieces or bundles of so many blocks.
+void gather(const View& view, std::size_t along, const RowClasses& classes, std::uint32_t size, Step step) {
   using Share = RowClasses::Share;
+  const std::uint32_t all = view.bundle(along);
+  for (std::int32_t offset = 1; classes.ways() == Ways::complete && step == 0 && offset < view.extent(along); ++offset)
+    view.send(along, offset, all + static_cast<std::uint32_t>(view.place(along)) * size, size);
+  if (classes.ways() == Ways::complete) return;
   for (const std::int32_t direction : {+1, -1}) {
-    const std::int32_t neighbour = modulo(view.place(0) + direction, view.extent(0));
-    const auto take = view.part().classes.taken(neighbour, -direction, static_cast<std::int32_t>(step) + 1);
+    const std::int32_t neighbour = modulo(view.place(along) + direction, view.extent(along));
+    const auto take = classes.taken(neighbour, -direction, static_cast<std::int32_t>(step) + 1);
     if (!take) continue;
-    const std::uint32_t first = view.schedule.first_block(view.number, take->piece) + (take->share == Share::second_half ? 1 : 0);
-    const std::uint32_t count = take->share == Share::whole ? view.schedule.blocks_of_piece() : 1;
-    view.self.send({{view.part().order[0], direction}}, view.blocks.subspan(first, count));
+    const std::uint32_t first = all + static_cast<std::uint32_t>(take->piece) * size + (take->share == Share::second_half ? size / 2 : 0);
+    view.send(along, direction, first, take->share == Share::whole ? size : size / 2);
   }
 }
 
 void send(const View& view, const Phase& phase, Step step) {
+  const bool of_level = phase.along < view.schedule.levels();
   switch (phase.stage) {
-    case Stage::scatter: return scatter(view, phase.along, step);
-    case Stage::columns: return spread_over_rows(view, step);
+    case Stage::scatter: return of_level ? scatter_bundles(view, phase.along, step) : scatter(view, phase.along, step);
+    case Stage::columns: return spread_over_rows(view, phase.along, step);
     case Stage::rows: return spread_along_row(view, phase.along, step);
-    case Stage::gather: return gather(view, step);
+    case Stage::gather:
+      if (!of_level) return gather(view, phase.along, view.part().classes, view.part().piece_blocks, step);
+      const Part::Level& level = view.part().levels[phase.along];
+      return gather(view, phase.along, level.gather, level.stride, step);
   }
 }
 
@@ -91,7 +88,15 @@ constexpr const char* name_of(Stage stage) {
   return names[static_cast<std::size_t>(stage)];
 }
 
-constexpr std::array parameters{Parameter{"h", "pieces that each part of the message is split into", {}, possible_swaths}};
+std::vector<std::uint32_t> values(const Machine& machine) { return swath_values(machine, Ways::both); }
+
+std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
+  return swath_also_requires(machine, request, Ways::both, "swath");
+}
+
+Plan plan(const Machine& machine, const Request& request) { return swath_plan(machine, request, Ways::both, swath.steps); }
+
+constexpr std::array parameters{Parameter{"h", "pieces that each part of the message is split into", {}, values}};
 
 }  // namespace
 
@@ -109,12 +114,14 @@ const Algorithm swath{
     .name = "swath",
     .collective = Collective::broadcast,
     .source = "ours: scatter, spread over classes of rows, gather",
-    .shapes = "torus of any dimension, any h up to the shortest ring; one ring: h = 1 or n",
-    .steps = "L3(h) + L3(rows of a class, and one) + (k-1) L3(max n_d) + floor(w/2), w = max ceil(n_d / floor(n_d/h)), L3 = ceil(log3)",
-    .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
+    .shapes = "any, any sides; complete dimensions with all ports; h up to the shortest ring, and more by whole dimensions",
+    .steps =
+        "L3(h) + L3(rows of a class, and one) + (k-1) L3(max n_d) + floor(w/2), w = max ceil(n_d / floor(n_d/h)), L3 = ceil(log3); "
+        "whole dimensions: L3(n_d) + floor(n_d/2) each, and this for the rest; more on lines",
+    .needs = {.switching = Switching::wormhole, .ports = 2},
     .parameters = parameters,
-    .also_requires = swath_also_requires,
-    .plan = swath_plan,
+    .also_requires = also_requires,
+    .plan = plan,
 };
 
 }  // namespace torus::broadcast

@@ -6,11 +6,17 @@
 ///   columns   along a: the column of piece i spreads it over the rows of class i (row_classes.hpp)
 ///   rows      along all dimensions but a, b first: every node of a row gets the piece of its class
 ///   gather    along a: every node takes the pieces that it lacks from both sides, a hop a step
-/// If h is every extent, the scatter goes along a to the rows themselves, and the columns phase is left out.
+/// With more pieces whole dimensions are scattered first: every place of a ring gets a bundle of pieces, all these phases go on for the
+/// bundle in the dimensions that are left, and the bundles are gathered in the end. This takes parts with as many bundles: equal extents,
+/// or all dimensions.
 /// Small h: few steps; large h: few bytes. h = 1 is dimension-wise broadcasting of k parts in rotated orders.
-/// Machine  wormhole with any routing order, all ports, any torus. All routes are straight.
-/// Steps    R = L3(h) + L3(rows of a class, and the source's) + (k-1) L3(n) + floor(w/2), L3(x) = ceil(log_3 x), n the longest extent, w
-///          the longest window of a row's classes: w = h where h divides the extents. A class has about n/h rows.
+/// Mesh lines: the source is where it is, so a spread may take a step more; the gather does not wrap, and near the ends it goes on to w-1.
+/// Complete dimensions, with all ports: a step to scatter, a step to spread, a step to gather; no classes of rows.
+/// Machine  wormhole with any routing order, any shape. All routes are straight. p ports: floor(p/2) parts, with all ports k;
+///          on a torus with an odd p also a part of half the bytes, which sends forwards only, as strip does.
+/// Steps    R = L3(h) + L3(rows of a class, and the source's) + (k-1) L3(n) + floor(w/2), L3(x) = ceil(log_3 x), n the longest extent;
+///          w is the longest window of a row's classes, w = h where h divides the extents. A class has about n/h rows. L3(n) + floor(n/2)
+///          for each dimension that is scattered whole, and R of the others.
 /// Bytes    about (2/h) (ceil((h-1)/2) + the steps of columns and rows + (w-1)/2) m/2k on the fullest channel, for m bytes; the plan's are
 ///          exact. Near 2 m/2k for large h: the channels of the source carry the message once, and each node's carry it again.
 /// Header   none. Nodes know the source, as in any broadcast call.   Memory  O(1) a node beside its blocks.

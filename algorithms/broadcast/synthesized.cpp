@@ -24,13 +24,17 @@ Plan plan(const Machine& machine, const Request& request) {
   std::optional<std::vector<std::vector<Circuit>>> found;
   std::uint32_t over = 0;
   for (; !found && over <= max_steps_over; ++over) found = synthesizer.broadcast_in(bound + over);
+  if (!found && !topology.whole()) {
+    found = synthesizer.greedy_broadcast();
+    over = static_cast<std::uint32_t>(found->size()) - bound + 1;
+  }
   --over;
   if (!found) throw RunError("synthesized found no broadcast on " + topology.text() + ": squeeze-expand and dimension-wise need no search");
 
   CircuitSchedule schedule;
   for (const std::vector<Circuit>& circuits : *found) schedule.add("flow", std::make_unique<TableStep>(topology, circuits));
   const std::string by_counting =
-      topology.is_torus() ? "ceil(log_" + std::to_string(machine.ports + 1) + " N)" : "least by counting channels";
+      topology.is_torus() && topology.whole() ? "ceil(log_" + std::to_string(machine.ports + 1) + " N)" : "least by counting channels";
   Plan plan = schedule_plan(request, std::move(schedule), by_counting + (over == 0 ? "" : "+" + std::to_string(over)));
   plan.notes = {{"lower bound", std::to_string(bound)}, {"flows solved", std::to_string(synthesizer.flows())}};
   return plan;
@@ -45,7 +49,7 @@ const Algorithm synthesized{
     .shapes = "torus or mesh, any sides, up to 2^20 nodes",
     .steps = "torus: ceil(log_{ports+1} N), the lower bound; mesh: the bound by counting channels, at times 1 more",
     .native = {.switching = Switching::circuit},
-    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::circuit},
+    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::circuit, .lives_with_holes = true},
     .also_requires = also_requires,
     .plan = plan,
 };

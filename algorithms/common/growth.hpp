@@ -19,9 +19,13 @@ Senders senders(const Topology& topology, std::uint64_t ports);
 /// Nodes at most 0, 1, .. hops from a node, exact below 2^53. Defined with the bounds.
 std::vector<double> nodes_within(const Topology& topology, NodeId from);
 
-/// Channels that leave a node.
+/// Living channels that leave a node.
 inline std::uint64_t channels_of(const Topology& topology, NodeId node) {
   std::uint64_t count = 0;
+  if (!topology.whole()) {
+    topology.each_link(node, [&](Dimension, std::int32_t, NodeId) { ++count; });
+    return count;
+  }
   for (Dimension d = 0; d < topology.dimensions(); ++d) {
     const std::int32_t n = topology.extent(d);
     if (n == 1) continue;

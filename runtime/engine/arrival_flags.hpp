@@ -38,6 +38,8 @@ class ArrivalFlags {
   void raise(NodeId node, std::uint32_t channel) noexcept {
     std::atomic_ref(raised_[node * pitch_ + channel]).store(1, std::memory_order_relaxed);
   }
+  /// The same for what was sent in the step before, and has been taken or comes late. Between two steps.
+  void raise_again(NodeId node, std::uint32_t channel) noexcept { seen_[node * pitch_ + channel] = 1; }
   [[gnu::always_inline]] void prefetch(NodeId node) const noexcept { __builtin_prefetch(raised_ + node * pitch_, 1); }
   /// What follows is for the worker that runs the node, and says what was raised in the step before.
   bool any(NodeId node) const noexcept { return all(node) != 0; }

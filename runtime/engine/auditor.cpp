@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "runtime/model/channel.hpp"
 #include "runtime/model/figures.hpp"
@@ -14,6 +15,7 @@ namespace {
 std::string text_of(RouteView route) {
   std::string text = "[";
   for (const Leg& leg : route) {
+    if (text.size() > 60) return text + ",..]";
     text += (text.size() > 1 ? "," : "") + ("[" + std::to_string(leg.dimension) + "," + std::to_string(leg.hops) + "]");
   }
   return text + "]";
@@ -36,6 +38,7 @@ std::string_view words(ViolationKind kind) {
     case ViolationKind::empty_route: return "has no hop";
     case ViolationKind::unknown_dimension: return "names a dimension that the machine does not have";
     case ViolationKind::leaves_the_machine: return "leaves the machine";
+    case ViolationKind::dead_channel: return "crosses a dead channel";
     case ViolationKind::more_than_one_hop: return "takes more than one hop, under packet switching";
     case ViolationKind::not_dimension_ordered: return "is not dimension-ordered, under wormhole switching";
     case ViolationKind::channel_crossed_twice: return "crosses a channel twice";
@@ -50,6 +53,7 @@ std::string_view name(ViolationKind kind) noexcept {
     case ViolationKind::empty_route: return "empty route";
     case ViolationKind::unknown_dimension: return "unknown dimension";
     case ViolationKind::leaves_the_machine: return "route leaves the machine";
+    case ViolationKind::dead_channel: return "route over a dead channel";
     case ViolationKind::more_than_one_hop: return "more than one hop";
     case ViolationKind::not_dimension_ordered: return "not dimension-ordered";
     case ViolationKind::channel_crossed_twice: return "channel crossed twice by one message";
@@ -101,6 +105,11 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
   check.hops = static_cast<std::int32_t>(total);
   if (total == 0) check.violation = ViolationKind::empty_route;
   if (total > 1 && machine.switching == Switching::packet) check.violation = ViolationKind::more_than_one_hop;
+  if (!topology.whole()) {
+    each_channel(topology, from, route, [&](const ChannelName& c) {
+      if (!topology.passes(c.from, c.dimension, c.hop)) check.violation = ViolationKind::dead_channel;
+    });
+  }
   return check;
 }
 
@@ -160,8 +169,10 @@ Violations audit(const Machine& machine, const Placement& placement, std::span<c
       queues[{route.destination, last.dimension, complete ? last.hops : last.hops > 0 ? 1 : -1}].push_back(m);
     }
     std::set<ChannelName> crossed;
+    bool twice = false;  // told once: a route may cross its channels thousands of times
     each_channel(topology, m->source(), m->route(), [&](const ChannelName& channel) {
       if (!crossed.insert(channel).second) {
+        if (std::exchange(twice, true)) return;
         found.add(ViolationKind::channel_crossed_twice, m->step(), m->source(), [&] {
           return "the message from " + text_of(topology, *m) + " crosses channel " + text_of(topology, channel) + " twice";
         });

@@ -115,6 +115,11 @@ class ChannelTable {
       }
     }
   }
+  /// Marks a dead channel, after make(): no message may claim it.
+  void kill(NodeId node, Dimension d, std::int32_t direction) noexcept {
+    static_cast<void>(walk(node, {d, direction}, [](ChannelEntry& entry) { entry.stamp = no_channel; }));
+  }
+
   /// Forgets what part `part` of `parts` of the channels have carried, and when. Worker `part` owns them from now on.
   void clear(unsigned part, unsigned parts) noexcept {
     each_of_part(part, parts, [this, part](ChannelEntry& entry) {
@@ -160,7 +165,7 @@ class ChannelTable {
 
   /// Whether a channel has been claimed in this run.
   bool used(const ChannelEntry& entry) const noexcept {
-    return by_node_ ? entry.stamp != 0 && entry.stamp != no_channel : (entry.stamp | entry.remote_stamp) != 0;
+    return by_node_ ? entry.stamp != 0 && entry.stamp != no_channel : entry.stamp != no_channel && (entry.stamp | entry.remote_stamp) != 0;
   }
   std::size_t index_of(const ChannelEntry& entry) const noexcept { return static_cast<std::size_t>(&entry - entries_.data()); }
 

@@ -22,6 +22,7 @@ Channels::Channels(const Machine& machine)
       packet_{machine.switching == Switching::packet},
       ordered_{machine.switching == Switching::wormhole},
       shared_{machine.contention == Contention::share},
+      whole_{topology_.whole()},
       table_(machine) {
   hop_slots_.fill(no_slot);
   for (Dimension d = 0; d < topology_.dimensions(); ++d) {
@@ -38,6 +39,43 @@ Channels::Channels(const Machine& machine)
   if (!shared_) return;
   shared_bytes_.resize(table_.entries());
   shared_messages_.resize(table_.entries());
+}
+
+void Channels::made() {
+  if (whole_) return;
+  for (const Link& link : topology_.faults().dead_links) kill(link);
+  for (const NodeId node : topology_.faults().dead_nodes) {
+    for (Dimension d = 0; d < topology_.dimensions(); ++d) {
+      const std::int32_t n = topology_.extent(d);
+      if (topology_.wiring(d) == Wiring::complete) {
+        for (std::int32_t offset = 1; offset < n; ++offset) kill({node, d, offset});
+      } else if (n > 1) {
+        for (const std::int32_t hop : {+1, -1}) kill({node, d, hop});
+      }
+    }
+  }
+}
+
+/// Both channels of a link, if there is one.
+void Channels::kill(const Link& link) {
+  const auto other = topology_.neighbour(link.node, link.dimension, link.hop);
+  if (!other) return;
+  const bool complete = topology_.wiring(link.dimension) == Wiring::complete;
+  table_.kill(link.node, link.dimension, link.hop);
+  table_.kill(*other, link.dimension, complete ? topology_.extent(link.dimension) - link.hop : -link.hop);
+}
+
+bool Channels::drop_over_dead(ClaimList& list) const {
+  bool all = true;
+  std::size_t channel = 0;
+  for (Claim& each : list.claims()) {
+    bool dead = false;
+    for (; channel < each.channels_end; ++channel) dead |= list.channels()[channel]->stamp == no_channel;
+    if (!dead) continue;
+    each.message = nullptr;
+    all = false;
+  }
+  return all;
 }
 
 ChannelUse Channels::use(unsigned part, unsigned parts) {

@@ -97,7 +97,7 @@ struct ChannelUse {
   Bytes most_bytes = 0;  ///< of the busiest
 };
 
-/// A dead channel would be marked in its entry, a slow one weighted where claims and share() count its bytes.
+/// A dead channel is marked in its entry. A slow one carries bytes as any other: step_time.hpp charges for it.
 class Channels {
  public:
   static constexpr std::uint32_t no_slot = 0xffffffff;
@@ -105,10 +105,13 @@ class Channels {
   explicit Channels(const Machine& machine);
 
   void make(unsigned part, unsigned parts) { table_.make(part, parts); }
+  /// Marks the dead channels, once all parts are made.
+  void made();
   /// Forgets what part `part` of `parts` of the channels have carried, for worker `part`.
   void clear(unsigned part, unsigned parts) noexcept { table_.clear(part, parts); }
   ChannelUse use(unsigned part, unsigned parts);
   bool shared() const noexcept { return shared_; }
+  bool whole() const noexcept { return whole_; }
 
   // ---- own channels of a node, under packet switching ----
 
@@ -143,10 +146,13 @@ class Channels {
   /// Claims the channels of all messages in a list, for the step of a stamp. Drops the messages that are refused one; false if there are
   /// any. exclusive: no other worker runs nodes in this step.
   [[gnu::always_inline]] inline bool claim(ClaimList& list, std::uint32_t worker, std::uint32_t stamp, bool exclusive);
+  /// Drops the messages that cross a dead channel, before any channel is claimed; false if there are any.
+  bool drop_over_dead(ClaimList& list) const;
   /// Sums what shared channels carried in the step of a stamp. Returns the most messages on one. One thread.
   std::uint64_t share(std::span<const Message* const> messages, std::uint32_t stamp, StepRecord& record);
 
  private:
+  void kill(const Link& link);
   std::uint32_t long_hop_slot(Leg leg) const noexcept;
   static bool crosses_twice(std::span<ChannelEntry* const> crossed);
   template <class F>
@@ -157,6 +163,7 @@ class Channels {
   const bool packet_;
   const bool ordered_;  // routes take the dimensions in the machine's order
   const bool shared_;
+  const bool whole_;                                          // no channel is dead
   std::size_t longest_leg_ = 1;                               // channels
   std::array<std::int32_t, max_dimensions> routing_order_{};  // by dimension: its position in the machine's routing order
   std::array<std::uint32_t, 4 * max_dimensions> hop_slots_;   // 4 a dimension: the channel slots of hops -1, 0, +1

@@ -11,8 +11,6 @@
 #include <torus/error.hpp>
 #include <torus/node.hpp>
 
-#include "runtime/model/figures.hpp"
-
 namespace torus::detail {
 
 /// Stands behind the nodes while the engine starts them. So the network of a run need not ask at each call whether a node is open.
@@ -21,25 +19,25 @@ class ClosedNetwork final : public Network {
   /// frames: where frames come from. It must outlive this.
   explicit ClosedNetwork(Network& frames) noexcept : frames_{frames} {}
 
-  void send(Node& from, RouteView, std::span<const BlockId>, std::span<const Word>, bool) override { refuse(from, "send() or forward()"); }
-  void send_partials(Node& from, RouteView, std::span<const BlockId>, std::span<const Word>, bool, std::uint8_t) override {
-    refuse(from, "send() or forward()");
+  void send(Node&, RouteView, std::span<const BlockId>, std::span<const Word>, bool) override { refuse("send() or forward()"); }
+  void send_partials(Node&, RouteView, std::span<const BlockId>, std::span<const Word>, bool, std::uint8_t) override {
+    refuse("send() or forward()");
   }
-  void send_block(Node& from, Dimension, std::int32_t, BlockId) override { refuse(from, "send()"); }
-  void forward_block(Node& from, Dimension, std::int32_t, BlockId) override { refuse(from, "forward()"); }
-  bool holds(const Node& node, BlockId) override { refuse(node, "holds()"); }
-  std::span<const BlockId> blocks(const Node& node) override { refuse(node, "blocks()"); }
-  std::span<std::byte> bytes(const Node& node, BlockId) override { refuse(node, "bytes()"); }
-  void release(Node& node, BlockId) override { refuse(node, "release()"); }
-  void enter_phase(const Node& node, const char*) override { refuse(node, "phase()"); }
+  void send_block(Node&, Dimension, std::int32_t, BlockId) override { refuse("send()"); }
+  void forward_block(Node&, Dimension, std::int32_t, BlockId) override { refuse("forward()"); }
+  bool holds(const Node&, BlockId) override { refuse("holds()"); }
+  std::span<const BlockId> blocks(const Node&) override { refuse("blocks()"); }
+  std::span<std::byte> bytes(const Node&, BlockId) override { refuse("bytes()"); }
+  void release(Node&, BlockId) override { refuse("release()"); }
+  void enter_phase(const Node&, const char*) override { refuse("phase()"); }
   void* allocate_frame(Node& node, std::size_t bytes) override { return frames_.allocate_frame(node, bytes); }
   void free_frame(Node& node, void* frame, std::size_t bytes) noexcept override { frames_.free_frame(node, frame, bytes); }
   void keep_error(Node& node, std::exception_ptr error) noexcept override { frames_.keep_error(node, std::move(error)); }
   std::exception_ptr take_error(Node& node) noexcept override { return frames_.take_error(node); }
 
  private:
-  [[noreturn]] static void refuse(const Node& node, const char* call) {
-    throw RunError("node " + node_text(node.topology(), node.rank()) + ": " + call +
+  [[noreturn]] static void refuse(const char* call) {
+    throw RunError(std::string(call) +
                    " before its program runs; what starts a node may only make its program, whose body may call everything");
   }
 

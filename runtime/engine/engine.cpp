@@ -9,6 +9,7 @@
 
 #include "runtime/engine/estimate.hpp"
 #include "runtime/engine/fabric.hpp"
+#include "runtime/engine/injector.hpp"
 #include "runtime/engine/ledger.hpp"
 #include "runtime/engine/region.hpp"
 #include "runtime/engine/schedule.hpp"
@@ -59,6 +60,10 @@ class Engine::Impl {
         topology_{machine_.topology},
         executor_{make_executor(options_.executor, options_.threads)},
         estimate_{estimate_memory(machine_, placement_, options_.program_bytes, executor_->workers())} {
+    if (options_.fault && options_.fault->node >= topology_.nodes()) {
+      throw InputError("a fault at node " + std::to_string(options_.fault->node) + ": " + topology_.text() + " has nodes 0 to " +
+                       std::to_string(topology_.nodes() - 1));
+    }
     const Clock::time_point start = Clock::now();
     const Bytes limit = options_.memory_limit > 0 ? options_.memory_limit : usable_memory();
     detail::refuse_too_large(estimate_, limit, machine_, placement_, parts());
@@ -96,6 +101,7 @@ class Engine::Impl {
       result.setup_s = std::exchange(allocation_s_, 0) + seconds_since(setup_start);  // allocation counts once, in the first run
       const Clock::time_point run_start = Clock::now();
       emulate(result);
+      if (injector_) result.fault = injector_->record();
       result.run_s = seconds_since(run_start);
       ledger_->close(*executor_, result);
       if (result.violations.empty() && !result.interrupted && options_.verify) {
@@ -125,6 +131,8 @@ class Engine::Impl {
     fabric_->begin_run();
     schedule_->begin_run();
     ledger_->begin_run();
+    injector_.reset();
+    if (options_.fault) injector_.emplace(*options_.fault, *fabric_, nodes_);
     world_.now = 0;
     world_.network = &fabric_->closed();
     executor_->run([&](unsigned part) { fabric_->clear_tables(part, parts()); });
@@ -138,12 +146,16 @@ class Engine::Impl {
         w.findings.fail(rank, std::current_exception());
       }
     });
-    ledger_->throw_failure();
+    ledger_->throw_failure(std::nullopt);
     world_.network = &*fabric_;
   }
 
   void prepare_node(Worker& w, NodeId rank, const std::function<Program(Node&)>& program) {
     Node& node = nodes_[rank];
+    if (!topology_.living(rank)) {
+      NodeDoor::wait(node) = Wait::ended;
+      return;
+    }
     fabric_->place_initial(w, rank, options_.seed);
     NodeDoor::wait(node) = Wait::none;
     NodeDoor::last_arrival(node) = 0;
@@ -159,6 +171,7 @@ class Engine::Impl {
   }
 
   void destroy_programs() noexcept {
+    world_.network = &fabric_->ended();  // their locals' destructors may still call their nodes
     executor_->run([&](unsigned part) {
       const RunningNodes running(fabric_->workers()[part]);
       for (NodeId rank = part_begin(part); rank < part_begin(part + 1); ++rank) {
@@ -178,7 +191,7 @@ class Engine::Impl {
     while (true) {
       schedule_->run_step(expected_active);
       if (ledger_->gather_receives(result)) return;
-      ledger_->throw_failure();
+      ledger_->throw_failure(fabric_->now());
       if (ledger_->gather_violations(result)) return;
       StepRecord record = ledger_->gather_record(result);
       schedule_->carried(record.payload_bytes);
@@ -188,8 +201,9 @@ class Engine::Impl {
         expected_active += std::exchange(w.tally.activated, 0);
         ended += w.tally.ended;
       }
-      if (expected_active == 0) {  // no node waits for the barrier, and no message crosses it
-        if (ended < topology_.nodes()) result.hang = name_the_waiting(last_traffic, false);
+      const bool over = expected_active == 0;  // no node waits for the barrier, and no message crosses it
+      if (over && !(injector_ && injector_->pending())) {
+        if (ended < topology_.living_nodes()) result.hang = name_the_waiting(last_traffic, false);
         return;
       }
       if (record.messages > 0) cross_with_messages(record, result);
@@ -199,6 +213,8 @@ class Engine::Impl {
       if (record.messages > 0) last_traffic = fabric_->now();
       fabric_->begin_step();
       world_.now = fabric_->now();
+      if (injector_) [[unlikely]]
+        expected_active += injector_->begin_step();
       if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed)) {
         result.interrupted = true;
         return;
@@ -220,8 +236,9 @@ class Engine::Impl {
 
   void cross_with_messages(StepRecord& record, RunResult& result) {
     std::vector<const Message*> messages;
-    if (fabric_->shares_channels() || options_.on_messages) messages = fabric_->messages_of(fabric_->now());
+    if (ledger_->wants_messages() || options_.on_messages) messages = fabric_->messages_of(fabric_->now());
     ledger_->note_channels(messages, record, result);
+    if (options_.on_phase && record.phase != nullptr) options_.on_phase(record.phase);
     if (options_.on_messages) options_.on_messages(messages);
   }
 
@@ -253,6 +270,7 @@ class Engine::Impl {
   detail::World world_;
   std::optional<detail::Schedule> schedule_;
   std::optional<detail::Ledger> ledger_;
+  std::optional<detail::Injector> injector_;  // of a run with a fault
 };
 
 Engine::Engine(const Machine& machine, const Placement& placement, RunOptions options)

@@ -13,6 +13,7 @@
 #include <torus/placement.hpp>
 
 #include "runtime/engine/closed_network.hpp"
+#include "runtime/engine/ended_network.hpp"
 #include "runtime/engine/run_state.hpp"
 #include "runtime/engine/worker.hpp"
 
@@ -26,7 +27,10 @@ class Fabric final : public Network {
 
   /// Constructs part `part` of `parts`, each on its own worker; made() when all are.
   void make(unsigned part, unsigned parts);
-  void made() noexcept { run_.links.made(); }
+  void made() noexcept {
+    run_.links.made();
+    run_.channels.made();
+  }
 
   // ---- between two runs or steps, one thread ----
 
@@ -72,6 +76,8 @@ class Fabric final : public Network {
 
   /// The network of nodes that have not been opened yet.
   Network& closed() noexcept { return closed_; }
+  /// The network of nodes whose run has ended.
+  Network& ended() noexcept { return ended_; }
 
   // ---- what nodes call ----
 
@@ -100,6 +106,7 @@ class Fabric final : public Network {
 
   RunState run_;
   ClosedNetwork closed_{*this};
+  EndedNetwork ended_{*this};
   std::vector<Worker> workers_;
 };
 

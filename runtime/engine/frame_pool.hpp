@@ -30,6 +30,9 @@ class FramePool {
     return frame;
   }
 
+  /// Whether a frame of this size comes from the pool: larger ones come from the heap.
+  static constexpr bool pools(std::size_t bytes) noexcept { return (bytes + unit - 1) / unit < classes; }
+
   void free(void* memory, std::size_t bytes) noexcept {
     const std::size_t size_class = (bytes + unit - 1) / unit;
     if (size_class >= free_.size()) return ::operator delete(memory);
@@ -59,8 +62,9 @@ class FramePool {
     Free* next;
   };
   static constexpr std::size_t unit = 32;
+  static constexpr std::size_t classes = 257;  // frames up to 8 KiB
 
-  std::array<Free*, 257> free_{};  // frames up to 8 KiB; larger ones come from the heap
+  std::array<Free*, classes> free_{};
   std::vector<Region<std::byte>> chunks_;
   std::size_t used_chunks_ = 0;
   std::byte* next_ = nullptr;

@@ -10,6 +10,8 @@
 #include <torus/error.hpp>
 
 #include "runtime/engine/auditor.hpp"
+#include "runtime/engine/program_failure.hpp"
+#include "runtime/engine/step_time.hpp"
 
 namespace torus::detail {
 namespace {
@@ -21,13 +23,13 @@ bool same(const char* a, const char* b) noexcept {
 
 }  // namespace
 
-void Ledger::throw_failure() const {
+void Ledger::throw_failure(std::optional<Step> step) const {
   const Findings* first = nullptr;
   for (const Worker& w : fabric_.workers()) {
     const Findings& found = w.findings;
     if (found.failure && (first == nullptr || found.failed_node < first->failed_node)) first = &found;
   }
-  if (first != nullptr) std::rethrow_exception(first->failure);
+  if (first != nullptr) rethrow_naming(machine_.topology, first->failed_node, step, first->failure);
   if (fabric_.out_of_memory()) {
     throw RunError("step " + std::to_string(fabric_.now()) +
                    ": a send found no memory, and its program continued; raise the memory limit (RunOptions::memory_limit)");
@@ -111,10 +113,12 @@ void Ledger::note_channels(const std::vector<const Message*>& messages, StepReco
   std::uint64_t load = 1;
   if (fabric_.shares_channels()) load = fabric_.share_channels(messages, record);
   result.max_channel_load = std::max(result.max_channel_load, load);
+  record.channel_time_s =
+      machine_.cost.one_speed() ? static_cast<double>(record.most_bytes) * machine_.cost.byte_s : byte_term(machine_, messages);
 }
 
 void Ledger::add(const StepRecord& record, RunResult& result) {
-  const double model_time_s = machine_.cost.step(record.most_bytes, record.longest_route);
+  const double model_time_s = machine_.cost.timed_steps(1, record.channel_time_s, record.longest_route);
   const std::uint64_t control = record.control_only() ? 1 : 0;
   ++result.steps;
   result.busy_steps += record.messages > 0 ? 1 : 0;
@@ -125,6 +129,7 @@ void Ledger::add(const StepRecord& record, RunResult& result) {
   result.bytes_delivered += record.payload_bytes;
   result.control_bytes += record.bytes - record.payload_bytes;
   result.channel_bytes_sum += record.most_bytes;
+  result.channel_time_s += record.channel_time_s;
   result.route_hops_sum += record.longest_route;
   result.model_time_s += model_time_s;
   PhaseTotals& phase = totals_of(record.phase, result);

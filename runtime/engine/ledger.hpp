@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include <torus/executor.hpp>
@@ -24,13 +25,16 @@ class Ledger {
   /// True if a node received more messages of the last step than it has ports, which shows only when it runs. The violations are then in
   /// the result. To be asked before throw_failure(): what programs throw in this step comes later.
   bool gather_receives(RunResult& result) const;
-  /// Rethrows what a program threw in this step, of the lowest node; RunError if a send found no memory.
-  void throw_failure() const;
+  /// Rethrows what a program threw in this step, of the lowest node, see rethrow_naming(); RunError if a send found no memory. No step: the
+  /// programs are being made.
+  void throw_failure(std::optional<Step> step) const;
   /// True if a message of this step breaks a rule. The violations are then in the result.
   bool gather_violations(RunResult& result) const;
   /// What this step carried. Adds to the result what counts also if no barrier follows: deliveries and the digest.
   StepRecord gather_record(RunResult& result);
-  /// Notes the max load of a channel in this step, and what shared channels carried.
+  /// Whether note_channels() needs the messages of a step.
+  bool wants_messages() const noexcept { return fabric_.shares_channels() || !machine_.cost.one_speed(); }
+  /// Notes the max load of a channel in this step, its byte term, and what shared channels carried.
   void note_channels(const std::vector<const Message*>& messages, StepRecord& record, RunResult& result);
   /// Adds a step that ended at a barrier.
   void add(const StepRecord& record, RunResult& result);

@@ -101,7 +101,9 @@ class SharedLinks {
   }
 
   /// For any worker. False if the queue is full.
-  bool push(std::size_t channel, Message& message) { return queues_[2 * channel + (message.step() & 1U)]->push(&message); }
+  bool push(std::size_t channel, Message& message) { return push(channel, message, message.step()); }
+  /// As if it had been sent in `step`.
+  bool push(std::size_t channel, Message& message, Step step) { return queues_[2 * channel + (step & 1U)]->push(&message); }
 
   /// For the receiver's worker. Calls f(message) for the messages sent in `step`, by source, those of one source as it sent them.
   template <class F>
@@ -166,6 +168,14 @@ class Links {
     if (!(exclusive_ ? exclusive_->push(channel, m) : shared_->push(channel, m))) [[unlikely]]
       return false;
     arrived_.raise(destination, slot);
+    return true;
+  }
+  /// Puts a message into an in-channel as if it had been sent in the last step, `sent`. Between two steps, after begin_step(). False if its
+  /// queue is full.
+  bool put_back(Message& m, NodeId destination, std::uint32_t slot, Step sent) {
+    const std::size_t in_channel = channel(destination, slot);
+    if (!(exclusive_ ? exclusive_->push(in_channel, m) : shared_->push(in_channel, m, sent))) return false;
+    arrived_.raise_again(destination, slot);
     return true;
   }
   /// Prefetches what push() is going to write.

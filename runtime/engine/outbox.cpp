@@ -187,6 +187,8 @@ template <class Copy>
 /// Claims the channels of the messages added since the last call, and posts those that get all of theirs. All claims before the first
 /// delivery: the fence between bids and looks waits for the stores before it, and those of a delivery go far.
 void post_claims(RunState& run, Worker& w) {
+  if (!run.channels.whole() && !run.channels.drop_over_dead(w.out.claims)) [[unlikely]]
+    w.findings.suspect = true;
   if (!run.channels.shared() && !run.channels.claim(w.out.claims, w.index, run.stamp, run.single_worker)) w.findings.suspect = true;
   for (const Claim& each : w.out.claims.claims()) {
     if (each.message == nullptr) continue;

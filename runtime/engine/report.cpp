@@ -23,15 +23,22 @@ std::string machine_text(const Machine& machine) {
 std::string steps_text(const RunResult& result, const std::optional<Expected>& expected) {
   std::string text = fmt::format("{} ({} with traffic)", grouped(result.steps), grouped(result.busy_steps));
   if (!expected) return text;
+  if (expected->formula.empty()) return text + fmt::format("; not predicted; lower bound {}", grouped(expected->steps_bound));
   return text + fmt::format("; formula {}{}: {}; lower bound {}", expected->exact ? "" : "at most ", grouped(expected->steps),
                             expected->formula, grouped(expected->steps_bound));
 }
 
 std::string model_time_text(const CostModel& cost, const RunResult& result, const std::optional<Expected>& expected) {
   std::string text = seconds_text(result.model_time_s);
-  if (expected)
-    text += fmt::format("; formula {}; lower bound {}", seconds_text(expected->model_time_s), seconds_text(expected->model_time_bound_s));
-  return text + fmt::format("  (T_s {}, T_c {} a byte{}{})", seconds_text(cost.start_up_s), seconds_text(cost.byte_s),
+  if (expected && !expected->formula.empty())
+    text += fmt::format("; formula {}{}", cost.one_speed() ? "" : "at most ", seconds_text(expected->model_time_s));
+  if (expected) text += fmt::format("; lower bound {}", seconds_text(expected->model_time_bound_s));
+  std::string speeds = seconds_text(cost.byte_s);
+  for (std::size_t d = 0; d < cost.dimension_byte_s.size(); ++d)
+    speeds = (d == 0 ? "" : speeds + ", ") + seconds_text(cost.dimension_byte_s[d]);
+  if (!cost.one_speed() && cost.byte_s > *std::max_element(cost.dimension_byte_s.begin(), cost.dimension_byte_s.end()))
+    speeds += ", a slow link " + seconds_text(cost.byte_s);
+  return text + fmt::format("  (T_s {}, T_c {} a byte{}{})", seconds_text(cost.start_up_s), speeds,
                             cost.hop_s > 0 ? fmt::format(", T_h {} a hop", seconds_text(cost.hop_s)) : "",
                             cost.combine_s > 0 ? fmt::format(", T_g {} a byte combined", seconds_text(cost.combine_s)) : "");
 }
@@ -52,7 +59,7 @@ std::string hang_text(const Topology& topology, const Hang& hang) {
 std::string wrong_text(const Topology& topology, const WrongDelivery& wrong) {
   const std::string node = node_text(topology, wrong.node);
   switch (wrong.kind) {
-    case WrongDelivery::Kind::missing: return fmt::format("node {} lacks block {} at the end", node, wrong.block);
+    case WrongDelivery::Kind::missing: return fmt::format("node {} lacks block {}", node, wrong.block);
     case WrongDelivery::Kind::unasked: return fmt::format("node {} holds block {}, which it does not want", node, wrong.block);
     case WrongDelivery::Kind::damaged:
       return fmt::format("node {}, block {}, offset {}: got {:#04x}, wanted {:#04x}", node, wrong.block, wrong.offset, wrong.got,
@@ -91,7 +98,7 @@ std::optional<std::string> failure_of(const Machine& machine, const RunResult& r
   }
   if (result.interrupted) return fmt::format("interrupted after step {}", result.steps);
   if (result.hang) return hang_text(topology, *result.hang);
-  if (result.wrong) return "wrong delivery: " + wrong_text(topology, *result.wrong);
+  if (result.wrong) return fmt::format("wrong delivery after step {}: {}", result.steps, wrong_text(topology, *result.wrong));
   return std::nullopt;
 }
 
@@ -118,10 +125,11 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
                     fmt::format("set-up {}, run {}, verify {}; {} thread{}, executor {}", seconds_text(result.setup_s + context.plan_s),
                                 seconds_text(run_s), seconds_text(result.verify_s), result.threads, result.threads == 1 ? "" : "s",
                                 name(options.executor)));
-  rows.emplace_back("speed", fmt::format("{} delivered, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
+  rows.emplace_back("speed", fmt::format("{} copied, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
                                          rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));
   rows.emplace_back("memory", fmt::format("peak {}, estimated {}", bytes_text(peak_memory()), bytes_text(result.memory_bytes)));
   rows.emplace_back("seed, digest", fmt::format("{}, {}", options.seed, digest_text(result.trace_digest)));
+  if (result.fault) rows.emplace_back("fault", result.fault->text);
   rows.emplace_back("verdict", failure           ? "FAILED: " + *failure
                                : result.verified ? "verified: every byte at every node"
                                                  : "not verified (verification was turned off)");

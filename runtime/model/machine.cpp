@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -6,6 +7,35 @@
 #include <torus/machine.hpp>
 
 namespace torus {
+namespace {
+
+/// Makes one T_c of equal ones, and byte_s the largest.
+CostModel settled(CostModel cost, const Topology& topology) {
+  std::vector<double>& speeds = cost.dimension_byte_s;
+  if (speeds.empty() && !topology.has_slow_links()) return cost;
+  if (speeds.empty()) speeds.assign(static_cast<std::size_t>(topology.dimensions()), cost.byte_s);
+  const auto dimensions = static_cast<std::size_t>(topology.dimensions());
+  if (speeds.size() != dimensions) {
+    throw InputError("T_c of " + std::to_string(speeds.size()) + " dimensions: " + topology.text() + " has " + std::to_string(dimensions) +
+                     "; give one value for all or one a dimension");
+  }
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    const double byte_s = speeds[static_cast<std::size_t>(d)];
+    if (!(byte_s >= 0)) throw InputError("a T_c of " + std::to_string(byte_s) + ": it must be 0 or more; for instance 1e-10");
+    if (topology.extent(d) == 1) continue;
+    least = std::min(least, byte_s);
+    most = std::max(most, byte_s);
+  }
+  cost.byte_s = least <= most ? most : speeds.front();
+  if (least >= most && !topology.has_slow_links()) speeds.clear();
+  for (const SlowLink& slow : topology.faults().slow_links)
+    cost.byte_s = std::max(cost.byte_s, slow.factor * speeds[static_cast<std::size_t>(slow.link.dimension)]);
+  return cost;
+}
+
+}  // namespace
 
 Machine::Machine(Topology shape, int port_count, Switching switching_mode, Contention contention_rule, std::vector<Dimension> routing_order,
                  CostModel costs)
@@ -14,7 +44,7 @@ Machine::Machine(Topology shape, int port_count, Switching switching_mode, Conte
       switching(switching_mode),
       contention(contention_rule),
       routing(std::move(routing_order)),
-      cost(costs) {
+      cost(settled(std::move(costs), topology)) {
   if (ports < 1 || ports > topology.max_ports()) {
     throw InputError("ports " + std::to_string(port_count) + ": a node of " + topology.text() + " has 1 to " +
                      std::to_string(topology.max_ports()) + " ports; leave it out for all of them");

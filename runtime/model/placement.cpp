@@ -25,6 +25,9 @@ Placement Placement::replicated(const Topology& topology, std::vector<NodeId> so
     if (sources[i] >= nodes) {
       throw InputError("source " + std::to_string(sources[i]) + ": ranks here go from 0 to " + std::to_string(nodes - 1));
     }
+    if (!topology.living(sources[i])) {
+      throw InputError("source " + std::to_string(sources[i]) + " is a dead node of " + topology.text() + ": choose a living one");
+    }
     if (i > 0 && sources[i] == sources[i - 1]) {
       throw InputError("source " + std::to_string(sources[i]) + " is named twice: name each source once");
     }
@@ -36,6 +39,7 @@ Placement Placement::replicated(const Topology& topology, std::vector<NodeId> so
   }
   refuse_too_many(std::uint64_t{nodes} * segments, nodes);
   Placement placement(sources.size() == 1 ? Kind::one_source : Kind::several_sources, nodes, segments);
+  placement.dead_ = topology.faults().dead_nodes;
   placement.segment_ = bytes / segments;
   placement.longer_ = static_cast<std::uint32_t>(bytes % segments);
   placement.buckets_ = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(blocks));
@@ -88,6 +92,8 @@ Placement Placement::resident(const Topology& topology, std::uint32_t per_node, 
   refuse_too_many(placement.ids_, nodes);
   return placement;
 }
+
+bool Placement::is_dead(NodeId node) const noexcept { return std::binary_search(dead_.begin(), dead_.end(), node); }
 
 Placement Placement::contributed(const Topology& topology, const Contributions& contributions) {
   const NodeId nodes = topology.nodes();
@@ -154,7 +160,7 @@ BlockId Placement::initial(NodeId node, std::uint64_t nth) const noexcept {
 std::uint64_t Placement::wanted_count(NodeId node) const noexcept {
   switch (kind_) {
     case Kind::one_source:
-    case Kind::several_sources: return sources_.size() * std::uint64_t{segments_.value()};
+    case Kind::several_sources: return is_dead(node) ? 0 : sources_.size() * std::uint64_t{segments_.value()};
     case Kind::personalised:
     case Kind::resident: return segments_.value();
     case Kind::scattered: return 1;
@@ -188,7 +194,7 @@ BlockId Placement::wanted(NodeId node, std::uint64_t nth) const noexcept {
 bool Placement::wants(NodeId node, BlockId id) const noexcept {
   switch (kind_) {
     case Kind::one_source:
-    case Kind::several_sources: return exists(id);
+    case Kind::several_sources: return exists(id) && !is_dead(node);
     case Kind::personalised: return split(id).second == node;
     case Kind::resident: return split(id).first == node;
     case Kind::scattered: return id == node;
@@ -224,7 +230,7 @@ std::uint64_t Placement::wanted_total() const noexcept {
     const bool once = wanted == Contributions::Wanted::at_root || wanted == Contributions::Wanted::at_owner;
     return vector_segments() * (once ? std::uint64_t{1} : nodes_);
   }
-  return kind_ == Kind::one_source || kind_ == Kind::several_sources ? initial_total() * nodes_ : initial_total();
+  return kind_ == Kind::one_source || kind_ == Kind::several_sources ? initial_total() * (nodes_ - dead_.size()) : initial_total();
 }
 
 }  // namespace torus

@@ -135,7 +135,7 @@ std::uint64_t Topology::channels() const noexcept {
                                                                         : 2 * (n - 1);
     channels += nodes_ / n * each_row;
   }
-  return channels;
+  return faults_ == nullptr ? channels : channels - faults_->dead_channels.size();
 }
 
 std::int32_t Topology::offset(Dimension d, std::int32_t from, std::int32_t to) const noexcept {
@@ -158,7 +158,8 @@ std::int32_t Topology::distance(NodeId a, NodeId b) const noexcept {
   return hops;
 }
 
-std::int32_t Topology::eccentricity(NodeId from) const noexcept {
+std::int32_t Topology::eccentricity(NodeId from) const {
+  if (!whole()) return eccentricity_with_holes(from);
   std::int32_t hops = 0;
   for (Dimension d = 0; d < dimensions(); ++d) {
     const std::int32_t n = extent(d);
@@ -172,7 +173,12 @@ std::int32_t Topology::eccentricity(NodeId from) const noexcept {
   return hops;
 }
 
-std::int32_t Topology::diameter() const noexcept { return eccentricity(0); }
+std::int32_t Topology::diameter() const noexcept {
+  std::int32_t hops = 0;
+  for (const DimensionShape& d : shape_)
+    hops += d.wiring == Wiring::ring ? d.extent / 2 : d.wiring == Wiring::line ? d.extent - 1 : d.extent > 1 ? 1 : 0;
+  return hops;
+}
 
 bool Topology::is_torus() const noexcept {
   return std::all_of(shape_.begin(), shape_.end(), [](const auto& d) { return d.wiring == Wiring::ring || d.extent == 1; });

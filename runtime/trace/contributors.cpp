@@ -32,7 +32,8 @@ std::optional<NodeId> lowest(const std::uint64_t* set, std::size_t words) noexce
   return std::nullopt;
 }
 
-bool in_memory(double bytes) { return bytes <= static_cast<double>(usable_memory()) / 4; }
+/// Sets are written when a trace is opened: a few bytes of a header must not ask for more than this.
+bool in_memory(double bytes) { return bytes <= std::min<double>(0x1p29, static_cast<double>(usable_memory()) / 4); }
 
 }  // namespace
 

@@ -11,8 +11,8 @@
 
 namespace torus::detail {
 
-/// Sets of nodes by cell, exact where they fit in a quarter of the available memory. Else sums of random keys modulo 2^64: they tell a
-/// wrong set from the right one at the end, with a chance of error of about 2^-64, but not on the way.
+/// Sets of nodes by cell, exact where they fit in 512 MiB and in a quarter of the available memory. Else sums of random keys modulo 2^64:
+/// they tell a wrong set from the right one at the end, with a chance of error of about 2^-64, but not on the way.
 class NodeSets {
  public:
   NodeSets(std::uint64_t cells, std::uint64_t nodes);

@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
+#include <utility>
 
 #include <torus/error.hpp>
 #include <torus/judge.hpp>
@@ -12,9 +12,13 @@
 #include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
 #include "runtime/trace/contributors.hpp"
+#include "runtime/trace/held_blocks.hpp"
 
 namespace torus {
 namespace {
+
+using detail::Held;
+using detail::Zeros;
 
 constexpr std::size_t max_violations = 10;
 
@@ -51,37 +55,49 @@ class Blocks {
   std::uint64_t id(std::uint64_t number) const noexcept {
     return kind_ == Kind::replicated ? std::uint64_t{sources_[number / segments_]} * segments_ + number % segments_ : number;
   }
-  /// Calls f(node, number) for each block that a node holds before the first step.
-  template <class F>
-  void initially(F&& f) const {
-    for (std::uint64_t b = 0; b < count_; ++b) {
-      switch (kind_) {
-        case Kind::replicated: f(std::uint64_t{sources_[b / segments_]}, b); break;
-        case Kind::exchanged: f(b / nodes_, b); break;
-        case Kind::scattered: f(std::uint64_t{sources_.front()}, b); break;
-        case Kind::gathered:
-        case Kind::all_gathered: f(b, b); break;
-        case Kind::none: break;
-      }
-    }
-  }
-  /// Calls f(number) for each block that the node must hold at the end.
-  template <class F>
-  void finally(std::uint64_t node, F&& f) const {
+  // None of these takes time or memory for each block: a header may name more of them than any trace could carry.
+
+  /// Whether a node holds a block before the first step.
+  bool starts_at(std::uint64_t node, std::uint64_t number) const noexcept {
     switch (kind_) {
+      case Kind::replicated: return sources_[number / segments_] == node;
+      case Kind::exchanged: return number / nodes_ == node;
+      case Kind::scattered: return sources_.front() == node;
       case Kind::gathered:
-        if (node != sources_.front()) return;
-        [[fallthrough]];
+      case Kind::all_gathered:
+      case Kind::none: break;
+    }
+    return number == node;
+  }
+  /// Whether a node must hold a block at the end.
+  bool wanted_at(std::uint64_t node, std::uint64_t number) const noexcept {
+    switch (kind_) {
+      case Kind::exchanged: return number % nodes_ == node;
+      case Kind::scattered: return number == node;
+      case Kind::gathered: return sources_.front() == node;
       case Kind::replicated:
       case Kind::all_gathered:
-        for (std::uint64_t b = 0; b < count_; ++b) f(b);
-        return;
-      case Kind::exchanged:
-        for (std::uint64_t origin = 0; origin < nodes_; ++origin) f(origin * nodes_ + node);
-        return;
-      case Kind::scattered: f(node); return;
-      case Kind::none: return;
+      case Kind::none: break;
     }
+    return true;
+  }
+  /// How many blocks must reach a node: those that it must hold at the end and does not start with.
+  std::uint64_t lacking_at(std::uint64_t node) const noexcept {
+    switch (kind_) {
+      case Kind::replicated:
+        return count_ - (std::binary_search(sources_.begin(), sources_.end(), static_cast<NodeId>(node)) ? segments_ : 0);
+      case Kind::exchanged: return nodes_ - 1;
+      case Kind::scattered: return sources_.front() == node ? 0 : 1;
+      case Kind::gathered: return sources_.front() == node ? count_ - 1 : 0;
+      case Kind::all_gathered:
+      case Kind::none: break;
+    }
+    return count_ - 1;
+  }
+  /// The nth block that the node must hold at the end, ascending.
+  std::uint64_t nth_wanted(std::uint64_t node, std::uint64_t nth) const noexcept {
+    if (kind_ == Kind::exchanged) return nth * nodes_ + node;
+    return kind_ == Kind::scattered ? node : nth;
   }
 
  private:
@@ -92,47 +108,6 @@ class Blocks {
   std::vector<NodeId> sources_;
   std::uint64_t segments_ = 1;
   std::uint64_t count_ = 0;
-};
-
-/// The set of (node, block) pairs such that the node holds the block. A bitmap if that takes at most a quarter of the available memory:
-/// pages without a pair stay untouched. Else a hash set.
-class Held {
- public:
-  Held(std::uint64_t nodes, std::uint64_t blocks) : blocks_{blocks} {
-    if (bits_fit(nodes, blocks)) bits_.reset(static_cast<std::uint64_t*>(std::calloc(words(nodes, blocks), 8)));
-  }
-
-  /// Estimated bytes for the initial pairs, one per block.
-  static double initial_bytes(std::uint64_t nodes, std::uint64_t blocks) {
-    constexpr double hash_set_entry = 64;  // the entry, and its share of the buckets, of which there are two tables during growth
-    return static_cast<double>(blocks) * (bits_fit(nodes, blocks) ? 1.0 / 8 : hash_set_entry);
-  }
-
-  bool has(std::uint64_t node, std::uint64_t block) const {
-    const std::uint64_t pair = node * blocks_ + block;
-    return bits_ ? (bits_[pair / 64] >> (pair % 64) & 1U) != 0 : set_.count(pair) != 0;
-  }
-  void add(std::uint64_t node, std::uint64_t block) {
-    const std::uint64_t pair = node * blocks_ + block;
-    if (bits_)
-      bits_[pair / 64] |= std::uint64_t{1} << (pair % 64);
-    else
-      set_.insert(pair);
-  }
-
- private:
-  static std::uint64_t words(std::uint64_t nodes, std::uint64_t blocks) {
-    const double pairs = static_cast<double>(nodes) * static_cast<double>(blocks);
-    return pairs < 0x1p63 ? static_cast<std::uint64_t>(pairs / 64) + 1 : std::numeric_limits<std::uint64_t>::max();
-  }
-  static bool bits_fit(std::uint64_t nodes, std::uint64_t blocks) { return words(nodes, blocks) <= available_memory() / 4 / 8; }
-
-  struct Free {
-    void operator()(std::uint64_t* p) const noexcept { std::free(p); }
-  };
-  std::uint64_t blocks_;
-  std::unique_ptr<std::uint64_t[], Free> bits_;
-  std::unordered_set<std::uint64_t> set_;
 };
 
 std::string text_of(const std::vector<Leg>& path) {
@@ -148,12 +123,15 @@ std::string text_of(const std::vector<Leg>& path) {
 
 class Judge::State {
  public:
-  explicit State(const TraceHeader& header)
+  State(const TraceHeader& header, std::function<void()> look)
       : machine_{header.machine},
         topology_{machine_.topology},
+        ports_{header.ports > 0 ? header.ports : static_cast<std::uint64_t>(machine_.ports)},
         block_bytes_{header.block_bytes},
         blocks_{header},
-        held_{topology_.nodes(), check_memory(topology_, blocks_)},
+        memory_{memory_for_blocks(topology_, blocks_)},
+        look_{std::move(look)},
+        held_{topology_.nodes(), blocks_.count(), memory_},
         nodes_(topology_.nodes()),
         channels_(static_cast<std::size_t>(topology_.nodes()) * static_cast<std::size_t>(topology_.channel_slots())),
         position_(static_cast<std::size_t>(topology_.dimensions())) {
@@ -165,7 +143,6 @@ class Judge::State {
       partials_.emplace(
           header, [this](std::string text) { violation(fmt::format("step {}: {}", verdict_.last_step, std::move(text))); },
           [this](NodeId node) { return text_of_node(node); });
-    blocks_.initially([&](std::uint64_t node, std::uint64_t block) { held_.add(node, block); });
   }
 
   bool message(const TraceMessage& m) {
@@ -181,7 +158,7 @@ class Judge::State {
     }
     ++verdict_.messages;
     if (m.blocks.empty()) ++verdict_.control_messages;
-    verdict_.bytes += m.bytes;
+    add_bytes(verdict_.bytes, m.bytes);
     verdict_.digest += message_digest(m);
     check_route(m);
     check_ports(m);
@@ -198,33 +175,58 @@ class Judge::State {
 
  private:
   struct NodeCount {
-    std::uint32_t epoch = 0;
-    std::uint32_t sent = 0;
-    std::uint32_t received = 0;
+    std::uint32_t epoch;
+    std::uint32_t sent;
+    std::uint32_t received;
+    std::uint64_t got;  // blocks of those that it lacked
   };
   struct Channel {
-    std::uint64_t last_message = 0;
-    Bytes bytes = 0;
-    std::uint32_t epoch = 0;
-    std::uint32_t messages = 0;
-    NodeId source = 0;  // of the step's first message
+    std::uint64_t last_message;
+    Bytes bytes;
+    std::uint32_t epoch;
+    std::uint32_t messages;
+    NodeId source;  // of the step's first message
   };
   struct Arrival {
     NodeId destination;
     std::uint64_t block;
   };
 
-  static std::uint64_t check_memory(const Topology& topology, const Blocks& blocks) {
+  /// What nodes and channels leave of the memory.
+  static Bytes memory_for_blocks(const Topology& topology, const Blocks& blocks) {
     const double wanted =
-        static_cast<double>(topology.nodes()) * (sizeof(NodeCount) + static_cast<double>(topology.channel_slots()) * sizeof(Channel)) +
-        Held::initial_bytes(topology.nodes(), blocks.count());
-    if (wanted > static_cast<double>(usable_memory())) {
+        static_cast<double>(topology.nodes()) * (sizeof(NodeCount) + static_cast<double>(topology.channel_slots()) * sizeof(Channel));
+    const Bytes usable = usable_memory();
+    if (wanted > static_cast<double>(usable)) {
       const Bytes bytes = wanted < 1e19 ? static_cast<Bytes>(wanted) : std::numeric_limits<Bytes>::max();
-      throw InputError(
-          fmt::format("trace of {}: judging it takes {} of memory and {} are available; use a smaller machine or fewer segments",
-                      topology.text(), bytes_text(bytes), bytes_text(available_memory())));
+      throw InputError(fmt::format("trace of {}: judging it takes {} of memory and {} are available; use a smaller machine",
+                                   topology.text(), bytes_text(bytes), bytes_text(available_memory())));
     }
-    return blocks.count();
+    if (static_cast<double>(topology.nodes()) * static_cast<double>(blocks.count()) >= 0x1p63) {
+      throw InputError(fmt::format("trace of {}: {} nodes and {} blocks are more pairs than 2^63; use a smaller machine or fewer segments",
+                                   topology.text(), grouped(topology.nodes()), grouped(blocks.count())));
+    }
+    return usable - static_cast<Bytes>(wanted);
+  }
+
+  [[noreturn]] void no_memory() const {
+    throw InputError(fmt::format(
+        "trace of {}: after {} messages, the blocks that nodes hold take more than the {} of memory that are left for them; use a smaller "
+        "machine or fewer segments",
+        topology_.text(), grouped(verdict_.messages), bytes_text(memory_)));
+  }
+
+  /// Lets the caller look at the clock, every million pieces of work.
+  void work() {
+    if (++work_ % (1U << 20U) == 0 && look_) look_();
+  }
+
+  /// Adds to a sum of bytes. One past 2^64 is a violation: it would be taken for a small one.
+  void add_bytes(Bytes& sum, Bytes bytes) {
+    if (!__builtin_add_overflow(sum, bytes, &sum)) return;
+    sum = std::numeric_limits<Bytes>::max();
+    if (!wrapped_) violation(fmt::format("step {}: the bytes up to here sum up to 2^64 or more", verdict_.last_step));
+    wrapped_ = true;
   }
 
   std::string text_of_node(NodeId node) const {
@@ -248,8 +250,11 @@ class Judge::State {
 
   /// Records that a message crosses a channel.
   void cross(const TraceMessage& m, NodeId node, Dimension d, std::int32_t direction) {
+    if (!topology_.passes(node, d, direction))
+      violation(text_of(m) + " crosses " + text_of_channel(node, d, direction) + ", which is dead");
     Channel& c = channels_[static_cast<std::size_t>(node) * static_cast<std::size_t>(topology_.channel_slots()) +
                            static_cast<std::size_t>(topology_.slot(d, direction))];
+    work();
     if (c.last_message == verdict_.messages && c.epoch == epoch_) {
       if (!twice_) violation(text_of(m) + " crosses " + text_of_channel(node, d, direction) + " twice");
       twice_ = true;
@@ -262,10 +267,11 @@ class Judge::State {
     }
     c.last_message = verdict_.messages;
     ++c.messages;
-    c.bytes += m.bytes;
+    add_bytes(c.bytes, m.bytes);
     ++verdict_.hops;
     verdict_.max_channel_load = std::max<std::uint64_t>(verdict_.max_channel_load, c.messages);
     step_bytes_ = std::max(step_bytes_, c.bytes);
+    step_time_s_ = std::max(step_time_s_, static_cast<double>(c.bytes) * machine_.byte_s(node, d, direction));
   }
 
   void check_route(const TraceMessage& m) {
@@ -308,10 +314,10 @@ class Judge::State {
   }
 
   void check_ports(const TraceMessage& m) {
-    const auto ports = static_cast<std::uint32_t>(machine_.ports);
+    const std::uint64_t ports = ports_;
     for (const NodeId node : {m.source, m.destination}) {
       NodeCount& count = nodes_[node];
-      if (count.epoch != epoch_) count = NodeCount{epoch_, 0, 0};
+      if (count.epoch != epoch_) count = NodeCount{epoch_, 0, 0, count.got};
     }
     const auto too_many = [&](NodeId node, const char* verb) {
       violation(fmt::format("step {}: node {} {} more than {} messages with {} ports", m.step, text_of_node(node), verb, ports, ports));
@@ -332,7 +338,9 @@ class Judge::State {
     bool named = false;
     for (const std::uint64_t id : m.blocks) {
       const auto block = blocks_.number(id);
-      if (block && held_.has(m.source, *block)) {
+      work();
+      if (block && (blocks_.starts_at(m.source, *block) || held_.has(m.source, *block))) {
+        if (arrivals_.size() * 2 * sizeof(Arrival) > memory_ / 4) no_memory();
         arrivals_.push_back({m.destination, *block});
       } else if (!named) {
         named = true;
@@ -345,11 +353,17 @@ class Judge::State {
   void end_step() {
     if (partials_) partials_->end_step();
     if (heard_) heard_->end_step();
-    for (const Arrival& arrival : arrivals_) held_.add(arrival.destination, arrival.block);
+    for (const auto& [node, block] : arrivals_) {
+      if (blocks_.starts_at(node, block)) continue;
+      if (held_.full()) no_memory();
+      if (held_.add(node, block) && blocks_.wanted_at(node, block)) ++nodes_[node].got;
+    }
     arrivals_.clear();
-    verdict_.channel_bytes += step_bytes_;
+    add_bytes(verdict_.channel_bytes, step_bytes_);
     verdict_.max_channel_bytes = std::max(verdict_.max_channel_bytes, step_bytes_);
+    verdict_.channel_time_s += step_time_s_;
     step_bytes_ = 0;
+    step_time_s_ = 0;
   }
 
   void check_delivery() {
@@ -370,15 +384,16 @@ class Judge::State {
     std::uint64_t incomplete_nodes = 0;
     std::string first;
     for (NodeId node = 0; node < topology_.nodes(); ++node) {
-      std::uint64_t missing = 0;
-      std::uint64_t first_missing = 0;
-      blocks_.finally(node, [&](std::uint64_t block) {
-        if (!held_.has(node, block) && missing++ == 0) first_missing = block;
-      });
+      work();
+      if (!topology_.living(node)) continue;
+      const std::uint64_t missing = blocks_.lacking_at(node) - nodes_[node].got;
       if (missing == 0) continue;
       verdict_.missing_blocks += missing;
       if (incomplete_nodes++ == 0) {
-        first = fmt::format("node {} lacks block {}", text_of_node(node), blocks_.id(first_missing));
+        std::uint64_t nth = 0;
+        const auto has = [&](std::uint64_t block) { return blocks_.starts_at(node, block) || held_.has(node, block); };
+        while (has(blocks_.nth_wanted(node, nth))) ++nth;
+        first = fmt::format("node {} lacks block {}", text_of_node(node), blocks_.id(blocks_.nth_wanted(node, nth)));
         if (missing > 1) first += fmt::format(" and {} more", missing - 1);
       }
     }
@@ -389,11 +404,15 @@ class Judge::State {
 
   Machine machine_;
   const Topology& topology_;
+  std::uint64_t ports_;  // of a node: where channels are shared, there may be more than channels
   Bytes block_bytes_;
   Blocks blocks_;
+  Bytes memory_;  // for the blocks that nodes hold
+  std::function<void()> look_;
+  std::uint64_t work_ = 0;
   Held held_;
-  std::vector<NodeCount> nodes_;
-  std::vector<Channel> channels_;
+  Zeros<NodeCount> nodes_;
+  Zeros<Channel> channels_;
   std::vector<int> position_;  // by dimension: its place in the routing order
   std::vector<Arrival> arrivals_;
   std::optional<detail::Contributors> partials_;  // of reductions
@@ -401,10 +420,12 @@ class Judge::State {
   Verdict verdict_;
   std::uint32_t epoch_ = 0;  // counts and channels of another epoch are those of an earlier step
   Bytes step_bytes_ = 0;     // max bytes on a channel in this step
+  double step_time_s_ = 0;   // the same as the channel's time
   bool twice_ = false;       // the present message crosses a channel twice
+  bool wrapped_ = false;     // a sum of bytes went past 2^64
 };
 
-Judge::Judge(const TraceHeader& header) : state_{std::make_unique<State>(header)} {}
+Judge::Judge(const TraceHeader& header, std::function<void()> look) : state_{std::make_unique<State>(header, std::move(look))} {}
 Judge::~Judge() = default;
 bool Judge::message(const TraceMessage& message) { return state_->message(message); }
 Verdict Judge::finish() { return state_->finish(); }

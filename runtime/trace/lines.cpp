@@ -9,17 +9,27 @@
 
 #include <torus/error.hpp>
 
+#include "runtime/host/host_memory.hpp"
+#include "runtime/model/figures.hpp"
+
 namespace torus::detail {
 namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 18;
 constexpr std::size_t max_line_bytes = std::size_t{1} << 30;
-constexpr int gzip_format = 15 + 16;  // any window, a gzip header
+// Parsed and judged, two bytes of a line ("0,") can become 48, beside the line itself and its copy while it grows.
+constexpr Bytes memory_per_line_byte = 32;
+// What a compressed file may hold: traces shrink some twentyfold. Zeros shrink a thousandfold, and a small file of them would take minutes.
+constexpr std::uint64_t max_growth = 200;
+constexpr std::uint64_t any_growth = std::uint64_t{64} << 20U;  // bytes inflated before the rule holds
+constexpr int gzip_format = 15 + 16;                            // any window, a gzip header
 constexpr std::string_view gzip_mark = "\x1f\x8b";
 
 }  // namespace
 
-Lines::Lines(const std::string& path) : name_{path == "-" ? "standard input" : path} {
+Lines::Lines(const std::string& path)
+    : name_{path == "-" ? "standard input" : path},
+      max_line_bytes_{static_cast<std::size_t>(std::min<Bytes>(max_line_bytes, usable_memory() / memory_per_line_byte))} {
   descriptor_ = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) {
     throw InputError("trace '" + path + "': it cannot be read (" + std::generic_category().message(errno) +
@@ -46,9 +56,9 @@ std::optional<std::string_view> Lines::next() {
     }
     searched = buffer_.size();
     if (ended_) break;
-    if (searched - first_ > max_line_bytes) {
-      ++number_;
-      refuse("it is longer than 1 GiB; end each message with a line feed");
+    if (searched - first_ > max_line_bytes_) {
+      refuse_next("it is longer than " + bytes_text(max_line_bytes_) +
+                  ", and there is no memory to judge more; end each message with a line feed, and send smaller bundles");
     }
     searched -= first_;
     buffer_.erase(0, first_);
@@ -82,6 +92,7 @@ void Lines::read() {
     filled += static_cast<std::size_t>(got);
   }
   left_ = std::string_view(chunk_).substr(0, filled);
+  bytes_read_ += filled;
   if (begun_) return;
   begun_ = true;
   if (!left_.starts_with(gzip_mark)) return;
@@ -107,6 +118,11 @@ void Lines::inflate() {
   const int outcome = ::inflate(zlib_.get(), Z_NO_FLUSH);
   left_.remove_prefix(left_.size() - zlib_->avail_in);
   buffer_.resize(buffer_.size() - zlib_->avail_out);
+  bytes_inflated_ += buffer_.size() - filled;
+  if (bytes_inflated_ > any_growth + max_growth * bytes_read_) {
+    refuse_next("the compressed file holds more than " + std::to_string(max_growth) +
+                " times its size, as no trace does; if it is one, decompress it first (gzip -d)");
+  }
   if (outcome == Z_STREAM_END) in_member_ = false;
   if (outcome == Z_OK || outcome == Z_STREAM_END || outcome == Z_BUF_ERROR) return;  // Z_BUF_ERROR: needs more input
   refuse_next(std::string("the compressed file is damaged (") + (zlib_->msg != nullptr ? zlib_->msg : "no words for it") +

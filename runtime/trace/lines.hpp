@@ -21,6 +21,8 @@ class Lines {
 
   /// The next line without its line feed; none at the end of the file. Valid until the next call.
   std::optional<std::string_view> next();
+  /// Bytes of the file read so far, compressed as they are.
+  std::uint64_t bytes_read() const noexcept { return bytes_read_; }
   /// The number of the last line read, from 1.
   std::uint64_t number() const noexcept { return number_; }
   /// Throws InputError for the last line read.
@@ -48,6 +50,9 @@ class Lines {
   std::size_t first_ = 0;  // where the next line begins
   bool ended_ = false;
   std::uint64_t number_ = 0;
+  std::uint64_t bytes_read_ = 0;
+  std::uint64_t bytes_inflated_ = 0;
+  std::size_t max_line_bytes_;
 };
 
 }  // namespace torus::detail

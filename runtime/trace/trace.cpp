@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <torus/trace.hpp>
@@ -32,6 +33,36 @@ void append_list(std::string& line, const Integers& values) {
 /// replaced.
 void append_quoted(std::string& line, std::string_view text) {
   line += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void append(std::string& line, const Link& link) {
+  fmt::format_to(std::back_inserter(line), "{},{},{}", link.node, link.dimension, link.hop);
+}
+
+/// Keys for what is wrong with the machine, and none where nothing is.
+void append_faults(std::string& line, const Faults& faults) {
+  if (!faults.dead_nodes.empty()) {
+    line += ",\"dead_nodes\":";
+    append_list(line, faults.dead_nodes);
+  }
+  if (!faults.dead_links.empty()) {
+    line += ",\"dead_links\":";
+    for (const Link& link : faults.dead_links) {
+      line += &link == faults.dead_links.data() ? "[[" : ",[";
+      append(line, link);
+      line += ']';
+    }
+    line += ']';
+  }
+  if (!faults.slow_links.empty()) {
+    line += ",\"slow_links\":";
+    for (const SlowLink& slow : faults.slow_links) {
+      line += &slow == faults.slow_links.data() ? "[[" : ",[";
+      append(line, slow.link);
+      fmt::format_to(std::back_inserter(line), ",{}]", slow.factor);
+    }
+    line += ']';
+  }
 }
 
 void append_message(std::string& line, const Message& message) {
@@ -103,6 +134,15 @@ std::string to_json_line(const TraceHeader& header) {
     fmt::format_to(std::back_inserter(line), ",\"op\":\"{}\",\"type\":\"{}\"", name(header.reduction->op), name(header.reduction->type));
   if (header.registers > 1) fmt::format_to(std::back_inserter(line), ",\"registers\":{}", header.registers);
   if (header.overlap) line += ",\"overlap\":true";
+  const CostModel& cost = header.machine.cost;
+  if (header.costs_known) fmt::format_to(std::back_inserter(line), ",\"ts_s\":{}", cost.start_up_s);
+  if (!cost.one_speed())
+    fmt::format_to(std::back_inserter(line), ",\"tc_s\":[{}]", fmt::join(cost.dimension_byte_s, ","));
+  else if (header.costs_known)
+    fmt::format_to(std::back_inserter(line), ",\"tc_s\":{}", cost.byte_s);
+  if (header.costs_known) fmt::format_to(std::back_inserter(line), ",\"th_s\":{}", cost.hop_s);
+  if (header.costs_known && cost.combine_s > 0) fmt::format_to(std::back_inserter(line), ",\"tg_s\":{}", cost.combine_s);
+  append_faults(line, topology.faults());
   line += '}';
   return line;
 }
@@ -115,14 +155,24 @@ TraceWriter::TraceWriter(std::string path, const TraceHeader& header) : file_{st
   file_->write("\n");
 }
 
+void TraceWriter::name_phase(std::string_view phase) { phase_ = phase; }
+
 void TraceWriter::write_step(std::span<const Message* const> messages) {
   ordered_.assign(messages.begin(), messages.end());
   std::sort(ordered_.begin(), ordered_.end(), trace_order);
   for (const Message* message : ordered_) {
     line_.clear();
     append_message(line_, *message);
+    if (!phase_.empty()) {  // the first line of a step speaks for all of them
+      line_.resize(line_.size() - 2);
+      line_ += ",\"phase\":";
+      append_quoted(line_, phase_);
+      line_ += "}\n";
+      phase_.clear();
+    }
     file_->write(line_);
   }
+  phase_.clear();
 }
 
 void TraceWriter::commit() { file_->commit(); }

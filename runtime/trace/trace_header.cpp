@@ -4,6 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
+#include <string>
 
 #include <torus/error.hpp>
 
@@ -19,16 +21,28 @@ using Json = nlohmann::json;
 class HeaderParser {
  public:
   HeaderParser(const Lines& lines, std::string_view line) : lines_{lines} {
-    json_ = Json::parse(line.begin(), line.end(), nullptr, false);
+    // The parser keeps the last of two values, another program's the first perhaps.
+    std::set<std::string> keys;
+    std::string twice;
+    const auto note = [&](int depth, Json::parse_event_t event, const Json& parsed) {
+      if (depth == 1 && event == Json::parse_event_t::key && !keys.insert(parsed.get<std::string>()).second)
+        twice = parsed.get<std::string>();
+      return true;
+    };
+    json_ = Json::parse(line.begin(), line.end(), note, false);
     if (json_.is_discarded()) lines_.refuse("the header is no JSON; the first line must be {\"format\":\"torus-trace\",\"version\":1,..}");
     if (!json_.is_object())
       lines_.refuse("the header is no JSON object; the first line must be {\"format\":\"torus-trace\",\"version\":1,..}");
+    if (!twice.empty()) lines_.refuse("the header has '" + twice.substr(0, 40) + "' twice; give each key once");
   }
 
   TraceHeader header() {
     if (word("format", "") != "torus-trace") lines_.refuse("the header's 'format' must be \"torus-trace\"");
     if (whole("version", 0, std::numeric_limits<std::uint64_t>::max()) != 1) lines_.refuse("the header's 'version' must be 1");
     TraceHeader header{.machine = machine(), .collective = word("collective", "")};
+    read_costs(header);
+    header.ports =
+        std::min<std::uint64_t>(whole("ports", 1, std::numeric_limits<std::uint64_t>::max()), std::numeric_limits<std::int32_t>::max());
     const Topology& topology = header.machine.topology;
     static constexpr std::string_view collectives[] = {
         "broadcast", "multinode-broadcast", "total-exchange", "scatter", "gather", "allgather",
@@ -97,20 +111,42 @@ class HeaderParser {
       std::vector<DimensionShape> shape;
       for (const std::uint64_t n : extents) shape.push_back({static_cast<std::int32_t>(n), Wiring::ring});
       if (json_.contains("wrap")) read_wrap(shape);
-      Topology topology(std::move(shape));
-      // More ports than channels are as good as all.
+      const Topology topology = Topology(std::move(shape)).with_faults(read_faults());
+      // More ports than channels are as good as all, where channels are not shared. The judge goes by TraceHeader::ports.
       const std::uint64_t ports = std::min<std::uint64_t>(whole("ports", 1, std::numeric_limits<std::uint64_t>::max()),
                                                           static_cast<std::uint64_t>(topology.max_ports()));
       std::vector<Dimension> routing;
       if (json_.contains("routing")) {
         for (const std::uint64_t d : list("routing", max_dimensions)) routing.push_back(static_cast<Dimension>(d));
       }
-      return Machine(std::move(topology), static_cast<int>(ports), parse_switching(word("switching", "")),
-                     parse_contention(word("contention", "forbid")), std::move(routing));
+      CostModel cost;
+      if (json_.contains("tc_s") && !json_["tc_s"].is_number()) cost.dimension_byte_s = read_speeds();
+      return Machine(topology, static_cast<int>(ports), parse_switching(word("switching", "")),
+                     parse_contention(word("contention", "forbid")), std::move(routing), std::move(cost));
     } catch (const InputError& error) {
       if (std::string_view(error.what()).find(" line 1: ") != std::string_view::npos) throw;
       lines_.refuse(std::string("the header describes no machine: ") + error.what());
     }
+  }
+
+  /// All three or none; speeds that differ by dimension also alone.
+  void read_costs(TraceHeader& header) {
+    const bool one_speed = json_.contains("tc_s") && json_["tc_s"].is_number();
+    header.costs_known = json_.contains("ts_s") && json_.contains("tc_s") && json_.contains("th_s");
+    if (!header.costs_known && (json_.contains("ts_s") || one_speed || json_.contains("th_s")))
+      lines_.refuse("the header has one of 'ts_s', 'tc_s' and 'th_s'; it must have all three or none");
+    if (!header.costs_known) return;
+    CostModel& cost = header.machine.cost;
+    cost.start_up_s = seconds("ts_s");
+    if (one_speed) cost.byte_s = seconds("tc_s");
+    cost.hop_s = seconds("th_s");
+    if (json_.contains("tg_s")) cost.combine_s = seconds("tg_s");
+  }
+  double seconds(const char* key) {
+    constexpr double max = 1e6;  // as the command takes them: no sum of them overflows
+    if (!json_[key].is_number() || !(json_[key].get<double>() >= 0 && json_[key].get<double>() <= max))
+      lines_.refuse(std::string("the header's '") + key + "' must be a number of seconds from 0 to 1e6, for instance 1e-06");
+    return json_[key].get<double>();
   }
 
   void read_wrap(std::vector<DimensionShape>& shape) {
@@ -125,6 +161,46 @@ class HeaderParser {
       else
         lines_.refuse("the header's 'wrap' must hold true, false or \"complete\"");
     }
+  }
+
+  Faults read_faults() {
+    Faults faults;
+    if (json_.contains("dead_nodes")) {
+      for (const std::uint64_t node : list("dead_nodes", std::numeric_limits<NodeId>::max()))
+        faults.dead_nodes.push_back(static_cast<NodeId>(node));
+    }
+    for (const Json& entry : entries("dead_links", 3)) faults.dead_links.push_back(link(entry));
+    for (const Json& entry : entries("slow_links", 4)) faults.slow_links.push_back({link(entry), entry[3].get<double>()});
+    return faults;
+  }
+  /// A list of lists of so many numbers, whole but for the fourth; empty if the key is not there.
+  Json entries(const char* key, std::size_t length) {
+    if (!json_.contains(key)) return Json::array();
+    const auto fits = [length](const Json& entry) {
+      if (!entry.is_array() || entry.size() != length) return false;
+      for (std::size_t i = 0; i < 3; ++i) {
+        if (!entry[i].is_number_integer() || entry[i].get<double>() < (i == 2 ? -1 : 0) || entry[i].get<double>() > 0x7fffffff)
+          return false;
+      }
+      return length == 3 || entry[3].is_number();
+    };
+    if (!json_[key].is_array() || !std::all_of(json_[key].begin(), json_[key].end(), fits)) {
+      lines_.refuse(std::string("the header's '") + key + "' must be a list of [node, dimension, direction" +
+                    (length == 4 ? ", factor]" : "]"));
+    }
+    return json_[key];
+  }
+  static Link link(const Json& entry) { return {entry[0].get<NodeId>(), entry[1].get<Dimension>(), entry[2].get<std::int32_t>()}; }
+
+  std::vector<double> read_speeds() {
+    const Json& speeds = json_["tc_s"];
+    std::vector<double> values;
+    for (const Json& value : speeds) {
+      if (value.is_number() && value.get<double>() >= 0 && value.get<double>() <= 1e6) values.push_back(value.get<double>());
+    }
+    if (!speeds.is_array() || values.size() != speeds.size())
+      lines_.refuse("the header's 'tc_s' must be a list of seconds a byte from 0 to 1000000, one a dimension");
+    return values;
   }
 
   std::string word(const char* key, const char* otherwise) {

@@ -24,6 +24,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
     message_.blocks.clear();
     message_.registers = 0;
     message_.releases = false;
+    message_.phase.clear();
   }
 
   /// The first error in the line; empty if it is well formed.
@@ -51,7 +52,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   bool number_integer(std::int64_t value) override {
     if (unknown()) return true;
     if (key_ == Key::path && depth_ == 3) return leg_value(value);
-    if (value == 0) return number_unsigned(0);  // JSON's -0
+    if (value == 0 || key_ == Key::phase) return number_unsigned(0);  // JSON's -0
     return wrong(std::string("'") + words(key_) + "' is " + std::to_string(value) + "; it must not be negative");
   }
   bool number_unsigned(std::uint64_t value) override {
@@ -76,12 +77,17 @@ class MessageHandler : public nlohmann::json_sax<Json> {
       case Key::path:
         if (depth_ != 3) return misplaced();
         return leg_value(static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max())));
+      case Key::phase: return misplaced();
       case Key::none: break;
     }
     return true;
   }
   bool number_float(double, const std::string& text) override { return other(text); }
-  bool string(std::string& text) override { return other("\"" + text + "\""); }
+  bool string(std::string& text) override {
+    if (key_ != Key::phase || depth_ != 1) return other("\"" + text + "\"");
+    message_.phase = text;
+    return true;
+  }
   bool binary(Json::binary_t&) override { return other("binary"); }
 
   bool start_object(std::size_t) override {
@@ -92,7 +98,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   bool key(std::string& text) override {
     if (depth_ != 1) return true;
     key_ = Key::none;
-    for (const Key k : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks, Key::combine, Key::release}) {
+    for (const Key k : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks, Key::combine, Key::release, Key::phase}) {
       if (text == words(k) || (k == Key::blocks && text == "items")) key_ = k;
     }
     if (key_ == Key::none) return true;
@@ -124,7 +130,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   }
 
  private:
-  enum class Key : unsigned { none, step, src, dst, path, bytes, blocks, combine, release };
+  enum class Key : unsigned { none, step, src, dst, path, bytes, blocks, combine, release, phase };
 
   static const char* words(Key key) noexcept {
     switch (key) {
@@ -136,6 +142,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
       case Key::blocks: return "blocks";
       case Key::combine: return "combine";
       case Key::release: return "release";
+      case Key::phase: return "phase";
       case Key::none: return "";
     }
     return "";
@@ -154,11 +161,13 @@ class MessageHandler : public nlohmann::json_sax<Json> {
                   : key_ == Key::blocks  ? "a list of block ids"
                   : key_ == Key::combine ? "true, or a list of registers, each once, 0 to 7"
                   : key_ == Key::release ? "true or false"
+                  : key_ == Key::phase   ? "a string"
                                          : "a whole number"));
   }
   bool other(const std::string& text) {
     if (unknown()) return true;
     if (depth_ == 0) return wrong("it is " + text.substr(0, 40) + "; a message is an object {\"step\":..}");
+    if (key_ == Key::phase) return misplaced();
     return wrong(std::string("'") + words(key_) + "' holds " + text.substr(0, 40) + "; it must hold whole numbers");
   }
   bool rank(std::uint64_t value, std::uint64_t max, std::uint32_t& into) {
@@ -215,6 +224,7 @@ TraceReader::~TraceReader() = default;
 
 const TraceHeader& TraceReader::header() const noexcept { return source_->header; }
 std::uint64_t TraceReader::line() const noexcept { return source_->lines.number(); }
+std::uint64_t TraceReader::bytes_read() const noexcept { return source_->lines.bytes_read(); }
 
 void TraceMessage::assign(const Message& message) {
   step = message.step();
@@ -225,6 +235,7 @@ void TraceMessage::assign(const Message& message) {
   blocks.assign(message.blocks().begin(), message.blocks().end());
   registers = message.registers();
   releases = message.releases();
+  phase.clear();
 }
 
 bool TraceReader::next(TraceMessage& message) {

@@ -111,6 +111,33 @@ TEST_CASE("the fastest are those with the least time at each size, and each reig
   }
 }
 
+TEST_CASE("algbw and time rank the algorithms of a comparison alike", "[conformance]") {
+  for (const std::string what :
+       {"broadcast --on 5x5 --th 1e-7", "total-exchange --on 4x4", "multinode-broadcast --on 5x5 --sources random:7"}) {
+    const Json comparison = Json::parse(command("compare " + what + " --bytes 1,64,4KiB,1MiB --json").out);
+    const double sources = what.starts_with("broadcast") ? 1 : what.starts_with("total") ? 16 : 7;
+    std::size_t pairs = 0;
+    for (const Json& machine : comparison["machines"]) {
+      std::vector<Json> entries;
+      for (const Json& row : machine["algorithms"]) entries.insert(entries.end(), row["sizes"].begin(), row["sizes"].end());
+      const auto time = [](const Json& entry) {
+        return entry[entry["run"] == true ? "model_time_s" : "model_time_formula_s"].get<double>();
+      };
+      const auto algbw = [](const Json& entry) { return entry["model_algbw_bytes_per_s"].get<double>(); };
+      for (const Json& a : entries) {
+        CHECK(algbw(a) * time(a) == Approx(sources * a["bytes"].get<double>()));
+        for (const Json& b : entries) {
+          if (a["bytes"] != b["bytes"]) continue;
+          ++pairs;
+          if (time(a) < time(b)) CHECK(algbw(a) >= algbw(b));
+          if (algbw(a) > algbw(b)) CHECK(time(a) < time(b));
+        }
+      }
+    }
+    CHECK(pairs > 30);
+  }
+}
+
 TEST_CASE("who is left out is said, with the algorithm's own reason", "[conformance]") {
   const Json comparison =
       Json::parse(command("compare broadcast --on 4x5 --switching wormhole --ports all --contention forbid --bytes 64 --json").out);

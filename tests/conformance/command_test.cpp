@@ -58,7 +58,13 @@ TEST_CASE("a run reports every field that programs count on", "[conformance]") {
                             "setup_s",
                             "run_s",
                             "verify_s",
-                            "delivered_bytes_per_s",
+                            "asked_bytes",
+                            "algbw_bytes_per_s",
+                            "busbw_bytes_per_s",
+                            "model_algbw_bytes_per_s",
+                            "model_busbw_bytes_per_s",
+                            "copied_bytes_per_s",
+                            "mpi",
                             "hops_per_s",
                             "peak_rss_bytes",
                             "verified",
@@ -190,6 +196,16 @@ TEST_CASE("repetitions are timed and summed up", "[conformance]") {
   CHECK(json["repeat"]["run_s_median"] == json["run_s"]);
   CHECK(json["repeat"]["run_s_spread"].get<double>() ==
         Approx(json["repeat"]["run_s_max"].get<double>() / json["repeat"]["run_s_min"].get<double>()));
+}
+
+TEST_CASE("the list of one algorithm has its papers in full", "[conformance]") {
+  const std::string text = command("list wang-tseng").out;
+  CHECK(text.find("paper: S.-Y. Wang, Y.-C. Tseng: Algebraic Foundations and Broadcasting Algorithms for Wormhole-Routed All-Port Tori. "
+                  "IEEE Transactions on Computers 49(3), 246-258, 2000\n") != std::string::npos);
+  CHECK(text.find("Sheu") == std::string::npos);
+  CHECK(command("list flood").out.find("paper: ") == std::string::npos);
+  const Json json = Json::parse(command("list tsai-mckinley --json").out);
+  CHECK(json[0]["references"].size() == 2);  // the paper, and the one that quotes it
 }
 
 TEST_CASE("figures go to a CSV file of one head and one line", "[conformance]") {
@@ -421,15 +437,21 @@ TEST_CASE("a trace whose header asks for more memory than there is, is refused i
   };
   const support::Folder folder;
   for (const std::string& text :
-       {header("[8,8]", R"("collective":"multinode-broadcast","segments":20000000)"),
-        header("[8,8]", R"("collective":"multinode-broadcast","segments":2000000000)"),
-        header("[128,128]", R"("collective":"total-exchange")"), header("[2147483647]", R"("collective":"broadcast","sources":[0])"),
-        header("[2147483647]", R"("collective":"allgather")")}) {
+       {header("[2147483647]", R"("collective":"broadcast","sources":[0])"), header("[2147483647]", R"("collective":"allgather")")}) {
     const support::Ended ended = support::command_under("-v 1500000", "verify " + folder.write("t", text));
     CAPTURE(text, ended.err);
     CHECK(ended.status == 2);
     CHECK(lines(ended.err) == 1);
     CHECK(ended.err.find("are available; use a smaller machine") != std::string::npos);
+  }
+  // Blocks that no message brings anywhere take none.
+  for (const std::string& text : {header("[8,8]", R"("collective":"multinode-broadcast","segments":20000000)"),
+                                  header("[8,8]", R"("collective":"multinode-broadcast","segments":2000000000)"),
+                                  header("[128,128]", R"("collective":"total-exchange")")}) {
+    const support::Ended ended = support::command_under("-v 1500000", "verify " + folder.write("t", text));
+    CAPTURE(text, ended.err);
+    CHECK(ended.status == 1);
+    CHECK(ended.err.find("lacks block ") != std::string::npos);
   }
 }
 #endif
@@ -533,9 +555,10 @@ TEST_CASE("every example of the page about the command works", "[conformance]") 
     line = line.substr(0, line.find(" #"));
     REQUIRE(line.starts_with("torus "));
     line = line.substr(6);
-    for (const std::string name : {"trace.jsonl.gz", "sweep.csv", "page.html"}) {
+    for (const std::string name : {"trace.jsonl.gz", "sweep.csv", "bench.csv", "page.html"}) {
       if (const std::size_t at_name = line.find(name); at_name != std::string::npos) line.replace(at_name, name.size(), folder.file(name));
     }
+    if (line.starts_with("new ")) line += " -o " + folder.file("new");
     const support::Ended ended = command(line);
     CAPTURE(line, ended.err);
     CHECK(ended.status == 0);

@@ -59,6 +59,26 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "run broadcast --algorithm wang-tsang",
       "run broadcast --algorithm ''",
       "run broadcast --algorithm a2",
+      "run broadcast --algorithm binomial",
+      "run broadcast --algorithm allgather",
+      "run flood",
+      "run broadcast --plan-time 0",
+      "run broadcast --plan-time soon",
+      "new",
+      "new ''",
+      "new Foo",
+      "new 2nd",
+      "new -x",
+      "new my_broadcast",
+      "new flood",
+      "new bcast",
+      "new torus",
+      "new test",
+      "new fine -o " + folder.file(""),
+      "new fine -o " + folder.file("trace"),
+      "new fine -o " + folder.file("none/fine"),
+      "new fine -o ''",
+      "new fine finer",
       "run total-exchange --algorithm flood",
       "run broadcast --on 4x5 --algorithm wang-tseng",
       "run broadcast --on 4x4 --algorithm flood --ports 1",
@@ -245,4 +265,52 @@ TEST_CASE("an option that only some algorithms read restricts the choice to thes
     CHECK(ended.status == 0);
     CHECK(ended.out.find("ring (") == std::string::npos);
   }
+}
+
+TEST_CASE("a wrong name of a collective or an algorithm is pointed to the right one", "[conformance]") {
+  const std::pair<const char*, const char*> cases[]{
+      {"run flood", "for instance torus run broadcast --algorithm flood"},
+      {"compare bruck", "for instance torus run total-exchange --algorithm bruck"},
+      {"run allgathr", "did you mean 'allgather'?"},
+      {"run broadcast --algorithm bcast", "it is a collective"},
+      {"run broadcast --algorithm binomial", "here it is called mst"},
+      {"run alltoall --algorithm pairwise", "here it is called direct"},
+      {"compare broadcast --algorithms flood,van-de-geijn", "here it is called scatter-collect-1d"},
+      {"run broadcast --algorithm bruck", "for instance torus run total-exchange --algorithm bruck"},
+  };
+  for (const auto& [line, way] : cases) {
+    const support::Ended ended = command(line);
+    CAPTURE(line, ended.err);
+    CHECK(ended.status == 2);
+    CHECK(lines(ended.err) == 1);
+    CHECK(ended.err.find(way) != std::string::npos);
+  }
+  for (const std::string allgather : {"allgather", "MPI_Allgather", "Allgather", "multinode-broadcast"}) {
+    const support::Ended ended = command("run " + allgather + " --on 4x4 --bytes 64");
+    CAPTURE(allgather, ended.err);
+    CHECK(ended.out.find("multinode-broadcast (MPI: Allgather) of 64 from all 16, 1KiB in all") != std::string::npos);
+  }
+  CHECK(command("run alltoall --on 4x4 --bytes 64").out.find("total-exchange (MPI: Alltoall) of 64 a block, 1KiB a node") !=
+        std::string::npos);
+  CHECK(command("compare bcast --on 4x4 --bytes 64 --run none").out.starts_with("broadcast (MPI: Bcast) on 4x4"));
+  CHECK(command("bench bcast --on 4x4 --bytes 64 --algorithms flood --repeat 1").out.find("# broadcast (MPI: Bcast) on 4x4") !=
+        std::string::npos);
+}
+
+TEST_CASE("a new project has two files, and a folder that is there is left alone", "[conformance]") {
+  const support::Folder folder;
+  const std::string line = "new my-broadcast -o " + folder.file("mine");
+  const support::Ended ended = command(line);
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 0);
+  const std::string cmake = support::text_of_file(folder.file("mine/CMakeLists.txt"));
+  const std::string source = support::text_of_file(folder.file("mine/my-broadcast.cpp"));
+  CHECK(cmake.find("add_executable(my-broadcast my-broadcast.cpp)") != std::string::npos);
+  CHECK(source.find(".name = \"my-broadcast\"") != std::string::npos);
+  CHECK(source.find("NAME") == std::string::npos);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.file("mine")), {}) == 2);
+  const support::Ended again = command(line);
+  CHECK(again.status == 2);
+  CHECK(again.err.find("it is there already; for instance torus new my-broadcast -o my-broadcast-2\n") != std::string::npos);
+  CHECK(support::text_of_file(folder.file("mine/my-broadcast.cpp")) == source);
 }

@@ -2,13 +2,16 @@
 /// out here once more, from the shapes alone.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torus/catalogue.hpp>
 
+#include "algorithms/common/integers.hpp"
 #include "tests/support/exchange.hpp"
 
 using namespace torus;
@@ -171,6 +174,22 @@ TEST_CASE("the rotating exchange in logarithmic steps", "[conformance]") {
   CHECK(known_seen == known.size());
 }
 
+TEST_CASE("the rotating exchange in base 3 takes ceil(log_3 n) steps a dimension, and few more bytes", "[conformance]") {
+  for (const Topology& topology : tori()) {
+    const Measured measured = measured_on(topology, "ternary-rotating");
+    const std::string shape = topology.text();
+    CAPTURE(shape);
+    CHECK(measured.start_ups == dimensions_with_links(topology) * ceil_log(3, largest_side(topology)));
+    CHECK(measured.units >= bisection_bound(topology));
+  }
+  for (const auto& [n, most] : std::vector<std::pair<int, double>>{
+           {2, 1}, {4, 1.34}, {7, 1}, {8, 1.5}, {9, 1.2}, {16, 1.25}, {27, 1.3}, {32, 1.14}, {64, 1.21}, {81, 1.32}, {128, 1.18}}) {
+    CAPTURE(n);
+    const Measured measured = measured_on(Topology::parse(std::to_string(n)), "ternary-rotating");
+    CHECK(static_cast<double>(measured.units) <= most * std::ceil(n * n / 4 / 2.0) + 1);
+  }
+}
+
 TEST_CASE("the exchange of Bruck et al. takes sum ceil(log2 n_i) steps and N (n_i - 1)/2 blocks a dimension for powers of two",
           "[conformance]") {
   for (const Topology& topology : tori()) {
@@ -224,7 +243,8 @@ TEST_CASE("the direct exchange goes by whatever order the machine routes in", "[
 }
 
 TEST_CASE("message-combining exchanges carry blocks of any size on any executor", "[conformance]") {
-  for (const char* name : {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "bruck", "stride", "direct"}) {
+  for (const char* name :
+       {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "ternary-rotating", "bruck", "stride", "direct"}) {
     const Algorithm& algorithm = exchange_named(name);
     const Machine machine = native_machine(algorithm, Topology::parse("8x4"));
     for (const Bytes bytes : {0U, 1U, 64U, 4096U}) {
@@ -236,10 +256,11 @@ TEST_CASE("message-combining exchanges carry blocks of any size on any executor"
 }
 
 TEST_CASE("message-combining exchanges run on more machine than they need", "[conformance]") {
-  for (const char* name : {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "bruck", "stride", "direct"}) {
+  for (const char* name :
+       {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "ternary-rotating", "bruck", "stride", "direct"}) {
     exchange_on(Machine(Topology::parse("4x4"), 4, Switching::circuit, Contention::share), exchange_named(name));
   }
-  for (const char* name : {"log", "log-rotating", "bruck"}) {  // messages of one hop share nothing
+  for (const char* name : {"log", "log-rotating", "ternary-rotating", "bruck"}) {  // messages of one hop share nothing
     const Algorithm& algorithm = exchange_named(name);
     exchange_on(Machine(Topology::parse("3x2"), algorithm.native.ports, Switching::packet, Contention::forbid), algorithm);
   }
@@ -255,22 +276,23 @@ TEST_CASE("message-combining exchanges refuse in one line the machines that will
     return text;
   };
   const auto contains = [](const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; };
-  for (const char* name : {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "bruck", "stride", "direct"}) {
+  for (const char* name :
+       {"dimension-wise", "sequential", "rotating", "log", "log-rotating", "ternary-rotating", "bruck", "stride", "direct"}) {
     CHECK(contains(refusal(name, Machine(Topology::parse("8x8m"), 0, Switching::wormhole, Contention::share)), "8x8 would do"));
     CHECK(contains(refusal(name, Machine(Topology::parse("4cx4"), 0, Switching::wormhole, Contention::share)), "4x4 would do"));
     CHECK(contains(refusal(name, Machine(Topology::parse("256x256"), 0, Switching::wormhole, Contention::share)), "128x128 would do"));
   }
   const Topology torus = Topology::parse("8x8");
-  for (const char* name : {"log", "log-rotating", "bruck", "stride", "direct"}) {
+  for (const char* name : {"log", "log-rotating", "ternary-rotating", "bruck", "stride", "direct"}) {
     CHECK(contains(refusal(name, Machine(torus, 0, Switching::packet, Contention::share)), "; wormhole would do"));
   }
-  for (const char* name : {"log", "log-rotating", "bruck"}) {
+  for (const char* name : {"log", "log-rotating", "ternary-rotating", "bruck"}) {
     CHECK(contains(refusal(name, Machine(torus, 0, Switching::wormhole, Contention::forbid)), "; share would do"));
   }
   CHECK(contains(refusal("sequential", Machine(torus, 1, Switching::packet)), "; 2 would do"));
   CHECK(contains(refusal("direct", Machine(Topology::parse("5796"))), "5792 would do"));
   CHECK_FALSE(refuses(exchange_named("direct"), Machine(Topology::parse("5792")), exchange_of(1)));
-  for (const char* name : {"rotating", "log-rotating"}) {
+  for (const char* name : {"rotating", "log-rotating", "ternary-rotating"}) {
     CHECK(contains(refusal(name, Machine(torus, 3, Switching::wormhole, Contention::share)), "; 4 would do"));
   }
   CHECK(contains(refusal("stride", Machine(Topology::parse("8x10"), 1)), "12 would do"));

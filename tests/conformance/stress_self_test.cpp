@@ -161,7 +161,7 @@ TEST_CASE("an exception in a program is a failure like any other", "[conformance
   const Algorithm algorithm = walk<Bug::throws>();
   const StressOutcome outcome = stressed(algorithm, 100);
   REQUIRE(outcome.failures.size() == 1);
-  CHECK(outcome.failures.front().what == "exception: three is too many");
+  CHECK(outcome.failures.front().what == "exception: step 1, node (1): three is too many");
   CHECK(outcome.failures.front().shrunk->machine.topology == Topology::parse("3"));
 }
 

@@ -1,6 +1,6 @@
-#include "tools/torus/bandwidth.hpp"
-
 #include <vector>
+
+#include <torus/bandwidth.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tools/torus/median_interval.hpp"

@@ -150,3 +150,47 @@ TEST_CASE("copies that a node has kept are noticed when the block comes back, wh
   CHECK(result.duplicates == 2);
   CHECK(holds == std::vector<bool>{false, false});
 }
+
+TEST_CASE("a part from the middle of what has arrived can be passed on alone, and the rest is kept", "[unit]") {
+  std::vector<std::vector<bool>> held(4);
+  const RunResult result = after_one_hop([&](Node& self, const Message& m) {
+    self.forward({{0, +1}}, m.blocks().subspan(1, 1));
+    for (const BlockId id : m.blocks()) held[self.rank()].push_back(self.holds(id));
+  });
+  CHECK(result.violations.empty());
+  CHECK(result.duplicates == 0);
+  for (const std::vector<bool>& each : held) CHECK(each == std::vector<bool>{true, false, true});
+}
+
+TEST_CASE("a long block that is sent and kept has its bytes at the receiver, also if it is passed on at once", "[unit]") {
+  // Its copy is put off, and what leaves after it takes the place of its bytes.
+  for (const char* shape : {"3x3", "3x3x3"}) {
+    for (const bool bundled : {false, true}) {
+      for (const Switching switching : {Switching::packet, Switching::wormhole}) {
+        const Machine machine(Topology::parse(shape), 0, switching);
+        const NodeId n = machine.topology.nodes();
+        std::vector<int> right(n);
+        const auto program = [&](Node& self) -> Program {
+          const std::vector<BlockId> both{BlockId{self.rank()} * n, BlockId{self.rank()} * n + 1};
+          self.send({{0, +1}}, {both.data(), 1});
+          if (bundled) {
+            self.forward({{0, -1}}, both);
+          } else {
+            self.forward({{0, -1}}, {both.data(), 1});
+            self.forward({{1, +1}}, {both.data() + 1, 1});
+          }
+          for (const Message& m : co_await self.step()) {
+            for (const BlockId id : m.blocks()) right[self.rank()] += first_wrong_byte(self.bytes(id), 1, id) ? 0 : 1;
+          }
+        };
+        RunOptions options;
+        options.executor = ExecutorKind::serial;
+        options.verify = false;
+        const RunResult result = Engine(machine, Placement::personalised(machine.topology, 4096), options).run(program);
+        CAPTURE(shape, bundled, name(switching));
+        CHECK(result.violations.empty());
+        CHECK(right == std::vector<int>(n, 3));
+      }
+    }
+  }
+}

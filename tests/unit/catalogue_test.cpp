@@ -1,10 +1,14 @@
 // The catalogue says of every algorithm what a user must know. algorithms/catalogue.md shows it, and algorithms/README.md names every
-// algorithm. To update the table: TORUS_UPDATE_README=1 build/release/bin/tests/unit/catalogue_test
+// algorithm; algorithms/references.md has the papers that they cite. To update the tables: TORUS_UPDATE_README=1
+// build/release/bin/tests/unit/catalogue_test
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <torus/catalogue.hpp>
 
@@ -32,7 +36,63 @@ std::string table() {
   return out;
 }
 
+/// The cells of a row of a table, with the spaces around them.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  for (std::size_t from = 1, to = 0; (to = line.find('|', from)) != std::string::npos; from = to + 1)
+    cells.push_back(line.substr(from, to - from));
+  return cells;
+}
+
+/// The algorithms whose source cites a paper so.
+std::string citing(const std::string& cited) {
+  std::string names;
+  for (const Algorithm* a : catalogue()) {
+    if (a->source.find(cited) != std::string_view::npos) names += (names.empty() ? "`" : ", `") + std::string(a->name) + "`";
+  }
+  return names.empty() ? "-" : names;
+}
+
+/// Whether a source names authors or a year.
+bool cites(std::string_view source) {
+  return source.find(" & ") != std::string_view::npos || source.find("et al.") != std::string_view::npos ||
+         source.find("19") != std::string_view::npos || source.find("20") != std::string_view::npos;
+}
+
 }  // namespace
+
+TEST_CASE("every paper that an algorithm cites is on the page of references, in full", "[unit]") {
+  const std::string path = TORUS_SOURCE_DIR "/algorithms/references.md";
+  std::istringstream lines(support::text_of_file(path));
+  std::string page;
+  std::vector<std::string> papers;
+  for (std::string line; std::getline(lines, line); page += line + "\n") {
+    if (!line.starts_with("| ") || line.starts_with("| cited as")) continue;
+    std::vector<std::string> cells = cells_of(line);
+    CAPTURE(line);
+    REQUIRE(cells.size() == 6);
+    for (std::string& cell : cells) {
+      REQUIRE(cell.size() > 2);
+      cell = cell.substr(1, cell.size() - 2);
+    }
+    papers.push_back(cells[0]);
+    CHECK(std::is_sorted(papers.begin(), papers.end()));
+    CHECK(cells[4].size() == 4);
+    CHECK(cells[4].find_first_not_of("0123456789") == std::string::npos);
+    CHECK(cells[1].find(cells[0].substr(0, cells[0].find_first_of(" ,"))) != std::string::npos);  // the first author
+    if (std::getenv("TORUS_UPDATE_README") != nullptr)
+      line = line.substr(0, line.rfind('|', line.size() - 2) + 2) + citing(cells[0]) + " |";
+    else
+      CHECK(cells[5] == citing(cells[0]));
+  }
+  CHECK(papers.size() >= 12);
+  if (std::getenv("TORUS_UPDATE_README") != nullptr) std::ofstream(path) << page;
+  for (const Algorithm* a : catalogue()) {
+    CAPTURE(a->name, a->source);
+    const auto cited = [&](const std::string& paper) { return a->source.find(paper) != std::string_view::npos; };
+    CHECK((!cites(a->source) || std::any_of(papers.begin(), papers.end(), cited)));
+  }
+}
 
 TEST_CASE("every algorithm has a name of its own, and a source, shapes and steps in words", "[unit]") {
   std::set<std::pair<Collective, std::string_view>> names;

@@ -139,3 +139,19 @@ TEST_CASE("of two workers that bid for a channel at the same time one at most wi
     CHECK(both == 0);
   }
 }
+
+TEST_CASE("a run begins with channels that no stranger of the last run has claimed", "[unit]") {
+  const Machine machine(Topology::parse("4x5"), 4, Switching::wormhole);
+  ChannelTable table(machine);
+  table.make(0, 1);
+  for (int run = 0; run < 2; ++run) {
+    CAPTURE(run);
+    table.clear(0, 1);  // worker 0 owns them all
+    std::size_t refused = 0;
+    table.each_of_part(0, 1, [&](ChannelEntry& entry) {
+      const bool fresh = !table.used(entry) && ChannelTable::bid(entry, 1, 1) && ChannelTable::win(entry, 1, 1, 8);
+      refused += fresh ? 0 : 1;
+    });
+    CHECK(refused == 0);
+  }
+}

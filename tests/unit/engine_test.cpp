@@ -356,7 +356,7 @@ TEST_CASE("an exception passes through sub-programs, and may be caught on its wa
   };
   CHECK(emulate(machine, nothing, catches).result.steps == 2);
   CHECK(caught == std::vector<int>{1, 1, 1});
-  CHECK_THROWS_WITH(emulate(machine, nothing, [](Node& self) { return Sub::between(self); }), "no");
+  CHECK_THROWS_WITH(emulate(machine, nothing, [](Node& self) { return Sub::between(self); }), "step 1, node (0): no");
 }
 
 TEST_CASE("programs that wait for ever are destroyed, with those that they wait for", "[unit]") {
@@ -428,7 +428,7 @@ TEST_CASE("of the exceptions of a step the lowest node's is rethrown, whatever t
   };
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    CHECK_THROWS_WITH(emulate(machine, nothing, program, workers), "node 49");
+    CHECK_THROWS_WITH(emulate(machine, nothing, program, workers), "step 1, node (0,49): node 49");
   }
 }
 
@@ -450,7 +450,7 @@ TEST_CASE("an engine runs again and again from fresh blocks, also after a run th
   };
   const std::uint64_t digest = engine.run(sends).trace_digest;
   CHECK(engine.run(damages).wrong);
-  CHECK_THROWS_WITH(engine.run(throws), "no");
+  CHECK_THROWS_WITH(engine.run(throws), "step 0, node (1): no");
   const RunResult again = engine.run(sends);
   CHECK(again.verified);
   CHECK(again.messages == 1);
@@ -832,7 +832,7 @@ TEST_CASE("what starts a node can make its program and call nothing else", "[uni
         line = error.what();
       }
       CAPTURE(line);
-      CHECK(line.find("node (2): ") == 0);
+      CHECK(line.find("before step 0, node (2): ") == 0);
       CHECK(engine.run(round).verified);  // and the next run goes on as if nothing had been
     }
   }

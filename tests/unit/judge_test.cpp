@@ -1,3 +1,6 @@
+#include <limits>
+#include <stdexcept>
+
 #include <torus/error.hpp>
 #include <torus/judge.hpp>
 
@@ -170,4 +173,64 @@ TEST_CASE("after ten violations the judge has seen enough", "[unit]") {
 TEST_CASE("a machine that would not fit into memory is refused before anything is allocated", "[unit]") {
   const Machine huge(Topology::parse("32768x32768x2"), 0, Switching::wormhole);
   CHECK_THROWS_AS(Judge(header_for(huge)), InputError);
+}
+
+TEST_CASE("sums of bytes past 2^64 are a violation, and no small sums", "[unit]") {
+  auto messages = ring4_broadcast;
+  messages[0].bytes = messages[1].bytes = std::numeric_limits<Bytes>::max() / 2 + 1;
+  CHECK(names(violation(header_for(ring4), messages), {"step 0", "2^64"}));
+  const Machine sharing(Topology::parse("4"), 2, Switching::wormhole, Contention::share);
+  for (TraceMessage& message : messages) message = {0, 0, 1, {{0, 1}}, std::numeric_limits<Bytes>::max(), {0}};
+  const Verdict verdict = judged(header_for(sharing), messages);
+  CHECK(names(verdict.violations.front(), {"step 0", "2^64"}));
+  CHECK(verdict.bytes == std::numeric_limits<Bytes>::max());
+  CHECK(verdict.max_channel_bytes == std::numeric_limits<Bytes>::max());
+}
+
+TEST_CASE("where channels are shared, a node has as many ports as the trace says, also more than channels", "[unit]") {
+  const Machine sharing(Topology::parse("4"), 2, Switching::wormhole, Contention::share);
+  TraceHeader header = header_for(sharing, "multinode-broadcast", {});
+  header.ports = 3;
+  const TraceMessage message{0, 0, 1, {{0, 1}}, 1, {}};
+  CHECK(judged(header, {message, message, message}).ok);
+  CHECK(names(violation(header, {message, message, message, message}), {"node (0)", "sends more than 3"}));
+}
+
+TEST_CASE("many blocks of many nodes take no time or memory that no message asks for", "[unit]") {
+  const Machine large(Topology::parse("1000000"), 2, Switching::wormhole);
+  TraceHeader header = header_for(large);
+  header.segments = 100'000;
+  const Verdict verdict =
+      judged(header, {{0, 0, 1, {{0, 1}}, 2, {0, 1}}, {1, 1, 2, {{0, 1}}, 1, {0}}, {2, 0, 2, {{0, 2}}, 2, {0, 99'999}}});
+  CHECK(verdict.missing_blocks == 999'999ULL * 100'000 - 4);
+  CHECK(names(verdict.violations.front(), {"node (1) lacks block 2 and 99997 more", "999998 other nodes"}));
+  header.sources.resize(1'000'000);
+  for (NodeId node = 0; node < 1'000'000; ++node) header.sources[node] = node;
+  header.segments = std::numeric_limits<std::int32_t>::max();
+  CHECK_THROWS_AS(Judge(header), InputError);  // more pairs than there are numbers
+}
+
+TEST_CASE("the judge lets its caller look at the clock during long work", "[unit]") {
+  const Machine large(Topology::parse("mesh:3000000"), 2, Switching::wormhole);
+  int looks = 0;
+  Judge judge(header_for(large), [&] {
+    if (++looks == 2) throw std::runtime_error("enough");
+  });
+  CHECK_THROWS_WITH(judge.message({0, 0, 2'999'999, {{0, 2'999'999}}, 1, {0}}), "enough");
+}
+
+TEST_CASE("a message has room for all its blocks, and a channel carries what crosses it in one step", "[unit]") {
+  TraceHeader header = header_for(ring4, "multinode-broadcast", {0, 2});
+  header.segments = 2;
+  header.block_bytes = 4;
+  CHECK(names(violation(header, {{0, 0, 1, {{0, 1}}, 7, {0, 1}}}), {"7 bytes for 2 blocks of 4"}));
+  CHECK(names(violation(header, {{0, 0, 1, {{0, 1}}, 8, {0, 1}}}), {"lacks block"}));
+  CHECK(names(violation(header, {{0, 1, 2, {{0, 1}}, 4, {2}}}), {"block 2", "does not exist"}));  // of node 1, which is no source
+  const Verdict verdict = judged(header, {{0, 0, 1, {{0, 1}}, 5, {0}}, {1, 0, 1, {{0, 1}}, 7, {1}}, {2, 0, 1, {{0, 1}}, 6, {1}}});
+  CHECK(verdict.max_channel_bytes == 7);
+  CHECK(verdict.channel_bytes == 5 + 7 + 6);
+}
+
+TEST_CASE("a worm takes a dimension once, also not twice in a row", "[unit]") {
+  CHECK(names(violation(header_for(ring4), {{0, 0, 2, {{0, 1}, {0, 1}}, 1, {0}}}), {"not dimension-ordered"}));
 }

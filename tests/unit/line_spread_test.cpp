@@ -1,5 +1,6 @@
 #include "algorithms/broadcast/line_spread.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <set>
@@ -27,8 +28,8 @@ Sends sends_of(const LineSpread& spread, std::int32_t n) {
 }
 
 /// Every place is reached once, in the fewest steps, by routes that share no channel of the ring, from holders.
-void check(const LineSpread& spread, const std::set<std::int32_t>& places, std::int32_t n) {
-  REQUIRE(spread.steps() == ceil_log(3, places.size()));
+void check(const LineSpread& spread, const std::set<std::int32_t>& places, std::int32_t n, Step steps) {
+  REQUIRE(spread.steps() == steps);
   std::set<std::int32_t> holders{0};
   for (Step step = 0; step < spread.steps(); ++step) {
     std::set<std::pair<std::int32_t, std::int32_t>> channels;
@@ -51,8 +52,7 @@ void check(const LineSpread& spread, const std::set<std::int32_t>& places, std::
   REQUIRE(holders == places);
   Sends all;
   spread.for_all_sends([&](Step step, const LineSpread::Send& send) {
-    const std::int32_t to = spread.offset((send.low + send.high) / 2);
-    all.emplace(step, modulo(to - send.hops, n), send.hops);
+    all.emplace(step, modulo(spread.offset(spread.ways() == Ways::both ? (send.low + send.high) / 2 : send.low) - send.hops, n), send.hops);
   });
   REQUIRE(all == sends_of(spread, n));
 }
@@ -76,13 +76,23 @@ TEST_CASE("a spread reaches its places once each, in the fewest steps, by disjoi
     CAPTURE(n);
     std::vector<std::int32_t> all(static_cast<std::size_t>(n));
     std::iota(all.begin(), all.end(), 0);
-    check(LineSpread::over_ring(n), {all.begin(), all.end()}, n);
+    check(LineSpread::over_ring(n), {all.begin(), all.end()}, n, ceil_log(3, all.size()));
     std::vector<std::int32_t> some;
     for (const std::int32_t place : all) {
       if (support::random_below(random, 3) == 0) some.push_back(place);
     }
     std::set<std::int32_t> places(some.begin(), some.end());
     places.insert(0);
-    check(LineSpread(some, n), places, n);
+    check(LineSpread(some, n), places, n, ceil_log(3, places.size()));
+    check(LineSpread(some, n, Ways::forward), places, n, ceil_log(2, places.size()));
+    const auto root = static_cast<std::int32_t>(support::random_below(random, static_cast<std::uint64_t>(n)));
+    const auto behind = std::count_if(places.begin(), places.end(), [&](std::int32_t place) { return place >= n - root; });
+    const auto side = std::max<std::uint64_t>(static_cast<std::uint64_t>(behind), places.size() - 1 - static_cast<std::uint64_t>(behind));
+    const LineSpread line = LineSpread::on_line(some, n, root);
+    check(line, places, n, ceil_log(3, 2 * side + 1));
+    for (std::int32_t index = 0; index < line.places(); ++index) {  // none crosses the ends of the line
+      REQUIRE(line.offset(index) >= -root);
+      REQUIRE(line.offset(index) < n - root);
+    }
   }
 }

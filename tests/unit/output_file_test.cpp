@@ -3,8 +3,10 @@
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
+#include <memory>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 #include <zlib.h>
 
 #include <torus/error.hpp>
@@ -164,4 +166,46 @@ TEST_CASE("a full disk is an error of the run", "[unit]") {
         file.commit();
       }(),
       RunError);
+}
+
+TEST_CASE("a name as long as a name can be is written, and told from others that begin alike", "[unit]") {
+  const support::Folder folder;
+  for (std::size_t length = 235; length <= 255; length += 5) {
+    CAPTURE(length);
+    const std::string name(length - 1, 'n');
+    OutputFile one(folder.file(name + "1"));
+    OutputFile other(folder.file(name + "2"));
+    OutputFile named(folder.file(name + "3"), false);
+    OutputFile another(folder.file(name + "4"), false);
+    one.write("one");
+    other.write("other");
+    named.write("named");
+    another.write("another");
+    for (OutputFile* file : {&one, &other, &named, &another}) file->commit();
+    CHECK(support::text_of_file(folder.file(name + "1")) == "one");
+    CHECK(support::text_of_file(folder.file(name + "2")) == "other");
+    CHECK(support::text_of_file(folder.file(name + "3")) == "named");
+    CHECK(support::text_of_file(folder.file(name + "4")) == "another");
+  }
+  CHECK(folder.files() == 20);
+  CHECK_THROWS_AS(OutputFile(folder.file(std::string(256, 'n'))), InputError);
+}
+
+TEST_CASE("an interrupt leaves nothing of files that had to have a name", "[unit]") {
+  const support::Folder folder;
+  folder.write("old", "old");
+  std::vector<std::unique_ptr<OutputFile>> files;
+  for (int i = 0; i < 10; ++i) {
+    files.push_back(std::make_unique<OutputFile>(folder.file("f" + std::to_string(i)), false));
+    files.back()->write("begun");
+  }
+  CHECK(folder.files() == 11);
+  files[3]->commit();
+  files[4].reset();
+  files.push_back(std::make_unique<OutputFile>(folder.file("old"), false));
+  CHECK(folder.files() == 11);
+  OutputFile::remove_unfinished();  // what the handler of a signal does before it ends the process
+  CHECK(folder.files() == 2);
+  CHECK(support::text_of_file(folder.file("f3")) == "begun");
+  CHECK(support::text_of_file(folder.file("old")) == "old");
 }

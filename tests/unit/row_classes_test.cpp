@@ -44,37 +44,63 @@ TEST_CASE("on a ring of two the halves of a piece come over the two links", "[un
   CHECK(classes.taken(0, +1, 1) == RowClasses::Take{1, RowClasses::Share::second_half});
 }
 
+namespace {
+
+/// The gather brings every place every piece once, from a neighbour that has it, in its steps.
+void check(const RowClasses& classes, std::int32_t n) {
+  std::vector<std::set<std::pair<std::int32_t, int>>> held(static_cast<std::size_t>(n));  // (piece, half)
+  for (std::int32_t piece = 0; piece < classes.classes(); ++piece) {
+    for (const std::int32_t place : classes.places_of(piece)) {
+      REQUIRE(classes.class_of(place) == piece);
+      held[static_cast<std::size_t>(place)] = {{piece, 0}, {piece, 1}};
+    }
+  }
+  for (Step step = 1; step <= classes.gather_steps(); ++step) {
+    const auto before = held;
+    bool moved = false;
+    for (std::int32_t place = 0; place < n; ++place) {
+      for (const std::int32_t direction : {-1, +1}) {
+        const auto take = classes.taken(place, direction, static_cast<std::int32_t>(step));
+        if (!take) continue;
+        moved = true;
+        if (classes.ways() == Ways::forward) REQUIRE(direction < 0);
+        if (take->share != RowClasses::Share::whole) REQUIRE_FALSE(classes.pieces_stay_whole());
+        for (const int half : {0, 1}) {
+          if (take->share == (half == 0 ? RowClasses::Share::second_half : RowClasses::Share::first_half)) continue;
+          REQUIRE(before[static_cast<std::size_t>(modulo(place + direction, n))].count({take->piece, half}) == 1);
+          REQUIRE(held[static_cast<std::size_t>(place)].emplace(take->piece, half).second);
+        }
+      }
+    }
+    REQUIRE(moved);
+  }
+  for (const auto& pieces : held) REQUIRE(pieces.size() == 2 * static_cast<std::size_t>(classes.classes()));
+}
+
+}  // namespace
+
 TEST_CASE("the gather brings every place every piece once, from a neighbour that has it, in its steps", "[unit]") {
   for (std::int32_t n = 1; n <= 60; ++n) {
     for (std::int32_t h = 1; h <= n; ++h) {
       CAPTURE(n, h);
-      const RowClasses classes(n, h);
-      std::vector<std::set<std::pair<std::int32_t, int>>> held(static_cast<std::size_t>(n));  // (piece, half)
-      for (std::int32_t piece = 0; piece < h; ++piece) {
-        for (const std::int32_t place : classes.places_of(piece)) {
-          REQUIRE(classes.class_of(place) == piece);
-          held[static_cast<std::size_t>(place)] = {{piece, 0}, {piece, 1}};
+      check(RowClasses(n, h), n);
+      check(RowClasses(n, h, Ways::forward), n);
+    }
+  }
+}
+
+TEST_CASE("on a mesh line the gather does not wrap", "[unit]") {
+  for (std::int32_t n = 1; n <= 30; ++n) {
+    for (std::int32_t h = 1; h <= n; ++h) {
+      for (const std::int32_t origin : {0, n / 3, n - 1}) {
+        CAPTURE(n, h, origin);
+        const RowClasses classes = RowClasses::on_line(n, h, origin);
+        check(classes, n);
+        for (std::int32_t distance = 1; distance <= n; ++distance) {  // place n - origin is the first of the line
+          CHECK_FALSE(classes.taken(modulo(n - origin, n), -1, distance).has_value());
+          CHECK_FALSE(classes.taken(n - 1 - origin, +1, distance).has_value());
         }
       }
-      for (Step step = 1; step <= classes.gather_steps(); ++step) {
-        const auto before = held;
-        bool moved = false;
-        for (std::int32_t place = 0; place < n; ++place) {
-          for (const std::int32_t direction : {-1, +1}) {
-            const auto take = classes.taken(place, direction, static_cast<std::int32_t>(step));
-            if (!take) continue;
-            moved = true;
-            if (take->share != RowClasses::Share::whole) REQUIRE_FALSE(classes.pieces_stay_whole());
-            for (const int half : {0, 1}) {
-              if (take->share == (half == 0 ? RowClasses::Share::second_half : RowClasses::Share::first_half)) continue;
-              REQUIRE(before[static_cast<std::size_t>(modulo(place + direction, n))].count({take->piece, half}) == 1);
-              REQUIRE(held[static_cast<std::size_t>(place)].emplace(take->piece, half).second);
-            }
-          }
-        }
-        REQUIRE(moved);
-      }
-      for (const auto& pieces : held) REQUIRE(pieces.size() == 2 * static_cast<std::size_t>(h));
     }
   }
 }
@@ -93,7 +119,7 @@ TEST_CASE("gaps are those between the places of a piece, none longer than the lo
         }
       }
       classes.for_gaps([&](std::int32_t piece, std::int32_t gap) {
-        REQUIRE(gap <= classes.longest_window());
+        REQUIRE(gap <= (n + n / h - 1) / (n / h));  // the longest window
         if (gap > 1) ++found[{piece, gap}];
       });
       REQUIRE(found == expected);

@@ -56,3 +56,15 @@ TEST_CASE("slots that pile up with a worker go to one that has none", "[unit]") 
     pool.level();
   }
 }
+
+TEST_CASE("slots beyond those expected draw their bytes from the budget", "[unit]") {
+  MemoryBudget budget(64 * 2000);
+  SlotPool pool(3000, 64, 0, budget, 1);
+  pool.open(pool.max_slots());
+  pool.clear();
+  const auto take_all = [&] {
+    while (true) pool.take(pool.free_list(0));
+  };
+  CHECK_THROWS_AS(take_all(), RunError);
+  CHECK_FALSE(budget.take(64 * 1000));
+}

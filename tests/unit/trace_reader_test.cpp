@@ -230,3 +230,29 @@ TEST_CASE("a folder and a file that is not there are refused", "[unit]") {
   CHECK(!complaint_about(folder.file("none")).empty());
   CHECK(!complaint_about(folder.file("")).empty());
 }
+
+TEST_CASE("a header that gives a key twice is refused, wherever in it", "[unit]") {
+  for (const char* key : {"shape", "ports", "sources", "algorithm", "note"}) {
+    CAPTURE(key);
+    std::string text = header;
+    text.insert(text.size() - 1, std::string(",\"note\":{\"shape\":[1]},\"algorithm\":\"a\",\"") + key + "\":[1]");
+    CHECK(complaint_about_text(text).find(" line 1: the header has '" + std::string(key) + "' twice; give each key once") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("a compressed file that grows as no trace does is refused before it fills the memory", "[unit]") {
+  const support::Folder folder;
+  gzFile file = gzopen(folder.file("t.gz").c_str(), "wb9");
+  const std::string start = header + "\n" + R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[)";
+  gzwrite(file, start.data(), static_cast<unsigned>(start.size()));
+  std::string blocks;
+  for (int i = 0; i < 1 << 19; ++i) blocks += "0,";
+  for (int i = 0; i < 96; ++i) gzwrite(file, blocks.data(), static_cast<unsigned>(blocks.size()));
+  gzclose(file);
+  const std::string complaint = complaint_about(folder.file("t.gz"));
+  CAPTURE(complaint);
+  CHECK(complaint.find(" line 2: ") != std::string::npos);
+  const bool grows = complaint.find("holds more than 200 times its size") != std::string::npos;
+  CHECK((grows || complaint.find("there is no memory to judge more") != std::string::npos));
+}

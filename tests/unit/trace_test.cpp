@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
 #include <torus/engine.hpp>
+#include <torus/error.hpp>
 #include <torus/judge.hpp>
 #include <torus/trace.hpp>
 #include <torus/trace_reader.hpp>
@@ -44,7 +46,8 @@ TEST_CASE("the header says what the machine is, as the format has it", "[unit]")
         "\"wormhole\","
         "\"contention\":\"share\",\"routing\":[1,0,2],\"collective\":\"multinode-broadcast\",\"sources\":[0,7],\"segments\":3,\"block_"
         "bytes\":4096,"
-        "\"algorithm\":\"a\\\"b\",\"seed\":9}");
+        "\"algorithm\":\"a\\\"b\",\"seed\":9,\"ts_s\":1e-06,\"tc_s\":1e-10,\"th_s\":0}");
+  CHECK(to_json_line({machine, "broadcast", {0}, 1, 1, "x", 1, false}).ends_with("\"seed\":1}"));  // older traces say no costs
 }
 
 TEST_CASE("one run gives one trace, byte for byte, whatever the executor", "[unit]") {
@@ -106,6 +109,64 @@ TEST_CASE("what is read back is what the header was", "[unit]") {
   CHECK(header.block_bytes == 4096);
   CHECK(header.algorithm == "x");
   CHECK(header.seed == 18446744073709551615U);
+}
+
+TEST_CASE("a header says what steps take, an older one does not, and half of it is refused", "[unit]") {
+  const support::Folder folder;
+  const Machine machine(Topology::parse("4"), 2, Switching::wormhole, Contention::forbid, {}, {3e-6, 0.1, 1e-9});
+  const std::string line = to_json_line({machine, "broadcast", {0}, 1, 1, "x", 1});
+  const TraceReader reader(folder.write("t", line));
+  CHECK(reader.header().costs_known);
+  CHECK(reader.header().machine.cost.start_up_s == 3e-6);
+  CHECK(reader.header().machine.cost.byte_s == 0.1);
+  CHECK(reader.header().machine.cost.hop_s == 1e-9);
+  const std::string old = line.substr(0, line.find(",\"ts_s\"")) + "}";
+  CHECK_FALSE(TraceReader(folder.write("t", old)).header().costs_known);
+  for (const std::string rest : {",\"ts_s\":1}", ",\"ts_s\":1,\"tc_s\":1,\"th_s\":-1}", ",\"ts_s\":1,\"tc_s\":1,\"th_s\":\"x\"}"})
+    CHECK_THROWS_AS(TraceReader(folder.write("t", old.substr(0, old.size() - 1) + rest)), InputError);
+}
+
+TEST_CASE("the first line of a step names its phase, and the digest does not know it", "[unit]") {
+  const support::Folder folder;
+  const Machine machine = packet_machine("4x4");
+  Request request;
+  request.sources = {0};
+  request.bytes = 16;
+  const Plan plan = broadcast::flood.plan(machine, request);
+  std::uint64_t digest = 0;
+  {
+    TraceWriter writer(folder.file("t"), TraceHeader{machine, "broadcast", {0}, 1, 16, "flood", 1});
+    RunOptions options;
+    Step step = 0;
+    options.on_messages = [&](std::span<const Message* const> messages) {
+      if (step != 1) writer.name_phase("phase \"" + std::to_string(step) + "\"");
+      writer.write_step(messages);
+      ++step;
+    };
+    Engine engine(machine, Placement::replicated(machine.topology, {0}, 16), options);
+    digest = engine.run(plan.start).trace_digest;
+    writer.commit();
+  }
+  TraceReader reader(folder.file("t"));
+  Judge judge(reader.header());
+  TraceMessage message;
+  std::optional<Step> last;
+  while (reader.next(message)) {
+    const bool first = last != message.step;
+    CHECK(message.phase == (first && message.step != 1 ? "phase \"" + std::to_string(message.step) + "\"" : ""));
+    last = message.step;
+    REQUIRE(judge.message(message));
+  }
+  CHECK(last > 1U);
+  CHECK(judge.finish().digest == digest);
+
+  const std::string header = to_json_line({machine, "broadcast", {0}, 1, 1, "x", 1}) + "\n";
+  for (const std::string phase : {"1", "-1", "1.5", "true", "null", "[\"x\"]", "{}"}) {
+    TraceReader wrong(
+        folder.write("w", header + R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":8,"blocks":[0],"phase":)" + phase + "}\n"));
+    CAPTURE(phase);
+    CHECK_THROWS_AS(wrong.next(message), InputError);
+  }
 }
 
 TEST_CASE("an algorithm may be called anything: what no JSON can say is replaced", "[unit]") {

@@ -347,3 +347,42 @@ TEST_CASE("too many receives are named although the receiver throws when it sees
   CHECK(result.violations.front().kind == ViolationKind::too_many_receives);
   CHECK(result.violations.front().step == 0);
 }
+
+TEST_CASE("where channels are shared, ports and routes are still what they are", "[unit]") {
+  const auto first = [](const Machine& machine, const std::function<Program(Node&)>& program) {
+    RunOptions options;
+    options.executor = ExecutorKind::serial;
+    const RunResult result = Engine(machine, Placement::resident(machine.topology, 1, 8), options).run(program);
+    REQUIRE(!result.violations.empty());
+    return result.violations.front().kind;
+  };
+  const auto into_one = [](Node& self) -> Program {
+    if (self.rank() != 1) self.send(NodeId{1}, self.blocks());
+    co_await self.step();
+    co_await self.step();
+  };
+  CHECK(first(Machine(Topology::parse("3"), 1, Switching::packet, Contention::share), into_one) == ViolationKind::too_many_receives);
+  CHECK(first(Machine(Topology::parse("5"), 2, Switching::wormhole, Contention::share), into_one) == ViolationKind::too_many_receives);
+  const auto twice_round = [](Node& self) -> Program {
+    if (self.rank() == 0) self.send({{0, 3}, {0, 3}}, self.blocks());
+    co_await self.step();
+  };
+  CHECK(first(Machine(Topology::parse("4"), 2, Switching::circuit, Contention::share), twice_round) ==
+        ViolationKind::channel_crossed_twice);
+  CHECK(first(Machine(Topology::parse("4"), 2, Switching::circuit), twice_round) == ViolationKind::channel_crossed_twice);
+}
+
+TEST_CASE("a route that crosses its channels thousands of times is one violation, in a line that can be read", "[unit]") {
+  const Machine ring(Topology::parse("4"), 2, Switching::circuit);
+  RunOptions options;
+  options.executor = ExecutorKind::serial;
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() == 0) self.send(std::vector<Leg>(50'000, Leg{0, 1}), self.blocks());
+    co_await self.step();
+  };
+  const RunResult result = Engine(ring, Placement::resident(ring.topology, 1, 8), options).run(program);
+  CHECK(result.violations_found == 1);
+  REQUIRE(result.violations.size() == 1);
+  CHECK(result.violations[0].kind == ViolationKind::channel_crossed_twice);
+  CHECK(result.violations[0].text.size() < 300);
+}

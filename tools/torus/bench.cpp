@@ -9,11 +9,11 @@
 #include <new>
 #include <optional>
 
+#include <torus/bandwidth.hpp>
 #include <torus/error.hpp>
 
 #include "runtime/model/figures.hpp"
 #include "runtime/trace/output_file.hpp"
-#include "tools/torus/bandwidth.hpp"
 #include "tools/torus/bench_runs.hpp"
 #include "tools/torus/bench_table.hpp"
 #include "tools/torus/console.hpp"
@@ -101,7 +101,7 @@ class Bench {
   }
 
   std::string command() const {
-    std::string text = fmt::format("torus bench {}", name(spec_.collective));
+    std::string text = fmt::format("{} bench {}", program(), name(spec_.collective));
     for (const auto& [option, value] : arguments_.setting.typed()) {
       const std::string_view quote = value.find_first_of("; ") == std::string::npos ? "" : "'";  // for a shell
       text += fmt::format(" --{} {}{}{}", option, quote, value, quote);
@@ -130,8 +130,9 @@ class Bench {
     return fmt::format("# torus {}, commit {}\n# {}\n# {} threads, executor {}\n# {}\n# {}\n", version, commit,
                        table_["cpu"].get<std::string>(), table_["threads"].get<unsigned>(), name(spec_.executor),
                        table_["date"].get<std::string>(), command()) +
-           fmt::format("# {} on {}, {} nodes; {} a row after {} of warm-up; every byte of each verified\n", name(spec_.collective),
-                       spec_.shape.text(), grouped(spec_.shape.nodes()), counts, effort_.warm_up) +
+           fmt::format("# {} (MPI: {}) on {}, {} nodes; {} a row after {} of warm-up; every byte of each verified\n",
+                       name(spec_.collective), mpi_name(spec_.collective), spec_.shape.text(), grouped(spec_.shape.nodes()), counts,
+                       effort_.warm_up) +
            line("#   size", {"algorithm", "machine", "steps", "model time", "x bound", "| runs", "min", "median", "+-", "max", "| algbw",
                              "busbw", "| wrong", "note"});
   }

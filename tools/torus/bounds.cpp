@@ -83,7 +83,7 @@ std::string shape_table(const Machine& machine, const ShapeFacts& facts) {
 
 int bounds(const BoundsArguments& arguments) {
   TypedOptions options = arguments.setting;
-  if (!options.on) options.on = default_shape(Collective::broadcast);
+  if (!options.on && !options.machine) options.on = default_shape(Collective::broadcast);
   const Machine machine = make_machine(parse_spec(Collective::multinode_broadcast, options), NativeMachine{});
   const ShapeFacts facts = shape_facts(machine.topology);
   nlohmann::ordered_json json{{"shape", machine.topology.text()},

@@ -9,9 +9,11 @@
 #include "runtime/trace/output_file.hpp"
 #include "tools/torus/comparison.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/curves.hpp"
 #include "tools/torus/grid.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
+#include "tools/torus/refusals.hpp"
 #include "tools/torus/setting_options.hpp"
 #include "tools/torus/subcommands.hpp"
 
@@ -22,12 +24,13 @@ struct CompareArguments {
   std::string collective;
   TypedOptions setting;
   std::string algorithms = "all", run = "first";
-  std::optional<std::string> csv;
+  std::optional<std::string> csv, html, svg;
   bool json = false;
 };
 
 /// What runs unasked takes a second or two at most for each algorithm.
 constexpr double most_node_steps = 5e6;
+constexpr double most_bytes = 0x1p30;
 
 /// How many of the sizes, from the smallest, are to be run.
 std::size_t run_sizes(const std::string& text, std::size_t sizes) {
@@ -44,12 +47,19 @@ int run_compare(const CompareArguments& arguments) {
   options.sizes = parse_sizes("--bytes", std::exchange(typed.bytes, std::nullopt).value_or("64:1MiB"));
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   options.run_sizes = run_sizes(arguments.run, options.sizes.size());
-  if (arguments.run == "first") options.most_node_steps = most_node_steps;
+  if (arguments.run == "first") {
+    options.most_node_steps = most_node_steps;
+    options.most_bytes = most_bytes;
+  }
   options.stop = &interrupted();
   Progress progress;
   options.progress = &progress;
   std::optional<OutputFile> csv;
   if (arguments.csv) csv.emplace(*arguments.csv);
+  refuse_one_file_for_two("--csv", arguments.csv, "--html", arguments.html, ".html");
+  refuse_one_file_for_two("--csv", arguments.csv, "--svg", arguments.svg, ".svg");
+  refuse_one_file_for_two("--html", arguments.html, "--svg", arguments.svg, ".svg");
+  CurveFiles curves(arguments.html, arguments.svg);
 
   const Comparison comparison = compare(parse_spec(collective, typed), options);
   progress.clear();
@@ -58,6 +68,7 @@ int run_compare(const CompareArguments& arguments) {
     csv->write(to_csv(comparison));
     csv->commit();
   }
+  if (curves.any()) curves.write(curves_of(to_csv(comparison)));
   print(arguments.json ? to_json(comparison).dump() + "\n" : to_table(comparison));
   if (!comparison.failure) return 0;
   throw RunError(*comparison.failure);
@@ -80,6 +91,8 @@ Subcommand add_compare(CLI::App& torus) {
                   "what to run and verify: first (the smallest size, where that is quick), all or none; default first")
       ->type_name("WORD");
   app->add_option("--csv", arguments->csv, "write a line for each machine, algorithm and size to this file")->type_name("FILE");
+  app->add_option("--html", arguments->html, "write a page with the curves: times against sizes, and the lower bound")->type_name("FILE");
+  app->add_option("--svg", arguments->svg, "write the curves alone, as a figure, to this file")->type_name("FILE");
   app->add_flag("--json", arguments->json, "print one JSON object");
   return {app, [arguments] { return run_compare(*arguments); }};
 }

@@ -5,8 +5,10 @@
 #include <limits>
 #include <new>
 
+#include <torus/bandwidth.hpp>
 #include <torus/error.hpp>
 
+#include "runtime/model/figures.hpp"
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
@@ -64,12 +66,16 @@ class Comparing {
   }
 
   void contest(const Machine& machine) {
-    Contest contest{machine, {}, {}, {}};
-    for (std::size_t i = 0; i < options_.sizes.size(); ++i) contest.bounds.push_back(lower_bounds(machine, request(i)));
+    Contest contest{machine, {}, {}, {}, {}};
+    for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
+      contest.bounds.push_back(lower_bounds(machine, request(i)));
+      contest.asked_bytes.push_back(asked_bytes(request(i), machine.topology.nodes()));
+    }
     for (const Algorithm* algorithm : options_.algorithms) {
       if (comparison_.interrupted) break;
       Contender contender{algorithm, {}};
       std::string refusal;
+      last_ = {};
       for (std::size_t i = 0; i < options_.sizes.size() && !comparison_.interrupted; ++i)
         contender.entries.push_back(entry(machine, *algorithm, i, refusal));
       if (std::any_of(contender.entries.begin(), contender.entries.end(), [](const auto& entry) { return entry.has_value(); }))
@@ -89,18 +95,65 @@ class Comparing {
       return std::nullopt;
     }
     Setting setting = open_setting(machine, request(size), spec_);
-    if (const auto why_not = plan_with(setting, algorithm)) {
+    if (!last_.too_long.empty()) return unplanned(fmt::format("{}, and this is more", last_.too_long));
+    Planned planned;
+    if (const auto why_not = plan_with(setting, algorithm, &planned, &hops_)) {
+      if (!planned.why_not.empty()) {
+        if (planned.too_long) last_.too_long = fmt::format("planning took too long at {}", bytes_option(options_.sizes[size]));
+        return unplanned(*why_not);
+      }
       if (refusal.empty()) refusal = *why_not;
       return std::nullopt;
     }
-    const Plan& plan = setting.plan;
-    Entry entry{plan.segments, plan.steps, plan.channel_bytes, plan.model_time_s(machine.cost), plan.steps_exact, {}, {}, {}, false};
-    if (size >= options_.run_sizes) return entry;
-    if (static_cast<double>(plan.likely_steps()) * machine.topology.nodes() > options_.most_node_steps)
-      entry.not_run = fmt::format("steps times nodes are more than {:.0f}; --run all runs it", options_.most_node_steps);
-    else
-      run(setting, entry, what);
+    Entry entry = predicted(setting);
+    if (size >= options_.run_sizes && (entry.predicted || options_.run_sizes == 0)) return entry;
+    entry.not_run = too_much(setting);
+    if (entry.not_run.empty()) run(setting, entry, what);
     return entry;
+  }
+
+  static Entry unplanned(std::string why) {
+    Entry entry;
+    entry.predicted = false;
+    entry.no_plan = std::move(why);
+    return entry;
+  }
+
+  /// What the plan says. Hops that it does not know are estimated: per step as many as at the last size where they are known, or the most
+  /// that a step can have.
+  Entry predicted(const Setting& setting) {
+    const Plan& plan = setting.plan;
+    const Machine& machine = setting.machine;
+    Entry entry;
+    entry.segments = plan.segments;
+    entry.predicted = plan.predicts();
+    if (!entry.predicted) return entry;
+    entry.steps = plan.steps;
+    entry.channel_bytes = plan.channel_bytes;
+    entry.predicted_s = plan.model_time_s(machine.cost);
+    entry.exact = plan.steps_exact;
+    const auto steps = static_cast<double>(plan.likely_steps());
+    if (plan.route_hops && steps > 0) last_.hops_a_step = static_cast<double>(*plan.route_hops) / steps;
+    if (machine.cost.hop_s > 0 && !plan.route_hops) {
+      const double longest = machine.switching == Switching::packet ? 1 : machine.topology.diameter();
+      entry.predicted_s += machine.cost.hop_s * steps * last_.hops_a_step.value_or(longest);
+      entry.exact = false;
+    }
+    return entry;
+  }
+
+  /// Why a run would be too long to be made unasked; empty if it would not.
+  std::string too_much(const Setting& setting) const {
+    const double nodes = setting.machine.topology.nodes();
+    if (static_cast<double>(setting.plan.likely_steps()) * nodes > options_.most_node_steps)
+      return fmt::format("steps times nodes are more than {:.0f}; --run all runs it", options_.most_node_steps);
+    const bool exchange = setting.request.collective == Collective::total_exchange;
+    const double bytes = nodes * asked_bytes(setting.request, setting.machine.topology.nodes());
+    if (bytes > options_.most_bytes) {
+      return fmt::format("the nodes would {} more than {}; --run all runs it", exchange ? "exchange" : "hold",
+                         bytes_text(static_cast<Bytes>(options_.most_bytes)));
+    }
+    return {};
   }
 
   bool due() const { return options_.progress != nullptr && options_.progress->due(); }
@@ -134,16 +187,24 @@ class Comparing {
   static void mark_best(Contest& contest, std::size_t size) {
     double best = std::numeric_limits<double>::infinity();
     for (const Contender& contender : contest.contenders) {
-      if (const auto& entry = contender.entries[size]; entry && entry->failure.empty()) best = std::min(best, entry->model_time_s());
+      if (const auto& entry = contender.entries[size]; entry && entry->timed()) best = std::min(best, entry->model_time_s());
     }
     for (Contender& contender : contest.contenders) {
-      if (auto& entry = contender.entries[size]) entry->best = entry->failure.empty() && entry->model_time_s() == best;
+      if (auto& entry = contender.entries[size]) entry->best = entry->timed() && entry->model_time_s() == best;
     }
   }
+
+  /// What is known of the algorithm in work from smaller sizes.
+  struct Last {
+    std::string too_long;               ///< planning took too long: where
+    std::optional<double> hops_a_step;  ///< of the longest route
+  };
 
   const RunSpec& spec_;
   const ComparisonOptions& options_;
   Comparison comparison_;
+  Last last_;
+  HopMemo hops_;
 };
 
 std::vector<const Algorithm*> best_at(const Contest& contest, std::size_t size) {

@@ -31,12 +31,16 @@ struct Entry {
   std::uint64_t steps = 0;  ///< predicted, as the next two
   double channel_bytes = 0;
   double predicted_s = 0;
-  bool exact = true;  ///< false: the prediction is an upper limit or an estimate
+  bool predicted = true;  ///< false: the algorithm predicts nothing, or has no plan at this size
+  bool exact = true;      ///< false: the prediction is an upper limit or an estimate
   std::optional<Measured> run;
   std::string not_run;  ///< why it did not run where it was to; empty: it did, or was not to
+  std::string no_plan;  ///< why it could not be planned; empty: it was
   std::string failure;  ///< what was wrong with the run
   bool best = false;    ///< no other takes less at this size on this machine
 
+  /// Whether a time is known: by a run that is right, or by prediction.
+  bool timed() const noexcept { return failure.empty() && (run || predicted); }
   /// The best that is known: measured, or else predicted.
   double model_time_s() const noexcept { return run ? run->model_time_s : predicted_s; }
 };
@@ -60,7 +64,8 @@ struct WinnerRange {
 /// All that apply on one machine.
 struct Contest {
   Machine machine;
-  std::vector<Bounds> bounds;  ///< by size
+  std::vector<Bounds> bounds;       ///< by size
+  std::vector<double> asked_bytes;  ///< by size: what the collective asks for, as for algbw
   std::vector<Contender> contenders;
   std::vector<LeftOut> left_out;
 };
@@ -79,11 +84,13 @@ struct ComparisonOptions {
   std::vector<const Algorithm*> algorithms;
   std::size_t run_sizes = 1;
   double most_node_steps = std::numeric_limits<double>::infinity();  ///< nodes times steps: what takes more is not run
+  double most_bytes = std::numeric_limits<double>::infinity();       ///< at all nodes in the end: what takes more is not run
   const std::atomic<bool>* stop = nullptr;
   Progress* progress = nullptr;  ///< shows what is in work
 };
 
-/// Predicts all and runs the smallest sizes, verified and judged. Throws InputError on wrong options, and where nothing applies.
+/// Predicts all and runs the smallest sizes, verified and judged; where an algorithm predicts nothing, it runs every size, if any is to be
+/// run. Throws InputError on wrong options, and where nothing applies.
 /// For a multi-node broadcast, whose programs do not know the sources, predictions assume as many as there are, unless --expect says
 /// otherwise.
 Comparison compare(const RunSpec& spec, const ComparisonOptions& options);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <map>
 
+#include <torus/bandwidth.hpp>
+
 #include "runtime/model/figures.hpp"
 #include "tools/torus/comparison.hpp"
 #include "tools/torus/console.hpp"
@@ -28,7 +30,14 @@ std::string names_text(const std::vector<const Algorithm*>& algorithms) {
 std::optional<double> ratio_of(const Contest& contest, const Entry& entry, std::size_t size) {
   const double bound = contest.bounds[size].model_time_s(contest.machine.cost);
   if (bound <= 0) return std::nullopt;
-  return entry.model_time_s() / bound;
+  return entry.timed() || entry.run ? std::optional(entry.model_time_s() / bound) : std::nullopt;
+}
+
+/// By the model time; none where that is not known.
+std::optional<Bandwidth> bandwidth_at(const Comparison& comparison, const Contest& contest, const Entry& entry, std::size_t size) {
+  if (!entry.timed()) return std::nullopt;
+  const double algorithm = per_second(contest.asked_bytes[size], entry.model_time_s());
+  return Bandwidth{algorithm, algorithm * bus_factor(comparison.request.collective, contest.machine.topology.nodes())};
 }
 
 std::string ratio_text(std::optional<double> ratio) { return ratio ? fmt::format("x{:.2f}", *ratio) : "-"; }
@@ -44,7 +53,12 @@ std::string span_text(const std::vector<Value>& values) {
 std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, std::size_t size) {
   if (!entry) return "-";
   if (!entry->failure.empty()) return "FAILED";
-  const std::string_view sign = entry->run ? "" : !entry->not_run.empty() ? "~" : entry->exact ? "" : "<";
+  if (!entry->no_plan.empty()) return "no plan";
+  if (!entry->timed()) return "?";
+  const std::string_view sign = entry->run                                         ? ""
+                                : !entry->not_run.empty()                          ? "~"
+                                : entry->exact && contest.machine.cost.one_speed() ? ""
+                                                                                   : "<";
   return fmt::format("{}{} {}{}", sign, seconds_text(entry->model_time_s()), ratio_text(ratio_of(contest, *entry, size)),
                      entry->best ? " *" : "");
 }
@@ -54,7 +68,7 @@ std::vector<std::string> contender_line(const Contest& contest, const Contender&
   std::vector<std::uint64_t> steps;
   for (std::size_t i = 0; i < contender.entries.size(); ++i) {
     const auto& entry = contender.entries[i];
-    if (entry) steps.push_back(entry->run ? entry->run->steps : entry->steps);
+    if (entry && (entry->run || entry->predicted)) steps.push_back(entry->run ? entry->run->steps : entry->steps);
     cells.push_back(cell_of(contest, entry, i));
   }
   cells.insert(cells.begin(), {std::string(contender.algorithm->name), span_text(steps)});
@@ -67,8 +81,10 @@ std::map<std::string, std::string> remarks(const Comparison& comparison, const C
   for (const Contender& contender : contest.contenders) {
     for (std::size_t i = 0; i < contender.entries.size(); ++i) {
       const auto& entry = contender.entries[i];
-      if (!entry || (entry->not_run.empty() && entry->failure.empty())) continue;
-      std::string& entries = remarks[entry->failure.empty() ? "not run: " + entry->not_run : "FAILED: " + entry->failure];
+      if (!entry || (entry->not_run.empty() && entry->failure.empty() && entry->no_plan.empty())) continue;
+      std::string& entries = remarks[!entry->failure.empty()   ? "FAILED: " + entry->failure
+                                     : !entry->no_plan.empty() ? "no plan: " + entry->no_plan
+                                                               : "not run: " + entry->not_run];
       entries += fmt::format("{}{} at {}", entries.empty() ? "" : ", ", contender.algorithm->name, bytes_option(comparison.sizes[i]));
     }
   }
@@ -91,25 +107,32 @@ std::string contest_text(const Comparison& comparison, const Contest& contest) {
   return text + "\n";
 }
 
-/// The ratios of the fastest over the sizes of a range.
-std::string winner_ratios(const Contest& contest, const WinnerRange& range) {
+/// A figure of the fastest over the sizes of a range: at the first, and at the last if it differs.
+template <class Text>
+std::string over(const Contest& contest, const WinnerRange& range, const Text& text) {
   const auto of = [&](std::size_t size) {
     for (const Contender& contender : contest.contenders) {
-      if (contender.entries[size] && contender.entries[size]->best) return ratio_text(ratio_of(contest, *contender.entries[size], size));
+      if (contender.entries[size] && contender.entries[size]->best) return text(*contender.entries[size], size);
     }
     return std::string("-");
   };
-  return range.first == range.last || of(range.first) == of(range.last) ? of(range.first) : of(range.first) + " .. " + of(range.last);
+  const std::string first = of(range.first), last = of(range.last);
+  return first == last ? first : first + " .. " + last;
 }
 
 std::string winners_text(const Comparison& comparison) {
-  Table table{{"fastest", "sizes", "algorithm", "times the bound"}};
+  Table table{{"fastest", "sizes", "algorithm", "times the bound", "algbw"}};
   for (const Contest& contest : comparison.contests) {
     std::string machine = rules_text(contest.machine);
     for (const WinnerRange& range : winners_of(contest)) {
       const std::string first = bytes_option(comparison.sizes[range.first]);
-      table.push_back({machine, range.first == range.last ? first : first + " .. " + bytes_option(comparison.sizes[range.last]),
-                       range.algorithms.empty() ? "none" : names_text(range.algorithms), winner_ratios(contest, range)});
+      table.push_back(
+          {machine, range.first == range.last ? first : first + " .. " + bytes_option(comparison.sizes[range.last]),
+           range.algorithms.empty() ? "none" : names_text(range.algorithms),
+           over(contest, range, [&](const Entry& entry, std::size_t size) { return ratio_text(ratio_of(contest, entry, size)); }),
+           over(contest, range, [&](const Entry& entry, std::size_t size) {
+             return rate_text(bandwidth_at(comparison, contest, entry, size)->algorithm, "B");
+           })});
       machine.clear();
     }
   }
@@ -118,12 +141,14 @@ std::string winners_text(const Comparison& comparison) {
 
 std::string legend(const Comparison& comparison) {
   const bool all_run = comparison.run_sizes >= comparison.sizes.size();
-  std::string text = "\nmodel time, and how many times the lower bound that is; *: the minimum at this size on this machine\n";
+  std::string text =
+      "\nmodel time, and how many times the lower bound that is; *: the minimum at this size on this machine\n"
+      "algbw: the bytes that the collective asks for, over the model time\n";
   if (comparison.run_sizes == 0)
     text += "nothing was run: all is predicted\n";
   else
     text += fmt::format("(run): measured, every byte verified, every message judged{}\n", all_run ? "" : "; the rest is predicted");
-  text += "<: an upper limit or an estimate; ~: predicted, for it was not run; -: does not apply at this size\n";
+  text += "<: an upper limit or an estimate; ~: predicted, for it was not run; ?: neither; -: does not apply at this size\n";
   if (comparison.request.collective == Collective::multinode_broadcast) {
     text += fmt::format(
         "predictions assume {} sources anywhere, since the programs do not know them; measured times are those of the {} asked for\n",
@@ -136,7 +161,8 @@ std::string legend(const Comparison& comparison) {
 
 std::string to_table(const Comparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
-  std::string text = fmt::format("{} on {}, {} nodes", name(comparison.request.collective), topology.text(), grouped(topology.nodes()));
+  std::string text = fmt::format("{} (MPI: {}) on {}, {} nodes", name(comparison.request.collective),
+                                 mpi_name(comparison.request.collective), topology.text(), grouped(topology.nodes()));
   if (has_root(comparison.request.collective) && comparison.request.collective != Collective::broadcast)
     text += ", root " + node_text(topology, comparison.request.sources.front());
   if (comparison.request.collective == Collective::broadcast) text += ", from " + node_text(topology, comparison.request.sources.front());
@@ -152,15 +178,20 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// What a run of it would report, under the names of `torus run --json`.
-Json entry_json(const Contest& contest, const Entry& entry, Bytes bytes, std::size_t size) {
-  Json json{{"bytes", bytes},
-            {"segments", entry.segments},
-            {"steps_formula", entry.steps},
-            {"steps_formula_exact", entry.exact},
-            {"channel_bytes_formula", entry.channel_bytes},
-            {"model_time_formula_s", entry.predicted_s},
-            {"best", entry.best},
-            {"run", entry.run.has_value()}};
+Json entry_json(const Comparison& comparison, const Contest& contest, const Entry& entry, std::size_t size) {
+  Json json{{"bytes", comparison.sizes[size]}, {"segments", entry.segments}};
+  if (entry.predicted) {
+    json["steps_formula"] = entry.steps;
+    json["steps_formula_exact"] = entry.exact;
+    json["channel_bytes_formula"] = entry.channel_bytes;
+    json["model_time_formula_s"] = entry.predicted_s;
+  }
+  json["best"] = entry.best;
+  json["run"] = entry.run.has_value();
+  if (const auto bandwidth = bandwidth_at(comparison, contest, entry, size)) {
+    json["model_algbw_bytes_per_s"] = bandwidth->algorithm;
+    json["model_busbw_bytes_per_s"] = bandwidth->bus;
+  }
   if (const auto ratio = ratio_of(contest, entry, size)) json["times_the_bound"] = *ratio;
   if (entry.run) {
     json["steps"] = entry.run->steps;
@@ -169,6 +200,7 @@ Json entry_json(const Contest& contest, const Entry& entry, Bytes bytes, std::si
     json["verified"] = entry.failure.empty();
   }
   if (!entry.not_run.empty()) json["not_run"] = entry.not_run;
+  if (!entry.no_plan.empty()) json["no_plan"] = entry.no_plan;
   if (!entry.failure.empty()) json["failure"] = entry.failure;
   return json;
 }
@@ -201,6 +233,7 @@ Json contest_json(const Comparison& comparison, const Contest& contest) {
             {"algorithms", Json::array()},
             {"left_out", Json::array()},
             {"fastest", Json::array()}};
+  if (!machine.cost.one_speed()) json["tc_by_dimension_s"] = machine.cost.dimension_byte_s;
   for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
     json["bounds"].push_back(bounds_json(contest.bounds[i], machine.cost));
     json["bounds"].back()["bytes"] = comparison.sizes[i];
@@ -208,7 +241,7 @@ Json contest_json(const Comparison& comparison, const Contest& contest) {
   for (const Contender& contender : contest.contenders) {
     Json entries = Json::array();
     for (std::size_t i = 0; i < contender.entries.size(); ++i) {
-      if (contender.entries[i]) entries.push_back(entry_json(contest, *contender.entries[i], comparison.sizes[i], i));
+      if (contender.entries[i]) entries.push_back(entry_json(comparison, contest, *contender.entries[i], i));
     }
     json["algorithms"].push_back(
         {{"algorithm", contender.algorithm->name}, {"reference", contender.algorithm->source}, {"sizes", std::move(entries)}});
@@ -223,6 +256,7 @@ Json contest_json(const Comparison& comparison, const Contest& contest) {
 nlohmann::ordered_json to_json(const Comparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
   Json json{{"collective", name(comparison.request.collective)},
+            {"mpi", mpi_name(comparison.request.collective)},
             {"shape", topology.text()},
             {"nodes", topology.nodes()},
             {"sources", comparison.request.sources},
@@ -245,12 +279,15 @@ std::string to_csv(const Comparison& comparison) {
                                          "model_time_formula_s",
                                          "best",
                                          "run",
+                                         "model_algbw_bytes_per_s",
+                                         "model_busbw_bytes_per_s",
                                          "times_the_bound",
                                          "steps",
                                          "channel_bytes_sum",
                                          "model_time_s",
                                          "verified",
                                          "not_run",
+                                         "no_plan",
                                          "failure",
                                          "steps_lower_bound",
                                          "channel_bytes_lower_bound",
@@ -263,7 +300,7 @@ std::string to_csv(const Comparison& comparison) {
     for (const Contender& contender : contest.contenders) {
       for (std::size_t i = 0; i < contender.entries.size(); ++i) {
         if (!contender.entries[i]) continue;
-        Json json = entry_json(contest, *contender.entries[i], comparison.sizes[i], i);
+        Json json = entry_json(comparison, contest, *contender.entries[i], i);
         json.update(bounds_json(contest.bounds[i], machine.cost));
         std::vector<std::string> line{std::string(name(comparison.request.collective)),
                                       machine.topology.text(),

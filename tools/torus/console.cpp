@@ -11,6 +11,19 @@
 
 namespace torus::command {
 
+namespace {
+
+std::string& program_name() {
+  static std::string name = "torus";
+  return name;
+}
+
+}  // namespace
+
+const std::string& program() noexcept { return program_name(); }
+
+void set_program(std::string started_as) { program_name() = std::move(started_as); }
+
 void print(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());

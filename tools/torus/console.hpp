@@ -10,6 +10,11 @@
 
 namespace torus::command {
 
+/// How the command was started, for commands that repeat a run: "torus", or the program that has algorithms of its own.
+const std::string& program() noexcept;
+/// Only at the start of the program.
+void set_program(std::string started_as);
+
 /// Writes to standard output and makes sure that it got there. Throws RunError if it did not: a closed pipe, a full disk.
 void print(std::string_view text);
 

@@ -39,7 +39,11 @@ class Witness {
     const bool same = verdict.digest == result.trace_digest && verdict.messages == result.messages && verdict.hops == result.hops &&
                       verdict.busy_steps == result.busy_steps && verdict.channel_bytes == result.channel_bytes_sum &&
                       verdict.max_channel_load == result.max_channel_load;
-    if (same) return std::nullopt;
+    if (same && verdict.channel_time_s == result.channel_time_s) return std::nullopt;
+    if (same) {
+      return fmt::format("the judge finds a byte term of {} s, the engine {} s: the bytes on each channel times its T_c",
+                         verdict.channel_time_s, result.channel_time_s);
+    }
     return fmt::format(
         "the judge counts {} messages, {} hops, {} busy steps, {} bytes on the fullest channels, load {}, digest {}; the engine {}, "
         "{}, {}, {}, {}, {}",
@@ -88,6 +92,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   run.seed = setting.seed;
   run.memory_limit = setting.memory;
   run.stop = options.stop;
+  run.fault = options.fault;
   std::optional<InterruptsAwaited> awaited;  // from the first step on: `stop` is not read before
   run.on_step = [&](Step step) {
     if (options.stop != nullptr && !awaited) awaited.emplace();
@@ -103,6 +108,11 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
       if (options.on_messages) options.on_messages(messages);
     };
   }
+  if (options.trace) {
+    run.on_phase = [&](const char* phase) {
+      if (first) trace->name_phase(phase);
+    };
+  }
   Engine engine = make_engine(setting.machine, setting.request, setting.plan, run);
   if (options.trace) trace.emplace(*options.trace, header_of(setting));
 
@@ -111,6 +121,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
     RunResult result = engine.run(setting.plan.start);
     // What holds of the first run holds of all: they must have its trace digest.
     if (barrier && first) barrier->judge(result);
+    if (first && options.on_engine) options.on_engine(engine);
     emulation.interrupted = result.interrupted;
     if (!result.interrupted) emulation.run_s.push_back(result.run_s);
     const Check check = torus::check(setting.machine, setting.request, setting.plan, bounds, result);

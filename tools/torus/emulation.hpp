@@ -33,6 +33,8 @@ struct EmulationOptions {
   std::optional<std::uint64_t> digest;                               ///< the trace digest that it must have
   /// Have the judge of traces look at every message too, and hold the bytes against the plan's prediction and all against the lower bounds.
   bool judge = false;
+  std::optional<torus::Fault> fault;             ///< injected
+  std::function<void(const Engine&)> on_engine;  ///< called after the first run
 };
 
 /// The first line of the run's trace.

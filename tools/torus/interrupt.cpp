@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unistd.h>
 
+#include "runtime/trace/output_file.hpp"
+
 namespace torus::command {
 namespace {
 
@@ -15,7 +17,8 @@ static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_alw
 void interrupt(int) {
   if (awaiting.load() > 0 && !flag.exchange(true)) return;
   while (ending.exchange(true)) ::pause();  // another thread is about to end the process: some senders send twice
-  // Files have no name before they are complete: nothing is left behind.
+  // Most files have no name before they are complete; nothing is left of the others.
+  OutputFile::remove_unfinished();
   constexpr std::string_view line = "torus: interrupted\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());  // an error cannot be reported any more
   ::_exit(1);

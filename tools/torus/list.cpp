@@ -4,7 +4,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/references.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/setting_options.hpp"
 #include "tools/torus/subcommands.hpp"
@@ -15,8 +17,38 @@ namespace {
 struct ListArguments {
   std::optional<std::string> what;
   TypedOptions machine;
+  bool machines = false;
   bool json = false;
 };
+
+/// The machines of --machine, with the source of each figure.
+std::string machines_text() {
+  std::string text;
+  for (const Preset& preset : presets()) {
+    text += fmt::format("{:<12}{}\n", preset.name, preset.title);
+    text += fmt::format("{:12}shape {}: {} ({})\n", "", preset.shape, preset.rule, torus::command::text(preset.shapes));
+    text += fmt::format("{:12}{} ports of {} ({})\n", "", preset.ports, speed_text(preset), torus::command::text(preset.speed));
+    text += fmt::format("{:12}T_s {} ({})\n", "", seconds_text(preset.start_up_s), torus::command::text(preset.start_up));
+  }
+  return text;
+}
+
+nlohmann::ordered_json machines_json() {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const Preset& preset : presets()) {
+    json.push_back({{"machine", preset.name},
+                    {"title", preset.title},
+                    {"shape", preset.shape},
+                    {"shape_rule", preset.rule},
+                    {"shapes_from", torus::command::text(preset.shapes)},
+                    {"ports", preset.ports},
+                    {"bytes_per_s", preset.bytes_per_s},
+                    {"speed_from", torus::command::text(preset.speed)},
+                    {"ts_s", preset.start_up_s},
+                    {"start_up_from", torus::command::text(preset.start_up)}});
+  }
+  return json;
+}
 
 /// Why an algorithm does not run on the machine that was typed, with one block from one source; none if it does.
 std::optional<std::string> why_not_on(const TypedOptions& options, const Algorithm& algorithm) {
@@ -29,24 +61,32 @@ std::optional<std::string> why_not_on(const TypedOptions& options, const Algorit
   return why_not_here(algorithm, machine, request, 0);
 }
 
+/// An own algorithm need not say everything.
+std::string_view said(std::string_view words) { return words.empty() ? "not said" : words; }
+
 /// Three lines: as columns of a table the longest formulas would leave no room for the rest.
 std::string in_words(const Algorithm& algorithm) {
   return fmt::format("  {:<24}{}{}; ports: {}; shapes: {}\n{:26}steps: {}\n{:26}source: {}\n", algorithm.name,
                      name(algorithm.native.switching), algorithm.native.contention == Contention::share ? ", channels shared" : "",
-                     ports_text(algorithm), algorithm.shapes, "", algorithm.steps, "", algorithm.source);
+                     ports_text(algorithm), said(algorithm.shapes), "", said(algorithm.steps), "", said(algorithm.source));
 }
 
-/// What else there is to say of one algorithm: its parameters, and the command that runs it.
+/// What else there is to say of one algorithm: its papers, its parameters, and the command that runs it.
 std::string in_detail(const Algorithm& algorithm) {
   std::string text;
+  for (const std::string& reference : references_of(algorithm)) text += fmt::format("{:26}paper: {}\n", "", reference);
   for (const Parameter& parameter : algorithm.parameters) {
     text += fmt::format("{:26}--{} {}: {}\n", "", parameter.name,
                         parameter.words.empty() ? "N" : fmt::format("{}", fmt::join(parameter.words, "|")), parameter.meaning);
   }
-  return text + fmt::format("{:26}torus run {} --algorithm {} --steps\n", "", name(algorithm.collective), algorithm.name);
+  return text + fmt::format("{:26}{} run {} --algorithm {} --steps\n", "", program(), name(algorithm.collective), algorithm.name);
 }
 
 int list(const ListArguments& arguments) {
+  if (arguments.machines) {
+    print(arguments.json ? machines_json().dump() + "\n" : machines_text());
+    return 0;
+  }
   const std::vector<const Algorithm*> algorithms = algorithms_called("list", arguments.what, "there is no such collective or algorithm");
   const bool on_machine = !arguments.machine.typed().empty();
   const bool one = arguments.what && !find_collective(*arguments.what);
@@ -70,10 +110,11 @@ int list(const ListArguments& arguments) {
       const std::optional<std::string> why_not = why_not_on(arguments.machine, *algorithm);
       entry["applies"] = !why_not;
       if (why_not) entry["why_not"] = *why_not;
-      text += fmt::format("  {:<24}{}\n", algorithm->name, why_not.value_or("applies; steps: " + std::string(algorithm->steps)));
+      text += fmt::format("  {:<24}{}\n", algorithm->name, why_not.value_or(fmt::format("applies; steps: {}", said(algorithm->steps))));
     } else {
       text += in_words(*algorithm) + (one ? in_detail(*algorithm) : "");
     }
+    entry["references"] = references_of(*algorithm);
     json.push_back(std::move(entry));
   }
   print(arguments.json ? json.dump() + "\n" : text);
@@ -88,6 +129,7 @@ Subcommand add_list(CLI::App& torus) {
   app->add_option("what", arguments->what, "only those of a collective, or an algorithm by name, with its parameters");
   add_machine_options(*app, arguments->machine);
   app->footer("With a machine, says of each algorithm whether it applies there, or why not: torus list --on 6x4 --ports 2");
+  app->add_flag("--machines", arguments->machines, "the machines that --machine knows, with the sources of their figures");
   app->add_flag("--json", arguments->json, "print a JSON list");
   return {app, [arguments] { return list(*arguments); }};
 }

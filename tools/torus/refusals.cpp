@@ -1,7 +1,9 @@
 #include "tools/torus/refusals.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
+#include <vector>
 
 #include <torus/error.hpp>
 
@@ -29,9 +31,19 @@ std::string readers_of(Collective collective, std::string_view parameter) {
   return readers;
 }
 
+std::vector<std::string_view> algorithms_for_holes() {
+  std::vector<std::string_view> names;
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->needs.lives_with_holes) names.push_back(algorithm->name);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string command_text(const Refusal& refusal) {
+  if (refusal.about == Refusal::About::faults)
+    return fmt::format("{}: {}; only {} live with holes", refusal.value, refusal.rule, fmt::join(algorithms_for_holes(), ", "));
   const std::string option = refusal.about == Refusal::About::shape ? "--on" : "--" + std::string(refusal.subject());
   std::string text = fmt::format("{} {}: {}", option, refusal.value, refusal.rule);
   if (!refusal.fix.empty()) return text + fmt::format("; {} {} would do", option, refusal.fix);

@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <numeric>
 
+#include <torus/bandwidth.hpp>
 #include <torus/report.hpp>
 
 #include "algorithms/barrier_witness.hpp"
 #include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/fault_notation.hpp"
 #include "tools/torus/notation.hpp"
 
 namespace torus::command {
@@ -30,6 +32,33 @@ std::string sources_row(const Setting& setting) {
   return text + (sources.size() > 8 ? " .." : "");
 }
 
+/// "multinode-broadcast (MPI: Allgather) of 4KiB from all 16, 64KiB in all", "allreduce (MPI: Allreduce) of 64KiB, sum of f32".
+std::string asked_text(const Setting& setting) {
+  const Request& request = setting.request;
+  std::string text = fmt::format("{} (MPI: {})", name(request.collective), mpi_name(request.collective));
+  if (request.collective == Collective::barrier) return text;
+  text += fmt::format(" of {}", bytes_option(request.bytes));
+  const bool broadcasts = request.collective == Collective::broadcast || request.collective == Collective::multinode_broadcast;
+  const double total = asked_bytes(request, setting.machine.topology.nodes());
+  const bool blocks = !broadcasts && total > static_cast<double>(request.bytes);
+  if (broadcasts) text += fmt::format(" from {}", sources_row(setting));
+  if (blocks) text += " a block";
+  if (total > static_cast<double>(request.bytes) && total < 0x1p63) {
+    const bool each = request.collective == Collective::total_exchange || request.collective == Collective::reduce_scatter;
+    text += fmt::format(", {} {}", bytes_option(static_cast<Bytes>(total)), each ? "a node" : "in all");
+  }
+  if (reduces(request.collective)) text += fmt::format(", {} of {}", name(request.reduction.op), name(request.reduction.type));
+  if (has_root(request.collective) && !broadcasts)
+    text += fmt::format(", root {}", node_text(setting.machine.topology, request.sources.front()));
+  return text + (setting.plan.segments > 1 ? fmt::format(", cut in {}", setting.plan.segments) : "");
+}
+
+/// algbw and busbw, by wall time.
+std::string bandwidth_text(const Setting& setting, double run_s) {
+  const Bandwidth wall = bandwidth_of(setting.request, setting.machine.topology.nodes(), run_s);
+  return fmt::format("algbw {}, busbw {}", rate_text(wall.algorithm, "B"), rate_text(wall.bus, "B"));
+}
+
 struct LoadFigures {
   std::uint64_t min = 0, max = 0;
   double mean = 0;
@@ -45,6 +74,12 @@ LoadFigures figures_of(const std::vector<std::uint64_t>& loads) {
 void put_after(Rows& rows, std::string_view name, const Rows& more) {
   const auto at = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == name; });
   rows.insert(at + 1, more.begin(), more.end());
+}
+
+/// A prediction, or null where the plan makes none.
+template <class Value>
+nlohmann::ordered_json predicted(const Plan& plan, const Value& value) {
+  return plan.predicts() ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
 
 nlohmann::ordered_json load_json(const std::vector<std::uint64_t>& loads) {
@@ -88,9 +123,21 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["routing"] = machine.routing;
   json["ts_s"] = machine.cost.start_up_s;
   json["tc_s"] = machine.cost.byte_s;
+  if (!machine.cost.one_speed()) json["tc_by_dimension_s"] = machine.cost.dimension_byte_s;
   json["th_s"] = machine.cost.hop_s;
   json["tg_s"] = machine.cost.combine_s;
+  if (setting.preset != nullptr) {
+    json["machine"] = {{"name", setting.preset->name},
+                       {"title", setting.preset->title},
+                       {"shapes_from", text(setting.preset->shapes)},
+                       {"speed_from", text(setting.preset->speed)},
+                       {"start_up_from", text(setting.preset->start_up)}};
+  }
+  if (const Faults& faults = machine.topology.faults(); !faults.empty()) {
+    json["faults"] = {{"dead_nodes", faults.dead_nodes}, {"options", fault_options(faults, machine.topology)}};
+  }
   json["collective"] = name(setting.request.collective);
+  json["mpi"] = mpi_name(setting.request.collective);
   json["algorithm"] = setting.algorithm->name;
   json["reference"] = setting.algorithm->source;
   if (!setting.chosen.empty()) {
@@ -117,9 +164,9 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["steps"] = result.steps;
   json["busy_steps"] = result.busy_steps;
   json["control_steps"] = result.control_steps;
-  json["steps_formula"] = plan.steps;
-  json["steps_formula_text"] = plan.formula;
-  json["steps_formula_exact"] = plan.steps_exact;
+  json["steps_formula"] = predicted(plan, plan.steps);
+  json["steps_formula_text"] = predicted(plan, plan.formula);
+  json["steps_formula_exact"] = predicted(plan, plan.steps_exact);
   json["steps_lower_bound"] = bounds.steps;
   json["steps_lower_bound_reason"] = bounds.steps_reason;
   json["steps_lower_bound_single_block"] = bounds.single_block_steps;
@@ -137,10 +184,10 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["channel_bytes_mean"] = result.channel_bytes_mean;
   json["channel_idle_share"] = result.channel_idle_share;
   json["channel_bytes_sum"] = result.channel_bytes_sum;
-  json["channel_bytes_formula"] = plan.channel_bytes;
+  json["channel_bytes_formula"] = predicted(plan, plan.channel_bytes);
   json["channel_bytes_lower_bound"] = bounds.channel_bytes;
   json["model_time_s"] = result.model_time_s;
-  json["model_time_formula_s"] = plan.model_time_s(machine.cost);
+  json["model_time_formula_s"] = predicted(plan, plan.model_time_s(machine.cost));
   json["model_time_lower_bound_s"] = bounds.model_time_s(machine.cost);
   json["model_time_simple_bound_s"] = bounds.simple_model_time_s(machine.cost);
   if (setting.request.collective == Collective::total_exchange) {
@@ -153,8 +200,16 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["setup_s"] = result.setup_s + setting.plan_s;
   json["run_s"] = repeats.runs > 1 ? repeats.median_s : result.run_s;
   json["verify_s"] = result.verify_s;
-  json["delivered_bytes_per_s"] = per_second(static_cast<double>(result.bytes_delivered), json["run_s"].get<double>());
-  json["hops_per_s"] = per_second(static_cast<double>(result.hops), json["run_s"].get<double>());
+  const double run_s = json["run_s"].get<double>();
+  const Bandwidth wall = bandwidth_of(setting.request, machine.topology.nodes(), run_s);
+  const Bandwidth model = bandwidth_of(setting.request, machine.topology.nodes(), result.model_time_s);
+  json["asked_bytes"] = asked_bytes(setting.request, machine.topology.nodes());
+  json["algbw_bytes_per_s"] = wall.algorithm;
+  json["busbw_bytes_per_s"] = wall.bus;
+  json["model_algbw_bytes_per_s"] = model.algorithm;
+  json["model_busbw_bytes_per_s"] = model.bus;
+  json["copied_bytes_per_s"] = per_second(static_cast<double>(result.bytes_delivered), run_s);
+  json["hops_per_s"] = per_second(static_cast<double>(result.hops), run_s);
   if (repeats.runs > 1) {
     json["repeat"] = {{"runs", repeats.runs},
                       {"run_s_median", repeats.median_s},
@@ -185,33 +240,10 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   if (!plan.notes.empty()) {
     for (const auto& [key, value] : plan.notes) json["notes"][key] = value;
   }
+  if (result.fault) json["fault"] = {{"step", result.fault->step}, {"node", result.fault->node}, {"text", result.fault->text}};
   if (emulation.failure) json["failure"] = *emulation.failure;
   return json;
 }
-
-namespace {
-
-/// "allreduce of 64KiB, sum of f32, cut in 1024".
-std::string asked_row(const Setting& setting) {
-  const Request& request = setting.request;
-  const std::string cut = setting.plan.segments > 1 ? fmt::format(", cut in {}", setting.plan.segments) : "";
-  if (request.collective == Collective::barrier) return std::string(name(request.collective));
-  std::string text = fmt::format("{} of {}", name(request.collective), bytes_option(request.bytes));
-  switch (request.collective) {
-    case Collective::total_exchange:
-    case Collective::scatter:
-    case Collective::gather:
-    case Collective::reduce_scatter: text += " a block"; break;
-    case Collective::broadcast:
-    case Collective::multinode_broadcast: return text + fmt::format(" from {}{}", sources_row(setting), cut);
-    default: break;
-  }
-  if (reduces(request.collective)) text += fmt::format(", {} of {}", name(request.reduction.op), name(request.reduction.type));
-  if (has_root(request.collective)) text += fmt::format(", root {}", node_text(setting.machine.topology, request.sources.front()));
-  return text + cut;
-}
-
-}  // namespace
 
 std::string to_table(const Setting& setting, const Emulation& emulation) {
   const Machine& machine = setting.machine;
@@ -234,8 +266,16 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
     rows.back().second = "verified: " + BarrierWitness::proof(machine.topology.nodes());
 
   Rows asked;
-  asked.emplace_back("collective", asked_row(setting));
-  asked.emplace_back("algorithm", fmt::format("{} ({})", setting.algorithm->name, setting.algorithm->source));
+  if (const Preset* preset = setting.preset; preset != nullptr) {
+    asked.emplace_back("preset", fmt::format("{}, {}: {} ({})", preset->name, preset->title, speed_text(*preset), text(preset->speed)));
+    asked.emplace_back("", fmt::format("T_s {} ({})", seconds_text(preset->start_up_s), text(preset->start_up)));
+  }
+  if (const Faults& faults = machine.topology.faults(); !faults.empty())
+    asked.emplace_back("faults", fmt::format("{}:{}", faults_text(faults), fault_options(faults, machine.topology)));
+  asked.emplace_back("collective", asked_text(setting));
+  asked.emplace_back("algorithm", setting.algorithm->source.empty()
+                                      ? std::string(setting.algorithm->name)
+                                      : fmt::format("{} ({})", setting.algorithm->name, setting.algorithm->source));
   if (!setting.chosen.empty())
     asked.emplace_back("chosen", fmt::format("{}; choosing took {}", setting.chosen, seconds_text(setting.choosing_s)));
   for (const auto& [key, value] : plan.notes) asked.emplace_back(key, value);
@@ -263,6 +303,7 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
         "repeated", fmt::format("{} runs: median {}, min {}, max {}, spread {:.2f}", repeats.runs, seconds_text(repeats.median_s),
                                 seconds_text(repeats.min_s), seconds_text(repeats.max_s), repeats.max_s / std::max(repeats.min_s, 1e-12)));
   }
+  put_after(rows, "wall time", {{"bandwidth", bandwidth_text(setting, context.run_s.value_or(result.run_s))}});
   put_after(rows, "wall time", repeated);
   put_after(rows, "channels", balance);
   put_after(rows, "steps", bound);
@@ -291,7 +332,7 @@ CsvLines to_csv(const Setting& setting, const Emulation& emulation) {
   for (const std::string_view name : optional_fields) names.emplace_back(name);
   for (const std::string& name : names) {
     const auto at = json.find(name);
-    values.push_back(at == json.end() ? "" : at->is_string() ? at->get<std::string>() : at->dump());
+    values.push_back(at == json.end() || at->is_null() ? "" : at->is_string() ? at->get<std::string>() : at->dump());
   }
   return {csv_line(names), csv_line(values)};
 }

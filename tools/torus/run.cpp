@@ -11,6 +11,7 @@
 #include "runtime/trace/output_file.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/emulation.hpp"
+#include "tools/torus/fault_option.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
@@ -26,7 +27,7 @@ namespace {
 struct RunArguments {
   std::string collective;
   TypedOptions setting;
-  std::optional<std::string> trace, csv, view, repeat, digest;
+  std::optional<std::string> trace, csv, view, repeat, digest, fault;
   bool judge = false;
   bool steps = false;
   bool json = false;
@@ -51,6 +52,7 @@ int run(const RunArguments& arguments) {
   options.judge = arguments.judge;
   options.stop = &interrupted();
   if (arguments.repeat) options.repeat = static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000));
+  if (arguments.fault) options.fault = parse_fault(*arguments.fault, setting);
   if (arguments.digest) options.digest = parse_digest(*arguments.digest);
   if (options.repeat > 1 && (options.trace || arguments.steps || arguments.view)) {
     const std::string_view option = options.trace ? "--trace" : arguments.steps ? "--steps" : "--view";
@@ -82,7 +84,10 @@ int run(const RunArguments& arguments) {
     };
   }
 
-  const Emulation emulation = emulate(setting, options);
+  Emulation emulation = emulate(setting, options);
+  if (options.fault && !emulation.result.fault && !emulation.failure && !emulation.interrupted) {
+    emulation.failure = fmt::format("--fault '{}': there was nothing to strike; --trace shows what nodes send, and when", *arguments.fault);
+  }
   progress.clear();
   if (csv && !emulation.interrupted) {
     const CsvLines lines = to_csv(setting, emulation);
@@ -122,6 +127,11 @@ Subcommand add_run(CLI::App& torus) {
   app->add_option("--view", arguments->view, "write a page that plays the run in any browser to this file")->type_name("FILE");
   app->add_option("--csv", arguments->csv, "write the report's figures to this file")->type_name("FILE");
   app->add_option("--digest", arguments->digest, "fail unless the trace digest is this one")->type_name("HEX");
+  app->add_option(
+         "--fault", arguments->fault,
+         "inject a fault: KIND@step,node[,channel], random, or random:KIND; drop, double, corrupt, truncate, swap, wrong-neighbour, "
+         "late, stall")
+      ->type_name("FAULT");
   app->add_flag("--judge", arguments->judge,
                 "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");
   app->add_flag("--steps", arguments->steps, "add a line a step: what it carried, its fullest channel, the nodes informed, its phase");

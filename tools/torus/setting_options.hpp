@@ -9,7 +9,7 @@ namespace torus::command {
 
 /// The collective, as the first argument.
 void add_collective(CLI::App& app, std::string& collective);
-/// --on --ports --switching --contention --routing --ts --tc --th
+/// --machine --on --ports --switching --contention --routing --dead-link --dead-links --dead-node --slow-link --ts --tc --th
 void add_machine_options(CLI::App& app, TypedOptions& options);
 /// --bytes --source --seed --expect, and an option for each parameter of the catalogue's algorithms
 void add_request_options(CLI::App& app, TypedOptions& options);

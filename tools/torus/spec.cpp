@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
@@ -9,12 +10,21 @@
 #include <torus/error.hpp>
 
 #include "runtime/host/host_memory.hpp"
+#include "tools/torus/fault_notation.hpp"
+#include "tools/torus/field_names.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/sources.hpp"
 
 namespace torus::command {
 namespace {
+
+/// "allgather" of "MPI_Allgather": MPI's names in its own letters.
+std::string without_mpi(std::string_view text) {
+  std::string plain(text);
+  std::transform(plain.begin(), plain.end(), plain.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return plain.starts_with("mpi_") ? plain.substr(4) : plain;
+}
 
 [[noreturn]] void refuse_foreign(Collective collective, std::string_view option, std::string_view value, const std::string& owners) {
   throw InputError(fmt::format("--{} '{}': it is for {}, not for {}; leave it out", option, value, owners, name(collective)));
@@ -61,15 +71,41 @@ Parameters parse_parameters(Collective collective, const TypedOptions& options) 
   return parameters;
 }
 
+/// One T_c for all, or one a dimension.
+void set_speeds(CostModel& cost, std::string_view option, std::string_view text, double (*parse)(std::string_view, std::string_view)) {
+  cost.dimension_byte_s.clear();
+  for (const std::string_view part : split(text, ',')) cost.dimension_byte_s.push_back(parse(option, part));
+  cost.byte_s = cost.dimension_byte_s.front();
+  if (cost.dimension_byte_s.size() == 1) cost.dimension_byte_s.clear();
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> TypedOptions::typed() const {
   std::vector<std::pair<std::string, std::string>> out;
-  const std::pair<const char*, const std::optional<std::string>&> options[]{
-      {"on", on},        {"ports", ports},         {"switching", switching}, {"contention", contention}, {"routing", routing},
-      {"bytes", bytes},  {"sources", sources},     {"seed", seed},           {"expect", expect},         {"ts", start_up},
-      {"tc", byte_time}, {"bandwidth", bandwidth}, {"th", hop_time},         {"tg", combine_time},       {"op", op},
-      {"type", type},    {"executor", executor},   {"threads", threads}};
+  const std::pair<const char*, const std::optional<std::string>&> options[]{{"machine", machine},
+                                                                            {"on", on},
+                                                                            {"ports", ports},
+                                                                            {"switching", switching},
+                                                                            {"contention", contention},
+                                                                            {"routing", routing},
+                                                                            {"bytes", bytes},
+                                                                            {"sources", sources},
+                                                                            {"seed", seed},
+                                                                            {"expect", expect},
+                                                                            {"dead-link", dead_links},
+                                                                            {"dead-links", random_dead_links},
+                                                                            {"dead-node", dead_nodes},
+                                                                            {"slow-link", slow_links},
+                                                                            {"ts", start_up},
+                                                                            {"tc", byte_time},
+                                                                            {"bandwidth", bandwidth},
+                                                                            {"th", hop_time},
+                                                                            {"tg", combine_time},
+                                                                            {"op", op},
+                                                                            {"type", type},
+                                                                            {"executor", executor},
+                                                                            {"threads", threads}};
   for (const auto& [name, value] : options) {
     if (value) out.emplace_back(name, *value);
   }
@@ -96,6 +132,8 @@ std::vector<ParameterOption> parameter_options(std::span<const Algorithm* const>
 }
 
 std::optional<Collective> find_collective(std::string_view text) noexcept {
+  const std::string plain = without_mpi(text);
+  text = plain;
   const auto at = std::find_if(collectives().begin(), collectives().end(), [text](Collective c) { return name(c) == text; });
   if (at != collectives().end()) return *at;
   if (text == "bcast") return Collective::broadcast;
@@ -124,10 +162,15 @@ std::string_view mpi_name(Collective collective) noexcept {
 
 Collective parse_collective(std::string_view text) {
   if (const auto found = find_collective(text)) return *found;
-  std::vector<std::string_view> names;
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->name == text)
+      throw InputError(fmt::format("collective '{}': it is an algorithm, of {}; for instance torus run {} --algorithm {}", text,
+                                   name(algorithm->collective), name(algorithm->collective), text));
+  }
+  std::vector<std::string_view> names{"bcast", "allgather", "alltoall"};
   for (const Collective collective : collectives()) names.push_back(name(collective));
   throw InputError(fmt::format("collective '{}': it must be {} (in MPI's words also bcast, allgather, alltoall){}", text,
-                               fmt::join(names, ", "), did_you_mean(text, names)));
+                               fmt::join(std::span(names).subspan(3), ", "), did_you_mean(text, names)));
 }
 
 std::string_view default_shape(Collective collective) noexcept { return collective == Collective::broadcast ? "16x16x16" : "16x16"; }
@@ -144,8 +187,12 @@ Bytes default_bytes(Collective collective) noexcept {
 }
 
 RunSpec parse_spec(Collective collective, const TypedOptions& options) {
+  const Preset* const preset = options.machine ? &preset_called(*options.machine) : nullptr;
+  const std::string_view usual_shape = preset != nullptr ? preset->shape : default_shape(collective);
   RunSpec spec{.collective = collective,
-               .shape = Topology::parse(options.on ? std::string_view(*options.on) : default_shape(collective)),
+               .shape = Topology::parse(options.on ? std::string_view(*options.on) : usual_shape),
+               .preset = preset,
+               .cost = preset != nullptr ? preset->cost() : CostModel{},
                .bytes = options.bytes ? parse_bytes("--bytes", *options.bytes) : default_bytes(collective),
                .sources = options.sources};
   if (options.ports) {
@@ -153,11 +200,11 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
     spec.ports = *options.ports == "all" ? 0 : static_cast<int>(parse_whole("--ports", *options.ports, 1, max_ports));
   }
   if (options.start_up) spec.cost.start_up_s = parse_seconds("--ts", *options.start_up);
-  if (options.byte_time) spec.cost.byte_s = parse_seconds("--tc", *options.byte_time);
+  if (options.byte_time) set_speeds(spec.cost, "--tc", *options.byte_time, parse_seconds);
   if (options.bandwidth && options.byte_time)
     throw InputError(
         fmt::format("--bandwidth '{}': --tc {} says the same in seconds a byte; leave out one", *options.bandwidth, *options.byte_time));
-  if (options.bandwidth) spec.cost.byte_s = parse_byte_time("--bandwidth", *options.bandwidth);
+  if (options.bandwidth) set_speeds(spec.cost, "--bandwidth", *options.bandwidth, parse_byte_time);
   if (options.hop_time) spec.cost.hop_s = parse_seconds("--th", *options.hop_time);
   if (options.combine_time) spec.cost.combine_s = parse_seconds("--tg", *options.combine_time);
   if (options.op && !reduces(collective)) refuse_foreign(collective, "op", *options.op, reductions_text());
@@ -171,6 +218,7 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
   if (options.contention) spec.contention = parse_contention(*options.contention);
   if (options.routing) spec.routing = parse_routing(*options.routing);
   if (options.seed) spec.seed = parse_whole("--seed", *options.seed, 0, std::numeric_limits<std::uint64_t>::max());
+  spec.shape = with_faults(spec.shape, options, spec.seed);
   spec.parameters = parse_parameters(collective, options);
   if (options.expect && collective != Collective::multinode_broadcast)
     refuse_foreign(collective, "expect", *options.expect, "multinode-broadcast");
@@ -179,12 +227,26 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
   if (options.threads) spec.threads = static_cast<unsigned>(parse_whole("--threads", *options.threads, 1, 1024));
   if (options.memory) spec.memory = parse_bytes("--memory", *options.memory);
   if (options.memory && spec.memory == 0) throw InputError("--memory '0': a run needs some; for instance 4GiB");
+  if (options.plan_time) spec.plan_limit_s = parse_real("--plan-time", *options.plan_time, 0.001, 1e6, "60");
   return spec;
 }
 
+Topology with_faults(const Topology& shape, const TypedOptions& options, std::uint64_t seed) {
+  Faults faults;
+  if (options.dead_nodes) {
+    for (const std::string_view node : split(*options.dead_nodes, ';')) faults.dead_nodes.push_back(parse_node("--dead-node", node, shape));
+  }
+  if (options.dead_links) faults.dead_links = parse_links("--dead-link", *options.dead_links, shape);
+  if (options.slow_links) faults.slow_links = parse_slow_links("--slow-link", *options.slow_links, shape);
+  if (options.random_dead_links) add_random_dead_links("--dead-links", *options.random_dead_links, shape, seed, faults);
+  return faults.empty() ? shape : shape.with_faults(std::move(faults));
+}
+
 Machine make_machine(const RunSpec& spec, const NativeMachine& native) {
+  if (spec.preset != nullptr) check_shape(*spec.preset, spec.shape);
   // An algorithm made for many ports runs on a shape with fewer, too.
-  const int native_ports = std::min(native.ports, static_cast<int>(spec.shape.max_ports()));
+  const int usual_ports = spec.preset != nullptr ? spec.preset->ports : native.ports;
+  const int native_ports = std::min(usual_ports, static_cast<int>(spec.shape.max_ports()));
   return Machine(spec.shape, spec.ports.value_or(native_ports), spec.switching.value_or(native.switching),
                  spec.contention.value_or(native.contention), spec.routing, spec.cost);
 }
@@ -202,8 +264,16 @@ Request make_request(const RunSpec& spec) {
     throw InputError(
         fmt::format("--sources '{}': in a {} every node takes part alike; leave it out", *spec.sources, name(spec.collective)));
   if (!named && spec.collective != Collective::total_exchange) return request;
-  const std::string text = spec.sources.value_or(rooted ? "0" : "all");
-  request.sources = parse_sources(broadcast ? "--source" : rooted ? "--root" : "--sources", text, spec.shape, spec.seed);
+  NodeId first = 0;
+  while (!spec.shape.living(first)) ++first;
+  const std::string text = spec.sources.value_or(rooted ? std::to_string(first) : "all");
+  const std::string_view option = broadcast ? "--source" : rooted ? "--root" : "--sources";
+  request.sources = parse_sources(std::string(option), text, spec.shape, spec.seed);
+  const bool listed = text.find_first_of("0123456789") == 0;
+  std::erase_if(request.sources, [&](NodeId source) { return !listed && !spec.shape.living(source); });
+  for (const NodeId source : request.sources) {
+    if (!spec.shape.living(source)) refuse(option, text, fmt::format("node {} is dead; for instance {}", source, first));
+  }
   if (broadcast && request.sources.size() != 1) {
     throw InputError(
         fmt::format("--source '{}': a broadcast has one source, this names {}; for instance --source 0, or torus run multinode-broadcast",
@@ -249,8 +319,14 @@ const Algorithm& named_algorithm(std::string_view option, Collective collective,
     throw InputError(fmt::format("{} '{}': it is no {}; for instance torus run {} --algorithm {}", option, wanted, name(collective),
                                  name(elsewhere->collective), wanted));
   }
+  const std::string refused = fmt::format("{} '{}'", option, wanted);
+  if (find_collective(wanted)) {
+    throw InputError(fmt::format("{}: it is a collective; for instance torus run {}, or {} {}", refused, wanted, option, names.front()));
+  }
+  if (const std::string_view ours = our_name(collective, wanted); !ours.empty())
+    throw InputError(fmt::format("{}: here it is called {}; for instance {} {}", refused, ours, option, ours));
   const std::string near = did_you_mean(wanted, names);
-  throw InputError(fmt::format("{} '{}': there is no such {}{}", option, wanted, name(collective),
+  throw InputError(fmt::format("{}: there is no such {}{}", refused, name(collective),
                                !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.front())));
 }
 

@@ -11,17 +11,21 @@
 #include <torus/catalogue.hpp>
 #include <torus/executor.hpp>
 
+#include "tools/torus/presets.hpp"
+
 namespace torus::command {
 
 /// The options of a run as typed; empty: left out.
 struct TypedOptions {
-  std::optional<std::string> on, ports, switching, contention, routing, algorithm, bytes, sources, seed, expect;
+  std::optional<std::string> machine, on, ports, switching, contention, routing, algorithm, bytes, sources, seed, expect;
   std::optional<std::string> start_up, byte_time, bandwidth, hop_time, combine_time;
   std::optional<std::string> op, type;
-  std::optional<std::string> executor, threads, memory;
+  std::optional<std::string> dead_links, random_dead_links, dead_nodes, slow_links;
+  std::optional<std::string> executor, threads, memory, plan_time;
   std::map<std::string, std::optional<std::string>, std::less<>> parameters;  ///< by name: "segments"
 
-  /// Name and value of all that decides what a run reports: everything but the memory, and the algorithm.
+  /// Name and value of all that decides what a run reports: everything but the algorithm and the limits on
+  /// memory and planning.
   std::vector<std::pair<std::string, std::string>> typed() const;
 };
 
@@ -29,7 +33,8 @@ struct TypedOptions {
 struct RunSpec {
   Collective collective = Collective::broadcast;
   Topology shape;
-  std::optional<int> ports = {};  ///< 0: all
+  const Preset* preset = nullptr;  ///< the machine that was named, if any: its ports and costs are the defaults
+  std::optional<int> ports = {};   ///< 0: all
   std::optional<Switching> switching = {};
   std::optional<Contention> contention = {};
   std::vector<Dimension> routing = {};
@@ -41,8 +46,9 @@ struct RunSpec {
   Parameters parameters = {};
   std::optional<double> expected_sources = {};
   ExecutorKind executor = default_executor;
-  unsigned threads = 0;  ///< 0: the host's cores
-  Bytes memory = 0;      ///< 0: what the engine takes by itself
+  unsigned threads = 0;                     ///< 0: the host's cores
+  Bytes memory = 0;                         ///< 0: what the engine takes by itself
+  std::optional<double> plan_limit_s = {};  ///< planning an algorithm may take so long
 };
 
 /// A parameter of some algorithms, as the option `--name` of the command.
@@ -68,7 +74,11 @@ Bytes default_bytes(Collective collective) noexcept;
 /// Throws InputError on the first option that cannot be read or does not belong to the collective.
 RunSpec parse_spec(Collective collective, const TypedOptions& options);
 
-/// The machine; `native` fills what the options leave open. Throws InputError where the shape has no such ports or routing.
+/// The shape with the faults that the options name. Random ones follow from the seed. Throws InputError.
+Topology with_faults(const Topology& shape, const TypedOptions& options, std::uint64_t seed);
+
+/// The machine; a preset and then `native` fill what the options leave open. Throws InputError where the shape has no such ports or
+/// routing, or the preset no such shape.
 Machine make_machine(const RunSpec& spec, const NativeMachine& native);
 
 /// The request. Sources that are named are also those that predictions expect, unless --expect says otherwise. Throws InputError.

@@ -54,7 +54,7 @@ void StepTable::each_row(const RunResult& result, F&& f) const {
     const StepRecord& record = result.step_records[step];
     const bool busy = seen != seen_.end() && seen->step == step;
     if (busy) informed = seen->informed;
-    model_time_s += machine_.cost.step(record.most_bytes, record.longest_route, record.most_combined);
+    model_time_s += machine_.cost.timed_steps(1, record.channel_time_s, record.longest_route, static_cast<double>(record.most_combined));
     f(step, Row{record, busy ? &*seen : nullptr, informed, model_time_s});
     if (busy) ++seen;
   }

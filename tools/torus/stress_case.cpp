@@ -93,7 +93,11 @@ Machine draw_machine(Random& random, Topology topology, const NativeMachine& nat
   if (random.chance(0.2)) {
     for (std::size_t i = routing.size(); i > 1; --i) std::swap(routing[i - 1], routing[random.below(i)]);
   }
-  return Machine(std::move(topology), ports, switching, contention, std::move(routing));
+  CostModel cost;
+  if (random.chance(0.2)) {
+    for (Dimension d = 0; d < topology.dimensions(); ++d) cost.dimension_byte_s.push_back(1e-10 * random.between(1, 4));
+  }
+  return Machine(std::move(topology), ports, switching, contention, std::move(routing), std::move(cost));
 }
 
 /// `sources` gets the text that with the seed gives the sources again.
@@ -193,8 +197,15 @@ std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Reque
                   .seed = like.seed,
                   .executor = like.executor,
                   .threads = like.threads,
-                  .memory = like.memory};
-  if (plan_with(setting, algorithm)) return std::nullopt;
+                  .memory = like.memory,
+                  .plan_limit_s = plan_s_of_many};
+  Planned planned;
+  if (plan_with(setting, algorithm, &planned)) {
+    if (!planned.fault) return std::nullopt;
+    // A planner that breaks its contract is a failing run like any other, to be shrunk and repeated.
+    setting.algorithm = &algorithm;
+    setting.plan.start = [why = planned.why_not](Node&) -> Program { throw RunError(why); };
+  }
   if (setting.machine.topology == like.machine.topology && setting.request.sources == like.request.sources)
     setting.sources_text = like.sources_text;
   return setting;

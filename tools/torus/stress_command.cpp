@@ -13,6 +13,7 @@
 #include "tools/torus/notation.hpp"
 #include "tools/torus/spec.hpp"
 #include "tools/torus/stress.hpp"
+#include "tools/torus/stress_faults.hpp"
 #include "tools/torus/subcommands.hpp"
 
 namespace torus::command {
@@ -20,6 +21,7 @@ namespace {
 
 struct StressArguments {
   std::optional<std::string> seconds, runs, seed, only, executor, threads, csv;
+  bool faults = false;
   bool json = false;
 };
 
@@ -58,6 +60,63 @@ nlohmann::ordered_json to_json(const StressOutcome& outcome, std::uint64_t seed)
   return json;
 }
 
+Table table_of(const FaultOutcome& outcome, bool separators) {
+  const auto number = [&](std::uint64_t value) { return separators ? grouped(value) : std::to_string(value); };
+  Table table{{"fault", "runs", "detected", "harmless", "missed", "nothing to strike"}};
+  FaultRow sum;
+  for (const FaultRow& row : outcome.rows) {
+    table.push_back(
+        {std::string(name(row.kind)), number(row.runs), number(row.detected), number(row.harmless), number(row.missed), number(row.idle)});
+    sum.runs += row.runs;
+    sum.detected += row.detected;
+    sum.harmless += row.harmless;
+    sum.missed += row.missed;
+    sum.idle += row.idle;
+  }
+  if (separators)
+    table.push_back({"all", number(sum.runs), number(sum.detected), number(sum.harmless), number(sum.missed), number(sum.idle)});
+  return table;
+}
+
+nlohmann::ordered_json to_json(const FaultOutcome& outcome, std::uint64_t seed) {
+  nlohmann::ordered_json json{{"seed", seed}, {"runs", outcome.runs}, {"interrupted", outcome.interrupted}};
+  json["faults"] = nlohmann::ordered_json::array();
+  for (const FaultRow& row : outcome.rows) {
+    json["faults"].push_back({{"fault", name(row.kind)},
+                              {"runs", row.runs},
+                              {"detected", row.detected},
+                              {"harmless", row.harmless},
+                              {"missed", row.missed},
+                              {"nothing_to_strike", row.idle}});
+  }
+  json["missed"] = nlohmann::ordered_json::array();
+  for (const StressFailure& failure : outcome.missed) json["missed"].push_back({{"what", failure.what}, {"command", failure.command}});
+  return json;
+}
+
+/// --faults: whether the checks find what is wrong on purpose.
+int run_faults(const StressArguments& arguments, const StressOptions& options, std::optional<OutputFile>& csv, Progress& progress) {
+  const FaultOutcome outcome = [&] {
+    const InterruptsAwaited awaited;
+    return stress_faults(options);
+  }();
+  progress.clear();
+  if (csv && !outcome.interrupted) {
+    for (const auto& line : table_of(outcome, false)) csv->write(csv_line(line));
+    csv->commit();
+  }
+  if (arguments.json) {
+    print(to_json(outcome, options.seed).dump() + "\n");
+  } else {
+    std::string text = aligned(table_of(outcome, true)) + fmt::format("\nseed {}, {} runs\n", options.seed, grouped(outcome.runs));
+    for (const StressFailure& failure : outcome.missed) text += fmt::format("\n{}\n  {}\n", failure.what, failure.command);
+    print(text);
+  }
+  if (outcome.interrupted) throw RunError(fmt::format("interrupted after {} runs", outcome.runs));
+  if (outcome.missed.empty()) return 0;
+  throw RunError(fmt::format("a fault was missed; repeat it with: {}", outcome.missed.front().command));
+}
+
 int run_stress(const StressArguments& arguments) {
   const std::vector<const Algorithm*> algorithms =
       algorithms_called("--only", arguments.only, "it must be a collective or an algorithm that `torus list` names");
@@ -80,6 +139,7 @@ int run_stress(const StressArguments& arguments) {
   if (arguments.csv) csv.emplace(*arguments.csv);
 
   tell_what_crashed();
+  if (arguments.faults) return run_faults(arguments, options, csv, progress);
   const StressOutcome outcome = [&] {
     const InterruptsAwaited awaited;
     return stress(options);
@@ -116,6 +176,8 @@ Subcommand add_stress(CLI::App& torus) {
   app->add_option("--executor", arguments->executor, "tbb, threads, serial or shuffled; default: random ones")->type_name("WORD");
   app->add_option("--threads", arguments->threads, "workers; default: random numbers")->type_name("N");
   app->add_option("--csv", arguments->csv, "write the table to this file")->type_name("FILE");
+  app->add_flag("--faults", arguments->faults,
+                "test the checks: inject a random fault into each run, which must be refused with step and node, or do no harm");
   app->add_flag("--json", arguments->json, "print one JSON object");
   return {app, [arguments] { return run_stress(*arguments); }};
 }

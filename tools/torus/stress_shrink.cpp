@@ -32,7 +32,12 @@ Candidate reshaped(const Setting& from, const std::vector<DimensionShape>& shape
     if (at != kept.end()) routing.push_back(static_cast<Dimension>(at - kept.begin()));
   }
   const int ports = from.machine.all_port() ? 0 : std::min(from.machine.ports, static_cast<int>(topology.max_ports()));
-  Machine machine(topology, ports, from.machine.switching, from.machine.contention, routing, from.machine.cost);
+  CostModel cost = from.machine.cost;
+  cost.dimension_byte_s.clear();
+  for (const Dimension d : kept) {
+    if (!from.machine.cost.one_speed()) cost.dimension_byte_s.push_back(from.machine.cost.byte_s_of(d));
+  }
+  Machine machine(topology, ports, from.machine.switching, from.machine.contention, routing, std::move(cost));
   Request request = from.request;
   std::set<NodeId> sources;
   for (const NodeId source : from.request.sources) {

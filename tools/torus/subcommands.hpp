@@ -21,5 +21,9 @@ Subcommand add_sweep(CLI::App& torus);
 Subcommand add_bench(CLI::App& torus);
 Subcommand add_stress(CLI::App& torus);
 Subcommand add_view(CLI::App& torus);
+Subcommand add_new(CLI::App& torus);
+Subcommand add_plot(CLI::App& torus);
+Subcommand add_export(CLI::App& torus);
+Subcommand add_regret(CLI::App& torus);
 
 }  // namespace torus::command

@@ -12,6 +12,7 @@
 #include "runtime/model/figures.hpp"
 #include "runtime/trace/output_file.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/curves.hpp"
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/grid.hpp"
 #include "tools/torus/interrupt.hpp"
@@ -30,7 +31,7 @@ struct SweepArguments {
   std::string collective;
   TypedOptions setting;
   std::string algorithms = "all", csv;
-  std::optional<std::string> repeat;
+  std::optional<std::string> repeat, html, svg;
 };
 
 /// One row: what is run, and the algorithm.
@@ -61,11 +62,13 @@ std::vector<std::optional<int>> ports_on(const Topology& shape, const std::optio
 std::vector<Combination> combinations_of(Collective collective, TypedOptions options, const std::vector<const Algorithm*>& algorithms) {
   const auto take = [](std::optional<std::string>& list) { return std::exchange(list, std::nullopt); };
   const auto on = take(options.on), ports = take(options.ports), bytes = take(options.bytes);
+  const TypedOptions typed = options;
+  for (auto* fault : {&options.dead_links, &options.random_dead_links, &options.dead_nodes, &options.slow_links}) fault->reset();
   RunSpec spec = parse_spec(collective, options);
   const std::vector<Bytes> sizes = bytes ? parse_sizes("--bytes", *bytes) : std::vector<Bytes>{spec.bytes};
   std::vector<Combination> combinations;
   for (const Topology& shape : on ? parse_shapes(*on) : std::vector<Topology>{spec.shape}) {
-    spec.shape = shape;
+    spec.shape = with_faults(shape, typed, spec.seed);
     spec.ports.reset();
     static_cast<void>(make_machine(spec, NativeMachine{}));
     if (!why_it_cannot_fit(collective, shape, 0, 0, 0, usable_memory()))  // else it is left out, before its sources are listed
@@ -120,6 +123,7 @@ class Sweep {
     const std::size_t failures = table_.failures();
     table_.finish(csv_);
     print(summary(failures));
+    if (curves_.any()) curves_.write(read_curves(csv_.path()));
     if (failures == 0) return 0;
     throw RunError(fmt::format("{} of {} runs failed; the column failure of {} says how", failures, table_.rows(), csv_.path()));
   }
@@ -131,6 +135,7 @@ class Sweep {
         algorithms_{algorithms},
         combinations_{combinations_of(collective, arguments.setting, algorithms)},
         csv_{arguments.csv},
+        curves_{arguments.html, arguments.svg},
         table_{arguments.csv, origin_of(arguments, algorithms)} {}
 
   void row(const Combination& combination) {
@@ -197,12 +202,21 @@ class Sweep {
   std::vector<const Algorithm*> algorithms_;
   std::vector<Combination> combinations_;
   OutputFile csv_;
+  CurveFiles curves_;
   UnfinishedTable table_;
   std::size_t resumed_ = 0, done_ = 0;
   std::map<const Algorithm*, Omitted> left_out_;
   std::string first_reason_;
   Progress progress_;
 };
+
+int sweep(const SweepArguments& arguments) {
+  const std::optional<std::string> csv = arguments.csv;
+  refuse_one_file_for_two("--csv", csv, "--html", arguments.html, ".html");
+  refuse_one_file_for_two("--csv", csv, "--svg", arguments.svg, ".svg");
+  refuse_one_file_for_two("--html", arguments.html, "--svg", arguments.svg, ".svg");
+  return Sweep(parse_collective(arguments.collective), arguments).run();
+}
 
 }  // namespace
 
@@ -224,7 +238,10 @@ Subcommand add_sweep(CLI::App& torus) {
   app->get_option("--bytes")->description("64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2")->type_name("SIZE,..");
   add_host_options(*app, arguments->setting);
   app->add_option("--repeat", arguments->repeat, "timed repetitions of each; run_s is their median")->type_name("R");
-  return {app, [arguments] { return Sweep(parse_collective(arguments->collective), *arguments).run(); }};
+  app->add_option("--html", arguments->html, "write a page with the curves of the table: times against sizes, and the lower bound")
+      ->type_name("FILE");
+  app->add_option("--svg", arguments->svg, "write the curves alone, as a figure, to this file")->type_name("FILE");
+  return {app, [arguments] { return sweep(*arguments); }};
 }
 
 }  // namespace torus::command

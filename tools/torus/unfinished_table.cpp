@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -34,6 +35,17 @@ std::string_view next_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n') + 1);
   text.remove_prefix(line.size());
   return line;
+}
+
+/// What stands before a row: `17 ok 00c0ffee00c0ffee `, with a hash (FNV-1a) of the names and of all else that the line holds. Bytes that a
+/// disk has lost would else become figures.
+std::string mark_of(std::size_t row, bool failed, std::string_view names, std::string_view values) {
+  std::string mark = fmt::format("{} {} ", row, failed ? "failed" : "ok");
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::string_view part : {names, std::string_view(mark), values}) {
+    for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return mark + fmt::format("{:016x} ", hash);
 }
 
 }  // namespace
@@ -84,14 +96,14 @@ void UnfinishedTable::read(const std::string& origin) {
     throw RunError(fmt::format("file '{}': writing it failed ({})", path_, reason(errno)));
 }
 
-/// `17 ok 8x8,64,..`
+/// `17 ok 00c0ffee00c0ffee 8x8,64,..`
 bool UnfinishedTable::read_row(std::string_view line) {
   std::size_t row = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), row);
-  if (error != std::errc{}) return false;
-  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+  if (std::from_chars(line.data(), line.data() + line.size(), row).ec != std::errc{}) return false;
   for (const bool failed : {false, true}) {
-    const std::string_view mark = failed ? " failed " : " ok ";
+    const std::size_t length = mark_of(row, failed, names_, "").size();
+    if (line.size() < length) continue;
+    const std::string mark = mark_of(row, failed, names_, line.substr(length));
     if (!line.starts_with(mark)) continue;
     rows_[row] = {failed, std::string(line.substr(mark.size()))};
     return true;
@@ -117,7 +129,7 @@ void UnfinishedTable::add(std::size_t row, bool failed, const std::string& names
   if (!names_.empty() && names_ != names)
     throw InputError(fmt::format("file '{}': another version wrote it, with other columns; remove it, or name another --csv", path_));
   names_ = names;
-  append(fmt::format("{} {} {}", row, failed ? "failed" : "ok", values));
+  append(mark_of(row, failed, names_, values) + values);
   rows_[row] = {failed, values};
 }
 

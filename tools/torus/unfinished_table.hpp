@@ -11,8 +11,8 @@
 
 namespace torus::command {
 
-/// Beside `out.csv` it is `out.csv.part`: a line that says what it is a part of, a line of names, and a line for each row, its number
-/// before it. Not for two processes at once: the second is refused.
+/// Beside `out.csv` it is `out.csv.part`: a line that says what it is a part of, a line of names, and a line for each row, before it its
+/// number and a hash of names and row. Not for two processes at once: the second is refused.
 class UnfinishedTable {
  public:
   /// Goes on with the file that is there, or begins one. `origin` is one line, all that decides what is in the rows; a file of another

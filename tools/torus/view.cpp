@@ -9,6 +9,7 @@
 #include <torus/error.hpp>
 
 #include "runtime/model/figures.hpp"
+#include "tools/torus/view_layout.hpp"
 #include "tools/torus/view_page.hpp"
 
 namespace torus::command {
@@ -99,9 +100,16 @@ bool View::hold(NodeId node, std::uint64_t block) {
 }
 
 void View::hold_first_blocks() {
-  const NodeId nodes = header_.machine.topology.nodes();
+  const Topology& topology = header_.machine.topology;
+  const NodeId nodes = topology.nodes();
   held_.resize(nodes * blocks_wanted_);
   held_first_.resize(nodes);
+  slots_.push_back(0);
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    const auto others = static_cast<std::size_t>(std::max(topology.extent(d) - 1, 0));
+    slots_.push_back(slots_.back() + (topology.wiring(d) == Wiring::complete ? others : 2));
+  }
+  if (slots_.back() <= max_channels / nodes) load_.resize(nodes * slots_.back());
   const auto first = [&](NodeId node, std::uint64_t block) { held_first_[node] += hold(node, block) ? 1U : 0U; };
   if (replicates(header_.collective)) {
     for (const NodeId source : header_.sources) {
@@ -119,6 +127,8 @@ void View::hold_first_blocks() {
 void View::leave_out_messages(std::string why) {
   left_out_ = std::move(why);
   held_ = {};
+  load_ = {};
+  loaded_ = {};
   source_ = destination_ = {};
   bytes_ = {};
   block_count_ = gained_ = blocks_ = {};
@@ -132,7 +142,12 @@ void View::message(const TraceMessage& message) {
   if (!last_step_ || message.step != *last_step_) {
     last_step_ = message.step;
     steps_ = std::uint64_t{message.step} + 1;
-    if (++busy_steps_ <= max_steps) sums_.push_back({message.step, 0, 0, 0});
+    if (++busy_steps_ <= max_steps) {
+      sums_.push_back({message.step, 0, 0, 0, 0, 0});
+      phase_.push_back(phase_number(message.phase));
+    }
+    for (const std::size_t channel : loaded_) load_[channel] = 0;
+    loaded_.clear();
   }
   std::uint64_t hops = 0;
   for (const Leg& leg : message.path) hops += channels_of(header_.machine.topology, leg);
@@ -153,7 +168,34 @@ void View::message(const TraceMessage& message) {
     keep(message);
 }
 
+void View::load_channels(const TraceMessage& message) {
+  const Topology& topology = header_.machine.topology;
+  StepSum& sum = sums_.back();
+  std::uint64_t hops = 0;
+  each_hop(topology, message.source, message.path, [&](NodeId from, Dimension d, std::int32_t hop, NodeId) {
+    const std::size_t slot =
+        slots_[static_cast<std::size_t>(d)] + (topology.wiring(d) == Wiring::complete ? static_cast<std::size_t>(hop - 1)
+                                               : hop > 0                              ? 1U
+                                                                                      : 0U);
+    const std::size_t channel = from * slots_.back() + slot;
+    if (load_[channel] == 0) loaded_.push_back(channel);
+    load_[channel] += message.bytes;
+    sum.fullest = std::max(sum.fullest, load_[channel]);
+    ++hops;
+  });
+  sum.longest_route = std::max(sum.longest_route, hops);
+}
+
+std::int32_t View::phase_number(std::string_view phase) {
+  if (phase.empty()) return -1;
+  auto at = std::find(phases_.begin(), phases_.end(), phase);
+  if (at == phases_.end() && phases_.size() == RunResult::max_phases) return -1;
+  if (at == phases_.end()) at = phases_.insert(phases_.end(), std::string(phase));
+  return static_cast<std::int32_t>(at - phases_.begin());
+}
+
 void View::keep(const TraceMessage& message) {
+  if (!load_.empty()) load_channels(message);
   source_.push_back(message.source);
   destination_.push_back(message.destination);
   bytes_.push_back(message.bytes);
@@ -194,16 +236,29 @@ void View::step(std::span<const Message* const> messages) {
 void View::name_phases(const RunResult& result) {
   steps_ = result.steps;
   phase_.clear();
+  phases_.clear();
   for (const StepSum& sum : sums_) {
     const char* phase = sum.step < result.step_records.size() ? result.step_records[sum.step].phase : nullptr;
-    if (phase == nullptr) {
-      phase_.push_back(-1);
-      continue;
-    }
-    auto at = std::find(phases_.begin(), phases_.end(), phase);
-    if (at == phases_.end()) at = phases_.insert(phases_.end(), phase);
-    phase_.push_back(static_cast<std::int32_t>(at - phases_.begin()));
+    phase_.push_back(phase_number(phase != nullptr ? phase : ""));
   }
+}
+
+View::Frame View::frame_of(Step step) const {
+  Frame frame{step, {}, {}, {}};
+  std::vector<std::uint64_t> held = held_first_;
+  std::size_t m = 0, leg = 0;
+  for (std::size_t s = 0; s < sums_.size() && sums_[s].step <= step; ++s) {
+    if (sums_[s].step == step && s < phase_.size() && phase_[s] >= 0) frame.phase = phases_[static_cast<std::size_t>(phase_[s])];
+    for (std::uint64_t i = 0; i < sums_[s].messages; ++i, ++m) {
+      held[destination_[m]] += gained_[m];
+      FrameMessage message{source_[m], {}, block_count_[m] > 0};
+      for (std::uint32_t l = 0; l < legs_[m]; ++l, leg += 2) message.path.push_back({static_cast<Dimension>(paths_[leg]), paths_[leg + 1]});
+      if (sums_[s].step == step) frame.messages.push_back(std::move(message));
+    }
+  }
+  for (NodeId node = 0; node < header_.machine.topology.nodes(); ++node)
+    frame.share.push_back(wanted(node) == 0 ? -1.0 : static_cast<double>(held[node]) / static_cast<double>(wanted(node)));
+  return frame;
 }
 
 std::string View::data() const {
@@ -229,6 +284,8 @@ std::string View::data() const {
                               {"bytes", total_.bytes}};
   head["left_out"] = left_out_ ? nlohmann::ordered_json(*left_out_) : nlohmann::ordered_json();
   head["phases"] = phases_;
+  if (header_.costs_known)
+    head["costs_s"] = {{"start_up", machine.cost.start_up_s}, {"byte", machine.cost.byte_s}, {"hop", machine.cost.hop_s}};
   for (const DimensionShape& d : topology.shape()) {
     head["extents"].push_back(d.extent);
     head["wiring"].push_back(d.wiring == Wiring::ring ? "ring" : d.wiring == Wiring::line ? "line" : "complete");
@@ -247,6 +304,10 @@ std::string View::data() const {
   column("hops", &StepSum::hops);
   column("bytes", &StepSum::bytes);
   append_list(json, "phase", phase_);
+  if (!left_out_ && !load_.empty()) {
+    column("fullest", &StepSum::fullest);
+    column("longest_route", &StepSum::longest_route);
+  }
   json += '}';
 
   if (!left_out_) {

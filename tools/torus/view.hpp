@@ -22,6 +22,7 @@ class View {
   static constexpr std::uint64_t max_hops = 20'000'000;         ///< of all messages
   static constexpr std::uint64_t max_block_ranges = 1'000'000;  ///< beyond them messages say only how many blocks they have
   static constexpr std::uint64_t max_deliveries = 1ULL << 30;   ///< pairs of a node and a block that it is to hold: a bit each in memory
+  static constexpr std::uint64_t max_channels = 1ULL << 24;     ///< beyond them there is no model time
   static constexpr std::size_t max_steps = 200'000;             ///< later ones count in the totals only
 
   explicit View(const TraceHeader& header);
@@ -32,6 +33,21 @@ class View {
   void step(std::span<const Message* const> messages);
   /// Names the phases of the steps, and counts the steps without a message.
   void name_phases(const RunResult& result);
+
+  struct FrameMessage {
+    NodeId source = 0;
+    std::vector<Leg> path;
+    bool data = true;  ///< false: control alone
+  };
+  /// The machine after a step, and what the step sent.
+  struct Frame {
+    Step step = 0;
+    std::string phase;          ///< empty: none
+    std::vector<double> share;  ///< of its blocks that a node holds; -1: it is to hold none
+    std::vector<FrameMessage> messages;
+  };
+  /// Steps side by side as a figure; without a choice all that have messages. Throws InputError if a figure cannot show them.
+  std::string svg(const std::optional<std::vector<Step>>& chosen) const;
 
   /// What the page has, and what it leaves out: a line without its end.
   std::string summary() const;
@@ -44,6 +60,8 @@ class View {
     std::uint64_t messages = 0;
     std::uint64_t hops = 0;
     Bytes bytes = 0;
+    Bytes fullest = 0;                ///< bytes on the fullest channel, unless messages are left out
+    std::uint64_t longest_route = 0;  ///< hops
   };
 
   std::uint64_t wanted(NodeId node) const noexcept;
@@ -51,7 +69,10 @@ class View {
   void hold_first_blocks();
   bool hold(NodeId node, std::uint64_t block);
   void keep(const TraceMessage& message);
+  void load_channels(const TraceMessage& message);
+  std::int32_t phase_number(std::string_view phase);
   void leave_out_messages(std::string why);
+  Frame frame_of(Step step) const;
   std::string data() const;
 
   TraceHeader header_;
@@ -79,6 +100,9 @@ class View {
   std::vector<std::int32_t> paths_;
   std::vector<std::uint64_t> blocks_;
 
+  std::vector<std::size_t> slots_;       // by dimension: where its channels begin among those of a node; in the end, how many those are
+  std::vector<Bytes> load_;              // of the step, by channel: node, dimension, direction
+  std::vector<std::size_t> loaded_;      // the channels that are not 0 there
   std::vector<const Message*> ordered_;  // scratch
   TraceMessage line_;                    // scratch
 };

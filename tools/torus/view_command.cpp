@@ -1,12 +1,17 @@
 /// torus view TRACE: a trace, ours or anybody's, as one HTML page that plays it.
 #include <fmt/format.h>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <tuple>
 
 #include <torus/error.hpp>
 
 #include "runtime/model/figures.hpp"
 #include "runtime/trace/output_file.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/notation.hpp"
+#include "tools/torus/refusals.hpp"
 #include "tools/torus/subcommands.hpp"
 #include "tools/torus/view.hpp"
 
@@ -15,15 +20,35 @@ namespace {
 
 struct ViewArguments {
   std::string trace;
-  std::string output = "view.html";
+  std::optional<std::string> output, svg, steps;
 };
 
-int view(const ViewArguments& arguments) {
-  if (arguments.trace != "-" && OutputFile::written_path(arguments.trace) == OutputFile::written_path(arguments.output))
-    throw InputError(
-        fmt::format("--output '{}': it is the trace itself; for instance --output {}.html", arguments.output, arguments.trace));
+/// "3" or "0,1,2", in the order given.
+std::vector<Step> parse_steps(const std::string& text) {
+  std::vector<Step> steps;
+  for (const std::string_view part : split(text, ',')) {
+    const auto step = whole_number(part);
+    if (!step || *step >= std::numeric_limits<Step>::max())
+      refuse("--steps", text, "it must be steps with commas between, for instance 0,1,2");
+    steps.push_back(static_cast<Step>(*step));
+  }
+  return steps;
+}
+
+int view(ViewArguments arguments) {
+  if (!arguments.output && !arguments.svg) arguments.output = "view.html";
+  if (arguments.steps && !arguments.svg)
+    throw InputError(fmt::format("--steps {}: it chooses the steps of a figure; add --svg FILE, or leave it out", *arguments.steps));
+  const auto steps = arguments.steps ? std::optional(parse_steps(*arguments.steps)) : std::nullopt;
+  for (const auto& [name, ending, file] : {std::tuple("--output", "html", arguments.output), std::tuple("--svg", "svg", arguments.svg)}) {
+    if (file && arguments.trace != "-" && OutputFile::written_path(arguments.trace) == OutputFile::written_path(*file))
+      throw InputError(fmt::format("{0} '{1}': it is the trace itself; for instance {0} {2}.{3}", name, *file, arguments.trace, ending));
+  }
+  refuse_one_file_for_two("--output", arguments.output, "--svg", arguments.svg, ".svg");
   TraceReader reader(arguments.trace);
-  OutputFile page(arguments.output);
+  std::optional<OutputFile> page, figure;
+  if (arguments.output) page.emplace(*arguments.output);
+  if (arguments.svg) figure.emplace(*arguments.svg);
   View view(reader.header());
   Progress progress;
   TraceMessage message;
@@ -36,10 +61,14 @@ int view(const ViewArguments& arguments) {
     if (progress.due()) progress.show(fmt::format("line {}", grouped(reader.line())));
   }
   progress.clear();
-  page.write(view.page());
-  page.commit();
-  if (OutputFile::written_path(arguments.output) != OutputFile::written_path("/dev/stdout"))
-    print(fmt::format("{}: {}\n", arguments.output, view.summary()));
+  if (figure) figure->write(view.svg(steps));
+  if (page) page->write(view.page());
+  if (figure) figure->commit();
+  if (page) page->commit();
+  for (const auto& file : {arguments.output, arguments.svg}) {
+    if (file && OutputFile::written_path(*file) != OutputFile::written_path("/dev/stdout"))
+      print(fmt::format("{}: {}\n", *file, view.summary()));
+  }
   return 0;
 }
 
@@ -49,7 +78,9 @@ Subcommand add_view(CLI::App& torus) {
   const auto arguments = std::make_shared<ViewArguments>();
   CLI::App* app = torus.add_subcommand("view", "Make one HTML page that plays a trace in any browser, without a network");
   app->add_option("trace", arguments->trace, "a file, plain or gzip; - is standard input")->required();
-  app->add_option("-o,--output", arguments->output, "the page to write; default: view.html")->type_name("FILE");
+  app->add_option("-o,--output", arguments->output, "the page to write; default: view.html, unless there is --svg")->type_name("FILE");
+  app->add_option("--svg", arguments->svg, "write steps side by side, as a figure, to this file")->type_name("FILE");
+  app->add_option("--steps,--step", arguments->steps, "of the figure: 3 or 0,1,2; default all that have messages")->type_name("STEP,..");
   return {app, [arguments] { return view(*arguments); }};
 }
 

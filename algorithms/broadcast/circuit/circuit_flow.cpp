@@ -23,7 +23,8 @@ CircuitFlow::CircuitFlow(const Topology& topology, std::int32_t ports)
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     for (Dimension d = 0; d < topology.dimensions(); ++d) {
       for (const std::int32_t hop : {+1, -1}) {
-        next_.push_back(topology.extent(d) == 1 ? node : topology.neighbour(node, d, hop).value_or(node));
+        const bool linked = topology.extent(d) > 1 && topology.passes(node, d, hop);
+        next_.push_back(linked ? topology.neighbour(node, d, hop).value_or(node) : node);
       }
     }
   }

@@ -24,7 +24,7 @@ struct Circuit {
 
 class CircuitFlow {
  public:
-  /// A torus or mesh, or a mix. The topology must outlive the flow.
+  /// A torus or mesh, or a mix, whose dead links no circuit takes. The topology must outlive the flow.
   CircuitFlow(const Topology& topology, std::int32_t ports);
 
   /// Serves as many targets as one step can, and returns their number. No node is both sender and target.

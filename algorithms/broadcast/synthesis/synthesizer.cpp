@@ -27,48 +27,80 @@ std::uint64_t scans(const Topology& topology) { return std::clamp<std::uint64_t>
 std::uint64_t repairs(const Topology& topology) { return std::clamp<std::uint64_t>(800'000 / topology.nodes(), 2, 400); }
 
 std::vector<NodeId> all_nodes(const Topology& topology) {
-  std::vector<NodeId> nodes(topology.nodes());
-  std::iota(nodes.begin(), nodes.end(), NodeId{0});
+  std::vector<NodeId> nodes;
+  nodes.reserve(topology.living_nodes());
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (topology.living(node)) nodes.push_back(node);
+  }
   return nodes;
 }
+
+/// A line without a hole.
+bool is_plain_line(const Topology& topology) { return is_line(topology) && topology.whole(); }
 
 }  // namespace
 
 Synthesizer::Synthesizer(const Topology& topology, std::int32_t ports, NodeId root)
-    : topology_{topology}, ports_{ports}, root_{root}, torus_{topology.is_torus()}, flow_{topology, ports}, origin_{root} {
+    : topology_{topology},
+      ports_{ports},
+      root_{root},
+      torus_{topology.is_torus() && topology.whole()},
+      living_{topology.living_nodes()},
+      flow_{topology, ports},
+      origin_{root} {
   TORUS_ASSERT(topology.is_torus_or_mesh());
   Senders nodes;
   const auto messages = [&](NodeId node) { return std::min(static_cast<std::uint64_t>(ports), channels_of(topology, node)); };
-  for (NodeId node = 0; node < topology.nodes(); ++node) ++nodes[messages(node)];
+  for (const NodeId node : all_nodes(topology)) ++nodes[messages(node)];
   reach_ = growth(std::move(nodes), messages(root));
-  if (is_line(topology)) reach_.resize(line_broadcast(topology, ports, root).size() + 1, topology.nodes());
+  if (is_plain_line(topology)) reach_.resize(line_broadcast(topology, ports, root).size() + 1, topology.nodes());
 }
 
 std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::uint32_t steps) {
-  if (is_line(topology_)) {
+  if (is_plain_line(topology_)) {
     circuits_ = line_broadcast(topology_, ports_, root_);
     if (circuits_.size() > steps) return std::nullopt;
   } else {
     circuits_.assign(steps, {});
     dead_ends_.assign(steps, 0);
     last_look_ = looks() + most_looks(topology_);
-    if (steps == 0) return topology_.nodes() == 1 ? std::optional{std::move(circuits_)} : std::nullopt;
+    if (steps == 0) return living_ == 1 ? std::optional{std::move(circuits_)} : std::nullopt;
     if (!choose(steps - 1, all_nodes(topology_))) return std::nullopt;
   }
-  // A torus is the same from every node: the broadcast can start at any root instead of the origin found.
+  move_to_root(circuits_);
+  return std::move(circuits_);
+}
+
+std::vector<std::vector<Circuit>> Synthesizer::greedy_broadcast() {
+  std::vector<std::vector<Circuit>> steps;
+  Nodes informed{root_};
+  const Nodes all = all_nodes(topology_);
+  while (informed.size() < all.size()) {
+    static_cast<void>(unserved(informed, all));
+    steps.push_back(flow_.circuits());
+    TORUS_ASSERT(!steps.back().empty() && "a machine that is cut apart");
+    for (const Circuit& circuit : steps.back()) informed.push_back(circuit.to);
+    std::sort(informed.begin(), informed.end());
+  }
+  origin_ = root_;
+  move_to_root(steps);
+  return steps;
+}
+
+/// A torus is the same from every node: the broadcast can start at any root instead of the origin found.
+void Synthesizer::move_to_root(std::vector<std::vector<Circuit>>& steps) const {
   const Coordinates origin = topology_.coordinates(origin_);
   const auto moved = [&](NodeId node) {
     Coordinates at = topology_.coordinates(node);
     for (std::size_t d = 0; d < at.size(); ++d) at[d] -= origin[d];
     return topology_.rank(at);
   };
-  for (std::vector<Circuit>& step : circuits_) {
+  for (std::vector<Circuit>& step : steps) {
     for (Circuit& circuit : step) {
       circuit.from = moved(circuit.from);
       circuit.to = moved(circuit.to);
     }
   }
-  return std::move(circuits_);
 }
 
 /// 2x4x300 with 6 ports, the hardest torus known, takes 180 million. A search that succeeds looks at some hundred channels a node.
@@ -90,7 +122,7 @@ bool Synthesizer::choose(std::uint32_t step, const Nodes& after) {
 
 /// Rounds of more random choices of the largest size; the nearest miss of each round is repaired.
 bool Synthesizer::last_resorts(std::uint32_t step, std::size_t size, const Nodes& after, NearMiss best) {
-  const bool dense = after.size() == topology_.nodes();
+  const bool dense = after.size() == living_;
   for (std::uint64_t round = 0; round < resort_rounds; ++round) {
     for (std::uint64_t i = 0; i < (dense ? scans(topology_) : 2); ++i) {
       const Nodes before = !dense       ? balanced_partition(topology_, after, size, random_shift())
@@ -124,7 +156,7 @@ std::vector<std::size_t> Synthesizer::sizes(std::uint32_t step, std::size_t afte
 
 bool Synthesizer::attempt_spreads(std::uint32_t step, std::size_t size, bool last, const Nodes& after, NearMiss& best) {
   const auto go_on = [&] { return !gives_up(step); };
-  const bool dense = after.size() == topology_.nodes();
+  const bool dense = after.size() == living_;
   if (dense) {
     for (const Multipliers& p : promising_multipliers(topology_, ports_, last ? 60 : 5, random_)) {
       if (attempt(step, with_root(quasi_lattice(topology_, p, size, root_)), after, best)) return true;
@@ -139,7 +171,10 @@ bool Synthesizer::attempt_spreads(std::uint32_t step, std::size_t size, bool las
   return false;
 }
 
-bool Synthesizer::attempt(std::uint32_t step, const Nodes& before, const Nodes& after, NearMiss& best) {
+bool Synthesizer::attempt(std::uint32_t step, const Nodes& chosen, const Nodes& after, NearMiss& best) {
+  Nodes before = chosen;
+  if (living_ < topology_.nodes())
+    before.erase(std::remove_if(before.begin(), before.end(), [&](NodeId node) { return !topology_.living(node); }), before.end());
   const std::size_t left = unserved(before, after);
   if (left > 0) {
     if (left < best.unserved) best = {before, left};

@@ -23,7 +23,8 @@ namespace torus::broadcast {
 
 class Synthesizer {
  public:
-  /// A torus, a mesh or a mix, which must outlive the synthesizer. On a torus all roots are alike, and any will do.
+  /// A torus, a mesh or a mix, with holes or without, which must outlive the synthesizer. On a whole torus all roots are alike, and any
+  /// will do.
   Synthesizer(const Topology& topology, std::int32_t ports, NodeId root = 0);
 
   /// The bound by counting: in a step a node informs at most as many others as it has ports and channels. On a line, the minimum.
@@ -33,6 +34,10 @@ class Synthesizer {
   /// the search finds none. Where the bound is out of reach, as on some meshes, it usually ends at most_looks(). On a line, none if and
   /// only if none exists; else the minimum number of steps, if that is less.
   std::optional<std::vector<std::vector<Circuit>>> broadcast_in(std::uint32_t steps);
+
+  /// A broadcast step by step from the root, each step a flow to as many new nodes as it can serve: it exists on every machine that is not
+  /// cut apart, but takes more steps than the search where that succeeds.
+  std::vector<std::vector<Circuit>> greedy_broadcast();
 
   /// Flows solved so far.
   std::uint64_t flows() const noexcept { return flows_; }
@@ -55,11 +60,12 @@ class Synthesizer {
   bool choose(std::uint32_t step, const Nodes& after);
   bool find_origin(const Nodes& after);
   /// Whether one step leads from `before` to `after`, and earlier steps to `before`.
-  bool attempt(std::uint32_t step, const Nodes& before, const Nodes& after, NearMiss& best);
+  bool attempt(std::uint32_t step, const Nodes& chosen, const Nodes& after, NearMiss& best);
   bool attempt_spreads(std::uint32_t step, std::size_t size, bool last, const Nodes& after, NearMiss& best);
   bool repair(std::uint32_t step, const Nodes& after, const NearMiss& best);
   bool last_resorts(std::uint32_t step, std::size_t size, const Nodes& after, NearMiss best);
 
+  void move_to_root(std::vector<std::vector<Circuit>>& steps) const;
   std::vector<std::size_t> sizes(std::uint32_t step, std::size_t after) const;
   std::size_t unserved(const Nodes& before, const Nodes& after);
   Nodes with_root(Nodes nodes) const;
@@ -71,7 +77,8 @@ class Synthesizer {
   const Topology& topology_;
   std::int32_t ports_;
   NodeId root_;
-  bool torus_;
+  bool torus_;                        // whole: the same from every node
+  std::size_t living_;                // nodes
   std::vector<std::uint64_t> reach_;  // by step: most nodes that can be informed before it; the last is N
   CircuitFlow flow_;
   std::mt19937_64 random_{1};

@@ -74,27 +74,30 @@ class RunObserver {
   virtual std::vector<Observation> finish() = 0;
 };
 
-/// What an algorithm will do for a request on a machine: its program and its predictions.
+/// What an algorithm will do for a request on a machine: its program and its predictions. A plan without a formula predicts nothing; its
+/// runs are then held only to the rules of the machine, the bytes that must arrive and the lower bounds.
 struct Plan {
   /// Makes a node's program. Called once a node. All nodes share what it captures (tables), which outlives the run.
-  std::function<Program(Node&)> start;
+  std::function<Program(Node&)> start = {};
   std::uint32_t segments = 1;                        ///< blocks that each source's message, or the request's bytes, are split into
   std::uint32_t registers = 1;                       ///< partials of a segment that a node holds, in reductions
   std::uint64_t steps = 0;                           ///< scheduled steps, by the paper's formula
   bool steps_exact = true;                           ///< false: at most so many
   bool bytes_exact = true;                           ///< false: channel_bytes and combined_bytes are upper limits, whatever steps_exact
   std::optional<std::uint64_t> steps_estimate = {};  ///< where that limit is far above the steps of a run: about so many
-  std::string formula;                               ///< the formula as text: "k*ceil(log_{2k+1} n)+(k-1)"
+  std::string formula = {};                          ///< as text: "k*ceil(log_{2k+1} n)+(k-1)"; empty: nothing is predicted
   double channel_bytes = 0;                          ///< predicted sum over the steps of the most bytes on a channel
   double combined_bytes = 0;                         ///< the same of the most bytes that a node combines, in reductions
   /// Sum over the steps of the hops of the longest route, where the algorithm's own theory states it. Else a dry run counts the hops.
   std::optional<std::uint64_t> route_hops = {};
-  Bytes table_bytes = 0;                                   ///< tables made by plan() and shared by all nodes
-  Bytes node_bytes = 0;                                    ///< at most, of a node's program beside its frame and the blocks
-  std::vector<std::pair<std::string, std::string>> notes;  ///< rows for the report: ("h", "5")
+  Bytes table_bytes = 0;                                        ///< tables made by plan() and shared by all nodes
+  Bytes node_bytes = 0;                                         ///< at most, of a node's program beside its frame and the blocks
+  std::vector<std::pair<std::string, std::string>> notes = {};  ///< rows for the report: ("h", "5")
   /// Makes an observer of a run; none: there is nothing to observe.
   std::function<std::unique_ptr<RunObserver>()> observe = {};
 
+  /// Whether it says steps, channel bytes and, with the hops, the model time. If not, those members mean nothing.
+  bool predicts() const noexcept { return !formula.empty(); }
   /// Whether a run's steps are as predicted: exactly, or at most as many. The same of its bytes.
   bool agrees(std::uint64_t taken, std::uint64_t predicted) const noexcept { return steps_exact ? taken == predicted : taken <= predicted; }
   bool bytes_agree(double taken, double predicted) const noexcept {
@@ -119,9 +122,9 @@ struct NativeMachine {
 struct Algorithm {
   std::string_view name;  ///< "wang-tseng"
   Collective collective;
-  std::string_view source;  ///< paper, section, theorem
-  std::string_view shapes;  ///< in words: "torus n x .. x n, any n, any k"
-  std::string_view steps;   ///< in words: "k ceil(log_{2k+1} n) + k-1"
+  std::string_view source = {};  ///< paper, section, theorem
+  std::string_view shapes = {};  ///< in words: "torus n x .. x n, any n, any k"
+  std::string_view steps = {};   ///< in words: "k ceil(log_{2k+1} n) + k-1"
   NativeMachine native = {};
   Requirements needs = {};
   std::span<const Parameter> parameters = {};  ///< that it reads; it refuses all others
@@ -131,7 +134,7 @@ struct Algorithm {
   /// For machines and requests that are not refused. May compute tables; the time counts as set-up.
   /// Errors: std::bad_alloc where there is no room for the tables. A plan that searches (its header says so) throws InputError or RunError,
   /// of one line, if it finds nothing.
-  Plan (*plan)(const Machine& machine, const Request& request);
+  Plan (*plan)(const Machine& machine, const Request& request) = nullptr;
   /// Memory that plan() takes at most, where that grows with the nodes and shapes are not refused for it.
   Bytes (*planning_bytes)(const Machine& machine) = nullptr;
 

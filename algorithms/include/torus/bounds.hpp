@@ -1,6 +1,7 @@
 /// Lower bounds of every collective on a machine, and the figures of a shape that they are computed from.
 ///
-/// Product formulas, exact in integers: O(dimensions) for a shape and O(sources) for a request, without enumeration.
+/// Product formulas, exact in integers: O(dimensions) for a shape and O(sources) for a request, without enumeration; O(channels) on a
+/// machine with faults.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,9 @@ struct BroadcastPoints {
   int ports = 0;  ///< of the node that has most
   Bytes bytes = 0;
   std::vector<double> within = {};  ///< packet switching: nodes at most 0, 1, .. hops from the source; else empty
+  /// Where dimensions differ in speed: the T_c of a channel of which `ports` carry as much as the fastest ports of a node (the harmonic
+  /// mean of these). All that the bound assumes of bytes is how much a node sends or receives in a step.
+  std::optional<double> byte_s = {};
 };
 
 /// Bounds of one collective. Different algorithms may meet them: few steps and few bytes often exclude each other. So the bound of the
@@ -37,12 +41,16 @@ struct Bounds {
 
   std::optional<BroadcastPoints> points = {};  ///< broadcasts where no channel is shared
 
+  /// Where dimensions differ in speed: the minimum of the sum over the steps of the byte terms, seconds. Else channel_bytes times T_c is.
+  std::optional<double> channel_time_s = {};
+
   /// Few steps and few bytes at once: of a broadcast, the minimum over the steps R of R steps with the bytes that R steps need
   /// (broadcast_bound.hpp has the proof); else as simple_model_time_s(). Up to some milliseconds.
   double model_time_s(const CostModel& cost) const;
   /// The minimum of the steps with the minimum of the bytes, as if they did not exclude each other.
   double simple_model_time_s(const CostModel& cost) const noexcept {
-    return cost.steps(static_cast<double>(steps), channel_bytes, static_cast<double>(route_hops), combined_bytes);
+    const double bytes_s = channel_time_s.value_or(channel_bytes * cost.byte_s);
+    return cost.timed_steps(static_cast<double>(steps), bytes_s, static_cast<double>(route_hops), combined_bytes);
   }
 };
 
@@ -63,6 +71,10 @@ struct Bounds {
 ///    min(ports, channels) channels of each node, with one port (3) of the same paper; else all channels.
 ///  - A line with one port under packet switching: node v must send n-1 + 2v(n-1-v) blocks.
 ///  - Reductions, scatter, gather: reduction_bounds.hpp.
+/// Seconds, where dimensions differ in speed: each argument about bytes once more, with what its channels carry in a second
+/// (common/link_rates.hpp has the proof), and the middle cut of each dimension with that dimension's own speed.
+/// Dead links and nodes: the living nodes with their living channels take the places of all. Of a total exchange only the arguments about
+/// single nodes hold then. Slow links: a node receives what it must over its own channels, each at its own speed.
 /// Hops: the message that goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and every
 /// message of a step crosses at least one.
 /// Single-block steps: the same arguments with a block as the unit and the messages of a step as the limit. Where channels are shared, only

@@ -16,14 +16,14 @@ namespace torus {
 
 /// Why an algorithm does not apply. `text()` writes it as one line; a program with options of its own can name them instead.
 struct Refusal {
-  enum class About : std::uint8_t { shape, ports, switching, contention, routing, bytes, parameter };
+  enum class About : std::uint8_t { shape, ports, switching, contention, routing, bytes, reduction, parameter, faults };
   About about{};
   std::string value;           ///< what was given: "16x16m"
   std::string rule;            ///< what it breaks: "rotating needs a torus"
   std::string fix = {};        ///< a value that would do; empty: none is known, or a parameter is to be left out
   std::string parameter = {};  ///< its name, if about is `parameter`
 
-  /// "ports", "switching", .., or the parameter's name.
+  /// "ports", "faults", "switching", .., or the parameter's name.
   std::string_view subject() const noexcept;
 };
 /// "ports 2: wang-tseng uses all channels at once; 4 would do".
@@ -76,6 +76,7 @@ struct Requirements {
   int ports = 1;                            ///< at least, or as many as the shape has
   bool shared_channels = false;             ///< several messages cross a channel in a step
   std::int32_t overlaps_from = 1;           ///< `switching` and `shared_channels` are required only where an extent reaches this
+  bool lives_with_holes = false;            ///< dead links and nodes; slow links harm no algorithm
   bool ascending_routing = false;           ///< wormhole routes take the dimensions in ascending order
 };
 

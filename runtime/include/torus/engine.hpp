@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <type_traits>
 
 #include <torus/executor.hpp>
+#include <torus/fault.hpp>
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
 #include <torus/node.hpp>
@@ -30,10 +32,14 @@ struct RunOptions {
   std::uint64_t idle_steps = 0;  ///< report a hang after more consecutive steps without traffic; 0: 64 + 4 * the sum of the extents
   /// Called after each step with messages, on the calling thread. The messages come in no particular order.
   std::function<void(std::span<const Message* const>)> on_messages = {};
+  /// Called before on_messages where a program named the step's phase.
+  std::function<void(const char* phase)> on_phase = {};
   /// Called after each step, on the calling thread.
   std::function<void(Step)> on_step = {};
   /// Another thread or a signal handler may set it: the run then ends after its step.
   const std::atomic<bool>* stop = nullptr;
+  /// Injected into each run: RunResult::fault says what it did.
+  std::optional<Fault> fault = {};
 };
 
 /// The memory that a run needs.
@@ -53,7 +59,8 @@ MemoryEstimate estimate_memory(const Machine& machine, const Placement& placemen
 /// An emulated machine with its blocks in place. It runs programs, audits every step and verifies every byte.
 ///
 /// Deterministic: a program gives one result and one trace, whatever the executor and the number of threads. If programs throw, the run
-/// ends after that step and the exception of the lowest node is rethrown. A send that finds no memory ends the run with a RunError, also if
+/// ends after that step and the exception of the lowest node is rethrown: as an InputError or a RunError that begins with step and node and
+/// has the program's own nested in it (std::rethrow_if_nested). A send that finds no memory ends the run with a RunError, also if
 /// the program catches it.
 class Engine {
  public:

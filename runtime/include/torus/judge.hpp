@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct Verdict {
   std::uint64_t max_channel_load = 0;  ///< max messages on a channel in a step
   Bytes max_channel_bytes = 0;         ///< max bytes on a channel in a step
   Bytes channel_bytes = 0;             ///< sum over the steps of the max bytes on a channel: the factor of T_c in the model time
+  double channel_time_s = 0;           ///< sum over the steps of the max over the channels of bytes times T_c, by the header's speeds
   std::uint64_t missing_blocks = 0;    ///< (node, block) pairs that were required and did not arrive
   // Of reductions, where missing_blocks counts those with wrong contributors.
   bool exact_contributors = true;     ///< judged by exact sets of nodes; false: by sums of random keys, as the sets do not fit in memory
@@ -34,12 +36,13 @@ struct Verdict {
   std::uint64_t digest = 0;                ///< sum of message_digest() over all messages
 };
 
-/// Takes the messages of a trace in order. Memory: O(nodes + channels), the blocks that the nodes hold and the arrivals of one step. Time:
-/// O(hops + blocks).
+/// Takes the messages of a trace in order. Memory: O(nodes + channels) that messages touch, the blocks that have reached nodes and the
+/// arrivals of one step. Time: O(hops + blocks + nodes).
 class Judge {
  public:
-  /// Throws InputError if the available memory is too small for the header's machine.
-  explicit Judge(const TraceHeader& header);
+  /// Throws InputError if the available memory is too small for the header's machine; message() and finish() do for the blocks that nodes
+  /// hold. look: called now and then during long work; what it throws ends the work.
+  explicit Judge(const TraceHeader& header, std::function<void()> look = {});
   ~Judge();
 
   /// False once there are too many violations to read on.

@@ -20,7 +20,10 @@ using Word = std::uint32_t;
 
 namespace detail {
 class MessageArena;
-}
+
+/// Throws RunError: a program asks for a message that has not arrived.
+[[noreturn, gnu::cold]] void no_such_arrival(std::size_t i, std::size_t count);
+}  // namespace detail
 
 /// What one node sent to another in one step. Valid until its receiver's next wait.
 ///
@@ -125,15 +128,14 @@ class Arrivals {
   Iterator end() const noexcept { return Iterator{first_ + count_}; }
   std::size_t size() const noexcept { return count_; }
   bool empty() const noexcept { return count_ == 0; }
-  const Message& operator[](std::size_t i) const noexcept {
-    TORUS_ASSERT(i < count_);
+  /// Throws RunError if there are fewer.
+  const Message& operator[](std::size_t i) const {
+    if (i >= count_) [[unlikely]]
+      detail::no_such_arrival(i, count_);
     return *first_[i];
   }
-  /// There must be one.
-  const Message& front() const noexcept {
-    TORUS_ASSERT(count_ > 0);
-    return **first_;
-  }
+  /// Throws RunError if there is none.
+  const Message& front() const { return (*this)[0]; }
 
  private:
   const Message* const* first_ = nullptr;

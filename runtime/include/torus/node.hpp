@@ -71,10 +71,14 @@ struct World {
 /// What a thread makes, runs or destroys at the moment. What only the running node needs is here, and not in every node.
 struct Running {
   Node* node = nullptr;
-  void* worker = nullptr;  // of the engine
-  Arrivals arrivals;       // for the node
+  void* worker = nullptr;     // of the engine
+  Arrivals arrivals;          // for the node
+  void* destroyed = nullptr;  // the frame of a sub-program that went before its caller: see ProgramPromise::destroy()
 };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local Running running;
+
+/// Throws RunError: a program names a dimension that the machine does not have.
+[[noreturn, gnu::cold]] void no_such_dimension(const Topology& topology, Dimension d);
 
 }  // namespace detail
 
@@ -123,12 +127,13 @@ class Node {
   NodeId rank() const noexcept { return rank_; }
   const Machine& machine() const noexcept { return *world_->machine; }
   const Topology& topology() const noexcept { return world_->machine->topology; }
-  std::int32_t coordinate(Dimension d) const noexcept { return topology().coordinate(rank_, d); }
+  // Those that take a dimension throw RunError if the machine has none of this number.
+  std::int32_t coordinate(Dimension d) const { return topology().coordinate(rank_, known(d)); }
   Coordinates coordinates() const noexcept { return topology().coordinates(rank_); }
-  std::int32_t extent(Dimension d) const noexcept { return topology().extent(d); }
+  std::int32_t extent(Dimension d) const { return topology().extent(known(d)); }
   Dimension dimensions() const noexcept { return topology().dimensions(); }
   /// The node at the end of a leg from here; none if the leg leaves a line.
-  std::optional<NodeId> neighbour(Leg leg) const noexcept { return topology().neighbour(rank_, leg.dimension, leg.hops); }
+  std::optional<NodeId> neighbour(Leg leg) const { return topology().neighbour(rank_, known(leg.dimension), leg.hops); }
   /// The present step, from 0.
   Step now() const noexcept { return world_->now; }
 
@@ -201,6 +206,11 @@ class Node {
  private:
   friend struct detail::NodeDoor;
 
+  Dimension known(Dimension d) const {
+    if (static_cast<std::uint32_t>(d) >= static_cast<std::uint32_t>(dimensions())) [[unlikely]]
+      detail::no_such_dimension(topology(), d);
+    return d;
+  }
   Route route_to(NodeId destination) const { return shortest_route(topology(), rank_, destination, machine().routing); }
   void send_legs(RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) {
     if (route.size() != 1) return world_->network->send(*this, route, blocks, header, release);

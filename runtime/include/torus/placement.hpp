@@ -30,9 +30,9 @@ struct Contributions {
 /// It does not say how the blocks get there. Programs never see it.
 class Placement {
  public:
-  /// Every node wants every block. Each source's message of `bytes` is split into `segments` blocks, the first bytes % segments of them a
-  /// byte longer; id = source * segments + segment. Throws InputError on a source out of range or named twice, or without segments.
-  /// The engine is fastest where `segments` divides `bytes`: see uniform().
+  /// Every living node wants every block. Each source's message of `bytes` is split into `segments` blocks, the first bytes % segments of
+  /// them a byte longer; id = source * segments + segment. Throws InputError on a source that is out of range, dead or named twice, or
+  /// without segments. The engine is fastest where `segments` divides `bytes`: see uniform().
   static Placement replicated(const Topology& topology, std::vector<NodeId> sources, Bytes bytes, std::uint32_t segments = 1);
   /// Every node has a block for every node, itself included: id = origin * nodes + destination.
   static Placement personalised(const Topology& topology, Bytes bytes);
@@ -123,6 +123,7 @@ class Placement {
 
   Placement(Kind kind, NodeId nodes, std::uint32_t divisor) : kind_{kind}, nodes_{nodes}, segments_{divisor} {}
 
+  bool is_dead(NodeId node) const noexcept;
   static Placement rooted(Kind kind, NodeId nodes, NodeId root, Bytes bytes);
 
   /// (id / segments_, id % segments_).
@@ -141,6 +142,7 @@ class Placement {
   BlockId first_id_ = 0;  // existing ids are among the ids_ from here
   std::uint64_t ids_ = 0;
   NodeId root_ = 0;
+  std::vector<NodeId> dead_;                    // ascending; they want nothing
   std::vector<NodeId> sources_;                 // ascending
   std::vector<std::uint32_t> index_of_source_;  // by rank, where there are several sources
   Contributions contributions_;

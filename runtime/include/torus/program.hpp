@@ -73,14 +73,19 @@ class ProgramPromise {
   void rethrow() const {
     if (!caller_) std::rethrow_exception(NodeDoor::network(*running.node).take_error(*running.node));
   }
-  /// Destroys the programs of the running node, from the outermost. There must be one.
+  /// Destroys the programs of the running node, from the innermost: from the outermost, each would destroy the next from within, and as
+  /// deep as programs may call one another no stack is. There must be one. The frames' memory must not be used again meanwhile.
   static void destroy() noexcept {
     using Handle = std::coroutine_handle<ProgramPromise>;
     TORUS_ASSERT(NodeDoor::innermost(*running.node));
-    Handle program = Handle::from_address(NodeDoor::innermost(*running.node).address());
-    while (const std::coroutine_handle<> caller = program.promise().caller_) program = Handle::from_address(caller.address());
-    NodeDoor::innermost(*running.node) = nullptr;
-    program.destroy();
+    std::coroutine_handle<> next = std::exchange(NodeDoor::innermost(*running.node), nullptr);
+    while (next) {
+      const Handle program = Handle::from_address(next.address());
+      next = program.promise().caller_;
+      program.destroy();
+      running.destroyed = program.address();  // its caller's ProgramOf must leave it alone
+    }
+    running.destroyed = nullptr;
   }
 
  private:
@@ -124,7 +129,7 @@ class [[nodiscard]] ProgramOf {
   ProgramOf(ProgramOf&& other) noexcept : handle_{std::exchange(other.handle_, nullptr)} {}
   ProgramOf& operator=(ProgramOf&&) = delete;
   ~ProgramOf() {
-    if (handle_) handle_.destroy();
+    if (handle_ && handle_.address() != detail::running.destroyed) handle_.destroy();
   }
 
   /// Gives the coroutine away, to the engine.

@@ -21,7 +21,7 @@ std::string aligned(const Rows& rows);
 struct Expected {
   std::uint64_t steps = 0;
   bool exact = true;    ///< false: `steps` is an upper bound
-  std::string formula;  ///< of the steps, as text
+  std::string formula;  ///< of the steps, as text; empty: nothing is predicted but the bounds
   std::uint64_t steps_bound = 0;
   double model_time_s = 0;
   double model_time_bound_s = 0;

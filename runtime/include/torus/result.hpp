@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <torus/block.hpp>
+#include <torus/fault.hpp>
 #include <torus/machine.hpp>
 #include <torus/node.hpp>
 #include <torus/violation.hpp>
@@ -43,6 +44,7 @@ struct StepRecord {
   Bytes most_bytes = 0;             ///< max on one channel
   Bytes combined_bytes = 0;         ///< of partials, out of its arrivals
   Bytes most_combined = 0;          ///< of them, max of a node
+  double channel_time_s = 0;        ///< max over the channels of their bytes times their T_c: the byte term of the model time
   std::uint32_t longest_route = 0;  ///< max hops of one message
   const char* phase = nullptr;      ///< Node::phase(); none if no program named one
   /// True if it carried messages, and none with blocks.
@@ -97,6 +99,7 @@ struct RunResult {
   double channel_bytes_mean = 0;       ///< over all channels
   double channel_idle_share = 0;       ///< share of the channels that never carried anything
   Bytes channel_bytes_sum = 0;         ///< sum over the steps of the max bytes on one channel: the L of the model time
+  double channel_time_s = 0;           ///< sum over the steps of the byte terms; L times T_c, where all channels have one T_c
   std::uint64_t route_hops_sum = 0;    ///< sum over the steps of the max hops of one message: the H of the model time
   Bytes combined_bytes = 0;            ///< of partials that met one that the receiver held, in reductions
   Bytes node_combined_sum = 0;         ///< sum over the steps of the most bytes that one node combined: the G of the model time
@@ -112,6 +115,7 @@ struct RunResult {
   std::optional<WrongDelivery> wrong;
   bool verified = false;  ///< every wanted block is where it must be, byte for byte, and nothing else; false if verification was turned off
   bool interrupted = false;
+  std::optional<FaultRecord> fault;  ///< what RunOptions::fault did; none: there was none, or it could not strike
   /// True if nothing went wrong. Whether the bytes were verified is another question: see `verified`.
   bool good() const noexcept { return violations.empty() && !hang && !wrong && !interrupted; }
 

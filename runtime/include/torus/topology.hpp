@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,14 +12,10 @@
 #include <vector>
 
 #include <torus/error.hpp>
+#include <torus/faults.hpp>
 #include <torus/inline_vector.hpp>
 
 namespace torus {
-
-/// A node's rank: row-major, last dimension fastest.
-using NodeId = std::uint32_t;
-/// A dimension's number, from 0.
-using Dimension = std::int32_t;
 
 /// The most dimensions of a shape; 31 dimensions of 2 already are 2^31 nodes.
 inline constexpr std::size_t max_dimensions = 32;
@@ -70,6 +67,9 @@ class Divisor {
 /// A *channel* of a node is named by a dimension and a direction: +1 or -1 on a ring or a line, the offset 1..n-1 on a
 /// complete dimension. The channel slots of a node are numbered 0..channel_slots()-1 in the order dimension 0 (+, -), dimension 1 (+, -),
 /// .. A slot without a link exists at the end of a line.
+///
+/// A topology may have faults. Extents, ranks, neighbour(), distance(), diameter() and ports are those of the shape, whatever is dead;
+/// living(), passes(), each_link(), channels() and eccentricity() know of the faults.
 class Topology {
  public:
   /// Throws InputError on an extent below 1, more than 32 dimensions or more than 2^31 nodes.
@@ -124,15 +124,49 @@ class Topology {
   }
   /// The most links of any node: the ports of an all-port machine. At least 1, also for one node.
   std::int32_t max_ports() const noexcept { return max_ports_; }
-  /// Channels of the whole machine.
+
+  /// The same shape with these faults, and no others. Throws InputError on a link or node that there is not, a factor below 1, and where
+  /// what is dead cuts the living nodes apart: it names the two parts. O(nodes).
+  Topology with_faults(Faults faults) const;
+  const Faults& faults() const noexcept;
+  /// No link or node is dead.
+  bool whole() const noexcept { return faults_ == nullptr || faults_->dead_channels.empty(); }
+  bool has_slow_links() const noexcept { return faults_ != nullptr && !faults_->factors.empty(); }
+  bool living(NodeId node) const noexcept { return faults_ == nullptr || !is_dead(node); }
+  NodeId living_nodes() const noexcept {
+    return nodes_ - (faults_ == nullptr ? 0 : static_cast<NodeId>(faults_->faults.dead_nodes.size()));
+  }
+  /// Whether the channel of a slot, if there is a link, is alive.
+  bool passes(NodeId from, Dimension d, std::int32_t direction) const noexcept {
+    return faults_ == nullptr || !is_dead(from, slot(d, direction));
+  }
+  /// How many times as long a byte takes on a channel as its dimension's T_c.
+  double slowness(NodeId from, Dimension d, std::int32_t direction) const noexcept {
+    return has_slow_links() ? factor(from, slot(d, direction)) : 1;
+  }
+  /// Calls f(dimension, direction, neighbour) for each living channel of a node, in the order of the slots.
+  template <class F>
+  void each_link(NodeId node, F&& f) const {
+    for (Dimension d = 0; d < dimensions(); ++d) {
+      const bool complete = wiring(d) == Wiring::complete;
+      const std::int32_t n = extent(d);
+      for (std::int32_t i = 0; i < (complete ? n - 1 : n > 1 ? 2 : 0); ++i) {
+        const std::int32_t direction = complete ? i + 1 : i == 0 ? +1 : -1;
+        const auto to = neighbour(node, d, direction);
+        if (to && passes(node, d, direction)) f(d, direction, *to);
+      }
+    }
+  }
+
+  /// Channels of the whole machine, without the dead ones.
   std::uint64_t channels() const noexcept;
 
   /// Shortest signed hops from one coordinate to another of dimension d; a tie on a ring goes +.
   std::int32_t offset(Dimension d, std::int32_t from, std::int32_t to) const noexcept;
   /// Hops of a shortest route.
   std::int32_t distance(NodeId a, NodeId b) const noexcept;
-  /// Max distance from a node; max distance between any two.
-  std::int32_t eccentricity(NodeId from) const noexcept;
+  /// Max distance from a node to a living one, over living links; max distance between any two nodes of the shape.
+  std::int32_t eccentricity(NodeId from) const;
   std::int32_t diameter() const noexcept;
 
   /// Every dimension is a ring (an extent of 1 counts as one).
@@ -142,7 +176,8 @@ class Topology {
   /// No dimension is complete (an extent of 1 aside).
   bool is_torus_or_mesh() const noexcept;
 
-  friend bool operator==(const Topology& a, const Topology& b) noexcept { return a.shape_ == b.shape_; }
+  /// The same shape with the same faults.
+  friend bool operator==(const Topology& a, const Topology& b) noexcept;
 
  private:
   /// The data of one dimension that rank arithmetic reads, together in memory.
@@ -157,8 +192,15 @@ class Topology {
     return facts_[static_cast<std::size_t>(d)];
   }
 
+  // Where there are faults.
+  bool is_dead(NodeId node) const noexcept;
+  bool is_dead(NodeId from, std::int32_t slot) const noexcept;
+  double factor(NodeId from, std::int32_t slot) const noexcept;
+  std::int32_t eccentricity_with_holes(NodeId from) const;
+
   std::vector<DimensionShape> shape_;
   std::vector<Facts> facts_;
+  std::shared_ptr<const detail::FaultTable> faults_;  // none: nothing is wrong
   NodeId nodes_ = 1;
   std::int32_t slots_ = 0;
   std::int32_t max_ports_ = 1;

@@ -1,16 +1,7 @@
 /// The trace: a run's messages as JSON lines, so that anybody can check the run. One header line, then one line a message; idle steps have
 /// none.
 ///
-///   {"format":"torus-trace","version":1,"shape":[8,8],"wrap":[true,true],"ports":4,"switching":"wormhole","contention":"forbid",
-///    "routing":[0,1],"collective":"broadcast","sources":[0],"segments":1,"block_bytes":4096,"algorithm":"wang-tseng","seed":1}
-///   {"step":0,"src":0,"dst":18,"path":[[0,2],[1,2]],"bytes":4096,"blocks":[0]}
-///
-/// In a reduction a message may also say that its blocks are combined, into register 0 or a list of registers, and that the sender has
-/// given them away:
-///
-///   {"step":3,"src":5,"dst":6,"path":[[1,1]],"bytes":64,"blocks":[7],"combine":true,"release":true}
-///
-/// Steps ascend; the messages of a step are ordered by (src, path). The file does not depend on the executor.
+/// runtime/trace/format.md says what each key means. The file does not depend on the executor.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <torus/machine.hpp>
@@ -28,7 +20,7 @@ namespace torus {
 
 class OutputFile;
 
-/// The first line of a trace: the run, and the machine without its costs.
+/// The first line of a trace: the run, and the machine.
 struct TraceHeader {
   Machine machine;
   std::string collective;            ///< broadcast, multinode-broadcast, total-exchange, scatter, gather, allgather; reduce, allreduce,
@@ -43,6 +35,9 @@ struct TraceHeader {
   std::optional<Reduction> reduction = {};
   std::uint32_t registers = 1;
   bool overlap = false;  ///< contributors may be counted twice: min and max only
+
+  bool costs_known = true;  ///< false: an older trace, which does not say T_s, T_c and T_h; machine.cost has the defaults
+  std::uint64_t ports = 0;  ///< as a file says it, for the judge: a machine has no more than channels; 0: the machine's
 };
 
 /// The header as a line of JSON, without a line feed.
@@ -57,6 +52,8 @@ class TraceWriter {
   /// Removes what was written, unless commit() was called.
   ~TraceWriter();
 
+  /// Names the phase of the step that is written next.
+  void name_phase(std::string_view phase);
   /// Writes the messages of a step, which may be in any order. Steps must ascend.
   void write_step(std::span<const Message* const> messages);
   void commit();
@@ -65,6 +62,7 @@ class TraceWriter {
   std::unique_ptr<OutputFile> file_;
   std::vector<const Message*> ordered_;
   std::string line_;
+  std::string phase_;
 };
 
 }  // namespace torus

@@ -20,6 +20,7 @@ struct TraceMessage {
   std::vector<std::uint64_t> blocks;  ///< as written: another program's trace may name blocks that do not exist
   std::uint8_t registers = 0;         ///< that the blocks are combined into, a bit each; 0: they replace
   bool releases = false;              ///< the sender has given the blocks away
+  std::string phase{};                ///< of the step, in its first line; empty: none, or another line
 
   /// Becomes what a trace says of a message; keeps its memory.
   void assign(const Message& message);
@@ -43,6 +44,8 @@ class TraceReader {
   bool next(TraceMessage& message);
   /// The number of the last line read; the header's is 1.
   std::uint64_t line() const noexcept;
+  /// Bytes of the file read so far, compressed as they are.
+  std::uint64_t bytes_read() const noexcept;
 
  private:
   class Source;

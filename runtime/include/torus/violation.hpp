@@ -14,6 +14,7 @@ enum class ViolationKind : std::uint8_t {
   empty_route,            ///< a route without a hop
   unknown_dimension,      ///< a leg in a dimension that the machine does not have
   leaves_the_machine,     ///< a leg past the end of a line, along an extent of 1, or to an offset that a complete dimension does not have
+  dead_channel,           ///< a route over a dead link, or to or from a dead node
   more_than_one_hop,      ///< under packet switching
   not_dimension_ordered,  ///< under wormhole switching
   channel_crossed_twice,  ///< by one message

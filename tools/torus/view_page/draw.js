@@ -9,6 +9,7 @@ const whole = data.left_out === null;
 const messages = whole ? T.messages_of(data, shape) : null;
 const clock = whole ? T.clock_of(data, messages) : null;
 const phases = T.phase_runs(by_step.phase);
+const model_times = T.model_times(data);
 const sources = new Set(data.sources || []);
 const state = {time: 0, playing: 0, node: -1, run_loads: null, printing: false};
 let layout = null, cell = 10;
@@ -304,7 +305,7 @@ function where_text() {
   const i = state.time - 1, phase = by_step.phase[i];
   return "step " + T.grouped(by_step.step[i]) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + " with messages): " +
          counted(by_step.messages[i], "message") + ", " + counted(by_step.hops[i], "hop") + ", " + bytes_text(by_step.bytes[i]) +
-         (phase >= 0 ? ", " + data.phases[phase] : "");
+         (phase >= 0 ? ", " + data.phases[phase] : "") + (model_times ? "; model time " + T.seconds_text(model_times[i]) : "");
 }
 
 function draw_all() {

@@ -269,6 +269,21 @@ function first_blocks(data, node) {
   return data.sources.includes(node) ? [[node * data.segments, data.segments]] : [];
 }
 
+// Model seconds up to the end of each step with messages; null where the trace does not say what they take. Idle steps take a start-up too.
+function model_times(data) {
+  const cost = data.costs_s, steps = data.by_step;
+  if (!cost || !steps.fullest) return null;
+  let busy = 0;
+  return steps.fullest.map((bytes, i) => {
+    busy += bytes * cost.byte + steps.longest_route[i] * cost.hop;
+    return busy + (steps.step[i] + 1) * cost.start_up;
+  });
+}
+function seconds_text(seconds) {
+  for (const [unit, size] of [["ns", 1e-9], ["us", 1e-6], ["ms", 1e-3]]) if (seconds < 999.95 * size) return Number((seconds / size).toPrecision(4)) + " " + unit;
+  return Number(seconds.toPrecision(4)) + " s";
+}
+
 const range_text = (first, count) => (count === 1 ? grouped(first) : grouped(first) + " to " + grouped(first + count - 1));
 
 // Blocks in words of the collective; at most `most` parts.
@@ -325,6 +340,6 @@ function phase_runs(phase) {
 }
 
 return {grouped, shape_of, route_text, each_channel, layout_of, route_lines, messages_of, clock_of, loads_of, union, first_blocks, blocks_text, bow,
-        colour, ramp, bars_of, phase_runs};
+        colour, ramp, bars_of, phase_runs, model_times, seconds_text};
 })();
 if (typeof module !== "undefined") module.exports = Torus;

@@ -16,7 +16,7 @@
 
 #include <torus/algorithm.hpp>
 
-namespace torus::command {
+namespace torus {
 
 /// Bytes that the collective asks for, in the table above. A double: the sizes of large machines need not fit into 64 bits.
 double asked_bytes(const Request& request, std::uint64_t nodes) noexcept;
@@ -32,4 +32,4 @@ struct Bandwidth {
 /// Both are 0 where no time has passed.
 Bandwidth bandwidth_of(const Request& request, std::uint64_t nodes, double seconds) noexcept;
 
-}  // namespace torus::command
+}  // namespace torus

@@ -1,8 +1,8 @@
-#include "tools/torus/bandwidth.hpp"
+#include <torus/bandwidth.hpp>
 
 #include "runtime/model/figures.hpp"
 
-namespace torus::command {
+namespace torus {
 
 double asked_bytes(const Request& request, std::uint64_t nodes) noexcept {
   const auto bytes = static_cast<double>(request.bytes);
@@ -32,4 +32,4 @@ Bandwidth bandwidth_of(const Request& request, std::uint64_t nodes, double secon
   return {algorithm, algorithm * bus_factor(request.collective, nodes)};
 }
 
-}  // namespace torus::command
+}  // namespace torus

@@ -1,0 +1,15 @@
+/// The byte term of a step where channels differ in speed.
+#pragma once
+
+#include <span>
+
+#include <torus/machine.hpp>
+#include <torus/message.hpp>
+
+namespace torus::detail {
+
+/// The max over the channels of the bytes that a step's messages take over it times its T_c. O(legs of all messages); where channels are
+/// shared or links slow, O(hops log hops). One thread: only machines whose channels differ pay for it.
+double byte_term(const Machine& machine, std::span<const Message* const> messages);
+
+}  // namespace torus::detail

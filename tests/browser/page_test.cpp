@@ -1,0 +1,334 @@
+/// The pages in a browser: what they draw, what they do, and that they ask for nothing.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <regex>
+
+#include <torus/judge.hpp>
+#include <torus/trace_reader.hpp>
+
+#include "runtime/model/figures.hpp"
+#include "tests/support/browser.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+
+using namespace torus;
+using torus::support::Browser;
+using torus::support::command;
+using torus::support::Folder;
+using Json = nlohmann::json;
+
+namespace {
+
+/// None where there is no browser, which CTest reports as skipped.
+std::unique_ptr<Browser> browser() {
+  const std::string program = support::browser_program();
+  if (!program.empty()) return std::make_unique<Browser>(program);
+  std::cout << "no headless browser: install chromium, or set TORUS_BROWSER; the pages are not tested\n";
+  return nullptr;
+}
+
+std::string viewed(const Folder& folder, const std::string& line, int status = 0) {
+  const support::Ended ended = command("run " + line + " --trace " + folder.file("t.jsonl") + " --view " + folder.file("page.html"));
+  CAPTURE(line, ended.err);
+  REQUIRE(ended.status == status);
+  return folder.file("page.html");
+}
+
+const std::vector<std::string> machines{"broadcast --on 16",
+                                        "broadcast --on 100 --algorithm flood",
+                                        "broadcast --on 8x8",
+                                        "broadcast --on mesh:5x7 --algorithm flood",
+                                        "broadcast --on 6cx3m --algorithm flood",
+                                        "multinode-broadcast --on 9x9 --sources random:5",
+                                        "broadcast --on 4x3x5",
+                                        "broadcast --on 3x2x3x4 --algorithm flood",
+                                        "broadcast --on 2^6",
+                                        "broadcast --on 64x64",
+                                        "broadcast --on 8x8 --bytes 0 --algorithm flood",
+                                        "total-exchange --on 4x4 --bytes 8 --algorithm direct"};
+
+}  // namespace
+
+TEST_CASE("pages of all machines open without a word, and step, play and jump", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  for (const std::string& line : machines) {
+    CAPTURE(line);
+    const Folder folder;
+    b->open(viewed(folder, line));
+    REQUIRE(b->text("#where").starts_with("before the first step"));
+    const int last = b->value("last_time");
+    std::string before = b->screenshot();
+    for (int time = 1; time <= std::min(last, 4); ++time) {
+      b->key("ArrowRight");
+      CHECK(b->value("state.time") == time);
+      const std::string now = b->screenshot();
+      CHECK(now != before);
+      before = now;
+    }
+    b->key("End");
+    CHECK(b->value("state.time") == last);
+    CHECK(b->value("shape.nodes === 1 || Array.from({length: shape.nodes}, (_, n) => clock.share(n)).every(s => s === 1)") == true);
+    b->key("Home");
+    CHECK(b->value("state.time") == 0);
+    b->key(" ");
+    CHECK(b->text("#play") == "pause");
+    b->key(" ");
+    CHECK(b->text("#play") == "play");
+    // The slider: its right end is the last step.
+    const Json box = b->value("(r => [r.left, r.top, r.width, r.height])(document.querySelector('#strip').getBoundingClientRect())");
+    b->click(box[0].get<double>() + box[2].get<double>() - 2, box[1].get<double>() + 40);
+    CHECK(b->value("state.time") == last);
+    CHECK(b->complaints == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("a page fits its window, narrow or wide, light or dark", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  const std::string page = viewed(folder, "broadcast --on 8x8x8");
+  std::string light;
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(390, 844)}) {
+    for (const char* scheme : {"light", "dark"}) {
+      b->open(page, width, height, scheme);
+      b->key("ArrowRight");
+      CHECK(b->value("document.documentElement.scrollWidth <= innerWidth") == true);
+      // The picture is drawn in the scheme's colours, too.
+      const bool dark = scheme == std::string("dark");
+      CHECK((b->value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)") != dark);
+      CHECK(b->screenshot() != light);
+      if (!dark) light = b->screenshot();
+    }
+  }
+  // Model time stands beside the step: T_s, and a piece of the message.
+  CHECK(b->text("#where").find("; model time 1.") != std::string::npos);
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
+TEST_CASE("a click takes the node that is drawn there, whatever the axes", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  b->open(viewed(folder, "broadcast --on 4x3x5"));
+  const Topology topology = Topology::parse("4x3x5");
+  for (const std::string& axes : {std::string(), std::string("$('across').value = '0'; $('across').onchange(); 0")}) {
+    if (!axes.empty()) {
+      b->value(axes);
+      b->settle();
+    }
+    for (const NodeId node : {NodeId{0}, NodeId{7}, NodeId{33}, NodeId{59}}) {
+      b->value("document.querySelector('#torus').scrollIntoView(); 0");
+      const Json at = b->value("(r => [r.left + centre_x(layout.x[" + std::to_string(node) + "]), r.top + centre_y(layout.y[" +
+                               std::to_string(node) + "])])($('torus').getBoundingClientRect())");
+      b->click(at[0], at[1]);
+      CHECK(b->text("#node_title").starts_with("Node " + node_text(topology, node)));
+    }
+  }
+  // Along the axis to the right, neighbours stand side by side.
+  CHECK(b->value("layout.across") == 0);
+  CHECK(b->value("layout.x[15] - layout.x[0]") == 1);
+  CHECK(b->value("layout.y[15] - layout.y[0]") == 0);
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
+TEST_CASE("who is informed, and what channels carry, is as in the trace and as the judge says", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  for (const std::string& line : machines) {
+    CAPTURE(line);
+    const Folder folder;
+    b->open(viewed(folder, line));
+    TraceReader reader(folder.file("t.jsonl"));
+    Judge judge(reader.header());
+    std::vector<bool> informed(reader.header().machine.topology.nodes());
+    for (const NodeId source : reader.header().sources) informed[source] = true;
+    const bool exchange = reader.header().collective == "total-exchange";
+    std::vector<std::vector<bool>> after;  // each busy step
+    std::optional<Step> last;
+    TraceMessage message;
+    while (reader.next(message)) {
+      REQUIRE(judge.message(message));
+      if (last != message.step) after.emplace_back();
+      last = message.step;
+      if (!message.blocks.empty()) informed[message.destination] = true;
+      after.back() = informed;
+    }
+    const Verdict verdict = judge.finish();
+    REQUIRE(verdict.ok);
+    REQUIRE(b->value("last_time") == verdict.busy_steps);
+    CHECK(b->value("messages.count") == verdict.messages);
+    // The fullest channel of each step, from what the page draws its maps by.
+    const Json fullest = b->value(
+        "Array.from({length: last_time}, (_, t) => (l => l.length ? l[0].bytes : 0)(T.loads_of(shape, messages, messages.first[t], "
+        "messages.first[t + 1], 1).busiest))");
+    std::uint64_t sum = 0;
+    for (const Json& bytes : fullest) sum += bytes.get<std::uint64_t>();
+    CHECK(sum == verdict.channel_bytes);
+    CHECK(b->value("by_step.fullest") == fullest);
+    CHECK(b->value("by_step.hops.reduce((a, b) => a + b, 0)") == verdict.hops);
+    for (std::size_t time = 1; !exchange && time <= std::min<std::size_t>(after.size(), 8); ++time) {
+      const Json shares =
+          b->value("clock.go(" + std::to_string(time) + "), Array.from({length: shape.nodes}, (_, n) => clock.share(n) > 0)");
+      CHECK(shares == Json(after[time - 1]));
+    }
+    CHECK(b->complaints == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("a figure has its nodes and routes where the page has them", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  for (const std::string& line : machines) {
+    const Folder folder;
+    const std::string page = viewed(folder, line);
+    if (Topology::parse(line.substr(line.find("--on ") + 5, line.find(' ', line.find("--on ") + 5) - line.find("--on ") - 5)).nodes() > 200)
+      continue;
+    CAPTURE(line);
+    b->open(page);
+    const int step = b->value("by_step.step[0]");
+    REQUIRE(command("view " + folder.file("t.jsonl") + " --svg " + folder.file("f.svg") + " --step " + std::to_string(step)).status == 0);
+    const std::string text = support::text_of_file(folder.file("f.svg"));
+    // Pixels of the figure as cells of the page: a cell is what the frame of a node is 0.56 of.
+    const std::regex frame("class=\"frame[^\"]*\" x=\"([-0-9.]+)\" y=\"([-0-9.]+)\" width=\"([0-9.]+)\"");
+    std::vector<std::pair<double, double>> nodes;
+    double cell = 1;
+    for (std::sregex_iterator at(text.begin(), text.end(), frame), end; at != end; ++at) {
+      const double size = std::stod((*at)[3]);
+      cell = std::round(size / 0.56);
+      nodes.emplace_back(std::stod((*at)[1]) + size / 2, std::stod((*at)[2]) + size / 2);
+    }
+    const Json xs = b->value("Array.from(layout.x)"), ys = b->value("Array.from(layout.y)");
+    REQUIRE(nodes.size() == xs.size());
+    // Cells of less than the largest size are no whole pixels: they follow from two nodes.
+    for (std::size_t n = 1; n < nodes.size(); ++n) {
+      if (const int apart = xs[n].get<int>() - xs[0].get<int>(); apart != 0) cell = (nodes[n].first - nodes[0].first) / apart;
+    }
+    std::size_t displaced = 0;
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      const double dx = (xs[n].get<int>() - xs[0].get<int>()) * cell, dy = (ys[n].get<int>() - ys[0].get<int>()) * cell;
+      displaced += std::abs(nodes[n].first - nodes[0].first - dx) > 1 || std::abs(nodes[n].second - nodes[0].second - dy) > 1 ? 1U : 0U;
+    }
+    CHECK(displaced == 0);
+    const Json routes = b->value(
+        "Array.from({length: messages.first[1]}, (_, m) => T.route_lines(shape, layout, messages.source[m], messages.path(m)).flat())");
+    const std::regex route("<path class=\"route[^\"]*\" d=\"([^\"]+)\"/>"), point("[ML]([-0-9.]+) ([-0-9.]+)");
+    std::vector<std::string> drawn;
+    const std::string steps = text.substr(0, text.find("</g>"));  // without the key
+    for (std::sregex_iterator at(steps.begin(), steps.end(), route), end; at != end; ++at) drawn.push_back((*at)[1]);
+    REQUIRE(drawn.size() == routes.size());
+    for (std::size_t m = 0; m < drawn.size(); ++m) {
+      std::vector<std::pair<double, double>> points;
+      for (std::sregex_iterator at(drawn[m].begin(), drawn[m].end(), point), end; at != end; ++at)
+        points.emplace_back(std::stod((*at)[1]), std::stod((*at)[2]));
+      REQUIRE(points.size() == routes[m].size());
+      double off = 0;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        off = std::max(off, std::abs(points[i].first - nodes[0].first - (routes[m][i][0].get<double>() - xs[0].get<int>()) * cell));
+        off = std::max(off, std::abs(points[i].second - nodes[0].second - (routes[m][i][1].get<double>() - ys[0].get<int>()) * cell));
+      }
+      CHECK(off < 1);
+    }
+  }
+}
+
+TEST_CASE("a run that broke off, and 200,000 messages, are shown, and a step of them is redrawn at once", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  viewed(folder, "broadcast --on 8x8 --algorithm tsai-mckinley");
+  std::string text = support::text_of_file(folder.file("t.jsonl"));
+  text.resize(text.rfind("{\"step\":2"));
+  REQUIRE(command("view " + folder.write("half.jsonl", text) + " -o " + folder.file("half.html")).status == 0);
+  b->open(folder.file("half.html"));
+  b->key("End");
+  CHECK(b->value("Array.from({length: 64}, (_, n) => clock.share(n)).some(s => s === 0)") == true);
+
+  std::string many = text.substr(0, text.find('\n') + 1);
+  many.replace(many.find("[8,8]"), 5, "[64,64]");
+  for (int step = 0; step < 100; ++step) {
+    for (int node = 0; node < 2000; ++node) {
+      const std::string at = std::to_string(node);
+      many += "{\"step\":" + std::to_string(step) + ",\"src\":" + at + ",\"dst\":" + std::to_string(node + 128) +
+              ",\"path\":[[0,2]],\"bytes\":8,\"blocks\":[0]}\n";
+    }
+  }
+  REQUIRE(command("view " + folder.write("many.jsonl", many) + " -o " + folder.file("many.html")).status == 0);
+  CHECK(std::filesystem::file_size(folder.file("many.html")) < 12'000'000);
+  b->open(folder.file("many.html"));
+  CHECK(b->value("messages.count") == 200'000);
+  const double ms = b->value(
+      "(t => { for (let i = 1; i <= 20; ++i) { state.time = i; clock.go(i); draw_all(); } return (performance.now() - t) / 20; "
+      "})(performance.now())");
+  CAPTURE(ms);
+  CHECK(ms < 200);  // some 10 ms on an idle host
+  std::cout << "redraw of a step of 2,000 messages on 64x64: " << ms << " ms\n";
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
+TEST_CASE("no name in a trace runs, and the pages forbid what is not theirs", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  viewed(folder, "broadcast --on 4x4");
+  std::string text = support::text_of_file(folder.file("t.jsonl"));
+  text = std::regex_replace(text, std::regex("\"algorithm\":\"[^\"]*\""),
+                            "\"algorithm\":\"</script><script>window.evil=1</script><img src=x onerror=evil=1>\"");
+  REQUIRE(command("view " + folder.write("evil", text) + " -o " + folder.file("evil.html")).status == 0);
+  b->open(folder.file("evil.html"));
+  CHECK(b->value("typeof evil") == "undefined");
+  CHECK(b->text("#title").find("<img src=x") != std::string::npos);
+  CHECK(b->complaints == std::vector<std::string>{});
+  // A script that is put into the page does not run, and an image is not loaded.
+  b->value(
+      "const s = document.createElement('script'); s.textContent = 'window.evil = 1'; document.body.append(s); const i = new Image(); "
+      "i.src = 'http://127.0.0.1:9/x.png'; document.body.append(i); 0");
+  b->settle();
+  CHECK(b->value("typeof evil") == "undefined");
+  CHECK_FALSE(b->complaints.empty());
+}
+
+TEST_CASE("the page of curves opens without a word, and algorithms and crossings come and go", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  REQUIRE(
+      command("compare broadcast --on 25x25 --switching wormhole --ports 4 --bytes 1KiB:16MiB --run none --html " + folder.file("c.html"))
+          .status == 0);
+  for (const auto& [width, height] : {std::pair(1280, 800), std::pair(390, 844)}) {
+    for (const char* scheme : {"light", "dark"}) {
+      b->open(folder.file("c.html"), width, height, scheme);
+      CHECK(b->value("document.documentElement.scrollWidth <= innerWidth") == true);
+      const std::string paper = b->value("getComputedStyle(document.body).backgroundColor");
+      CHECK((paper == "rgb(255, 255, 255)") == (scheme == std::string("light")));
+    }
+  }
+  const std::string shown = "[...document.querySelectorAll('g.curve')].filter(e => e.getAttribute('display') !== 'none').length";
+  const std::string crossings =
+      "[...document.querySelectorAll('g.crossing')].filter(e => e.getAttribute('display') !== 'none').map(e => e.dataset.pair)";
+  const int all = b->value(shown);
+  CHECK(all == b->value("2 * document.querySelectorAll('.switches input').length").get<int>());
+  const Json at_first = b->value(crossings);
+  CHECK_FALSE(at_first.empty());
+  // Without an algorithm that is the fastest somewhere, others cross.
+  const std::string pair = at_first[0];
+  const std::string fastest = pair.substr(0, pair.find(' '));
+  const std::string before = b->screenshot();
+  b->value("document.querySelectorAll('.switches input')[" + fastest + "].click(), 0");
+  b->settle();
+  CHECK(b->value(shown) == all - 2);
+  CHECK(b->value("document.querySelector('tr[data-curve=\"" + fastest + "\"]').hidden") == true);
+  const Json without = b->value(crossings);
+  CHECK(without != at_first);
+  for (const Json& other : without) CHECK((" " + other.get<std::string>() + " ").find(" " + fastest + " ") == std::string::npos);
+  CHECK(b->screenshot() != before);
+  b->value("document.querySelector('button.none').click(), 0");
+  CHECK(b->value(shown) == 0);
+  CHECK(b->value(crossings).empty());
+  b->value("document.querySelector('button.all').click(), 0");
+  CHECK(b->value(crossings) == at_first);
+  CHECK(b->complaints == std::vector<std::string>{});
+}

@@ -1,0 +1,67 @@
+/// Injected faults from outside: what a run says of one, and that the checks miss none.
+#include <nlohmann/json.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+#include "tools/torus/stress_faults.hpp"
+
+using namespace torus;
+using Json = nlohmann::json;
+using support::lines;
+
+TEST_CASE("a run with a fault says what it did and is refused where it shows", "[conformance]") {
+  const std::string run = "run broadcast --on 4x4 --algorithm flood --bytes 64 --json --fault ";
+  const support::Ended ended = support::command(run + "corrupt@1,1");
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK(lines(ended.err) == 1);
+  CHECK(ended.err.find("torus: wrong delivery after step ") == 0);
+  const Json json = Json::parse(ended.out);
+  CHECK(json["fault"]["step"] == 1);
+  CHECK(json["fault"]["node"] == 1);
+  CHECK(json["fault"]["text"].get<std::string>().find("step 1: the message from (0,1) to ") == 0);
+  CHECK(json["verified"] == false);
+  CHECK(support::command(run + "random --seed 3").out.find("\"fault\":") != std::string::npos);
+  CHECK(support::command(run + "random:stall").out.find(" does not run") != std::string::npos);
+  const support::Ended nothing = support::command(run + "drop@3000,1");
+  CHECK(nothing.status == 1);
+  CHECK(nothing.err == "torus: --fault 'drop@3000,1': there was nothing to strike; --trace shows what nodes send, and when\n");
+}
+
+TEST_CASE("a fault that is written wrong is wrong usage", "[conformance]") {
+  for (const char* fault : {"drop", "drop@", "drop@1", "drop@1,", "drop@1,16", "drop@1,1,4", "drop@1,1,1,1", "drop@x,1", "dorp@1,1", "@1,1",
+                            "''", "random:", "random:x", "stall@0,1", "stall@1,1,1", "drop@-1,1", "drop@99999999999,1"}) {
+    const support::Ended ended = support::command(std::string("run broadcast --on 4x4 --algorithm flood --fault ") + fault);
+    CAPTURE(fault, ended.err);
+    CHECK(ended.status == 2);
+    CHECK(lines(ended.err) == 1);
+    CHECK(ended.out.empty());
+  }
+}
+
+TEST_CASE("a text names a step and a node, or it does not", "[conformance]") {
+  CHECK(command::names_step_and_node("step 3, node (1,2): no"));
+  CHECK(command::names_step_and_node("hang: 3 nodes wait: (2) for a message; last traffic in step 1"));
+  for (const char* text : {"", "step 3", "node (3)", "the step (none)", "3 steps, where the formula says 2 (exact)"}) {
+    CAPTURE(text);
+    CHECK(!command::names_step_and_node(text));
+  }
+}
+
+TEST_CASE("no injected fault is missed, in any algorithm", "[conformance]") {
+  const support::Ended ended = support::command("stress --faults --runs 1500 --seed 1 --json");
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 0);
+  const Json json = Json::parse(ended.out);
+  CHECK(json["missed"].empty());
+  std::uint64_t detected = 0;
+  for (const Json& row : json["faults"]) {
+    CAPTURE(row.dump());
+    CHECK(row["missed"] == 0);
+    CHECK(row["runs"] > 0);
+    CHECK(row["detected"].get<std::uint64_t>() + row["harmless"].get<std::uint64_t>() + row["nothing_to_strike"].get<std::uint64_t>() ==
+          row["runs"].get<std::uint64_t>());
+    detected += row["detected"].get<std::uint64_t>();
+  }
+  CHECK(detected > 300);
+}

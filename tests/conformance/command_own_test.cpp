@@ -1,0 +1,146 @@
+/// The command with algorithms of a user's own (tests/support/own_torus.cpp): every tool has them, and a bad planner ends no command.
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+
+using namespace torus;
+using Json = nlohmann::json;
+using support::lines;
+
+namespace {
+
+support::Ended own(const std::string& line) { return support::run_program(TORUS_OWN_PROGRAM, {.arguments = support::words(line)}); }
+
+/// By algorithm, the entries of its sizes.
+std::map<std::string, Json> rows_of(const Json& machine) {
+  std::map<std::string, Json> rows;
+  for (const Json& row : machine["algorithms"]) rows[row["algorithm"]] = row["sizes"];
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("own algorithms are in the list, behind those of their collective", "[conformance]") {
+  const Json list = Json::parse(own("list broadcast --json").out);
+  const auto at = std::find_if(list.begin(), list.end(), [](const Json& entry) { return entry["algorithm"] == "relay"; });
+  REQUIRE(at != list.end());
+  CHECK(at->at("steps") == "");
+  CHECK(own("list relay").out.find("steps: not said\n") != std::string::npos);
+  CHECK(own("list --on 4x4m --json").status == 0);
+  CHECK(own("list relay --on 4x4m").out.find("relay needs a torus") != std::string::npos);
+}
+
+TEST_CASE("an algorithm that predicts nothing runs, and nothing is held against it", "[conformance]") {
+  const support::Folder folder;
+  const std::string line = "run broadcast --on 5x3 --algorithm relay --bytes 100 --judge";
+  const support::Ended ended = own(line + " --trace " + folder.file("t.jsonl") + " --csv " + folder.file("r.csv"));
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 0);
+  CHECK(ended.out.find("; not predicted; lower bound 3\n") != std::string::npos);
+  CHECK(own("verify " + folder.file("t.jsonl")).status == 0);
+  CHECK(own("view " + folder.file("t.jsonl") + " -o " + folder.file("v.html")).status == 0);
+  const Json run = Json::parse(own(line + " --json").out);
+  CHECK(run["steps"] == 6);
+  for (const char* field : {"steps_formula", "steps_formula_text", "channel_bytes_formula", "model_time_formula_s"}) {
+    CAPTURE(field);
+    CHECK(run[field].is_null());
+  }
+  CHECK(lines(support::text_of_file(folder.file("r.csv"))) == 2);
+  CHECK(own("run broadcast --on 5x3 --algorithm relay-predicted --bytes 100 --judge").status == 0);
+  const support::Ended boastful = own("run broadcast --on 5x3 --algorithm boastful --bytes 100");
+  CHECK(boastful.status == 1);
+  CHECK(boastful.err.find("6 steps, where the formula sum of n_d - 1 says 7") != std::string::npos);
+}
+
+TEST_CASE("who predicts nothing is never chosen where another predicts", "[conformance]") {
+  const Json run = Json::parse(own("run broadcast --on 4x4 --plan-time 0.5 --json").out);
+  CHECK(run["algorithm"] != "relay");
+  const std::string why = run["chosen_because"];
+  CHECK(why.find("throws cannot be planned: no way beyond four nodes") != std::string::npos);
+  CHECK(why.find("planning endless took more than 500 ms") != std::string::npos);
+  CHECK(why.find("searches finds nothing on 4x4") != std::string::npos);
+}
+
+TEST_CASE("a planner that fails or does not end is a row of a comparison with its reason", "[conformance]") {
+  const auto start = std::chrono::steady_clock::now();
+  const support::Ended ended =
+      own("compare broadcast --on 3x3 --switching packet --bytes 64,4KiB,1MiB --plan-time 0.3 --json "
+          "--algorithms relay,relay-predicted,throws,throws-anything,searches,endless,empty");
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  CHECK(took.count() < 30);
+  auto rows = rows_of(Json::parse(ended.out)["machines"][0]);
+  REQUIRE(rows.size() == 7);
+  for (const Json& entry : rows["relay"]) {  // nothing is predicted, so that all sizes are run
+    CHECK(entry["run"] == true);
+    CHECK(entry["verified"] == true);
+    CHECK(!entry.contains("model_time_formula_s"));
+  }
+  CHECK(rows["relay-predicted"][2]["run"] == false);
+  CHECK(rows["relay"][2]["model_time_s"].get<double>() == Approx(rows["relay-predicted"][2]["model_time_formula_s"].get<double>()));
+  CHECK(rows["relay"][2]["best"] == true);
+  CHECK(rows["relay-predicted"][2]["best"] == true);
+  CHECK(rows["throws"][0]["no_plan"] == "throws cannot be planned: no way beyond four nodes");
+  CHECK(rows["throws-anything"][0]["no_plan"] == "throws-anything cannot be planned: its planner throws what is no std::exception");
+  CHECK(rows["searches"][0]["no_plan"] == "searches finds nothing on 3x3");
+  CHECK(rows["empty"][0]["no_plan"] == "empty cannot be planned: its plan has no program; set .start");
+  CHECK(rows["endless"][0]["verified"] == true);
+  CHECK(rows["endless"][1]["no_plan"] == "planning endless took more than 300 ms; a larger --plan-time waits for it");
+  CHECK(rows["endless"][2]["no_plan"] == "planning took too long at 4KiB, and this is more");
+  const support::Ended table = own("compare broadcast --on 3x3 --switching packet --bytes 4KiB,8KiB --algorithms throws,relay --run none");
+  CHECK(table.status == 0);
+  CHECK(table.out.find("throws       -      no plan   no plan\n") != std::string::npos);
+  CHECK(table.out.find("relay        -      ?         ?\n") != std::string::npos);
+  CHECK(table.out.find("throws at 4KiB, throws at 8KiB: no plan: throws cannot be planned: no way beyond four nodes\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("a planner that fails or does not end is refused in one line by a run, and left out by a sweep and a bench", "[conformance]") {
+  const support::Ended throws = own("run broadcast --on 3x3 --algorithm throws");
+  CHECK(throws.status == 2);
+  CHECK(throws.err == "torus: throws cannot be planned: no way beyond four nodes\n");
+  const support::Ended endless = own("run broadcast --on 3x3 --algorithm endless --plan-time 0.2");
+  CHECK(endless.status == 2);
+  CHECK(endless.err == "torus: planning endless took more than 200 ms; a larger --plan-time waits for it\n");
+  const support::Folder folder;
+  const std::string what = " broadcast --on 3x3 --bytes 128 --algorithms throws,endless,relay --plan-time 0.2 --csv ";
+  const support::Ended sweep = own("sweep" + what + folder.file("s.csv"));
+  CAPTURE(sweep.out, sweep.err);
+  CHECK(sweep.status == 0);
+  CHECK(sweep.out.find("1 rows, 0 failed; 2 combinations left out") != std::string::npos);
+  const support::Ended bench = own("bench" + what + folder.file("b.csv"));
+  CAPTURE(bench.out, bench.err);
+  CHECK(bench.status == 0);
+  CHECK(bench.out.find("not run: throws cannot be planned") != std::string::npos);
+  CHECK(bench.out.find("not run: planning endless took more than 200 ms") != std::string::npos);
+}
+
+TEST_CASE("the stress passes a good algorithm and shrinks the failure of a bad one", "[conformance]") {
+  CHECK(own("stress --only relay --runs 40").status == 0);
+  CHECK(own("stress --only relay-predicted --runs 40").status == 0);
+  const support::Ended lossy = own("stress --only lossy --runs 60 --json");
+  CAPTURE(lossy.out, lossy.err);
+  CHECK(lossy.status == 1);
+  const Json failure = Json::parse(lossy.out)["failures"][0];
+  const std::string again = failure["command"];  // the smallest machines with a node of rank 7 have 8 nodes
+  CHECK(again.starts_with(std::string(TORUS_OWN_PROGRAM) + " run broadcast --on "));
+  CHECK((again.find(" --on 8 ") != std::string::npos || again.find(" --on 2x2x2 ") != std::string::npos ||
+         again.find(" --on 2x4 ") != std::string::npos || again.find(" --on 4x2 ") != std::string::npos));
+  CHECK(again.find(" --bytes 0 ") != std::string::npos);
+  const support::Ended repeated = own(again.substr(again.find(" run ") + 1));
+  CHECK(repeated.status == 1);
+  CHECK(repeated.err.find(failure["what"].get<std::string>()) != std::string::npos);
+  const support::Ended throws = own("stress --only throws --runs 60 --json");
+  CAPTURE(throws.out, throws.err);
+  CHECK(throws.status == 1);
+  const Json fault = Json::parse(throws.out)["failures"][0];
+  CHECK(fault["what"] == "exception: throws cannot be planned: no way beyond four nodes");
+  const std::string refused = fault["command"];
+  CHECK(own(refused.substr(refused.find(" run ") + 1)).err == "torus: throws cannot be planned: no way beyond four nodes\n");
+  CHECK(own("stress --only searches --runs 5").status == 0);  // a search that finds nothing says so; it is no failure
+}

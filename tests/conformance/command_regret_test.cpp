@@ -1,0 +1,98 @@
+/// torus regret: its cells are the winners of comparisons, and the catalogue keeps the distances to the bound that it promises.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+
+using namespace torus;
+using Json = nlohmann::json;
+using support::command;
+using support::lines;
+
+namespace {
+
+double worst_of(const Json& table) {
+  double worst = 0;
+  for (const Json& row : table["rows"]) worst = std::max(worst, row["worst"].get<double>());
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("the best broadcast is as near the bound as promised, at every size from 1 KiB to 256 MiB", "[conformance]") {
+  for (const auto& [shapes, ports, most] : std::vector<std::tuple<std::string, std::string, double>>{
+           {"5x5,8x8,15x15,16x16,25x25,32x32,64x64", "all", 1.9},
+           {"4x4x4,8x8x8,16x16x16", "all", 2.15},
+           {"12x40", "all", 2.2},
+           {"5x5,8x8,15x15,16x16,25x25,32x32,64x64,12x40,4x4x4,8x8x8,16x16x16", "1", 1.95}}) {
+    CAPTURE(shapes, ports);
+    const support::Ended ended = command("regret broadcast --on " + shapes + " --ports " + ports + " --bytes 1KiB:256MiB:x2 --json");
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    CHECK(worst_of(Json::parse(ended.out)) <= most);
+  }
+}
+
+TEST_CASE("a table of regret holds the winners of the comparisons", "[conformance]") {
+  for (const std::string what : {"broadcast --on 5x5", "total-exchange --on 4x4", "multinode-broadcast --on 5x5"}) {
+    const std::string options = what + " --ports all --bytes 16,1MiB --json";
+    CAPTURE(what);
+    const Json table = Json::parse(command("regret " + options).out);
+    REQUIRE(table["rows"].size() == 1);
+    const Json& row = table["rows"].front();
+    const std::string switching = row["switching"];
+    const Json comparison = Json::parse(command("compare " + options + " --run none --contention forbid --switching " + switching).out);
+    const Json& machine = comparison["machines"].front();
+    REQUIRE(row["sizes"].size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Json& cell = row["sizes"][i];
+      CHECK(cell["model_time_lower_bound_s"] == machine["bounds"][i]["model_time_lower_bound_s"]);
+      const Json& reign = i == 0 ? machine["fastest"].front() : machine["fastest"].back();
+      CHECK(cell["algorithms"] == reign["algorithms"]);
+      CHECK(cell["times_the_bound"].get<double>() ==
+            Approx(cell["model_time_s"].get<double>() / cell["model_time_lower_bound_s"].get<double>()));
+    }
+  }
+}
+
+TEST_CASE("a table of regret fits into 80 columns, and its runs are verified if they are asked for", "[conformance]") {
+  const support::Ended ended = command("regret broadcast --on 64x64,16x16x16 --bytes 1KiB:256MiB");
+  REQUIRE(ended.status == 0);
+  std::istringstream text(ended.out);
+  for (std::string line; std::getline(text, line);) CHECK(line.size() <= 80);
+  CHECK(lines(ended.out) == 14);
+  const Json run = Json::parse(command("regret broadcast --on 4x4 --ports 1 --bytes 1000 --run all --json").out);
+  CHECK(run["rows"][0]["sizes"][0]["run"] == true);
+  const Json predicted = Json::parse(command("regret broadcast --on 4x4 --ports 1 --bytes 1000 --json").out);
+  CHECK(run["rows"][0]["sizes"][0]["model_time_s"].get<double>() ==
+        Approx(predicted["rows"][0]["sizes"][0]["model_time_s"].get<double>()).epsilon(1e-12));
+}
+
+TEST_CASE("a table of regret has a row for each machine, and dashes where nothing applies", "[conformance]") {
+  const support::Ended ended = command("regret broadcast --on 7,5x5 --ports 1,2,4,all --switching packet,wormhole --bytes 1KiB --json");
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  const Json table = Json::parse(ended.out);
+  CHECK(table["rows"].size() == 2 * (2 + 3));  // a ring has 2 ports at most
+  const Json& none = table["rows"].front();
+  CHECK(none["switching"] == "packet");
+  CHECK(none["sizes"].empty());
+}
+
+TEST_CASE("regret refuses what it cannot read in one line", "[conformance]") {
+  for (const auto& [options, why] : std::vector<std::pair<std::string, std::string>>{
+           {"--switching foo", "torus: switching 'foo': it must be packet, wormhole or circuit\n"},
+           {"--ports 9", "torus: --ports: no node of these shapes has so many channels; for instance all\n"},
+           {"--run some", "torus: --run 'some': it must be none or all; for instance all\n"}}) {
+    const support::Ended ended = command("regret broadcast " + options);
+    CHECK(ended.status == 2);
+    CHECK(ended.err == why);
+  }
+  CHECK(command("regret broadcast --on 5x5 --switching packet --ports 1 --bytes 64").status == 2);  // nothing applies
+}

@@ -1,0 +1,84 @@
+/// The command with algorithms of its own, good and bad ones, as a user might write them.
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include <torus/error.hpp>
+#include <torus/main.hpp>
+
+using namespace torus;
+
+namespace {
+
+/// Everybody passes the message on along dimension 0, then, from the nodes of that ring, along the later ones. No node of a higher rank
+/// than `deaf` gets it.
+Program relay(Node& self, NodeId source, NodeId deaf) {
+  Dimension later = 0;
+  if (self.rank() != source) {
+    const Arrivals came = co_await self.arrival();
+    later = came.front().dimension();
+  }
+  for (Dimension d = later; d < self.dimensions(); ++d) {
+    const auto next = self.neighbour({d, +1});
+    if (self.extent(d) == 1 || !next || *next > deaf) continue;
+    if (self.topology().coordinate(*next, d) != self.topology().coordinate(source, d)) self.send({{d, +1}}, self.blocks());
+  }
+}
+
+Plan plan_relay(const Machine& machine, const Request& request) {
+  return {.start = [source = request.sources.front(), deaf = machine.topology.nodes()](Node& self) { return relay(self, source, deaf); }};
+}
+
+Plan plan_predicted(const Machine& machine, const Request& request) {
+  Plan plan = plan_relay(machine, request);
+  plan.formula = "sum of n_d - 1";
+  for (const DimensionShape& d : machine.topology.shape()) plan.steps += static_cast<std::uint64_t>(d.extent - 1);
+  plan.channel_bytes = static_cast<double>(plan.steps * request.bytes);
+  return plan;
+}
+
+/// One step more than it takes.
+Plan plan_boastful(const Machine& machine, const Request& request) {
+  Plan plan = plan_predicted(machine, request);
+  ++plan.steps;
+  return plan;
+}
+
+/// Loses its way beyond rank 6.
+Plan plan_lossy(const Machine&, const Request& request) {
+  return {.start = [source = request.sources.front()](Node& self) { return relay(self, source, 6); }};
+}
+
+Plan plan_throws(const Machine& machine, const Request& request) {
+  if (machine.topology.nodes() > 4 || request.bytes > 100) throw std::logic_error("no way\nbeyond four nodes");
+  return plan_relay(machine, request);
+}
+
+Plan plan_throws_anything(const Machine&, const Request&) { throw 7; }
+
+Plan plan_searches(const Machine& machine, const Request&) { throw RunError("searches finds nothing on " + machine.topology.text()); }
+
+Plan plan_endless(const Machine& machine, const Request& request) {
+  while (request.bytes > 64) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return plan_relay(machine, request);
+}
+
+Plan plan_empty(const Machine&, const Request&) { return {}; }
+
+constexpr Algorithm broadcast(std::string_view name, Plan (*plan)(const Machine&, const Request&)) {
+  return {.name = name,
+          .collective = Collective::broadcast,
+          .native = {.switching = Switching::packet},
+          .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
+          .plan = plan};
+}
+
+constexpr Algorithm relays = broadcast("relay", plan_relay), predicted = broadcast("relay-predicted", plan_predicted),
+                    boastful = broadcast("boastful", plan_boastful), lossy = broadcast("lossy", plan_lossy),
+                    throws = broadcast("throws", plan_throws), throws_anything = broadcast("throws-anything", plan_throws_anything),
+                    searches = broadcast("searches", plan_searches), endless = broadcast("endless", plan_endless),
+                    empty = broadcast("empty", plan_empty);
+
+}  // namespace
+
+TORUS_MAIN(relays, predicted, boastful, lossy, throws, throws_anything, searches, endless, empty)

@@ -1,0 +1,58 @@
+/// torus export TRACE --to FORMAT: a trace for other programs.
+#include <fmt/format.h>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include <torus/error.hpp>
+
+#include "tools/torus/console.hpp"
+#include "tools/torus/export.hpp"
+#include "tools/torus/notation.hpp"
+#include "tools/torus/subcommands.hpp"
+
+namespace torus::command {
+namespace {
+
+struct ExportArguments {
+  std::string trace, to;
+  std::optional<std::string> output, step;
+};
+
+int run_export(const ExportArguments& arguments) {
+  const std::string& to = arguments.to;
+  if (to != "perfetto" && to != "dot" && to != "goal") refuse("--to", to, "it must be perfetto, dot or goal");
+  std::optional<Step> step;
+  if (arguments.step) {
+    if (to != "dot")
+      throw InputError(fmt::format("--step {}: a step is chosen of a graph; leave it out, or use --to dot", *arguments.step));
+    step = static_cast<Step>(parse_whole("--step", *arguments.step, 0, std::numeric_limits<Step>::max() - 1));
+  }
+  const std::string output = arguments.output.value_or(to == "perfetto" ? "trace.pftrace" : "trace." + to);
+  if (arguments.trace != "-" && OutputFile::written_path(arguments.trace) == OutputFile::written_path(output))
+    throw InputError(fmt::format("--output '{}': it is the trace itself; for instance --output {}.{}", output, arguments.trace, to));
+  TraceSteps steps(arguments.trace);
+  OutputFile file(output);
+  const Note note = to == "perfetto" ? export_perfetto(steps, file)
+                    : to == "dot"    ? export_dot(steps, step, file)
+                                     : export_goal(steps, file);
+  file.commit();
+  if (OutputFile::written_path(output) != OutputFile::written_path("/dev/stdout")) print(fmt::format("{}: {}\n", output, note));
+  return 0;
+}
+
+}  // namespace
+
+Subcommand add_export(CLI::App& torus) {
+  const auto arguments = std::make_shared<ExportArguments>();
+  CLI::App* app = torus.add_subcommand("export", "Write a trace for other programs: Perfetto, Graphviz, LogGOPSim");
+  app->add_option("trace", arguments->trace, "a file, plain or gzip; - is standard input")->required();
+  app->add_option("--to", arguments->to, "perfetto (ui.perfetto.dev), dot (Graphviz) or goal (LogGOPSim)")->type_name("FORMAT")->required();
+  app->add_option("-o,--output", arguments->output, "the file to write; default: trace.pftrace, trace.dot or trace.goal")
+      ->type_name("FILE");
+  app->add_option("--step", arguments->step, "dot: the messages of this step; default: the first data of each node, a tree")
+      ->type_name("STEP");
+  return {app, [arguments] { return run_export(*arguments); }};
+}
+
+}  // namespace torus::command

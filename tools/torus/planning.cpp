@@ -1,0 +1,120 @@
+#include "tools/torus/planning.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <future>
+#include <memory>
+#include <new>
+#include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
+
+#include <torus/error.hpp>
+#include <torus/run.hpp>
+
+#include "runtime/model/figures.hpp"
+
+namespace torus::command {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::atomic<bool> given_up = false;
+
+/// What a planner works on. It may outlive the caller.
+struct Work {
+  Work(const Algorithm& what, const Machine& where, const Request& asked) : algorithm{what}, machine{where}, request{asked} {}
+
+  const Algorithm& algorithm;
+  const Machine machine;
+  const Request request;
+  std::promise<Plan> plan;
+  std::atomic<pid_t> thread = 0;
+
+  void run() {
+    thread = ::gettid();
+    try {
+      plan.set_value(algorithm.plan(machine, request));
+    } catch (...) {
+      plan.set_exception(std::current_exception());
+    }
+  }
+};
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+/// All that decides how far the messages of a plan go, as far as the plan says it.
+std::string key_of(const Algorithm& algorithm, const Machine& machine, const Plan& plan) {
+  return fmt::format("{} {} {} {} {} {} {} {} {} {}", name(algorithm.collective), algorithm.name, machine.ports, name(machine.switching),
+                     name(machine.contention), fmt::join(machine.routing, ","), plan.segments, plan.steps, plan.formula,
+                     fmt::join(plan.notes, ","));
+}
+
+/// As make_plan() does it.
+void add_hops(Plan& plan, const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, HopMemo* memo) {
+  if (machine.cost.hop_s <= 0 || !plan.predicts() || plan.route_hops) return;
+  if (memo == nullptr) {
+    plan.route_hops = count_hops(machine, request, plan, seconds);
+    return;
+  }
+  const auto [known, is_new] = memo->try_emplace(key_of(algorithm, machine, plan));
+  if (is_new) known->second = count_hops(machine, request, plan, seconds);
+  plan.route_hops = known->second;
+}
+
+}  // namespace
+
+Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, HopMemo* memo) {
+  const Clock::time_point start = Clock::now();
+  const auto work = std::make_shared<Work>(algorithm, machine, request);
+  std::future<Plan> plan = work->plan.get_future();
+  std::thread thread([work] { work->run(); });
+  Planned planned;
+  if (plan.wait_for(std::chrono::duration<double>(seconds)) != std::future_status::ready) {
+    given_up = true;
+    static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(work->thread.load()), 19));  // it should not spoil timings
+    thread.detach();
+    planned.too_long = planned.fault = true;
+    planned.why_not =
+        fmt::format("planning {} took more than {}; a larger --plan-time waits for it", algorithm.name, seconds_text(seconds));
+    planned.seconds = seconds;
+    return planned;
+  }
+  thread.join();
+  const auto taken = [start] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  planned.seconds = taken();
+  try {
+    planned.plan = plan.get();
+    if (planned.plan->start) {
+      add_hops(*planned.plan, algorithm, machine, request, std::max(seconds - planned.seconds, seconds / 2), memo);
+      planned.seconds = taken();
+      return planned;
+    }
+    planned.plan.reset();
+    planned.fault = true;
+    planned.why_not = fmt::format("{} cannot be planned: its plan has no program; set .start", algorithm.name);
+  } catch (const InputError& error) {
+    planned.why_not = one_line(error.what());
+  } catch (const RunError& error) {
+    planned.why_not = one_line(error.what());
+  } catch (const std::bad_alloc&) {
+    planned.why_not = fmt::format("there is not enough memory to plan {}", algorithm.name);
+  } catch (const std::exception& error) {
+    planned.fault = true;
+    planned.why_not = fmt::format("{} cannot be planned: {}", algorithm.name, one_line(error.what()));
+  } catch (...) {
+    planned.fault = true;
+    planned.why_not = fmt::format("{} cannot be planned: its planner throws what is no std::exception", algorithm.name);
+  }
+  return planned;
+}
+
+bool planner_given_up() noexcept { return given_up; }
+
+}  // namespace torus::command

@@ -1,0 +1,36 @@
+/// Planning within a limit on its time. A planner may search, and that of an own algorithm may throw anything or never end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <torus/algorithm.hpp>
+
+namespace torus::command {
+
+/// How long planning one algorithm at one size may take, where --plan-time does not say it.
+inline constexpr double plan_s_of_one = 60;   ///< that was named
+inline constexpr double plan_s_of_many = 10;  ///< of those that are compared
+
+struct Planned {
+  std::optional<Plan> plan;
+  double seconds = 0;     ///< wall time
+  std::string why_not;    ///< one line, where there is no plan
+  bool fault = false;     ///< the planner broke its contract: it threw what it must not, or did not end in time
+  bool too_long = false;  ///< it did not end in time
+};
+
+/// The hops of plans that were counted, of one request but for its bytes: dry runs carry none.
+using HopMemo = std::map<std::string, std::optional<std::uint64_t>>;
+
+/// Plans as make_plan() does. The plan has no hops where the dry run that counts them would take longer. With a memo, plans that say the
+/// same of themselves are counted once.
+/// A planner cannot be stopped: one that does not end in time goes on in a thread of its own, as idle work, until the process ends.
+Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, HopMemo* memo = nullptr);
+
+/// Whether a planner goes on that was given up. Then the process must end without destroying what that may use.
+bool planner_given_up() noexcept;
+
+}  // namespace torus::command

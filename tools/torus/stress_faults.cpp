@@ -1,0 +1,134 @@
+#include "tools/torus/stress_faults.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+#include <torus/error.hpp>
+
+#include "runtime/model/figures.hpp"
+#include "tools/torus/crash.hpp"
+#include "tools/torus/emulation.hpp"
+#include "tools/torus/fault_option.hpp"
+
+namespace torus::command {
+namespace {
+
+/// So small that every block of every node can be looked at.
+constexpr StressBudget small{Bytes{1} << 20U, 2e5, 1U << 12U, 1U << 14U};
+
+/// Whether every node holds what it must, byte for byte, and nothing else. It looks at each node's copies one by one, and shares nothing
+/// with the verifier but the function that says what a block's bytes are.
+bool all_right(const Setting& setting, const Engine& engine) {
+  const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
+  const NodeId nodes = setting.machine.topology.nodes();
+  std::vector<BlockId> all;
+  for (NodeId node = 0; node < nodes; ++node) {
+    for (std::uint64_t i = 0; i < placement.initial_count(node); ++i) all.push_back(placement.initial(node, i));
+  }
+  for (NodeId node = 0; node < nodes; ++node) {
+    for (const BlockId id : all) {
+      const std::span<const std::byte> bytes = engine.bytes(node, id);
+      const bool wanted = placement.wants(node, id);
+      if (!wanted && bytes.empty()) continue;
+      if (!wanted || bytes.size() != placement.bytes(id) || first_wrong_byte(bytes, setting.seed, id)) return false;
+    }
+  }
+  return true;
+}
+
+struct Struck {
+  std::optional<FaultRecord> record;
+  std::optional<std::string> refusal;
+  bool right = false;
+};
+
+Struck run_with(const Setting& setting, const torus::Fault& fault) {
+  Struck struck;
+  EmulationOptions options;
+  options.fault = fault;
+  options.on_engine = [&](const Engine& engine) { struck.right = all_right(setting, engine); };
+  now_running(fmt::format("{} --fault {}@{},{}", command_line(setting), name(fault.kind), fault.step, fault.node));
+  try {
+    const Emulation emulation = emulate(setting, options);
+    struck.record = emulation.result.fault;
+    struck.refusal = emulation.failure;
+  } catch (const std::exception& error) {
+    struck.refusal = error.what();
+    struck.record = FaultRecord{fault.step, fault.node, ""};
+  }
+  now_running({});
+  return struck;
+}
+
+}  // namespace
+
+bool names_step_and_node(const std::string& text) {
+  const auto digit_after = [&text](std::string_view word) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+      if (at + word.size() < text.size() && std::isdigit(static_cast<unsigned char>(text[at + word.size()])) != 0) return true;
+    }
+    return false;
+  };
+  return digit_after("step ") && digit_after("(");
+}
+
+FaultOutcome stress_faults(const StressOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  FaultOutcome outcome;
+  for (const FaultKind kind : all_fault_kinds) outcome.rows.push_back({kind});
+  const std::size_t turns = options.algorithms.size();
+  for (std::uint64_t number = 0; turns > 0 && number < options.runs && elapsed() < options.seconds; ++number) {
+    if (options.stop != nullptr && options.stop->load()) {
+      outcome.interrupted = true;
+      break;
+    }
+    const Algorithm& algorithm = *options.algorithms[number % turns];
+    Random random(options.seed ^ 0xfa017, number);
+    auto setting = draw_setting(random, algorithm, small);
+    if (!setting) continue;
+    static constexpr std::array kinds{ExecutorKind::serial, ExecutorKind::shuffled, ExecutorKind::threads, default_executor};
+    setting->executor = options.executor ? *options.executor : random.one_of(kinds);
+    setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + random.below(4));
+    FaultRow& row = outcome.rows[number / turns % outcome.rows.size()];
+    torus::Fault fault = random_fault(row.kind, *setting, random.next());
+    if (options.progress) {
+      options.progress(fmt::format("{} faults, {:.0f} s: {} in {} on {}", grouped(outcome.runs), elapsed(), name(row.kind), algorithm.name,
+                                   setting->machine.topology.text()));
+    }
+    ++outcome.runs;
+    ++row.runs;
+    Struck struck = run_with(*setting, fault);
+    if (!struck.record && !struck.refusal) {  // too late, or too high a node: anywhere then
+      fault.step = fault.node = 0;
+      struck = run_with(*setting, fault);
+    }
+    if (!struck.record) {
+      ++row.idle;
+      if (!struck.refusal) continue;  // what no fault has touched must be as it always is
+    }
+    if (struck.record && struck.refusal && names_step_and_node(*struck.refusal)) {
+      ++row.detected;
+      continue;
+    }
+    if (struck.record && struck.right) {
+      ++row.harmless;
+      continue;
+    }
+    if (row.missed++ > 0) continue;
+    const std::string what =
+        struck.refusal ? fmt::format("refused without step and node: {}", *struck.refusal) : "not refused, and not right";
+    outcome.missed.push_back({fmt::format("{}: {}", struck.record ? struck.record->text : "no fault", what),
+                              fmt::format("{} --fault {}", command_line(*setting),
+                                          fault_text(row.kind, struck.record.value_or(FaultRecord{fault.step, fault.node, ""}))),
+                              std::nullopt});
+  }
+  return outcome;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,38 @@
+/// The stress of the checks: one fault a run, which must be refused, or be shown to have done no harm.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <torus/fault.hpp>
+
+#include "tools/torus/stress.hpp"
+
+namespace torus::command {
+
+/// What came of the faults of one kind.
+struct FaultRow {
+  FaultKind kind{};
+  std::uint64_t runs = 0;
+  std::uint64_t detected = 0;  ///< refused, with a step and a node
+  std::uint64_t harmless = 0;  ///< every node holds, byte for byte, what it must and nothing else
+  std::uint64_t missed = 0;    ///< neither
+  std::uint64_t idle = 0;      ///< the fault found nothing to strike
+};
+
+struct FaultOutcome {
+  std::vector<FaultRow> rows;         ///< one a kind
+  std::vector<StressFailure> missed;  ///< the first of each kind
+  std::uint64_t runs = 0;
+  bool interrupted = false;
+};
+
+/// Draws settings as stress() does, smaller ones, and injects a random fault into each.
+FaultOutcome stress_faults(const StressOptions& options);
+
+/// True if a text names a step and a node.
+bool names_step_and_node(const std::string& text);
+
+}  // namespace torus::command
