@@ -47,12 +47,20 @@ std::string default_regret_shapes(Collective collective) {
   switch (collective) {
     case Collective::broadcast: return "5x5,8x8,15x15,16x16,25x25,32x32,64x64,12x40,4x64,4x4x4,8x8x8,16x16x16";
     case Collective::multinode_broadcast: return "5x5,8x8,15x15,16x16,25x25,12x40,4x4x4,8x8x8";
-    case Collective::total_exchange: break;
+    case Collective::total_exchange: return "5x5,8x8,9x9,16x16,4x16,4x4x4,8x8x8";
+    default: return "8x8,15x15,16x16,25x25,12x40,8x8x8,4x4x4x4";
   }
-  return "5x5,8x8,9x9,16x16,4x16,4x4x4,8x8x8";
 }
 
-std::string default_regret_sizes(Collective collective) { return collective == Collective::broadcast ? "1KiB:256MiB" : "4:1MiB"; }
+std::string default_regret_sizes(Collective collective) {
+  switch (collective) {
+    case Collective::broadcast: return "1KiB:256MiB";
+    case Collective::reduce:
+    case Collective::allreduce: return "64:64MiB";
+    case Collective::barrier: return "0";
+    default: return "4:1MiB";
+  }
+}
 
 Regret regret(Collective collective, const TypedOptions& typed, const RegretGrid& grid, const ComparisonOptions& options) {
   Regret regret{collective, options.sizes, options.run_sizes, {}, {}, false};
