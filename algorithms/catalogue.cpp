@@ -30,12 +30,17 @@
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
 #include "algorithms/multinode_broadcast/log.hpp"
 #include "algorithms/multinode_broadcast/ring.hpp"
+#include "algorithms/reduction/diagonal.hpp"
 #include "algorithms/reduction/dimension_wise.hpp"
+#include "algorithms/reduction/exchange.hpp"
 #include "algorithms/reduction/exchanges.hpp"
+#include "algorithms/reduction/flood_barrier.hpp"
 #include "algorithms/reduction/hamiltonian.hpp"
 #include "algorithms/reduction/lattice.hpp"
+#include "algorithms/reduction/line.hpp"
 #include "algorithms/reduction/ring.hpp"
 #include "algorithms/reduction/rings.hpp"
+#include "algorithms/reduction/windows.hpp"
 #include "algorithms/total_exchange/a2.hpp"
 #include "algorithms/total_exchange/a3.hpp"
 #include "algorithms/total_exchange/bruck.hpp"
@@ -100,6 +105,10 @@ constexpr std::array of_this_project{
     &exchange::direct,
     &reduction::rings_allreduce,
     &reduction::rings_single_allreduce,
+    &reduction::exchange_allreduce,
+    &reduction::exchange_rotated_allreduce,
+    &reduction::windows_allreduce,
+    &reduction::diagonal_allreduce,
     &reduction::rings_reduce_scatter,
     &reduction::rings_single_reduce_scatter,
     &reduction::hamiltonian_allreduce,
@@ -116,6 +125,11 @@ constexpr std::array of_this_project{
     &reduction::tripling_reduce_scatter,
     &reduction::lattice_allreduce,
     &reduction::lattice_reduce_scatter,
+    &reduction::line_scan,
+    &reduction::flood_barrier,
+    &reduction::exchange_barrier,
+    &reduction::windows_barrier,
+    &reduction::diagonal_barrier,
 };
 
 /// Grows at the start of a program, and never after. The command and its tests would else have to hand the list to every place that reads

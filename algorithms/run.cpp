@@ -9,6 +9,8 @@
 #include <torus/report.hpp>
 #include <torus/run.hpp>
 
+#include "algorithms/barrier_witness.hpp"
+
 namespace torus {
 namespace {
 
@@ -71,7 +73,17 @@ Check check(const Machine& machine, const Request& request, const Plan& plan, co
 Run run(const Algorithm& algorithm, const Machine& machine, const Request& request, const RunOptions& options) {
   if (const auto refusal = refuses(algorithm, machine, request)) throw InputError(text(*refusal));
   Run run{make_plan(algorithm, machine, request), lower_bounds(machine, request), {}, {}};
-  run.result = make_engine(machine, request, run.plan, options).run(run.plan.start);
+  std::optional<BarrierWitness> witness;
+  RunOptions watched = options;
+  if (request.collective == Collective::barrier && options.verify) {
+    witness.emplace(machine.topology.nodes());
+    watched.on_messages = [&](std::span<const Message* const> messages) {
+      witness->step(messages);
+      if (options.on_messages) options.on_messages(messages);
+    };
+  }
+  run.result = make_engine(machine, request, run.plan, watched).run(run.plan.start);
+  if (witness) witness->judge(run.result);
   run.check = check(machine, request, run.plan, run.bounds, run.result);
   return run;
 }
@@ -84,8 +96,13 @@ Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request
   return plan;
 }
 
+Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan) {
+  const NodeId nodes = machine.topology.nodes();
+  return plan.program_bytes(nodes) + (request.collective == Collective::barrier ? BarrierWitness::bytes(nodes) : 0);
+}
+
 Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options) {
-  options.program_bytes = plan.program_bytes(machine.topology.nodes());
+  options.program_bytes = memory_beside_engine(machine, request, plan);
   return Engine(machine, placement_of(machine, request, plan), std::move(options));
 }
 

@@ -71,6 +71,8 @@ std::string wrong_text(const Topology& topology, const WrongDelivery& wrong) {
                          node_text(topology, wrong.contributor));
     case WrongDelivery::Kind::contributors:
       return fmt::format("node {}, block {}: has not every node's contribution once", node, wrong.block);
+    case WrongDelivery::Kind::not_heard:
+      return fmt::format("node {} has not heard of node {}", node, node_text(topology, wrong.contributor));
   }
   return "";
 }

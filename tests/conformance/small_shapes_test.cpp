@@ -39,6 +39,7 @@ unsigned runs_on(const Algorithm& algorithm, const Topology& topology) {
         request.collective = algorithm.collective;
         request.sources = sources;
         request.bytes = bytes;
+        request.reduction.type = ElementType::u8;
         if (refuses(algorithm, machine, request)) continue;
         CAPTURE(std::string(algorithm.name), topology.text(), name(machine.switching), sources.size(), bytes);
         const support::Emulation run = support::emulate(algorithm, machine, request);

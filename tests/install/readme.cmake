@@ -1,7 +1,11 @@
-# cmake -D ROOT=.. -P readme.cmake: the program on the front page is consumer/example.cpp, letter for letter.
-file(READ ${ROOT}/README.md readme)
-file(READ ${ROOT}/tests/install/consumer/example.cpp example)
-string(FIND "${readme}" "```cpp\n${example}```" at)
-if(at EQUAL -1)
-  message(FATAL_ERROR "README.md does not show tests/install/consumer/example.cpp as it is")
-endif()
+# cmake -D ROOT=.. -P readme.cmake: the programs on these pages are those in consumer/, letter for letter.
+function(shows page program)
+  file(READ ${ROOT}/${page} text)
+  file(READ ${ROOT}/tests/install/consumer/${program} example)
+  string(FIND "${text}" "```cpp\n${example}```" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "${page} does not show tests/install/consumer/${program} as it is")
+  endif()
+endfunction()
+shows(README.md example.cpp)
+shows(algorithms/reduction/README.md allreduce.cpp)

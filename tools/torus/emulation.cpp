@@ -7,6 +7,7 @@
 #include <torus/report.hpp>
 #include <torus/run.hpp>
 
+#include "algorithms/barrier_witness.hpp"
 #include "tools/torus/interrupt.hpp"
 
 namespace torus::command {
@@ -81,6 +82,8 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   const std::unique_ptr<RunObserver> observer = setting.plan.observe ? setting.plan.observe() : nullptr;
   std::optional<Witness> witness;
   if (options.judge) witness.emplace(header_of(setting));
+  std::optional<BarrierWitness> barrier;
+  if (setting.request.collective == Collective::barrier) barrier.emplace(setting.machine.topology.nodes());
   bool first = true;
 
   RunOptions run;
@@ -95,12 +98,13 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
     if (options.stop != nullptr && !awaited) awaited.emplace();
     if (options.on_step) options.on_step(step);
   };
-  if (options.trace || observer || witness || options.on_messages) {
+  if (options.trace || observer || witness || barrier || options.on_messages) {
     run.on_messages = [&](std::span<const Message* const> messages) {
       if (!first) return;
       if (trace) trace->write_step(messages);
       if (observer) observer->step(messages);
       if (witness) witness->step(messages);
+      if (barrier) barrier->step(messages);
       if (options.on_messages) options.on_messages(messages);
     };
   }
@@ -115,6 +119,8 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   Emulation emulation;
   for (unsigned repetition = 0; repetition < options.repeat && !emulation.failure; ++repetition) {
     RunResult result = engine.run(setting.plan.start);
+    // What holds of the first run holds of all: they must have its trace digest.
+    if (barrier && first) barrier->judge(result);
     if (first && options.on_engine) options.on_engine(engine);
     emulation.interrupted = result.interrupted;
     if (!result.interrupted) emulation.run_s.push_back(result.run_s);

@@ -8,6 +8,7 @@
 #include <torus/bandwidth.hpp>
 #include <torus/report.hpp>
 
+#include "algorithms/barrier_witness.hpp"
 #include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
@@ -261,6 +262,8 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   if (repeats.runs > 1) context.run_s = repeats.median_s;
   context.failure = emulation.failure;
   Rows rows = torus::report(machine, result, options, context);
+  if (setting.request.collective == Collective::barrier && result.verified && !emulation.failure)
+    rows.back().second = "verified: " + BarrierWitness::proof(machine.topology.nodes());
 
   Rows asked;
   if (const Preset* preset = setting.preset; preset != nullptr) {

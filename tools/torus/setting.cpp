@@ -24,7 +24,7 @@ namespace {
 
 /// What a run of the plan needs, by the engine's own estimate.
 Bytes needed_by(const Setting& setting, const Plan& plan, unsigned workers) {
-  const Bytes programs = plan.program_bytes(setting.machine.topology.nodes());
+  const Bytes programs = memory_beside_engine(setting.machine, setting.request, plan);
   return estimate_memory(setting.machine, placement_of(setting.machine, setting.request, plan), programs, workers).total();
 }
 

@@ -42,6 +42,9 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Request& reque
 /// Throws what Algorithm::plan throws.
 Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request);
 
+/// What programs, tables and the witness of a barrier allocate at most: RunOptions::program_bytes.
+Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan);
+
 /// An engine with the blocks of the request in place, ready for Plan::start.
 Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options = {});
 

@@ -22,7 +22,8 @@ struct WrongDelivery {
     damaged,
     lacks_contributor,  ///< of a partial: all but one node have contributed to it
     contributor_twice,  ///< of a partial: one node has contributed twice
-    contributors        ///< of a partial: not every contributor once, in another way
+    contributors,       ///< of a partial: not every contributor once, in another way
+    not_heard           ///< of a barrier: the node has not heard of another one; whoever runs barriers finds that, not the engine
   };
   Kind kind{};
   NodeId node = 0;
@@ -30,7 +31,7 @@ struct WrongDelivery {
   std::uint64_t offset = 0;  ///< damaged: of the first wrong byte
   std::uint8_t got = 0;
   std::uint8_t wanted = 0;
-  NodeId contributor = 0;  ///< lacks_contributor, contributor_twice: which
+  NodeId contributor = 0;  ///< lacks_contributor, contributor_twice, not_heard: which
 };
 
 /// What one step carried.

@@ -1,0 +1,46 @@
+/// Who has heard of whom in a barrier: the proof that it held everybody back until everybody had come.
+///
+/// The engine knows blocks, and a barrier has none. So whoever runs one shows its messages to a witness: a message tells all that its
+/// sender had heard of when the step began. At the end every node must have heard of every node.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <torus/message.hpp>
+#include <torus/result.hpp>
+#include <torus/topology.hpp>
+
+namespace torus {
+
+class BarrierWitness {
+ public:
+  /// Up to so many nodes the sets are exact. On more nodes it follows the news of `followed` nodes, evenly spaced: who has heard of them.
+  static constexpr NodeId most_exact = 4096;
+  static constexpr NodeId followed = 512;
+
+  explicit BarrierWitness(NodeId nodes);
+  static Bytes bytes(NodeId nodes) noexcept;
+  /// What is proved of a barrier that is verified.
+  static std::string proof(NodeId nodes);
+
+  /// The messages of a step, in any order.
+  void step(std::span<const Message* const> messages);
+  /// Completes the result of a run in which the engine found nothing wrong: verified if every node has heard of every followed node, wrong
+  /// with the first that has not, else. A run that was not to be verified stays so.
+  void judge(RunResult& result) const;
+
+ private:
+  static NodeId count(NodeId nodes) noexcept { return nodes <= most_exact ? nodes : followed; }
+  /// The node that bit i stands for.
+  NodeId node_of(std::uint64_t i) const noexcept { return static_cast<NodeId>(i * nodes_ / count(nodes_)); }
+
+  NodeId nodes_;
+  std::size_t words_;                 // of a set
+  std::vector<std::uint64_t> heard_;  // by node, when the step began
+  std::vector<std::uint64_t> news_;   // and when it ends
+};
+
+}  // namespace torus

@@ -1,0 +1,72 @@
+#include "algorithms/reduction/route_loads.hpp"
+
+#include <algorithm>
+
+namespace torus::reduction {
+
+RouteLoads::RouteLoads(const Topology& topology)
+    : topology_{&topology}, changes_(static_cast<std::size_t>(topology.nodes()) * static_cast<std::size_t>(topology.channel_slots())) {}
+
+Bytes RouteLoads::bytes(const Topology& topology) noexcept {
+  return Bytes{topology.nodes()} * static_cast<Bytes>(topology.channel_slots()) * sizeof(std::int32_t);
+}
+
+void RouteLoads::add(NodeId from, RouteView route) {
+  for (const auto [d, hops] : route) {
+    const std::int32_t n = topology_->extent(d);
+    if (n == 1 || hops == 0) continue;
+    const NodeId to = *topology_->neighbour(from, d, hops);
+    if (topology_->wiring(d) == Wiring::complete) {
+      ++change(from, topology_->slot(d, modulo(hops, n)));
+    } else {
+      // The channels of places from .. to - 1 going up, from .. to + 1 going down. Round the border: the whole line, less what is between.
+      const std::int32_t slot = topology_->slot(d, hops);
+      const std::int32_t x = topology_->coordinate(from, d), last = x + hops - (hops > 0 ? 1 : -1);
+      const NodeId zero = *topology_->neighbour(from, d, -x);
+      const std::int32_t low = std::min(x, last), high = std::max(x, last);
+      const auto span = [&](std::int32_t first, std::int32_t end) {
+        ++change(*topology_->neighbour(zero, d, first), slot);
+        if (end < n) --change(*topology_->neighbour(zero, d, end), slot);
+      };
+      if (low < 0) {
+        span(low + n, n);
+        span(0, high + 1);
+      } else if (high >= n) {
+        span(low, n);
+        span(0, high - n + 1);
+      } else {
+        span(low, high + 1);
+      }
+    }
+    from = to;
+  }
+}
+
+std::int32_t RouteLoads::most_of_line(NodeId first, Dimension d, std::int32_t direction) {
+  const std::int32_t slot = topology_->slot(d, direction);
+  std::int32_t load = 0, most = 0;
+  for (std::int32_t x = 0; x < topology_->extent(d); ++x) {
+    load += change(*topology_->neighbour(first, d, x), slot);
+    most = std::max(most, load);
+  }
+  return most;
+}
+
+std::uint64_t RouteLoads::most_and_clear() {
+  std::int32_t most = 0;
+  for (NodeId node = 0; node < topology_->nodes(); ++node) {
+    for (Dimension d = 0; d < topology_->dimensions(); ++d) {
+      const std::int32_t n = topology_->extent(d);
+      if (n == 1) continue;
+      if (topology_->wiring(d) == Wiring::complete) {
+        for (std::int32_t offset = 1; offset < n; ++offset) most = std::max(most, change(node, topology_->slot(d, offset)));
+      } else if (topology_->coordinate(node, d) == 0) {
+        most = std::max({most, most_of_line(node, d, +1), most_of_line(node, d, -1)});
+      }
+    }
+  }
+  std::fill(changes_.begin(), changes_.end(), 0);
+  return static_cast<std::uint64_t>(most);
+}
+
+}  // namespace torus::reduction

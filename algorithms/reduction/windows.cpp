@@ -1,0 +1,100 @@
+#include "algorithms/reduction/windows.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "algorithms/reduction/route_loads.hpp"
+#include "algorithms/reduction/segment_bytes.hpp"
+#include "algorithms/reduction/window_rounds.hpp"
+
+namespace torus::reduction {
+namespace {
+
+using Rounds = std::vector<WindowRound>;
+
+Route route_to(const Machine& machine, NodeId from, const WindowPiece& piece) {
+  const std::uint64_t to = (std::uint64_t{from} + static_cast<std::uint64_t>(piece.distance)) % machine.topology.nodes();
+  return shortest_route(machine.topology, from, static_cast<NodeId>(to), machine.routing);
+}
+
+void send(Node& self, const WindowRound& round, bool barrier) {
+  for (const WindowPiece& piece : round.pieces) {
+    const Route route = route_to(self.machine(), self.rank(), piece);
+    if (barrier)
+      self.send(route, {});
+    else
+      self.send(round.last ? combine : combine_into({0, 1}), route, {{static_cast<BlockId>(piece.from)}});
+  }
+}
+
+Program program(Node& self, const Rounds& rounds, bool barrier) {
+  for (const WindowRound& round : rounds) {
+    send(self, round, barrier);
+    co_await self.step();
+  }
+}
+
+/// Sums over the rounds: of the most messages on a channel, and of the most hops of one.
+struct Traffic {
+  std::uint64_t messages = 0, hops = 0;
+};
+Traffic traffic(const Machine& machine, const Rounds& rounds) {
+  Traffic sum;
+  RouteLoads loads(machine.topology);
+  for (const WindowRound& round : rounds) {
+    std::int32_t longest = 0;
+    for (NodeId node = 0; node < machine.topology.nodes(); ++node) {
+      for (const WindowPiece& piece : round.pieces) {
+        const Route route = route_to(machine, node, piece);
+        std::int32_t hops = 0;
+        for (const Leg& leg : route) hops += hops_of(machine.topology, leg);
+        longest = std::max(longest, hops);
+        loads.add(node, route);
+      }
+    }
+    sum.messages += loads.most_and_clear();
+    sum.hops += static_cast<std::uint64_t>(longest);
+  }
+  return sum;
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  constexpr int most_ports = 8;  // what the queue of a shared channel takes
+  const int ports = std::min(machine.ports, most_ports);
+  const auto rounds = std::make_shared<const Rounds>(window_rounds(machine.topology.nodes(), ports));
+  const bool barrier = request.collective == Collective::barrier;
+  Plan plan;
+  plan.start = [rounds, barrier](Node& self) { return program(self, *rounds, barrier); };
+  plan.steps = rounds->size();
+  plan.formula = "ceil(log_{p+1} N)";
+  const Traffic sum = traffic(machine, *rounds);
+  plan.route_hops = sum.hops;
+  if (barrier) return plan;
+  plan.registers = 2;
+  const SegmentBytes vector(request, 1);
+  plan.channel_bytes = vector.of(sum.messages);
+  for (std::size_t i = 0; i < rounds->size(); ++i) plan.combined_bytes += vector.of((*rounds)[i].combined(i == 0));
+  return plan;
+}
+
+Bytes planning_bytes(const Machine& machine) { return RouteLoads::bytes(machine.topology); }
+
+constexpr Algorithm windows(Collective collective) {
+  return {.name = "windows",
+          .collective = collective,
+          .source = "Bruck & Ho 1993",
+          .shapes = "any",
+          .steps = "ceil(log_{p+1} N), p ports, 8 at most",
+          .native = {.contention = Contention::share},
+          .needs = {.switching = Switching::wormhole, .shared_channels = true},
+          .plan = plan,
+          .planning_bytes = planning_bytes};
+}
+
+}  // namespace
+
+const Algorithm windows_allreduce = windows(Collective::allreduce);
+const Algorithm windows_barrier = windows(Collective::barrier);
+
+}  // namespace torus::reduction

@@ -1,0 +1,54 @@
+#include <iostream>
+
+#include <torus/catalogue.hpp>
+#include <torus/judge.hpp>
+#include <torus/run.hpp>
+using namespace torus;
+
+// Round a ring, segment by segment: the sums first, then the results.
+Program around(Node& self) {
+  const std::int32_t n = self.extent(0), x = self.coordinate(0);
+  const auto segment = [n](std::int32_t i) { return static_cast<BlockId>(modulo(i, n)); };
+  for (std::int32_t e = n - 1; e > 0; --e) {
+    self.forward(combine, {{0, +1}}, {{segment(x + e)}});  // given away, and added there
+    co_await self.step();
+  }
+  for (std::int32_t e = 0; e < n - 1; ++e) {
+    self.send({{0, +1}}, {{segment(x - e)}});
+    co_await self.step();
+  }
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  const std::uint32_t n = machine.topology.nodes();
+  Plan plan;
+  plan.start = around;
+  plan.segments = n;
+  plan.steps = 2 * (n - 1);
+  plan.formula = "2 (n - 1)";
+  plan.channel_bytes = static_cast<double>(plan.steps * request.bytes / n);
+  plan.combined_bytes = plan.channel_bytes / 2;
+  return plan;
+}
+
+const Algorithm ring{
+    .name = "around", .collective = Collective::allreduce, .needs = {.shape = Requirements::Shape::torus, .dimensions = 1}, .plan = plan};
+
+int main() {
+  const Machine machine = Machine::make({.topology = "16", .switching = Switching::packet});
+  const Request request{.collective = Collective::allreduce, .bytes = 65536};  // sums of floats
+  Judge judge({.machine = machine, .collective = "allreduce", .segments = 16, .reduction = request.reduction});
+  RunOptions options;
+  options.on_messages = [&judge, line = TraceMessage()](std::span<const Message* const> messages) mutable {
+    for (const Message* m : messages) {
+      line.assign(*m);
+      judge.message(line);
+    }
+  };
+  const Run own = run(ring, machine, request, options);
+  const Run rings = run(*find_algorithm(Collective::allreduce, "rings"), machine, request);
+  const bool good = own.check.good() && own.result.verified && judge.finish().ok;
+  std::cout << (good ? "verified and judged: " : "wrong: ") << own.result.steps << " steps, " << own.result.channel_bytes_sum
+            << " bytes on the fullest channels; rings: " << rings.result.steps << " steps, " << rings.result.channel_bytes_sum
+            << " bytes; at least " << own.bounds.steps << " and " << own.bounds.channel_bytes << '\n';
+}

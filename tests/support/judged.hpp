@@ -1,0 +1,55 @@
+/// Runs of reductions and barriers that everybody looks at: the engine's verifier, the plan, the bounds and the judge of traces.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <torus/judge.hpp>
+
+#include "tests/support/emulate.hpp"
+
+namespace torus::support {
+
+inline Request reduction_request(Collective collective, Bytes bytes, Reduction reduction = {}) {
+  Request request;
+  request.collective = collective;
+  request.bytes = bytes;
+  request.reduction = reduction;
+  return request;
+}
+
+struct Judged {
+  Run run;
+  std::string complaint;  ///< of whoever has one; empty if nobody has
+};
+
+/// Runs an algorithm that applies; every message is put before the judge.
+inline Judged judged(const Algorithm& algorithm, const Machine& machine, const Request& request,
+                     ExecutorKind executor = ExecutorKind::serial) {
+  const Plan plan = algorithm.plan(machine, request);
+  const Bytes element = reduces(request.collective) ? size_of(request.reduction.type) : 1;
+  Judge judge({.machine = machine,
+               .collective = std::string(name(request.collective)),
+               .sources = request.sources,
+               .segments = plan.segments,
+               .block_bytes = request.bytes / element / plan.segments * element,
+               .reduction = reduces(request.collective) ? std::optional(request.reduction) : std::nullopt,
+               .registers = plan.registers});
+  RunOptions options;
+  options.executor = executor;
+  options.on_messages = [&judge, line = TraceMessage{}](std::span<const Message* const> messages) mutable {
+    for (const Message* m : messages) {
+      line.assign(*m);
+      judge.message(line);
+    }
+  };
+  Judged out{run(algorithm, machine, request, options), ""};
+  const Verdict verdict = judge.finish();
+  out.complaint = complaint(out.run);
+  if (out.complaint.empty() && !out.run.result.verified) out.complaint = "not verified";
+  if (out.complaint.empty() && !verdict.ok) out.complaint = "the judge: " + verdict.violations.front();
+  if (out.complaint.empty() && verdict.digest != out.run.result.trace_digest) out.complaint = "the judge has another digest";
+  return out;
+}
+
+}  // namespace torus::support
