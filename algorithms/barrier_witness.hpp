@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ class BarrierWitness {
   static constexpr NodeId most_exact = 4096;
   static constexpr NodeId followed = 512;
 
-  explicit BarrierWitness(NodeId nodes);
+  /// Dead nodes take no part. The topology must outlive this.
+  explicit BarrierWitness(const Topology& topology);
   static Bytes bytes(NodeId nodes) noexcept;
   /// What is proved of a barrier that is verified.
   static std::string proof(NodeId nodes);
@@ -29,14 +31,16 @@ class BarrierWitness {
   /// The messages of a step, in any order.
   void step(std::span<const Message* const> messages);
   /// Completes the result of a run in which the engine found nothing wrong: verified if every node has heard of every followed node, wrong
-  /// with the first that has not, else. A run that was not to be verified stays so.
-  void judge(RunResult& result) const;
+  /// with the first that has not, else. A run that was not to be verified stays so. A run that a fault has struck is not verified, since
+  /// the witness sees what is sent and not what arrives; returns a line that says so.
+  std::optional<std::string> judge(RunResult& result) const;
 
  private:
   static NodeId count(NodeId nodes) noexcept { return nodes <= most_exact ? nodes : followed; }
   /// The node that bit i stands for.
   NodeId node_of(std::uint64_t i) const noexcept { return static_cast<NodeId>(i * nodes_ / count(nodes_)); }
 
+  const Topology* topology_;
   NodeId nodes_;
   std::size_t words_;                 // of a set
   std::vector<std::uint64_t> heard_;  // by node, when the step began

@@ -76,15 +76,16 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Request& reque
   std::optional<BarrierWitness> witness;
   RunOptions watched = options;
   if (request.collective == Collective::barrier && options.verify) {
-    witness.emplace(machine.topology.nodes());
+    witness.emplace(machine.topology);
     watched.on_messages = [&](std::span<const Message* const> messages) {
       witness->step(messages);
       if (options.on_messages) options.on_messages(messages);
     };
   }
   run.result = make_engine(machine, request, run.plan, watched).run(run.plan.start);
-  if (witness) witness->judge(run.result);
+  const auto objection = witness ? witness->judge(run.result) : std::nullopt;
   run.check = check(machine, request, run.plan, run.bounds, run.result);
+  if (objection && !run.check.failure) run.check.failure = objection;
   return run;
 }
 

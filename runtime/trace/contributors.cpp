@@ -194,13 +194,13 @@ std::uint64_t Contributors::finish() {
   return failures;
 }
 
-Heard::Heard(NodeId nodes) : nodes_{nodes}, words_{(std::size_t{nodes} + 63) / 64} {
-  if (!in_memory(8.0 * static_cast<double>(words_) * nodes)) {
-    throw InputError(fmt::format("trace: judging a barrier of {} nodes takes {} of memory; use a smaller machine", nodes,
-                                 bytes_text(8 * words_ * nodes)));
+Heard::Heard(const Topology& topology) : topology_{topology}, nodes_{topology.nodes()}, words_{(std::size_t{nodes_} + 63) / 64} {
+  if (!in_memory(8.0 * static_cast<double>(words_) * nodes_)) {
+    throw InputError(fmt::format("trace: judging a barrier of {} nodes takes {} of memory; use a smaller machine", nodes_,
+                                 bytes_text(8 * words_ * nodes_)));
   }
-  heard_.resize(words_ * nodes);
-  for (NodeId node = 0; node < nodes; ++node) heard_[node * words_ + node / 64] |= std::uint64_t{1} << (node % 64);
+  heard_.resize(words_ * nodes_);
+  for (NodeId node = 0; node < nodes_; ++node) heard_[node * words_ + node / 64] |= std::uint64_t{1} << (node % 64);
 }
 
 void Heard::sent(NodeId from, NodeId to) {
@@ -219,8 +219,9 @@ void Heard::end_step() {
 
 void Heard::finish(const std::function<void(NodeId, NodeId)>& f) const {
   for (NodeId node = 0; node < nodes_; ++node) {
+    if (!topology_.living(node)) continue;
     for (NodeId other = 0; other < nodes_; ++other) {
-      if ((heard_[node * words_ + other / 64] >> (other % 64) & 1U) != 0) continue;
+      if (!topology_.living(other) || (heard_[node * words_ + other / 64] >> (other % 64) & 1U) != 0) continue;
       f(node, other);
       break;
     }

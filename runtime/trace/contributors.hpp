@@ -86,8 +86,8 @@ class Contributors {
 /// Follows a barrier: a message tells all that its sender had heard of when the step began.
 class Heard {
  public:
-  /// Throws InputError if the sets of all nodes do not fit in memory.
-  explicit Heard(NodeId nodes);
+  /// Dead nodes take no part. Throws InputError if the sets of all nodes do not fit in memory.
+  explicit Heard(const Topology& topology);
 
   void sent(NodeId from, NodeId to);
   void end_step();
@@ -95,6 +95,7 @@ class Heard {
   void finish(const std::function<void(NodeId, NodeId)>& f) const;
 
  private:
+  const Topology& topology_;
   NodeId nodes_;
   std::size_t words_;
   std::vector<std::uint64_t> heard_;                  // by node

@@ -138,7 +138,7 @@ class Judge::State {
     for (std::size_t i = 0; i < machine_.routing.size(); ++i)
       position_[static_cast<std::size_t>(machine_.routing[i])] = static_cast<int>(i);
     if (header.collective == "barrier")
-      heard_.emplace(topology_.nodes());
+      heard_.emplace(topology_);
     else if (blocks_.partials())
       partials_.emplace(
           header, [this](std::string text) { violation(fmt::format("step {}: {}", verdict_.last_step, std::move(text))); },

@@ -19,7 +19,7 @@ const Request barrier = support::reduction_request(Collective::barrier, 0);
 /// Along a line to and fro, but for one message: node `silent` does not speak to the next in that direction.
 template <NodeId silent, int direction>
 Program to_and_fro(Node& self) {
-  const auto n = static_cast<NodeId>(self.extent(0));
+  const NodeId n = self.topology().living_nodes();
   for (NodeId step = 0; step + 1 < n; ++step) {
     if (self.rank() == step && !(direction > 0 && self.rank() == silent)) self.send({{0, +1}}, {});
     co_await self.step();
@@ -43,7 +43,7 @@ Algorithm own() {
           .plan = [](const Machine& machine, const Request&) {
             Plan plan;
             plan.start = to_and_fro<silent, direction>;
-            plan.steps = 2 * (machine.topology.nodes() - 1);
+            plan.steps = 2 * (machine.topology.living_nodes() - 1);
             plan.formula = "2 (N - 1)";
             return plan;
           }};
@@ -128,7 +128,7 @@ TEST_CASE("each message that a barrier needs is missed, whoever sends it and whe
   for (const TraceMessage& left_out : messages) {
     RunOptions witnessed;
     witnessed.executor = ExecutorKind::serial;
-    BarrierWitness witness(machine.topology.nodes());
+    BarrierWitness witness(machine.topology);
     witnessed.on_messages = [&](std::span<const Message* const> step) {
       std::vector<const Message*> left;
       for (const Message* m : step) {
@@ -152,6 +152,24 @@ TEST_CASE("on more nodes than sets are kept for, evenly spaced nodes are followe
   CHECK(*ran.check.failure == "wrong delivery: node (2501) has not heard of node (0)");
   CHECK_FALSE(ran.result.verified);
   CHECK(BarrierWitness::proof(5001) == "every node has heard of each of 512 evenly spaced ones");
+}
+
+TEST_CASE("a barrier that a fault has struck is not called verified", "[conformance]") {
+  RunOptions options;
+  options.fault = Fault{.kind = FaultKind::drop, .step = 1, .node = 1};
+  const Run ran = run(own<nobody, +1>(), line("5m"), barrier, options);
+  REQUIRE(ran.result.fault);
+  CHECK_FALSE(ran.result.verified);
+  REQUIRE(ran.check.failure);
+  CHECK(ran.check.failure->find("step 1: the message from (1) to (2) is dropped") != std::string::npos);
+}
+
+TEST_CASE("dead nodes take no part in a barrier", "[conformance]") {
+  const Topology holed = Topology::parse("6").with_faults({.dead_nodes = {5}});
+  const Machine machine(holed, 0, Switching::packet);
+  Algorithm algorithm = own<nobody, +1>();
+  algorithm.needs.lives_with_holes = true;
+  CHECK(support::judged(algorithm, machine, barrier).complaint == "");
 }
 
 TEST_CASE("a barrier whose verification is turned off is not called verified", "[conformance]") {

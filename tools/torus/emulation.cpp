@@ -83,7 +83,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   std::optional<Witness> witness;
   if (options.judge) witness.emplace(header_of(setting));
   std::optional<BarrierWitness> barrier;
-  if (setting.request.collective == Collective::barrier) barrier.emplace(setting.machine.topology.nodes());
+  if (setting.request.collective == Collective::barrier) barrier.emplace(setting.machine.topology);
   bool first = true;
 
   RunOptions run;
@@ -120,12 +120,12 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   for (unsigned repetition = 0; repetition < options.repeat && !emulation.failure; ++repetition) {
     RunResult result = engine.run(setting.plan.start);
     // What holds of the first run holds of all: they must have its trace digest.
-    if (barrier && first) barrier->judge(result);
+    const auto unsure = barrier && first ? barrier->judge(result) : std::nullopt;
     if (first && options.on_engine) options.on_engine(engine);
     emulation.interrupted = result.interrupted;
     if (!result.interrupted) emulation.run_s.push_back(result.run_s);
     const Check check = torus::check(setting.machine, setting.request, setting.plan, bounds, result);
-    emulation.failure = failure_in(check, result, options);
+    emulation.failure = unsure ? unsure : failure_in(check, result, options);
     if (result.interrupted && options.repeat > 1)
       emulation.failure = fmt::format("interrupted in repetition {} of {}", repetition + 1, options.repeat);
     if (!first && !emulation.failure && result.trace_digest != emulation.result.trace_digest) {
