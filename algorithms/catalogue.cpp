@@ -40,6 +40,7 @@
 #include "algorithms/reduction/line.hpp"
 #include "algorithms/reduction/ring.hpp"
 #include "algorithms/reduction/rings.hpp"
+#include "algorithms/reduction/tree.hpp"
 #include "algorithms/reduction/windows.hpp"
 #include "algorithms/total_exchange/a2.hpp"
 #include "algorithms/total_exchange/a3.hpp"
@@ -103,29 +104,32 @@ constexpr std::array of_this_project{
     &exchange::bruck,
     &exchange::stride,
     &exchange::direct,
+    &reduction::tree_reduce,
     &reduction::rings_allreduce,
     &reduction::rings_single_allreduce,
     &reduction::exchange_allreduce,
     &reduction::exchange_rotated_allreduce,
     &reduction::windows_allreduce,
     &reduction::diagonal_allreduce,
+    &reduction::hamiltonian_allreduce,
+    &reduction::dimension_wise_allreduce,
+    &reduction::ring_allreduce,
+    &reduction::halving_allreduce,
+    &reduction::swing_allreduce,
+    &reduction::tripling_allreduce,
+    &reduction::lattice_allreduce,
     &reduction::rings_reduce_scatter,
     &reduction::rings_single_reduce_scatter,
-    &reduction::hamiltonian_allreduce,
     &reduction::hamiltonian_reduce_scatter,
-    &reduction::dimension_wise_allreduce,
     &reduction::dimension_wise_reduce_scatter,
-    &reduction::ring_allreduce,
     &reduction::ring_reduce_scatter,
-    &reduction::halving_allreduce,
     &reduction::halving_reduce_scatter,
-    &reduction::swing_allreduce,
     &reduction::swing_reduce_scatter,
-    &reduction::tripling_allreduce,
     &reduction::tripling_reduce_scatter,
-    &reduction::lattice_allreduce,
     &reduction::lattice_reduce_scatter,
     &reduction::line_scan,
+    &reduction::tree_scatter,
+    &reduction::tree_gather,
     &reduction::flood_barrier,
     &reduction::exchange_barrier,
     &reduction::windows_barrier,

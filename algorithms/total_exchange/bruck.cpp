@@ -32,7 +32,7 @@ Plan plan(const Machine& machine, const Request& request) {
 const Algorithm bruck{
     .name = "bruck",
     .collective = Collective::total_exchange,
-    .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
+    .source = "Bruck et al. 1997",
     .shapes = "torus, any sides",
     .steps = "sum ceil(log2 n_i)",
     .native = {.contention = Contention::share, .ports = 1},

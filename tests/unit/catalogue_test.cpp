@@ -48,7 +48,9 @@ std::vector<std::string> cells_of(const std::string& line) {
 std::string citing(const std::string& cited) {
   std::string names;
   for (const Algorithm* a : catalogue()) {
-    if (a->source.find(cited) != std::string_view::npos) names += (names.empty() ? "`" : ", `") + std::string(a->name) + "`";
+    const std::string quoted = "`" + std::string(a->name) + "`";  // once, also if it has two collectives
+    if (a->source.find(cited) != std::string_view::npos && names.find(quoted) == std::string::npos)
+      names += (names.empty() ? "" : ", ") + quoted;
   }
   return names.empty() ? "-" : names;
 }
