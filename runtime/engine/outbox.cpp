@@ -76,7 +76,7 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
 /// Copies blocks to new slots, the receiver's; frees those they were in if they are released. `to` may be `from`.
 [[gnu::noinline]] void copy_all(RunState& run, Worker& w, std::span<const BlockId> blocks, const Slot* from, Slot* to, bool release) {
   Payload& payload = run.payload;
-  if (release) make_copies(run, w);
+  if (release) make_copies(run, w);  // of what is given away
   if (release && payload.copier.one_line_each() && !blocks.empty()) return move_lines(run, w, {from, blocks.size()}, to);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i + inbox::far_ahead < blocks.size()) payload.slots.prefetch_far(from[i + inbox::far_ahead]);
