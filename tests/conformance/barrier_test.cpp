@@ -98,10 +98,10 @@ TEST_CASE("a barrier that lacks a message fails, and names who has not heard of 
     return ran.check.failure.value_or("");
   };
   CHECK(failure(own<nobody, +1>()) == "");
-  CHECK(failure(own<0, +1>()) == "wrong delivery: node (1) has not heard of node (0)");
-  CHECK(failure(own<3, +1>()) == "wrong delivery: node (4) has not heard of node (0)");
-  CHECK(failure(own<1, -1>()) == "wrong delivery: node (0) has not heard of node (1)");
-  CHECK(failure(own<4, -1>()) == "wrong delivery: node (0) has not heard of node (4)");
+  CHECK(failure(own<0, +1>()) == "wrong delivery after step 8: node (1) has not heard of node (0)");
+  CHECK(failure(own<3, +1>()) == "wrong delivery after step 8: node (4) has not heard of node (0)");
+  CHECK(failure(own<1, -1>()) == "wrong delivery after step 8: node (0) has not heard of node (1)");
+  CHECK(failure(own<4, -1>()) == "wrong delivery after step 8: node (0) has not heard of node (4)");
 }
 
 TEST_CASE("each message that a barrier needs is missed, whoever sends it and whenever", "[conformance]") {
@@ -149,7 +149,7 @@ TEST_CASE("on more nodes than sets are kept for, evenly spaced nodes are followe
   CHECK(run(own<nobody, +1>(), machine, barrier).check.good());
   const Run ran = run(own<2500, +1>(), machine, barrier);
   REQUIRE(ran.check.failure);
-  CHECK(*ran.check.failure == "wrong delivery: node (2501) has not heard of node (0)");
+  CHECK(*ran.check.failure == "wrong delivery after step 10000: node (2501) has not heard of node (0)");
   CHECK_FALSE(ran.result.verified);
   CHECK(BarrierWitness::proof(5001) == "every node has heard of each of 512 evenly spaced ones");
 }

@@ -139,7 +139,7 @@ TEST_CASE("the stress passes a good algorithm and shrinks the failure of a bad o
   CAPTURE(throws.out, throws.err);
   CHECK(throws.status == 1);
   const Json fault = Json::parse(throws.out)["failures"][0];
-  CHECK(fault["what"] == "exception: throws cannot be planned: no way beyond four nodes");
+  CHECK(fault["what"].get<std::string>().find("throws cannot be planned: no way beyond four nodes") != std::string::npos);
   const std::string refused = fault["command"];
   CHECK(own(refused.substr(refused.find(" run ") + 1)).err == "torus: throws cannot be planned: no way beyond four nodes\n");
   CHECK(own("stress --only searches --runs 5").status == 0);  // a search that finds nothing says so; it is no failure

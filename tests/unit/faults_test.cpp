@@ -173,8 +173,8 @@ TEST_CASE("a trace says what is broken, and the judge holds routes against it", 
   const Faults faults{.dead_nodes = {3}, .dead_links = {{0, 0, 1}}, .slow_links = {{{0, 1, -1}, 2.5}}};
   const Machine machine(faulty("4x4", faults), all_ports, Switching::packet);
   TraceHeader header{machine, "broadcast", {0}, 1, 8, "", 0};
-  CHECK(
-      to_json_line(header).ends_with(",\"tc_s\":[1e-10,1e-10],\"dead_nodes\":[3],\"dead_links\":[[0,0,1]],\"slow_links\":[[0,1,-1,2.5]]}"));
+  CHECK(to_json_line(header).ends_with(
+      ",\"tc_s\":[1e-10,1e-10],\"th_s\":0,\"dead_nodes\":[3],\"dead_links\":[[0,0,1]],\"slow_links\":[[0,1,-1,2.5]]}"));
   TraceWriter(folder.file("trace"), header).commit();
   const TraceReader reader(folder.file("trace"));
   CHECK(reader.header().machine.topology == machine.topology);
