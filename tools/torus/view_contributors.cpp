@@ -110,7 +110,7 @@ void ContributorCounts::sent(const TraceMessage& m) {
     const std::uint64_t to = m.destination * blocks_;
     if (m.registers == 0) arrivals_.push_back({static_cast<std::uint32_t>(to + block), now_[from], number, false});
     for (std::uint32_t r = 0; r < registers_; ++r) {
-      if ((m.registers >> r & 1U) == 0) continue;
+      if ((unsigned{m.registers} >> r & 1U) == 0) continue;
       arrivals_.push_back({static_cast<std::uint32_t>(to + r * segments_ + block % segments_), now_[from], number, true});
     }
   }
