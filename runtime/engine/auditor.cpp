@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/engine/partials.hpp"
 #include "runtime/model/channel.hpp"
 #include "runtime/model/figures.hpp"
 
@@ -113,30 +114,22 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
   return check;
 }
 
-/// Partials of one step that meet at a node where one of them takes the place of what is held.
-void audit_partials(const Topology& topology, const Placement& placement, std::span<const Message* const> messages,
-                    const std::map<const Message*, NodeId>& destinations, Violations& found) {
-  std::map<std::pair<NodeId, BlockId>, const Message*> first;
-  std::set<std::pair<NodeId, BlockId>> named;
-  const auto arrive = [&](const Message& m, NodeId node, BlockId id) {
-    const auto [at, alone] = first.try_emplace({node, id}, &m);
-    if (alone || (m.combines() && at->second->combines()) || !named.insert(at->first).second) return;
+/// Partials that meet at a node in one step where one of them takes the place of what is held.
+void audit_partials(const Topology& topology, const Placement& placement, NodeId node, std::span<const Message* const> arrived,
+                    Violations& found) {
+  std::map<BlockId, const Message*> first;
+  std::set<BlockId> named;
+  const auto arrive = [&](const Message& m, BlockId id) {
+    const auto [at, alone] = first.try_emplace(id, &m);
+    if (alone || (m.combines() && at->second->combines()) || !named.insert(id).second) return;
     found.add(ViolationKind::replaced_and_more, m.step(), node, [&, before = at->second] {
       return "node " + node_text(topology, node) + " gets block " + std::to_string(id) + " twice, " +
              (m.combines() || before->combines() ? "replaced and combined in one step" : "replaced twice in one step") + ": from " +
              text_of(topology, *before) + "; and from " + text_of(topology, m);
     });
   };
-  for (const Message* m : messages) {
-    const auto destination = destinations.find(m);
-    if (destination == destinations.end()) continue;
-    for (const BlockId id : m->blocks()) {
-      if (!m->combines()) arrive(*m, destination->second, id);
-      for (unsigned r = 0; r < placement.contributions().registers; ++r) {
-        if ((unsigned{m->registers()} >> r & 1U) != 0)
-          arrive(*m, destination->second, r * placement.vector_segments() + placement.segment_of(id));
-      }
-    }
+  for (const Message* m : arrived) {
+    for (const BlockId id : m->blocks()) detail::each_target(placement, *m, id, [&](BlockId target) { arrive(*m, target); });
   }
 }
 
@@ -147,7 +140,6 @@ Violations audit(const Machine& machine, const Placement& placement, std::span<c
   Violations found;
   std::map<NodeId, int> sent;
   std::map<NodeId, std::vector<const Message*>> received;
-  std::map<const Message*, NodeId> destinations;
   std::map<ChannelName, const Message*> owner;
   std::map<ChannelName, std::vector<const Message*>> queues;  // keyed by the receiver, with the dimension and direction of travel
   for (const Message* m : messages) {
@@ -163,7 +155,6 @@ Violations audit(const Machine& machine, const Placement& placement, std::span<c
       if (*route.violation != ViolationKind::not_dimension_ordered && *route.violation != ViolationKind::more_than_one_hop) continue;
     }
     received[route.destination].push_back(m);
-    if (placement.reduces()) destinations[m] = route.destination;
     if (machine.contention == Contention::share) {
       const Leg last = m->route().back();
       const bool complete = topology.wiring(last.dimension) == Wiring::complete;
@@ -189,13 +180,13 @@ Violations audit(const Machine& machine, const Placement& placement, std::span<c
     });
   }
   for (const auto& [node, arrived] : received) {
+    if (placement.reduces()) audit_partials(topology, placement, node, arrived, found);
     if (arrived.size() <= static_cast<std::size_t>(machine.ports)) continue;
     found.add(ViolationKind::too_many_receives, arrived[0]->step(), node, [&, at = node, &all = arrived] {
       return "node " + node_text(topology, at) + " receives " + std::to_string(all.size()) + " messages on " +
              std::to_string(machine.ports) + " ports: from " + text_of(topology, *all[0]) + "; from " + text_of(topology, *all[1]);
     });
   }
-  if (placement.reduces()) audit_partials(topology, placement, messages, destinations, found);
   for (const auto& [channel, arrived] : queues) {
     if (arrived.size() <= static_cast<std::size_t>(shared_queue_depth)) continue;
     found.add(ViolationKind::queue_overflow, arrived[0]->step(), channel.from, [&, &at = channel, &all = arrived] {

@@ -44,15 +44,9 @@ Channels::Channels(const Machine& machine)
 void Channels::made() {
   if (whole_) return;
   for (const Link& link : topology_.faults().dead_links) kill(link);
+  const Topology shape = topology_.with_faults({});
   for (const NodeId node : topology_.faults().dead_nodes) {
-    for (Dimension d = 0; d < topology_.dimensions(); ++d) {
-      const std::int32_t n = topology_.extent(d);
-      if (topology_.wiring(d) == Wiring::complete) {
-        for (std::int32_t offset = 1; offset < n; ++offset) kill({node, d, offset});
-      } else if (n > 1) {
-        for (const std::int32_t hop : {+1, -1}) kill({node, d, hop});
-      }
-    }
+    shape.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { kill({node, d, hop}); });
   }
 }
 
@@ -60,9 +54,8 @@ void Channels::made() {
 void Channels::kill(const Link& link) {
   const auto other = topology_.neighbour(link.node, link.dimension, link.hop);
   if (!other) return;
-  const bool complete = topology_.wiring(link.dimension) == Wiring::complete;
   table_.kill(link.node, link.dimension, link.hop);
-  table_.kill(*other, link.dimension, complete ? topology_.extent(link.dimension) - link.hop : -link.hop);
+  table_.kill(*other, link.dimension, topology_.reverse(link.dimension, link.hop));
 }
 
 bool Channels::drop_over_dead(ClaimList& list) const {

@@ -3,31 +3,20 @@
 
 #include <cstddef>
 #include <exception>
-#include <span>
 #include <utility>
 
-#include <torus/node.hpp>
-
 #include "runtime/engine/frame_pool.hpp"
+#include "runtime/engine/silent_network.hpp"
 
 namespace torus::detail {
 
 /// Stands behind the nodes while the programs of a run that ended early are destroyed. What the destructors of their locals send goes
 /// nowhere: no step follows. They must not throw, so that nothing is refused here.
-class EndedNetwork final : public Network {
+class EndedNetwork final : public SilentNetwork {
  public:
   /// frames: where frames come from. It must outlive this.
   explicit EndedNetwork(Network& frames) noexcept : frames_{frames} {}
 
-  void send(Node&, RouteView, std::span<const BlockId>, std::span<const Word>, bool) override {}
-  void send_partials(Node&, RouteView, std::span<const BlockId>, std::span<const Word>, bool, std::uint8_t) override {}
-  void send_block(Node&, Dimension, std::int32_t, BlockId) override {}
-  void forward_block(Node&, Dimension, std::int32_t, BlockId) override {}
-  bool holds(const Node&, BlockId) override { return false; }
-  std::span<const BlockId> blocks(const Node&) override { return {}; }
-  std::span<std::byte> bytes(const Node&, BlockId) override { return {}; }
-  void release(Node&, BlockId) override {}
-  void enter_phase(const Node&, const char*) override {}
   void* allocate_frame(Node& node, std::size_t bytes) override { return frames_.allocate_frame(node, bytes); }
   /// The next run takes all frames of the pools back at once. Until then no other frame gets an address that ProgramPromise::destroy()
   /// may still compare.

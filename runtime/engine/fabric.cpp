@@ -16,6 +16,9 @@ bool outgrows_cache(const Topology& topology) {
          queues_in_cache;
 }
 
+/// Whether single blocks may take the fast paths: all are equally long, and none carries a signature.
+bool plain(const Placement& placed) noexcept { return placed.uniform() && !placed.reduces(); }
+
 }  // namespace
 
 RunState::RunState(const Machine& run_on, const Placement& placed, Bytes spare, unsigned workers)
@@ -23,12 +26,10 @@ RunState::RunState(const Machine& run_on, const Placement& placed, Bytes spare, 
       placement{placed},
       ports{run_on.ports},
       block_bytes{placed.longest()},
-      own_hops{run_on.switching == Switching::packet && run_on.contention == Contention::forbid && placed.uniform() && !placed.reduces()},
-      straight_legs{run_on.switching != Switching::packet && run_on.contention == Contention::forbid && placed.uniform() &&
-                    !placed.reduces()},
+      own_hops{run_on.switching == Switching::packet && run_on.contention == Contention::forbid && plain(placed)},
+      straight_legs{run_on.switching != Switching::packet && run_on.contention == Contention::forbid && plain(placed)},
       reduces{placed.reduces()},
-      only_block{placed.initial_total() == 1 && !placed.reduces() && placed.one_block_a_bucket() ? std::optional(placed.in_bucket(0))
-                                                                                                 : std::nullopt},
+      only_block{placed.initial_total() == 1 && placed.one_block_a_bucket() ? std::optional(placed.in_bucket(0)) : std::nullopt},
       exceeds_cache{outgrows_cache(run_on.topology)},
       budget(spare),
       payload(placed, budget, workers),

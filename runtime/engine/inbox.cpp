@@ -22,12 +22,8 @@ namespace {
 [[gnu::noinline]] bool replaces_and_more(const RunState& run, const ArrivedMessages& arrived) {
   std::vector<std::pair<BlockId, bool>> targets;
   for (const Message* m : arrived.messages()) {
-    for (const BlockId id : m->blocks()) {
-      if (!m->combines()) targets.emplace_back(id, true);
-      for (unsigned registers = m->registers(), r = 0; registers >> r != 0; ++r) {
-        if ((registers >> r & 1U) != 0) targets.emplace_back(r * run.placement.vector_segments() + run.placement.segment_of(id), false);
-      }
-    }
+    for (const BlockId id : m->blocks())
+      each_target(run.placement, *m, id, [&](BlockId target) { targets.emplace_back(target, !m->combines()); });
   }
   std::sort(targets.begin(), targets.end());
   for (std::size_t i = 1; i < targets.size(); ++i) {
@@ -36,25 +32,24 @@ namespace {
   return false;
 }
 
-/// A partial arrives in `slot`. Each register that holds one combines it; the first that holds none takes the slot, the others copies.
-/// Returns the bytes that were combined.
-Bytes combine_into(RunState& run, Worker& w, NodeId rank, BlockId segment, unsigned registers, Slot slot) {
+/// A block of a message arrives in `slot`, to be combined. Each register that holds a partial combines it; the first that holds none takes
+/// the slot, the others copies. Returns the bytes that were combined.
+Bytes combine_into(RunState& run, Worker& w, NodeId rank, const Message& m, BlockId id, Slot slot) {
   Payload& payload = run.payload;
-  const Bytes bytes = run.bytes_of(segment);
+  const Bytes bytes = run.bytes_of(id);
   Bytes combined = 0;
   bool taken = false;
-  for (BlockId id = segment; registers != 0; registers >>= 1U, id += run.placement.vector_segments()) {
-    if ((registers & 1U) == 0) continue;
-    if (const Slot held = payload.tables.find(rank, id); held != 0) {
+  each_target(run.placement, m, id, [&](BlockId target) {
+    if (const Slot held = payload.tables.find(rank, target); held != 0) {
       payload.partials.combine(held, slot, bytes);
       combined += bytes;
-      continue;
+      return;
     }
     const Slot own = taken ? payload.copy_to_new(*w.free_slots, slot, bytes) : slot;
     payload.partials.signature(own) = payload.partials.signature(slot);
-    payload.tables.store(rank, id, own);
+    payload.tables.store(rank, target, own);
     taken = true;
-  }
+  });
   if (!taken) payload.slots.give_back(*w.free_slots, slot);
   return combined;
 }
@@ -74,7 +69,7 @@ void replace(RunState& run, Worker& w, NodeId rank, BlockId id, Slot slot) {
     const Slot* const slots = MessageArena::slots(*m);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (m->combines())
-        combined += combine_into(run, w, rank, run.placement.segment_of(ids[i]), m->registers(), slots[i]);
+        combined += combine_into(run, w, rank, *m, ids[i], slots[i]);
       else
         replace(run, w, rank, ids[i], slots[i]);
     }

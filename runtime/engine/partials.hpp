@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include <torus/message.hpp>
 #include <torus/placement.hpp>
 
 #include "runtime/engine/copier.hpp"
@@ -13,6 +14,16 @@
 #include "runtime/model/contribution.hpp"
 
 namespace torus::detail {
+
+/// Calls f(id) for each block of the receiver that a block of a message goes to: itself, or one in each register that it is combined into.
+template <class F>
+void each_target(const Placement& placement, const Message& m, BlockId id, F&& f) {
+  if (!m.combines()) return f(id);
+  BlockId target = placement.segment_of(id);
+  for (unsigned registers = m.registers(); registers != 0; registers >>= 1U, target += placement.vector_segments()) {
+    if ((registers & 1U) != 0) f(target);
+  }
+}
 
 /// Empty where blocks are no partials. A slot's signature belongs to whoever owns the slot.
 class Partials {

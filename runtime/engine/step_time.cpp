@@ -21,16 +21,10 @@ double by_legs(const Machine& machine, std::span<const Message* const> messages)
 
 double by_channels(const Machine& machine, std::span<const Message* const> messages) {
   std::vector<std::pair<ChannelName, Bytes>> crossed;
-  for (const Message* m : messages)
-    each_channel(machine.topology, m->source(), m->route(), [&](const ChannelName& c) { crossed.emplace_back(c, m->bytes()); });
-  std::sort(crossed.begin(), crossed.end());
   double most = 0;
-  for (auto at = crossed.begin(); at != crossed.end();) {
-    const ChannelName channel = at->first;
-    Bytes bytes = 0;
-    for (; at != crossed.end() && at->first == channel; ++at) bytes += at->second;
+  each_channel_load(machine.topology, messages, crossed, [&](const ChannelName& channel, Bytes bytes) {
     most = std::max(most, static_cast<double>(bytes) * machine.byte_s(channel.from, channel.dimension, channel.hop));
-  }
+  });
   return most;
 }
 

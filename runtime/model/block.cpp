@@ -2,20 +2,13 @@
 
 #define XXH_INLINE_ALL  // the header alone, no library to link
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <xxhash.h>
 
+#include "runtime/model/words.hpp"
+
 namespace torus {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "blocks' bytes are the words of a little-endian processor");
-
-/// Word j of the block with this key. Multiplications by odd constants: cheap, and every bit of key and j reaches the high half.
-std::uint64_t word(std::uint64_t key, std::uint64_t j) noexcept {
-  const std::uint64_t w = (key ^ (j * 0x9E3779B97F4A7C15U)) * 0xD1B54A32D192ED03U;
-  return w ^ (w >> 32U);
-}
 
 std::uint64_t key_of(std::uint64_t seed, BlockId id) noexcept {
   const std::uint64_t wide = id;
@@ -28,10 +21,10 @@ void fill_block(std::span<std::byte> bytes, std::uint64_t seed, BlockId id) noex
   const std::uint64_t key = key_of(seed, id);
   std::size_t j = 0;
   for (; 8 * (j + 1) <= bytes.size(); ++j) {
-    const std::uint64_t w = word(key, j);
+    const std::uint64_t w = detail::stream_word(key, j);
     std::memcpy(bytes.data() + 8 * j, &w, 8);
   }
-  const std::uint64_t w = word(key, j);
+  const std::uint64_t w = detail::stream_word(key, j);
   if (bytes.size() % 8 != 0) std::memcpy(bytes.data() + 8 * j, &w, bytes.size() % 8);
 }
 
@@ -40,11 +33,11 @@ std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> bytes, std:
   const auto same = [&](std::size_t j) {
     std::uint64_t w = 0;
     std::memcpy(&w, bytes.data() + 8 * j, 8);
-    return w == word(key, j);
+    return w == detail::stream_word(key, j);
   };
   std::size_t j = 0;
   while (j < bytes.size() / 8 && same(j)) ++j;
-  const std::uint64_t w = word(key, j);  // of the first wrong one, or of the last few bytes
+  const std::uint64_t w = detail::stream_word(key, j);  // of the first wrong one, or of the last few bytes
   std::byte wanted[8];
   std::memcpy(wanted, &w, 8);
   for (std::size_t i = 8 * j; i < std::min(8 * j + 8, bytes.size()); ++i) {

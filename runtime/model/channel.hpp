@@ -1,10 +1,14 @@
 /// Channels by name, for audits and reports. Sends have tables of their own.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include <torus/message.hpp>
 #include <torus/route.hpp>
 #include <torus/topology.hpp>
 
@@ -30,6 +34,22 @@ void each_channel(const Topology& topology, NodeId from, RouteView route, F&& f)
       f(ChannelName{at, leg.dimension, hop});
       at = *topology.neighbour(at, leg.dimension, hop);
     }
+  }
+}
+
+/// What the messages of a step take over each channel that they cross, several where channels are shared. Calls f(channel, bytes), in the
+/// order of the channels. O(hops log hops). crossed: room that is used again.
+template <class Messages, class F>
+void each_channel_load(const Topology& topology, const Messages& messages, std::vector<std::pair<ChannelName, Bytes>>& crossed, F&& f) {
+  crossed.clear();
+  for (const Message* m : messages)
+    each_channel(topology, m->source(), m->route(), [&](const ChannelName& c) { crossed.emplace_back(c, m->bytes()); });
+  std::sort(crossed.begin(), crossed.end());
+  for (auto at = crossed.begin(); at != crossed.end();) {
+    const ChannelName channel = at->first;
+    Bytes bytes = 0;
+    for (; at != crossed.end() && at->first == channel; ++at) bytes += at->second;
+    f(channel, bytes);
   }
 }
 

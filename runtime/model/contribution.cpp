@@ -2,21 +2,14 @@
 
 #define XXH_INLINE_ALL  // the header alone, no library to link
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <xxhash.h>
 
+#include "runtime/model/words.hpp"
+
 namespace torus::detail {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "contributions are the words of a little-endian processor");
-
-/// Word j of a node's stream. Multiplications by odd constants: cheap, and every bit of key and j reaches the high half.
-std::uint64_t word(std::uint64_t key, std::uint64_t j) noexcept {
-  const std::uint64_t w = (key ^ (j * 0x9E3779B97F4A7C15U)) * 0xD1B54A32D192ED03U;
-  return w ^ (w >> 32U);
-}
 
 std::uint64_t stream_key(std::uint64_t seed, NodeId node) noexcept {
   const std::uint64_t image[2] = {node, 0x636f6e7472696275U};
@@ -25,17 +18,18 @@ std::uint64_t stream_key(std::uint64_t seed, NodeId node) noexcept {
 
 /// Bytes [first, first + bytes.size()) of a node's stream.
 void fill_stream(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first) noexcept {
+  if (bytes.empty()) return;  // there may be no address either
   std::byte* to = bytes.data();
   std::byte* const end = to + bytes.size();
   const auto part = [&](std::size_t count) {
-    const std::uint64_t w = word(key, first / 8) >> (8 * (first % 8));
+    const std::uint64_t w = stream_word(key, first / 8) >> (8 * (first % 8));
     std::memcpy(to, &w, count);
     to += count;
     first += count;
   };
   if (first % 8 != 0) part(std::min<std::size_t>(8 - first % 8, static_cast<std::size_t>(end - to)));
   for (; end - to >= 8; to += 8, first += 8) {
-    const std::uint64_t w = word(key, first / 8);
+    const std::uint64_t w = stream_word(key, first / 8);
     std::memcpy(to, &w, sizeof w);
   }
   if (to != end) part(static_cast<std::size_t>(end - to));
@@ -47,7 +41,7 @@ void fill_floats(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t fi
   const std::size_t count = bytes.size() / sizeof(Float);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t at = first + i;
-    const std::uint64_t byte = word(key, at / 8) >> (8 * (at % 8)) & 0xffU;
+    const std::uint64_t byte = stream_word(key, at / 8) >> (8 * (at % 8)) & 0xffU;
     const auto value = static_cast<Float>(byte * (most + 1) >> 8U);
     std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
   }

@@ -32,10 +32,9 @@ std::pair<std::uint64_t, std::uint64_t> channels_of(const Topology& topology, co
                     : "its direction is +1 or -1");
   const auto other = topology.neighbour(link.node, link.dimension, link.hop);
   if (n == 1 || !other) refuse("there is no such link; a line ends there");
-  const std::int32_t back = complete ? n - link.hop : -link.hop;
   const auto slots = static_cast<std::uint64_t>(topology.channel_slots());
   return {link.node * slots + static_cast<std::uint64_t>(topology.slot(link.dimension, link.hop)),
-          *other * slots + static_cast<std::uint64_t>(topology.slot(link.dimension, back))};
+          *other * slots + static_cast<std::uint64_t>(topology.slot(link.dimension, topology.reverse(link.dimension, link.hop)))};
 }
 
 /// Nodes that a search from `from` reaches over living links, with their distances; unreached: -1. Calls f for each in order of distance.

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <fmt/format.h>
-#include <map>
-#include <new>
 #include <optional>
 
 #include <torus/error.hpp>
@@ -37,17 +34,16 @@ bool in_memory(double bytes) { return bytes <= std::min<double>(0x1p29, static_c
 
 }  // namespace
 
-void NodeSets::Free::operator()(std::uint64_t* p) const noexcept { std::free(p); }
-
 NodeSets::NodeSets(std::uint64_t cells, std::uint64_t nodes)
     : exact_{in_memory(static_cast<double>(cells) * 8 * static_cast<double>((nodes + 63) / 64))},
-      words_{exact_ ? static_cast<std::size_t>((nodes + 63) / 64) : 1} {
-  if (!in_memory(static_cast<double>(cells) * 8 * static_cast<double>(words_))) {
-    throw InputError(fmt::format("trace: judging the partials of {} nodes takes {} of memory; use a smaller machine or fewer segments",
-                                 nodes, bytes_text(8 * cells)));
-  }
-  sets_.reset(static_cast<std::uint64_t*>(std::calloc(std::max<std::size_t>(1, cells * words_), sizeof(std::uint64_t))));
-  if (!sets_) throw std::bad_alloc();
+      words_{exact_ ? static_cast<std::size_t>((nodes + 63) / 64) : 1},
+      sets_{fitting(cells, nodes) * words_} {}
+
+/// The cells, if at least a word of each fits.
+std::uint64_t NodeSets::fitting(std::uint64_t cells, std::uint64_t nodes) {
+  if (in_memory(static_cast<double>(cells) * 8)) return cells;
+  throw InputError(fmt::format("trace: judging the partials of {} nodes takes {} of memory; use a smaller machine or fewer segments", nodes,
+                               bytes_text(8 * cells)));
 }
 
 void NodeSets::add(std::uint64_t* set, NodeId node) const noexcept {

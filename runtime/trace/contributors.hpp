@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <torus/trace_reader.hpp>
+
+#include "runtime/trace/held_blocks.hpp"
 
 namespace torus::detail {
 
@@ -19,17 +20,16 @@ class NodeSets {
 
   bool exact() const noexcept { return exact_; }
   std::size_t words() const noexcept { return words_; }
-  std::uint64_t* of(std::uint64_t cell) noexcept { return sets_.get() + cell * words_; }
+  std::uint64_t* of(std::uint64_t cell) noexcept { return &sets_[cell * words_]; }
   /// Adds a node to a set, which must not have it.
   void add(std::uint64_t* set, NodeId node) const noexcept;
 
  private:
-  struct Free {
-    void operator()(std::uint64_t* p) const noexcept;
-  };
+  static std::uint64_t fitting(std::uint64_t cells, std::uint64_t nodes);
+
   bool exact_;
   std::size_t words_;
-  std::unique_ptr<std::uint64_t[], Free> sets_;  // untouched pages take no memory
+  Zeros<std::uint64_t> sets_;
 };
 
 /// Follows the partials of a reduction. It knows a block by its id alone: register * S + segment.

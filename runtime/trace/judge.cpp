@@ -11,104 +11,18 @@
 
 #include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
+#include "runtime/trace/blocks.hpp"
 #include "runtime/trace/contributors.hpp"
 #include "runtime/trace/held_blocks.hpp"
 
 namespace torus {
 namespace {
 
+using detail::Blocks;
 using detail::Held;
 using detail::Zeros;
 
 constexpr std::size_t max_violations = 10;
-
-/// The blocks of a collective, numbered 0..count()-1: which nodes hold them first and which must hold them at the end.
-class Blocks {
- public:
-  explicit Blocks(const TraceHeader& header) : nodes_{header.machine.topology.nodes()}, sources_{header.sources} {
-    const std::string& c = header.collective;
-    if (c == "reduce" || c == "allreduce" || c == "reduce-scatter" || c == "scan" || c == "barrier") {
-      kind_ = Kind::none;  // partials are judged by their contributors
-    } else if (c == "broadcast" || c == "multinode-broadcast") {
-      segments_ = header.segments;
-      count_ = sources_.size() * segments_;
-    } else if (c == "total-exchange") {
-      kind_ = Kind::exchanged;
-      count_ = nodes_ * nodes_;
-    } else {
-      kind_ = c == "scatter" ? Kind::scattered : c == "gather" ? Kind::gathered : Kind::all_gathered;
-      count_ = nodes_;
-    }
-  }
-
-  std::uint64_t count() const noexcept { return count_; }
-  bool partials() const noexcept { return kind_ == Kind::none; }
-
-  /// The number of the block with this id, if it exists.
-  std::optional<std::uint64_t> number(std::uint64_t id) const noexcept {
-    if (kind_ != Kind::replicated) return id < count_ ? std::optional(id) : std::nullopt;
-    const std::uint64_t source = id / segments_;
-    const auto at = std::lower_bound(sources_.begin(), sources_.end(), source);
-    if (at == sources_.end() || *at != source) return std::nullopt;
-    return static_cast<std::uint64_t>(at - sources_.begin()) * segments_ + id % segments_;
-  }
-  std::uint64_t id(std::uint64_t number) const noexcept {
-    return kind_ == Kind::replicated ? std::uint64_t{sources_[number / segments_]} * segments_ + number % segments_ : number;
-  }
-  // None of these takes time or memory for each block: a header may name more of them than any trace could carry.
-
-  /// Whether a node holds a block before the first step.
-  bool starts_at(std::uint64_t node, std::uint64_t number) const noexcept {
-    switch (kind_) {
-      case Kind::replicated: return sources_[number / segments_] == node;
-      case Kind::exchanged: return number / nodes_ == node;
-      case Kind::scattered: return sources_.front() == node;
-      case Kind::gathered:
-      case Kind::all_gathered:
-      case Kind::none: break;
-    }
-    return number == node;
-  }
-  /// Whether a node must hold a block at the end.
-  bool wanted_at(std::uint64_t node, std::uint64_t number) const noexcept {
-    switch (kind_) {
-      case Kind::exchanged: return number % nodes_ == node;
-      case Kind::scattered: return number == node;
-      case Kind::gathered: return sources_.front() == node;
-      case Kind::replicated:
-      case Kind::all_gathered:
-      case Kind::none: break;
-    }
-    return true;
-  }
-  /// How many blocks must reach a node: those that it must hold at the end and does not start with.
-  std::uint64_t lacking_at(std::uint64_t node) const noexcept {
-    switch (kind_) {
-      case Kind::replicated:
-        return count_ - (std::binary_search(sources_.begin(), sources_.end(), static_cast<NodeId>(node)) ? segments_ : 0);
-      case Kind::exchanged: return nodes_ - 1;
-      case Kind::scattered: return sources_.front() == node ? 0 : 1;
-      case Kind::gathered: return sources_.front() == node ? count_ - 1 : 0;
-      case Kind::none: return 0;
-      case Kind::all_gathered: break;
-    }
-    return count_ - 1;
-  }
-  /// The nth block that the node must hold at the end, ascending.
-  std::uint64_t nth_wanted(std::uint64_t node, std::uint64_t nth) const noexcept {
-    if (kind_ == Kind::exchanged) return nth * nodes_ + node;
-    return kind_ == Kind::scattered ? node : nth;
-  }
-
- private:
-  enum class Kind { replicated, exchanged, scattered, gathered, all_gathered, none };
-
-  Kind kind_ = Kind::replicated;
-  std::uint64_t nodes_;
-  std::vector<NodeId> sources_;
-  std::uint64_t segments_ = 1;
-  std::uint64_t count_ = 0;
-};
 
 std::string text_of(const std::vector<Leg>& path) {
   std::string text;

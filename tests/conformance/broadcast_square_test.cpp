@@ -13,6 +13,7 @@
 #include "algorithms/broadcast/span.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 #include "algorithms/broadcast/wang_tseng.hpp"
+#include "runtime/engine/silent_network.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
 #include "tests/support/shapes.hpp"
@@ -120,17 +121,8 @@ TEST_CASE("wang-tseng follows the machine's routing order", "[conformance]") {
 
 TEST_CASE("broadcasts keep a million nodes' programs small", "[unit]") {
   // Frames come from the network; this one counts and does no more.
-  struct Scales final : detail::Network {
+  struct Scales final : detail::SilentNetwork {
     std::size_t frame_bytes = 0;
-    void send(Node&, RouteView, std::span<const BlockId>, std::span<const Word>, bool) override {}
-    void send_partials(Node&, RouteView, std::span<const BlockId>, std::span<const Word>, bool, std::uint8_t) override {}
-    void send_block(Node&, Dimension, std::int32_t, BlockId) override {}
-    void forward_block(Node&, Dimension, std::int32_t, BlockId) override {}
-    bool holds(const Node&, BlockId) override { return false; }
-    std::span<const BlockId> blocks(const Node&) override { return {}; }
-    std::span<std::byte> bytes(const Node&, BlockId) override { return {}; }
-    void release(Node&, BlockId) override {}
-    void enter_phase(const Node&, const char*) override {}
     void* allocate_frame(Node&, std::size_t size) override {
       frame_bytes += size;
       return ::operator new(size);

@@ -45,26 +45,17 @@ void StepTable::count(const Message& message) {
 
 void StepTable::step(std::span<const Message* const> messages) {
   if (messages.empty() || seen_.size() >= RunResult::max_step_records) return;
-  crossed_.clear();
-  for (const Message* m : messages) {
-    each_channel(machine_.topology, m->source(), m->route(), [&](const ChannelName& c) { crossed_.emplace_back(c, m->bytes()); });
-    count(*m);
-  }
+  for (const Message* m : messages) count(*m);
   if (counts_) {
     counts_->end_step();
     informed_count_ = counts_->complete();
   }
-  // Where channels are shared, one may carry several messages. Of equally full channels the first counts.
-  std::sort(crossed_.begin(), crossed_.end());
   Seen seen{messages.front()->step(), {}, informed_count_};
-  Bytes most = 0;
-  for (auto at = crossed_.begin(); at != crossed_.end();) {
-    const ChannelName channel = at->first;
-    Bytes bytes = 0;
-    for (; at != crossed_.end() && at->first == channel; ++at) bytes += at->second;
+  Bytes most = 0;  // of equally full channels the first counts
+  each_channel_load(machine_.topology, messages, crossed_, [&](const ChannelName& channel, Bytes bytes) {
     if (bytes > most || most == 0) seen.fullest = channel;
     most = std::max(most, bytes);
-  }
+  });
   seen_.push_back(seen);
 }
 

@@ -122,6 +122,10 @@ class Topology {
   std::int32_t slot(Dimension d, std::int32_t direction) const noexcept {
     return first_slot(d) + (wiring(d) == Wiring::complete ? direction - 1 : (direction > 0 ? 0 : 1));
   }
+  /// The direction back over a link, from its other end.
+  std::int32_t reverse(Dimension d, std::int32_t direction) const noexcept {
+    return wiring(d) == Wiring::complete ? extent(d) - direction : -direction;
+  }
   /// The most links of any node: the ports of an all-port machine. At least 1, also for one node.
   std::int32_t max_ports() const noexcept { return max_ports_; }
 
