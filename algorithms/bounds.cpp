@@ -6,6 +6,7 @@
 #include <torus/bounds.hpp>
 
 #include "algorithms/broadcast_bound.hpp"
+#include "algorithms/common/factor.hpp"
 #include "algorithms/common/growth.hpp"
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/link_rates.hpp"
@@ -13,75 +14,6 @@
 #include "algorithms/reduction_bounds.hpp"
 
 namespace torus {
-namespace {
-
-/// Figures of one dimension alone, as exact integers. `n` >= 2.
-struct Factor {
-  std::uint64_t n;
-  Wiring wiring;
-  Dimension dimension;
-
-  std::uint64_t ring_status() const { return n / 2 * ((n + 1) / 2); }  // floor(n^2 / 4)
-  std::uint64_t least_status() const { return wiring == Wiring::complete ? n - 1 : ring_status(); }
-  std::uint64_t greatest_status() const { return wiring == Wiring::line ? n * (n - 1) / 2 : least_status(); }
-  /// Three times the average status, which on a line is (n^2-1)/3.
-  std::uint64_t average_status_times_3() const { return wiring == Wiring::line ? n * n - 1 : 3 * least_status(); }
-  /// Links over the cut between the two halves (the larger half less one node, if n is odd).
-  std::uint64_t middle_cut() const {
-    switch (wiring) {
-      case Wiring::ring: return 2;
-      case Wiring::line: return 1;
-      case Wiring::complete: return ring_status();
-    }
-    return 1;
-  }
-  /// Nodes by their number of channels in this dimension.
-  std::map<std::uint64_t, std::uint64_t> degrees() const {
-    switch (wiring) {
-      case Wiring::ring: return {{2, n}};
-      case Wiring::complete: return {{n - 1, n}};
-      case Wiring::line: break;
-    }
-    if (n == 2) return {{1, 2}};
-    return {{1, 2}, {2, n - 2}};
-  }
-};
-
-/// The dimensions that have links.
-std::vector<Factor> factors(const Topology& topology) {
-  std::vector<Factor> result;
-  for (const Dimension d : linked_dimensions(topology)) {
-    result.push_back({static_cast<std::uint64_t>(topology.extent(d)), topology.wiring(d), d});
-  }
-  return result;
-}
-
-/// Of living nodes, by their living channels.
-Senders senders_among(const Topology& topology, std::uint64_t ports) {
-  Senders result;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node)) ++result[std::min(channels_of(topology, node), ports)];
-  }
-  return result;
-}
-
-}  // namespace
-
-Senders senders(const Topology& topology, std::uint64_t ports) {
-  if (!topology.whole()) return senders_among(topology, ports);
-  std::map<std::uint64_t, std::uint64_t> degrees{{0, 1}};
-  for (const Factor& f : factors(topology)) {
-    std::map<std::uint64_t, std::uint64_t> product;
-    for (const auto& [degree, nodes] : degrees) {
-      for (const auto& [more, times] : f.degrees()) product[degree + more] += nodes * times;
-    }
-    degrees = std::move(product);
-  }
-  Senders result;
-  for (const auto& [degree, nodes] : degrees) result[std::min(degree, ports)] += nodes;
-  return result;
-}
-
 namespace {
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
@@ -307,32 +239,6 @@ std::uint64_t bisection(std::vector<Factor> dimensions, std::uint64_t nodes) {
   }
   return least;
 }
-
-}  // namespace
-
-std::vector<double> nodes_within(const Topology& topology, NodeId from) {
-  std::vector<double> at{1};  // by distance
-  for (const Dimension d : linked_dimensions(topology)) {
-    const auto n = static_cast<std::size_t>(topology.extent(d));
-    const auto place = static_cast<std::size_t>(topology.coordinate(from, d));
-    std::vector<double> line(n, 0);
-    for (std::size_t other = 0; other < n; ++other) {
-      const std::size_t apart = other > place ? other - place : place - other;
-      const bool complete = topology.wiring(d) == Wiring::complete;
-      ++line[complete ? std::min<std::size_t>(apart, 1) : topology.wiring(d) == Wiring::ring ? std::min(apart, n - apart) : apart];
-    }
-    while (line.back() == 0) line.pop_back();
-    std::vector<double> sum(at.size() + line.size() - 1, 0);
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      for (std::size_t j = 0; j < line.size(); ++j) sum[i + j] += at[i] * line[j];
-    }
-    at = std::move(sum);
-  }
-  for (std::size_t i = 1; i < at.size(); ++i) at[i] += at[i - 1];
-  return at;
-}
-
-namespace {
 
 /// The bound of points looks at no more steps than this; far packets would cost more than they tell.
 constexpr std::int32_t most_hops_of_points = 512;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "algorithms/common/factor.hpp"
 #include "algorithms/common/growth.hpp"
-#include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus {
 namespace {
@@ -29,26 +29,12 @@ void raise(Bounds& bounds, double bytes, std::string why) {
   bounds.bytes_reason = std::move(why);
 }
 
-/// Links, one way, of the narrowest cut that separates a layer at one end of a dimension, and of the one through its middle.
-struct Cut {
-  std::uint64_t layer = 0, middle = 0;
-};
-Cut cut_of(const Topology& topology, Dimension d) {
-  const auto n = static_cast<std::uint64_t>(topology.extent(d));
-  const std::uint64_t lines = topology.nodes() / n;
-  switch (topology.wiring(d)) {
-    case Wiring::ring: return {2 * lines, 2 * lines};
-    case Wiring::line: return {lines, lines};
-    case Wiring::complete: return {(n - 1) * lines, n / 2 * ((n + 1) / 2) * lines};
-  }
-  return {};
-}
-
 /// Every byte of the vector crosses each cut, each way.
 void bound_cuts(const Topology& topology, double bytes, Bounds& bounds) {
-  for (const Dimension d : linked_dimensions(topology)) {
-    const std::uint64_t links = cut_of(topology, d).layer;
-    raise(bounds, bytes / static_cast<double>(links), "the vector leaves a layer of dimension " + std::to_string(d) + over(links));
+  for (const Factor& f : factors(topology)) {
+    const std::uint64_t links = f.end_cut() * (topology.nodes() / f.n);
+    raise(bounds, bytes / static_cast<double>(links),
+          "the vector leaves a layer of dimension " + std::to_string(f.dimension) + over(links));
   }
 }
 
@@ -60,11 +46,11 @@ void bound_rooted_blocks(const Machine& machine, const Request& request, const F
   const std::uint64_t out = std::min(figures.ports, channels_of(topology, root));
   raise(bounds, static_cast<double>(figures.nodes - 1) * bytes / static_cast<double>(out),
         "the root's " + std::to_string(figures.nodes - 1) + " blocks" + over(out));
-  for (const Dimension d : linked_dimensions(topology)) {
-    const auto n = static_cast<std::uint64_t>(topology.extent(d));
-    const double beyond = static_cast<double>(figures.nodes / n * (n / 2)) * bytes;
-    const std::uint64_t links = cut_of(topology, d).middle;
-    raise(bounds, beyond / static_cast<double>(links), "the blocks beyond the middle cut of dimension " + std::to_string(d) + over(links));
+  for (const Factor& f : factors(topology)) {
+    const double beyond = static_cast<double>(figures.nodes / f.n * (f.n / 2)) * bytes;
+    const std::uint64_t links = f.middle_cut() * (figures.nodes / f.n);
+    raise(bounds, beyond / static_cast<double>(links),
+          "the blocks beyond the middle cut of dimension " + std::to_string(f.dimension) + over(links));
   }
   // One block a message: the blocks of the nodes at distance e or more have left by step T - e + 1.
   const std::uint64_t at_once = machine.contention == Contention::share && machine.switching != Switching::packet ? figures.ports : out;
@@ -114,7 +100,7 @@ void bound_reduction(const Machine& machine, const Request& request, Bounds& bou
   }
   if (machine.cost.one_speed()) return;
   double fastest = machine.cost.byte_s;
-  for (const Dimension d : linked_dimensions(topology)) fastest = std::min(fastest, machine.cost.byte_s_of(d));
+  for (const Factor& f : factors(topology)) fastest = std::min(fastest, machine.cost.byte_s_of(f.dimension));
   bounds.channel_time_s = bounds.channel_bytes * fastest;
 }
 

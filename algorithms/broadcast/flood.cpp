@@ -11,18 +11,12 @@ namespace {
 
 /// Sends a block over all channels but those that it arrived by (each is the reverse of a channel that leaves here).
 void pass_on(Node& self, BlockId block, const Arrivals& came) {
-  const Topology& topology = self.topology();
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    const bool complete = topology.wiring(d) == Wiring::complete;
-    const std::int32_t n = topology.extent(d);
-    for (std::int32_t i = 0; i < (complete ? n - 1 : n > 1 ? 2 : 0); ++i) {
-      const std::int32_t direction = complete ? i + 1 : (i == 0 ? +1 : -1);
-      const std::int32_t reverse = complete ? n - direction : -direction;
-      bool back = false;
-      for (const Message& m : came) back |= m.dimension() == d && m.direction() == reverse && m.blocks()[0] == block;
-      if (!back && self.neighbour({d, direction}) && topology.passes(self.rank(), d, direction)) self.send({{d, direction}}, {&block, 1});
-    }
-  }
+  self.topology().each_link(self.rank(), [&](Dimension d, std::int32_t direction, NodeId) {
+    const std::int32_t reverse = self.topology().reverse(d, direction);
+    bool back = false;
+    for (const Message& m : came) back |= m.dimension() == d && m.direction() == reverse && m.blocks()[0] == block;
+    if (!back) self.send({{d, direction}}, {&block, 1});
+  });
 }
 
 Plan plan_whole(const Machine& machine, const Request& request) {

@@ -14,9 +14,9 @@ namespace torus {
 /// How many nodes can send how many messages a step: min(ports, channels) -> nodes, the most first.
 using Senders = std::map<std::uint64_t, std::uint64_t, std::greater<>>;
 
-/// The senders of a shape. Defined with the bounds.
+/// The senders of a shape, of living nodes by their living channels.
 Senders senders(const Topology& topology, std::uint64_t ports);
-/// Nodes at most 0, 1, .. hops from a node, exact below 2^53. Defined with the bounds.
+/// Nodes at most 0, 1, .. hops from a node, exact below 2^53.
 std::vector<double> nodes_within(const Topology& topology, NodeId from);
 
 /// Living channels that leave a node.

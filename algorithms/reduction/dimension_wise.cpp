@@ -55,8 +55,7 @@ class DimensionWise final : public Halves {
     for (std::int32_t sender = 0; sender < shape.extent; ++sender) {
       const auto theirs = turn(shape, sender, number);
       if (!theirs || modulo(sender + theirs->hops, shape.extent) != place) continue;
-      const std::int32_t back = shape.wiring == Wiring::complete ? shape.extent - theirs->hops : -theirs->hops;
-      return {{{{d, back}}, blocks(at, d, theirs->to)}};
+      return {{{{d, topology_.reverse(d, theirs->hops)}}, blocks(at, d, theirs->to)}};
     }
     return {};
   }
@@ -99,28 +98,19 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan_halves(machine, request, std::make_shared<const DimensionWise>(machine.topology), "sum (n-1), of a line twice", 1);
 }
 
-constexpr std::string_view source = "folklore; optimal on tori with one port (Patarasuk & Yuan 2009)";
+constexpr Algorithm dimension_wise(Collective collective, std::string_view steps) {
+  return {.name = "dimension-wise",
+          .collective = collective,
+          .source = "folklore; optimal on tori with one port (Patarasuk & Yuan 2009)",
+          .shapes = "any",
+          .steps = steps,
+          .native = {.switching = Switching::packet, .ports = 1},
+          .plan = plan};
+}
 
 }  // namespace
 
-const Algorithm dimension_wise_reduce_scatter{
-    .name = "dimension-wise",
-    .collective = Collective::reduce_scatter,
-    .source = source,
-    .shapes = "any",
-    .steps = "sum of the sides less 1 each, of lines twice",
-    .native = {.switching = Switching::packet, .ports = 1},
-    .plan = plan,
-};
-
-const Algorithm dimension_wise_allreduce{
-    .name = "dimension-wise",
-    .collective = Collective::allreduce,
-    .source = source,
-    .shapes = "any",
-    .steps = "2 x the sum of the sides less 1 each, of lines twice",
-    .native = {.switching = Switching::packet, .ports = 1},
-    .plan = plan,
-};
+const Algorithm dimension_wise_reduce_scatter = dimension_wise(Collective::reduce_scatter, "sum of the sides less 1 each, of lines twice");
+const Algorithm dimension_wise_allreduce = dimension_wise(Collective::allreduce, "2 x the sum of the sides less 1 each, of lines twice");
 
 }  // namespace torus::reduction

@@ -3,20 +3,12 @@
 namespace torus::reduction {
 namespace {
 
-void tell(Node& self, Leg leg) {
-  if (self.neighbour(leg)) self.send({leg}, {});
-}
-
 void tell_all(Node& self) {
-  for (Dimension d = 0; d < self.dimensions(); ++d) {
-    const std::int32_t n = self.extent(d);
-    if (self.topology().wiring(d) == Wiring::complete) {
-      for (std::int32_t offset = 1; offset < n; ++offset) tell(self, {d, offset});
-    } else if (n > 1) {
-      tell(self, {d, +1});
-      if (n > 2 || self.topology().wiring(d) == Wiring::line) tell(self, {d, -1});  // in a ring of two one message does
-    }
-  }
+  const Topology& topology = self.topology();
+  topology.each_link(self.rank(), [&](Dimension d, std::int32_t direction, NodeId) {
+    const bool again = direction < 0 && topology.extent(d) == 2 && topology.wiring(d) == Wiring::ring;  // one message does
+    if (!again) self.send({{d, direction}}, {});
+  });
 }
 
 Program program(Node& self, Step diameter) {

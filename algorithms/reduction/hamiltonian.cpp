@@ -79,34 +79,22 @@ std::optional<Refusal> sides_of_two(const Machine& machine, const Request&) {
 
 Bytes planning_bytes(const Machine& machine) { return Bytes{machine.topology.nodes()} * linked_dimensions(machine.topology).size() * 16; }
 
-constexpr std::string_view source = "cycles: Foregger (1978), Aubert & Schneider (1982); search by this project";
+constexpr Algorithm hamiltonian(Collective collective, std::string_view steps) {
+  return {.name = "hamiltonian",
+          .collective = collective,
+          .source = "cycles: Foregger (1978), Aubert & Schneider (1982); search by this project",
+          .shapes = "torus, sides wider than 1 at least 3",
+          .steps = steps,
+          .native = {.switching = Switching::packet},
+          .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
+          .also_requires = sides_of_two,
+          .plan = plan,
+          .planning_bytes = planning_bytes};
+}
 
 }  // namespace
 
-const Algorithm hamiltonian_reduce_scatter{
-    .name = "hamiltonian",
-    .collective = Collective::reduce_scatter,
-    .source = source,
-    .shapes = "torus, sides wider than 1 at least 3",
-    .steps = "floor(N/2)",
-    .native = {.switching = Switching::packet},
-    .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
-    .also_requires = sides_of_two,
-    .plan = plan,
-    .planning_bytes = planning_bytes,
-};
-
-const Algorithm hamiltonian_allreduce{
-    .name = "hamiltonian",
-    .collective = Collective::allreduce,
-    .source = source,
-    .shapes = "torus, sides wider than 1 at least 3",
-    .steps = "2 floor(N/2)",
-    .native = {.switching = Switching::packet},
-    .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
-    .also_requires = sides_of_two,
-    .plan = plan,
-    .planning_bytes = planning_bytes,
-};
+const Algorithm hamiltonian_reduce_scatter = hamiltonian(Collective::reduce_scatter, "floor(N/2)");
+const Algorithm hamiltonian_allreduce = hamiltonian(Collective::allreduce, "2 floor(N/2)");
 
 }  // namespace torus::reduction

@@ -63,35 +63,24 @@ Bytes planning_bytes(const Machine& machine) {
   return Bytes{machine.topology.nodes()} * (64 + 16 * static_cast<Bytes>(machine.topology.dimensions()));
 }
 
-constexpr Requirements needs{
-    .shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports, .shared_channels = true};
-constexpr NativeMachine native{.switching = Switching::wormhole, .contention = Contention::share};
-constexpr std::string_view source = "this project; perfect codes as in Peters & Syska (1996)";
+constexpr Algorithm lattice(Collective collective, std::string_view steps) {
+  return {.name = "lattice",
+          .collective = collective,
+          .source = "this project; perfect codes as in Peters & Syska (1996)",
+          .shapes = "torus",
+          .steps = steps,
+          .native = {.switching = Switching::wormhole, .contention = Contention::share},
+          .needs = {.shape = Requirements::Shape::torus,
+                    .switching = Switching::wormhole,
+                    .ports = Requirements::all_ports,
+                    .shared_channels = true},
+          .plan = plan,
+          .planning_bytes = planning_bytes};
+}
 
 }  // namespace
 
-const Algorithm lattice_reduce_scatter{
-    .name = "lattice",
-    .collective = Collective::reduce_scatter,
-    .source = source,
-    .shapes = "torus",
-    .steps = "ceil(log_{2k+1} N), at times 1 more",
-    .native = native,
-    .needs = needs,
-    .plan = plan,
-    .planning_bytes = planning_bytes,
-};
-
-const Algorithm lattice_allreduce{
-    .name = "lattice",
-    .collective = Collective::allreduce,
-    .source = source,
-    .shapes = "torus",
-    .steps = "2 ceil(log_{2k+1} N), at times 2 more",
-    .native = native,
-    .needs = needs,
-    .plan = plan,
-    .planning_bytes = planning_bytes,
-};
+const Algorithm lattice_reduce_scatter = lattice(Collective::reduce_scatter, "ceil(log_{2k+1} N), at times 1 more");
+const Algorithm lattice_allreduce = lattice(Collective::allreduce, "2 ceil(log_{2k+1} N), at times 2 more");
 
 }  // namespace torus::reduction

@@ -31,7 +31,7 @@ void send_back(Node& self, const Dimensions& axes, std::size_t axis) {
   const Dimension d = axes[axis];
   const bool receiver_passes_on = self.coordinate(d) > 1 || passes_on(self, axes, axis + 1);
   const Combine into = receiver_passes_on ? combine_into({0, 1}) : combine;
-  const Leg back{d, self.topology().wiring(d) == Wiring::complete ? self.extent(d) - 1 : -1};
+  const Leg back{d, self.topology().reverse(d, +1)};
   if (passes_on(self, axes, axis + 1))
     self.send(into, {back}, {{1}});
   else

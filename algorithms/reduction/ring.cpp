@@ -60,30 +60,20 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
-constexpr std::string_view source = "folklore; optimal with one port (Patarasuk & Yuan 2009)";
+constexpr Algorithm ring(Collective collective, std::string_view steps) {
+  return {.name = "ring",
+          .collective = collective,
+          .source = "folklore; optimal with one port (Patarasuk & Yuan 2009)",
+          .shapes = "any, nodes in the order of their ranks",
+          .steps = steps,
+          .native = {.switching = Switching::wormhole, .ports = 1},
+          .needs = {.switching = Switching::wormhole},
+          .plan = plan};
+}
 
 }  // namespace
 
-const Algorithm ring_reduce_scatter{
-    .name = "ring",
-    .collective = Collective::reduce_scatter,
-    .source = source,
-    .shapes = "any, nodes in the order of their ranks",
-    .steps = "N-1",
-    .native = {.switching = Switching::wormhole, .ports = 1},
-    .needs = {.switching = Switching::wormhole},
-    .plan = plan,
-};
-
-const Algorithm ring_allreduce{
-    .name = "ring",
-    .collective = Collective::allreduce,
-    .source = source,
-    .shapes = "any, nodes in the order of their ranks",
-    .steps = "2 (N-1)",
-    .native = {.switching = Switching::wormhole, .ports = 1},
-    .needs = {.switching = Switching::wormhole},
-    .plan = plan,
-};
+const Algorithm ring_reduce_scatter = ring(Collective::reduce_scatter, "N-1");
+const Algorithm ring_allreduce = ring(Collective::allreduce, "2 (N-1)");
 
 }  // namespace torus::reduction

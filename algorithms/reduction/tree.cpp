@@ -27,9 +27,8 @@ void send_to_children(Node& self, const LineTree& tree, std::uint32_t phase, std
   for (const NodeId child : tree.children(self.topology(), self.rank(), phase)) {
     const LineTree::Move move = *tree.move(self.topology(), child, phase);
     if (tree.steps(phase) - 1 - move.step != step) continue;
-    const bool complete = self.topology().wiring(move.leg.dimension) == Wiring::complete;
-    const std::int32_t hops = complete ? self.extent(move.leg.dimension) - move.leg.hops : -move.leg.hops;
-    self.forward({{move.leg.dimension, hops}}, tree.subtree(self.topology(), child, phase));
+    const Dimension d = move.leg.dimension;
+    self.forward({{d, self.topology().reverse(d, move.leg.hops)}}, tree.subtree(self.topology(), child, phase));
   }
 }
 
@@ -59,39 +58,20 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
-constexpr std::string_view steps =
-    "sum over the dimensions: ring floor(n/2), one port n-1; line its longer side from the root; complete ceil((n-1)/ports)";
+constexpr Algorithm tree(Collective collective) {
+  return {.name = "tree",
+          .collective = collective,
+          .source = "folklore: along the lines through the root",
+          .shapes = "any",
+          .steps = "sum over the dimensions: ring floor(n/2), one port n-1; line its longer side from the root; complete ceil((n-1)/ports)",
+          .native = {.switching = Switching::packet},
+          .plan = plan};
+}
 
 }  // namespace
 
-const Algorithm tree_reduce{
-    .name = "tree",
-    .collective = Collective::reduce,
-    .source = "folklore: along the lines through the root",
-    .shapes = "any",
-    .steps = steps,
-    .native = {.switching = Switching::packet},
-    .plan = plan,
-};
-
-const Algorithm tree_gather{
-    .name = "tree",
-    .collective = Collective::gather,
-    .source = "folklore: along the lines through the root",
-    .shapes = "any",
-    .steps = steps,
-    .native = {.switching = Switching::packet},
-    .plan = plan,
-};
-
-const Algorithm tree_scatter{
-    .name = "tree",
-    .collective = Collective::scatter,
-    .source = "folklore: along the lines through the root",
-    .shapes = "any",
-    .steps = steps,
-    .native = {.switching = Switching::packet},
-    .plan = plan,
-};
+const Algorithm tree_reduce = tree(Collective::reduce);
+const Algorithm tree_gather = tree(Collective::gather);
+const Algorithm tree_scatter = tree(Collective::scatter);
 
 }  // namespace torus::reduction
