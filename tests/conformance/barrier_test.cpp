@@ -1,4 +1,4 @@
-// Barriers: nobody is done before he has heard of everybody, and a run that lacks a message says who has not.
+// Barriers: no node is done before it has heard of every other. A run that lacks a message names a node, and one that it has not heard of.
 #include <string>
 
 #include <torus/catalogue.hpp>
@@ -91,7 +91,7 @@ TEST_CASE("the diagonal is a barrier without shared channels", "[conformance]") 
   }
 }
 
-TEST_CASE("a barrier that lacks a message fails, and names who has not heard of whom", "[conformance]") {
+TEST_CASE("a barrier that lacks a message fails, and names a node and one that it has not heard of", "[conformance]") {
   const auto failure = [](const Algorithm& algorithm) {
     const Run ran = run(algorithm, line("5m"), barrier);
     CHECK(ran.result.verified == !ran.check.failure.has_value());

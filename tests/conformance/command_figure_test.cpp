@@ -5,29 +5,22 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 
+using torus::support::check_refused_without;
 using torus::support::command;
+using torus::support::count;
 using torus::support::Folder;
+using torus::support::good;
 using torus::support::text_of_file;
 
 namespace {
 
-std::size_t count(const std::string& text, const std::string& word) {
-  std::size_t found = 0;
-  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
-  return found;
-}
-
 std::string figure(const Folder& folder, const std::string& trace, const std::string& options) {
-  const torus::support::Ended ended = command("view " + trace + " --svg " + folder.file("f.svg") + options);
-  CAPTURE(options, ended.err);
-  REQUIRE(ended.status == 0);
+  good("view " + trace + " --svg " + folder.file("f.svg") + options);
   return text_of_file(folder.file("f.svg"));
 }
 
 std::string trace_of(const Folder& folder, const std::string& line) {
-  const torus::support::Ended ended = command("run " + line + " --trace " + folder.file("t.jsonl"));
-  CAPTURE(line, ended.err);
-  REQUIRE(ended.status == 0);
+  good("run " + line + " --trace " + folder.file("t.jsonl"));
   return folder.file("t.jsonl");
 }
 
@@ -83,14 +76,7 @@ TEST_CASE("what no figure can show is refused, and none is left", "[conformance]
   const Folder folder;
   const std::string trace = trace_of(folder, "broadcast --on 8x8 --algorithm flood");
   const std::string svg = folder.file("f.svg");
-  const auto refused = [&](const std::string& line, const std::string& words) {
-    const torus::support::Ended ended = command(line);
-    CAPTURE(line, ended.err);
-    CHECK(ended.status == 2);
-    CHECK(ended.err.find(words) != std::string::npos);
-    CHECK(torus::support::lines(ended.err) == 1);
-    CHECK_FALSE(std::filesystem::exists(svg));
-  };
+  const auto refused = [&](const std::string& line, const std::string& words) { check_refused_without(svg, line, words); };
   refused("view " + trace + " --svg " + svg + " --step 1000", "--steps 1000: the run has steps 0 to ");
   refused("view " + trace + " --svg " + svg + " --step x", "--steps 'x': it must be steps with commas between, for instance 0,1,2");
   refused("view " + trace + " --svg " + svg + " --steps ,", "--steps ','");

@@ -5,25 +5,12 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 
+using torus::support::check_refused_without;
 using torus::support::command;
+using torus::support::count;
 using torus::support::Folder;
+using torus::support::good;
 using torus::support::text_of_file;
-
-namespace {
-
-std::size_t count(const std::string& text, const std::string& word) {
-  std::size_t found = 0;
-  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
-  return found;
-}
-
-void good(const std::string& line) {
-  const torus::support::Ended ended = command(line);
-  CAPTURE(line, ended.err);
-  REQUIRE(ended.status == 0);
-}
-
-}  // namespace
 
 TEST_CASE("a comparison draws each algorithm, and its table gives the same page", "[conformance]") {
   const Folder folder;
@@ -73,14 +60,7 @@ TEST_CASE("wrong files for curves are refused, and no page is left", "[conforman
   const Folder folder;
   const std::string csv = folder.write("t.csv", "collective,shape,algorithm,bytes,model_time_s\nbroadcast,8x8,a,16,1e-6\n");
   const std::string page = folder.file("page.html");
-  const auto refused = [&](const std::string& line, const std::string& words) {
-    const torus::support::Ended ended = command(line);
-    CAPTURE(line, ended.err);
-    CHECK(ended.status == 2);
-    CHECK(ended.err.find(words) != std::string::npos);
-    CHECK(torus::support::lines(ended.err) == 1);
-    CHECK_FALSE(std::filesystem::exists(page));
-  };
+  const auto refused = [&](const std::string& line, const std::string& words) { check_refused_without(page, line, words); };
   refused("plot " + folder.file("absent") + " -o " + page, "absent");
   refused("plot " + folder.write("x.csv", "a,b\n1,2\n") + " -o " + page, "x.csv line 1: there is no column 'collective'");
   refused("plot " + csv + " -o " + csv, "it is the table itself");

@@ -187,12 +187,7 @@ TEST_CASE("what cannot be viewed is refused, and no page is left", "[conformance
   write(folder / "back", header + "x\"}\n{\"step\":3," + message + "\n{\"step\":1," + message + "\n");
   write(folder / "broken", header + "x\"}\n{\"step\":0\n");
   const auto refused = [&](const std::string& line, const std::string& words) {
-    const torus::support::Ended ended = command(line);
-    CAPTURE(line, ended.err);
-    CHECK(ended.status == 2);
-    CHECK(ended.err.find(words) != std::string::npos);
-    CHECK(torus::support::lines(ended.err) == 1);
-    CHECK_FALSE(std::filesystem::exists(folder / "page.html"));
+    torus::support::check_refused_without(folder / "page.html", line, words);
   };
   const std::string output = " -o " + folder / "page.html";
   refused("view " + folder / "back" + output, "line 3: step 1 comes after step 3: steps must ascend");

@@ -103,17 +103,7 @@ TEST_CASE("exchange and scan have one trace and the same result on every executo
       CAPTURE(name, shape);
       const Machine machine(Topology::parse(shape), 0, Switching::packet);
       const Request request = support::reduction_request(collective, 96, {Operator::sum, ElementType::f64});
-      const Algorithm& algorithm = *find_algorithm(collective, name);
-      const std::uint64_t digest = support::judged(algorithm, machine, request).run.result.trace_digest;
-      for (const support::Workers& workers : support::every_executor()) {
-        RunOptions options;
-        options.executor = workers.executor;
-        options.threads = workers.threads;
-        const Run ran = run(algorithm, machine, request, options);
-        CHECK(support::complaint(ran) == "");
-        CHECK(ran.result.verified);
-        CHECK(ran.result.trace_digest == digest);
-      }
+      support::check_same_on_every_executor(*find_algorithm(collective, name), machine, request);
     }
   }
 }

@@ -133,18 +133,8 @@ TEST_CASE("circuits need 3 log5 n steps on the diagonal of 5^p x 5^p", "[conform
 TEST_CASE("windows and the diagonal have one trace on every executor", "[conformance]") {
   const auto check = [](const char* name, const Machine& machine) {
     CAPTURE(name);
-    const Algorithm& algorithm = *find_algorithm(Collective::allreduce, name);
     const Request request = support::reduction_request(Collective::allreduce, 96, {Operator::sum, ElementType::f64});
-    const std::uint64_t digest = support::judged(algorithm, machine, request).run.result.trace_digest;
-    for (const support::Workers& workers : support::every_executor()) {
-      RunOptions options;
-      options.executor = workers.executor;
-      options.threads = workers.threads;
-      const Run ran = run(algorithm, machine, request, options);
-      CHECK(support::complaint(ran) == "");
-      CHECK(ran.result.verified);
-      CHECK(ran.result.trace_digest == digest);
-    }
+    support::check_same_on_every_executor(*find_algorithm(Collective::allreduce, name), machine, request);
   };
   check("windows", Machine(Topology::parse("5x7m"), 0, Switching::wormhole, Contention::share));
   check("diagonal", square(9, Switching::wormhole));

@@ -13,17 +13,14 @@
 #include "algorithms/common/linked_dimensions.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
+#include "tests/support/long_broadcast.hpp"
 #include "tests/support/shapes.hpp"
 
 using namespace torus;
 
 namespace {
 
-Request request_of(NodeId root, Bytes bytes, std::uint32_t h) {
-  Request request = support::broadcast_request(root, bytes);
-  request.parameters.set("h", h);
-  return request;
-}
+const auto request_of = support::request_with_h;
 
 std::vector<std::uint32_t> values_on(const Machine& machine) { return broadcast::swath_values(machine, broadcast::Ways::both); }
 
@@ -86,21 +83,9 @@ std::pair<std::uint64_t, double> point(const char* shape, std::uint32_t h) {
 }  // namespace
 
 TEST_CASE("swath is legal, complete and as predicted for every h, any source and any number of bytes", "[conformance]") {
-  std::mt19937_64 random(support::seed());
-  for (const char* shape : {"1", "2", "3", "9", "5x5", "8x8", "7x9", "4x6", "3x3", "2x2", "2x5", "1x7", "4x4x4", "3x5x2", "5x1x6",
-                            "2x2x2x2", "3x20", "2x3x5x3"}) {
-    const Topology topology = Topology::parse(shape);
-    std::vector<Dimension> routing(static_cast<std::size_t>(topology.dimensions()));
-    for (std::size_t d = 0; d < routing.size(); ++d) routing[d] = static_cast<Dimension>(d);
-    for (const std::uint32_t h : values_on(Machine(topology))) {
-      for (const Switching switching : {Switching::wormhole, Switching::circuit}) {
-        std::shuffle(routing.begin(), routing.end(), random);
-        const Machine machine(topology, 0, switching, Contention::forbid, routing);
-        for (const Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{7}, Bytes{support::random_below(random, 3000)}})
-          check(machine, support::random_below(random, topology.nodes()), bytes, h);
-      }
-    }
-  }
+  support::each_h_on(
+      {"1", "2", "3", "9", "5x5", "8x8", "7x9", "4x6", "3x3", "2x2", "2x5", "1x7", "4x4x4", "3x5x2", "5x1x6", "2x2x2x2", "3x20", "2x3x5x3"},
+      0, values_on, check);
 }
 
 TEST_CASE("swath holds for chosen h on larger tori, and for the h that it chooses", "[conformance]") {
@@ -114,18 +99,7 @@ TEST_CASE("swath holds for chosen h on larger tori, and for the h that it choose
   }
 }
 
-TEST_CASE("swath holds on random tori", "[conformance]") {
-  std::mt19937_64 random(support::seed());
-  for (int i = 0; i < 100; ++i) {
-    std::vector<DimensionShape> extents(1 + support::random_below(random, 4));
-    for (DimensionShape& d : extents)
-      d = {static_cast<std::int32_t>(1 + support::random_below(random, extents.size() > 2 ? 6 : 14)), Wiring::ring};
-    const Machine machine{Topology(extents)};
-    const std::vector<std::uint32_t> possible = values_on(machine);
-    check(machine, support::random_below(random, machine.topology.nodes()), support::random_below(random, 500),
-          possible[support::random_below(random, possible.size())]);
-  }
-}
+TEST_CASE("swath holds on random tori", "[conformance]") { support::random_h_on_tori(4, 6, 0, values_on, check); }
 
 TEST_CASE("swath's steps and bytes are the points of the reference table", "[conformance]") {
   using Row = std::tuple<const char*, std::uint32_t, std::uint64_t, double>;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/process.hpp"
 
 namespace torus::support {
@@ -40,6 +42,29 @@ inline Ended command_under(const std::string& ulimit, const std::string& line) {
   return run_program("/bin/sh", start);
 }
 
+/// The same, for a command that must do.
+inline Ended good(const std::string& line) {
+  Ended ended = command(line);
+  CAPTURE(line, ended.err);
+  REQUIRE(ended.status == 0);
+  return ended;
+}
+/// A command that is refused in one line with these words, and leaves no such file.
+inline void check_refused_without(const std::string& file, const std::string& line, const std::string& words) {
+  const Ended ended = command(line);
+  CAPTURE(line, ended.err);
+  CHECK(ended.status == 2);
+  CHECK(ended.err.find(words) != std::string::npos);
+  CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
+  CHECK_FALSE(std::filesystem::exists(file));
+}
+
+/// How often a word stands in a text.
+inline std::size_t count(const std::string& text, const std::string& word) {
+  std::size_t found = 0;
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
 inline std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
 
 }  // namespace torus::support

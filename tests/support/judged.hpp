@@ -6,7 +6,9 @@
 
 #include <torus/judge.hpp>
 
+#include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
+#include "tests/support/run.hpp"
 
 namespace torus::support {
 
@@ -50,6 +52,21 @@ inline Judged judged(const Algorithm& algorithm, const Machine& machine, const R
   if (out.complaint.empty() && !verdict.ok) out.complaint = "the judge: " + verdict.violations.front();
   if (out.complaint.empty() && verdict.digest != out.run.result.trace_digest) out.complaint = "the judge has another digest";
   return out;
+}
+
+/// One trace and one result, whatever the executor.
+inline void check_same_on_every_executor(const Algorithm& algorithm, const Machine& machine, const Request& request) {
+  const std::uint64_t digest = judged(algorithm, machine, request).run.result.trace_digest;
+  for (const Workers& workers : every_executor()) {
+    RunOptions options;
+    options.executor = workers.executor;
+    options.threads = workers.threads;
+    const Run ran = torus::run(algorithm, machine, request, options);
+    CAPTURE(algorithm.name, machine.topology.text(), workers.text());
+    CHECK(complaint(ran) == "");
+    CHECK(ran.result.verified);
+    CHECK(ran.result.trace_digest == digest);
+  }
 }
 
 }  // namespace torus::support

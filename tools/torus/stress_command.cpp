@@ -39,6 +39,12 @@ Table table_of(const StressOutcome& outcome, bool separators) {
   return table;
 }
 
+nlohmann::ordered_json to_json(const std::vector<StressFailure>& failures) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const StressFailure& failure : failures) json.push_back({{"what", failure.what}, {"command", failure.command}});
+  return json;
+}
+
 nlohmann::ordered_json to_json(const StressOutcome& outcome, std::uint64_t seed) {
   nlohmann::ordered_json json{{"seed", seed}, {"runs", outcome.runs}, {"interrupted", outcome.interrupted}};
   json["rows"] = nlohmann::ordered_json::array();
@@ -55,8 +61,7 @@ nlohmann::ordered_json to_json(const StressOutcome& outcome, std::uint64_t seed)
                             {"undrawn", row.undrawn},
                             {"failures", row.failures}});
   }
-  json["failures"] = nlohmann::ordered_json::array();
-  for (const StressFailure& failure : outcome.failures) json["failures"].push_back({{"what", failure.what}, {"command", failure.command}});
+  json["failures"] = to_json(outcome.failures);
   return json;
 }
 
@@ -89,16 +94,17 @@ nlohmann::ordered_json to_json(const FaultOutcome& outcome, std::uint64_t seed) 
                               {"missed", row.missed},
                               {"nothing_to_strike", row.idle}});
   }
-  json["missed"] = nlohmann::ordered_json::array();
-  for (const StressFailure& failure : outcome.missed) json["missed"].push_back({{"what", failure.what}, {"command", failure.command}});
+  json["missed"] = to_json(outcome.failures);
   return json;
 }
 
-/// --faults: whether the checks find what is wrong on purpose.
-int run_faults(const StressArguments& arguments, const StressOptions& options, std::optional<OutputFile>& csv, Progress& progress) {
-  const FaultOutcome outcome = [&] {
+/// Runs a stress of either kind and prints what came of it. summary(outcome) ends the line under the table.
+template <class Outcome, class Summary>
+Outcome run_and_print(Outcome (*run)(const StressOptions&), const StressArguments& arguments, const StressOptions& options,
+                      std::optional<OutputFile>& csv, Progress& progress, const Summary& summary) {
+  const Outcome outcome = [&] {
     const InterruptsAwaited awaited;
-    return stress_faults(options);
+    return run(options);
   }();
   progress.clear();
   if (csv && !outcome.interrupted) {
@@ -108,13 +114,13 @@ int run_faults(const StressArguments& arguments, const StressOptions& options, s
   if (arguments.json) {
     print(to_json(outcome, options.seed).dump() + "\n");
   } else {
-    std::string text = aligned(table_of(outcome, true)) + fmt::format("\nseed {}, {} runs\n", options.seed, grouped(outcome.runs));
-    for (const StressFailure& failure : outcome.missed) text += fmt::format("\n{}\n  {}\n", failure.what, failure.command);
+    std::string text =
+        aligned(table_of(outcome, true)) + fmt::format("\nseed {}, {} runs{}\n", options.seed, grouped(outcome.runs), summary(outcome));
+    for (const StressFailure& failure : outcome.failures) text += fmt::format("\n{}\n  {}\n", failure.what, failure.command);
     print(text);
   }
   if (outcome.interrupted) throw RunError(fmt::format("interrupted after {} runs", outcome.runs));
-  if (outcome.missed.empty()) return 0;
-  throw RunError(fmt::format("a fault was missed; repeat it with: {}", outcome.missed.front().command));
+  return outcome;
 }
 
 int run_stress(const StressArguments& arguments) {
@@ -139,25 +145,14 @@ int run_stress(const StressArguments& arguments) {
   if (arguments.csv) csv.emplace(*arguments.csv);
 
   tell_what_crashed();
-  if (arguments.faults) return run_faults(arguments, options, csv, progress);
-  const StressOutcome outcome = [&] {
-    const InterruptsAwaited awaited;
-    return stress(options);
-  }();
-  progress.clear();
-  if (csv && !outcome.interrupted) {
-    for (const auto& line : table_of(outcome, false)) csv->write(csv_line(line));
-    csv->commit();
+  if (arguments.faults) {  // whether the checks find what is wrong on purpose
+    const auto nothing = [](const FaultOutcome&) { return ""; };
+    const FaultOutcome outcome = run_and_print(stress_faults, arguments, options, csv, progress, nothing);
+    if (!outcome.failures.empty()) throw RunError(fmt::format("a fault was missed; repeat it with: {}", outcome.failures.front().command));
+    return 0;
   }
-  if (arguments.json) {
-    print(to_json(outcome, options.seed).dump() + "\n");
-  } else {
-    std::string text = aligned(table_of(outcome, true)) + fmt::format("\nseed {}, {} runs, {} failing algorithms\n", options.seed,
-                                                                      grouped(outcome.runs), outcome.failures.size());
-    for (const StressFailure& failure : outcome.failures) text += fmt::format("\n{}\n  {}\n", failure.what, failure.command);
-    print(text);
-  }
-  if (outcome.interrupted) throw RunError(fmt::format("interrupted after {} runs", outcome.runs));
+  const auto failing = [](const StressOutcome& outcome) { return fmt::format(", {} failing algorithms", outcome.failures.size()); };
+  const StressOutcome outcome = run_and_print(stress, arguments, options, csv, progress, failing);
   if (outcome.failures.empty()) return 0;
   throw RunError(
       fmt::format("{} failed; repeat it with: {}", outcome.failures.size() == 1 ? "a run" : "runs", outcome.failures.front().command));

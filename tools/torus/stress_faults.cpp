@@ -149,10 +149,10 @@ FaultOutcome stress_faults(const StressOptions& options) {
     if (row.missed++ > 0) continue;
     const std::string what =
         struck.refusal ? fmt::format("refused without step and node: {}", *struck.refusal) : "not refused, and not right";
-    outcome.missed.push_back({fmt::format("{}: {}", struck.record ? struck.record->text : "no fault", what),
-                              fmt::format("{} --fault {}", command_line(*setting),
-                                          fault_text(row.kind, struck.record.value_or(FaultRecord{fault.step, fault.node, ""}))),
-                              std::nullopt});
+    outcome.failures.push_back({fmt::format("{}: {}", struck.record ? struck.record->text : "no fault", what),
+                                fmt::format("{} --fault {}", command_line(*setting),
+                                            fault_text(row.kind, struck.record.value_or(FaultRecord{fault.step, fault.node, ""}))),
+                                std::nullopt});
   }
   return outcome;
 }

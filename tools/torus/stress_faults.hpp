@@ -23,8 +23,8 @@ struct FaultRow {
 };
 
 struct FaultOutcome {
-  std::vector<FaultRow> rows;         ///< one a kind
-  std::vector<StressFailure> missed;  ///< the first of each kind
+  std::vector<FaultRow> rows;           ///< one a kind
+  std::vector<StressFailure> failures;  ///< the first that was missed of each kind
   std::uint64_t runs = 0;
   bool interrupted = false;
 };
