@@ -172,10 +172,7 @@ std::span<Box> Border::pack(std::span<Worker> workers) {
     for (const Message* m : w.out.crossing) {
       const std::uint32_t receiver = run_.own.owner(m->destination());
       each_process(*m, [&](std::uint32_t process) {
-        if (process != receiver) {
-          boxes_[process].add(Box::Kind::claim, *m, 0, run_.budget);
-          return;
-        }
+        if (process != receiver) return add_claim(process, *m);
         std::size_t size = 0;
         for (const BlockId id : m->blocks()) size += signature + padded(run_.bytes_of(id));
         std::byte* to = boxes_[process].add(Box::Kind::delivery, *m, size, run_.budget);
@@ -198,7 +195,7 @@ std::span<Box> Border::pack(std::span<Worker> workers) {
 std::span<Box> Border::pack_for_first(std::span<const Message* const> messages) {
   nothing();
   if (run_.own.self() == 0) return boxes_;
-  for (const Message* m : messages) boxes_.front().add(Box::Kind::claim, *m, 0, run_.budget);
+  for (const Message* m : messages) add_claim(0, *m);
   return boxes_;
 }
 
@@ -213,7 +210,7 @@ std::span<Box> Border::pack_for_audit(std::span<const Message* const> messages) 
       const std::uint32_t process = run_.own.owner(node);
       if (std::find(processes_.begin(), processes_.end(), process) != processes_.end()) return;
       processes_.push_back(process);
-      boxes_[process].add(Box::Kind::claim, *m, 0, run_.budget);
+      add_claim(process, *m);
     };
     touches(check.destination);
     each_channel(machine.topology, m->source(), m->route(), [&](const ChannelName& channel) { touches(channel.from); });

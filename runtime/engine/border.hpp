@@ -94,6 +94,7 @@ class Border {
   bool living(const Message& m) const noexcept;
   bool claim_over_border(const Message& m) noexcept;
   void deliver_here(Worker& w, const Claim& claim);
+  void add_claim(std::uint32_t process, const Message& m) { boxes_[process].add(Box::Kind::claim, m, 0, run_.budget); }
   template <class F>
   void each_process(const Message& m, F&& f);
 
