@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -94,16 +95,21 @@ void run_as_processes(unsigned count, const std::function<void(Processes&)>& bod
   std::vector<std::exception_ptr> thrown(count);
   {
     std::vector<std::jthread> threads;
-    for (unsigned p = 0; p < count; ++p) {
-      threads.emplace_back([&, p] {
-        ThreadProcesses processes(hall, p);
-        try {
-          body(processes);
-        } catch (...) {
-          thrown[p] = std::current_exception();
-        }
-        hall.leave();
-      });
+    const auto run = [&](unsigned p) {
+      ThreadProcesses processes(hall, p);
+      try {
+        body(processes);
+      } catch (...) {
+        thrown[p] = std::current_exception();
+      }
+      hall.leave();
+    };
+    try {
+      for (unsigned p = 0; p < count; ++p) threads.emplace_back(run, p);
+    } catch (const std::system_error&) {
+      hall.leave();
+      throw RunError("processes " + std::to_string(count) + ": the system starts no more than " + std::to_string(threads.size()) +
+                     " threads for them; choose fewer");
     }
   }
   for (const std::exception_ptr& each : thrown) {

@@ -184,6 +184,28 @@ TEST_CASE("every broken rule is named alike on any number of processes", "[confo
   }
 }
 
+TEST_CASE("two messages on one channel are found on any channel, also over a border", "[conformance]") {
+  for (const Switching switching : {Switching::packet, Switching::wormhole}) {
+    const Machine machine(Topology::parse("6x4"), 0, switching);
+    for (NodeId node = 0; node < machine.topology.nodes(); ++node) {
+      for (const bool released : {false, true}) {
+        const auto program = [=](Node& self) -> Program {
+          const std::vector<BlockId> blocks(self.blocks().begin(), self.blocks().end());
+          for (std::size_t i = 0; self.rank() == node && i < 2; ++i) {
+            if (released)
+              self.forward({{0, +1}}, std::span(blocks).subspan(i, 1));
+            else
+              self.send({{0, +1}}, std::span(blocks).subspan(i, 1));
+          }
+          co_await self.step();
+        };
+        CAPTURE(name(switching), node, released);
+        check_alike(machine, Placement::resident(machine.topology, 2, 8), program, {}, {2 + node % 3}, 1);
+      }
+    }
+  }
+}
+
 TEST_CASE("very many violations are counted and the first told alike on any number of processes", "[conformance]") {
   const Machine machine(Topology::parse("40x40"));
   const auto program = [](Node& self) -> Program {

@@ -105,7 +105,8 @@ StressOutcome stress(const StressOptions& options) {
     setting->executor = options.executor ? *options.executor : workers.one_of(kinds);
     setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + workers.below(6));
     StressCase stress_case{std::move(*setting), workers.one_of(others), static_cast<unsigned>(1 + workers.below(6)), 1};
-    stress_case.other_processes = static_cast<unsigned>(1 + workers.below(5));
+    const auto processes = static_cast<unsigned>(1 + workers.below(5));
+    if (options.executor != ExecutorKind::serial) stress_case.other_processes = processes;  // which are threads
     if (options.progress) {
       options.progress(fmt::format("{} runs, {:.0f} s: {} on {}", grouped(outcome.runs), elapsed(), turn.row.algorithm->name,
                                    stress_case.setting.machine.topology.text()));
