@@ -59,12 +59,12 @@ class ChannelTable {
   explicit ChannelTable(const Machine& machine) : ChannelTable(machine, Slab(machine.topology)) {}
   ChannelTable(const Machine& machine, const Slab& own)
       : topology_{&machine.topology},
-        own_{own},
         by_node_{machine.switching == Switching::packet},
         ends_at_border_{by_node_ && machine.contention == Contention::forbid},
         slots_{static_cast<std::uint32_t>(machine.topology.channel_slots())},
         nodes_{machine.topology.nodes()},
-        entries_(entries_for(machine)) {
+        entries_(entries_for(machine)),
+        own_{own} {
     const Topology& topology = machine.topology;
     std::size_t first = 0;
     for (Dimension d = 0; d < topology.dimensions(); ++d) {
@@ -339,13 +339,13 @@ class ChannelTable {
   }
 
   const Topology* topology_;
-  Slab own_;
   bool by_node_;
   bool ends_at_border_;
   std::uint32_t slots_;
   NodeId nodes_;
   Region<ChannelEntry> entries_;
   std::vector<Axis> axes_;
+  Slab own_;
 };
 
 }  // namespace torus::detail

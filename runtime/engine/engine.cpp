@@ -223,7 +223,8 @@ class Engine::Impl {
       schedule_->run_step(here.active);
       StepCounts counts = ledger_->count();
       if (end_step(counts, here, result)) return;
-      StepRecord record = ledger_->book(counts, result);
+      ledger_->book(counts, result);
+      StepRecord& record = counts.record;  // not a copy, which would wait for the stores of its fields
       schedule_->carried(here.payload);
       const bool over = counts.in_flight == 0;  // no node waits for the barrier, and no message crosses it
       if (over && !(injector_ && injector_->pending())) {

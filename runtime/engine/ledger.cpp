@@ -122,14 +122,12 @@ StepCounts Ledger::count() {
   return counts;
 }
 
-StepRecord Ledger::book(const StepCounts& counts, RunResult& result) {
+void Ledger::book(StepCounts& counts, RunResult& result) {
   charge_combining(counts, result);
   result.blocks_delivered += counts.blocks;
   result.bytes_hops += counts.bytes_hops;
   result.trace_digest += counts.digest;
-  StepRecord record = counts.record;
-  if (record.messages > 0) record.longest_route = std::max(record.longest_route, 1U);
-  return record;
+  if (counts.record.messages > 0) counts.record.longest_route = std::max(counts.record.longest_route, 1U);
 }
 
 ChannelLoad Ledger::measure(const std::vector<const Message*>& messages) const {

@@ -53,8 +53,8 @@ class Ledger {
   bool gather_violations(RunResult& result) const;
   /// What this process counted in the step. Once a step.
   StepCounts count();
-  /// Adds to the result what counts also if no barrier follows: what was combined, deliveries and the digest. Returns the step's record.
-  StepRecord book(const StepCounts& counts, RunResult& result);
+  /// Adds to the result what counts also if no barrier follows: what was combined, deliveries and the digest.
+  void book(StepCounts& counts, RunResult& result);
   /// Whether the load of the channels must be measured from the messages of a step.
   bool measures_channels() const noexcept { return fabric_.shares_channels() || !machine_.cost.one_speed(); }
   /// The load of the process's own channels in this step, by the messages that it knows.
