@@ -78,7 +78,6 @@ void Ledger::report_violations(std::vector<Violation> first, std::uint64_t found
 /// What nodes combined when they ran, of the arrivals of the step before, which pays for it.
 void Ledger::charge_combining(const StepCounts& counts, RunResult& result) {
   const auto [most, all] = std::pair(counts.most_combined, counts.combined_bytes);
-  if (all == 0) return;
   result.combined_bytes += all;
   result.node_combined_sum += most;
   const double model_time_s = static_cast<double>(most) * machine_.cost.combine_s;
@@ -120,14 +119,6 @@ StepCounts Ledger::count() {
     }
   }
   return counts;
-}
-
-void Ledger::book(StepCounts& counts, RunResult& result) {
-  charge_combining(counts, result);
-  result.blocks_delivered += counts.blocks;
-  result.bytes_hops += counts.bytes_hops;
-  result.trace_digest += counts.digest;
-  if (counts.record.messages > 0) counts.record.longest_route = std::max(counts.record.longest_route, 1U);
 }
 
 ChannelLoad Ledger::measure(const std::vector<const Message*>& messages) const {

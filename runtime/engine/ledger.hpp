@@ -1,6 +1,7 @@
 /// The books of a run: what each step carried, the totals, and what went wrong.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -54,7 +55,13 @@ class Ledger {
   /// What this process counted in the step. Once a step.
   StepCounts count();
   /// Adds to the result what counts also if no barrier follows: what was combined, deliveries and the digest.
-  void book(StepCounts& counts, RunResult& result);
+  void book(StepCounts& counts, RunResult& result) {
+    if (counts.combined_bytes > 0) charge_combining(counts, result);
+    result.blocks_delivered += counts.blocks;
+    result.bytes_hops += counts.bytes_hops;
+    result.trace_digest += counts.digest;
+    if (counts.record.messages > 0) counts.record.longest_route = std::max(counts.record.longest_route, 1U);
+  }
   /// Whether the load of the channels must be measured from the messages of a step.
   bool measures_channels() const noexcept { return fabric_.shares_channels() || !machine_.cost.one_speed(); }
   /// The load of the process's own channels in this step, by the messages that it knows.
