@@ -18,8 +18,8 @@ namespace torus::detail {
 
 /// Messages packed for one other process.
 ///
-/// A record is 16 bytes of lengths and kind, the message as it lies in the arena, and for a delivery its blocks: each its bytes, padded to 8,
-/// and in a reduction its signature before them.
+/// A record is 16 bytes of lengths and kind, the message as it lies in the arena, and for a delivery its blocks: each its bytes, padded to
+/// 8, and in a reduction its signature before them.
 class Box {
  public:
   enum class Kind : std::uint32_t {

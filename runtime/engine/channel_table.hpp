@@ -26,6 +26,8 @@ class ChannelEntry {
   };
 
   Bytes bytes() const noexcept { return word() & ~(~std::uint64_t{0} << owner_shift); }  ///< carried so far
+  /// No message may claim it. Any worker, while others claim it.
+  bool dead() noexcept;
   /// For the claimant. Other workers may call owner() meanwhile.
   void carry(Bytes bytes) noexcept { std::atomic_ref(owner_and_bytes_).store(word() + bytes, std::memory_order_relaxed); }
   /// The same where nobody does.
@@ -46,6 +48,8 @@ class ChannelEntry {
 };
 inline constexpr NodeId no_node = 0xffffffff;
 inline constexpr std::uint32_t no_channel = 0xffffffff;
+
+inline bool ChannelEntry::dead() noexcept { return std::atomic_ref(stamp).load(std::memory_order_relaxed) == no_channel; }
 
 /// Under packet switching a node claims only its own channels: the entries of a node lie together and need no atomic operation. Otherwise
 /// the entries of a line and direction lie together, so that a route walks through memory in order. Long lines are an odd number of cache

@@ -67,7 +67,7 @@ bool Channels::drop_over_dead(ClaimList& list) const {
       channel = each.channels_end;
       continue;
     }
-    for (; channel < each.channels_end; ++channel) dead |= list.channels()[channel]->stamp == no_channel;
+    for (; channel < each.channels_end; ++channel) dead |= list.channels()[channel]->dead();
     if (!dead) continue;
     each.message = nullptr;
     all = false;

@@ -193,7 +193,7 @@ template <class Copy>
 /// Where not every route is one that the machine allows, within this process.
 [[gnu::cold, gnu::noinline]] void set_aside(RunState& run, Worker& w) {
   if (run.border != nullptr && !run.border->set_aside(w)) w.findings.suspect = true;
-  if (!run.channels.drop_over_dead(w.out.claims)) w.findings.suspect = true;
+  if (!run.machine.topology.whole() && !run.channels.drop_over_dead(w.out.claims)) w.findings.suspect = true;
 }
 
 /// Claims the channels of the messages added since the last call, and posts those that get all of theirs. All claims before the first
