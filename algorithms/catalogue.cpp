@@ -22,6 +22,7 @@
 #include "algorithms/broadcast/strip.hpp"
 #include "algorithms/broadcast/swath.hpp"
 #include "algorithms/broadcast/synthesized.hpp"
+#include "algorithms/broadcast/synthesized_ordered.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 #include "algorithms/broadcast/wang_tseng.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute.hpp"
@@ -75,6 +76,7 @@ constexpr std::array of_this_project{
     &broadcast::peters_syska,
     &broadcast::park_choi,
     &broadcast::synthesized,
+    &broadcast::synthesized_ordered,
     &broadcast::mst_naive,
     &broadcast::mst,
     &broadcast::separate_dimensions,
