@@ -133,7 +133,8 @@ void audit_partials(const Topology& topology, const Placement& placement, std::s
     for (const BlockId id : m->blocks()) {
       if (!m->combines()) arrive(*m, destination->second, id);
       for (unsigned r = 0; r < placement.contributions().registers; ++r) {
-        if ((m->registers() >> r & 1U) != 0) arrive(*m, destination->second, r * placement.vector_segments() + placement.segment_of(id));
+        if ((unsigned{m->registers()} >> r & 1U) != 0)
+          arrive(*m, destination->second, r * placement.vector_segments() + placement.segment_of(id));
       }
     }
   }

@@ -93,7 +93,7 @@ std::string Contributors::text_of(std::uint64_t message) const {
 void Contributors::sent(const TraceMessage& m) {
   const std::uint64_t number = messages_.size();
   messages_.emplace_back(m.source, m.destination);
-  if (m.registers >> registers_ != 0)
+  if (unsigned{m.registers} >> registers_ != 0)
     return report_(text_of(number) + fmt::format(" combines into a register that is none of the {}", registers_));
   std::vector<std::uint64_t> ids = m.blocks;
   std::sort(ids.begin(), ids.end());
@@ -109,7 +109,7 @@ void Contributors::sent(const TraceMessage& m) {
     coming_.insert(coming_.end(), sets_.of(from), sets_.of(from) + sets_.words());
     if (m.registers == 0) arrivals_.push_back({cell(m.destination, id), set, number, false});
     for (unsigned r = 0; r < registers_; ++r) {
-      if ((m.registers >> r & 1U) == 0) continue;
+      if ((unsigned{m.registers} >> r & 1U) == 0) continue;
       arrivals_.push_back({cell(m.destination, r * segments_ + id % segments_), set, number, true});
     }
   }

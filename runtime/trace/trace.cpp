@@ -92,7 +92,7 @@ void append_message(std::string& line, const Message& message) {
     line += ",\"combine\":";
     std::vector<unsigned> registers;
     for (unsigned r = 0; r < 8; ++r) {
-      if ((message.registers() >> r & 1U) != 0) registers.push_back(r);
+      if ((unsigned{message.registers()} >> r & 1U) != 0) registers.push_back(r);
     }
     append_list(line, registers);
   }

@@ -70,7 +70,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
         message_.blocks.push_back(value);
         return true;
       case Key::combine:
-        if (depth_ != 2 || value > 7 || (message_.registers >> value & 1U) != 0) return misplaced();
+        if (depth_ != 2 || value > 7 || (unsigned{message_.registers} >> value & 1U) != 0) return misplaced();
         message_.registers |= static_cast<std::uint8_t>(1U << value);
         return true;
       case Key::release: return misplaced();

@@ -17,17 +17,17 @@ using support::lines;
 
 namespace {
 
-std::string header_with(const std::string& rest) { return R"({"format":"torus-trace","version":1,)" + rest + "}\n"; }
+[[maybe_unused]] std::string header_with(const std::string& rest) { return R"({"format":"torus-trace","version":1,)" + rest + "}\n"; }
 
 const std::string circuit_ring = R"("shape":[4],"wrap":[true],"ports":2,"switching":"circuit","collective":"broadcast","sources":[0])";
 
-std::string repeated(const std::string& text, std::size_t bytes) {
+[[maybe_unused]] std::string repeated(const std::string& text, std::size_t bytes) {
   std::string out;
   while (out.size() + text.size() <= bytes) out += text;
   return out;
 }
 
-void write_gzip(const std::string& path, const std::string& start, const std::string& part, int parts) {
+[[maybe_unused]] void write_gzip(const std::string& path, const std::string& start, const std::string& part, int parts) {
   gzFile file = gzopen(path.c_str(), "wb9");
   gzwrite(file, start.data(), static_cast<unsigned>(start.size()));
   for (int i = 0; i < parts; ++i) gzwrite(file, part.data(), static_cast<unsigned>(part.size()));

@@ -61,7 +61,9 @@ void check_all_alike(const Machine& machine, const Placement& placement, const s
 
 TEST_CASE("every algorithm leaves one trace, whatever runs it", "[conformance]") {
   for (const Algorithm* algorithm : catalogue()) {
-    const bool exchange = algorithm->collective == Collective::total_exchange;  // as many blocks as pairs of nodes
+    // As many blocks as pairs of nodes, or more.
+    const bool exchange = algorithm->collective == Collective::total_exchange || algorithm->collective == Collective::allreduce ||
+                          algorithm->collective == Collective::reduce_scatter;
     int shapes = 0;
     for (const char* shape : {"8x8", "64m", "8cx8c", "16x16", "25x25", "9x9x9", "mesh:20x20", "16x12m", "hypercube:9", "100"}) {
       const Topology topology = Topology::parse(shape);

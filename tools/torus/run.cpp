@@ -134,7 +134,8 @@ Subcommand add_run(CLI::App& torus) {
       ->type_name("FAULT");
   app->add_flag("--judge", arguments->judge,
                 "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");
-  app->add_flag("--steps", arguments->steps, "add a line a step: what it carried, its fullest channel, the nodes informed, its phase");
+  app->add_flag("--steps", arguments->steps,
+                "add a line a step: what it carried, its fullest channel, the nodes informed (of a reduction: complete), its phase");
   app->add_flag("--json", arguments->json, "print one JSON object");
   return {app, [arguments] { return run(*arguments); }};
 }

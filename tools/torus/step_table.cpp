@@ -5,6 +5,7 @@
 
 #include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/emulation.hpp"
 
 namespace torus::command {
 namespace {
@@ -15,11 +16,31 @@ std::string channel_text(const Topology& topology, const ChannelName& channel) {
 
 }  // namespace
 
-StepTable::StepTable(const Setting& setting) : machine_{setting.machine}, informed_(machine_.topology.nodes()) {
+StepTable::StepTable(const Setting& setting)
+    : machine_{setting.machine},
+      completes_{ContributorCounts::follows(name(setting.request.collective))},
+      informed_(machine_.topology.nodes()) {
+  if (completes_) {
+    const TraceHeader header = header_of(setting);
+    too_large_ = ContributorCounts::too_large(header);
+    if (!too_large_) counts_.emplace(header);
+    informed_count_ = informed_at_first_ = counts_ ? counts_->complete() : 0;
+    return;
+  }
   for (const NodeId source : setting.request.sources) informed_[source] = true;
   const bool everywhere = !has_root(setting.request.collective) && setting.request.collective != Collective::multinode_broadcast;
   if (everywhere) informed_.assign(informed_.size(), true);
   informed_count_ = informed_at_first_ = static_cast<std::uint64_t>(std::count(informed_.begin(), informed_.end(), true));
+}
+
+void StepTable::count(const Message& message) {
+  if (counts_) {
+    line_.assign(message);
+    counts_->sent(line_);
+  } else if (!completes_ && !message.blocks().empty() && !informed_[message.destination()]) {
+    informed_[message.destination()] = true;
+    ++informed_count_;
+  }
 }
 
 void StepTable::step(std::span<const Message* const> messages) {
@@ -27,9 +48,11 @@ void StepTable::step(std::span<const Message* const> messages) {
   crossed_.clear();
   for (const Message* m : messages) {
     each_channel(machine_.topology, m->source(), m->route(), [&](const ChannelName& c) { crossed_.emplace_back(c, m->bytes()); });
-    if (m->blocks().empty() || informed_[m->destination()]) continue;
-    informed_[m->destination()] = true;
-    ++informed_count_;
+    count(*m);
+  }
+  if (counts_) {
+    counts_->end_step();
+    informed_count_ = counts_->complete();
   }
   // Where channels are shared, one may carry several messages. Of equally full channels the first counts.
   std::sort(crossed_.begin(), crossed_.end());
@@ -62,17 +85,19 @@ void StepTable::each_row(const RunResult& result, F&& f) const {
 
 std::string StepTable::text(const RunResult& result) const {
   std::vector<std::vector<std::string>> table{
-      {"step", "messages", "hops", "bytes", "fullest channel", "carries", "informed", "model time", "phase"}};
+      {"step", "messages", "hops", "bytes", "fullest channel", "carries", completes_ ? "complete" : "informed", "model time", "phase"}};
   each_row(result, [&](std::size_t step, const Row& row) {
     const StepRecord& record = row.record;
     table.push_back({grouped(step), grouped(record.messages), grouped(record.hops), grouped(record.bytes),
                      row.seen != nullptr ? channel_text(machine_.topology, row.seen->fullest) : "-", grouped(record.most_bytes),
-                     grouped(row.informed), seconds_text(row.model_time_s), record.phase != nullptr ? record.phase : "-"});
+                     too_large_ ? "-" : grouped(row.informed), seconds_text(row.model_time_s),
+                     record.phase != nullptr ? record.phase : "-"});
   });
   std::string text = "\n" + aligned(table);
   if (result.steps > result.step_records.size())
     text += fmt::format("and {} more steps: only the first {} are kept\n", grouped(result.steps - result.step_records.size()),
                         grouped(result.step_records.size()));
+  if (too_large_) text += fmt::format("complete: not counted, since {}\n", *too_large_);
   return text;
 }
 
@@ -86,9 +111,9 @@ nlohmann::ordered_json StepTable::json(const RunResult& result) const {
                                 {"hops", record.hops},
                                 {"longest_route", record.longest_route},
                                 {"bytes", record.bytes},
-                                {"channel_bytes", record.most_bytes},
-                                {"informed", row.informed},
-                                {"model_time_s", row.model_time_s}};
+                                {"channel_bytes", record.most_bytes}};
+    if (!too_large_) json[completes_ ? "complete" : "informed"] = row.informed;
+    json["model_time_s"] = row.model_time_s;
     if (row.seen != nullptr)
       json["fullest_channel"] = {
           {"node", row.seen->fullest.from}, {"dimension", row.seen->fullest.dimension}, {"hop", row.seen->fullest.hop}};

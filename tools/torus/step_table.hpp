@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,11 +12,13 @@
 
 #include "runtime/model/channel.hpp"
 #include "tools/torus/setting.hpp"
+#include "tools/torus/view_contributors.hpp"
 
 namespace torus::command {
 
 /// Watches the messages of a run, and makes the table when it has ended. The run's own records have the sums of a step; this adds what only
-/// the messages show: the fullest channel by name, and how many nodes have been informed.
+/// the messages show: the fullest channel by name, and how many nodes have been informed. In a reduction all have data from the start;
+/// there it counts the nodes that have had all contributors of all that they want, in a barrier those that have heard of all nodes.
 class StepTable {
  public:
   explicit StepTable(const Setting& setting);
@@ -32,7 +35,7 @@ class StepTable {
   struct Seen {
     Step step = 0;
     ChannelName fullest;
-    std::uint64_t informed = 0;  ///< nodes that hold data after the step: sources, and receivers of blocks
+    std::uint64_t informed = 0;  ///< nodes that hold data after the step: sources, and receivers of blocks; or are complete
   };
   /// A step of the table.
   struct Row {
@@ -43,13 +46,18 @@ class StepTable {
   };
   template <class F>
   void each_row(const RunResult& result, F&& f) const;
+  void count(const Message& message);
 
   const Machine& machine_;
+  std::optional<ContributorCounts> counts_;  // reductions and barriers, in place of informed_
+  std::optional<std::string> too_large_;     // why there is no such count
+  const bool completes_;                     // a reduction or a barrier
   std::vector<bool> informed_;
   std::uint64_t informed_count_ = 0;
   std::uint64_t informed_at_first_ = 0;
   std::vector<Seen> seen_;
   std::vector<std::pair<ChannelName, Bytes>> crossed_;  // scratch
+  TraceMessage line_;                                   // scratch
 };
 
 }  // namespace torus::command

@@ -57,14 +57,19 @@ std::string harmless(const nlohmann::ordered_json& json) {
 View::View(const TraceHeader& header) : header_{header} {
   const std::string& collective = header_.collective;
   const std::uint64_t nodes = header_.machine.topology.nodes();
-  if (replicates(collective))
+  if (ContributorCounts::follows(collective))
+    blocks_wanted_ = 0;
+  else if (replicates(collective))
     blocks_wanted_ = header_.sources.size() * std::uint64_t{header_.segments};
   else
     blocks_wanted_ = collective == "scatter" ? 1 : nodes;
   if (collective == "gather") only_wanting_ = header_.sources.front();
 
+  const auto too_large = ContributorCounts::follows(collective) ? ContributorCounts::too_large(header_) : std::nullopt;
   if (nodes > max_nodes)
     leave_out_messages(fmt::format("the machine has {} nodes, and a page draws at most {}", grouped(nodes), grouped(max_nodes)));
+  else if (too_large)
+    leave_out_messages(*too_large);
   else if (static_cast<double>(nodes) * static_cast<double>(blocks_wanted_) > static_cast<double>(max_deliveries))
     leave_out_messages(fmt::format("each of {} nodes is to hold {} blocks, and a page follows at most {} such deliveries", grouped(nodes),
                                    grouped(blocks_wanted_), grouped(max_deliveries)));
@@ -72,7 +77,10 @@ View::View(const TraceHeader& header) : header_{header} {
     hold_first_blocks();
 }
 
-std::uint64_t View::wanted(NodeId node) const noexcept { return only_wanting_ && *only_wanting_ != node ? 0 : blocks_wanted_; }
+std::uint64_t View::wanted(NodeId node) const noexcept {
+  if (counts_) return counts_->wanted(node);
+  return only_wanting_ && *only_wanting_ != node ? 0 : blocks_wanted_;
+}
 
 /// The number of a block among those that the node is to hold; none if it is to do without.
 std::optional<std::uint64_t> View::wanted_index(NodeId node, std::uint64_t block) const noexcept {
@@ -111,7 +119,10 @@ void View::hold_first_blocks() {
   }
   if (slots_.back() <= max_channels / nodes) load_.resize(nodes * slots_.back());
   const auto first = [&](NodeId node, std::uint64_t block) { held_first_[node] += hold(node, block) ? 1U : 0U; };
-  if (replicates(header_.collective)) {
+  if (ContributorCounts::follows(header_.collective)) {
+    counts_.emplace(header_);
+    for (NodeId node = 0; node < nodes; ++node) held_first_[node] = counts_->had(node);
+  } else if (replicates(header_.collective)) {
     for (const NodeId source : header_.sources) {
       for (std::uint64_t segment = 0; segment < header_.segments; ++segment)
         first(source, std::uint64_t{source} * header_.segments + segment);
@@ -127,12 +138,14 @@ void View::hold_first_blocks() {
 void View::leave_out_messages(std::string why) {
   left_out_ = std::move(why);
   held_ = {};
+  counts_.reset();
   load_ = {};
   loaded_ = {};
   source_ = destination_ = {};
   bytes_ = {};
   block_count_ = gained_ = blocks_ = {};
   legs_ = ranges_ = {};
+  registers_ = releases_ = {};
   paths_ = {};
 }
 
@@ -140,10 +153,11 @@ void View::message(const TraceMessage& message) {
   if (last_step_ && message.step < *last_step_)
     throw InputError(fmt::format("step {} comes after step {}: steps must ascend; sort the messages by step", message.step, *last_step_));
   if (!last_step_ || message.step != *last_step_) {
+    settle();
     last_step_ = message.step;
     steps_ = std::uint64_t{message.step} + 1;
     if (++busy_steps_ <= max_steps) {
-      sums_.push_back({message.step, 0, 0, 0, 0, 0});
+      sums_.push_back({message.step});
       phase_.push_back(phase_number(message.phase));
     }
     for (const std::size_t channel : loaded_) load_[channel] = 0;
@@ -203,7 +217,15 @@ void View::keep(const TraceMessage& message) {
   legs_.push_back(static_cast<std::uint32_t>(message.path.size()));
   for (const Leg& leg : message.path) paths_.insert(paths_.end(), {leg.dimension, leg.hops});
   std::uint64_t gained = 0;
-  for (const std::uint64_t block : message.blocks) gained += hold(message.destination, block) ? 1U : 0U;
+  if (counts_) {
+    counts_->sent(message);
+    if (header_.collective != "barrier") {
+      registers_.push_back(message.registers);
+      releases_.push_back(message.releases ? 1 : 0);
+    }
+  } else {
+    for (const std::uint64_t block : message.blocks) gained += hold(message.destination, block) ? 1U : 0U;
+  }
   gained_.push_back(gained);
 
   if (!named_blocks_) return;
@@ -221,6 +243,13 @@ void View::keep(const TraceMessage& message) {
   named_blocks_ = false;
   ranges_ = {};
   blocks_ = {};
+}
+
+/// What the messages of the last step did: a step of a reduction is known when it has ended.
+void View::settle() {
+  if (!counts_ || settled_ == gained_.size()) return;
+  for (const ContributorCounts::Effect& effect : counts_->end_step()) gained_[settled_++] = effect.gained;
+  sums_.back().combined = counts_->most_combined();
 }
 
 void View::step(std::span<const Message* const> messages) {
@@ -286,6 +315,8 @@ std::string View::data() const {
   head["phases"] = phases_;
   if (header_.costs_known)
     head["costs_s"] = {{"start_up", machine.cost.start_up_s}, {"byte", machine.cost.byte_s}, {"hop", machine.cost.hop_s}};
+  if (header_.costs_known && machine.cost.combine_s > 0) head["costs_s"]["combine"] = machine.cost.combine_s;
+  if (header_.reduction) head["reduction"] = fmt::format("{} of {}", name(header_.reduction->op), name(header_.reduction->type));
   for (const DimensionShape& d : topology.shape()) {
     head["extents"].push_back(d.extent);
     head["wiring"].push_back(d.wiring == Wiring::ring ? "ring" : d.wiring == Wiring::line ? "line" : "complete");
@@ -307,6 +338,7 @@ std::string View::data() const {
   if (!left_out_ && !load_.empty()) {
     column("fullest", &StepSum::fullest);
     column("longest_route", &StepSum::longest_route);
+    if (counts_) column("combined", &StepSum::combined);
   }
   json += '}';
 
@@ -324,6 +356,10 @@ std::string View::data() const {
     append_list(json, "gained", gained_);
     append_list(json, "legs", legs_);
     append_list(json, "paths", paths_);
+    if (!registers_.empty()) {
+      append_list(json, "registers", registers_);
+      append_list(json, "releases", releases_);
+    }
     if (named_blocks_) {
       append_list(json, "ranges", ranges_);
       append_list(json, "blocks", blocks_);
@@ -338,7 +374,8 @@ std::string View::summary() const {
                      left_out_ ? "; only the sums of the steps: " + *left_out_ : "");
 }
 
-std::string View::page() const {
+std::string View::page() {
+  settle();
   std::string page;
   for (const char* part : view_page_parts) page += part;
   page.replace(page.find(place), place.size(), data());

@@ -11,10 +11,15 @@
 #include <torus/result.hpp>
 #include <torus/trace_reader.hpp>
 
+#include "tools/torus/view_contributors.hpp"
+
 namespace torus::command {
 
 /// Collects the messages of a run and writes the page. The page needs no network. What it holds is bounded, so that a browser stays quick:
 /// a run beyond a limit is shown by the sums of its steps alone, and the page says so.
+///
+/// Nodes have a share of what they want: of the blocks that they are to hold; in reductions of the contributors of their segments, the most
+/// so far; in a barrier of the nodes that they are to hear of.
 class View {
  public:
   static constexpr std::uint64_t max_nodes = 65'536;
@@ -43,16 +48,16 @@ class View {
   struct Frame {
     Step step = 0;
     std::string phase;          ///< empty: none
-    std::vector<double> share;  ///< of its blocks that a node holds; -1: it is to hold none
+    std::vector<double> share;  ///< of what a node wants that it has (below); -1: it wants nothing
     std::vector<FrameMessage> messages;
   };
   /// Steps side by side as a figure; without a choice all that have messages. Throws InputError if a figure cannot show them.
-  std::string svg(const std::optional<std::vector<Step>>& chosen) const;
+  std::string svg(const std::optional<std::vector<Step>>& chosen);
 
   /// What the page has, and what it leaves out: a line without its end.
   std::string summary() const;
   /// The page, as UTF-8.
-  std::string page() const;
+  std::string page();
 
  private:
   struct StepSum {
@@ -62,6 +67,7 @@ class View {
     Bytes bytes = 0;
     Bytes fullest = 0;                ///< bytes on the fullest channel, unless messages are left out
     std::uint64_t longest_route = 0;  ///< hops
+    Bytes combined = 0;               ///< max of a node; reductions only
   };
 
   std::uint64_t wanted(NodeId node) const noexcept;
@@ -69,6 +75,7 @@ class View {
   void hold_first_blocks();
   bool hold(NodeId node, std::uint64_t block);
   void keep(const TraceMessage& message);
+  void settle();
   void load_channels(const TraceMessage& message);
   std::int32_t phase_number(std::string_view phase);
   void leave_out_messages(std::string why);
@@ -76,11 +83,13 @@ class View {
   std::string data() const;
 
   TraceHeader header_;
-  std::uint64_t blocks_wanted_ = 0;        // by a node, if it wants any
-  std::optional<NodeId> only_wanting_;     // gather: the root
-  std::vector<bool> held_;                 // by node * blocks_wanted_ + index
-  std::vector<std::uint64_t> held_first_;  // by node
-  std::optional<std::string> left_out_;    // why there are no messages
+  std::uint64_t blocks_wanted_ = 0;          // by a node, if it wants any
+  std::optional<NodeId> only_wanting_;       // gather: the root
+  std::vector<bool> held_;                   // by node * blocks_wanted_ + index
+  std::vector<std::uint64_t> held_first_;    // by node
+  std::optional<ContributorCounts> counts_;  // reductions and barriers: in place of the blocks held
+  std::size_t settled_ = 0;                  // messages whose effects are counted
+  std::optional<std::string> left_out_;      // why there are no messages
   bool named_blocks_ = true;
 
   StepSum total_;
@@ -95,7 +104,8 @@ class View {
   std::vector<NodeId> source_, destination_;
   std::vector<Bytes> bytes_;
   std::vector<std::uint64_t> block_count_;
-  std::vector<std::uint64_t> gained_;  // blocks that the destination is to hold and did not hold
+  std::vector<std::uint64_t> gained_;           // of what the destination wants and did not have
+  std::vector<unsigned> registers_, releases_;  // reductions: as TraceMessage has them
   std::vector<std::uint32_t> legs_, ranges_;
   std::vector<std::int32_t> paths_;
   std::vector<std::uint64_t> blocks_;

@@ -123,20 +123,27 @@ class Picture {
   double cell_;
 };
 
-std::string legend(double x, double y, bool control) {
-  std::string out = svg::text(x, y, "start", "holds 0", "soft");
+std::string legend(const std::string& collective, double x, double y, bool control) {
+  const bool heard = collective == "barrier", counts = ContributorCounts::follows(collective);
+  std::string out = svg::text(x, y, "start", counts ? "has 0" : "holds 0", "soft");
   for (int i = 0; i < 9; ++i)
     out +=
         fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"11\" fill=\"{}\"/>", x + 52 + 12 * i, y - 10, colour(i / 8.0));
-  out += "\n" + svg::text(x + 166, y, "start", "all of its blocks", "soft") + svg::line(x + 282, y - 4, x + 308, y - 4, "route") +
-         svg::text(x + 314, y, "start", "data", "soft");
+  out += "\n" +
+         svg::text(x + 166, y, "start",
+                   heard    ? "heard of all nodes"
+                   : counts ? "all contributors"
+                            : "all of its blocks",
+                   "soft") +
+         svg::line(x + 282, y - 4, x + 308, y - 4, "route") + svg::text(x + 314, y, "start", "data", "soft");
   if (control) out += svg::line(x + 360, y - 4, x + 386, y - 4, "route control") + svg::text(x + 392, y, "start", "control only", "soft");
   return out;
 }
 
 }  // namespace
 
-std::string View::svg(const std::optional<std::vector<Step>>& chosen) const {
+std::string View::svg(const std::optional<std::vector<Step>>& chosen) {
+  settle();
   const Topology& topology = header_.machine.topology;
   if (left_out_) throw InputError(fmt::format("--svg: there are no messages to draw, since {}; choose a smaller run", *left_out_));
   if (topology.nodes() > most_nodes)
@@ -187,7 +194,7 @@ std::string View::svg(const std::optional<std::vector<Step>>& chosen) const {
             "</g>\n";
   }
   const double height = head + std::ceil(count / across) * high + 12;
-  body += legend(cell / 2, height + 8, control);
+  body += legend(header_.collective, cell / 2, height + 8, control);
   return svg::document(std::max(across * wide, 500.0), height + 24, body);
 }
 

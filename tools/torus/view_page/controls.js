@@ -56,13 +56,20 @@ function make_axes() {
   $("axes").hidden = shape.k < 2;
 }
 
+// What the collective is asked for: a reduction has contributions of all nodes, and a barrier has no blocks.
+function asked_text() {
+  if (wants === "nodes") return "";
+  const segments = counted(data.segments, "segment") + (data.collective === "reduce-scatter" ? " a node" : "") + ", blocks of " + bytes_text(data.block_bytes) + "; ";
+  if (wants === "contributors") return (data.reduction ? data.reduction + ", " : "") + segments;
+  return counted(data.source_count, T.source_word(data.collective)) + ", " + segments;
+}
+
 function start() {
   document.title = data.collective + " by " + data.algorithm + " on " + data.shape;
   $("title").textContent = document.title;
   $("facts").textContent =
     T.grouped(data.nodes) + " nodes, " + data.switching + ", " + data.ports + (data.ports === 1 ? " port" : " ports") + ", contention " + data.contention + "; " +
-    T.grouped(data.source_count) + (data.source_count === 1 ? " source, " : " sources, ") + T.grouped(data.segments) + (data.segments === 1 ? " segment, " : " segments, ") +
-    "blocks of " + bytes_text(data.block_bytes) + "; " + T.grouped(data.steps) + " steps, " + T.grouped(data.busy_steps) + " of them with messages; " +
+    asked_text() + T.grouped(data.steps) + " steps, " + T.grouped(data.busy_steps) + " of them with messages; " +
     T.grouped(data.messages) + " messages, " + T.grouped(data.hops) + " hops, " + bytes_text(data.bytes);
   const notes = [];
   if (!whole) notes.push("Left out: all " + T.grouped(data.messages) + " messages, since " + data.left_out + ". What follows is the sums of the steps.");
@@ -81,6 +88,14 @@ function start() {
       figure.firstChild.setAttribute("aria-label", "bytes on the channels " + map.text + " by sending node");
       $("maps").append(figure);
     }
+    const legend = T.legend_of(data.collective);
+    $("share_none").textContent = legend.none;
+    $("share_all").textContent = legend.all;
+    $("share_meaning").textContent = legend.meaning;
+    $("share_meaning").hidden = legend.meaning === "";
+    $("source_key").textContent = "thick frame: " + T.source_word(data.collective);
+    $("source_key").hidden = sources.size === shape.nodes;
+    if (legend.meaning) $("torus").setAttribute("aria-label", "The nodes and the routes of this step. " + legend.meaning);
     $("ramp").style.background = "linear-gradient(to right," + T.ramp.map(css).join(",") + ")";
     $("span_step").onchange = $("span_run").onchange = redraw;
     $("torus").onclick = event => {

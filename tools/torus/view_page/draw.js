@@ -10,7 +10,7 @@ const messages = whole ? T.messages_of(data, shape) : null;
 const clock = whole ? T.clock_of(data, messages) : null;
 const phases = T.phase_runs(by_step.phase);
 const model_times = T.model_times(data);
-const sources = new Set(data.sources || []);
+const sources = new Set(data.sources || []), wants = T.wants_of(data.collective);
 const state = {time: 0, playing: 0, node: -1, run_loads: null, printing: false};
 let layout = null, cell = 10;
 const strip_left = 64;  // pixels for the names of the strip's bars
@@ -221,7 +221,8 @@ function message_table(list, other, title) {
   for (const m of list.subarray(0, most)) {
     const row = table.insertRow(), ranges = messages.ranges(m), count = messages.block_count[m];
     if (messages.step[m] >= state.time) row.className = "later";
-    const blocks = count === 0 ? "none: control" : ranges ? T.blocks_text(data, shape, ranges, 4) : T.grouped(count) + " blocks";
+    const what = count > 0 && messages.registers ? " (" + T.effect_text(messages.registers[m], messages.releases[m]) + ")" : "";
+    const blocks = count === 0 ? (wants === "nodes" ? "none" : "none: control") : (ranges ? T.blocks_text(data, shape, ranges, 4) : T.grouped(count) + " blocks") + what;
     [T.grouped(by_step.step[messages.step[m]]), shape.name(other[m]), T.route_text(messages.path(m)), blocks, T.grouped(messages.bytes[m])]
       .forEach((text, i) => row.append(element("td", text, i === 0 || i === 4 ? "number" : "")));
   }
@@ -237,18 +238,22 @@ function show_node() {
   const top = [...box.querySelectorAll(".scroll")].map(e => e.scrollTop);
   box.className = "";
   box.replaceChildren();
-  $("node_title").textContent = "Node " + shape.name(node) + ", rank " + T.grouped(node) + (sources.size < shape.nodes && sources.has(node) ? ", source" : "");
+  $("node_title").textContent = "Node " + shape.name(node) + ", rank " + T.grouped(node) + (sources.size < shape.nodes && sources.has(node) ? ", " + T.source_word(data.collective) : "");
   const wanted = data.wanted[node];
-  box.append(element("p", wanted > 0 ? "Holds " + T.grouped(clock.held[node]) + " of the " + T.grouped(wanted) + " blocks that it is to hold." : "It is to hold no blocks."));
+  const has = T.grouped(clock.held[node]) + " of ";
+  box.append(element("p", wants === "nodes"          ? "Has heard of " + has + counted(wanted, "node") + "."
+                          : wants === "contributors" ? (wanted > 0 ? "Has had " + has + "the " + counted(wanted, "contribution") + " that it wants." : "It wants no result.")
+                          : wanted > 0               ? "Holds " + has + "the " + T.grouped(wanted) + " blocks that it is to hold."
+                                                     : "It is to hold no blocks."));
   const before = heard.filter(m => messages.step[m] < state.time);
-  if (data.each.ranges) {
+  if (data.each.ranges && wants === "blocks") {
     const ranges = T.first_blocks(data, node);
     for (const m of before) for (const range of messages.ranges(m)) ranges.push(range);
     box.append(element("p", "Has had: " + T.blocks_text(data, shape, T.union(ranges), 12) + "."));
   }
-  const first = heard.find(m => messages.block_count[m] > 0);
+  const first = heard.find(m => wants === "nodes" || messages.block_count[m] > 0);
   if (first !== undefined)
-    box.append(element("p", "First data: step " + T.grouped(by_step.step[messages.step[first]]) + " from " + shape.name(messages.source[first]) + " by " + T.route_text(messages.path(first)) + "."));
+    box.append(element("p", (wants === "nodes" ? "First message: step " : "First data: step ") + T.grouped(by_step.step[messages.step[first]]) + " from " + shape.name(messages.source[first]) + " by " + T.route_text(messages.path(first)) + "."));
   box.append(element("h2", "Heard (" + T.grouped(before.length) + " of " + T.grouped(heard.length) + " messages so far)"), message_table(heard, messages.source, "from"));
   box.append(element("h2", "Sent (" + T.grouped(sent.filter(m => messages.step[m] < state.time).length) + " of " + T.grouped(sent.length) + " so far)"), message_table(sent, messages.destination, "to"));
   [...box.querySelectorAll(".scroll")].forEach((e, i) => { e.scrollTop = top[i] || 0; });

@@ -158,6 +158,21 @@ function bow(line, x0, y0, x1, y1) {
   }
 }
 
+// What nodes want: in reductions the contributors of their segments, in a barrier to hear of all nodes, else blocks.
+const reductions = ["reduce", "allreduce", "reduce-scatter", "scan"];
+const wants_of = collective => (reductions.includes(collective) ? "contributors" : collective === "barrier" ? "nodes" : "blocks");
+// The colours of nodes in words: of none, of all, and where these need more words, what is counted.
+function legend_of(collective) {
+  const wants = wants_of(collective);
+  if (wants === "blocks") return {none: "holds 0", all: "all of its blocks", meaning: ""};
+  if (wants === "nodes") return {none: "has heard of 0", all: "all nodes", meaning: "The colour is the share of all nodes that a node has heard of, itself included."};
+  const what = {reduce: "of all segments, which the root alone wants", allreduce: "of all segments", "reduce-scatter": "of the segments that the node owns",
+                scan: "of all segments, from the nodes up to itself"}[collective];
+  return {none: "has 0", all: "all contributors", meaning: "The colour is the share of the contributors " + what + ": the most that the node has had of each segment so far."};
+}
+// The node of `sources` in words.
+const source_word = collective => (collective === "reduce" || collective === "gather" ? "root" : "source");
+
 // The messages, by number, and where those of a step and of a node are.
 function messages_of(data, shape) {
   const each = data.each, count = each.source.length, steps = data.by_step.step.length;
@@ -192,10 +207,10 @@ function messages_of(data, shape) {
     return node => list.subarray(start[node], start[node + 1]);
   };
   return {count, first, step, path, ranges, source: each.source, destination: each.destination, bytes: each.bytes,
-          block_count: each.block_count, gained: each.gained, sent_by: by_node(each.source), heard_by: by_node(each.destination)};
+          block_count: each.block_count, gained: each.gained, registers: each.registers, releases: each.releases, sent_by: by_node(each.source), heard_by: by_node(each.destination)};
 }
 
-// What each node holds after `time` busy steps. Goes forwards and backwards by the steps between.
+// What each node has of what it wants after `time` busy steps. Goes forwards and backwards by the steps between.
 function clock_of(data, messages) {
   const held = Float64Array.from(data.held_first);
   let time = 0;
@@ -205,7 +220,7 @@ function clock_of(data, messages) {
     for (; time > to; --time)
       for (let m = messages.first[time - 1]; m < messages.first[time]; ++m) held[messages.destination[m]] -= messages.gained[m];
   }
-  // -1: it is to hold nothing.
+  // -1: it wants nothing.
   const share = node => (data.wanted[node] > 0 ? held[node] / data.wanted[node] : -1);
   return {held, go, share};
 }
@@ -275,7 +290,7 @@ function model_times(data) {
   if (!cost || !steps.fullest) return null;
   let busy = 0;
   return steps.fullest.map((bytes, i) => {
-    busy += bytes * cost.byte + steps.longest_route[i] * cost.hop;
+    busy += bytes * cost.byte + steps.longest_route[i] * cost.hop + (cost.combine ? steps.combined[i] * cost.combine : 0);
     return busy + (steps.step[i] + 1) * cost.start_up;
   });
 }
@@ -292,7 +307,24 @@ function blocks_text(data, shape, ranges, most) {
   let more = 0;
   const add = text => { if (parts.length < most) parts.push(text); else ++more; };
   const replicated = data.collective === "broadcast" || data.collective === "multinode-broadcast";
-  const exchange = data.collective === "total-exchange";
+  const exchange = data.collective === "total-exchange", owners = data.collective === "reduce-scatter";
+  if (reductions.includes(data.collective)) {
+    // Register 0 goes without saying. The segments of a reduce-scatter are pieces of their owners.
+    const all = owners ? data.nodes * data.segments : data.segments;
+    for (const [first, count] of ranges) {
+      for (let at = first, left = count; left > 0;) {
+        const segment = at % all, register = Math.floor(at / all), unit = owners ? data.segments : all;
+        const in_unit = segment % unit, take = Math.min(left, unit - in_unit);
+        if (parts.length >= most) { more += Math.ceil((in_unit + left) / unit); break; }
+        const whole = take === unit, text = whole && !owners ? "all" : whole ? "" : (owners ? "piece" : "segment") + (take > 1 ? "s " : " ") + range_text(in_unit, take);
+        add(((owners ? shape.name(Math.floor(segment / unit)) + " " : "") + text).trim() + (register > 0 ? " of register " + register : ""));
+        at += take;
+        left -= take;
+      }
+    }
+    if (more > 0) parts.push("and " + grouped(more) + " more");
+    return parts.join("; ") || "none";
+  }
   const unit = replicated ? data.segments : exchange ? data.nodes : 0;
   const one_source = data.collective === "broadcast";
   for (const [first, count] of ranges) {
@@ -328,6 +360,14 @@ function bars_of(values, pixels) {
   return bars;
 }
 
+// What the blocks of a reduction's message do, in words.
+function effect_text(registers, releases) {
+  const into = [];
+  for (let r = 0; r < 8; ++r) if (registers >> r & 1) into.push(r);
+  const at = into.length === 0 ? "replaces" : registers === 1 ? "combined" : "combined into register" + (into.length > 1 ? "s " : " ") + into.join(" and ");
+  return at + (releases ? ", given away" : "");
+}
+
 // Runs of steps of one phase: [first, end, phase].
 function phase_runs(phase) {
   const runs = [];
@@ -339,7 +379,7 @@ function phase_runs(phase) {
   return runs.filter(run => run[2] >= 0);
 }
 
-return {grouped, shape_of, route_text, each_channel, layout_of, route_lines, messages_of, clock_of, loads_of, union, first_blocks, blocks_text, bow,
+return {grouped, wants_of, legend_of, source_word, effect_text, shape_of, route_text, each_channel, layout_of, route_lines, messages_of, clock_of, loads_of, union, first_blocks, blocks_text, bow,
         colour, ramp, bars_of, phase_runs, model_times, seconds_text};
 })();
 if (typeof module !== "undefined") module.exports = Torus;
