@@ -15,6 +15,7 @@
 #include "algorithms/broadcast/synthesized.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 #include "algorithms/broadcast/wang_tseng.hpp"
+#include "algorithms/reduction/route_loads.hpp"
 #include "algorithms/reduction/transfers.hpp"
 
 namespace torus::reduction {
@@ -57,33 +58,29 @@ std::optional<Refusal> refuses_tree(const Algorithm& broadcast, const Machine& m
 
 /// The broadcast of a block 0, or the scatter.
 Transfers tree(const Plan& broadcast, const Machine& machine, const Request& request) {
-  const Request down = broadcast_of(machine, request);
-  const Placement placement = placement_of(machine, down, broadcast);
+  const Placement placement = placement_of(machine, broadcast_of(machine, request), broadcast);
   const Transfers table(Rehearsal(machine, placement, broadcast.start), placement);
   return has_root(request.collective) && !reduces(request.collective) ? table.bundled(machine.topology.nodes())
-                                                                      : table.numbered_from(down.sources.front());
+                                                                      : table.numbered_from(root_of(machine, request));
 }
 
 Program program(Node& self, const std::pair<Transfers, Transfers>& tables, Collective collective) {
   const auto& [up, down] = tables;
   const bool combines = reduces(collective);
-  if (goes_up(collective)) {
-    co_await follow(self, up, combines ? Manner::combine : Manner::give, 0, combines ? "reduce" : "gather");
-  }
-  if (goes_down(collective)) {
+  if (goes_up(collective)) co_await follow(self, up, combines ? Manner::combine : Manner::give, 0, combines ? "reduce" : "gather");
+  if (goes_down(collective))
     co_await follow(self, down, combines ? Manner::copy : Manner::give, combines ? up.steps() : 0, combines ? "broadcast" : "scatter");
-  }
 }
 
 Plan plan_tree(const Algorithm& broadcast, const Machine& machine, const Request& request) {
   const Collective collective = request.collective;
   const Topology& topology = machine.topology;
-  // Worms run backwards in the opposite order of dimensions; circuits and single hops as they are.
-  const Machine mirror = machine.switching == Switching::wormhole ? Transfers::mirrored(machine) : machine;
-  const Plan planned = broadcast.plan(goes_up(collective) ? mirror : machine, broadcast_of(machine, request));
-  const bool twice = goes_up(collective) && goes_down(collective) && machine.switching == Switching::wormhole;
-  Transfers up = tree(planned, goes_up(collective) ? mirror : machine, request);
-  Transfers down = twice ? tree(broadcast.plan(machine, broadcast_of(machine, request)), machine, request) : up;
+  const auto planned_for = [&](const Machine& m) { return broadcast.plan(m, broadcast_of(m, request)); };
+  const Machine first = goes_up(collective) ? Transfers::mirrored(machine) : machine;
+  const Plan planned = planned_for(first);
+  Transfers up = tree(planned, first, request);
+  const bool turned = goes_up(collective) && goes_down(collective) && first.routing != machine.routing;
+  Transfers down = turned ? tree(planned_for(machine), machine, request) : up;
   up = up.backwards(topology);
   const auto tables = std::make_shared<const std::pair<Transfers, Transfers>>(std::move(up), std::move(down));
 
@@ -123,7 +120,7 @@ BroadcastTrees trees_of(std::string_view name) {
         .planning_bytes =
             [](const Machine& machine) {
               constexpr Bytes line = 6 * (sizeof(Transfers::Send) + 2 * sizeof(Leg));
-              return Rehearsal::bytes_for(machine) + line * machine.topology.nodes() +
+              return Rehearsal::bytes_for(machine) + line * machine.topology.nodes() + RouteLoads::bytes(machine.topology) +
                      (broadcast.planning_bytes != nullptr ? broadcast.planning_bytes(machine) : 0);
             },
     };

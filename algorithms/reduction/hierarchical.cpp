@@ -11,6 +11,7 @@
 
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
 #include "algorithms/multinode_broadcast/partition.hpp"
+#include "algorithms/reduction/route_loads.hpp"
 #include "algorithms/reduction/transfers.hpp"
 
 namespace torus::reduction {
@@ -110,8 +111,8 @@ Plan plan_log(const Machine& machine, const Request& request) { return plan_any(
 
 /// A rehearsal, its first ways, and these backwards: a block number each a node and block.
 Bytes planning_bytes(const Machine& machine) {
-  const Bytes nodes = machine.topology.nodes();
-  return nodes * nodes * static_cast<Bytes>(machine.topology.dimensions()) * (5 * sizeof(BlockId)) + Rehearsal::bytes_for(machine);
+  const Bytes nodes = machine.topology.nodes(), numbers = nodes * nodes * static_cast<Bytes>(machine.topology.dimensions());
+  return numbers * (5 * sizeof(BlockId)) + Rehearsal::bytes_for(machine) + RouteLoads::bytes(machine.topology);
 }
 
 constexpr std::array parameters{Parameter{"h", multinode::partition_meaning, {}, multinode::possible_partitions}};

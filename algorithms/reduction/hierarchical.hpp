@@ -7,9 +7,8 @@
 /// plan() does once for all.
 /// Machine  torus of any dimension, h | every side, wormhole in any routing order, all ports, no channel shared.
 /// Memory   a table of k N block numbers a node, as long as the list of the blocks that the nodes begin with.   Header  none.
-/// Steps    k-D: 2(k-1) L3(h) + k floor(n/2h) + k floor(h/2) [2-D: L5(h) + L3(h) + ..]; all-reduce: twice that without the first (k-1)
-/// L3(h)
-///          or L5(h). h = 1: rings of whole lines, k floor(n/2).
+/// Steps    k-D: 2(k-1) L3(h) + k floor(n/2h) + k floor(h/2) [2-D: L5(h) + L3(h) + ..]; all-reduce: twice that without the first
+///          (k-1) L3(h), or L5(h). h = 1: rings of whole lines, k floor(n/2).
 /// Source   this project, on the partition of Chen, Chen & Tseng.
 #pragma once
 

@@ -70,34 +70,21 @@ Plan plan(const Machine& machine, const Request& request) {
 
 Bytes planning_bytes(const Machine& machine) { return Bytes{128} * machine.topology.nodes(); }
 
-constexpr Requirements needs{.shape = Requirements::Shape::rings_and_lines, .ports = Requirements::all_ports};
-constexpr std::string_view steps =
-    "max over e of e - 1 + ceil(N_e / c), N_e nodes at distance e or more, c channels of the root; lines: at times more";
+constexpr Algorithm spread(Collective collective) {
+  return {.name = "spread",
+          .collective = collective,
+          .source = "ours: every block alone, in classes that do not meet",
+          .shapes = "torus or mesh, any sides",
+          .steps = "max over e of e - 1 + ceil(N_e / c), N_e nodes at distance e or more, c channels of the root; lines: at times more",
+          .native = {.switching = Switching::packet},
+          .needs = {.shape = Requirements::Shape::rings_and_lines, .ports = Requirements::all_ports},
+          .plan = plan,
+          .planning_bytes = planning_bytes};
+}
 
 }  // namespace
 
-const Algorithm spread_scatter{
-    .name = "spread",
-    .collective = Collective::scatter,
-    .source = "ours: every block alone, in classes that do not meet",
-    .shapes = "torus or mesh, any sides",
-    .steps = steps,
-    .native = {.switching = Switching::packet},
-    .needs = needs,
-    .plan = plan,
-    .planning_bytes = planning_bytes,
-};
-
-const Algorithm spread_gather{
-    .name = "spread",
-    .collective = Collective::gather,
-    .source = "ours: every block alone, in classes that do not meet",
-    .shapes = "torus or mesh, any sides",
-    .steps = steps,
-    .native = {.switching = Switching::packet},
-    .needs = needs,
-    .plan = plan,
-    .planning_bytes = planning_bytes,
-};
+const Algorithm spread_scatter = spread(Collective::scatter);
+const Algorithm spread_gather = spread(Collective::gather);
 
 }  // namespace torus::reduction

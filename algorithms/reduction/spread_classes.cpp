@@ -1,7 +1,6 @@
 #include "algorithms/reduction/spread_classes.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace torus::reduction {
 
@@ -17,7 +16,7 @@ bool halfway(const Topology& topology, Dimension d, std::int32_t offset) {
 }  // namespace
 
 /// The direction in which the block of a node of a class takes dimension d.
-std::int32_t SpreadClasses::sign(const Topology& topology, NodeId node, Class c, Dimension d) const noexcept {
+std::int32_t SpreadClasses::sign(const Topology& topology, NodeId node, SpreadClass c, Dimension d) const noexcept {
   const Dimension k = topology.dimensions();
   const std::int32_t own = offset(topology, node, d);
   if (!halfway(topology, d, own)) return own > 0 ? 1 : -1;
@@ -28,9 +27,9 @@ std::int32_t SpreadClasses::sign(const Topology& topology, NodeId node, Class c,
   return c % 2 == 0 ? 1 : -1;
 }
 
-std::vector<SpreadClasses::Class> SpreadClasses::classes_of(const Topology& topology, NodeId node) const {
+std::vector<SpreadClass> SpreadClasses::classes_of(const Topology& topology, NodeId node) const {
   const Dimension k = topology.dimensions();
-  std::vector<Class> out;
+  std::vector<SpreadClass> out;
   for (Dimension d = 0; d < k; ++d) {
     if (offset(topology, node, d) == 0) continue;
     std::int32_t decides = 0;  // the first offset on the way that is not halfway
@@ -39,91 +38,34 @@ std::vector<SpreadClasses::Class> SpreadClasses::classes_of(const Topology& topo
       const std::int32_t next = offset(topology, node, e);
       if (!halfway(topology, e, next)) decides = next;
     }
-    if (decides >= 0) out.push_back(static_cast<Class>(2 * d));
-    if (decides <= 0) out.push_back(static_cast<Class>(2 * d + 1));
+    if (decides >= 0) out.push_back(static_cast<SpreadClass>(2 * d));
+    if (decides <= 0) out.push_back(static_cast<SpreadClass>(2 * d + 1));
   }
   return out;
 }
 
-/// Of nodes, the farthest first, to steps of classes. The steps taken of a class are its first.
-struct SpreadClasses::Assignment {
-  Assignment(std::vector<Node>& all, Step most, std::size_t classes) : nodes{all}, steps{most}, taken(classes), wanted(classes) {}
-
-  bool succeeds() {
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (!place(i)) return false;
-    }
-    return true;
-  }
-  /// The last step in which a node may leave.
-  std::size_t last(std::size_t node) const { return steps - static_cast<std::size_t>(nodes[node].distance); }
-  void put(std::size_t node, Class c, std::size_t step) {
-    if (step == taken[c].size()) taken[c].push_back(0);
-    taken[c][step] = node;
-    nodes[node].in = c;
-    nodes[node].step = static_cast<Step>(step);
-  }
-  bool place(std::size_t node) {
-    for (std::vector<std::size_t>& each : wanted) each.clear();
-    std::vector<std::size_t> moving{node};
-    for (std::size_t at = 0; at < moving.size(); ++at) {
-      std::size_t mover = moving[at];
-      std::vector<Class> by_size = nodes[mover].classes;
-      std::stable_sort(by_size.begin(), by_size.end(), [&](Class a, Class b) { return taken[a].size() < taken[b].size(); });
-      for (Class c : by_size) {
-        std::size_t step = taken[c].size();
-        if (step > last(mover)) {  // full: whoever has a step that would do may move
-          for (std::size_t t = wanted[c].size(); t <= last(mover); ++t) {
-            wanted[c].push_back(mover);
-            moving.push_back(taken[c][t]);
-          }
-          continue;
-        }
-        while (true) {
-          const Class before = nodes[mover].in;
-          const std::size_t step_before = nodes[mover].step;
-          put(mover, c, step);
-          if (mover == node) return true;
-          c = before;
-          step = step_before;
-          mover = wanted[c][step];
-        }
-      }
-    }
-    return false;
-  }
-
-  std::vector<Node>& nodes;
-  std::size_t steps;
-  std::vector<std::vector<std::size_t>> taken;   // by class and step: the node
-  std::vector<std::vector<std::size_t>> wanted;  // by class and step: the node that would take it
-};
-
 SpreadClasses::SpreadClasses(const Topology& topology, NodeId root)
     : root_{root}, class_(topology.nodes(), 0), leaving_(topology.nodes(), 0), passing_(topology.nodes(), 0) {
-  std::vector<Node> nodes;
+  std::vector<LeavingNode> nodes;
   std::size_t channels = 0;
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     if (node == root) continue;
-    std::int32_t distance = 0;
-    for (Dimension d = 0; d < topology.dimensions(); ++d) distance += std::abs(offset(topology, node, d));
-    nodes.push_back({node, distance, classes_of(topology, node)});
+    const std::int32_t distance = topology.distance(root, node);
+    nodes.push_back({.rank = node, .distance = distance, .classes = classes_of(topology, node)});
   }
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    for (const std::int32_t hop : {+1, -1}) channels += topology.extent(d) > 1 && topology.neighbour(root, d, hop) ? 1U : 0U;
-  }
-  std::stable_sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.distance > b.distance; });
+  topology.each_link(root, [&](Dimension, std::int32_t, NodeId) { ++channels; });
+  std::stable_sort(nodes.begin(), nodes.end(), [](const LeavingNode& a, const LeavingNode& b) { return a.distance > b.distance; });
   const std::size_t classes = 2 * static_cast<std::size_t>(topology.dimensions());
   for (std::size_t i = 0; i < nodes.size(); ++i)
     steps_ = std::max(steps_, static_cast<Step>(static_cast<std::size_t>(nodes[i].distance) - 1 + i / channels + 1));
-  while (!Assignment(nodes, steps_, classes).succeeds()) ++steps_;
+  while (!match_leaving_steps(nodes, steps_, classes)) ++steps_;
   leave(topology, nodes, classes);
 }
 
-void SpreadClasses::leave(const Topology& topology, const std::vector<Node>& nodes, std::size_t classes) {
+void SpreadClasses::leave(const Topology& topology, const std::vector<LeavingNode>& nodes, std::size_t classes) {
   by_class_.resize(classes);
   steps_ = 0;
-  for (const Node& node : nodes) {  // the farthest first
+  for (const LeavingNode& node : nodes) {  // the farthest first
     class_[node.rank] = node.in;
     std::vector<NodeId>& line = by_class_[node.in];
     leaving_[node.rank] = static_cast<Step>(line.size());
@@ -164,7 +106,7 @@ std::optional<Leg> SpreadClasses::inwards(const Topology& topology, NodeId at, N
 }
 
 Bytes SpreadClasses::table_bytes() const noexcept {
-  return class_.size() * (sizeof(Class) + sizeof(Step) + sizeof(std::uint32_t) + sizeof(NodeId));
+  return class_.size() * (sizeof(SpreadClass) + sizeof(Step) + sizeof(std::uint32_t) + sizeof(NodeId));
 }
 
 }  // namespace torus::reduction

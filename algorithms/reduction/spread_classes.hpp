@@ -5,10 +5,7 @@
 /// offset precedes on the way takes the sign of the first that is not such; the sign is free if there is none. Elsewhere it goes +.
 /// Of two classes of different first dimensions one has offset 0 where the other's has not; (d, +) and (d, -) share only columns of offset
 /// n/2, and there the signs of the next leg differ; within a class the step of leaving tells. So no two blocks meet.
-///
-/// The blocks of a class leave one a step, the farthest first. Within T steps a class has room for T - e + 1 nodes at distance e or more,
-/// for each e. Farthest nodes are assigned first, to the class that has fewest; where all classes of a node are full, others make room
-/// (augmenting paths: a matching of nodes with the steps of classes, which finds a way if there is one).
+/// leaving_steps.hpp assigns the nodes to the classes.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +15,8 @@
 #include <torus/block.hpp>
 #include <torus/machine.hpp>
 #include <torus/route.hpp>
+
+#include "algorithms/reduction/leaving_steps.hpp"
 
 namespace torus::reduction {
 
@@ -39,23 +38,14 @@ class SpreadClasses {
   Bytes table_bytes() const noexcept;
 
  private:
-  using Class = std::uint8_t;  // 2 d, and 1 more for -
-  struct Node {
-    NodeId rank;
-    std::int32_t distance;
-    std::vector<Class> classes;  // that it may belong to
-    Class in = 0;                // the one that it belongs to, and the step in which it leaves
-    Step step = 0;
-  };
-  struct Assignment;
   std::int32_t offset(const Topology& topology, NodeId node, Dimension d) const noexcept;
-  std::int32_t sign(const Topology& topology, NodeId node, Class c, Dimension d) const noexcept;
-  std::vector<Class> classes_of(const Topology& topology, NodeId node) const;
-  void leave(const Topology& topology, const std::vector<Node>& nodes, std::size_t classes);
+  std::int32_t sign(const Topology& topology, NodeId node, SpreadClass c, Dimension d) const noexcept;
+  std::vector<SpreadClass> classes_of(const Topology& topology, NodeId node) const;
+  void leave(const Topology& topology, const std::vector<LeavingNode>& nodes, std::size_t classes);
 
   NodeId root_;
   Step steps_ = 0;
-  std::vector<Class> class_;
+  std::vector<SpreadClass> class_;
   std::vector<Step> leaving_;
   std::vector<std::uint32_t> passing_;
   std::vector<std::vector<NodeId>> by_class_;  // in the order of leaving

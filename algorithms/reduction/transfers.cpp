@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "algorithms/reduction/route_loads.hpp"
+
 namespace torus::reduction {
 
 Transfers::Transfers(const Rehearsal& rehearsal, const Placement& placement, Step begin) {
@@ -51,10 +53,7 @@ Transfers Transfers::backwards(const Topology& topology) const {
     std::swap(s.from, s.to);
     const auto first = out.legs_.begin() + s.first_leg;
     std::reverse(first, first + s.legs);
-    for (auto leg = first; leg != first + s.legs; ++leg) {
-      const bool complete = topology.wiring(leg->dimension) == Wiring::complete;
-      leg->hops = complete ? modulo(-leg->hops, topology.extent(leg->dimension)) : -leg->hops;
-    }
+    for (auto leg = first; leg != first + s.legs; ++leg) leg->hops = topology.reverse(leg->dimension, leg->hops);
   }
   out.order(topology.nodes());
   return out;
@@ -95,46 +94,25 @@ Bytes Transfers::table_bytes() const noexcept {
 }
 
 Transfers::Load Transfers::load(const Topology& topology, const Placement& placement) const {
-  const auto slots = static_cast<std::size_t>(topology.channel_slots());
-  std::vector<Bytes> on_channel(topology.nodes() * slots, 0), at_node(topology.nodes(), 0);
+  RouteLoads channels(topology);
+  std::vector<Bytes> at_node(topology.nodes(), 0);
   std::vector<const Send*> by_step;
   for (const Send& s : sends_) by_step.push_back(&s);
   std::stable_sort(by_step.begin(), by_step.end(), [](const Send* a, const Send* b) { return a->step < b->step; });
-  // Adds a message's bytes to its channels, or clears them.
-  const auto cross = [&](const Send& s, Bytes bytes, bool clears) {
-    Bytes most = 0;
-    std::uint64_t hops = 0;
-    NodeId at = s.from;
-    for (const Leg& leg : route(s)) {
-      const bool complete = topology.wiring(leg.dimension) == Wiring::complete;
-      const std::int32_t hop = complete ? leg.hops : leg.hops > 0 ? 1 : -1;
-      for (std::int32_t done = 0; done != leg.hops; done += hop) {
-        Bytes& load = on_channel[at * slots + static_cast<std::size_t>(topology.slot(leg.dimension, hop))];
-        most = std::max(most, load = clears ? 0 : load + bytes);
-        at = *topology.neighbour(at, leg.dimension, hop);
-        ++hops;
-      }
-    }
-    return std::pair(most, hops);
-  };
   Load sum;
   for (auto first = by_step.begin(); first != by_step.end();) {
     const auto end = std::find_if(first, by_step.end(), [&](const Send* s) { return s->step != (*first)->step; });
-    Load step;
+    Bytes received = 0;
     for (auto s = first; s != end; ++s) {
       Bytes bytes = 0;
       for (const BlockId id : blocks(**s)) bytes += placement.bytes(id);
-      const auto [most, hops] = cross(**s, bytes, false);
-      step.channel = std::max(step.channel, most);
-      step.hops = std::max(step.hops, hops);
-      step.received = std::max(step.received, at_node[(*s)->to] += bytes);
+      channels.add((*s)->from, route(**s), bytes);
+      received = std::max(received, at_node[(*s)->to] += bytes);
     }
-    for (auto s = first; s != end; ++s) {
-      cross(**s, 0, true);
-      at_node[(*s)->to] = 0;
-    }
-    sum.channel += step.channel;
-    sum.received += step.received;
+    for (auto s = first; s != end; ++s) at_node[(*s)->to] = 0;
+    const RouteLoads::Step step = channels.end_step();
+    sum.channel += step.most;
+    sum.received += received;
     sum.hops += step.hops;
     first = end;
   }
@@ -143,7 +121,7 @@ Transfers::Load Transfers::load(const Topology& topology, const Placement& place
 
 Machine Transfers::mirrored(const Machine& machine) {
   Machine mirror = machine;
-  std::reverse(mirror.routing.begin(), mirror.routing.end());
+  if (machine.switching == Switching::wormhole) std::reverse(mirror.routing.begin(), mirror.routing.end());
   return mirror;
 }
 

@@ -22,11 +22,7 @@ namespace torus::reduction {
 
 class Transfers {
  public:
-  struct Send {
-    Step step;
-    NodeId from, to;
-    std::uint32_t first_leg, legs, first_block, blocks;
-  };
+  using Send = Rehearsal::Sent;
 
   /// Of a rehearsal what brings a block to a node for the first time: every node gets every block at most once. Steps before `begin` are
   /// left out; each block is then at the node that sends it next, and nowhere else.
@@ -55,7 +51,8 @@ class Transfers {
   };
   Load load(const Topology& topology, const Placement& placement) const;
 
-  /// The machine that a schedule is to be planned for if it is to run backwards on `machine`.
+  /// The machine that a schedule is planned for if it is to run backwards on `machine`. Only worms turn: circuits and single hops have no
+  /// order of dimensions.
   static Machine mirrored(const Machine& machine);
 
  private:

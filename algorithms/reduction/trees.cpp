@@ -104,36 +104,24 @@ Plan plan_trees(const Machine& machine, const Request& request) {
 
 Bytes planning_bytes(const Machine& machine) { return RootedTrees::planning_bytes(machine.topology); }
 
-constexpr std::string_view source = "trees of this project after Varvarigos & Bertsekas, reversed; long vectors near the byte bound";
+constexpr Algorithm trees(Collective collective, std::string_view steps) {
+  return {.name = "trees",
+          .collective = collective,
+          .source = "trees of this project after Varvarigos & Bertsekas, reversed; long vectors near the byte bound",
+          .shapes = "torus of any dimension up to 8, any sides",
+          .steps = steps,
+          .native = {.switching = Switching::packet},
+          .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
+          .parameters = parameters,
+          .also_requires = also_requires,
+          .plan = plan_trees,
+          .planning_bytes = planning_bytes};
+}
 
 }  // namespace
 
-const Algorithm trees_reduce{
-    .name = "trees",
-    .collective = Collective::reduce,
-    .source = source,
-    .shapes = "torus of any dimension up to 8, any sides",
-    .steps = "height of the trees + K-1, K segments a tree: D + 1 + K for n x n, n >= 4",
-    .native = {.switching = Switching::packet},
-    .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
-    .parameters = parameters,
-    .also_requires = also_requires,
-    .plan = plan_trees,
-    .planning_bytes = planning_bytes,
-};
-
-const Algorithm trees_allreduce{
-    .name = "trees",
-    .collective = Collective::allreduce,
-    .source = source,
-    .shapes = "torus of any dimension up to 8, any sides",
-    .steps = "2 (height of the trees + K-1), K segments a tree: 2 (D + 1 + K) for n x n, n >= 4",
-    .native = {.switching = Switching::packet},
-    .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
-    .parameters = parameters,
-    .also_requires = also_requires,
-    .plan = plan_trees,
-    .planning_bytes = planning_bytes,
-};
+const Algorithm trees_reduce = trees(Collective::reduce, "height of the trees + K-1, K segments a tree: D + 1 + K for n x n, n >= 4");
+const Algorithm trees_allreduce =
+    trees(Collective::allreduce, "2 (height of the trees + K-1), K segments a tree: 2 (D + 1 + K) for n x n, n >= 4");
 
 }  // namespace torus::reduction

@@ -6,24 +6,17 @@
 #include <torus/catalogue.hpp>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/emulate.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/judged.hpp"
 #include "tests/support/shapes.hpp"
 
 using namespace torus;
 
 namespace {
 
-Run run_it(const Algorithm& algorithm, const Machine& machine, Bytes bytes, std::uint32_t h, support::Workers workers = {}) {
-  Request request;
-  request.collective = algorithm.collective;
-  request.bytes = bytes;
-  request.reduction = {Operator::sum, ElementType::u16};
+Request with_partition(const Algorithm& algorithm, Bytes bytes, std::uint32_t h) {
+  Request request = support::reduction_request(algorithm.collective, bytes, {Operator::sum, ElementType::u16});
   request.parameters.set("h", h);
-  RunOptions options;
-  options.executor = workers.executor;
-  options.threads = workers.threads;
-  return support::emulate(algorithm, machine, request, options);
+  return request;
 }
 
 std::vector<const Algorithm*> all() {
@@ -48,16 +41,13 @@ TEST_CASE("hierarchical reduces on every torus and partition, in either order of
       for (std::uint32_t h = 1; h <= 15; ++h) {
         for (const auto& routing : {std::vector<Dimension>{}, descending}) {
           const Machine machine(topology, 0, Switching::wormhole, Contention::forbid, routing);
-          Request request;
-          request.collective = algorithm->collective;
-          request.parameters.set("h", h);
-          if (refuses(*algorithm, machine, request)) continue;
           const Bytes bytes = h % 3 == 0 ? 0 : h % 3 == 1 ? 46 : 2 * topology.nodes() * 12;
           if (algorithm->collective == Collective::reduce_scatter && bytes > 100) continue;
+          const Request request = with_partition(*algorithm, bytes, h);
+          if (refuses(*algorithm, machine, request)) continue;
           CAPTURE(topology.text(), std::string(name(algorithm->collective)), std::string(algorithm->name), h, bytes, routing.empty());
-          const Run run = run_it(*algorithm, machine, bytes, h);
-          REQUIRE(support::complaint(run) == "");
-          REQUIRE(run.result.verified);
+          const auto [run, complaint] = support::judged(*algorithm, machine, request);
+          REQUIRE(complaint == "");
           REQUIRE(run.result.route_hops_sum == run.plan.route_hops);
           ++runs;
         }
@@ -85,11 +75,7 @@ TEST_CASE("an all-reduce there and back takes the steps and bytes that were work
     const Algorithm& algorithm = *find_algorithm(Collective::allreduce, known.log ? "hierarchical-log" : "hierarchical");
     // Without counting what a rest of elements costs.
     const Bytes bytes = Bytes{48} * machine.topology.nodes();
-    Request request;
-    request.collective = Collective::allreduce;
-    request.bytes = bytes;
-    request.reduction = {Operator::sum, ElementType::u16};
-    request.parameters.set("h", known.h);
+    const Request request = with_partition(algorithm, bytes, known.h);
     const Plan plan = algorithm.plan(machine, request);
     CHECK(plan.steps == known.steps);
     CHECK(plan.channel_bytes / lower_bounds(machine, request).channel_bytes == Approx(known.times_bound).margin(0.006));
@@ -97,13 +83,6 @@ TEST_CASE("an all-reduce there and back takes the steps and bytes that were work
 }
 
 TEST_CASE("hierarchical reductions leave one trace on every executor", "[conformance]") {
-  const Machine machine(Topology::parse("6x6"));
-  for (const Algorithm* algorithm : all()) {
-    const Run serial = run_it(*algorithm, machine, 100, 3);
-    for (const support::Workers& workers : support::every_executor()) {
-      const Run other = run_it(*algorithm, machine, 100, 3, workers);
-      CHECK(support::complaint(other) == "");
-      CHECK(other.result.trace_digest == serial.result.trace_digest);
-    }
-  }
+  for (const Algorithm* algorithm : all())
+    support::check_same_on_every_executor(*algorithm, Machine(Topology::parse("6x6")), with_partition(*algorithm, 100, 3));
 }

@@ -1,15 +1,12 @@
 // Broadcasts turned round: reduce, all-reduce, scatter and gather along their trees, on every machine that the broadcast takes.
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <torus/catalogue.hpp>
-#include <torus/judge.hpp>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/emulate.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/judged.hpp"
 #include "tests/support/shapes.hpp"
 
 using namespace torus;
@@ -17,11 +14,8 @@ using namespace torus;
 namespace {
 
 Request request_of(Collective collective, NodeId root, Bytes bytes) {
-  Request request;
-  request.collective = collective;
+  Request request = support::reduction_request(collective, bytes, {Operator::sum, ElementType::u16});
   if (has_root(collective)) request.sources = {root};
-  request.bytes = bytes;
-  request.reduction = {Operator::sum, ElementType::u16};
   return request;
 }
 
@@ -44,9 +38,8 @@ unsigned check(const Topology& topology, Bytes bytes) {
           if (refuses(*algorithm, machine, request)) continue;
           CAPTURE(topology.text(), std::string(name(switching)), ports, turned, std::string(name(algorithm->collective)),
                   std::string(algorithm->name), bytes);
-          const Run run = support::emulate(*algorithm, machine, request);
-          REQUIRE(support::complaint(run) == "");
-          REQUIRE(run.result.verified);
+          const auto [run, complaint] = support::judged(*algorithm, machine, request);
+          REQUIRE(complaint == "");
           REQUIRE(run.result.route_hops_sum == run.plan.route_hops);
           ++runs;
         }
@@ -105,17 +98,6 @@ TEST_CASE("a broadcast whose worms take two dimensions is planned for the opposi
 TEST_CASE("reversed broadcasts leave one trace and one result on every executor", "[conformance]") {
   for (const Collective collective : {Collective::reduce, Collective::allreduce, Collective::scatter, Collective::gather}) {
     const Algorithm& algorithm = *find_algorithm(collective, "tree-wang-tseng-trimmed");
-    const Machine machine(Topology::parse("7x7"));
-    const Request request = request_of(collective, 17, 100);
-    const Plan plan = algorithm.plan(machine, request);
-    const Placement placement = placement_of(machine, request, plan);
-    const support::Outcome serial = support::emulate(machine, placement, plan.start);
-    for (const support::Workers& workers : support::every_executor()) {
-      CAPTURE(std::string(name(collective)), workers.text());
-      const support::Outcome other = support::emulate(machine, placement, plan.start, workers);
-      CHECK(other.result.verified);
-      CHECK(other.trace == serial.trace);
-      CHECK(other.result.trace_digest == serial.result.trace_digest);
-    }
+    support::check_same_on_every_executor(algorithm, Machine(Topology::parse("7x7")), request_of(collective, 17, 100));
   }
 }

@@ -9,8 +9,7 @@
 
 #include "algorithms/reduction/spread_classes.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/emulate.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/judged.hpp"
 #include "tests/support/shapes.hpp"
 
 using namespace torus;
@@ -31,15 +30,23 @@ Step bound(const Topology& topology, NodeId root) {
   return static_cast<Step>(steps);
 }
 
-Run run_spread(Collective collective, const Topology& topology, NodeId root, Bytes bytes, support::Workers workers = {}) {
+struct Spread {
+  Spread(Collective collective, const Topology& topology, NodeId root, Bytes bytes)
+      : algorithm{*find_algorithm(collective, "spread")}, machine(topology, 0, Switching::packet) {
+    request.collective = collective;
+    request.sources = {root};
+    request.bytes = bytes;
+  }
+  const Algorithm& algorithm;
+  Machine machine;
   Request request;
-  request.collective = collective;
-  request.sources = {root};
-  request.bytes = bytes;
-  RunOptions options;
-  options.executor = workers.executor;
-  options.threads = workers.threads;
-  return support::emulate(*find_algorithm(collective, "spread"), Machine(topology, 0, Switching::packet), request, options);
+};
+
+/// One run that everybody looks at. Returns the steps.
+std::uint64_t steps_of(const Spread& spread) {
+  const support::Judged judged = support::judged(spread.algorithm, spread.machine, spread.request);
+  REQUIRE(judged.complaint == "");
+  return judged.run.result.steps;
 }
 
 /// Tori of up to `most` nodes, sides in descending order: all of them, by their sides.
@@ -77,10 +84,7 @@ TEST_CASE("spread scatters and gathers on tori of any sides, from any root, as p
     for (const Collective collective : {Collective::scatter, Collective::gather}) {
       const NodeId root = topology.nodes() * 2 / 3;
       CAPTURE(topology.text(), std::string(name(collective)), root);
-      const Run run = run_spread(collective, topology, root, topology.nodes() % 5);
-      REQUIRE(support::complaint(run) == "");
-      REQUIRE(run.result.verified);
-      REQUIRE(run.result.steps == bound(topology, root));
+      REQUIRE(steps_of({collective, topology, root, topology.nodes() % 5}) == bound(topology, root));
       ++runs;
     }
   });
@@ -93,11 +97,9 @@ TEST_CASE("spread scatters and gathers on meshes and mixtures in a few steps mor
     for (const NodeId root : std::set<NodeId>{0, topology.nodes() / 2, topology.nodes() - 1}) {
       for (const Collective collective : {Collective::scatter, Collective::gather}) {
         CAPTURE(topology.text(), std::string(name(collective)), root);
-        const Run run = run_spread(collective, topology, root, 7);
-        REQUIRE(support::complaint(run) == "");
-        REQUIRE(run.result.verified);
-        REQUIRE(run.result.steps >= bound(topology, root));
-        REQUIRE(run.result.steps <= bound(topology, root) + (topology.is_torus() ? 0 : 5));
+        const std::uint64_t steps = steps_of({collective, topology, root, 7});
+        REQUIRE(steps >= bound(topology, root));
+        REQUIRE(steps <= bound(topology, root) + (topology.is_torus() ? 0 : 5));
       }
     }
   }
@@ -105,11 +107,7 @@ TEST_CASE("spread scatters and gathers on meshes and mixtures in a few steps mor
 
 TEST_CASE("spread leaves one trace on every executor", "[conformance]") {
   for (const Collective collective : {Collective::scatter, Collective::gather}) {
-    const Run serial = run_spread(collective, Topology::parse("6x5"), 7, 33);
-    for (const support::Workers& workers : support::every_executor()) {
-      const Run other = run_spread(collective, Topology::parse("6x5"), 7, 33, workers);
-      CHECK(support::complaint(other) == "");
-      CHECK(other.result.trace_digest == serial.result.trace_digest);
-    }
+    const Spread spread(collective, Topology::parse("6x5"), 7, 33);
+    support::check_same_on_every_executor(spread.algorithm, spread.machine, spread.request);
   }
 }
