@@ -9,6 +9,23 @@ namespace torus::reduction {
 RingHalves::RingHalves(const Topology& topology, std::uint32_t parts, std::uint32_t pieces_a_part) : pieces_a_part_{pieces_a_part} {
   for (const Dimension d : linked_dimensions(topology)) axes_.emplace_back(d, topology.shape()[static_cast<std::size_t>(d)]);
   parts_ = std::max<std::uint32_t>(1, std::min<std::uint32_t>(parts, phases()));
+  for (std::uint32_t part = 0; part < parts_; ++part) {
+    for (std::uint32_t phase = 0; phase < phases(); ++phase) bundles_.push_back(bundle(topology, part, phase));
+  }
+}
+
+std::vector<BlockId> RingHalves::bundle(const Topology& topology, std::uint32_t part, std::uint32_t phase) const {
+  std::vector<BlockId> blocks;
+  for (std::uint32_t i = 0; i < pieces_a_part_; ++i) blocks.push_back(part * pieces_a_part_ + i);
+  for (std::uint32_t later = phase + 1; later < phases(); ++later) {
+    const LineStages& axis = axis_of(part, later);
+    const std::size_t count = blocks.size();
+    for (std::int32_t place = 1; place < axis.line.extent; ++place) {
+      for (std::size_t i = 0; i < count; ++i)
+        blocks.push_back(blocks[i] + static_cast<BlockId>(place) * topology.stride(axis.dimension) * pieces());
+    }
+  }
+  return blocks;
 }
 
 std::uint32_t RingHalves::phase_steps(std::uint32_t phase) const noexcept {
@@ -29,27 +46,24 @@ std::pair<std::uint32_t, std::uint32_t> RingHalves::when(std::uint64_t step) con
   return {phase, static_cast<std::uint32_t>(step)};
 }
 
-std::uint64_t RingHalves::bundle_size(std::uint32_t part, std::uint32_t phase) const noexcept {
-  std::uint64_t size = pieces_a_part_;
-  for (std::uint32_t later = phase + 1; later < phases(); ++later) size *= static_cast<std::uint64_t>(axis_of(part, later).line.extent);
-  return size;
+Bytes RingHalves::table_bytes() const {
+  Bytes sum = 0;
+  for (const std::vector<BlockId>& each : bundles_) sum += each.size() * sizeof(BlockId);
+  return sum;
 }
 
 /// The blocks of owners at the place, at this node's coordinates in the axes done before, anywhere in those to come.
 void RingHalves::append(const Topology& topology, const Coordinates& at, std::uint32_t part, std::uint32_t phase,
                         const LineStages::Leaving& leaving, std::vector<BlockId>& blocks) const {
-  Coordinates owner = at;
+  Coordinates owner = at;  // at place 0 of the axes to come
   owner[static_cast<std::size_t>(axis_of(part, phase).dimension)] = leaving.to;
-  const auto [from, to] = leaving.range(bundle_size(part, phase));
-  for (std::uint64_t position = from; position < to; ++position) {
-    std::uint64_t rest = position / pieces_a_part_;
-    for (std::uint32_t later = phase + 1; later < phases(); ++later) {
-      const LineStages& axis = axis_of(part, later);
-      owner[static_cast<std::size_t>(axis.dimension)] = static_cast<std::int32_t>(rest % static_cast<std::uint64_t>(axis.line.extent));
-      rest /= static_cast<std::uint64_t>(axis.line.extent);
-    }
-    blocks.push_back(topology.rank(owner) * pieces() + part * pieces_a_part_ + static_cast<BlockId>(position % pieces_a_part_));
-  }
+  for (std::uint32_t later = phase + 1; later < phases(); ++later) owner[static_cast<std::size_t>(axis_of(part, later).dimension)] = 0;
+  const BlockId first = topology.rank(owner) * pieces();
+  const std::vector<BlockId>& bundle = bundle_of(part, phase);
+  const auto [from, to] = leaving.range(bundle.size());
+  const std::size_t before = blocks.size();
+  blocks.resize(before + (to - from));
+  for (std::uint64_t i = from; i < to; ++i) blocks[before + (i - from)] = first + bundle[i];
 }
 
 std::vector<Gift> RingHalves::gives(const Node& self, std::uint64_t step) const {
@@ -89,7 +103,7 @@ RingHalves::Load RingHalves::load() const {
       std::uint64_t channel = 0, combined = 0;
       for (std::uint32_t part = 0; part < parts_; ++part) {
         const LineStages& axis = axis_of(part, phase);
-        const std::uint64_t size = bundle_size(part, phase);
+        const std::uint64_t size = bundle_of(part, phase).size();
         std::vector<std::uint64_t> into(static_cast<std::size_t>(axis.line.extent));  // by place
         for (std::int32_t place = 0; place < axis.line.extent; ++place) {
           std::vector<std::pair<std::int32_t, std::uint64_t>> out;  // by hops

@@ -23,6 +23,7 @@ class RingHalves final : public Halves {
   std::vector<Gift> gives(const Node& self, std::uint64_t step) const override;
   std::vector<Gift> returns(const Node& self, std::uint64_t step) const override;
   Load load() const override;
+  Bytes table_bytes() const override;
 
  private:
   std::uint32_t phases() const noexcept { return static_cast<std::uint32_t>(axes_.size()); }
@@ -30,12 +31,17 @@ class RingHalves final : public Halves {
   /// The phase of a step, and the step in it.
   std::pair<std::uint32_t, std::uint32_t> when(std::uint64_t step) const noexcept;
   const LineStages& axis_of(std::uint32_t part, std::uint32_t phase) const noexcept { return axes_[(part + phase) % axes_.size()]; }
-  std::uint64_t bundle_size(std::uint32_t part, std::uint32_t phase) const noexcept;
+  /// The blocks of all owners at place 0 of the axes done and the present one: of the bundle of any place, but for the first owner's rank.
+  std::vector<BlockId> bundle(const Topology& topology, std::uint32_t part, std::uint32_t phase) const;
+  const std::vector<BlockId>& bundle_of(std::uint32_t part, std::uint32_t phase) const noexcept {
+    return bundles_[part * phases() + phase];
+  }
   void append(const Topology& topology, const Coordinates& at, std::uint32_t part, std::uint32_t phase, const LineStages::Leaving& leaving,
               std::vector<BlockId>& blocks) const;
 
   std::vector<LineStages> axes_;
   std::uint32_t parts_, pieces_a_part_;
+  std::vector<std::vector<BlockId>> bundles_;  // by part and phase
 };
 
 }  // namespace torus::reduction
