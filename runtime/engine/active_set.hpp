@@ -70,10 +70,12 @@ class ActiveSet {
     }
   }
 
-  /// Forgets all, also where a step has been left half way. One thread.
-  void clear() noexcept {
+  /// Forgets all, also where a step has been left half way. Only nodes from `first` to `end` may be in it. One thread.
+  void clear(NodeId first, NodeId end) noexcept {
     for (Part& part : parts_) {
-      for (Region<std::uint8_t>* bytes : {&part.nodes_, &part.groups_, &part.upper_}) std::memset(bytes->data(), 0, bytes->size());
+      std::memset(part.nodes_.data() + first, 0, end - first);
+      std::memset(part.groups_.data() + first / 64, 0, (end - 1) / 64 - first / 64 + 1);
+      std::memset(part.upper_.data(), 0, part.upper_.size());
     }
   }
 

@@ -133,7 +133,7 @@ void audit_partials(const Topology& topology, const Placement& placement, NodeId
   }
 }
 
-Violations audit(const Machine& machine, const Placement& placement, std::span<const Message* const> unordered) {
+Violations audit(const Machine& machine, const Placement& placement, const detail::Slab& own, std::span<const Message* const> unordered) {
   const Topology& topology = machine.topology;
   std::vector<const Message*> messages(unordered.begin(), unordered.end());
   std::sort(messages.begin(), messages.end(), trace_order);
@@ -144,18 +144,18 @@ Violations audit(const Machine& machine, const Placement& placement, std::span<c
   std::map<ChannelName, std::vector<const Message*>> queues;  // keyed by the receiver, with the dimension and direction of travel
   for (const Message* m : messages) {
     const RouteCheck route = check_route(machine, m->source(), m->route());
-    if (++sent[m->source()] == machine.ports + 1) {
+    if (own.owns(m->source()) && ++sent[m->source()] == machine.ports + 1) {
       found.add(ViolationKind::too_many_sends, m->step(), m->source(), [&] {
         return "node " + node_text(topology, m->source()) + " sends more than its " + std::to_string(machine.ports) + " ports allow";
       });
     }
-    if (route.violation) {
+    if (route.violation && own.owns(m->source())) {
       found.add(*route.violation, m->step(), m->source(),
                 [&] { return "the route from " + text_of(topology, *m) + " " + std::string(words(*route.violation)); });
-      if (*route.violation != ViolationKind::not_dimension_ordered && *route.violation != ViolationKind::more_than_one_hop) continue;
     }
-    received[route.destination].push_back(m);
-    if (machine.contention == Contention::share) {
+    if (!leads_somewhere(route.violation)) continue;
+    if (own.owns(route.destination)) received[route.destination].push_back(m);
+    if (own.owns(route.destination) && machine.contention == Contention::share) {
       const Leg last = m->route().back();
       const bool complete = topology.wiring(last.dimension) == Wiring::complete;
       queues[{route.destination, last.dimension, complete ? last.hops : last.hops > 0 ? 1 : -1}].push_back(m);
@@ -164,12 +164,13 @@ Violations audit(const Machine& machine, const Placement& placement, std::span<c
     bool twice = false;  // told once: a route may cross its channels thousands of times
     each_channel(topology, m->source(), m->route(), [&](const ChannelName& channel) {
       if (!crossed.insert(channel).second) {
-        if (std::exchange(twice, true)) return;
+        if (std::exchange(twice, true) || !own.owns(m->source())) return;
         found.add(ViolationKind::channel_crossed_twice, m->step(), m->source(), [&] {
           return "the message from " + text_of(topology, *m) + " crosses channel " + text_of(topology, channel) + " twice";
         });
         return;
       }
+      if (!own.owns(channel.from)) return;
       const auto [at, first] = owner.try_emplace(channel, m);
       if (!first && machine.contention == Contention::forbid) {
         found.add(ViolationKind::channel_used_twice, m->step(), m->source(), [&, carried = at->second] {

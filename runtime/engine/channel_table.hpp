@@ -12,6 +12,8 @@
 #include <torus/topology.hpp>
 
 #include "runtime/engine/region.hpp"
+#include "runtime/engine/slab.hpp"
+#include "runtime/model/channel.hpp"
 
 namespace torus::detail {
 
@@ -49,15 +51,20 @@ inline constexpr std::uint32_t no_channel = 0xffffffff;
 /// the entries of a line and direction lie together, so that a route walks through memory in order. Long lines are an odd number of cache
 /// lines apart: at a power of 2 the entries of neighbouring lines would fall into a few sets of the cache and evict each other. Routes of
 /// other nodes cross too, on other workers: see bid().
+///
+/// The table names the channels of the whole machine, and of a slab only its own nodes' channels are used, so that the kernel provides
+/// memory for these alone. Lines that cross slabs do not lie in order therefore, but by node.
 class ChannelTable {
  public:
-  ChannelTable() = default;
-  explicit ChannelTable(const Machine& machine)
+  explicit ChannelTable(const Machine& machine) : ChannelTable(machine, Slab(machine.topology)) {}
+  ChannelTable(const Machine& machine, const Slab& own)
       : topology_{&machine.topology},
         by_node_{machine.switching == Switching::packet},
+        ends_at_border_{by_node_ && machine.contention == Contention::forbid},
         slots_{static_cast<std::uint32_t>(machine.topology.channel_slots())},
         nodes_{machine.topology.nodes()},
-        entries_(entries_for(machine)) {
+        entries_(entries_for(machine)),
+        own_{own} {
     const Topology& topology = machine.topology;
     std::size_t first = 0;
     for (Dimension d = 0; d < topology.dimensions(); ++d) {
@@ -75,6 +82,9 @@ class ChannelTable {
       if (by_node_) {
         const std::size_t pitch = std::size_t{stride} * slots_;
         axis.entries = {axis.first_slot, 1, pitch * n, slots_, pitch};
+      } else if (own_.cuts(d)) {
+        axis.entries = {first, nodes_, std::size_t{stride} * n, 1, stride};
+        first += axis.entries.slot * axis.slots;
       } else {
         const std::size_t line = line_pitch(topology, d);
         axis.entries = {first, slot_pitch(topology, d), line * stride, line, 1};
@@ -96,21 +106,20 @@ class ChannelTable {
 
   /// Fills in the other ends of part `part` of `parts` of the channels, for packet switching; loads are 0 as the kernel gave them.
   void make(unsigned part, unsigned parts) {
-    if (!by_node_) return entries_.populate(entries_.size(), part, parts);
+    if (!by_node_) {
+      if (own_.whole()) entries_.populate(entries_.size(), part, parts);
+      return;
+    }
     const Topology& topology = *topology_;
-    const auto end = static_cast<NodeId>(std::uint64_t{topology.nodes()} * (part + 1) / parts);
-    for (auto node = static_cast<NodeId>(std::uint64_t{topology.nodes()} * part / parts); node < end; ++node) {
+    const NodeId end = own_.part_begin(part + 1, parts);
+    for (NodeId node = own_.part_begin(part, parts); node < end; ++node) {
       ChannelEntry* entry = entries_.data() + std::size_t{node} * slots_;
       for (Dimension d = 0; d < topology.dimensions(); ++d) {
         const std::int32_t n = topology.extent(d);
         if (topology.wiring(d) == Wiring::complete) {
-          for (std::int32_t offset = 1; offset < n; ++offset) (entry++)->to = *topology.neighbour(node, d, offset);
+          for (std::int32_t offset = 1; offset < n; ++offset) begin_channel(*entry++, *topology.neighbour(node, d, offset));
         } else if (n > 1) {
-          for (const std::int32_t hop : {+1, -1}) {
-            entry->to = topology.neighbour(node, d, hop).value_or(no_node);
-            if (entry->to == no_node) entry->stamp = no_channel;
-            ++entry;
-          }
+          for (const std::int32_t hop : {+1, -1}) begin_channel(*entry++, topology.neighbour(node, d, hop).value_or(no_node));
         }
       }
     }
@@ -140,7 +149,11 @@ class ChannelTable {
         for (std::uint64_t x = i % n; x < n && i < end; ++x, ++i) f(line[x]);
       }
     };
-    if (by_node_) return each(entries_.data(), entries_.size(), entries_.size(), 0);
+    if (by_node_) {
+      const std::size_t own_entries = std::size_t{own_.nodes()} * slots_;
+      return each(of_node(own_.begin()), own_entries, std::max<std::size_t>(1, own_entries), 0);
+    }
+    if (!own_.whole()) return each_of_nodes(own_.part_begin(part, parts), own_.part_begin(part + 1, parts), f);
     for (const Axis& axis : axes_) {
       // Lines of the outermost dimension span all parts of the nodes.
       const bool outermost = axis.block.value() == nodes_ && axis.wiring != Wiring::complete;
@@ -155,6 +168,18 @@ class ChannelTable {
     }
   }
 
+  /// Calls f(entry) for the channels of a route that are the slab's, in order. The machine must have them all.
+  template <class F>
+  void each_own(NodeId from, RouteView route, F&& f) noexcept {
+    if (own_.whole()) {
+      for (const Leg& leg : route) from = walk(from, leg, f).node;
+      return;
+    }
+    each_channel(*topology_, from, route, [&](const ChannelName& channel) {
+      if (own_.owns(channel.from)) walk(channel.from, {channel.dimension, channel.hop}, f);
+    });
+  }
+
   /// The channels out of a node by their slots, for machines with packet switching.
   ChannelEntry* of_node(NodeId node) noexcept { return entries_.data() + std::size_t{node} * slots_; }
 
@@ -163,6 +188,13 @@ class ChannelTable {
     if (by_node_) __builtin_prefetch(entries_.data() + std::size_t{node} * slots_);
   }
 
+  /// Claims a channel of the slab for a message from another one, between two steps. False if another message of the step has it.
+  static bool claim_late(ChannelEntry& entry, std::uint32_t now, Bytes bytes) noexcept {
+    if (entry.stamp == now || entry.remote_stamp == now) return false;
+    entry.stamp = now;
+    entry.carry_alone(bytes);
+    return true;
+  }
   /// Whether a channel has been claimed in this run.
   bool used(const ChannelEntry& entry) const noexcept {
     return by_node_ ? entry.stamp != 0 && entry.stamp != no_channel : entry.stamp != no_channel && (entry.stamp | entry.remote_stamp) != 0;
@@ -271,6 +303,27 @@ class ChannelTable {
     Layout entries;
   };
 
+  /// Its other end, no_node if there is no such channel. No claim to a channel that leaves the slab succeeds: the border takes them.
+  void begin_channel(ChannelEntry& entry, NodeId to) const noexcept {
+    entry.to = to;
+    if (to == no_node || (ends_at_border_ && !own_.owns(to))) entry.stamp = no_channel;
+  }
+  template <class F>
+  void each_of_nodes(NodeId first, NodeId end, F& f) noexcept {
+    for (const Axis& axis : axes_) {
+      for (std::uint32_t slot = 0; slot < axis.slots; ++slot) {
+        for (NodeId node = first; node < end; ++node) f(entry_of(axis, slot, node));
+      }
+    }
+  }
+  ChannelEntry& entry_of(const Axis& axis, std::uint32_t slot, NodeId node) noexcept {
+    const std::uint32_t block = axis.block.divide(node);
+    const NodeId in_block = node - block * axis.block.value();
+    const std::uint32_t x = axis.stride.divide(in_block);
+    return entries_[axis.entries.first + slot * axis.entries.slot + block * axis.entries.block +
+                    (in_block - x * axis.stride.value()) * axis.entries.line + x * axis.entries.neighbour];
+  }
+
   static std::uint32_t slots_of(const Topology& topology, Dimension d) noexcept {
     const bool last = d + 1 == topology.dimensions();
     return static_cast<std::uint32_t>((last ? topology.channel_slots() : topology.first_slot(d + 1)) - topology.first_slot(d));
@@ -285,12 +338,14 @@ class ChannelTable {
     return line_pitch(topology, d) * (topology.nodes() / static_cast<std::size_t>(topology.extent(d)));
   }
 
-  const Topology* topology_ = nullptr;
-  bool by_node_ = false;
-  std::uint32_t slots_ = 0;
-  NodeId nodes_ = 0;
+  const Topology* topology_;
+  bool by_node_;
+  bool ends_at_border_;
+  std::uint32_t slots_;
+  NodeId nodes_;
   Region<ChannelEntry> entries_;
   std::vector<Axis> axes_;
+  Slab own_;
 };
 
 }  // namespace torus::detail

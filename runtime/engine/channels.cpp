@@ -16,14 +16,14 @@ void CrossedChannels::grow(std::size_t most) {
   limit_ = room_.get() + room;
 }
 
-Channels::Channels(const Machine& machine)
+Channels::Channels(const Machine& machine, const Slab& own)
     : topology_{machine.topology},
       dimensions_{static_cast<std::uint32_t>(topology_.dimensions())},
       packet_{machine.switching == Switching::packet},
       ordered_{machine.switching == Switching::wormhole},
       shared_{machine.contention == Contention::share},
-      whole_{topology_.whole()},
-      table_(machine) {
+      whole_{topology_.whole() && own.whole()},
+      table_(machine, own) {
   hop_slots_.fill(no_slot);
   for (Dimension d = 0; d < topology_.dimensions(); ++d) {
     longest_leg_ = std::max(longest_leg_, static_cast<std::size_t>(topology_.extent(d)));
@@ -37,12 +37,12 @@ Channels::Channels(const Machine& machine)
     row[2] = linked ? first : no_slot;
   }
   if (!shared_) return;
-  shared_bytes_.resize(table_.entries());
-  shared_messages_.resize(table_.entries());
+  shared_bytes_ = Region<std::uint64_t>(table_.entries());
+  shared_messages_ = Region<std::uint64_t>(table_.entries());
 }
 
 void Channels::made() {
-  if (whole_) return;
+  if (topology_.whole()) return;
   for (const Link& link : topology_.faults().dead_links) kill(link);
   const Topology shape = topology_.with_faults({});
   for (const NodeId node : topology_.faults().dead_nodes) {
@@ -63,6 +63,10 @@ bool Channels::drop_over_dead(ClaimList& list) const {
   std::size_t channel = 0;
   for (Claim& each : list.claims()) {
     bool dead = false;
+    if (each.message == nullptr) {  // the border has it
+      channel = each.channels_end;
+      continue;
+    }
     for (; channel < each.channels_end; ++channel) dead |= list.channels()[channel]->stamp == no_channel;
     if (!dead) continue;
     each.message = nullptr;
@@ -112,21 +116,17 @@ bool Channels::crosses_twice(std::span<ChannelEntry* const> crossed) {
   return std::adjacent_find(channels.begin(), channels.end()) != channels.end();
 }
 
-std::uint64_t Channels::share(std::span<const Message* const> messages, std::uint32_t stamp, StepRecord& record) {
-  std::uint64_t most = 0;
+SharedLoad Channels::share(std::span<const Message* const> messages, std::uint32_t stamp) {
+  SharedLoad most;
   for (const Message* m : messages) {
-    NodeId at = m->source();
-    for (const Leg& leg : m->route()) {
-      const ChannelTable::End end = table_.walk(at, leg, [&](ChannelEntry& entry) {
-        const std::size_t i = table_.index_of(entry);
-        if (entry.stamp != stamp) shared_messages_[i] = shared_bytes_[i] = 0;
-        entry.stamp = stamp;
-        entry.carry(m->bytes());
-        most = std::max(most, ++shared_messages_[i]);
-        record.most_bytes = std::max(record.most_bytes, shared_bytes_[i] += m->bytes());
-      });
-      at = end.node;
-    }
+    table_.each_own(m->source(), m->route(), [&](ChannelEntry& entry) {
+      const std::size_t i = table_.index_of(entry);
+      if (entry.stamp != stamp) shared_messages_[i] = shared_bytes_[i] = 0;
+      entry.stamp = stamp;
+      entry.carry(m->bytes());
+      most.messages = std::max(most.messages, ++shared_messages_[i]);
+      most.bytes = std::max(most.bytes, shared_bytes_[i] += m->bytes());
+    });
   }
   return most;
 }

@@ -1,6 +1,7 @@
 /// All channels of the machine: routes over them, claims to them, and what they carry.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -95,6 +96,18 @@ struct ChannelUse {
   std::uint64_t used = 0;
   Bytes bytes = 0;       ///< of all of them
   Bytes most_bytes = 0;  ///< of the busiest
+
+  void add(const ChannelUse& more) noexcept {
+    used += more.used;
+    bytes += more.bytes;
+    most_bytes = std::max(most_bytes, more.most_bytes);
+  }
+};
+
+/// The most that one shared channel carried in a step.
+struct SharedLoad {
+  std::uint64_t messages = 0;
+  Bytes bytes = 0;
 };
 
 /// A dead channel is marked in its entry. A slow one carries bytes as any other: step_time.hpp charges for it.
@@ -102,7 +115,8 @@ class Channels {
  public:
   static constexpr std::uint32_t no_slot = 0xffffffff;
 
-  explicit Channels(const Machine& machine);
+  /// Of the nodes of a slab. Both must outlive this.
+  Channels(const Machine& machine, const Slab& own);
 
   void make(unsigned part, unsigned parts) { table_.make(part, parts); }
   /// Marks the dead channels, once all parts are made.
@@ -111,7 +125,13 @@ class Channels {
   void clear(unsigned part, unsigned parts) noexcept { table_.clear(part, parts); }
   ChannelUse use(unsigned part, unsigned parts);
   bool shared() const noexcept { return shared_; }
+  /// Every route is one that the machine allows, and all its channels are the slab's own.
   bool whole() const noexcept { return whole_; }
+  /// Calls f(entry) for each channel of a message's route that is the slab's, in order.
+  template <class F>
+  void each_own(const Message& m, F&& f) noexcept {
+    table_.each_own(m.source(), m.route(), f);
+  }
 
   // ---- own channels of a node, under packet switching ----
 
@@ -148,8 +168,8 @@ class Channels {
   [[gnu::always_inline]] inline bool claim(ClaimList& list, std::uint32_t worker, std::uint32_t stamp, bool exclusive);
   /// Drops the messages that cross a dead channel, before any channel is claimed; false if there are any.
   bool drop_over_dead(ClaimList& list) const;
-  /// Sums what shared channels carried in the step of a stamp. Returns the most messages on one. One thread.
-  std::uint64_t share(std::span<const Message* const> messages, std::uint32_t stamp, StepRecord& record);
+  /// Sums what the slab's shared channels carried in the step of a stamp. One thread.
+  SharedLoad share(std::span<const Message* const> messages, std::uint32_t stamp);
 
  private:
   void kill(const Link& link);
@@ -163,12 +183,12 @@ class Channels {
   const bool packet_;
   const bool ordered_;  // routes take the dimensions in the machine's order
   const bool shared_;
-  const bool whole_;                                          // no channel is dead
+  const bool whole_;                                          // no channel is dead, and the slab has them all
   std::size_t longest_leg_ = 1;                               // channels
   std::array<std::int32_t, max_dimensions> routing_order_{};  // by dimension: its position in the machine's routing order
   std::array<std::uint32_t, 4 * max_dimensions> hop_slots_;   // 4 a dimension: the channel slots of hops -1, 0, +1
   ChannelTable table_;
-  std::vector<std::uint64_t> shared_messages_, shared_bytes_;  // of the present step, where channels are shared
+  Region<std::uint64_t> shared_messages_, shared_bytes_;  // of the present step, where channels are shared
 };
 
 inline Path Channels::walk_leg(NodeId from, Leg leg, CrossedChannels& crossed) {

@@ -7,21 +7,27 @@
 #include <torus/engine.hpp>
 #include <torus/error.hpp>
 
+#include "runtime/engine/accord.hpp"
+#include "runtime/engine/border.hpp"
 #include "runtime/engine/estimate.hpp"
 #include "runtime/engine/fabric.hpp"
 #include "runtime/engine/injector.hpp"
 #include "runtime/engine/ledger.hpp"
 #include "runtime/engine/region.hpp"
 #include "runtime/engine/schedule.hpp"
+#include "runtime/engine/slab.hpp"
 #include "runtime/engine/verifier.hpp"
 #include "runtime/host/host_memory.hpp"
 
 namespace torus {
 namespace {
 
+using detail::Accord;
+using detail::ChannelLoad;
 using detail::Fabric;
 using detail::NodeDoor;
 using detail::RunningNodes;
+using detail::StepCounts;
 using detail::Worker;
 using Clock = std::chrono::steady_clock;
 
@@ -58,31 +64,22 @@ class Engine::Impl {
         placement_{fitting(placement, machine)},
         options_{std::move(options)},
         topology_{machine_.topology},
-        executor_{make_executor(options_.executor, options_.threads)},
-        estimate_{estimate_memory(machine_, placement_, options_.program_bytes, executor_->workers())} {
+        processes_{options_.processes != nullptr && options_.processes->count() > 1 ? options_.processes : nullptr},
+        slab_{processes_ != nullptr ? detail::Slab(topology_, processes_->count(), processes_->self()) : detail::Slab(topology_)} {
+    if (processes_ != nullptr) detail::check_same(*processes_, machine_, placement_, options_);
+    if (processes_ != nullptr && options_.fault)
+      throw InputError("a fault on " + std::to_string(processes_->count()) + " processes: faults are injected into runs of one process");
     if (options_.fault && options_.fault->node >= topology_.nodes()) {
       throw InputError("a fault at node " + std::to_string(options_.fault->node) + ": " + topology_.text() + " has nodes 0 to " +
                        std::to_string(topology_.nodes() - 1));
     }
-    const Clock::time_point start = Clock::now();
-    const Bytes limit = options_.memory_limit > 0 ? options_.memory_limit : usable_memory();
-    detail::refuse_too_large(estimate_, limit, machine_, placement_, parts());
-    const Borrowed threads(*executor_);
-    fabric_.emplace(machine_, placement_, detail::spare_bytes(estimate_, limit), parts());
-    nodes_ = detail::Region<Node>(topology_.nodes());
-    world_ = {&machine_, &*fabric_, 0};
-    executor_->run([&](unsigned part) {
-      fabric_->make(part, parts());
-      for (NodeId rank = part_begin(part); rank < part_begin(part + 1); ++rank) {
-        Node& node = *new (&nodes_[rank]) Node;
-        NodeDoor::world(node) = &world_;
-        NodeDoor::rank(node) = rank;
-      }
-    });
-    fabric_->made();
-    schedule_.emplace(machine_, placement_, options_, *fabric_, *executor_, nodes_);
-    ledger_.emplace(machine_, placement_, *fabric_);
-    allocation_s_ = seconds_since(start);
+    detail::together(processes_, [this] { allocate(); });
+    if (processes_ != nullptr) {
+      accord_.emplace(*processes_, *fabric_, *ledger_);
+      for (const Bytes each : detail::exchange_each(*processes_, estimate_.total())) memory_of_all_ += each;
+    } else {
+      memory_of_all_ = estimate_.total();
+    }
   }
 
   Impl(const Impl&) = delete;
@@ -94,7 +91,8 @@ class Engine::Impl {
     const Borrowed threads(*executor_);
     RunResult result;
     result.threads = parts();
-    result.memory_bytes = estimate_.total();
+    result.processes = slab_.processes();
+    result.memory_bytes = memory_of_all_;
     try {
       const Clock::time_point setup_start = Clock::now();
       prepare(program);
@@ -103,10 +101,10 @@ class Engine::Impl {
       emulate(result);
       if (injector_) result.fault = injector_->record();
       result.run_s = seconds_since(run_start);
-      ledger_->close(*executor_, result);
+      close(result);
       if (result.violations.empty() && !result.interrupted && options_.verify) {
         const Clock::time_point verify_start = Clock::now();
-        result.wrong = verify(placement_, fabric_->payload(), options_.seed, *executor_);
+        check_bytes(result);
         result.verify_s = seconds_since(verify_start);
         result.verified = !result.wrong && !result.hang;
       }
@@ -120,17 +118,47 @@ class Engine::Impl {
 
   std::span<const std::byte> bytes_of(NodeId node, BlockId id) const {
     TORUS_ASSERT(node < topology_.nodes());
+    if (!slab_.owns(node)) return {};
     return std::as_const(*fabric_).payload().bytes(placement_, node, id);
   }
 
  private:
   unsigned parts() const noexcept { return executor_->workers(); }
-  NodeId part_begin(unsigned part) const { return static_cast<NodeId>(std::uint64_t{topology_.nodes()} * part / parts()); }
+  NodeId part_begin(unsigned part) const { return slab_.part_begin(part, parts()); }
+  /// Whether this process tells of the run.
+  bool speaks() const noexcept { return slab_.self() == 0; }
+
+  void allocate() {
+    const Clock::time_point start = Clock::now();
+    executor_ = make_executor(options_.executor, options_.threads);
+    estimate_ = detail::estimate_of(machine_, placement_, slab_, options_.program_bytes, parts());
+    const Bytes limit = options_.memory_limit > 0 ? options_.memory_limit : usable_memory();
+    detail::refuse_too_large(estimate_, limit, machine_, placement_, slab_, parts());
+    const Borrowed threads(*executor_);
+    fabric_.emplace(machine_, placement_, slab_, detail::spare_bytes(estimate_, limit), parts());
+    nodes_ = detail::Region<Node>(topology_.nodes());
+    world_ = {&machine_, &*fabric_, 0};
+    executor_->run([&](unsigned part) {
+      fabric_->make(part, parts());
+      for (NodeId rank = part_begin(part); rank < part_begin(part + 1); ++rank) {
+        Node& node = *new (&nodes_[rank]) Node;
+        NodeDoor::world(node) = &world_;
+        NodeDoor::rank(node) = rank;
+      }
+    });
+    fabric_->made();
+    if (processes_ != nullptr) fabric_->run().border = &border_.emplace(fabric_->run());
+    schedule_.emplace(machine_, placement_, options_, *fabric_, *executor_, nodes_);
+    ledger_.emplace(machine_, placement_, *fabric_);
+    allocation_s_ = seconds_since(start);
+  }
 
   void prepare(const std::function<Program(Node&)>& program) {
     fabric_->begin_run();
     schedule_->begin_run();
     ledger_->begin_run();
+    if (border_) border_->begin_run();
+    if (accord_) accord_->begin_run(options_.on_messages != nullptr);
     injector_.reset();
     if (options_.fault) injector_.emplace(*options_.fault, *fabric_, nodes_);
     world_.now = 0;
@@ -146,7 +174,10 @@ class Engine::Impl {
         w.findings.fail(rank, std::current_exception());
       }
     });
-    ledger_->throw_failure(std::nullopt);
+    if (accord_)
+      accord_->throw_failure(std::nullopt);
+    else
+      ledger_->throw_failure(std::nullopt);
     world_.network = &*fabric_;
   }
 
@@ -186,36 +217,30 @@ class Engine::Impl {
   void emulate(RunResult& result) {
     const std::uint64_t idle_limit = idle_steps_allowed();
     std::uint64_t idle = 0;
-    std::uint64_t expected_active = topology_.nodes();
+    Accord::Here here{slab_.nodes(), 0};
     std::optional<Step> last_traffic;
     while (true) {
-      schedule_->run_step(expected_active);
-      if (ledger_->gather_receives(result)) return;
-      ledger_->throw_failure(fabric_->now());
-      if (ledger_->gather_violations(result)) return;
-      StepRecord record = ledger_->gather_record(result);
-      schedule_->carried(record.payload_bytes);
-      expected_active = 0;
-      std::uint64_t ended = 0;
-      for (Worker& w : fabric_->workers()) {
-        expected_active += std::exchange(w.tally.activated, 0);
-        ended += w.tally.ended;
-      }
-      const bool over = expected_active == 0;  // no node waits for the barrier, and no message crosses it
+      schedule_->run_step(here.active);
+      StepCounts counts = ledger_->count();
+      if (end_step(counts, here, result)) return;
+      ledger_->book(counts, result);
+      StepRecord& record = counts.record;  // not a copy, which would wait for the stores of its fields
+      schedule_->carried(here.payload);
+      const bool over = counts.in_flight == 0;  // no node waits for the barrier, and no message crosses it
       if (over && !(injector_ && injector_->pending())) {
-        if (ended < topology_.living_nodes()) result.hang = name_the_waiting(last_traffic, false);
+        if (counts.ended < topology_.living_nodes()) result.hang = name_the_waiting(last_traffic, false);
         return;
       }
       if (record.messages > 0) cross_with_messages(record, result);
       ledger_->add(record, result);
-      if (options_.on_step) options_.on_step(fabric_->now());
+      if (options_.on_step && speaks()) options_.on_step(fabric_->now());
       idle = record.messages > 0 ? 0 : idle + 1;
       if (record.messages > 0) last_traffic = fabric_->now();
       fabric_->begin_step();
       world_.now = fabric_->now();
       if (injector_) [[unlikely]]
-        expected_active += injector_->begin_step();
-      if (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed)) {
+        here.active += injector_->begin_step();
+      if (accord_ ? accord_->stopped() : told_to_stop()) {
         result.interrupted = true;
         return;
       }
@@ -227,6 +252,28 @@ class Engine::Impl {
     }
   }
 
+  bool told_to_stop() const noexcept { return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed); }
+
+  /// From here on the counts are those of all processes. True if a rule is broken: the violations are in the result.
+  bool end_step(StepCounts& counts, Accord::Here& here, RunResult& result) {
+    if (accord_) return accord_->end_step(counts, here, told_to_stop(), result);
+    if (ledger_->gather_receives(result)) return true;
+    ledger_->throw_failure(fabric_->now());
+    here = {counts.in_flight, counts.record.payload_bytes};
+    return ledger_->gather_violations(result);
+  }
+
+  void close(RunResult& result) {
+    detail::Ledger::Totals totals = ledger_->totals(*executor_);
+    if (accord_) accord_->gather(totals);
+    ledger_->close(totals, result);
+  }
+
+  void check_bytes(RunResult& result) {
+    detail::together(processes_, [&] { result.wrong = verify(placement_, fabric_->payload(), options_.seed, *executor_); });
+    if (accord_) accord_->gather(result.wrong, placement_.reduces());
+  }
+
   std::uint64_t idle_steps_allowed() const {
     if (options_.idle_steps > 0) return options_.idle_steps;
     std::uint64_t sides = 0;
@@ -236,23 +283,26 @@ class Engine::Impl {
 
   void cross_with_messages(StepRecord& record, RunResult& result) {
     std::vector<const Message*> messages;
-    if (ledger_->wants_messages() || options_.on_messages) messages = fabric_->messages_of(fabric_->now());
-    ledger_->note_channels(messages, record, result);
-    if (options_.on_phase && record.phase != nullptr) options_.on_phase(record.phase);
-    if (options_.on_messages) options_.on_messages(messages);
+    if (!accord_ && (ledger_->measures_channels() || options_.on_messages)) messages = fabric_->messages_of(fabric_->now());
+    const ChannelLoad load = accord_ ? accord_->load() : ledger_->measures_channels() ? ledger_->measure(messages) : ChannelLoad{};
+    ledger_->note_channels(load, record, result);
+    if (options_.on_phase && speaks() && record.phase != nullptr) options_.on_phase(record.phase);
+    const std::span<const Message* const> seen = accord_ && accord_->observed() ? accord_->all_messages() : messages;
+    if (options_.on_messages && speaks()) options_.on_messages(seen);
   }
 
   Hang name_the_waiting(std::optional<Step> last_traffic, bool stepping) {
     Hang hang;
     hang.last_traffic = last_traffic;
     hang.stepping = stepping;
-    for (NodeId rank = 0; rank < topology_.nodes(); ++rank) {
+    for (NodeId rank = slab_.begin(); rank < slab_.end(); ++rank) {
       Node& node = nodes_[rank];
       if (NodeDoor::wait(node) == Wait::ended) continue;
       if (++hang.nodes > max_named_waiters) continue;
       const Step last = NodeDoor::last_arrival(node);
       hang.first.push_back({rank, NodeDoor::wait(node), last == 0 ? std::nullopt : std::optional<Step>(last - 1)});
     }
+    if (accord_) accord_->gather(hang, max_named_waiters);
     return hang;
   }
 
@@ -260,16 +310,21 @@ class Engine::Impl {
   const Placement placement_;
   RunOptions options_;
   const Topology& topology_;
+  Processes* const processes_;  // null: this one alone
+  const detail::Slab slab_;
   std::unique_ptr<Executor> executor_;
-  const MemoryEstimate estimate_;
+  MemoryEstimate estimate_;
+  Bytes memory_of_all_ = 0;
   double allocation_s_ = 0;
   bool running_ = false;
 
   std::optional<Fabric> fabric_;
+  std::optional<detail::Border> border_;
   detail::Region<Node> nodes_;
   detail::World world_;
   std::optional<detail::Schedule> schedule_;
   std::optional<detail::Ledger> ledger_;
+  std::optional<Accord> accord_;              // with other processes
   std::optional<detail::Injector> injector_;  // of a run with a fault
 };
 

@@ -21,9 +21,10 @@ bool plain(const Placement& placed) noexcept { return placed.uniform() && !place
 
 }  // namespace
 
-RunState::RunState(const Machine& run_on, const Placement& placed, Bytes spare, unsigned workers)
+RunState::RunState(const Machine& run_on, const Placement& placed, const Slab& slab, Bytes spare, unsigned workers)
     : machine{run_on},
       placement{placed},
+      own{slab},
       ports{run_on.ports},
       block_bytes{placed.longest()},
       own_hops{run_on.switching == Switching::packet && run_on.contention == Contention::forbid && plain(placed)},
@@ -32,15 +33,15 @@ RunState::RunState(const Machine& run_on, const Placement& placed, Bytes spare, 
       only_block{placed.initial_total() == 1 && placed.one_block_a_bucket() ? std::optional(placed.in_bucket(0)) : std::nullopt},
       exceeds_cache{outgrows_cache(run_on.topology)},
       budget(spare),
-      payload(placed, budget, workers),
-      channels(run_on),
+      payload(placed, slab, budget, workers),
+      channels(run_on, slab),
       messages(std::size_t{2} * workers, budget),
-      links(run_on, messages) {
+      links(run_on, slab, messages) {
   for (ActiveSet& set : active) set = ActiveSet(run_on.topology.nodes(), workers);
 }
 
-Fabric::Fabric(const Machine& machine, const Placement& placement, Bytes spare, unsigned workers)
-    : run_(machine, placement, spare, workers), workers_(workers) {
+Fabric::Fabric(const Machine& machine, const Placement& placement, const Slab& own, Bytes spare, unsigned workers)
+    : run_(machine, placement, own, spare, workers), workers_(workers) {
   for (std::uint32_t i = 0; i < workers; ++i) {
     Worker& w = workers_[i];
     w.index = i;
@@ -110,7 +111,7 @@ void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
 }
 
 void Fabric::sweep() {
-  for (ActiveSet& set : run_.active) set.clear();
+  for (ActiveSet& set : run_.active) set.clear(run_.own.begin(), run_.own.end());
   run_.links.clear();
 }
 

@@ -22,8 +22,9 @@ namespace torus::detail {
 /// Carries what nodes send. Different workers may run different nodes at once, between two barriers.
 class Fabric final : public Network {
  public:
-  /// spare: bytes that messages may take, and further copies of blocks than nodes hold in the end. Machine and placement must outlive this.
-  Fabric(const Machine& machine, const Placement& placement, Bytes spare, unsigned workers);
+  /// Of the nodes of a slab. spare: bytes that messages may take, and further copies of blocks than nodes hold in the end. Machine,
+  /// placement and slab must outlive this.
+  Fabric(const Machine& machine, const Placement& placement, const Slab& own, Bytes spare, unsigned workers);
 
   /// Constructs part `part` of `parts`, each on its own worker; made() when all are.
   void make(unsigned part, unsigned parts);
@@ -38,7 +39,7 @@ class Fabric final : public Network {
   void begin_run();
   /// Clears part `part` of `parts` of the tables.
   void clear_tables(unsigned part, unsigned parts) {
-    run_.payload.tables.clear(part, parts);
+    run_.payload.tables.clear(run_.own, part, parts);
     run_.channels.clear(part, parts);
   }
   /// Gives a node its first blocks and makes it run in step 0. One worker a node.
@@ -62,12 +63,11 @@ class Fabric final : public Network {
   bool shares_channels() const noexcept { return run_.channels.shared(); }
   /// A message or a block found no room in this run, and its sender got an exception.
   bool out_of_memory() const noexcept { return run_.budget.exhausted(); }
-  /// Sums what shared channels carried in the present step. Returns the most messages on one.
-  std::uint64_t share_channels(std::span<const Message* const> messages, StepRecord& record) {
-    return run_.channels.share(messages, run_.stamp, record);
-  }
-  /// Of part `part` of `parts` of the channels.
+  /// Sums what shared channels carried in the present step.
+  SharedLoad share_channels(std::span<const Message* const> messages) { return run_.channels.share(messages, run_.stamp); }
+  /// Of part `part` of `parts` of the channels, but for whether those of the border have been used.
   ChannelUse channel_use(unsigned part, unsigned parts) { return run_.channels.use(part, parts); }
+  const Slab& own() const noexcept { return run_.own; }
 
   // ---- during a step ----
 

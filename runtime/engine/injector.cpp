@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/engine/outbox.hpp"
+#include "runtime/model/channel.hpp"
 #include "runtime/model/figures.hpp"
 
 namespace torus {
@@ -40,13 +41,7 @@ void Injector::wake(NodeId node) {
 
 // ---- what is in the queues ----
 
-/// The slot of an in-channel is that of the channel at its sender.
-Injector::Delivery Injector::delivery_of(Message& m) const {
-  const Topology& topology = fabric_.run().machine.topology;
-  const Dimension d = m.dimension();
-  const std::int32_t direction = topology.wiring(d) == Wiring::complete ? modulo(m.direction(), topology.extent(d)) : m.direction();
-  return {m.destination(), static_cast<std::uint32_t>(topology.slot(d, direction)), &m};
-}
+Injector::Delivery Injector::delivery_of(Message& m) const { return {m.destination(), in_slot_of(fabric_.run().machine.topology, m), &m}; }
 
 std::vector<Message*> Injector::sent_in_last_step() const {
   const Step last = fabric_.now() - 1;

@@ -36,39 +36,48 @@ void Ledger::throw_failure(std::optional<Step> step) const {
   }
 }
 
+std::uint64_t Ledger::failed_node() const noexcept {
+  std::uint64_t lowest = machine_.topology.nodes();
+  for (const Worker& w : fabric_.workers()) {
+    if (w.findings.failure) lowest = std::min<std::uint64_t>(lowest, w.findings.failed_node);
+  }
+  return lowest;
+}
+
 bool Ledger::gather_receives(RunResult& result) const {
   const std::vector<Worker>& workers = fabric_.workers();
   if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.findings.suspect_receives; })) return false;
-  report_violations(audit(machine_, placement_, fabric_.messages_of(fabric_.now() - 1)), result);
+  const Violations found = audit(machine_, placement_, fabric_.own(), fabric_.messages_of(fabric_.now() - 1));
+  report_violations(found.first(), found.found(), result);
   return true;
+}
+
+Violations Ledger::audit_step(std::span<const Message* const> messages) const {
+  Violations found = audit(machine_, placement_, fabric_.own(), messages);
+  for (const Worker& w : fabric_.workers()) found.add(w.findings.violations);
+  return found;
 }
 
 bool Ledger::gather_violations(RunResult& result) const {
   const std::vector<Worker>& workers = fabric_.workers();
   if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.findings.suspect; })) return false;
-  Violations found = audit(machine_, placement_, fabric_.messages_of(fabric_.now()));
-  for (const Worker& w : workers) found.add(w.findings.violations);
-  report_violations(found, result);
+  const Violations found = audit_step(fabric_.messages_of(fabric_.now()));
+  report_violations(found.first(), found.found(), result);
   return true;
 }
 
-void Ledger::report_violations(const Violations& found, RunResult& result) const {
-  if (found.empty()) {
+void Ledger::report_violations(std::vector<Violation> first, std::uint64_t found, RunResult& result) const {
+  if (found == 0) {
     throw RunError("step " + std::to_string(fabric_.now()) +
                    ": a message was not delivered although it breaks no rule; this is a bug of the engine");
   }
-  result.violations = found.first();
-  result.violations_found = found.found();
+  result.violations = std::move(first);
+  result.violations_found = found;
 }
 
 /// What nodes combined when they ran, of the arrivals of the step before, which pays for it.
-void Ledger::charge_combining(RunResult& result) {
-  Bytes most = 0, all = 0;
-  for (Worker& w : fabric_.workers()) {
-    most = std::max(most, std::exchange(w.tally.most_combined, 0));
-    all += std::exchange(w.tally.combined_bytes, 0);
-  }
-  if (all == 0) return;
+void Ledger::charge_combining(const StepCounts& counts, RunResult& result) {
+  const auto [most, all] = std::pair(counts.most_combined, counts.combined_bytes);
   result.combined_bytes += all;
   result.node_combined_sum += most;
   const double model_time_s = static_cast<double>(most) * machine_.cost.combine_s;
@@ -79,9 +88,9 @@ void Ledger::charge_combining(RunResult& result) {
   result.step_records.back().most_combined = most;
 }
 
-StepRecord Ledger::gather_record(RunResult& result) {
-  charge_combining(result);
-  StepRecord record;
+StepCounts Ledger::count() {
+  StepCounts counts;
+  StepRecord& record = counts.record;
   NodeId phase_node = 0;
   for (Worker& w : fabric_.workers()) {
     Tally& tally = w.tally;
@@ -90,9 +99,13 @@ StepRecord Ledger::gather_record(RunResult& result) {
     part.messages += singles;
     part.bytes += singles * placement_.longest();
     if (singles > 0) part.most_bytes = std::max(part.most_bytes, placement_.longest());
-    result.blocks_delivered += singles + std::exchange(tally.blocks, 0);
-    result.bytes_hops += part.bytes + std::exchange(tally.further_bytes_hops, 0);
-    result.trace_digest += std::exchange(tally.digest, 0);
+    counts.blocks += singles + std::exchange(tally.blocks, 0);
+    counts.bytes_hops += part.bytes + std::exchange(tally.further_bytes_hops, 0);
+    counts.digest += std::exchange(tally.digest, 0);
+    counts.combined_bytes += std::exchange(tally.combined_bytes, 0);
+    counts.most_combined = std::max(counts.most_combined, std::exchange(tally.most_combined, 0));
+    counts.in_flight += std::exchange(tally.activated, 0);
+    counts.ended += tally.ended;
     record.messages += part.messages;
     record.control_messages += part.control_messages;
     record.hops += part.messages + std::exchange(tally.further_hops, 0);
@@ -105,16 +118,24 @@ StepRecord Ledger::gather_record(RunResult& result) {
       phase_node = tally.phase_node;
     }
   }
-  if (record.messages > 0) record.longest_route = std::max(record.longest_route, 1U);
-  return record;
+  return counts;
 }
 
-void Ledger::note_channels(const std::vector<const Message*>& messages, StepRecord& record, RunResult& result) {
-  std::uint64_t load = 1;
-  if (fabric_.shares_channels()) load = fabric_.share_channels(messages, record);
-  result.max_channel_load = std::max(result.max_channel_load, load);
-  record.channel_time_s =
-      machine_.cost.one_speed() ? static_cast<double>(record.most_bytes) * machine_.cost.byte_s : byte_term(machine_, messages);
+ChannelLoad Ledger::measure(const std::vector<const Message*>& messages) const {
+  ChannelLoad load;
+  if (fabric_.shares_channels()) {
+    const SharedLoad shared = fabric_.share_channels(messages);
+    load.messages = shared.messages;
+    load.bytes = shared.bytes;
+  }
+  if (!machine_.cost.one_speed()) load.time_s = byte_term(machine_, fabric_.own(), messages);
+  return load;
+}
+
+void Ledger::note_channels(const ChannelLoad& load, StepRecord& record, RunResult& result) const {
+  record.most_bytes = std::max(record.most_bytes, load.bytes);
+  result.max_channel_load = std::max(result.max_channel_load, load.messages);
+  record.channel_time_s = machine_.cost.one_speed() ? static_cast<double>(record.most_bytes) * machine_.cost.byte_s : load.time_s;
 }
 
 void Ledger::add(const StepRecord& record, RunResult& result) {
@@ -155,16 +176,18 @@ PhaseTotals& Ledger::totals_of(const char* phase, RunResult& result) {
   return phases[phase_];
 }
 
-void Ledger::close(Executor& executor, RunResult& result) const {
-  for (const Worker& w : fabric_.workers()) result.duplicates += w.tally.duplicates;
+Ledger::Totals Ledger::totals(Executor& executor) const {
+  Totals totals;
+  for (const Worker& w : fabric_.workers()) totals.duplicates += w.tally.duplicates;
   std::vector<ChannelUse> uses(executor.workers());
   executor.run([&](unsigned part) { uses[part] = fabric_.channel_use(part, executor.workers()); });
-  ChannelUse use;
-  for (const ChannelUse& each : uses) {
-    use.used += each.used;
-    use.bytes += each.bytes;
-    use.most_bytes = std::max(use.most_bytes, each.most_bytes);
-  }
+  for (const ChannelUse& each : uses) totals.use.add(each);
+  return totals;
+}
+
+void Ledger::close(const Totals& totals, RunResult& result) const {
+  const ChannelUse& use = totals.use;
+  result.duplicates += totals.duplicates;
   const auto channels = static_cast<double>(std::max<std::uint64_t>(1, machine_.topology.channels()));
   result.channel_bytes_max = use.most_bytes;
   result.channel_bytes_mean = static_cast<double>(use.bytes) / channels;

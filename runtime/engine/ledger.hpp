@@ -1,6 +1,7 @@
 /// The books of a run: what each step carried, the totals, and what went wrong.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -12,6 +13,25 @@
 #include "runtime/engine/violations.hpp"
 
 namespace torus::detail {
+
+/// What was counted in a step: by this process, or by all.
+struct StepCounts {
+  StepRecord record;            ///< but for its byte term and what was combined
+  Bytes combined_bytes = 0;     ///< of the arrivals of the step before
+  Bytes most_combined = 0;      ///< of them, max of a node
+  std::uint64_t blocks = 0;     ///< delivered
+  Bytes bytes_hops = 0;         ///< message bytes times hops
+  std::uint64_t digest = 0;     ///< of the messages
+  std::uint64_t in_flight = 0;  ///< nodes that run in the next step, and messages that go to other processes
+  std::uint64_t ended = 0;      ///< programs, of the run
+};
+
+/// What one channel carried at most in a step, in messages and bytes, and the byte term.
+struct ChannelLoad {
+  std::uint64_t messages = 1;
+  Bytes bytes = 0;
+  double time_s = 0;
+};
 
 /// Gathers at the barrier what the workers counted during a step, and adds it to the result. One thread, between two steps.
 class Ledger {
@@ -28,23 +48,45 @@ class Ledger {
   /// Rethrows what a program threw in this step, of the lowest node, see rethrow_naming(); RunError if a send found no memory. No step: the
   /// programs are being made.
   void throw_failure(std::optional<Step> step) const;
+  /// The lowest node whose program threw; behind all nodes if none did.
+  std::uint64_t failed_node() const noexcept;
   /// True if a message of this step breaks a rule. The violations are then in the result.
   bool gather_violations(RunResult& result) const;
-  /// What this step carried. Adds to the result what counts also if no barrier follows: deliveries and the digest.
-  StepRecord gather_record(RunResult& result);
-  /// Whether note_channels() needs the messages of a step.
-  bool wants_messages() const noexcept { return fabric_.shares_channels() || !machine_.cost.one_speed(); }
-  /// Notes the max load of a channel in this step, its byte term, and what shared channels carried.
-  void note_channels(const std::vector<const Message*>& messages, StepRecord& record, RunResult& result);
+  /// What this process counted in the step. Once a step.
+  StepCounts count();
+  /// Adds to the result what counts also if no barrier follows: what was combined, deliveries and the digest.
+  void book(StepCounts& counts, RunResult& result) {
+    if (counts.combined_bytes > 0) charge_combining(counts, result);
+    result.blocks_delivered += counts.blocks;
+    result.bytes_hops += counts.bytes_hops;
+    result.trace_digest += counts.digest;
+    if (counts.record.messages > 0) counts.record.longest_route = std::max(counts.record.longest_route, 1U);
+  }
+  /// Whether the load of the channels must be measured from the messages of a step.
+  bool measures_channels() const noexcept { return fabric_.shares_channels() || !machine_.cost.one_speed(); }
+  /// The load of the process's own channels in this step, by the messages that it knows.
+  ChannelLoad measure(const std::vector<const Message*>& messages) const;
+  /// Notes the load of the machine's channels. load: of all processes, where it was measured.
+  void note_channels(const ChannelLoad& load, StepRecord& record, RunResult& result) const;
   /// Adds a step that ended at a barrier.
   void add(const StepRecord& record, RunResult& result);
-  /// Adds what is counted once a run: duplicates, and what the channels carried.
-  void close(Executor& executor, RunResult& result) const;
+  /// What is counted once a run, by this process.
+  struct Totals {
+    std::uint64_t duplicates = 0;
+    ChannelUse use;
+  };
+  Totals totals(Executor& executor) const;
+  /// Adds what all processes have counted.
+  void close(const Totals& totals, RunResult& result) const;
+  /// All violations of a step, by the messages that this process knows, and what its own nodes sent without holding it. Of its own nodes
+  /// and channels.
+  Violations audit_step(std::span<const Message* const> messages) const;
+  /// Throws RunError if there are none.
+  void report_violations(std::vector<Violation> first, std::uint64_t found, RunResult& result) const;
 
  private:
   PhaseTotals& totals_of(const char* phase, RunResult& result);
-  void charge_combining(RunResult& result);
-  void report_violations(const Violations& found, RunResult& result) const;
+  void charge_combining(const StepCounts& counts, RunResult& result);
 
   const Machine& machine_;
   const Placement& placement_;

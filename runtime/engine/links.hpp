@@ -23,6 +23,7 @@
 #include "runtime/engine/arrival_flags.hpp"
 #include "runtime/engine/message_arena.hpp"
 #include "runtime/engine/region.hpp"
+#include "runtime/engine/slab.hpp"
 #include "runtime/engine/violations.hpp"
 
 namespace torus::detail {
@@ -43,15 +44,17 @@ class ExclusiveLinks {
   ExclusiveLinks(const ExclusiveLinks&) = delete;
   ExclusiveLinks& operator=(const ExclusiveLinks&) = delete;
   ~ExclusiveLinks() {
-    for (std::size_t i = 0; i < made_; ++i) queues_[i].~Queue();
+    clear_each([](Queue& queue) { queue.~Queue(); });
   }
 
-  /// Constructs part `part` of `parts` of the queues. made() follows all parts, and precedes the first push.
-  void make(unsigned part, unsigned parts) {
-    const std::size_t to = queues_.size() * (part + 1) / parts;
-    for (std::size_t i = queues_.size() * part / parts; i < to; ++i) new (&queues_[i]) Queue;
+  /// Constructs the queues of some channels; all are made in parts. made() follows all parts, and precedes the first push.
+  void make(std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) new (&queues_[i]) Queue;
   }
-  void made() noexcept { made_ = queues_.size(); }
+  void made(std::size_t from, std::size_t to) noexcept {
+    first_made_ = from;
+    end_made_ = to;
+  }
 
   LineNumber line_number(const std::byte* line) const noexcept {
     return LineNumber{static_cast<std::uint32_t>(static_cast<std::size_t>(line - first_line_) / 64)};
@@ -77,15 +80,20 @@ class ExclusiveLinks {
   }
 
   void clear() {
-    for (std::size_t i = 0; i < made_; ++i) queues_[i].reset();
+    clear_each([](Queue& queue) { queue.reset(); });
   }
 
  private:
   static_assert(sizeof(Queue) == 32, "two in a cache line");
 
+  template <class F>
+  void clear_each(F&& f) {
+    for (std::size_t i = first_made_; i < end_made_; ++i) f(queues_[i]);
+  }
+
   std::byte* first_line_;
   Region<Queue> queues_;
-  std::size_t made_ = 0;
+  std::size_t first_made_ = 0, end_made_ = 0;
 };
 
 /// Where channels are shared several producers may meet at an in-channel: multi-producer queues, one pair an in-channel, for even and odd
@@ -96,21 +104,22 @@ class SharedLinks {
   /// With two sums: see Channels::share().
   static constexpr std::size_t bytes_each() noexcept { return 2 * (sizeof(Queue) + 16 + sizeof(std::unique_ptr<Queue>)) + 16; }
 
-  explicit SharedLinks(std::size_t channels) {
+  /// Of `channels` channels from `first` on.
+  SharedLinks(std::size_t first, std::size_t channels) : first_{2 * first} {
     for (std::size_t i = 0; i < 2 * channels; ++i) queues_.push_back(std::make_unique<Queue>());
   }
 
   /// For any worker. False if the queue is full.
   bool push(std::size_t channel, Message& message) { return push(channel, message, message.step()); }
   /// As if it had been sent in `step`.
-  bool push(std::size_t channel, Message& message, Step step) { return queues_[2 * channel + (step & 1U)]->push(&message); }
+  bool push(std::size_t channel, Message& message, Step step) { return queue(channel, step).push(&message); }
 
   /// For the receiver's worker. Calls f(message) for the messages sent in `step`, by source, those of one source as it sent them.
   template <class F>
   void drain(std::size_t channel, Step step, F&& f) {
     Message* messages[depth];
     std::size_t count = 0;
-    Queue& queue = *queues_[2 * channel + (step & 1U)];
+    Queue& queue = this->queue(channel, step);
     const auto by_source = [](const Message* a, const Message* b) { return a->source() < b->source(); };
     for (; count < depth && queue.pop(messages[count]); ++count) {
       Message** const last = messages + count;
@@ -125,27 +134,30 @@ class SharedLinks {
 
  private:
   using Queue = boost::lockfree::queue<Message*, boost::lockfree::capacity<depth>>;
+
+  Queue& queue(std::size_t channel, Step step) noexcept { return *queues_[2 * channel + (step & 1U) - first_]; }
+
+  std::size_t first_;
   std::vector<std::unique_ptr<Queue>> queues_;
 };
 
-/// All in-channels of the machine, of either kind, by (node, channel slot).
+/// All in-channels of the nodes of a slab, of either kind, by (node, channel slot).
 class Links {
  public:
-  /// The memory of the messages must outlive this.
-  Links(const Machine& machine, MessageMemory& messages)
-      : slots_{static_cast<std::uint32_t>(machine.topology.channel_slots())}, arrived_(machine.topology.nodes(), slots_) {
-    const std::size_t channels = std::size_t{machine.topology.nodes()} * slots_;
+  /// The slab and the memory of the messages must outlive this.
+  Links(const Machine& machine, const Slab& own, MessageMemory& messages)
+      : own_{own}, slots_{static_cast<std::uint32_t>(machine.topology.channel_slots())}, arrived_(machine.topology.nodes(), slots_) {
     if (machine.contention == Contention::share)
-      shared_.emplace(channels);
+      shared_.emplace(channel(own.begin(), 0), std::size_t{own.nodes()} * slots_);
     else
-      exclusive_.emplace(channels, messages);
+      exclusive_.emplace(std::size_t{machine.topology.nodes()} * slots_, messages);
   }
 
   void make(unsigned part, unsigned parts) {
-    if (exclusive_) exclusive_->make(part, parts);
+    if (exclusive_) exclusive_->make(channel(own_.part_begin(part, parts), 0), channel(own_.part_begin(part + 1, parts), 0));
   }
   void made() noexcept {
-    if (exclusive_) exclusive_->made();
+    if (exclusive_) exclusive_->made(channel(own_.begin(), 0), channel(own_.end(), 0));
   }
   /// After the barrier: what was sent in the step before `now` can be received.
   void begin_step(Step now) noexcept { arrived_.begin_step(now); }
@@ -223,6 +235,7 @@ class Links {
     return room;
   }
 
+  const Slab& own_;
   std::uint32_t slots_;  // in-channels of a node
   std::optional<ExclusiveLinks> exclusive_;
   std::optional<SharedLinks> shared_;

@@ -49,6 +49,19 @@ class MessageArena {
     if (!header.empty()) std::memcpy(after_blocks, header.data(), header.size_bytes());
     return *m;
   }
+  /// A message as it lies in memory, in whole words, and a copy of one from another process.
+  static std::span<const std::byte> image(const Message& m) noexcept {
+    return {reinterpret_cast<const std::byte*>(&m), size_of(m.blocks_, m.legs_, m.header_words_)};
+  }
+  static const Message& in_place(std::span<const std::byte> image) noexcept { return *reinterpret_cast<const Message*>(image.data()); }
+  Message& adopt(std::span<const std::byte> image) {
+    if (static_cast<std::size_t>(end_ - next_) < image.size()) [[unlikely]]
+      extend(image.size());
+    std::byte* const to = std::exchange(next_, next_ + image.size());
+    auto* const m = new (to) Message;
+    std::memcpy(to, image.data(), image.size());
+    return *m;
+  }
   /// Marks a message of a reduction, before its digest is taken.
   static void mark(Message& m, std::uint8_t registers, bool releases) noexcept {
     m.bytes_ |= Bytes{registers} << Message::registers_at | (releases ? Message::released : 0);

@@ -10,6 +10,7 @@
 
 #include "runtime/engine/copy_queue.hpp"
 #include "runtime/engine/region.hpp"
+#include "runtime/engine/slab.hpp"
 
 namespace torus::detail {
 
@@ -45,15 +46,16 @@ class NodeTables {
     if (chained_) entries_ = Region<Entry>(slots);
     if (table_.size() == 0) table_ = Region<Slot>(std::size_t{placement_->nodes()} * buckets_);
   }
-  void populate(std::size_t slots, unsigned part, unsigned parts) {
+  void populate(const Slab& slab, std::size_t slots, unsigned part, unsigned parts) {
     if (chained_) entries_.populate(slots, part, parts);
-    table_.populate(table_.size(), part, parts);
+    table_.populate(std::size_t{slab.begin()} * buckets_, std::size_t{slab.nodes()} * buckets_, part, parts);
   }
-  /// Empties part `part` of `parts` of the tables.
-  void clear(unsigned part, unsigned parts) {
-    const std::size_t from = table_.size() * part / parts;
-    const std::size_t to = table_.size() * (part + 1) / parts;
-    if (to > from) std::memset(&table_[from], 0, (to - from) * sizeof(Slot));
+  /// Empties part `part` of `parts` of a slab's tables.
+  void clear(const Slab& slab, unsigned part, unsigned parts) {
+    const std::size_t entries = std::size_t{slab.nodes()} * buckets_;
+    const std::size_t from = entries * part / parts;
+    const std::size_t to = entries * (part + 1) / parts;
+    if (to > from) std::memset(&table_[std::size_t{slab.begin()} * buckets_ + from], 0, (to - from) * sizeof(Slot));
   }
 
   /// The slot in which a node holds a block; 0 if it does not.

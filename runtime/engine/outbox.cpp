@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/engine/border.hpp"
 #include "runtime/engine/outbox_policies.hpp"
 #include "runtime/model/figures.hpp"
 
@@ -155,6 +156,11 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   add_claim(run, w, m, way.in_slot());
 }
 
+/// Whether a hop that found no channel in the slab leads over its border.
+[[gnu::cold, gnu::noinline]] bool crosses(const RunState& run, const Worker& w, Leg leg) {
+  return run.border != nullptr && run.channels.out_slot(leg) != Channels::no_slot && run.border->leaves(w.node.rank(), leg);
+}
+
 // ---- posting ----
 
 /// Copies, writes and posts what has been noted down. Each copy goes to the slot that the copy before it has left, which is in the cache.
@@ -194,11 +200,17 @@ template <class Copy>
     post_each_forward(run, w, [&run](std::byte* to, const std::byte* from) { run.payload.copier.copy(to, from, run.block_bytes); });
 }
 
+/// Where not every route is one that the machine allows, within this process.
+[[gnu::cold, gnu::noinline]] void set_aside(RunState& run, Worker& w) {
+  if (run.border != nullptr && !run.border->set_aside(w)) w.findings.suspect = true;
+  if (!run.channels.drop_over_dead(w.out.claims)) w.findings.suspect = true;
+}
+
 /// Claims the channels of the messages added since the last call, and posts those that get all of theirs. All claims before the first
 /// delivery: the fence between bids and looks waits for the stores before it, and those of a delivery go far.
 void post_claims(RunState& run, Worker& w) {
-  if (!run.channels.whole() && !run.channels.drop_over_dead(w.out.claims)) [[unlikely]]
-    w.findings.suspect = true;
+  if (!run.channels.whole()) [[unlikely]]
+    set_aside(run, w);
   if (!run.channels.shared() && !run.channels.claim(w.out.claims, w.index, run.stamp, run.single_worker)) w.findings.suspect = true;
   for (const Claim& each : w.out.claims.claims()) {
     if (each.message == nullptr) continue;
@@ -224,7 +236,9 @@ void post_claims(RunState& run, Worker& w) {
     }
   }
   const Leg leg{dimension, hops};
-  return run.own_hops ? refuse(run, w, {&leg, 1}, {&id, 1}, {}) : send_bundle(run, w, {&leg, 1}, {&id, 1}, {}, true);
+  if (run.own_hops && !crosses(run, w, leg)) return refuse(run, w, {&leg, 1}, {&id, 1}, {});
+  w.node.unstored = true;  // what take_single() has passed over
+  send_bundle(run, w, {&leg, 1}, {&id, 1}, {}, true);
 }
 
 [[gnu::noinline]] void send_own_hop(RunState& run, Worker& w, Dimension dimension, std::int32_t hops, BlockId id) {
@@ -232,7 +246,8 @@ void post_claims(RunState& run, Worker& w) {
     return;
   // Made here: a read of the whole leg waits for the stores of its halves. The same below.
   const Leg leg{dimension, hops};
-  refuse(run, w, {&leg, 1}, {&id, 1}, {});
+  if (!crosses(run, w, leg)) return refuse(run, w, {&leg, 1}, {&id, 1}, {});
+  send_kept(run, w, {&leg, 1}, id, {});
 }
 
 /// Most of what a broadcast sends.

@@ -16,13 +16,27 @@
 
 namespace torus::detail {
 
+/// Placement::most_held() of the nodes of a slab.
+inline std::uint64_t most_held(const Placement& placement, const Slab& slab) noexcept {
+  if (slab.whole()) return placement.most_held();
+  if (placement.reduces()) return placement.most_held() / placement.nodes() * slab.nodes();
+  std::uint64_t first = 0, last = 0;
+  for (NodeId node = slab.begin(); node < slab.end(); ++node) {
+    first += placement.initial_count(node);
+    last += placement.wanted_count(node);
+  }
+  return std::max(first, last);
+}
+
 /// A delivery takes a slot from the sending worker's free list and copies the bytes into it once. The receiver then owns the slot.
 /// A node's table belongs to the worker that runs the node, a free list to its worker, and a slot's bytes to its holder.
 struct Payload {
-  /// The budget must outlive this. Further copies, of programs that send what is held already, draw from it.
-  Payload(const Placement& placement, MemoryBudget& budget, unsigned workers)
-      : slots(placement.most_held(), placement.longest(), NodeTables::slot_overhead(placement) + Partials::slot_overhead(placement), budget,
-              workers),
+  /// Of the nodes of a slab. Budget and slab must outlive this. Further copies, of programs that send what is held already, draw from the
+  /// budget.
+  Payload(const Placement& placement, const Slab& slab, MemoryBudget& budget, unsigned workers)
+      : own(slab),
+        slots(most_held(placement, slab), placement.longest(), NodeTables::slot_overhead(placement) + Partials::slot_overhead(placement),
+              budget, workers),
         tables(placement),
         copier(slots),
         partials(placement, slots) {
@@ -39,7 +53,7 @@ struct Payload {
   /// Makes the kernel provide the memory that the run needs.
   void populate(unsigned part, unsigned parts) {
     slots.populate(part, parts);
-    tables.populate(slots.expected(), part, parts);
+    tables.populate(own, slots.expected(), part, parts);
     partials.populate(slots.expected(), part, parts);
   }
   /// Takes all slots back. The tables are cleared apart, in parts.
@@ -79,6 +93,7 @@ struct Payload {
     return to;
   }
 
+  const Slab& own;
   SlotPool slots;
   NodeTables tables;
   Copier copier;

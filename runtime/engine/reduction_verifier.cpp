@@ -102,12 +102,13 @@ class ReductionVerifier {
       case Wanted::at_root: compare(what.root, segment, at, right, first); break;
       case Wanted::at_owner: compare(segment / what.segments, segment, at, right, first); break;
       case Wanted::everywhere:
-        for (NodeId node = 0; node < placement_.nodes(); ++node) compare(node, segment, at, right, first);
+        for (NodeId node = payload_.own.begin(); node < payload_.own.end(); ++node) compare(node, segment, at, right, first);
         break;
     }
   }
 
   void compare(NodeId node, BlockId segment, Bytes at, std::span<const std::byte> right, std::optional<WrongDelivery>& first) const {
+    if (!payload_.own.owns(node)) return;
     const std::byte* const held = payload_.slots.at(payload_.tables.find(node, segment)) + at;
     if (std::memcmp(held, right.data(), right.size()) == 0) return;
     std::size_t i = 0;
@@ -134,8 +135,7 @@ std::optional<WrongDelivery> verify_reduction(const Placement& placement, const 
   const unsigned parts = executor.workers();
   std::vector<std::optional<WrongDelivery>> found(parts);
   executor.run([&](unsigned part) {
-    const std::uint64_t nodes = placement.nodes();
-    found[part] = verifier.check_contributors(static_cast<NodeId>(nodes * part / parts), static_cast<NodeId>(nodes * (part + 1) / parts));
+    found[part] = verifier.check_contributors(payload.own.part_begin(part, parts), payload.own.part_begin(part + 1, parts));
   });
   for (const auto& wrong : found) {
     if (wrong) return wrong;

@@ -49,12 +49,16 @@ class Region {
   /// Takes the values from `from` on off huge pages, for what is mostly much smaller than one. At multiples of a page.
   void on_small_pages(std::size_t from, std::size_t count) noexcept { ::madvise(data_ + from, count * sizeof(T), MADV_NOHUGEPAGE); }
 
-  /// Makes the kernel provide part `part` of `parts` of the first `count` values now, so that no page fault falls into the timed run.
-  void populate(std::size_t count, unsigned part, unsigned parts) {
+  /// Makes the kernel provide part `part` of `parts` of the first `count` values now, or of `count` values from `first` on, so that no page
+  /// fault falls into the timed run.
+  void populate(std::size_t count, unsigned part, unsigned parts) { populate(0, count, part, parts); }
+  void populate(std::size_t first, std::size_t count, unsigned part, unsigned parts) {
+    if (count == 0) return;
     const std::size_t unit = count * sizeof(T) >= huge_page ? huge_page : 4096;
-    const std::size_t units = (count * sizeof(T) + unit - 1) / unit;
-    const std::size_t from = units * part / parts * unit;
-    const std::size_t to = units * (part + 1) / parts * unit;
+    const std::size_t begin = first * sizeof(T) / unit;
+    const std::size_t units = ((first + count) * sizeof(T) + unit - 1) / unit - begin;
+    const std::size_t from = (begin + units * part / parts) * unit;
+    const std::size_t to = std::min(bytes_, (begin + units * (part + 1) / parts) * unit);
     auto* const memory = reinterpret_cast<char*>(data_);
     // A huge page at a time: the kernel lets no other thread map memory until such a call returns, and where the host must find the pages
     // first that takes seconds for a gigabyte.

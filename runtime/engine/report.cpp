@@ -125,9 +125,14 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
                     fmt::format("set-up {}, run {}, verify {}; {} thread{}, executor {}", seconds_text(result.setup_s + context.plan_s),
                                 seconds_text(run_s), seconds_text(result.verify_s), result.threads, result.threads == 1 ? "" : "s",
                                 name(options.executor)));
+  if (result.processes > 1)
+    rows.emplace_back("processes",
+                      fmt::format("{}, each with {} thread{}", result.processes, result.threads, result.threads == 1 ? "" : "s"));
   rows.emplace_back("speed", fmt::format("{} copied, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
                                          rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));
-  rows.emplace_back("memory", fmt::format("peak {}, estimated {}", bytes_text(peak_memory()), bytes_text(result.memory_bytes)));
+  rows.emplace_back("memory",
+                    fmt::format("peak {}{}, estimated {}{}", bytes_text(peak_memory()), result.processes > 1 ? " of process 0" : "",
+                                bytes_text(result.memory_bytes), result.processes > 1 ? " of all" : ""));
   rows.emplace_back("seed, digest", fmt::format("{}, {}", options.seed, digest_text(result.trace_digest)));
   if (result.fault) rows.emplace_back("fault", result.fault->text);
   rows.emplace_back("verdict", failure           ? "FAILED: " + *failure

@@ -18,15 +18,17 @@
 
 namespace torus::detail {
 
-/// The rooms of a run, and what is known of the present step. Workers read it during a step; only the barrier writes it. A slab of nodes
-/// with a border to other processes would be one more room.
+class Border;
+
+/// The rooms of a run, and what is known of the present step. Workers read it during a step; only the barrier writes it.
 struct RunState {
-  RunState(const Machine& run_on, const Placement& placed, Bytes spare, unsigned workers);
+  RunState(const Machine& run_on, const Placement& placed, const Slab& slab, Bytes spare, unsigned workers);
 
   // ---- fixed ----
 
   const Machine& machine;
   const Placement& placement;
+  const Slab& own;  ///< the nodes of this process
   const int ports;
   const Bytes block_bytes;                  ///< where all blocks are equally long
   const bool own_hops;                      ///< packet switching, channels not shared, blocks equally long
@@ -42,7 +44,8 @@ struct RunState {
   Channels channels;
   MessageMemory messages;
   Links links;
-  ActiveSet active[2];  ///< by parity of the step
+  ActiveSet active[2];       ///< by parity of the step
+  Border* border = nullptr;  ///< to other processes, where there are any
 
   // ---- the present step ----
 

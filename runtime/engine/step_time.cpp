@@ -19,19 +19,20 @@ double by_legs(const Machine& machine, std::span<const Message* const> messages)
   return most;
 }
 
-double by_channels(const Machine& machine, std::span<const Message* const> messages) {
+double by_channels(const Machine& machine, const Slab& own, std::span<const Message* const> messages) {
   std::vector<std::pair<ChannelName, Bytes>> crossed;
   double most = 0;
   each_channel_load(machine.topology, messages, crossed, [&](const ChannelName& channel, Bytes bytes) {
-    most = std::max(most, static_cast<double>(bytes) * machine.byte_s(channel.from, channel.dimension, channel.hop));
+    if (own.owns(channel.from))
+      most = std::max(most, static_cast<double>(bytes) * machine.byte_s(channel.from, channel.dimension, channel.hop));
   });
   return most;
 }
 
 }  // namespace
 
-double byte_term(const Machine& machine, std::span<const Message* const> messages) {
-  return machine.contention == Contention::share || machine.topology.has_slow_links() ? by_channels(machine, messages)
+double byte_term(const Machine& machine, const Slab& own, std::span<const Message* const> messages) {
+  return machine.contention == Contention::share || machine.topology.has_slow_links() ? by_channels(machine, own, messages)
                                                                                       : by_legs(machine, messages);
 }
 

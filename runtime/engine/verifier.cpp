@@ -83,9 +83,8 @@ std::optional<WrongDelivery> verify(const Placement& placement, const Payload& p
   const References references(placement, seed);
   std::vector<std::optional<WrongDelivery>> found(executor.workers());
   executor.run([&](unsigned worker) {
-    const std::uint64_t nodes = placement.nodes();
-    const auto to = static_cast<NodeId>(nodes * (worker + 1) / executor.workers());
-    for (auto node = static_cast<NodeId>(nodes * worker / executor.workers()); node < to && !found[worker]; ++node) {
+    const NodeId to = payload.own.part_begin(worker + 1, executor.workers());
+    for (NodeId node = payload.own.part_begin(worker, executor.workers()); node < to && !found[worker]; ++node) {
       found[worker] = wrong_at(placement, payload, seed, references, node);
     }
   });

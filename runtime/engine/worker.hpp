@@ -98,8 +98,10 @@ struct Outgoing {
   PendingForward* forwards_end = forwards.data();
   ClaimList claims;
   CopyQueue copies;
-  std::vector<Leg> legs;   ///< scratch: a route without its idle legs
-  MessageArena arenas[2];  ///< of even and odd steps
+  std::vector<Leg> legs;                 ///< scratch: a route without its idle legs
+  MessageArena arenas[2];                ///< of even and odd steps
+  std::vector<const Message*> crossing;  ///< that leave the slab, in the order in which they were sent; for the border
+  ClaimList border_claims;               ///< scratch of the border
 
   bool forwards_full() const noexcept { return forwards_end == forwards.data() + forwards.size(); }
 };
@@ -149,6 +151,7 @@ struct alignas(128) Worker {
     out.arena = &out.arenas[0];
     out.forwards_end = out.forwards.data();
     out.claims.clear();
+    out.crossing.clear();
     out.copies.clear();
     frames.reset();
   }

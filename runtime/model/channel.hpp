@@ -22,6 +22,13 @@ struct ChannelName {
   auto operator<=>(const ChannelName&) const = default;
 };
 
+/// The slot of the in-channel by which a message arrives: that of the channel at its sender.
+inline std::uint32_t in_slot_of(const Topology& topology, const Message& m) noexcept {
+  const Dimension d = m.dimension();
+  const std::int32_t direction = topology.wiring(d) == Wiring::complete ? modulo(m.direction(), topology.extent(d)) : m.direction();
+  return static_cast<std::uint32_t>(topology.slot(d, direction));
+}
+
 /// Calls f(channel) for each channel of a route that the machine has, in order.
 template <class F>
 void each_channel(const Topology& topology, NodeId from, RouteView route, F&& f) {

@@ -74,7 +74,7 @@ TEST_CASE("a set that is cleared half way is empty", "[unit]") {
   std::vector<ActiveSet::Group> groups;
   set.take_groups(groups);  // the nodes of the groups stay
   set.part(1).insert(5'000);
-  set.clear();
+  set.clear(0, 10'000);
   CHECK(take_all(set).empty());
   CHECK(set.part(0).insert(0));
   CHECK(set.part(1).insert(9'999));

@@ -20,6 +20,7 @@
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/grid.hpp"
 #include "tools/torus/interrupt.hpp"
+#include "tools/torus/job.hpp"
 #include "tools/torus/median_interval.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
@@ -228,6 +229,7 @@ class Bench {
     EmulationOptions options;
     options.repeat = effort_.warm_up + effort_.repeat;
     options.stop = &interrupted();
+    options.processes = processes();
     options.on_run = [&](const RunResult& result) { return runs.add(result); };
     options.on_step = [&](Step step) {
       if (progress_.due()) progress_.show(fmt::format("{}: run {}, step {}", what, runs.warm_up() + runs.run_s().size() + 1, step));

@@ -19,7 +19,9 @@
 #include <torus/main.hpp>
 
 #include "tools/torus/console.hpp"
+#include "tools/torus/follow.hpp"
 #include "tools/torus/interrupt.hpp"
+#include "tools/torus/job.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/planning.hpp"
 #include "tools/torus/spec.hpp"
@@ -154,11 +156,13 @@ int torus::main(int argc, char** argv, std::initializer_list<const Algorithm*> o
   using namespace torus::command;
   keep_standard_descriptors();
   catch_interrupts();
-  const int status = status_of([&] {
+  int status = status_of([&] {
     extend_catalogue({own.begin(), own.size()});
     if (own.size() > 0 && argc > 0) set_program(argv[0]);
-    return run(argc, argv);
+    join_job(argc, argv);
+    return speaks() ? run(argc, argv) : follow();
   });
+  status = leave_job(status);
   if (planner_given_up()) std::_Exit(status);  // all output is flushed, and what exit() destroys may be in use
   return status;
 }

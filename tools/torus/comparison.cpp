@@ -10,6 +10,7 @@
 
 #include "runtime/model/figures.hpp"
 #include "tools/torus/emulation.hpp"
+#include "tools/torus/job.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 
@@ -163,6 +164,7 @@ class Comparing {
     EmulationOptions options;
     options.judge = true;
     options.stop = options_.stop;
+    options.processes = processes();
     options.on_step = [&](Step step) {
       if (due()) options_.progress->show(fmt::format("{}: step {} of {}", what, step, setting.plan.likely_steps()));
     };

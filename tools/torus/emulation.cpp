@@ -1,5 +1,7 @@
 #include "tools/torus/emulation.hpp"
 
+#include <algorithm>
+#include <exception>
 #include <fmt/format.h>
 #include <memory>
 
@@ -8,7 +10,10 @@
 #include <torus/run.hpp>
 
 #include "algorithms/barrier_witness.hpp"
+#include "runtime/engine/together.hpp"
+#include "tools/torus/follow.hpp"
 #include "tools/torus/interrupt.hpp"
+#include "tools/torus/job.hpp"
 
 namespace torus::command {
 namespace {
@@ -19,6 +24,37 @@ std::optional<std::string> failure_in(const Check& check, const RunResult& resul
     return fmt::format("the trace digest is {}, wanted {}", digest_text(result.trace_digest), digest_text(*options.digest));
   return std::nullopt;
 }
+
+/// Of several processes the first alone looks at messages, and hears of interrupts. What it throws there would leave the others waiting: it
+/// is kept until all have ended their run.
+class Watch {
+ public:
+  explicit Watch(const std::atomic<bool>* told) noexcept : told_{told} {}
+
+  std::atomic<bool> stop = false;  ///< for the engine
+
+  void look() noexcept {
+    if (told_ != nullptr && told_->load(std::memory_order_relaxed)) stop = true;
+  }
+  template <class F>
+  void keep(bool several, F&& f) {
+    if (!several) return f();
+    try {
+      if (!kept_) f();
+    } catch (...) {
+      kept_ = std::current_exception();
+      stop = true;
+    }
+  }
+  bool failed() const noexcept { return kept_ != nullptr; }
+  void rethrow() const {
+    if (kept_) std::rethrow_exception(kept_);
+  }
+
+ private:
+  const std::atomic<bool>* told_;
+  std::exception_ptr kept_;
+};
 
 /// Puts the messages of a run before the judge of traces, as a trace would.
 class Witness {
@@ -78,43 +114,54 @@ TraceHeader header_of(const Setting& setting) {
 
 Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   const Bounds bounds = lower_bounds(setting.machine, setting.request);
+  Processes* const all = options.processes;
+  const bool looks = all == nullptr || all->self() == 0;
+  if (all != nullptr && all == processes() && looks) lead(*all, setting, options);
   std::optional<TraceWriter> trace;
-  const std::unique_ptr<RunObserver> observer = setting.plan.observe ? setting.plan.observe() : nullptr;
+  const std::unique_ptr<RunObserver> observer = looks && setting.plan.observe ? setting.plan.observe() : nullptr;
   std::optional<Witness> witness;
-  if (options.judge) witness.emplace(header_of(setting));
+  if (looks && options.judge) witness.emplace(header_of(setting));
   std::optional<BarrierWitness> barrier;
-  if (setting.request.collective == Collective::barrier) barrier.emplace(setting.machine.topology);
+  if (looks && setting.request.collective == Collective::barrier) barrier.emplace(setting.machine.topology);
   bool first = true;
 
   RunOptions run;
   run.executor = setting.executor;
   run.threads = setting.threads;
+  if (all != nullptr && run.threads == 0) run.threads = std::max(1U, workers_of(setting.executor, 0) / all->on_these_cores());
   run.seed = setting.seed;
   run.memory_limit = setting.memory;
-  run.stop = options.stop;
+  Watch watch(options.stop);
+  run.stop = all == nullptr ? options.stop : &watch.stop;
   run.fault = options.fault;
+  run.processes = all;
   std::optional<InterruptsAwaited> awaited;  // from the first step on: `stop` is not read before
   run.on_step = [&](Step step) {
     if (options.stop != nullptr && !awaited) awaited.emplace();
     if (options.on_step) options.on_step(step);
+    watch.look();
   };
-  if (options.trace || observer || witness || barrier || options.on_messages) {
+  if (looks && (options.trace || observer || witness || barrier || options.on_messages)) {
     run.on_messages = [&](std::span<const Message* const> messages) {
       if (!first) return;
-      if (trace) trace->write_step(messages);
-      if (observer) observer->step(messages);
-      if (witness) witness->step(messages);
-      if (barrier) barrier->step(messages);
-      if (options.on_messages) options.on_messages(messages);
+      watch.keep(all != nullptr, [&] {
+        if (trace) trace->write_step(messages);
+        if (observer) observer->step(messages);
+        if (witness) witness->step(messages);
+        if (barrier) barrier->step(messages);
+        if (options.on_messages) options.on_messages(messages);
+      });
     };
   }
-  if (options.trace) {
+  if (looks && options.trace) {
     run.on_phase = [&](const char* phase) {
       if (first) trace->name_phase(phase);
     };
   }
   Engine engine = make_engine(setting.machine, setting.request, setting.plan, run);
-  if (options.trace) trace.emplace(*options.trace, header_of(setting));
+  detail::together(all, [&] {
+    if (looks && options.trace) trace.emplace(*options.trace, header_of(setting));
+  });
 
   Emulation emulation;
   for (unsigned repetition = 0; repetition < options.repeat && !emulation.failure; ++repetition) {
@@ -133,7 +180,9 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
     }
     if (first && witness && !emulation.failure) emulation.failure = witness->objection(result);
     if (first && witness && !emulation.failure) emulation.failure = check.surprise;
-    const bool last = options.on_run && !options.on_run(result);
+    bool last = options.on_run && !options.on_run(result);
+    if (all != nullptr) last = detail::exchange_each(*all, last || emulation.failure.has_value() || watch.failed()).front();
+    watch.rethrow();
     if (first) emulation.result = std::move(result);
     first = false;
     if (last) break;

@@ -33,7 +33,10 @@ struct EmulationOptions {
   std::optional<std::uint64_t> digest;                               ///< the trace digest that it must have
   /// Have the judge of traces look at every message too, and hold the bytes against the plan's prediction and all against the lower bounds.
   bool judge = false;
-  std::optional<torus::Fault> fault;             ///< injected
+  std::optional<torus::Fault> fault;  ///< injected
+  /// Those that do the runs together; null: this one alone. Only the first looks at messages and writes the trace. Where they are those of
+  /// the job, it calls this, and follow() has the others call it likewise.
+  Processes* processes = nullptr;
   std::function<void(const Engine&)> on_engine;  ///< called after the first run
 };
 

@@ -160,6 +160,7 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   json["segments"] = plan.segments;
   json["seed"] = setting.seed;
   json["threads"] = result.threads;
+  if (result.processes > 1) json["processes"] = result.processes;
   json["executor"] = name(setting.executor);
   json["steps"] = result.steps;
   json["busy_steps"] = result.busy_steps;

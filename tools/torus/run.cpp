@@ -13,6 +13,7 @@
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/fault_option.hpp"
 #include "tools/torus/interrupt.hpp"
+#include "tools/torus/job.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/report.hpp"
@@ -59,6 +60,7 @@ int run(const RunArguments& arguments) {
     throw InputError(fmt::format("--repeat {}: a run whose messages are looked at, by {}, is no timed run; leave out --repeat or {}",
                                  options.repeat, option, option));
   }
+  options.processes = processes();
   refuse_one_file_for_two("--trace", arguments.trace, "--csv", arguments.csv, ".csv");
   refuse_one_file_for_two("--trace", arguments.trace, "--view", arguments.view, ".html");
   refuse_one_file_for_two("--csv", arguments.csv, "--view", arguments.view, ".html");

@@ -11,10 +11,11 @@
 #include <torus/error.hpp>
 #include <torus/run.hpp>
 
-#include "runtime/host/host_memory.hpp"
+#include "runtime/engine/estimate.hpp"
 #include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/fault_notation.hpp"
+#include "tools/torus/job.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/sources.hpp"
@@ -22,10 +23,11 @@
 namespace torus::command {
 namespace {
 
-/// What a run of the plan needs, by the engine's own estimate.
+/// What a run of the plan needs, of several processes the first, by the engine's own estimate.
 Bytes needed_by(const Setting& setting, const Plan& plan, unsigned workers) {
   const Bytes programs = memory_beside_engine(setting.machine, setting.request, plan);
-  return estimate_memory(setting.machine, placement_of(setting.machine, setting.request, plan), programs, workers).total();
+  const detail::Slab own(setting.machine.topology, setting.processes);
+  return detail::estimate_of(setting.machine, placement_of(setting.machine, setting.request, plan), own, programs, workers).total();
 }
 
 /// An algorithm that applies: its predicted model time, and what a run needs if that is more than may be used.
@@ -73,7 +75,7 @@ std::string reason(const Setting& setting, const Candidate& best, const Candidat
 void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   const auto start = std::chrono::steady_clock::now();
   // Measured once: plans are held to it, and so is the run, which begins when there is a little less.
-  if (setting.memory == 0) setting.memory = usable_memory();
+  if (setting.memory == 0) setting.memory = memory_of_a_process();
   const unsigned workers = workers_of(setting.executor, setting.threads);
   Candidate best, second;
   std::vector<Candidate> too_large;
@@ -119,6 +121,7 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
           .executor = spec.executor,
           .threads = spec.threads,
           .memory = spec.memory,
+          .processes = spec.processes,
           .plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_many),
           .preset = spec.preset,
           .sources_text = spec.sources.value_or("")};
@@ -155,9 +158,9 @@ Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algo
 std::string command_line(const Setting& setting) {
   const Machine& machine = setting.machine;
   const Request& request = setting.request;
-  std::string text =
-      fmt::format("{} run {} --on {} --algorithm {} --ports {} --switching {} --contention {}", program(), name(request.collective),
-                  machine.topology.text(), setting.algorithm->name, machine.ports, name(machine.switching), name(machine.contention));
+  std::string text = setting.processes > 1 ? fmt::format("mpirun -q -n {} ", setting.processes) : "";
+  text += fmt::format("{} run {} --on {} --algorithm {} --ports {} --switching {} --contention {}", program(), name(request.collective),
+                      machine.topology.text(), setting.algorithm->name, machine.ports, name(machine.switching), name(machine.contention));
   if (!machine.ascending_routing()) text += fmt::format(" --routing {}", fmt::join(machine.routing, ","));
   text += fault_options(machine.topology.faults(), machine.topology);
   text += fmt::format(" --bytes {}", bytes_option(request.bytes));

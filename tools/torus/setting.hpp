@@ -21,7 +21,8 @@ struct Setting {
   std::uint64_t seed = 1;
   ExecutorKind executor = default_executor;
   unsigned threads = 0;                 ///< 0: the host's cores
-  Bytes memory = 0;                     ///< 0: what the engine takes by itself
+  Bytes memory = 0;                     ///< of a process; 0: what the engine takes by itself
+  unsigned processes = 1;               ///< that do the run together
   double plan_limit_s = plan_s_of_one;  ///< planning may take so long
   const Preset* preset = nullptr;       ///< the machine that was named
   std::string sources_text = {};        ///< how the sources were asked for, if that and the seed give them again

@@ -12,6 +12,7 @@
 #include "runtime/host/host_memory.hpp"
 #include "tools/torus/fault_notation.hpp"
 #include "tools/torus/field_names.hpp"
+#include "tools/torus/job.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/sources.hpp"
@@ -227,6 +228,7 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
   if (options.threads) spec.threads = static_cast<unsigned>(parse_whole("--threads", *options.threads, 1, 1024));
   if (options.memory) spec.memory = parse_bytes("--memory", *options.memory);
   if (options.memory && spec.memory == 0) throw InputError("--memory '0': a run needs some; for instance 4GiB");
+  if (processes() != nullptr) spec.processes = processes()->count();
   if (options.plan_time) spec.plan_limit_s = parse_real("--plan-time", *options.plan_time, 0.001, 1e6, "60");
   return spec;
 }
@@ -289,7 +291,7 @@ Request make_request(const RunSpec& spec) {
 }
 
 Request make_fitting_request(const RunSpec& spec) {
-  const Bytes limit = spec.memory > 0 ? spec.memory : usable_memory();
+  const Bytes limit = (spec.memory > 0 ? spec.memory : memory_of_a_process()) * spec.processes;
   const auto refuse_too_large = [&](std::uint64_t sources, std::uint32_t segments) {
     if (const auto why_not = why_it_cannot_fit(spec.collective, spec.shape, spec.bytes, sources, segments, limit))
       throw InputError(*why_not);

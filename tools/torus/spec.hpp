@@ -47,7 +47,8 @@ struct RunSpec {
   std::optional<double> expected_sources = {};
   ExecutorKind executor = default_executor;
   unsigned threads = 0;                     ///< 0: the host's cores
-  Bytes memory = 0;                         ///< 0: what the engine takes by itself
+  Bytes memory = 0;                         ///< of a process; 0: what the engine takes by itself
+  unsigned processes = 1;                   ///< that do the run together
   std::optional<double> plan_limit_s = {};  ///< planning an algorithm may take so long
 };
 

@@ -10,6 +10,7 @@
 #include <torus/error.hpp>
 #include <torus/report.hpp>
 
+#include "runtime/engine/thread_processes.hpp"
 #include "runtime/model/figures.hpp"
 #include "tools/torus/crash.hpp"
 #include "tools/torus/emulation.hpp"
@@ -33,7 +34,16 @@ Emulation emulate_safely(const Setting& setting, bool judge) {
   Emulation emulation;
   now_running(command_of(setting, judge));
   try {
-    emulation = emulate(setting, options);
+    if (setting.processes == 1) {
+      emulation = emulate(setting, options);
+    } else {
+      detail::run_as_processes(setting.processes, [&](Processes& processes) {
+        EmulationOptions own = options;
+        own.processes = &processes;
+        Emulation seen = emulate(setting, own);
+        if (processes.self() == 0) emulation = std::move(seen);
+      });
+    }
   } catch (const std::exception& error) {
     emulation.failure = std::string("exception: ") + error.what();
   }
@@ -55,14 +65,16 @@ std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result) 
   Setting again = stress_case.setting;
   again.executor = stress_case.other;
   again.threads = stress_case.other_threads;
+  again.processes = std::min(stress_case.other_processes, again.machine.topology.nodes());
   const Emulation second = emulate_safely(again, true);
   if (second.failure) return Fault{*second.failure, command_of(again, true)};
   if (!same(first.result, second.result)) {
-    return Fault{fmt::format("executor {} with {} threads and executor {} with {} do not agree: digests {} and {}, {} and {} steps",
-                             name(stress_case.setting.executor), stress_case.setting.threads, name(again.executor), again.threads,
-                             digest_text(first.result.trace_digest), digest_text(second.result.trace_digest), first.result.steps,
-                             second.result.steps),
-                 command_line(stress_case.setting) + " --digest " + digest_text(second.result.trace_digest)};
+    return Fault{
+        fmt::format("executor {} with {} threads and executor {} with {} on {} processes do not agree: digests {} and {}, {} and {} steps",
+                    name(stress_case.setting.executor), stress_case.setting.threads, name(again.executor), again.threads, again.processes,
+                    digest_text(first.result.trace_digest), digest_text(second.result.trace_digest), first.result.steps,
+                    second.result.steps),
+        command_line(stress_case.setting) + " --digest " + digest_text(second.result.trace_digest)};
   }
   result = std::move(first.result);
   return std::nullopt;
@@ -92,7 +104,9 @@ StressOutcome stress(const StressOptions& options) {
     static constexpr std::array others{ExecutorKind::serial, ExecutorKind::shuffled, ExecutorKind::threads, default_executor};
     setting->executor = options.executor ? *options.executor : workers.one_of(kinds);
     setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + workers.below(6));
-    StressCase stress_case{std::move(*setting), workers.one_of(others), static_cast<unsigned>(1 + workers.below(6))};
+    StressCase stress_case{std::move(*setting), workers.one_of(others), static_cast<unsigned>(1 + workers.below(6)), 1};
+    const auto processes = static_cast<unsigned>(1 + workers.below(5));
+    if (options.executor != ExecutorKind::serial) stress_case.other_processes = processes;  // which are threads
     if (options.progress) {
       options.progress(fmt::format("{} runs, {:.0f} s: {} on {}", grouped(outcome.runs), elapsed(), turn.row.algorithm->name,
                                    stress_case.setting.machine.topology.text()));

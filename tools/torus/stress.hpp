@@ -64,6 +64,7 @@ struct StressCase {
   Setting setting;
   ExecutorKind other = ExecutorKind::serial;
   unsigned other_threads = 1;
+  unsigned other_processes = 1;  ///< threads in memory, that do the other run together
 };
 
 /// What is wrong with a case.

@@ -158,6 +158,8 @@ StressCase shrink(StressCase failing, const std::atomic<bool>* stop) {
   alone.setting.executor = alone.other = ExecutorKind::serial;
   alone.setting.threads = alone.other_threads = 1;
   if (still_fails(alone)) failing = alone;
+  alone.other_processes = 1;
+  if (failing.other_processes > 1 && still_fails(alone)) failing = alone;
   bool smaller = true;
   while (smaller && !tired()) {
     smaller = false;
@@ -169,7 +171,7 @@ StressCase shrink(StressCase failing, const std::atomic<bool>* stop) {
       if (tired()) break;
       auto settled = settle(*failing.setting.algorithm, std::move(candidate.machine), std::move(candidate.request), failing.setting);
       if (!settled) continue;
-      StressCase next{std::move(*settled), failing.other, failing.other_threads};
+      StressCase next{std::move(*settled), failing.other, failing.other_threads, failing.other_processes};
       if (!still_fails(next)) continue;
       failing = std::move(next);
       smaller = true;

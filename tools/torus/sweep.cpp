@@ -16,6 +16,7 @@
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/grid.hpp"
 #include "tools/torus/interrupt.hpp"
+#include "tools/torus/job.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/report.hpp"
@@ -146,6 +147,7 @@ class Sweep {
     EmulationOptions options;
     options.repeat = repeat_;
     options.stop = &interrupted();
+    options.processes = processes();
     options.on_step = [&](Step step) {
       if (progress_.due()) progress_.show(fmt::format("{} {}: step {}", bar(done_, combinations_.size()), what, grouped(step)));
     };

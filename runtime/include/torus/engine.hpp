@@ -17,6 +17,7 @@
 #include <torus/message.hpp>
 #include <torus/node.hpp>
 #include <torus/placement.hpp>
+#include <torus/processes.hpp>
 #include <torus/program.hpp>
 #include <torus/result.hpp>
 
@@ -38,6 +39,10 @@ struct RunOptions {
   std::function<void(Step)> on_step = {};
   /// Another thread or a signal handler may set it: the run then ends after its step.
   const std::atomic<bool>* stop = nullptr;
+  /// Those that do the run together, each with an engine of its own and the same machine, placement, options and programs; null: this one
+  /// alone. All get one result. Each has the nodes of a range of ranks: see Engine. Process 0 alone calls on_messages, on_phase and
+  /// on_step; a stop of any process ends the run of all. They must outlive the engine.
+  Processes* processes = nullptr;
   /// Injected into each run: RunResult::fault says what it did.
   std::optional<Fault> fault = {};
 };
@@ -84,7 +89,8 @@ class Engine {
     }));
   }
 
-  /// A node's copy of a block after the last run; empty if it does not hold it. The node must exist. For tests and tools.
+  /// A node's copy of a block after the last run; empty if it does not hold it, or is another process's. The node must exist. For tests and
+  /// tools.
   std::span<const std::byte> bytes(NodeId node, BlockId id) const;
 
  private:

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -104,9 +105,10 @@ struct RunResult {
   Bytes combined_bytes = 0;            ///< of partials that met one that the receiver held, in reductions
   Bytes node_combined_sum = 0;         ///< sum over the steps of the most bytes that one node combined: the G of the model time
   double model_time_s = 0;
-  std::uint64_t trace_digest = 0;        ///< sum of the hashes of all messages
-  std::vector<PhaseTotals> phases;       ///< in the order of their first steps
-  std::vector<StepRecord> step_records;  ///< of the first max_step_records steps; all sums cover every step
+  std::uint64_t trace_digest = 0;           ///< sum of the hashes of all messages
+  std::vector<PhaseTotals> phases;          ///< in the order of their first steps
+  std::shared_ptr<const void> phase_texts;  ///< where several processes ran: keeps the names of phases
+  std::vector<StepRecord> step_records;     ///< of the first max_step_records steps; all sums cover every step
 
   // How it ended.
   std::vector<Violation> violations;   ///< of the first step that has any, by node; the first 1000
@@ -123,8 +125,9 @@ struct RunResult {
   double setup_s = 0;  ///< memory, queues, filling, making programs
   double run_s = 0;
   double verify_s = 0;
-  unsigned threads = 0;    ///< workers
-  Bytes memory_bytes = 0;  ///< the estimate
+  unsigned threads = 0;    ///< workers of a process
+  unsigned processes = 1;  ///< that did the run together
+  Bytes memory_bytes = 0;  ///< the estimate, of all processes
 };
 
 }  // namespace torus

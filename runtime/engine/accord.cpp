@@ -1,0 +1,322 @@
+#include "runtime/engine/accord.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include <torus/error.hpp>
+
+#include "runtime/engine/auditor.hpp"
+#include "runtime/model/digest.hpp"
+
+namespace torus::detail {
+namespace {
+
+std::uint64_t hash_of(const char* phase) { return phase == nullptr ? 0 : XXH3_64bits(phase, std::strlen(phase)) | 1U; }
+
+template <class T>
+void append(std::vector<std::byte>& to, const T& value) {
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+/// Reads what append() has written, and moves on.
+template <class T>
+T take(std::span<const std::byte>& from) {
+  T value;
+  std::memcpy(&value, from.data(), sizeof value);
+  from = from.subspan(sizeof value);
+  return value;
+}
+
+}  // namespace
+
+Accord::Accord(Processes& processes, Fabric& fabric, Ledger& ledger)
+    : processes_{processes},
+      fabric_{fabric},
+      ledger_{ledger},
+      received_(processes.count()),
+      phases_{std::make_shared<std::deque<std::pair<std::uint64_t, std::string>>>()} {}
+
+// ---- words between processes ----
+
+/// Sends each process its box, and fills received_.
+void Accord::exchange_boxes(std::span<Box> boxes, std::span<const std::uint64_t> incoming) {
+  std::vector<std::span<const std::byte>> out(boxes.size());
+  std::vector<std::span<std::byte>> in(boxes.size());
+  for (std::size_t p = 0; p < boxes.size(); ++p) {
+    received_[p].resize(incoming[p]);
+    out[p] = boxes[p].bytes();
+    in[p] = received_[p];
+  }
+  processes_.exchange(out, in);
+}
+
+void check_same(Processes& processes, const Machine& machine, const Placement& placement, const RunOptions& options) {
+  std::string what = machine.topology.text();
+  const auto add = [&what](auto... numbers) { ((what += " " + std::to_string(numbers)), ...); };
+  add(machine.ports, static_cast<int>(machine.switching), static_cast<int>(machine.contention), machine.cost.start_up_s,
+      machine.cost.byte_s, machine.cost.hop_s, machine.cost.combine_s);
+  for (const Dimension d : machine.routing) add(d);
+  for (const double each : machine.cost.dimension_byte_s) add(each);
+  for (const NodeId node : machine.topology.faults().dead_nodes) add(node);
+  for (const Link& link : machine.topology.faults().dead_links) add(link.node, link.dimension, link.hop);
+  for (const SlowLink& slow : machine.topology.faults().slow_links) add(slow.link.node, slow.link.dimension, slow.link.hop, slow.factor);
+  add(placement.initial_total(), placement.wanted_total(), placement.most_held(), placement.longest(), placement.buckets(),
+      placement.bytes(0));
+  add(options.seed, int{options.verify}, options.idle_steps);
+  const std::vector<std::uint64_t> all = exchange_each(processes, std::uint64_t{XXH3_64bits(what.data(), what.size())});
+  const auto other = std::find_if(all.begin(), all.end(), [&](std::uint64_t hash) { return hash != all.front(); });
+  if (other == all.end()) return;
+  throw InputError("process " + std::to_string(other - all.begin()) +
+                   " is about to run something else than process 0: give all processes the same machine, blocks and options");
+}
+
+void Accord::throw_failure(std::optional<Step> step) {
+  std::exception_ptr mine;
+  try {
+    ledger_.throw_failure(step);
+  } catch (...) {
+    mine = std::current_exception();
+  }
+  throw_first(processes_, mine, ledger_.failed_node());
+}
+
+// ---- a step ----
+
+void Accord::begin_run(bool observed) { observed_ = exchange_each(processes_, observed).front(); }
+
+bool Accord::end_step(StepCounts& counts, Here& here, bool stop, RunResult& result) {
+  Border& border = *fabric_.run().border;
+  std::vector<Worker>& workers = fabric_.workers();
+  Worker& w = workers.front();
+  const bool far = border.far(workers);
+  std::span<Box> boxes;
+  try {
+    boxes = border.pack(workers);
+  } catch (...) {
+    w.findings.fail(fabric_.own().begin(), std::current_exception());
+    boxes = border.nothing();
+  }
+  const StepRecord& r = counts.record;
+  Summary mine{r.messages,
+               r.control_messages,
+               r.hops,
+               r.bytes,
+               r.payload_bytes,
+               counts.blocks,
+               counts.bytes_hops,
+               counts.digest,
+               counts.combined_bytes,
+               counts.in_flight,
+               counts.ended,
+               r.most_bytes,
+               r.longest_route,
+               counts.most_combined,
+               hash_of(r.phase),
+               false,
+               false,
+               false,
+               false,
+               false,
+               far,
+               stop,
+               0};
+  for (const Worker& each : workers) {
+    const Findings& found = each.findings;
+    mine.failed |= found.failure != nullptr;
+    mine.suspect |= found.suspect;
+    mine.suspect_receives |= found.suspect_receives;
+    mine.copied |= found.copied;
+    mine.bundled |= found.bundled;
+  }
+  mine.failed |= fabric_.out_of_memory();
+  for (const Box& box : boxes) mine.in_flight += box.bytes().size();
+  rows_.assign(boxes.size(), mine);
+  for (std::size_t p = 0; p < boxes.size(); ++p) rows_[p].follows = boxes[p].bytes().size();
+  others_.resize(boxes.size());
+  processes_.all_to_all(std::as_bytes(std::span(rows_)), std::as_writable_bytes(std::span(others_)));
+  Summary all = others_.front();
+  for (std::size_t p = 1; p < others_.size(); ++p) all.add(others_[p]);
+
+  if (all.suspect_receives) {
+    report(audit(fabric_.run().machine, fabric_.run().placement, fabric_.own(), fabric_.messages_of(fabric_.now() - 1)), result);
+    return true;
+  }
+  if (all.failed) throw_failure(fabric_.now());
+  bool suspect = all.suspect;
+  here.payload = r.payload_bytes;
+  if (!suspect) {
+    incoming_.clear();
+    for (const Summary& each : others_) incoming_.push_back(each.follows);
+    exchange_boxes(boxes, incoming_);
+    try {
+      for (const std::vector<std::byte>& box : received_) suspect |= !border.unpack(box, w);
+    } catch (...) {  // no memory: the run ends after the next step, before anything else is looked at
+      w.findings.fail(0, std::current_exception());
+    }
+    if (all.far || (ledger_.measures_channels() && all.messages > 0)) give_verdict(suspect);
+  }
+  if (suspect) {
+    audit_together(result);
+    return true;
+  }
+  here.active = counts.in_flight;
+  for (Worker& each : workers) here.active += std::exchange(each.tally.activated, 0);
+  w.findings.copied |= all.copied;
+  w.findings.bundled |= all.bundled;
+  stopped_ = all.stop;
+  take_over(all, others_, counts, result);
+  return false;
+}
+
+/// The counts of all.
+void Accord::take_over(const Summary& all, const std::vector<Summary>& each, StepCounts& counts, RunResult& result) {
+  const char* const mine = counts.record.phase;
+  StepRecord& r = counts.record;
+  r.messages = all.messages;
+  r.control_messages = all.control_messages;
+  r.hops = all.hops;
+  r.bytes = all.bytes;
+  r.payload_bytes = all.payload_bytes;
+  r.most_bytes = all.most_bytes;
+  r.longest_route = static_cast<std::uint32_t>(all.longest_route);
+  counts.combined_bytes = all.combined_bytes;
+  counts.most_combined = all.most_combined;
+  counts.blocks = all.blocks;
+  counts.bytes_hops = all.bytes_hops;
+  counts.digest = all.digest;
+  counts.in_flight = all.in_flight;
+  counts.ended = all.ended;
+  r.phase = nullptr;
+  if (all.phase == 0) return;
+  result.phase_texts = phases_;
+  const auto known = std::find_if(phases_->begin(), phases_->end(), [&](const auto& p) { return p.first == all.phase; });
+  if (known != phases_->end()) {
+    r.phase = known->second.c_str();
+    return;
+  }
+  // All processes meet a new name in the same step.
+  const auto first = std::find_if(each.begin(), each.end(), [](const Summary& s) { return s.phase != 0; }) - each.begin();
+  const bool names = static_cast<unsigned>(first) == processes_.self();
+  const auto texts = gather_bytes(processes_, bytes_of(names ? std::string_view(mine) : std::string_view()));
+  r.phase = phases_->emplace_back(all.phase, text_of(texts[static_cast<std::size_t>(first)])).second.c_str();
+}
+
+void Accord::give_verdict(bool& suspect) {
+  const ChannelLoad here = ledger_.measures_channels() && !suspect ? ledger_.measure(fabric_.messages_of(fabric_.now())) : ChannelLoad{};
+  load_ = {};
+  for (const Verdict& each : exchange_each(processes_, Verdict{suspect, here.messages, here.bytes, here.time_s})) {
+    suspect = suspect || each.suspect;
+    load_.messages = std::max(load_.messages, each.messages);
+    load_.bytes = std::max(load_.bytes, each.bytes);
+    load_.time_s = std::max(load_.time_s, each.time_s);
+  }
+}
+
+// ---- what was broken ----
+
+void Accord::audit_together(RunResult& result) {
+  std::vector<const Message*> messages = fabric_.messages_of(fabric_.now());
+  std::erase_if(messages, [this](const Message* m) { return !fabric_.own().owns(m->source()); });
+  const std::span<Box> boxes = fabric_.run().border->pack_for_audit(messages);
+  exchange_sized(boxes);
+  for (const std::vector<std::byte>& box : received_) {
+    Box::each(box, [&](Box::Kind, std::span<const std::byte> image, auto) { messages.push_back(&MessageArena::in_place(image)); });
+  }
+  report(ledger_.audit_step(messages), result);
+}
+
+/// Exchanges boxes whose lengths the others do not know yet.
+void Accord::exchange_sized(std::span<Box> boxes) {
+  std::vector<std::uint64_t> sizes, incoming(boxes.size());
+  for (const Box& box : boxes) sizes.push_back(box.bytes().size());
+  processes_.all_to_all(std::as_bytes(std::span(sizes)), std::as_writable_bytes(std::span(incoming)));
+  exchange_boxes(boxes, incoming);
+}
+
+void Accord::report(const Violations& found, RunResult& result) {
+  std::vector<std::byte> mine;
+  append(mine, found.found());
+  const std::vector<Violation> first = found.first();
+  append(mine, std::uint64_t{first.size()});
+  for (const Violation& v : first) {
+    append(mine, v.kind);
+    append(mine, v.step);
+    append(mine, v.node);
+    append(mine, std::uint64_t{v.text.size()});
+    const auto text = bytes_of(v.text);
+    mine.insert(mine.end(), text.begin(), text.end());
+  }
+  std::uint64_t sum = 0;
+  std::vector<Violation> all;
+  for (const std::vector<std::byte>& bytes : gather_bytes(processes_, mine)) {
+    std::span<const std::byte> at = bytes;
+    sum += take<std::uint64_t>(at);
+    for (auto left = take<std::uint64_t>(at); left > 0; --left) {
+      Violation v;
+      v.kind = take<ViolationKind>(at);
+      v.step = take<Step>(at);
+      v.node = take<NodeId>(at);
+      const auto size = static_cast<std::size_t>(take<std::uint64_t>(at));
+      v.text = text_of(at.first(size));
+      at = at.subspan(size);
+      all.push_back(std::move(v));
+    }
+  }
+  std::sort(all.begin(), all.end(), reported_before);
+  all.resize(std::min(all.size(), Violations::max_kept));
+  ledger_.report_violations(std::move(all), sum, result);
+}
+
+// ---- who looks on ----
+
+std::span<const Message* const> Accord::all_messages() {
+  observed_messages_ = fabric_.messages_of(fabric_.now());
+  std::erase_if(observed_messages_, [this](const Message* m) { return !fabric_.own().owns(m->source()); });
+  exchange_sized(fabric_.run().border->pack_for_first(observed_messages_));
+  if (processes_.self() != 0) return {};
+  for (const std::vector<std::byte>& box : received_) {
+    Box::each(box,
+              [&](Box::Kind, std::span<const std::byte> image, auto) { observed_messages_.push_back(&MessageArena::in_place(image)); });
+  }
+  return observed_messages_;
+}
+
+// ---- at the end ----
+
+void Accord::gather(Hang& hang, std::size_t most) {
+  std::vector<std::byte> mine;
+  append(mine, hang.nodes);
+  for (const Hang::Waiting& w : hang.first) append(mine, w);
+  hang.nodes = 0;
+  hang.first.clear();
+  for (const std::vector<std::byte>& bytes : gather_bytes(processes_, mine)) {
+    std::span<const std::byte> at = bytes;
+    hang.nodes += take<std::uint64_t>(at);
+    while (!at.empty() && hang.first.size() < most) hang.first.push_back(take<Hang::Waiting>(at));
+  }
+}
+
+void Accord::gather(Ledger::Totals& totals) {
+  totals.use.used += fabric_.run().border->used();
+  Ledger::Totals all;
+  for (const Ledger::Totals& each : exchange_each(processes_, totals)) {
+    all.duplicates += each.duplicates;
+    all.use.add(each.use);
+  }
+  totals = all;
+}
+
+/// A slab's first mistake comes before those of later ones; but in a reduction all contributors are looked at before any byte.
+void Accord::gather(std::optional<WrongDelivery>& wrong, bool reduces) {
+  const std::vector<std::optional<WrongDelivery>> all = exchange_each(processes_, wrong);
+  const auto first = [&](auto&& counts) { return std::find_if(all.begin(), all.end(), [&](const auto& w) { return w && counts(*w); }); };
+  auto at = all.end();
+  if (reduces) at = first([](const WrongDelivery& w) { return w.kind != WrongDelivery::Kind::damaged; });
+  if (at == all.end()) at = first([](const WrongDelivery&) { return true; });
+  wrong = at == all.end() ? std::nullopt : *at;
+}
+
+}  // namespace torus::detail
