@@ -11,6 +11,7 @@
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/link_rates.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/ordered_bound.hpp"
 #include "algorithms/reduction_bounds.hpp"
 
 namespace torus {
@@ -80,6 +81,11 @@ void bound_steps(const Question& asked, Bounds& bounds) {
     raise<std::uint64_t>(
         bounds.steps, bounds.steps_reason, ceil_log(3, 2 * side + 1),
         "a side of " + number(side) + " nodes of a line: a step adds at most one over its only channel and two for each informed node");
+  }
+  const Collective collective = asked.request.collective;
+  if (topology.whole() && collective != Collective::reduce && collective != Collective::gather) {
+    raise<std::uint64_t>(bounds.steps, bounds.steps_reason, least_ordered_steps(asked.machine, bounds.steps),
+                         "more than " + logarithm + ", since a worm in dimension order ends in the cell of its last dimension that it enters");
   }
   std::int32_t farthest = asked.all_nodes && topology.whole() ? topology.diameter() : 0;
   if (!asked.all_nodes) {

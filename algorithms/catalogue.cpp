@@ -22,6 +22,7 @@
 #include "algorithms/broadcast/strip.hpp"
 #include "algorithms/broadcast/swath.hpp"
 #include "algorithms/broadcast/synthesized.hpp"
+#include "algorithms/broadcast/synthesized_ordered.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 #include "algorithms/broadcast/wang_tseng.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute.hpp"
@@ -30,17 +31,21 @@
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
 #include "algorithms/multinode_broadcast/log.hpp"
 #include "algorithms/multinode_broadcast/ring.hpp"
+#include "algorithms/reduction/broadcast_trees.hpp"
 #include "algorithms/reduction/diagonal.hpp"
 #include "algorithms/reduction/dimension_wise.hpp"
 #include "algorithms/reduction/exchange.hpp"
 #include "algorithms/reduction/exchanges.hpp"
 #include "algorithms/reduction/flood_barrier.hpp"
 #include "algorithms/reduction/hamiltonian.hpp"
+#include "algorithms/reduction/hierarchical.hpp"
 #include "algorithms/reduction/lattice.hpp"
 #include "algorithms/reduction/line.hpp"
 #include "algorithms/reduction/ring.hpp"
 #include "algorithms/reduction/rings.hpp"
+#include "algorithms/reduction/spread.hpp"
 #include "algorithms/reduction/tree.hpp"
+#include "algorithms/reduction/trees.hpp"
 #include "algorithms/reduction/windows.hpp"
 #include "algorithms/total_exchange/a2.hpp"
 #include "algorithms/total_exchange/a3.hpp"
@@ -75,6 +80,7 @@ constexpr std::array of_this_project{
     &broadcast::peters_syska,
     &broadcast::park_choi,
     &broadcast::synthesized,
+    &broadcast::synthesized_ordered,
     &broadcast::mst_naive,
     &broadcast::mst,
     &broadcast::separate_dimensions,
@@ -91,6 +97,15 @@ constexpr std::array of_this_project{
     &multinode::hierarchical,
     &multinode::hierarchical_log,
     &multinode::aggregate_distribute,
+    &reduction::rings_all_gather,
+    &reduction::rings_single_all_gather,
+    &reduction::hamiltonian_all_gather,
+    &reduction::dimension_wise_all_gather,
+    &reduction::ring_all_gather,
+    &reduction::halving_all_gather,
+    &reduction::swing_all_gather,
+    &reduction::tripling_all_gather,
+    &reduction::lattice_all_gather,
     &exchange::a2,
     &exchange::a3,
     &exchange::phases,
@@ -105,6 +120,21 @@ constexpr std::array of_this_project{
     &exchange::stride,
     &exchange::direct,
     &reduction::tree_reduce,
+    &reduction::trees_reduce,
+    &reduction::tree_dimension_wise.reduce,
+    &reduction::tree_wang_tseng.reduce,
+    &reduction::tree_wang_tseng_trimmed.reduce,
+    &reduction::tree_tsai_mckinley.reduce,
+    &reduction::tree_mst.reduce,
+    &reduction::tree_separate_dimensions.reduce,
+    &reduction::tree_rs_bcast.reduce,
+    &reduction::tree_span.reduce,
+    &reduction::tree_squeeze_expand.reduce,
+    &reduction::tree_two_line.reduce,
+    &reduction::tree_pairs.reduce,
+    &reduction::tree_peters_syska.reduce,
+    &reduction::tree_park_choi.reduce,
+    &reduction::tree_synthesized.reduce,
     &reduction::rings_allreduce,
     &reduction::rings_single_allreduce,
     &reduction::exchange_allreduce,
@@ -118,6 +148,23 @@ constexpr std::array of_this_project{
     &reduction::swing_allreduce,
     &reduction::tripling_allreduce,
     &reduction::lattice_allreduce,
+    &reduction::hierarchical_allreduce,
+    &reduction::hierarchical_log_allreduce,
+    &reduction::trees_allreduce,
+    &reduction::tree_dimension_wise.allreduce,
+    &reduction::tree_wang_tseng.allreduce,
+    &reduction::tree_wang_tseng_trimmed.allreduce,
+    &reduction::tree_tsai_mckinley.allreduce,
+    &reduction::tree_mst.allreduce,
+    &reduction::tree_separate_dimensions.allreduce,
+    &reduction::tree_rs_bcast.allreduce,
+    &reduction::tree_span.allreduce,
+    &reduction::tree_squeeze_expand.allreduce,
+    &reduction::tree_two_line.allreduce,
+    &reduction::tree_pairs.allreduce,
+    &reduction::tree_peters_syska.allreduce,
+    &reduction::tree_park_choi.allreduce,
+    &reduction::tree_synthesized.allreduce,
     &reduction::rings_reduce_scatter,
     &reduction::rings_single_reduce_scatter,
     &reduction::hamiltonian_reduce_scatter,
@@ -127,9 +174,25 @@ constexpr std::array of_this_project{
     &reduction::swing_reduce_scatter,
     &reduction::tripling_reduce_scatter,
     &reduction::lattice_reduce_scatter,
+    &reduction::hierarchical_reduce_scatter,
+    &reduction::hierarchical_log_reduce_scatter,
     &reduction::line_scan,
+    &reduction::spread_scatter,
     &reduction::tree_scatter,
+    &reduction::tree_dimension_wise.scatter,
+    &reduction::tree_wang_tseng_trimmed.scatter,
+    &reduction::tree_tsai_mckinley.scatter,
+    &reduction::tree_rs_bcast.scatter,
+    &reduction::tree_span.scatter,
+    &reduction::tree_synthesized.scatter,
+    &reduction::spread_gather,
     &reduction::tree_gather,
+    &reduction::tree_dimension_wise.gather,
+    &reduction::tree_wang_tseng_trimmed.gather,
+    &reduction::tree_tsai_mckinley.gather,
+    &reduction::tree_rs_bcast.gather,
+    &reduction::tree_span.gather,
+    &reduction::tree_synthesized.gather,
     &reduction::flood_barrier,
     &reduction::exchange_barrier,
     &reduction::windows_barrier,

@@ -104,6 +104,9 @@ Bytes memory_beside_engine(const Machine& machine, const Request& request, const
 
 Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options) {
   options.program_bytes = memory_beside_engine(machine, request, plan);
+  // Where few nodes are sources, or none, nobody sends for as long as the schedule is.
+  if (options.idle_steps == 0 && plan.predicts() && request.collective == Collective::multinode_broadcast)
+    options.idle_steps = 64 + plan.steps;
   return Engine(machine, placement_of(machine, request, plan), std::move(options));
 }
 

@@ -16,6 +16,7 @@
 #include <torus/error.hpp>
 #include <torus/run.hpp>
 
+#include "bench/combinings.hpp"
 #include "bench/copies.hpp"
 #include "bench/median.hpp"
 #include "bench/program.hpp"
@@ -199,6 +200,58 @@ void broadcast_to_copy_limit(benchmark::State& state, const Task& task) {
   state.counters["pairs"] = static_cast<double>(took.size());
 }
 
+/// What the messages of a reduction carry, step by step. Segments that follow each other are one extent.
+Parcels parcels_of(Task task) {
+  Parcels parcels;
+  const Bytes element = size_of(task.request.reduction.type), elements = task.request.bytes / element;
+  const std::uint64_t segments = make_plan(*task.algorithm, task.machine, task.request).segments;
+  const auto start_of = [&](std::uint64_t segment) {
+    return static_cast<std::uint32_t>((elements / segments * segment + std::min(segment, elements % segments)) * element);
+  };
+  task.options.on_messages = [&](std::span<const Message* const> messages) {
+    std::vector<Parcel>& sent = parcels.rounds.emplace_back();
+    for (const Message* m : messages) {
+      const auto first = static_cast<std::uint32_t>(parcels.extents.size());
+      for (const BlockId block : m->blocks()) {
+        const Extent next{start_of(block), start_of(block + 1) - start_of(block)};
+        if (parcels.extents.size() > first && parcels.extents.back().first + parcels.extents.back().bytes == next.first)
+          parcels.extents.back().bytes += next.bytes;
+        else if (next.bytes > 0)
+          parcels.extents.push_back(next);
+      }
+      sent.push_back({m->source(), m->destination(), m->combines(), first, static_cast<std::uint32_t>(parcels.extents.size()) - first});
+    }
+  };
+  Runner(task).run();
+  return parcels;
+}
+
+/// An all-reduce, in turn with the bare copies and additions that its messages need. Each is run twice and its second run counts.
+void allreduce_to_bare(benchmark::State& state, const Task& task) {
+  const std::unique_ptr<Executor> executor = make_executor(task.options.executor, task.options.threads);
+  Combinings bare(task.machine.topology.nodes(), task.request.bytes, task.request.reduction, parcels_of(task), *executor);
+  Runner runner(task);
+  std::vector<double> took, ratios;
+  for ([[maybe_unused]] auto _ : state) {
+    std::string wrong = runner.complaint(runner.run());
+    const RunResult result = runner.run();
+    if (wrong.empty()) wrong = runner.complaint(result);
+    bare.run();
+    const double bare_s = bare.run();
+    if (took.empty() && !bare.complete()) wrong = "a node lacks the sum";
+    if (!wrong.empty()) {
+      state.SkipWithError(wrong.c_str());
+      return;
+    }
+    took.push_back(result.run_s);
+    ratios.push_back(bare_s / result.run_s);
+    state.SetIterationTime(result.run_s);
+    state.counters["ns/block"] = 1e9 * result.run_s / static_cast<double>(result.blocks_delivered);
+  }
+  state.counters["ratio"] = median(ratios);
+  state.counters["pairs"] = static_cast<double>(took.size());
+}
+
 struct Grid {
   std::vector<std::string> shapes;
   std::vector<Bytes> sizes;
@@ -249,6 +302,19 @@ void register_benchmarks(const Settings& settings) {
     for (const char* algorithm : {"swath", "edst-broadcast", "tsai-mckinley"}) {  // long messages: 4 GiB three times
       for (const char* shape : {"16x16x16", "64x64"}) {
         if (settings.large) add_ratio(algorithm, shape, 1U << 20U, workers, true);
+      }
+    }
+  }
+  for (const unsigned workers : threads) {
+    for (const char* shape : {"16x16", "64x64"}) {
+      for (const Bytes bytes : {65536U, 1U << 20U}) {
+        const bool large = std::string(shape) == "64x64";
+        if (large && !settings.large) continue;  // up to 10 GiB
+        const Task task(*find_algorithm(Collective::allreduce, "rings"), shape, bytes, settings.executor, workers);
+        add(fmt::format("allreduce-to-bare/{}{}", large ? "large/" : "", task.text()),
+            [task](benchmark::State& state) { allreduce_to_bare(state, task); })
+            ->Iterations(large ? 3 : 15)
+            ->Unit(benchmark::kMicrosecond);
       }
     }
   }

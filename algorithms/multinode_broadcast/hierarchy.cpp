@@ -46,13 +46,11 @@ std::int32_t Hierarchy::steps() const noexcept {
   return aggregation_steps() + balancing_steps() + ddn_rings.steps() + spreading + dcn_rings.steps();
 }
 
-double Hierarchy::channel_bytes(double s, Bytes m) const {
-  if (ddn_rings.axes.empty()) return 0;
-  const Bytes part_bytes = (m + parts() - 1) / parts();
-  const double share = s / nodes, message = static_cast<double>(m), part = static_cast<double>(part_bytes);
+double Hierarchy::gathering_bytes(double s, Bytes m) const {
+  if (h == 1) return 0;
+  const double share = s / nodes, message = static_cast<double>(m);
   const double crowd = std::pow(h, dimensions - 1);  // nodes that a DDN node gathers, itself included
   const double members = nodes / crowd;
-  if (h == 1) return ddn_rings.channel_bytes(m, 1, share, members);
   double bytes = 0;
   const LineTree& gathering = dimensions == 2 ? strip : window;
   for (Dimension d = 1; d < dimensions; ++d) {
@@ -67,7 +65,16 @@ double Hierarchy::channel_bytes(double s, Bytes m) const {
       bytes += (message + (move.last_digit ? 0 : 4)) * fullest(cap * share, 2 * members, cap);
     }
   }
-  bytes += ddn_rings.channel_bytes(m, crowd, share, members);
+  return bytes;
+}
+
+double Hierarchy::spreading_bytes(double s, Bytes m) const {
+  if (ddn_rings.axes.empty()) return 0;
+  const Bytes part_bytes = (m + parts() - 1) / parts();
+  const double share = s / nodes, part = static_cast<double>(part_bytes);
+  const double crowd = std::pow(h, dimensions - 1), members = nodes / crowd;
+  if (h == 1) return ddn_rings.channel_bytes(m, 1, share, members);
+  double bytes = ddn_rings.channel_bytes(m, crowd, share, members);
   const double bundle = fullest(s / h, h, nodes / h);  // messages of the fullest DDN
   if (dcn == Dcn::log) {
     bytes += part * bundle * window.levels();

@@ -22,7 +22,10 @@ struct Hierarchy {
   /// Hops that grow with h, about: for the choice of h.
   double hops_for_h() const noexcept { return h == 1 ? 0 : 2.5 * dimensions * h; }
   /// Sum over the steps of the most bytes on a channel, for s sources of m bytes: exact for s = all, else for random ones, about.
-  double channel_bytes(double s, Bytes m) const;
+  double channel_bytes(double s, Bytes m) const { return gathering_bytes(s, m) + spreading_bytes(s, m); }
+  /// The two halves of it: aggregation and tuning, and what follows.
+  double gathering_bytes(double s, Bytes m) const;
+  double spreading_bytes(double s, Bytes m) const;
 
   double nodes;
   Dimension dimensions;

@@ -111,6 +111,7 @@ constexpr Algorithm dimension_wise(Collective collective, std::string_view steps
 }  // namespace
 
 const Algorithm dimension_wise_reduce_scatter = dimension_wise(Collective::reduce_scatter, "sum of the sides less 1 each, of lines twice");
+const Algorithm dimension_wise_all_gather = dimension_wise(Collective::multinode_broadcast, "sum of the sides less 1 each, of lines twice");
 const Algorithm dimension_wise_allreduce = dimension_wise(Collective::allreduce, "2 x the sum of the sides less 1 each, of lines twice");
 
 }  // namespace torus::reduction

@@ -107,7 +107,7 @@ constexpr Algorithm entry(std::string_view name, Collective collective, std::str
           .planning_bytes = planning};
 }
 
-constexpr auto scatter = Collective::reduce_scatter, both = Collective::allreduce;
+constexpr auto scatter = Collective::reduce_scatter, both = Collective::allreduce, gather = Collective::multinode_broadcast;
 constexpr std::string_view rabenseifner = "Rabenseifner (2004), on tori nearest first", de_sensi = "De Sensi et al., Swing (2024)",
                            trivance = "after Juerss & Schmid, Trivance (2026)";
 constexpr std::string_view powers = "torus, sides 2^p", even = "torus, even sides", tori = "torus";
@@ -118,9 +118,13 @@ const Algorithm halving_reduce_scatter =
     entry("halving", scatter, rabenseifner, powers, "sum log2 n", halving_needs(), plan_halving, halving_bytes);
 const Algorithm halving_allreduce =
     entry("halving", both, rabenseifner, powers, "2 x sum log2 n", halving_needs(), plan_halving, halving_bytes);
+const Algorithm halving_all_gather =
+    entry("halving", gather, rabenseifner, powers, "sum log2 n", halving_needs(), plan_halving, halving_bytes);
 const Algorithm swing_reduce_scatter = entry("swing", scatter, de_sensi, even, "sum ceil(log2 n)", swing_needs(), plan_swing);
 const Algorithm swing_allreduce = entry("swing", both, de_sensi, even, "2 x sum ceil(log2 n)", swing_needs(), plan_swing);
+const Algorithm swing_all_gather = entry("swing", gather, de_sensi, even, "sum ceil(log2 n)", swing_needs(), plan_swing);
 const Algorithm tripling_reduce_scatter = entry("tripling", scatter, trivance, tori, "sum ceil(log3 n)", needs(4), plan_tripling);
 const Algorithm tripling_allreduce = entry("tripling", both, trivance, tori, "2 x sum ceil(log3 n)", needs(4), plan_tripling);
+const Algorithm tripling_all_gather = entry("tripling", gather, trivance, tori, "sum ceil(log3 n)", needs(4), plan_tripling);
 
 }  // namespace torus::reduction

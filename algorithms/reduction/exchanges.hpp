@@ -1,4 +1,5 @@
-/// Reduce-scatter and all-reduce by exchanges along the dimensions, over shared channels: `halving`, `swing`, `tripling`.
+/// Reduce-scatter, all-reduce and multi-node broadcast by exchanges along the dimensions, over shared channels: `halving`, `swing`,
+/// `tripling`.
 ///
 /// An owner's block is cut into 2k parts; part t begins at axis t mod k and goes round robin over the axes that have rounds left. The parts
 /// from k on see each ring in the mirror, so that both directions carry as much. The three differ in the peers of a place x in round s:
@@ -20,9 +21,12 @@ namespace torus::reduction {
 
 extern const Algorithm halving_reduce_scatter;
 extern const Algorithm halving_allreduce;
+extern const Algorithm halving_all_gather;
 extern const Algorithm swing_reduce_scatter;
 extern const Algorithm swing_allreduce;
+extern const Algorithm swing_all_gather;
 extern const Algorithm tripling_reduce_scatter;
 extern const Algorithm tripling_allreduce;
+extern const Algorithm tripling_all_gather;
 
 }  // namespace torus::reduction

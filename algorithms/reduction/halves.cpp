@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 
 namespace torus::reduction {
@@ -15,9 +16,10 @@ void give(Node& self, const Halves& halves, std::uint64_t step) {
   }
 }
 
-void give_back(Node& self, const Halves& halves, std::uint64_t step) {
+void give_back(Node& self, const Halves& halves, std::uint64_t step, bool holds_all) {
   self.phase("all-gather");
-  for (const Gift& gift : halves.returns(self, step)) {
+  for (Gift& gift : halves.returns(self, step)) {
+    if (!holds_all) std::erase_if(gift.blocks, [&](BlockId id) { return !self.holds(id); });
     if (!gift.blocks.empty()) self.send(gift.route, gift.blocks);
   }
 }
@@ -29,35 +31,54 @@ Program reduce_scatter(Node& self, const Halves& halves) {
   }
 }
 
-Program allreduce(Node& self, const Halves& halves) {
-  co_await reduce_scatter(self, halves);
+Program all_gather(Node& self, const Halves& halves, bool holds_all) {
   for (std::uint64_t step = halves.steps(); step-- > 0;) {
-    give_back(self, halves, step);
+    give_back(self, halves, step, holds_all);
     co_await self.step();
   }
 }
 
+Program program(Node& self, const Halves& halves, Collective collective) {
+  const bool gathers = collective != Collective::reduce_scatter, reduces = collective != Collective::multinode_broadcast;
+  if (reduces) co_await reduce_scatter(self, halves);
+  if (gathers) co_await all_gather(self, halves, reduces);
+}
+
+bool both(const Request& request) { return request.collective == Collective::allreduce; }
+
+SegmentBytes segment_of(const Machine& machine, const Request& request, const Halves& halves) {
+  return {request, std::uint64_t{halves.pieces()} * (both(request) ? machine.topology.nodes() : 1)};
+}
+
 }  // namespace
+
+double channel_bytes(const Machine& machine, const Request& request, const Halves& halves) {
+  const SegmentBytes segment = segment_of(machine, request, halves);
+  const std::uint64_t blocks = halves.load().channel;
+  if (request.collective != Collective::multinode_broadcast || halves.steps() == 0) return segment.of((both(request) ? 2 : 1) * blocks);
+  // A bundle carries the blocks of those of its owners that are sources.
+  const double nodes = machine.topology.nodes(), steps = static_cast<double>(halves.steps());
+  const double bundle = static_cast<double>(blocks) / steps, ports = machine.topology.max_ports();
+  const double share = multinode::assumed_sources(machine, request) / nodes;
+  return steps * multinode::fullest(bundle * share, ports * nodes, bundle) * static_cast<double>(segment.longest);
+}
 
 Plan plan_halves(const Machine& machine, const Request& request, std::shared_ptr<const Halves> halves, const std::string& formula,
                  std::optional<std::uint64_t> hops) {
-  const std::uint64_t nodes = machine.topology.nodes();
-  const bool both = request.collective == Collective::allreduce;
-  const std::uint64_t count = both ? 2 : 1;
+  const SegmentBytes segment = segment_of(machine, request, *halves);
   Plan plan;
-  plan.segments = static_cast<std::uint32_t>(halves->pieces() * (both ? nodes : 1));
-  plan.steps = count * halves->steps();
-  plan.formula = (both ? "2 " : "") + formula;
+  plan.segments = halves->pieces() * (both(request) ? machine.topology.nodes() : 1);
+  plan.steps = (both(request) ? 2 : 1) * halves->steps();
+  plan.formula = (both(request) ? "2 " : "") + formula;
   if (hops) plan.route_hops = plan.steps * *hops;
-  const Halves::Load load = halves->load();
-  const SegmentBytes segment(request, plan.segments);
-  plan.channel_bytes = segment.of(count * load.channel);
-  plan.combined_bytes = segment.of(load.combined);
+  plan.channel_bytes = channel_bytes(machine, request, *halves);
+  plan.combined_bytes = reduces(request.collective) ? segment.of(halves->load().combined) : 0;
   plan.bytes_exact = segment.equal;
   plan.table_bytes = halves->table_bytes();
-  plan.node_bytes = nodes * halves->pieces() * sizeof(BlockId);
-  plan.start = both ? std::function<Program(Node&)>([halves](Node& self) { return allreduce(self, *halves); })
-                    : [halves](Node& self) { return reduce_scatter(self, *halves); };
+  plan.node_bytes = Bytes{machine.topology.nodes()} * halves->pieces() * sizeof(BlockId);
+  plan.start = [halves, collective = request.collective](Node& self) { return program(self, *halves, collective); };
+  if (request.collective == Collective::multinode_broadcast)
+    plan.notes = {{"sources assumed by the prediction", multinode::decimal(multinode::assumed_sources(machine, request))}};
   return plan;
 }
 

@@ -1,4 +1,5 @@
-/// Reduce-scatter, the all-gather that is its reversal, and the all-reduce that is both, from what each node gives away in each step.
+/// Reduce-scatter, the multi-node broadcast that is its reversal, and the all-reduce that is both, from what each node gives away in each
+/// step.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +37,14 @@ class Halves {
   virtual Bytes table_bytes() const { return 0; }
 };
 
-/// Gives all partials away, combining, and in an all-reduce takes all results back, replacing, step by step backwards.
+/// Gives all partials away, combining, and in an all-reduce takes all results back, replacing, step by step backwards. A multi-node
+/// broadcast is the second half alone: of what there is to send back a node sends what it has, since not all nodes need be sources.
 /// `hops`: of every route, if all have as many.
 Plan plan_halves(const Machine& machine, const Request& request, std::shared_ptr<const Halves> halves, const std::string& formula,
                  std::optional<std::uint64_t> hops = {});
+
+/// The bytes that plan_halves() predicts for the fullest channels.
+double channel_bytes(const Machine& machine, const Request& request, const Halves& halves);
 
 /// The gift with that route, made if there is none yet.
 std::vector<BlockId>& blocks_for(std::vector<Gift>& gifts, const Route& route);

@@ -96,5 +96,6 @@ constexpr Algorithm hamiltonian(Collective collective, std::string_view steps) {
 
 const Algorithm hamiltonian_reduce_scatter = hamiltonian(Collective::reduce_scatter, "floor(N/2)");
 const Algorithm hamiltonian_allreduce = hamiltonian(Collective::allreduce, "2 floor(N/2)");
+const Algorithm hamiltonian_all_gather = hamiltonian(Collective::multinode_broadcast, "floor(N/2)");
 
 }  // namespace torus::reduction

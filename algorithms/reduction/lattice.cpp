@@ -81,6 +81,7 @@ constexpr Algorithm lattice(Collective collective, std::string_view steps) {
 }  // namespace
 
 const Algorithm lattice_reduce_scatter = lattice(Collective::reduce_scatter, "ceil(log_{2k+1} N), at times 1 more");
+const Algorithm lattice_all_gather = lattice(Collective::multinode_broadcast, "ceil(log_{2k+1} N), at times 1 more");
 const Algorithm lattice_allreduce = lattice(Collective::allreduce, "2 ceil(log_{2k+1} N), at times 2 more");
 
 }  // namespace torus::reduction

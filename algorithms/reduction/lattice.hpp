@@ -1,4 +1,5 @@
-/// Reduce-scatter and all-reduce in the fewest steps, over shared channels: the same few offsets from every node in a step.
+/// Reduce-scatter, all-reduce and multi-node broadcast in the fewest steps, over shared channels: the same few offsets from every node in a
+/// step.
 ///
 /// Step s has up to 2k offsets O_s. A displacement, from a node to the owner of a block, is in Reach(s) if it is a sum of at most one
 /// offset of each step from s on; Reach(0) is all. A node holds the blocks of displacements hold(s), hold(0) all. hold(s+1) is a small part
@@ -18,5 +19,6 @@ namespace torus::reduction {
 
 extern const Algorithm lattice_reduce_scatter;
 extern const Algorithm lattice_allreduce;
+extern const Algorithm lattice_all_gather;
 
 }  // namespace torus::reduction

@@ -26,7 +26,7 @@ void pass_on(Node& self, NodeId behind) {
   const Round round(self);
   const BlockId segment = (round.rank + round.nodes - behind) % round.nodes;
   self.phase("all-gather");
-  self.send(round.next, {&segment, 1});
+  if (self.holds(segment)) self.send(round.next, {&segment, 1});
 }
 
 Program reduce_scatter(Node& self) {
@@ -36,12 +36,16 @@ Program reduce_scatter(Node& self) {
   }
 }
 
-Program allreduce(Node& self) {
-  co_await reduce_scatter(self);
+Program all_gather(Node& self) {
   for (NodeId behind = 0; behind + 1 < self.topology().nodes(); ++behind) {
     pass_on(self, behind);
     co_await self.step();
   }
+}
+
+Program allreduce(Node& self) {
+  co_await reduce_scatter(self);
+  co_await all_gather(self);
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -50,18 +54,18 @@ Plan plan(const Machine& machine, const Request& request) {
   const std::uint64_t half = nodes - 1, halves = both ? 2 : 1;
   Plan plan;
   plan.segments = both ? machine.topology.nodes() : 1;
-  plan.start = both ? std::function<Program(Node&)>(allreduce) : reduce_scatter;
+  plan.start = both ? allreduce : request.collective == Collective::reduce_scatter ? reduce_scatter : all_gather;
   plan.steps = halves * half;
   plan.formula = both ? "2 (N-1)" : "N-1";
   const SegmentBytes segment(request, plan.segments);
   plan.channel_bytes = segment.of(halves * half);
-  plan.combined_bytes = segment.of(half);
+  plan.combined_bytes = reduces(request.collective) ? segment.of(half) : 0;
   plan.bytes_exact = segment.equal;
   return plan;
 }
 
-constexpr Algorithm ring(Collective collective, std::string_view steps) {
-  return {.name = "ring",
+constexpr Algorithm ring(std::string_view name, Collective collective, std::string_view steps) {
+  return {.name = name,
           .collective = collective,
           .source = "folklore; optimal with one port (Patarasuk & Yuan 2009)",
           .shapes = "any, nodes in the order of their ranks",
@@ -73,7 +77,8 @@ constexpr Algorithm ring(Collective collective, std::string_view steps) {
 
 }  // namespace
 
-const Algorithm ring_reduce_scatter = ring(Collective::reduce_scatter, "N-1");
-const Algorithm ring_allreduce = ring(Collective::allreduce, "2 (N-1)");
+const Algorithm ring_reduce_scatter = ring("ring", Collective::reduce_scatter, "N-1");
+const Algorithm ring_allreduce = ring("ring", Collective::allreduce, "2 (N-1)");
+const Algorithm ring_all_gather = ring("ring-by-rank", Collective::multinode_broadcast, "N-1");
 
 }  // namespace torus::reduction

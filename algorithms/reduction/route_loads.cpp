@@ -1,6 +1,7 @@
 #include "algorithms/reduction/route_loads.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace torus::reduction {
 
@@ -8,16 +9,19 @@ RouteLoads::RouteLoads(const Topology& topology)
     : topology_{&topology}, changes_(static_cast<std::size_t>(topology.nodes()) * static_cast<std::size_t>(topology.channel_slots())) {}
 
 Bytes RouteLoads::bytes(const Topology& topology) noexcept {
-  return Bytes{topology.nodes()} * static_cast<Bytes>(topology.channel_slots()) * sizeof(std::int32_t);
+  return Bytes{topology.nodes()} * static_cast<Bytes>(topology.channel_slots()) * sizeof(std::int64_t);
 }
 
-void RouteLoads::add(NodeId from, RouteView route) {
+void RouteLoads::add(NodeId from, RouteView route, std::uint64_t weight) {
+  const auto more = static_cast<std::int64_t>(weight);
+  std::int32_t crossed = 0;
   for (const auto [d, hops] : route) {
     const std::int32_t n = topology_->extent(d);
     if (n == 1 || hops == 0) continue;
+    crossed += hops_of(*topology_, {d, hops});
     const NodeId to = *topology_->neighbour(from, d, hops);
     if (topology_->wiring(d) == Wiring::complete) {
-      ++change(from, topology_->slot(d, modulo(hops, n)));
+      change(from, topology_->slot(d, modulo(hops, n))) += more;
     } else {
       // The channels of places from .. to - 1 going up, from .. to + 1 going down. Round the border: the whole line, less what is between.
       const std::int32_t slot = topology_->slot(d, hops);
@@ -25,8 +29,8 @@ void RouteLoads::add(NodeId from, RouteView route) {
       const NodeId zero = *topology_->neighbour(from, d, -x);
       const std::int32_t low = std::min(x, last), high = std::max(x, last);
       const auto span = [&](std::int32_t first, std::int32_t end) {
-        ++change(*topology_->neighbour(zero, d, first), slot);
-        if (end < n) --change(*topology_->neighbour(zero, d, end), slot);
+        change(*topology_->neighbour(zero, d, first), slot) += more;
+        if (end < n) change(*topology_->neighbour(zero, d, end), slot) -= more;
       };
       if (low < 0) {
         span(low + n, n);
@@ -40,11 +44,12 @@ void RouteLoads::add(NodeId from, RouteView route) {
     }
     from = to;
   }
+  longest_ = std::max(longest_, crossed);
 }
 
-std::int32_t RouteLoads::most_of_line(NodeId first, Dimension d, std::int32_t direction) {
+std::int64_t RouteLoads::most_of_line(NodeId first, Dimension d, std::int32_t direction) {
   const std::int32_t slot = topology_->slot(d, direction);
-  std::int32_t load = 0, most = 0;
+  std::int64_t load = 0, most = 0;
   for (std::int32_t x = 0; x < topology_->extent(d); ++x) {
     load += change(*topology_->neighbour(first, d, x), slot);
     most = std::max(most, load);
@@ -52,8 +57,8 @@ std::int32_t RouteLoads::most_of_line(NodeId first, Dimension d, std::int32_t di
   return most;
 }
 
-std::uint64_t RouteLoads::most_and_clear() {
-  std::int32_t most = 0;
+RouteLoads::Step RouteLoads::end_step() {
+  std::int64_t most = 0;
   for (NodeId node = 0; node < topology_->nodes(); ++node) {
     for (Dimension d = 0; d < topology_->dimensions(); ++d) {
       const std::int32_t n = topology_->extent(d);
@@ -66,7 +71,7 @@ std::uint64_t RouteLoads::most_and_clear() {
     }
   }
   std::fill(changes_.begin(), changes_.end(), 0);
-  return static_cast<std::uint64_t>(most);
+  return {static_cast<std::uint64_t>(most), static_cast<std::uint64_t>(std::exchange(longest_, 0))};
 }
 
 }  // namespace torus::reduction

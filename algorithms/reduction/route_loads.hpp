@@ -1,4 +1,4 @@
-/// How many messages cross the fullest channel of a step.
+/// What crosses the fullest channel of a step, and how far its messages go.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,24 @@ class RouteLoads {
   explicit RouteLoads(const Topology& topology);
   static Bytes bytes(const Topology& topology) noexcept;
 
-  void add(NodeId from, RouteView route);
-  /// Of the fullest channel. The next step begins with empty channels.
-  std::uint64_t most_and_clear();
+  /// A message, which counts as so many.
+  void add(NodeId from, RouteView route, std::uint64_t weight = 1);
+  struct Step {
+    std::uint64_t most = 0;  ///< on a channel
+    std::uint64_t hops = 0;  ///< of the longest route
+  };
+  /// The next step begins with empty channels.
+  Step end_step();
 
  private:
-  std::int32_t& change(NodeId node, std::int32_t slot) noexcept {
+  std::int64_t& change(NodeId node, std::int32_t slot) noexcept {
     return changes_[static_cast<std::size_t>(node) * static_cast<std::size_t>(topology_->channel_slots()) + static_cast<std::size_t>(slot)];
   }
-  std::int32_t most_of_line(NodeId first, Dimension d, std::int32_t direction);
+  std::int64_t most_of_line(NodeId first, Dimension d, std::int32_t direction);
 
   const Topology* topology_;
-  std::vector<std::int32_t> changes_;  // by node and slot: of a complete dimension the load itself, else its change from the place before
+  std::int32_t longest_ = 0;           // route
+  std::vector<std::int64_t> changes_;  // by node and slot: of a complete dimension the load itself, else its change from the place before
 };
 
 }  // namespace torus::reduction

@@ -36,25 +36,16 @@ Program program(Node& self, const Rounds& rounds, bool barrier) {
 }
 
 /// Sums over the rounds: of the most messages on a channel, and of the most hops of one.
-struct Traffic {
-  std::uint64_t messages = 0, hops = 0;
-};
-Traffic traffic(const Machine& machine, const Rounds& rounds) {
-  Traffic sum;
+RouteLoads::Step traffic(const Machine& machine, const Rounds& rounds) {
+  RouteLoads::Step sum;
   RouteLoads loads(machine.topology);
   for (const WindowRound& round : rounds) {
-    std::int32_t longest = 0;
     for (NodeId node = 0; node < machine.topology.nodes(); ++node) {
-      for (const WindowPiece& piece : round.pieces) {
-        const Route route = route_to(machine, node, piece);
-        std::int32_t hops = 0;
-        for (const Leg& leg : route) hops += hops_of(machine.topology, leg);
-        longest = std::max(longest, hops);
-        loads.add(node, route);
-      }
+      for (const WindowPiece& piece : round.pieces) loads.add(node, route_to(machine, node, piece));
     }
-    sum.messages += loads.most_and_clear();
-    sum.hops += static_cast<std::uint64_t>(longest);
+    const RouteLoads::Step step = loads.end_step();
+    sum.most += step.most;
+    sum.hops += step.hops;
   }
   return sum;
 }
@@ -68,12 +59,12 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.start = [rounds, barrier](Node& self) { return program(self, *rounds, barrier); };
   plan.steps = rounds->size();
   plan.formula = "ceil(log_{p+1} N)";
-  const Traffic sum = traffic(machine, *rounds);
+  const RouteLoads::Step sum = traffic(machine, *rounds);
   plan.route_hops = sum.hops;
   if (barrier) return plan;
   plan.registers = 2;
   const SegmentBytes vector(request, 1);
-  plan.channel_bytes = vector.of(sum.messages);
+  plan.channel_bytes = vector.of(sum.most);
   for (std::size_t i = 0; i < rounds->size(); ++i) plan.combined_bytes += vector.of((*rounds)[i].combined(i == 0));
   return plan;
 }

@@ -90,13 +90,23 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
 /// The same for partials, with their signatures.
 [[gnu::noinline]] void copy_partials(RunState& run, Worker& w, std::span<const BlockId> blocks, Slot* slots, bool release) {
   Payload& payload = run.payload;
+  FreeList& free = *w.free_slots;
+  // Not the first ones of a message: lines of blocks that lie 4 KiB apart would push each other out.
+  const auto prefetch = [&](Slot slot) {
+    payload.slots.prefetch(slot);
+    payload.partials.prefetch_signature(slot);
+  };
   if (release) make_copies(run, w);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (i + inbox::near_ahead < blocks.size()) payload.slots.prefetch(slots[i + inbox::near_ahead]);
+    if (i + inbox::far_ahead < blocks.size()) payload.slots.prefetch_far(slots[i + inbox::far_ahead]);
+    if (i + inbox::near_ahead < blocks.size()) {
+      prefetch(slots[i + inbox::near_ahead]);
+      if (!release && free.size() > inbox::near_ahead) prefetch(free.top[-1 - static_cast<std::ptrdiff_t>(inbox::near_ahead)]);
+    }
     const Slot from = slots[i];
     const std::uint64_t signature = payload.partials.signature(from);
     const Bytes bytes = run.bytes_of(blocks[i]);
-    slots[i] = release ? payload.move_to_new(*w.free_slots, from, bytes) : copy_kept(run, w, from, bytes);
+    slots[i] = release ? payload.move_to_new(free, from, bytes) : copy_kept(run, w, from, bytes);
     payload.partials.signature(slots[i]) = signature;
   }
 }

@@ -48,6 +48,8 @@ class Partials {
   std::uint64_t& signature(Slot slot) noexcept { return signatures_[slot]; }
   std::uint64_t signature(Slot slot) const noexcept { return signatures_[slot]; }
 
+  void prefetch_signature(Slot slot) const noexcept { __builtin_prefetch(signatures_.data() + slot, 1); }
+
   /// into := into op from; both have the contributors of both.
   void combine(Slot into, Slot from, Bytes bytes) noexcept {
     combine_(slots_->at(into), slots_->at(from), bytes);

@@ -55,7 +55,8 @@ std::uint64_t most_of(const Reduction& reduction, NodeId nodes, unsigned digits)
 
 template <class T, Operator op>
 void combine(std::byte* __restrict into, const std::byte* __restrict from, Bytes bytes) noexcept {
-  // Read and written as bytes: what a slot holds is known here only. Compilers make vector instructions of it.
+  // Read and written as bytes: what a slot holds is known here only. g++ 12 makes vector instructions of it, as its object files show, but
+  // for minima and maxima of 64-bit integers, which SSE2 does not compare.
   const std::size_t count = static_cast<std::size_t>(bytes) / sizeof(T);
   for (std::size_t i = 0; i < count; ++i) {
     T a, b;

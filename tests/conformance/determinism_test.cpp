@@ -65,7 +65,8 @@ TEST_CASE("every algorithm leaves one trace, whatever runs it", "[conformance]")
     const bool exchange = algorithm->collective == Collective::total_exchange || algorithm->collective == Collective::allreduce ||
                           algorithm->collective == Collective::reduce_scatter;
     int shapes = 0;
-    for (const char* shape : {"8x8", "64m", "8cx8c", "16x16", "25x25", "9x9x9", "mesh:20x20", "16x12m", "hypercube:9", "100"}) {
+    for (const char* shape :
+         {"8x8", "64m", "8cx8c", "5x5", "3x3x3", "16x16", "25x25", "9x9x9", "mesh:20x20", "16x12m", "hypercube:9", "100"}) {
       const Topology topology = Topology::parse(shape);
       if (exchange != (topology.nodes() <= 64)) continue;
       const NativeMachine& native = algorithm->native;

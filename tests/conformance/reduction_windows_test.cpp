@@ -72,7 +72,7 @@ TEST_CASE("windows are refused where channels are not shared, and under packet s
         "switching packet: windows needs wormhole switching; wormhole would do");
 }
 
-TEST_CASE("the fullest channel is counted as it is by walking", "[conformance]") {
+TEST_CASE("the fullest channel and the longest route are counted as they are by walking", "[conformance]") {
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
   for (int i = 0; i < 60; ++i) {
@@ -81,23 +81,32 @@ TEST_CASE("the fullest channel is counted as it is by walking", "[conformance]")
     std::vector<std::uint64_t> walked(std::size_t{topology.nodes()} * static_cast<std::size_t>(topology.channel_slots()));
     std::vector<Dimension> order(static_cast<std::size_t>(topology.dimensions()));
     for (std::size_t d = 0; d < order.size(); ++d) order[d] = static_cast<Dimension>(d);
+    std::uint64_t longest = 0;
     for (int messages = 0; messages < 100; ++messages) {
       const NodeId from = support::random_below(random, topology.nodes()), to = support::random_below(random, topology.nodes());
       const Route route = shortest_route(topology, from, to, order);
-      loads.add(from, route);
+      const std::uint64_t weight = support::random_below(random, 9);
+      loads.add(from, route, weight);
+      std::uint64_t hops = 0;
       NodeId at = from;
       for (const Leg& leg : route) {
         const bool complete = topology.wiring(leg.dimension) == Wiring::complete;
         const std::int32_t hop = complete ? modulo(leg.hops, topology.extent(leg.dimension)) : leg.hops > 0 ? 1 : -1;
         for (std::int32_t h = 0; h < hops_of(topology, leg); ++h) {
-          ++walked[at * static_cast<std::size_t>(topology.channel_slots()) + static_cast<std::size_t>(topology.slot(leg.dimension, hop))];
+          const auto slot = static_cast<std::size_t>(topology.slot(leg.dimension, hop));
+          walked[at * static_cast<std::size_t>(topology.channel_slots()) + slot] += weight;
+          ++hops;
           at = *topology.neighbour(at, leg.dimension, hop);
         }
       }
+      longest = std::max(longest, hops);
     }
     CAPTURE(topology.text());
-    CHECK(loads.most_and_clear() == (walked.empty() ? 0 : *std::max_element(walked.begin(), walked.end())));
-    CHECK(loads.most_and_clear() == 0);
+    const reduction::RouteLoads::Step step = loads.end_step(), idle = loads.end_step();
+    CHECK(step.most == (walked.empty() ? 0 : *std::max_element(walked.begin(), walked.end())));
+    CHECK(step.hops == longest);
+    CHECK(idle.most == 0);
+    CHECK(idle.hops == 0);
   }
 }
 

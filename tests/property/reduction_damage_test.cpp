@@ -289,3 +289,30 @@ TEST_CASE("the judge passes no damaged trace of a reduction that a replay finds 
   CHECK(damages > 8000);
   CHECK(harmless < damages / 5);
 }
+
+TEST_CASE("the judge names whoever would be counted twice", "[property]") {
+  // On a line of three, towards node 2: node 0 keeps what it sends, and sends it again.
+  const Machine machine(Topology::parse("3m"), all_ports, Switching::packet);
+  const auto verdict = [&](bool again) {
+    Judge judge({.machine = machine, .collective = "reduce", .sources = {2}, .reduction = Reduction{Operator::max, ElementType::u8}});
+    const auto send = [&](Step step, NodeId from, bool releases) {
+      TraceMessage m;
+      m.step = step;
+      m.source = from;
+      m.destination = from + 1;
+      m.path = {{0, +1}};
+      m.blocks = {0};
+      m.registers = 1;
+      m.releases = releases;
+      judge.message(m);
+    };
+    send(0, 0, !again);
+    if (again) send(1, 0, true);
+    send(2, 1, true);
+    return judge.finish();
+  };
+  CHECK(verdict(false).ok);
+  const Verdict twice = verdict(true);
+  REQUIRE_FALSE(twice.ok);
+  CHECK(twice.violations.front().find("node (0) would be counted twice") != std::string::npos);
+}

@@ -1,4 +1,5 @@
-/// Runs reduce-scatters and all-reduces and checks all that must hold of any of them, whatever the shape.
+/// Runs reduce-scatters, all-reduces and the multi-node broadcasts that are their halves, and checks all that must hold of any of them,
+/// whatever the shape.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +48,28 @@ inline RunResult half_on(Collective collective, std::string_view algorithm_name,
   return run.result;
 }
 
-/// Both collectives, with vectors of whole segments, of a few bytes more or less than a segment each, and of none. The figures are those of
+/// The name of the multi-node broadcast that is half of an all-reduce.
+inline std::string_view all_gather_of(std::string_view allreduce) { return allreduce == "ring" ? "ring-by-rank" : allreduce; }
+
+/// The second half alone, from so many sources, far apart: legal and complete, in the steps of all. Returns its result.
+inline RunResult all_gather_on(std::string_view algorithm_name, const Machine& machine, Bytes bytes, NodeId sources) {
+  const Algorithm* const algorithm = find_algorithm(Collective::multinode_broadcast, all_gather_of(algorithm_name));
+  REQUIRE(algorithm != nullptr);
+  Request request;
+  request.collective = Collective::multinode_broadcast;
+  request.bytes = bytes;
+  request.expected_sources = machine.topology.nodes();
+  for (NodeId i = 0; i < sources; ++i)
+    request.sources.push_back(static_cast<NodeId>(std::uint64_t{i} * machine.topology.nodes() / sources));
+  const Run run = emulate(*algorithm, machine, request);
+  CAPTURE(std::string(algorithm_name), machine.topology.text(), bytes, sources);
+  CHECK(complaint(run) == "");
+  CHECK(run.result.verified);
+  if (sources == machine.topology.nodes()) CHECK(static_cast<double>(run.result.channel_bytes_sum) <= run.plan.channel_bytes);
+  return run.result;
+}
+
+/// All collectives, with vectors of whole segments, of a few bytes more or less than a segment each, and of none. The figures are those of
 /// vectors of one byte a segment.
 inline HalfFigures halves_on(std::string_view algorithm_name, const Topology& topology) {
   constexpr Reduction bytes_xor{Operator::exclusive_or, ElementType::u8};
@@ -64,6 +86,11 @@ inline HalfFigures halves_on(std::string_view algorithm_name, const Topology& to
   CHECK(both.steps == 2 * whole.steps);
   CHECK(both.channel_bytes_sum == 2 * whole.channel_bytes_sum);
   CHECK(both.node_combined_sum == whole.node_combined_sum);
+  const RunResult back = all_gather_on(algorithm_name, machine, pieces, topology.nodes());
+  CHECK(back.steps == whole.steps);
+  CHECK(back.channel_bytes_sum == whole.channel_bytes_sum);
+  for (const NodeId sources : {NodeId{0}, (topology.nodes() + 2) / 3})
+    CHECK(all_gather_on(algorithm_name, machine, 3, sources).steps == whole.steps);
   for (const Bytes bytes : {Bytes{0}, Bytes{1}, segments + 1}) half_on(Collective::allreduce, algorithm_name, topology, bytes, bytes_xor);
   half_on(Collective::reduce_scatter, algorithm_name, topology, 3, {Operator::sum, ElementType::u8});
   half_on(Collective::allreduce, algorithm_name, topology, 20, {Operator::max, ElementType::f32});

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torus/error.hpp>
@@ -178,16 +179,18 @@ TEST_CASE("what is sent is what has been combined up to the step, whatever the e
 }
 
 TEST_CASE("what replaces a partial for which more arrives is a violation", "[unit]") {
-  const auto program = [](bool both) {
-    return [both](Node& self) -> Program {
+  const auto program = [](bool both, bool held) {
+    return [both, held](Node& self) -> Program {
+      if (self.rank() == 2 && !held) self.release(0);
       if (self.rank() == 1) self.forward({{0, +1}}, {{0}});
       if (self.rank() == 3 && both) self.forward({{0, -1}}, {{0}});
       if (self.rank() == 3 && !both) self.forward(combine, {{0, -1}}, {{0}});
       co_await self.step();
     };
   };
-  for (const bool both : {false, true}) {
-    const RunResult result = run_on_line(program(both), vector_of(16, {}));
+  for (const auto& [both, held] : {std::pair{false, false}, std::pair{false, true}, std::pair{true, false}, std::pair{true, true}}) {
+    CAPTURE(both, held);
+    const RunResult result = run_on_line(program(both, held), vector_of(16, {}));
     REQUIRE(result.violations.size() == 1);
     CHECK(result.violations[0].kind == ViolationKind::replaced_and_more);
     CHECK(result.violations[0].node == 2);

@@ -200,12 +200,12 @@ class Panel {
   std::vector<Name> names_;
 };
 
-std::string ratio_text(double ratio) { return fmt::format("x{:.4g}", ratio); }
+std::string times_bound_text(double ratio) { return fmt::format("x{:.4g}", ratio); }
 
 std::string words_of(const Curve& curve, const CurvePoint& point, TimeKind kind, std::optional<double> bound) {
   std::string words = fmt::format("{}, {}: {}", curve.algorithm, bytes_option(point.bytes), seconds_text(*time_of(point, kind)));
   if (kind == TimeKind::wall) return words + " on the host";
-  if (bound) words += ", " + ratio_text(point.model_time_s / *bound) + " the lower bound";
+  if (bound) words += ", " + times_bound_text(point.model_time_s / *bound) + " the lower bound";
   if (!point.steps.empty()) words += ", " + point.steps + " steps";
   return words + (point.run ? ", run and verified" : point.exact ? ", predicted" : ", predicted: an upper limit or an estimate");
 }
@@ -277,7 +277,7 @@ Figure figure_of(const Chart& chart) {
       const auto at = chart.bound_s.find(p.bytes);
       return time && at != chart.bound_s.end() ? std::optional(*time / at->second) : std::nullopt;
     };
-    return panel(chart, sizes, TimeKind::model, top, height, "times the lower bound", one, 3, ratio, ratio_text, false);
+    return panel(chart, sizes, TimeKind::model, top, height, "times the lower bound", one, 3, ratio, times_bound_text, false);
   });
   add(280, [&](double top, double height) {
     return panel(

@@ -66,7 +66,7 @@ std::string_view said(std::string_view words) { return words.empty() ? "not said
 
 /// Three lines: as columns of a table the longest formulas would leave no room for the rest.
 std::string in_words(const Algorithm& algorithm) {
-  return fmt::format("  {:<24}{}{}; ports: {}; shapes: {}\n{:26}steps: {}\n{:26}source: {}\n", algorithm.name,
+  return fmt::format("  {:<23} {}{}; ports: {}; shapes: {}\n{:26}steps: {}\n{:26}source: {}\n", algorithm.name,
                      name(algorithm.native.switching), algorithm.native.contention == Contention::share ? ", channels shared" : "",
                      ports_text(algorithm), said(algorithm.shapes), "", said(algorithm.steps), "", said(algorithm.source));
 }
@@ -110,7 +110,7 @@ int list(const ListArguments& arguments) {
       const std::optional<std::string> why_not = why_not_on(arguments.machine, *algorithm);
       entry["applies"] = !why_not;
       if (why_not) entry["why_not"] = *why_not;
-      text += fmt::format("  {:<24}{}\n", algorithm->name, why_not.value_or(fmt::format("applies; steps: {}", said(algorithm->steps))));
+      text += fmt::format("  {:<23} {}\n", algorithm->name, why_not.value_or(fmt::format("applies; steps: {}", said(algorithm->steps))));
     } else {
       text += in_words(*algorithm) + (one ? in_detail(*algorithm) : "");
     }

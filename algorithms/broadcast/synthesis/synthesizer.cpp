@@ -10,6 +10,7 @@
 
 #include "algorithms/broadcast/synthesis/balanced_partition.hpp"
 #include "algorithms/broadcast/synthesis/line_broadcast.hpp"
+#include "algorithms/broadcast/synthesis/moved.hpp"
 #include "algorithms/broadcast/synthesis/quasi_lattice.hpp"
 #include "algorithms/common/growth.hpp"
 
@@ -67,7 +68,7 @@ std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::
     if (steps == 0) return living_ == 1 ? std::optional{std::move(circuits_)} : std::nullopt;
     if (!choose(steps - 1, all_nodes(topology_))) return std::nullopt;
   }
-  move_to_root(circuits_);
+  move_to_node_0(topology_, origin_, circuits_);
   return std::move(circuits_);
 }
 
@@ -82,25 +83,8 @@ std::vector<std::vector<Circuit>> Synthesizer::greedy_broadcast() {
     for (const Circuit& circuit : steps.back()) informed.push_back(circuit.to);
     std::sort(informed.begin(), informed.end());
   }
-  origin_ = root_;
-  move_to_root(steps);
+  move_to_node_0(topology_, root_, steps);
   return steps;
-}
-
-/// A torus is the same from every node: the broadcast can start at any root instead of the origin found.
-void Synthesizer::move_to_root(std::vector<std::vector<Circuit>>& steps) const {
-  const Coordinates origin = topology_.coordinates(origin_);
-  const auto moved = [&](NodeId node) {
-    Coordinates at = topology_.coordinates(node);
-    for (std::size_t d = 0; d < at.size(); ++d) at[d] -= origin[d];
-    return topology_.rank(at);
-  };
-  for (std::vector<Circuit>& step : steps) {
-    for (Circuit& circuit : step) {
-      circuit.from = moved(circuit.from);
-      circuit.to = moved(circuit.to);
-    }
-  }
 }
 
 /// 2x4x300 with 6 ports, the hardest torus known, takes 180 million. A search that succeeds looks at some hundred channels a node.

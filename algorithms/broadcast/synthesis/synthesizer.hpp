@@ -65,7 +65,6 @@ class Synthesizer {
   bool repair(std::uint32_t step, const Nodes& after, const NearMiss& best);
   bool last_resorts(std::uint32_t step, std::size_t size, const Nodes& after, NearMiss best);
 
-  void move_to_root(std::vector<std::vector<Circuit>>& steps) const;
   std::vector<std::size_t> sizes(std::uint32_t step, std::size_t after) const;
   std::size_t unserved(const Nodes& before, const Nodes& after);
   Nodes with_root(Nodes nodes) const;

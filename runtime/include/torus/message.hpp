@@ -20,6 +20,7 @@ using Word = std::uint32_t;
 
 namespace detail {
 class MessageArena;
+class RehearsedMessage;
 
 /// Throws RunError: a program asks for a message that has not arrived.
 [[noreturn, gnu::cold]] void no_such_arrival(std::size_t i, std::size_t count);
@@ -64,6 +65,7 @@ class Message {
 
  private:
   friend class detail::MessageArena;
+  friend class detail::RehearsedMessage;
   Message() = default;
 
   // What the bytes share a word with, so that the digest covers it.

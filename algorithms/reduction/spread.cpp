@@ -1,0 +1,90 @@
+#include "algorithms/reduction/spread.hpp"
+
+#include <memory>
+
+#include "algorithms/reduction/spread_classes.hpp"
+
+namespace torus::reduction {
+namespace {
+
+Program scatter(Node& self, const SpreadClasses& ways, NodeId root) {
+  if (self.rank() == root) {
+    for (Step step = 0;; ++step) {
+      const std::vector<NodeId> leaving = ways.leaving_in(step);
+      if (leaving.empty()) co_return;
+      for (const NodeId node : leaving) self.forward({*ways.outwards(self.topology(), root, node)}, {{BlockId{node}}});
+      co_await self.step();
+    }
+  }
+  for (std::uint32_t passed = 0; passed < ways.passing(self.rank());) {
+    for (const Message& m : co_await self.arrival()) {
+      const BlockId block = m.blocks()[0];
+      ++passed;
+      if (const auto leg = ways.outwards(self.topology(), self.rank(), block)) self.forward({*leg}, {{block}});
+    }
+  }
+}
+
+/// Passes on what has arrived; returns how many blocks that were.
+std::uint32_t pass_on(Node& self, const SpreadClasses& ways, const Arrivals& came) {
+  for (const Message& m : came) {
+    const BlockId block = m.blocks()[0];
+    if (const auto leg = ways.inwards(self.topology(), self.rank(), block)) self.forward({*leg}, {{block}});
+  }
+  return static_cast<std::uint32_t>(came.size());
+}
+
+/// The step in which a node's block begins its way to the root: the scatter's last for it, counted from the end.
+Step beginning(const Topology& topology, const SpreadClasses& ways, NodeId root, NodeId node) {
+  return ways.steps() - ways.leaving(node) - static_cast<Step>(topology.distance(root, node));
+}
+
+Program gather(Node& self, const SpreadClasses& ways, NodeId root) {
+  if (self.rank() == root) co_return;
+  const Step begin = beginning(self.topology(), ways, root, self.rank());
+  std::uint32_t passed = 1;  // with its own
+  for (Arrivals came; self.now() <= begin; came = co_await self.step()) {
+    passed += pass_on(self, ways, came);
+    if (self.now() < begin) continue;
+    const BlockId own = self.rank();
+    self.forward({*ways.inwards(self.topology(), self.rank(), own)}, {{own}});
+    break;
+  }
+  while (passed < ways.passing(self.rank())) passed += pass_on(self, ways, co_await self.arrival());
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  const NodeId root = request.sources.front();
+  const auto ways = std::make_shared<const SpreadClasses>(machine.topology, root);
+  Plan plan;
+  plan.start = request.collective == Collective::scatter
+                   ? std::function<Program(Node&)>([ways, root](Node& self) { return scatter(self, *ways, root); })
+                   : [ways, root](Node& self) { return gather(self, *ways, root); };
+  plan.steps = ways->steps();
+  plan.route_hops = plan.steps;
+  plan.formula = "max over e of e - 1 + ceil(N_e / channels of the root); with lines at times a few more";
+  plan.channel_bytes = static_cast<double>(plan.steps) * static_cast<double>(request.bytes);
+  plan.table_bytes = ways->table_bytes();
+  return plan;
+}
+
+Bytes planning_bytes(const Machine& machine) { return Bytes{128} * machine.topology.nodes(); }
+
+constexpr Algorithm spread(Collective collective) {
+  return {.name = "spread",
+          .collective = collective,
+          .source = "ours: every block alone, in classes that do not meet",
+          .shapes = "torus or mesh, any sides",
+          .steps = "max over e of e - 1 + ceil(N_e / c), N_e nodes at distance e or more, c channels of the root; lines: at times more",
+          .native = {.switching = Switching::packet},
+          .needs = {.shape = Requirements::Shape::rings_and_lines, .ports = Requirements::all_ports},
+          .plan = plan,
+          .planning_bytes = planning_bytes};
+}
+
+}  // namespace
+
+const Algorithm spread_scatter = spread(Collective::scatter);
+const Algorithm spread_gather = spread(Collective::gather);
+
+}  // namespace torus::reduction
