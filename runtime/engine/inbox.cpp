@@ -100,7 +100,7 @@ bool replace(RunState& run, Worker& w, NodeId rank, BlockId id, Slot slot) {
   w.tally.combined_bytes += combined;
   w.tally.most_combined = std::max(w.tally.most_combined, combined);
   // Whatever arrives twice meets something, unless it is combined with what has just replaced.
-  if (replaces && (meets || combines) && arrived.size > 1 && replaces_and_more(run, arrived)) w.findings.suspect_receives = true;
+  if (replaces && (meets || combines) && arrived.size > 1 && replaces_and_more(run, arrived)) w.findings.suspect_receive(rank);
 }
 
 void store(RunState& run, Worker& w, NodeId rank, const ArrivedMessages& arrived) {
@@ -138,7 +138,7 @@ void receive(RunState& run, Worker& w, std::span<const NodeId> nodes, Node* all,
     *end = w.in.no_block;
     const auto size = static_cast<std::size_t>(end - room);
     each.size = size;
-    if (size > ports) w.findings.suspect_receives = true;
+    if (size > ports) w.findings.suspect_receive(rank);
     if (size > 0) NodeDoor::last_arrival(node) = run.now;
     const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address());
     __builtin_prefetch(frame);

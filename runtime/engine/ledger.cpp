@@ -12,6 +12,7 @@
 #include "runtime/engine/auditor.hpp"
 #include "runtime/engine/program_failure.hpp"
 #include "runtime/engine/step_time.hpp"
+#include "runtime/model/figures.hpp"
 
 namespace torus::detail {
 namespace {
@@ -46,8 +47,16 @@ std::uint64_t Ledger::failed_node() const noexcept {
 
 bool Ledger::gather_receives(RunResult& result) const {
   const std::vector<Worker>& workers = fabric_.workers();
-  if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.findings.suspect_receives; })) return false;
+  NodeId misled = machine_.topology.nodes();
+  for (const Worker& w : workers) {
+    if (w.findings.suspect_receives) misled = std::min(misled, w.findings.misled_node);
+  }
+  if (misled == machine_.topology.nodes()) return false;
   const Violations found = audit(machine_, placement_, fabric_.own(), fabric_.messages_of(fabric_.now() - 1));
+  if (found.found() == 0) {
+    throw RunError("step " + std::to_string(fabric_.now() - 1) + ": node " + node_text(machine_.topology, misled) +
+                   " got messages that together break a rule, though those that were sent to it do not");
+  }
   report_violations(found.first(), found.found(), result);
   return true;
 }

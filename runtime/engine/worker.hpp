@@ -68,12 +68,17 @@ struct Findings {
   bool copied = false;            ///< a node sent a block and kept it
   bool bundled = false;           ///< a node sent something else than one block over one hop
   bool suspect = false;           ///< a message of this step breaks a rule; the auditor names it
-  bool suspect_receives = false;  ///< a node got more messages of the last step than it has ports
+  bool suspect_receives = false;  ///< what a node got of the last step breaks a rule
+  NodeId misled_node = 0;         ///< the first such node; meaningful if there is one
   Violations violations;          ///< those that the messages do not show: blocks not held
   std::exception_ptr error;       ///< of the program that has just thrown
   std::exception_ptr failure;     ///< that ends the run
   NodeId failed_node = 0;         ///< the lowest node with a failure; meaningful if there is one
 
+  void suspect_receive(NodeId node) noexcept {
+    if (!suspect_receives || node < misled_node) misled_node = node;
+    suspect_receives = true;
+  }
   /// Ends the run after its step with what was thrown while a node ran. The lowest node's failure counts.
   void fail(NodeId node, std::exception_ptr thrown) {
     if (failure && failed_node <= node) return;
