@@ -84,8 +84,9 @@ void bound_steps(const Question& asked, Bounds& bounds) {
   }
   const Collective collective = asked.request.collective;
   if (topology.whole() && collective != Collective::reduce && collective != Collective::gather) {
-    raise<std::uint64_t>(bounds.steps, bounds.steps_reason, least_ordered_steps(asked.machine, bounds.steps),
-                         "more than " + logarithm + ", since a worm in dimension order ends in the cell of its last dimension that it enters");
+    raise<std::uint64_t>(
+        bounds.steps, bounds.steps_reason, least_ordered_steps(asked.machine, bounds.steps),
+        "more than " + logarithm + ", since a worm in dimension order ends in the cell of its last dimension that it enters");
   }
   std::int32_t farthest = asked.all_nodes && topology.whole() ? topology.diameter() : 0;
   if (!asked.all_nodes) {

@@ -151,9 +151,9 @@ TEST_CASE("total-exchange bounds (3) and (4) have the values of the literature",
 }
 
 TEST_CASE("a broadcast takes ceil(log_{ports+1} N) steps, a packet also the eccentricity", "[unit]") {
-  CHECK(lower_bounds(Machine(shape("16x16")), broadcast(0, 0)).steps == 4);  // 5^3 < 256 <= 5^4
+  CHECK(lower_bounds(Machine(shape("16x16")), broadcast(0, 0)).steps == 4);                         // 5^3 < 256 <= 5^4
   CHECK(lower_bounds(Machine(shape("25x25"), 0, Switching::circuit), broadcast(0, 0)).steps == 4);  // 5^4 = 625
-  CHECK(lower_bounds(Machine(shape("25x25")), broadcast(0, 0)).steps == 5);  // worms in dimension order
+  CHECK(lower_bounds(Machine(shape("25x25")), broadcast(0, 0)).steps == 5);                         // worms in dimension order
   CHECK(lower_bounds(Machine(shape("16x16"), 1), broadcast(7, 0)).steps == 8);
   CHECK(lower_bounds(Machine(shape("16x16"), 2), broadcast(7, 0)).steps == 6);
   CHECK(lower_bounds(Machine(shape("16x16"), 0, Switching::packet), broadcast(7, 0)).steps == 16);
