@@ -15,6 +15,7 @@
 #include "tests/support/command_line.hpp"
 
 using namespace torus;
+using torus::support::check_refused_without;
 using torus::support::command;
 using torus::support::Folder;
 using torus::support::text_of_file;
@@ -141,6 +142,48 @@ std::vector<Slice> on_track(const Perfetto& perfetto, const std::string& track) 
   return slices;
 }
 
+/// The edges of a graph: from, to, label. Nodes are named before.
+std::vector<std::tuple<unsigned, unsigned, std::string>> edges_of(const std::string& text) {
+  // digraph "name" { statements; }
+  REQUIRE(std::regex_match(text.substr(0, text.find('\n')), std::regex("digraph \"[^\"]*\" \\{")));
+  REQUIRE(text.ends_with(";\n}\n"));
+  std::istringstream lines(text);
+  std::vector<std::tuple<unsigned, unsigned, std::string>> edges;
+  std::set<unsigned> named;
+  std::string line;
+  std::getline(lines, line);
+  std::getline(lines, line);
+  CHECK(line == "  node [shape=box];");
+  const std::regex node("  n(\\d+) \\[label=\"\\([\\d,]+\\)\"\\];"),
+      edge("  n(\\d+) -> n(\\d+) \\[label=\"([^\"]*)\"(, style=dashed)?\\];");
+  while (std::getline(lines, line) && line != "}") {
+    std::smatch found;
+    CAPTURE(line);
+    if (std::regex_match(line, found, node)) {
+      CHECK(named.insert(static_cast<unsigned>(std::stoul(found[1]))).second);
+      continue;
+    }
+    REQUIRE(std::regex_match(line, found, edge));
+    edges.emplace_back(std::stoul(found[1]), std::stoul(found[2]), found[3]);
+    CHECK(named.contains(std::get<0>(edges.back())));
+    CHECK(named.contains(std::get<1>(edges.back())));
+  }
+  return edges;
+}
+
+/// Each node but the root has one edge on the side away from the root, and steps ascend along every path from the root (`out`) or to it.
+void check_tree(const std::vector<std::tuple<unsigned, unsigned, std::string>>& edges, unsigned root, std::size_t nodes, bool out) {
+  CHECK(edges.size() == nodes - 1);
+  std::map<unsigned, std::pair<unsigned, int>> next;  // by node: towards the root
+  for (const auto& [from, to, label] : edges) CHECK(next.emplace(out ? to : from, std::pair(out ? from : to, std::stoi(label))).second);
+  CHECK_FALSE(next.contains(root));
+  for (const auto& [node, hop] : next) {
+    if (hop.first == root) continue;
+    REQUIRE(next.contains(hop.first));
+    CHECK((out ? hop.second > next.at(hop.first).second : hop.second < next.at(hop.first).second));
+  }
+}
+
 bool has_perfetto() {
   const Folder folder;
   const support::Ended ended = command("export " + trace_of(folder, "broadcast --on 4") + " --to perfetto -o " + folder.file("p"));
@@ -215,32 +258,6 @@ TEST_CASE("the slices of a long run end at a step, and the file says so", "[conf
 TEST_CASE("the tree of a broadcast reaches each node once, and a step has its messages", "[conformance]") {
   const Folder folder;
   const std::string trace = trace_of(folder, "broadcast --on 8x8 --source 2,3 --algorithm tsai-mckinley");
-  const auto edges_of = [&](const std::string& text) {
-    // digraph "name" { statements; }
-    REQUIRE(std::regex_match(text.substr(0, text.find('\n')), std::regex("digraph \"[^\"]*\" \\{")));
-    REQUIRE(text.ends_with(";\n}\n"));
-    std::istringstream lines(text);
-    std::vector<std::tuple<unsigned, unsigned, std::string>> edges;
-    std::set<unsigned> named;
-    std::string line;
-    std::getline(lines, line);
-    std::getline(lines, line);
-    CHECK(line == "  node [shape=box];");
-    const std::regex node("  n(\\d+) \\[label=\"\\(\\d+,\\d+\\)\"\\];"), edge("  n(\\d+) -> n(\\d+) \\[label=\"([^\"]*)\"\\];");
-    while (std::getline(lines, line) && line != "}") {
-      std::smatch found;
-      CAPTURE(line);
-      if (std::regex_match(line, found, node)) {
-        CHECK(named.insert(static_cast<unsigned>(std::stoul(found[1]))).second);
-        continue;
-      }
-      REQUIRE(std::regex_match(line, found, edge));
-      edges.emplace_back(std::stoul(found[1]), std::stoul(found[2]), found[3]);
-      CHECK(named.contains(std::get<0>(edges.back())));
-      CHECK(named.contains(std::get<1>(edges.back())));
-    }
-    return edges;
-  };
   const auto tree = edges_of(exported(folder, trace, "dot"));
   CHECK(tree.size() == 63);
   std::map<unsigned, int> step{{2 * 8 + 3, -1}};
@@ -260,6 +277,38 @@ TEST_CASE("the tree of a broadcast reaches each node once, and a step has its me
     ++at;
   }
   CHECK(at == second.size());
+}
+
+TEST_CASE("the tree of a gathering leads to its root, and where many have data it follows one node's", "[conformance]") {
+  const Folder folder;
+  const auto tree_of = [&](const std::string& line, const std::string& options = "") {
+    CAPTURE(line);
+    return edges_of(exported(folder, trace_of(folder, line), "dot" + options));
+  };
+  check_tree(tree_of("reduce --on 5x4 --source 7"), 7, 20, false);
+  check_tree(tree_of("reduce --on 4x4 --source 3 --bytes 1KiB --ports 1"), 3, 16, false);
+  check_tree(tree_of("gather --on 3x1x4m --source 5"), 5, 12, false);
+  check_tree(tree_of("scatter --on 5x4 --source 7"), 7, 20, true);
+  check_tree(tree_of("barrier --on 5x4"), 0, 20, true);
+  check_tree(tree_of("barrier --on 2x3m --algorithm flood", " --origin 1,1"), 4, 6, true);
+  check_tree(tree_of("allreduce --on 4x4"), 0, 16, true);
+  check_tree(tree_of("allreduce --on 5x4 --algorithm exchange", " --origin 9"), 9, 20, true);
+  check_tree(tree_of("reduce-scatter --on 4x4", " --origin 5"), 5, 16, true);
+  check_tree(tree_of("multinode-broadcast --on 5x5 --sources 3;8;24", " --origin 8"), 8, 25, true);
+  check_tree(tree_of("total-exchange --on 4x3", " --origin 2,1"), 7, 12, true);
+  // In a scan a contribution goes to the nodes from its own on alone.
+  const auto scan = tree_of("scan --on 3x4", " --origin 5");
+  std::set<unsigned> reached;
+  for (const auto& [from, to, label] : scan) reached.insert(to);
+  for (unsigned node = 6; node < 12; ++node) CHECK(reached.contains(node));
+
+  const std::string trace = trace_of(folder, "multinode-broadcast --on 3x3 --sources 1;5");
+  check_refused_without(folder.file("o"), "export " + trace + " --to dot --origin 2 -o " + folder.file("o"),
+                        "--origin 2: the node is no source");
+  check_refused_without(folder.file("o"), "export " + trace + " --to dot --origin 9 -o " + folder.file("o"), "--origin '9'");
+  check_refused_without(folder.file("o"), "export " + trace + " --to goal --origin 1 -o " + folder.file("o"), "--origin 1: an origin is");
+  check_refused_without(folder.file("o"), "export " + trace_of(folder, "reduce --on 3") + " --to dot --origin 1 -o " + folder.file("o"),
+                        "--origin 1: a reduce has one root");
 }
 
 TEST_CASE("a GOAL schedule has a receive for each send, and keeps the order of the steps", "[conformance]") {

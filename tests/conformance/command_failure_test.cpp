@@ -109,7 +109,10 @@ TEST_CASE("a trace without messages lacks all that must arrive, and is refused w
     const std::string header = R"({"format":"torus-trace","version":1,"shape":[4],"ports":1,"switching":"packet","collective":)";
     const support::Ended ended = command("verify --json " + folder.write("t", header + c.collective + "}\n"));
     CAPTURE(c.collective, ended.err);
-    CHECK(Json::parse(ended.out)["missing_blocks"] == c.missing);
+    const Json judged = Json::parse(ended.out);
+    CHECK(judged["missing_blocks"] == c.missing);
+    REQUIRE(judged.contains("violations"));
+    CHECK(judged["violations"].empty() == (c.missing == 0));
     CHECK(ended.status == (c.missing > 0 ? 1 : 0));
     CHECK(lines(ended.err) == (c.missing > 0 ? 1U : 0U));
   }

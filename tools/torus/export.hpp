@@ -39,10 +39,9 @@ constexpr std::uint64_t max_perfetto_slices = 200'000;
 /// Throws InputError where this build has no protozero.
 Note export_perfetto(TraceSteps& steps, OutputFile& file);
 
-/// Graphviz: the messages of a step; or, without one, for each node the first message that brought it data: a tree where there is one
-/// source.
+/// Graphviz: the messages of a step; or, without one, the SpanningTree of the run, with the origin if one is given.
 constexpr std::uint64_t max_dot_edges = 100'000;
-Note export_dot(TraceSteps& steps, std::optional<Step> step, OutputFile& file);
+Note export_dot(TraceSteps& steps, std::optional<Step> step, std::optional<NodeId> origin, OutputFile& file);
 
 /// GOAL, the schedules of LogGOPSim: sends and receives by rank. What a rank does in a step requires what it did in its step before.
 constexpr std::uint64_t max_goal_messages = 10'000'000;  ///< GOAL goes by rank, so that all are in memory

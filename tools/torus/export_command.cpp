@@ -9,6 +9,7 @@
 #include "tools/torus/console.hpp"
 #include "tools/torus/export.hpp"
 #include "tools/torus/notation.hpp"
+#include "tools/torus/sources.hpp"
 #include "tools/torus/subcommands.hpp"
 
 namespace torus::command {
@@ -16,7 +17,7 @@ namespace {
 
 struct ExportArguments {
   std::string trace, to;
-  std::optional<std::string> output, step;
+  std::optional<std::string> output, step, origin;
 };
 
 int run_export(const ExportArguments& arguments) {
@@ -28,13 +29,18 @@ int run_export(const ExportArguments& arguments) {
       throw InputError(fmt::format("--step {}: a step is chosen of a graph; leave it out, or use --to dot", *arguments.step));
     step = static_cast<Step>(parse_whole("--step", *arguments.step, 0, std::numeric_limits<Step>::max() - 1));
   }
+  if (arguments.origin && (to != "dot" || step))
+    throw InputError(
+        fmt::format("--origin {}: an origin is chosen of a tree; leave it out, or use --to dot without --step", *arguments.origin));
   const std::string output = arguments.output.value_or(to == "perfetto" ? "trace.pftrace" : "trace." + to);
   if (arguments.trace != "-" && OutputFile::written_path(arguments.trace) == OutputFile::written_path(output))
     throw InputError(fmt::format("--output '{}': it is the trace itself; for instance --output {}.{}", output, arguments.trace, to));
   TraceSteps steps(arguments.trace);
+  std::optional<NodeId> origin;
+  if (arguments.origin) origin = parse_node("--origin", *arguments.origin, steps.header().machine.topology);
   OutputFile file(output);
   const Note note = to == "perfetto" ? export_perfetto(steps, file)
-                    : to == "dot"    ? export_dot(steps, step, file)
+                    : to == "dot"    ? export_dot(steps, step, origin, file)
                                      : export_goal(steps, file);
   file.commit();
   if (OutputFile::written_path(output) != OutputFile::written_path("/dev/stdout")) print(fmt::format("{}: {}\n", output, note));
@@ -50,8 +56,11 @@ Subcommand add_export(CLI::App& torus) {
   app->add_option("--to", arguments->to, "perfetto (ui.perfetto.dev), dot (Graphviz) or goal (LogGOPSim)")->type_name("FORMAT")->required();
   app->add_option("-o,--output", arguments->output, "the file to write; default: trace.pftrace, trace.dot or trace.goal")
       ->type_name("FILE");
-  app->add_option("--step", arguments->step, "dot: the messages of this step; default: the first data of each node, a tree")
+  app->add_option("--step", arguments->step, "dot: the messages of this step; default: the tree by which data spread, or came to the root")
       ->type_name("STEP");
+  app->add_option("--origin", arguments->origin,
+                  "dot: the node whose data the tree follows, where many have some; default: the first source")
+      ->type_name("NODE");
   return {app, [arguments] { return run_export(*arguments); }};
 }
 

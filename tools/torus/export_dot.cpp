@@ -5,6 +5,7 @@
 
 #include "runtime/model/figures.hpp"
 #include "tools/torus/export.hpp"
+#include "tools/torus/spanning_tree.hpp"
 
 namespace torus::command {
 namespace {
@@ -25,55 +26,66 @@ std::string path_text(const TraceMessage& message) {
   return text;
 }
 
-/// Nodes that have data before the first step. Elsewhere than from sources, all have some of their own and are to hear of others.
-std::vector<bool> informed_first(const TraceHeader& header) {
-  std::vector<bool> informed(header.machine.topology.nodes());
-  if (header.collective == "broadcast" || header.collective == "multinode-broadcast" || header.collective == "scatter") {
-    for (const NodeId source : header.sources) informed[source] = true;
+/// The graph as it is written. A node is named before its first edge.
+class Graph {
+ public:
+  Graph(OutputFile& file, const TraceHeader& header, const std::string& what)
+      : file_{file}, topology_{header.machine.topology}, named_(topology_.nodes()) {
+    file_.write(fmt::format("digraph {} {{\n  node [shape=box];\n",
+                            quoted(fmt::format("{} by {} on {}: {}", header.collective, header.algorithm, topology_.text(), what))));
   }
-  return informed;
-}
+  void node(NodeId node) {
+    if (!named_[node]) file_.write(fmt::format("  n{} [label={}];\n", node, quoted(node_text(topology_, node))));
+    named_[node] = true;
+  }
+  void edge(NodeId from, NodeId to, const std::string& label, bool data) {
+    node(from);
+    node(to);
+    file_.write(fmt::format("  n{} -> n{} [label={}{}];\n", from, to, quoted(label), data ? "" : ", style=dashed"));
+    ++edges_;
+  }
+  std::uint64_t edges() const noexcept { return edges_; }
+  void end() { file_.write("}\n"); }
+
+ private:
+  OutputFile& file_;
+  const Topology& topology_;
+  std::vector<bool> named_;
+  std::uint64_t edges_ = 0;
+};
 
 }  // namespace
 
-Note export_dot(TraceSteps& steps, std::optional<Step> step, OutputFile& file) {
+Note export_dot(TraceSteps& steps, std::optional<Step> step, std::optional<NodeId> origin, OutputFile& file) {
   const TraceHeader& header = steps.header();
   const Topology& topology = header.machine.topology;
   if (topology.nodes() > max_dot_edges)
     throw InputError(fmt::format("the machine has {} nodes; a graph has at most {}; choose a smaller run", grouped(topology.nodes()),
                                  grouped(max_dot_edges)));
-  const std::string what = step ? fmt::format("step {}", *step) : "the first data of each node";
-  file.write(fmt::format("digraph {} {{\n  node [shape=box];\n",
-                         quoted(fmt::format("{} by {} on {}: {}", header.collective, header.algorithm, topology.text(), what))));
-  std::vector<bool> informed = informed_first(header);
-  std::vector<bool> named(topology.nodes());
-  const auto name_node = [&](NodeId node) {
-    if (!named[node]) file.write(fmt::format("  n{} [label={}];\n", node, quoted(node_text(topology, node))));
-    named[node] = true;
-  };
-  for (const NodeId source : header.sources) {
-    if (!step && informed[source]) name_node(source);
-  }
-  std::uint64_t edges = 0;
   std::vector<TraceMessage> messages;
-  while (steps.next(messages)) {
-    if (step && messages.front().step > *step) break;
-    if (step && messages.front().step < *step) continue;
-    for (const TraceMessage& m : messages) {
-      if (!step && (m.blocks.empty() || informed[m.destination])) continue;
-      informed[m.destination] = true;
-      if (++edges > max_dot_edges)
-        throw InputError(
-            fmt::format("step {} has more than {} messages, and a graph at most so many edges; choose another step or a smaller run",
-                        m.step, grouped(max_dot_edges)));
-      name_node(m.source);
-      name_node(m.destination);
-      file.write(fmt::format("  n{} -> n{} [label={}{}];\n", m.source, m.destination, quoted(step ? path_text(m) : std::to_string(m.step)),
-                             m.blocks.empty() ? ", style=dashed" : ""));
-    }
+  const auto note = [](const std::string& what, std::uint64_t edges) {
+    return fmt::format("{}: {} {}", what, grouped(edges), edges == 1 ? "edge" : "edges");
+  };
+  if (!step) {
+    SpanningTree tree(header, origin);
+    while (steps.next(messages)) tree.step(messages);
+    Graph graph(file, header, tree.meaning());
+    graph.node(tree.root());
+    for (const SpanningTree::Edge& e : tree.edges()) graph.edge(e.from, e.to, std::to_string(e.step), e.data);
+    graph.end();
+    return note(tree.meaning(), graph.edges());
   }
-  file.write("}\n");
-  return fmt::format("{}: {} {}", what, grouped(edges), edges == 1 ? "edge" : "edges");
+  const std::string what = fmt::format("step {}", *step);
+  Graph graph(file, header, what);
+  while (steps.next(messages) && messages.front().step <= *step) {
+    if (messages.front().step < *step) continue;
+    if (messages.size() > max_dot_edges)
+      throw InputError(fmt::format("step {} has {} messages, and a graph at most {} edges; choose another step or a smaller run", *step,
+                                   grouped(messages.size()), grouped(max_dot_edges)));
+    for (const TraceMessage& m : messages) graph.edge(m.source, m.destination, path_text(m), !m.blocks.empty());
+  }
+  graph.end();
+  return note(what, graph.edges());
 }
 
 }  // namespace torus::command

@@ -40,7 +40,7 @@ nlohmann::ordered_json to_json(const TraceHeader& header, const Verdict& verdict
                               {"channel_bytes_sum", verdict.channel_bytes},
                               {"missing_blocks", verdict.missing_blocks},
                               {"trace_digest", digest_text(verdict.digest)},
-                              {"offences", verdict.violations}};
+                              {"violations", verdict.violations}};
   if (!header.machine.cost.one_speed()) json["channel_time_s"] = verdict.channel_time_s;
   return json;
 }
