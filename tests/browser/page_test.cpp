@@ -86,6 +86,11 @@ TEST_CASE("a page fits its window, narrow or wide, light or dark", "[browser]") 
       const bool dark = scheme == std::string("dark");
       CHECK((b->value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)") != dark);
       CHECK(b->screenshot() != light);
+      // The end of the page can be read: the player does not lie on it.
+      b->value("scrollTo(0, document.documentElement.scrollHeight), 0");
+      b->settle();
+      CHECK(b->value("$('right').getBoundingClientRect().bottom <= $('player').getBoundingClientRect().top") == true);
+      CHECK(b->value("Math.abs($('player').getBoundingClientRect().bottom - innerHeight) <= 1") == true);
       if (!dark) light = b->screenshot();
     }
   }
@@ -280,6 +285,33 @@ TEST_CASE("a page of 64x64 with 100,000 messages is small and soon written, and 
   // On an idle host the page is written in under 2 s and a step redrawn in under 16 ms; a busy one gets some times as much.
   CHECK(written_s < 10);
   CHECK(median < 100);
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
+TEST_CASE("a step reached from any other looks the same, and a torus without room for links has a frame", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  const std::string page = viewed(folder, "multinode-broadcast --on 9x9 --sources random:5");
+  b->open(page);
+  const std::string pixels = "$('torus').toDataURL()";
+  const auto at = [&](int time) {
+    b->value("go(" + std::to_string(time) + "), 0");
+    b->settle();
+    return b->value(pixels);
+  };
+  const Json second = at(2);
+  const int last = b->value("last_time");
+  at(last);
+  CHECK(at(2) == second);
+  at(0);
+  CHECK(at(2) == second);
+  b->open(viewed(folder, "broadcast --on 64x64 --algorithm flood"), 390, 844);
+  REQUIRE(b->value("cell < 5") == true);
+  // A pixel of the frame, to the left of the middle row, differs from what is around.
+  CHECK(b->value("(g => { const y = centre_y(32), x = Math.floor(centre_x(-0.5) - 1); const sum = at => g.getImageData(at, y, 1, "
+                 "1).data.slice(0, 4).join(); "
+                 "return sum(x) !== sum(x - 3); })($('torus').getContext('2d'))") == true);
   CHECK(b->complaints == std::vector<std::string>{});
 }
 

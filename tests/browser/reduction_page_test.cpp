@@ -146,6 +146,8 @@ TEST_CASE("pages of reductions say what the colours mean, what a node has had, a
     b->open(viewed(folder, run.line), 390, 844, "dark");
     CHECK(b->value("document.documentElement.scrollWidth <= innerWidth") == true);
     CHECK(b->text("#share_meaning").find(run.legend) != std::string::npos);
+    // Only what has one has a source or a root.
+    CHECK(b->value("$('source_key').hidden") != std::string(run.line).starts_with("reduce --"));
     b->key("End");
     b->value("document.querySelector('#torus').scrollIntoView(), 0");
     const Json at = b->value("(r => [r.left + centre_x(layout.x[3]), r.top + centre_y(layout.y[3])])($('torus').getBoundingClientRect())");

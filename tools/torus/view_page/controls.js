@@ -94,7 +94,7 @@ function start() {
     $("share_meaning").textContent = legend.meaning;
     $("share_meaning").hidden = legend.meaning === "";
     $("source_key").textContent = "thick frame: " + T.source_word(data.collective);
-    $("source_key").hidden = sources.size === shape.nodes;
+    $("source_key").hidden = sources.size === 0 || sources.size === shape.nodes;
     if (legend.meaning) $("torus").setAttribute("aria-label", "The nodes and the routes of this step. " + legend.meaning);
     $("ramp").style.background = "linear-gradient(to right," + T.ramp.map(css).join(",") + ")";
     $("span_step").onchange = $("span_run").onchange = redraw;

@@ -44,8 +44,21 @@ function prepared(canvas, width, height) {
 }
 const centre_x = x => (x + 1.5) * cell, centre_y = y => (y + 1.5) * cell;
 
+// Where there is no room for links, a frame around each small grid says where the nodes are.
+function frame_panels(g, p) {
+  g.strokeStyle = p.frame;
+  g.lineWidth = 1;
+  for (let panel = 0; panel < layout.panels; ++panel) {
+    const x = (panel % layout.panel_columns) * (layout.width + layout.gap), y = Math.floor(panel / layout.panel_columns) * (layout.height + layout.gap);
+    g.strokeRect(centre_x(x - 0.5) - 1, centre_y(y - 0.5) - 1, layout.width * cell + 2, layout.height * cell + 2);
+  }
+}
+
 function draw_links(g, p) {
-  if (cell < 5) return;
+  if (cell < 5) {
+    frame_panels(g, p);
+    return;
+  }
   const width = Math.max(1, cell * 0.06), curves = [];
   g.strokeStyle = g.fillStyle = p.link;
   g.lineWidth = width;
@@ -95,21 +108,41 @@ function stroke_lines(g, all) {
   g.stroke();
 }
 
+// The links and the nodes, as they were drawn last. A step draws the nodes anew whose share has changed, and copies the rest.
+let base = null;
+function draw_base(width, height, p) {
+  const key = [cell, window.devicePixelRatio, p.paper, state.printing].join();
+  if (!base || base.key !== key || base.layout !== layout) {
+    const canvas = element("canvas");
+    base = {key, layout, canvas, g: prepared(canvas, width, height), share: new Float64Array(shape.nodes).fill(NaN)};
+    draw_links(base.g, p);
+  }
+  draw_nodes(base.g, p);
+  return base.canvas;
+}
+
 function draw_nodes(g, p) {
-  const size = cell < 5 ? cell : cell * 0.56, half = size / 2;
-  const box = (node, by) => g.fillRect(centre_x(layout.x[node]) - half - by, centre_y(layout.y[node]) - half - by, size + 2 * by, size + 2 * by);
-  if (cell >= 5) {
-    g.fillStyle = p.frame;
-    for (let node = 0; node < shape.nodes; ++node) box(node, 0.5);
-  }
-  if (sources.size < shape.nodes) {
-    g.fillStyle = p.ink;
-    for (const node of sources) box(node, Math.max(1, cell * 0.06));
-  }
+  const fine = g.getTransform().a, whole_pixel = length => Math.round(length * fine) / fine;
+  const size = cell < 5 ? cell : Math.max(1, whole_pixel(cell * 0.56)), thick = whole_pixel(Math.max(1, cell * 0.06));
+  // Edges on whole pixels are sharp, quick to fill, and leave nothing of the colour before.
+  const box = (node, paint, by) => {
+    const left = centre_x(layout.x[node]) - size / 2, top = centre_y(layout.y[node]) - size / 2;
+    g.fillStyle = paint;
+    if (cell < 5) {
+      const x = whole_pixel(left), y = whole_pixel(top);
+      g.fillRect(x, y, whole_pixel(left + cell) - x, whole_pixel(top + cell) - y);
+    } else {
+      g.fillRect(whole_pixel(left) - by, whole_pixel(top) - by, size + 2 * by, size + 2 * by);
+    }
+  };
+  const one = 1 / fine;
   for (let node = 0; node < shape.nodes; ++node) {
     const share = clock.share(node);
-    g.fillStyle = share < 0 ? p.link : share === 0 ? p.paper : css(T.colour(share));
-    box(node, cell < 5 ? 0 : -0.5);
+    if (share === base.share[node]) continue;
+    base.share[node] = share;
+    if (cell >= 5 && sources.size < shape.nodes && sources.has(node)) box(node, p.ink, thick);
+    else if (cell >= 5) box(node, p.frame, 0);
+    box(node, share < 0 ? p.link : share === 0 ? p.paper : css(T.colour(share)), -one);
   }
 }
 
@@ -120,6 +153,23 @@ function draw_choice(g, p) {
     g.lineWidth = Math.max(2, cell * 0.08);
     g.strokeRect(centre_x(layout.x[state.node]) - ring, centre_y(layout.y[state.node]) - ring, 2 * ring, 2 * ring);
   }
+}
+
+// Where a route ends: a point of `head` pixels, or where that is too small to show a direction, a square.
+function fill_heads(g, all, head) {
+  all.forEach((lines, i) => {
+    const line = lines[lines.length - 1], b = line[line.length - 1], a = line[line.length - 2], x = centre_x(b[0]), y = centre_y(b[1]);
+    if (head < 3) {
+      g.fillRect(x - 1, y - 1, 2, 2);
+      return;
+    }
+    if (i % 16 === 0) g.beginPath();
+    const angle = Math.atan2(b[1] - a[1], b[0] - a[0]);
+    g.moveTo(x + head * 0.5 * Math.cos(angle), y + head * 0.5 * Math.sin(angle));
+    g.lineTo(x + head * Math.cos(angle + 2.5), y + head * Math.sin(angle + 2.5));
+    g.lineTo(x + head * Math.cos(angle - 2.5), y + head * Math.sin(angle - 2.5));
+    if (i % 16 === 15 || i + 1 === all.length) g.fill();
+  });
 }
 
 function draw_routes(g, p) {
@@ -138,23 +188,12 @@ function draw_routes(g, p) {
       g.lineWidth = width + 2;
       stroke_lines(g, all);
     }
-    g.strokeStyle = paint;
+    g.strokeStyle = g.fillStyle = paint;
     g.lineWidth = width;
     g.setLineDash(dash);
     stroke_lines(g, all);
     g.setLineDash([]);
-    if (cell < 5) continue;
-    const head = Math.min(10, cell * 0.24);
-    g.fillStyle = paint;
-    for (const lines of all) {
-      g.beginPath();
-      const line = lines[lines.length - 1], b = line[line.length - 1], a = line[line.length - 2];
-      const angle = Math.atan2(b[1] - a[1], b[0] - a[0]), x = centre_x(b[0]), y = centre_y(b[1]);
-      g.moveTo(x + head * 0.5 * Math.cos(angle), y + head * 0.5 * Math.sin(angle));
-      g.lineTo(x + head * Math.cos(angle + 2.5), y + head * Math.sin(angle + 2.5));
-      g.lineTo(x + head * Math.cos(angle - 2.5), y + head * Math.sin(angle - 2.5));
-      g.fill();
-    }
+    if (cell >= 5) fill_heads(g, all, Math.min(10, cell * 0.24));
   }
 }
 
@@ -163,9 +202,10 @@ function draw_torus() {
   const columns = layout.columns + 2, rows = layout.rows + 2;
   cell = Math.max(3, Math.min(56, room / columns, high / rows));
   cell = Math.min(cell, 16000 / columns, 16000 / rows);
-  const g = prepared($("torus"), columns * cell, rows * cell), p = palette();
-  draw_links(g, p);
-  draw_nodes(g, p);
+  const g = prepared($("torus"), columns * cell, rows * cell), p = palette(), fine = g.getTransform();
+  g.setTransform(1, 0, 0, 1, 0, 0);
+  g.drawImage(draw_base(columns * cell, rows * cell, p), 0, 0);
+  g.setTransform(fine);
   draw_routes(g, p);
   draw_choice(g, p);
 }
