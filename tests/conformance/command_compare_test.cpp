@@ -189,3 +189,17 @@ TEST_CASE("a comparison as CSV has a line for each machine, algorithm and size",
   }
   CHECK(lines(support::text_of_file(folder.file("c.csv"))) == entries + 1);
 }
+
+TEST_CASE("a barrier has no sizes: tables have one time for each algorithm, and sizes are refused", "[conformance]") {
+  const support::Ended ended = command("compare barrier --on 4x4");
+  CAPTURE(ended.out, ended.err);
+  REQUIRE(ended.status == 0);
+  CHECK(ended.out.find("model time (run)") != std::string::npos);
+  for (const char* size : {"64", "KiB", "MiB", " 0 "}) CHECK(ended.out.find(size) == std::string::npos);
+  CHECK(Json::parse(command("compare barrier --on 4x4 --run none --json").out)["bytes"] == Json{0});
+  const support::Folder folder;
+  const std::string csv = folder.file("t.csv");
+  for (const char* subcommand : {"compare", "bench", "sweep"})
+    support::check_refused_without(csv, std::string(subcommand) + " barrier --on 4x4 --bytes 64:1KiB --csv " + csv,
+                                   "torus: --bytes '64:1KiB': a barrier carries no bytes; leave it out");
+}

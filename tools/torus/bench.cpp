@@ -50,7 +50,7 @@ class Bench {
       : arguments_{arguments},
         effort_{arguments.warm_up, arguments.repeat, arguments.seconds},
         spec_{spec_of(collective, arguments.setting)} {
-    sizes_ = parse_sizes("--bytes", arguments.setting.bytes.value_or("8:64KiB"));
+    sizes_ = sizes_of(collective, arguments.setting.bytes, "8:64KiB");
     algorithms_ = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
     static_cast<void>(make_machine(spec_, NativeMachine{}));
     refuse_where_nothing_applies();

@@ -44,7 +44,7 @@ int run_compare(const CompareArguments& arguments) {
   const Collective collective = parse_collective(arguments.collective);
   ComparisonOptions options;
   TypedOptions typed = arguments.setting;
-  options.sizes = parse_sizes("--bytes", std::exchange(typed.bytes, std::nullopt).value_or("64:1MiB"));
+  options.sizes = sizes_of(collective, std::exchange(typed.bytes, std::nullopt), "64:1MiB");
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   options.run_sizes = run_sizes(arguments.run, options.sizes.size());
   if (arguments.run == "first") {

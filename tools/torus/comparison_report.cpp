@@ -33,6 +33,9 @@ std::optional<double> ratio_of(const Contest& contest, const Entry& entry, std::
   return entry.timed() || entry.run ? std::optional(entry.model_time_s() / bound) : std::nullopt;
 }
 
+/// Whether sizes tell the columns apart: a barrier has none.
+bool sized(const Comparison& comparison) { return comparison.request.collective != Collective::barrier; }
+
 /// By the model time; none where that is not known.
 std::optional<Bandwidth> bandwidth_at(const Comparison& comparison, const Contest& contest, const Entry& entry, std::size_t size) {
   if (!entry.timed()) return std::nullopt;
@@ -85,7 +88,8 @@ std::map<std::string, std::string> remarks(const Comparison& comparison, const C
       std::string& entries = remarks[!entry->failure.empty()   ? "FAILED: " + entry->failure
                                      : !entry->no_plan.empty() ? "no plan: " + entry->no_plan
                                                                : "not run: " + entry->not_run];
-      entries += fmt::format("{}{} at {}", entries.empty() ? "" : ", ", contender.algorithm->name, bytes_option(comparison.sizes[i]));
+      entries += fmt::format("{}{}", entries.empty() ? "" : ", ", contender.algorithm->name);
+      if (sized(comparison)) entries += " at " + bytes_option(comparison.sizes[i]);
     }
   }
   return remarks;
@@ -95,7 +99,7 @@ std::string contest_text(const Comparison& comparison, const Contest& contest) {
   Table table{{"algorithm", "steps"}, {"lower bound", ""}};
   std::vector<std::uint64_t> steps;
   for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
-    table[0].push_back(bytes_option(comparison.sizes[i]) + (i < comparison.run_sizes ? " (run)" : ""));
+    table[0].push_back((sized(comparison) ? bytes_option(comparison.sizes[i]) : "model time") + (i < comparison.run_sizes ? " (run)" : ""));
     table[1].push_back(seconds_text(contest.bounds[i].model_time_s(contest.machine.cost)));
     steps.push_back(contest.bounds[i].steps);
   }
@@ -125,13 +129,16 @@ std::string winners_text(const Comparison& comparison) {
   for (const Contest& contest : comparison.contests) {
     std::string machine = rules_text(contest.machine);
     for (const WinnerRange& range : winners_of(contest)) {
-      const std::string first = bytes_option(comparison.sizes[range.first]);
+      const std::string first = bytes_option(comparison.sizes[range.first]), last = bytes_option(comparison.sizes[range.last]);
       table.push_back(
-          {machine, range.first == range.last ? first : first + " .. " + bytes_option(comparison.sizes[range.last]),
+          {machine,
+           !sized(comparison) ? "-"
+           : first == last    ? first
+                              : first + " .. " + last,
            range.algorithms.empty() ? "none" : names_text(range.algorithms),
            over(contest, range, [&](const Entry& entry, std::size_t size) { return ratio_text(ratio_of(contest, entry, size)); }),
            over(contest, range, [&](const Entry& entry, std::size_t size) {
-             return rate_text(bandwidth_at(comparison, contest, entry, size)->algorithm, "B");
+             return !sized(comparison) ? "-" : rate_text(bandwidth_at(comparison, contest, entry, size)->algorithm, "B");
            })});
       machine.clear();
     }

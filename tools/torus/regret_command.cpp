@@ -34,7 +34,7 @@ int run_regret(const RegretArguments& arguments) {
     return std::exchange(option, std::nullopt).value_or(otherwise);
   };
   ComparisonOptions options;
-  options.sizes = parse_sizes("--bytes", take(typed.bytes, default_regret_sizes(collective)));
+  options.sizes = sizes_of(collective, std::exchange(typed.bytes, std::nullopt), default_regret_sizes(collective));
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   if (arguments.run != "none" && arguments.run != "all")
     throw InputError(fmt::format("--run '{}': it must be none or all; for instance all", arguments.run));

@@ -187,6 +187,11 @@ Bytes default_bytes(Collective collective) noexcept {
   }
 }
 
+void check_carries(Collective collective, Bytes bytes, std::string_view text) {
+  if (collective == Collective::barrier && bytes != 0)
+    throw InputError(fmt::format("--bytes '{}': a barrier carries no bytes; leave it out", text));
+}
+
 RunSpec parse_spec(Collective collective, const TypedOptions& options) {
   const Preset* const preset = options.machine ? &preset_called(*options.machine) : nullptr;
   const std::string_view usual_shape = preset != nullptr ? preset->shape : default_shape(collective);
@@ -213,8 +218,7 @@ RunSpec parse_spec(Collective collective, const TypedOptions& options) {
   if (options.op) spec.reduction.op = parse_operator(*options.op);
   if (options.type) spec.reduction.type = parse_element_type(*options.type);
   if (reduces(collective)) check_reduction(spec.reduction, spec.shape.nodes(), spec.bytes);
-  if (collective == Collective::barrier && spec.bytes != 0)
-    throw InputError(fmt::format("--bytes '{}': a barrier carries no bytes; leave it out", *options.bytes));
+  if (options.bytes) check_carries(collective, spec.bytes, *options.bytes);
   if (options.switching) spec.switching = parse_switching(*options.switching);
   if (options.contention) spec.contention = parse_contention(*options.contention);
   if (options.routing) spec.routing = parse_routing(*options.routing);

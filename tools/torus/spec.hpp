@@ -72,6 +72,9 @@ std::string_view mpi_name(Collective collective) noexcept;
 std::string_view default_shape(Collective collective) noexcept;
 Bytes default_bytes(Collective collective) noexcept;
 
+/// Throws InputError where the collective carries no bytes, and some are asked for by --bytes, in these words.
+void check_carries(Collective collective, Bytes bytes, std::string_view text);
+
 /// Throws InputError on the first option that cannot be read or does not belong to the collective.
 RunSpec parse_spec(Collective collective, const TypedOptions& options);
 

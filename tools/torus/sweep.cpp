@@ -66,7 +66,7 @@ std::vector<Combination> combinations_of(Collective collective, TypedOptions opt
   const TypedOptions typed = options;
   for (auto* fault : {&options.dead_links, &options.random_dead_links, &options.dead_nodes, &options.slow_links}) fault->reset();
   RunSpec spec = parse_spec(collective, options);
-  const std::vector<Bytes> sizes = bytes ? parse_sizes("--bytes", *bytes) : std::vector<Bytes>{spec.bytes};
+  const std::vector<Bytes> sizes = bytes ? sizes_of(collective, bytes, "") : std::vector<Bytes>{spec.bytes};
   std::vector<Combination> combinations;
   for (const Topology& shape : on ? parse_shapes(*on) : std::vector<Topology>{spec.shape}) {
     spec.shape = with_faults(shape, typed, spec.seed);
