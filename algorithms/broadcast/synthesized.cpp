@@ -3,18 +3,16 @@
 #include <torus/error.hpp>
 
 #include "algorithms/broadcast/circuit/table_step.hpp"
+#include "algorithms/broadcast/synthesis/search_limit.hpp"
 #include "algorithms/broadcast/synthesis/synthesizer.hpp"
 
 namespace torus::broadcast {
 namespace {
 
-constexpr NodeId max_nodes = NodeId{1} << 20U;
 constexpr std::uint32_t max_steps_over = 3;
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
-  if (machine.topology.nodes() <= max_nodes) return std::nullopt;
-  return Refusal{Refusal::About::shape, machine.topology.text(),
-                 "synthesized searches machines of up to " + std::to_string(max_nodes) + " nodes", "1024x1024"};
+  return too_large_to_search("synthesized", machine.topology);
 }
 
 Plan plan(const Machine& machine, const Request& request) {
@@ -31,11 +29,9 @@ Plan plan(const Machine& machine, const Request& request) {
   --over;
   if (!found) throw RunError("synthesized found no broadcast on " + topology.text() + ": squeeze-expand and dimension-wise need no search");
 
-  CircuitSchedule schedule;
-  for (const std::vector<Circuit>& circuits : *found) schedule.add("flow", std::make_unique<TableStep>(topology, circuits));
   const std::string by_counting =
       topology.is_torus() && topology.whole() ? "ceil(log_" + std::to_string(machine.ports + 1) + " N)" : "least by counting channels";
-  Plan plan = schedule_plan(request, std::move(schedule), by_counting + (over == 0 ? "" : "+" + std::to_string(over)));
+  Plan plan = schedule_plan(request, table_schedule(topology, "flow", *found), by_counting + (over == 0 ? "" : "+" + std::to_string(over)));
   plan.notes = {{"lower bound", std::to_string(bound)}, {"flows solved", std::to_string(synthesizer.flows())}};
   return plan;
 }

@@ -2,44 +2,35 @@
 
 #include <algorithm>
 
+#include <torus/bounds.hpp>
+
 #include "algorithms/broadcast/circuit/table_step.hpp"
 #include "algorithms/broadcast/synthesis/ordered_synthesizer.hpp"
-#include "algorithms/common/growth.hpp"
-#include "algorithms/ordered_bound.hpp"
+#include "algorithms/broadcast/synthesis/search_limit.hpp"
 
 namespace torus::broadcast {
 namespace {
 
-constexpr NodeId max_nodes = NodeId{1} << 20U;
-constexpr std::uint32_t most_steps_over = 2;  // that are searched
+constexpr std::uint64_t most_steps_over = 2;  // that are searched
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
-  if (machine.topology.nodes() <= max_nodes) return std::nullopt;
-  return Refusal{Refusal::About::shape, machine.topology.text(),
-                 "synthesized-ordered searches machines of up to " + std::to_string(max_nodes) + " nodes", "1024x1024"};
-}
-
-/// By counting: on a torus ceil(log_{2k+1} N); and what cells can take.
-std::uint32_t least_steps(const Machine& machine, NodeId root) {
-  const auto ports = static_cast<std::uint64_t>(machine.topology.max_ports());
-  const auto first = std::min(ports, channels_of(machine.topology, root));
-  return static_cast<std::uint32_t>(least_ordered_steps(machine, growth(senders(machine.topology, ports), first).size() - 1));
+  return too_large_to_search("synthesized-ordered", machine.topology);
 }
 
 Plan plan(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
-  const NodeId root = request.sources.front();
-  const std::uint32_t bound = topology.nodes() == 1 ? 0 : least_steps(machine, root);
-  OrderedSynthesizer synthesizer(topology, root);
-  std::vector<std::vector<Circuit>> steps = synthesizer.line_by_line();
-  for (std::uint32_t count = bound; count < std::min<std::size_t>(bound + most_steps_over + 1, steps.size()); ++count) {
-    if (auto found = synthesizer.broadcast_in(count)) steps = std::move(*found);  // the shortest: the loop ends
-  }
-  const std::size_t over = steps.size() - bound;
+  Machine alone = machine;  // no channel is shared here, also where the machine allows it
+  alone.contention = Contention::forbid;
+  const std::uint64_t bound = lower_bounds(alone, request).steps;
+  OrderedSynthesizer synthesizer(topology, request.sources.front());
+  std::optional<std::vector<std::vector<Circuit>>> found;
+  const std::uint64_t enough = std::min(bound + most_steps_over + 1, synthesizer.line_steps());  // lines alone take no more
+  for (std::uint64_t steps = bound; !found && steps < enough; ++steps) found = synthesizer.broadcast_in(static_cast<std::uint32_t>(steps));
+  if (!found) found = synthesizer.line_by_line();
+  const std::uint64_t over = found->size() - bound;
 
-  CircuitSchedule schedule;
-  for (const std::vector<Circuit>& messages : steps) schedule.add("matching", std::make_unique<TableStep>(topology, messages));
-  Plan plan = schedule_plan(request, std::move(schedule), "the lower bound" + (over == 0 ? "" : "+" + std::to_string(over)));
+  Plan plan = schedule_plan(request, table_schedule(topology, "matching", *found),
+                            "the lower bound" + (over == 0 ? "" : "+" + std::to_string(over)));
   plan.notes = {{"lower bound", std::to_string(bound)}, {"matchings solved", std::to_string(synthesizer.matchings())}};
   return plan;
 }

@@ -52,9 +52,9 @@ SegmentBytes segment_of(const Machine& machine, const Request& request, const Ha
 
 }  // namespace
 
-double channel_bytes(const Machine& machine, const Request& request, const Halves& halves) {
+double channel_bytes(const Machine& machine, const Request& request, const Halves& halves, const Halves::Load& load) {
   const SegmentBytes segment = segment_of(machine, request, halves);
-  const std::uint64_t blocks = halves.load().channel;
+  const std::uint64_t blocks = load.channel;
   if (request.collective != Collective::multinode_broadcast || halves.steps() == 0) return segment.of((both(request) ? 2 : 1) * blocks);
   // A bundle carries the blocks of those of its owners that are sources.
   const double nodes = machine.topology.nodes(), steps = static_cast<double>(halves.steps());
@@ -71,8 +71,9 @@ Plan plan_halves(const Machine& machine, const Request& request, std::shared_ptr
   plan.steps = (both(request) ? 2 : 1) * halves->steps();
   plan.formula = (both(request) ? "2 " : "") + formula;
   if (hops) plan.route_hops = plan.steps * *hops;
-  plan.channel_bytes = channel_bytes(machine, request, *halves);
-  plan.combined_bytes = reduces(request.collective) ? segment.of(halves->load().combined) : 0;
+  const Halves::Load load = halves->load();
+  plan.channel_bytes = channel_bytes(machine, request, *halves, load);
+  plan.combined_bytes = reduces(request.collective) ? segment.of(load.combined) : 0;
   plan.bytes_exact = segment.equal;
   plan.table_bytes = halves->table_bytes();
   plan.node_bytes = Bytes{machine.topology.nodes()} * halves->pieces() * sizeof(BlockId);

@@ -43,8 +43,8 @@ class Halves {
 Plan plan_halves(const Machine& machine, const Request& request, std::shared_ptr<const Halves> halves, const std::string& formula,
                  std::optional<std::uint64_t> hops = {});
 
-/// The bytes that plan_halves() predicts for the fullest channels.
-double channel_bytes(const Machine& machine, const Request& request, const Halves& halves);
+/// The bytes that plan_halves() predicts for the fullest channels. load: that of the halves.
+double channel_bytes(const Machine& machine, const Request& request, const Halves& halves, const Halves::Load& load);
 
 /// The gift with that route, made if there is none yet.
 std::vector<BlockId>& blocks_for(std::vector<Gift>& gifts, const Route& route);

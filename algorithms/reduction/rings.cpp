@@ -11,7 +11,8 @@ namespace {
 std::shared_ptr<const RingHalves> best(const Machine& machine, const Request& request, std::uint32_t parts) {
   const auto whole = std::make_shared<const RingHalves>(machine.topology, parts, 1);
   const auto halved = std::make_shared<const RingHalves>(machine.topology, parts, 2);
-  return channel_bytes(machine, request, *halved) < channel_bytes(machine, request, *whole) ? halved : whole;
+  const auto bytes = [&](const RingHalves& halves) { return channel_bytes(machine, request, halves, halves.load()); };
+  return bytes(*halved) < bytes(*whole) ? halved : whole;
 }
 
 Plan plan(const Machine& machine, const Request& request, std::uint32_t parts) {

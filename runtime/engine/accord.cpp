@@ -99,30 +99,7 @@ bool Accord::end_step(StepCounts& counts, Here& here, bool stop, RunResult& resu
     w.findings.fail(fabric_.own().begin(), std::current_exception());
     boxes = border.nothing();
   }
-  const StepRecord& r = counts.record;
-  Summary mine{r.messages,
-               r.control_messages,
-               r.hops,
-               r.bytes,
-               r.payload_bytes,
-               counts.blocks,
-               counts.bytes_hops,
-               counts.digest,
-               counts.combined_bytes,
-               counts.in_flight,
-               counts.ended,
-               r.most_bytes,
-               r.longest_route,
-               counts.most_combined,
-               hash_of(r.phase),
-               false,
-               false,
-               false,
-               false,
-               false,
-               far,
-               stop,
-               0};
+  Summary mine{.counts = counts, .phase = hash_of(counts.record.phase), .far = far, .stop = stop};
   for (const Worker& each : workers) {
     const Findings& found = each.findings;
     mine.failed |= found.failure != nullptr;
@@ -132,7 +109,7 @@ bool Accord::end_step(StepCounts& counts, Here& here, bool stop, RunResult& resu
     mine.bundled |= found.bundled;
   }
   mine.failed |= fabric_.out_of_memory();
-  for (const Box& box : boxes) mine.in_flight += box.bytes().size();
+  for (const Box& box : boxes) mine.counts.in_flight += box.bytes().size();
   rows_.assign(boxes.size(), mine);
   for (std::size_t p = 0; p < boxes.size(); ++p) rows_[p].follows = boxes[p].bytes().size();
   others_.resize(boxes.size());
@@ -146,7 +123,7 @@ bool Accord::end_step(StepCounts& counts, Here& here, bool stop, RunResult& resu
   }
   if (all.failed) throw_failure(fabric_.now());
   bool suspect = all.suspect;
-  here.payload = r.payload_bytes;
+  here.payload = counts.record.payload_bytes;
   if (!suspect) {
     incoming_.clear();
     for (const Summary& each : others_) incoming_.push_back(each.follows);
@@ -156,7 +133,7 @@ bool Accord::end_step(StepCounts& counts, Here& here, bool stop, RunResult& resu
     } catch (...) {  // no memory: the run ends after the next step, before anything else is looked at
       w.findings.fail(0, std::current_exception());
     }
-    if (all.far || (ledger_.measures_channels() && all.messages > 0)) give_verdict(suspect);
+    if (all.far || (ledger_.measures_channels() && all.counts.record.messages > 0)) give_verdict(suspect);
   }
   if (suspect) {
     audit_together(result);
@@ -167,41 +144,21 @@ bool Accord::end_step(StepCounts& counts, Here& here, bool stop, RunResult& resu
   w.findings.copied |= all.copied;
   w.findings.bundled |= all.bundled;
   stopped_ = all.stop;
-  take_over(all, others_, counts, result);
+  const char* const mine_named = counts.record.phase;
+  counts = all.counts;
+  counts.record.phase = all.phase == 0 ? nullptr : phase_of(all.phase, mine_named);
+  if (all.phase != 0) result.phase_texts = phases_;
   return false;
 }
 
-/// The counts of all.
-void Accord::take_over(const Summary& all, const std::vector<Summary>& each, StepCounts& counts, RunResult& result) {
-  const char* const mine = counts.record.phase;
-  StepRecord& r = counts.record;
-  r.messages = all.messages;
-  r.control_messages = all.control_messages;
-  r.hops = all.hops;
-  r.bytes = all.bytes;
-  r.payload_bytes = all.payload_bytes;
-  r.most_bytes = all.most_bytes;
-  r.longest_route = static_cast<std::uint32_t>(all.longest_route);
-  counts.combined_bytes = all.combined_bytes;
-  counts.most_combined = all.most_combined;
-  counts.blocks = all.blocks;
-  counts.bytes_hops = all.bytes_hops;
-  counts.digest = all.digest;
-  counts.in_flight = all.in_flight;
-  counts.ended = all.ended;
-  r.phase = nullptr;
-  if (all.phase == 0) return;
-  result.phase_texts = phases_;
-  const auto known = std::find_if(phases_->begin(), phases_->end(), [&](const auto& p) { return p.first == all.phase; });
-  if (known != phases_->end()) {
-    r.phase = known->second.c_str();
-    return;
-  }
+const char* Accord::phase_of(std::uint64_t hash, const char* mine) {
+  const auto known = std::find_if(phases_->begin(), phases_->end(), [&](const auto& p) { return p.first == hash; });
+  if (known != phases_->end()) return known->second.c_str();
   // All processes meet a new name in the same step.
-  const auto first = std::find_if(each.begin(), each.end(), [](const Summary& s) { return s.phase != 0; }) - each.begin();
+  const auto first = std::find_if(others_.begin(), others_.end(), [](const Summary& s) { return s.phase != 0; }) - others_.begin();
   const bool names = static_cast<unsigned>(first) == processes_.self();
   const auto texts = gather_bytes(processes_, bytes_of(names ? std::string_view(mine) : std::string_view()));
-  r.phase = phases_->emplace_back(all.phase, text_of(texts[static_cast<std::size_t>(first)])).second.c_str();
+  return phases_->emplace_back(hash, text_of(texts[static_cast<std::size_t>(first)])).second.c_str();
 }
 
 void Accord::give_verdict(bool& suspect) {
@@ -218,14 +175,24 @@ void Accord::give_verdict(bool& suspect) {
 // ---- what was broken ----
 
 void Accord::audit_together(RunResult& result) {
+  std::vector<const Message*> messages = own_messages();
+  exchange_sized(fabric_.run().border->pack_for_audit(messages));
+  add_received(messages);
+  report(ledger_.audit_step(messages), result);
+}
+
+/// The messages that the slab's nodes have sent in this step.
+std::vector<const Message*> Accord::own_messages() const {
   std::vector<const Message*> messages = fabric_.messages_of(fabric_.now());
   std::erase_if(messages, [this](const Message* m) { return !fabric_.own().owns(m->source()); });
-  const std::span<Box> boxes = fabric_.run().border->pack_for_audit(messages);
-  exchange_sized(boxes);
+  return messages;
+}
+
+/// Those of the boxes received, where they lie.
+void Accord::add_received(std::vector<const Message*>& messages) const {
   for (const std::vector<std::byte>& box : received_) {
     Box::each(box, [&](Box::Kind, std::span<const std::byte> image, auto) { messages.push_back(&MessageArena::in_place(image)); });
   }
-  report(ledger_.audit_step(messages), result);
 }
 
 /// Exchanges boxes whose lengths the others do not know yet.
@@ -273,14 +240,10 @@ void Accord::report(const Violations& found, RunResult& result) {
 // ---- who looks on ----
 
 std::span<const Message* const> Accord::all_messages() {
-  observed_messages_ = fabric_.messages_of(fabric_.now());
-  std::erase_if(observed_messages_, [this](const Message* m) { return !fabric_.own().owns(m->source()); });
+  observed_messages_ = own_messages();
   exchange_sized(fabric_.run().border->pack_for_first(observed_messages_));
   if (processes_.self() != 0) return {};
-  for (const std::vector<std::byte>& box : received_) {
-    Box::each(box,
-              [&](Box::Kind, std::span<const std::byte> image, auto) { observed_messages_.push_back(&MessageArena::in_place(image)); });
-  }
+  add_received(observed_messages_);
   return observed_messages_;
 }
 

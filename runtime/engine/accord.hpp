@@ -71,32 +71,15 @@ class Accord {
  private:
   /// What one process tells another of a step.
   struct Summary {
-    // Sums.
-    std::uint64_t messages, control_messages, hops, bytes, payload_bytes, blocks, bytes_hops, digest, combined_bytes, in_flight, ended;
-    // Maxima.
-    std::uint64_t most_bytes, longest_route, most_combined;
-    // Of the first process that has one.
-    std::uint64_t phase;
+    StepCounts counts;        // but for the name of the phase, which is an address
+    std::uint64_t phase = 0;  // the hash of its text; of the first process that has one
     // Of any.
-    bool failed, suspect, suspect_receives, copied, bundled, far, stop;
+    bool failed = false, suspect = false, suspect_receives = false, copied = false, bundled = false, far = false, stop = false;
     /// Bytes that follow for the process that is told.
-    std::uint64_t follows;
+    std::uint64_t follows = 0;
 
     void add(const Summary& more) noexcept {
-      messages += more.messages;
-      control_messages += more.control_messages;
-      hops += more.hops;
-      bytes += more.bytes;
-      payload_bytes += more.payload_bytes;
-      blocks += more.blocks;
-      bytes_hops += more.bytes_hops;
-      digest += more.digest;
-      combined_bytes += more.combined_bytes;
-      in_flight += more.in_flight;
-      ended += more.ended;
-      most_bytes = std::max(most_bytes, more.most_bytes);
-      longest_route = std::max(longest_route, more.longest_route);
-      most_combined = std::max(most_combined, more.most_combined);
+      counts.add(more.counts);
       if (phase == 0) phase = more.phase;
       failed |= more.failed;
       suspect |= more.suspect;
@@ -117,7 +100,10 @@ class Accord {
 
   void exchange_boxes(std::span<Box> boxes, std::span<const std::uint64_t> incoming);
   void exchange_sized(std::span<Box> boxes);
-  void take_over(const Summary& all, const std::vector<Summary>& each, StepCounts& counts, RunResult& result);
+  /// The name of the phase of a step in which a process has named one.
+  const char* phase_of(std::uint64_t hash, const char* mine);
+  std::vector<const Message*> own_messages() const;
+  void add_received(std::vector<const Message*>& messages) const;
   void give_verdict(bool& suspect);
   void report(const Violations& found, RunResult& result);
   void audit_together(RunResult& result);

@@ -24,6 +24,24 @@ struct StepCounts {
   std::uint64_t digest = 0;     ///< of the messages
   std::uint64_t in_flight = 0;  ///< nodes that run in the next step, and messages that go to other processes
   std::uint64_t ended = 0;      ///< programs, of the run
+
+  /// Those of another process in the same step. Not the phase.
+  void add(const StepCounts& more) noexcept {
+    record.messages += more.record.messages;
+    record.control_messages += more.record.control_messages;
+    record.hops += more.record.hops;
+    record.bytes += more.record.bytes;
+    record.payload_bytes += more.record.payload_bytes;
+    record.most_bytes = std::max(record.most_bytes, more.record.most_bytes);
+    record.longest_route = std::max(record.longest_route, more.record.longest_route);
+    combined_bytes += more.combined_bytes;
+    most_combined = std::max(most_combined, more.most_combined);
+    blocks += more.blocks;
+    bytes_hops += more.bytes_hops;
+    digest += more.digest;
+    in_flight += more.in_flight;
+    ended += more.ended;
+  }
 };
 
 /// What one channel carried at most in a step, in messages and bytes, and the byte term.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/host/job.hpp"
+#include "runtime/model/digest.hpp"
 
 namespace torus::detail {
 namespace {
@@ -33,9 +34,7 @@ std::uint64_t cores() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   ::sched_getaffinity(0, sizeof mask, &mask);
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) hash = (hash ^ (CPU_ISSET(core, &mask) ? core + 1 : 0)) * 1099511628211U;
-  return hash;
+  return XXH3_64bits(&mask, sizeof mask);
 }
 
 class MpiJob final : public Job {

@@ -27,8 +27,7 @@ void check_bound(const std::vector<std::int32_t>& extents, std::int32_t ports) {
   for (std::uint64_t reached = 1; reached < topology.nodes(); reached *= static_cast<std::uint64_t>(ports) + 1) ++bound;
   const auto found = Synthesizer(topology, ports).broadcast_in(bound);
   REQUIRE(found.has_value());
-  CircuitSchedule schedule;
-  for (const auto& circuits : *found) schedule.add("flow", std::make_unique<TableStep>(topology, circuits));
+  const CircuitSchedule schedule = table_schedule(topology, "flow", *found);
   const support::Judgement judgement = support::judge(topology, ports, schedule);
   REQUIRE(judgement.violation == "");
   REQUIRE(judgement.informed.size() == topology.nodes());

@@ -24,4 +24,10 @@ void TableStep::routes(const Coordinates& place, const RouteSink& send) const {
   for (std::uint32_t i = first_[rank]; i < first_[rank + 1]; ++i) send(routes_.row(i));
 }
 
+CircuitSchedule table_schedule(const Topology& shape, const char* phase, std::span<const std::vector<Circuit>> steps) {
+  CircuitSchedule schedule;
+  for (const std::vector<Circuit>& circuits : steps) schedule.add(phase, std::make_unique<TableStep>(shape, circuits));
+  return schedule;
+}
+
 }  // namespace torus::broadcast

@@ -27,4 +27,7 @@ class TableStep : public StepRule {
   RowTable<Leg> routes_;
 };
 
+/// The schedule that does in each step what its circuits say, all of one phase. The phase is a literal.
+CircuitSchedule table_schedule(const Topology& shape, const char* phase, std::span<const std::vector<Circuit>> steps);
+
 }  // namespace torus::broadcast

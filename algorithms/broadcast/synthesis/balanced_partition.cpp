@@ -73,4 +73,21 @@ std::vector<NodeId> balanced_partition(const Topology& topology, std::span<const
   return chosen;
 }
 
+Coordinates random_shift(const Topology& topology, std::mt19937_64& random) {
+  Coordinates shift;
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    const bool ring = topology.wiring(d) == Wiring::ring;
+    shift.push_back(ring ? static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(topology.extent(d))) : 0);
+  }
+  return shift;
+}
+
+std::vector<NodeId> with_node(const Topology& topology, std::vector<NodeId> nodes, NodeId node) {
+  if (std::binary_search(nodes.begin(), nodes.end(), node)) return nodes;
+  const auto nearer = [&](NodeId a, NodeId b) { return topology.distance(a, node) < topology.distance(b, node); };
+  *std::min_element(nodes.begin(), nodes.end(), nearer) = node;
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
 }  // namespace torus::broadcast

@@ -16,4 +16,10 @@ namespace torus::broadcast {
 std::vector<NodeId> balanced_partition(const Topology& topology, std::span<const NodeId> nodes, std::size_t count,
                                        const Coordinates& shift);
 
+/// A random place to cut each ring.
+Coordinates random_shift(const Topology& topology, std::mt19937_64& random);
+
+/// The set, ascending, with a node that must be in it: it replaces the member nearest to it.
+std::vector<NodeId> with_node(const Topology& topology, std::vector<NodeId> nodes, NodeId node);
+
 }  // namespace torus::broadcast

@@ -4,18 +4,19 @@
 #include <numeric>
 #include <queue>
 
+#include "algorithms/common/linked_dimensions.hpp"
+
 namespace torus::broadcast {
 namespace {
 
 /// The dimensions along which messages pass between cells.
 struct Grid {
   Grid(const Topology& topology, Dimension last) {
-    cells = topology.nodes() / static_cast<std::size_t>(topology.extent(last));
-    std::size_t stride = cells;
-    for (Dimension d = 0; d < last; ++d) {
-      const auto extent = static_cast<std::size_t>(topology.extent(d));
-      stride /= extent;
-      if (extent > 1) dimensions.push_back({extent, stride, topology.wiring(d) == Wiring::line});
+    const auto rows = static_cast<NodeId>(topology.extent(last));
+    cells = topology.nodes() / rows;
+    for (const Dimension d : linked_dimensions(topology)) {
+      if (d < last)
+        dimensions.push_back({static_cast<std::size_t>(topology.extent(d)), topology.stride(d) / rows, topology.wiring(d) == Wiring::line});
     }
   }
 

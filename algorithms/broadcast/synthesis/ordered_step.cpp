@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "algorithms/common/linked_dimensions.hpp"
+
 namespace torus::broadcast {
 namespace {
 
@@ -10,9 +12,8 @@ constexpr std::uint32_t none = ~0U;
 }  // namespace
 
 OrderedStep::OrderedStep(const Topology& topology) : topology_{topology} {
-  for (Dimension d = 0; d < topology.dimensions(); ++d) {
-    if (topology.extent(d) > 1) last_ = d;
-  }
+  const std::vector<Dimension> linked = linked_dimensions(topology);
+  if (!linked.empty()) last_ = linked.back();
   rows_ = topology.extent(last_);
   ring_ = topology.wiring(last_) == Wiring::ring;
   role_.resize(topology.nodes());

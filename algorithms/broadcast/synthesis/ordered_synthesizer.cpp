@@ -6,14 +6,15 @@
 #include <numeric>
 #include <span>
 
+#include "algorithms/broadcast/synthesis/annealing.hpp"
 #include "algorithms/broadcast/synthesis/balanced_partition.hpp"
 #include "algorithms/broadcast/synthesis/line_broadcast.hpp"
 #include "algorithms/broadcast/synthesis/moved.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus::broadcast {
 namespace {
 
-constexpr double repair_temperature = 0.35;  // unserved nodes
 constexpr std::array reserves{0.2, 0.1, 0.05, 0.0};
 constexpr std::uint64_t lattices = 8, spreads = 16;  // of the latter the rest are random
 constexpr int rounds = 8;
@@ -57,17 +58,28 @@ std::optional<std::vector<std::vector<Circuit>>> OrderedSynthesizer::broadcast_i
   return std::nullopt;
 }
 
+/// A broadcast along one dimension from the root. A ring is a line that has the root in its middle.
+OrderedSynthesizer::LineBroadcast OrderedSynthesizer::along(Dimension d) const {
+  const std::int32_t n = topology_.extent(d);
+  const std::int32_t at = topology_.wiring(d) == Wiring::ring ? n / 2 : topology_.coordinate(root_, d);
+  return {at, line_broadcast(Topology({{n, Wiring::line}}), 2, static_cast<NodeId>(at))};
+}
+
+std::uint64_t OrderedSynthesizer::line_steps() const {
+  std::uint64_t steps = 0;
+  for (const Dimension d : linked_dimensions(topology_)) steps += along(d).steps.size();
+  return steps;
+}
+
 std::vector<std::vector<Circuit>> OrderedSynthesizer::line_by_line() const {
   std::vector<std::vector<Circuit>> steps;
   std::vector<NodeId> informed{root_};
-  for (Dimension d = 0; d < topology_.dimensions(); ++d) {
-    const std::int32_t n = topology_.extent(d);
-    if (n == 1) continue;
-    // A ring is a line that has the root in its middle.
-    const Topology line({{n, Wiring::line}});
-    const std::int32_t at = topology_.wiring(d) == Wiring::ring ? n / 2 : topology_.coordinate(root_, d);
-    const auto node = [&](NodeId base, NodeId place) { return *topology_.neighbour(base, d, static_cast<std::int32_t>(place) - at); };
-    for (const std::vector<Circuit>& circuits : line_broadcast(line, 2, static_cast<NodeId>(at))) {
+  for (const Dimension d : linked_dimensions(topology_)) {
+    const LineBroadcast line = along(d);
+    const auto node = [&](NodeId base, NodeId place) {
+      return *topology_.neighbour(base, d, static_cast<std::int32_t>(place) - line.root);
+    };
+    for (const std::vector<Circuit>& circuits : line.steps) {
       steps.emplace_back();
       for (const Circuit& circuit : circuits) {
         const std::int32_t hops = static_cast<std::int32_t>(circuit.to) - static_cast<std::int32_t>(circuit.from);
@@ -76,7 +88,7 @@ std::vector<std::vector<Circuit>> OrderedSynthesizer::line_by_line() const {
     }
     std::vector<NodeId> lines;
     for (const NodeId base : informed) {
-      for (std::int32_t place = 0; place < n; ++place) lines.push_back(node(base, static_cast<NodeId>(place)));
+      for (std::int32_t place = 0; place < topology_.extent(d); ++place) lines.push_back(node(base, static_cast<NodeId>(place)));
     }
     informed = std::move(lines);
   }
@@ -106,23 +118,15 @@ std::vector<std::uint64_t> OrderedSynthesizer::spread_order(const CellCounts& co
   std::vector<NodeId> after(cells_.nodes());
   std::iota(after.begin(), after.end(), NodeId{0});
   std::vector<std::uint64_t> order(cells_.nodes());
-  Coordinates shift(static_cast<std::size_t>(cells_.dimensions()), 0);
   for (std::size_t step = counts.size() - 1; step-- > 0;) {
     const auto count = cells_.nodes() - static_cast<std::size_t>(std::count(counts[step].begin(), counts[step].end(), 0));
-    for (std::size_t d = 0; d < shift.size(); ++d)
-      shift[d] = cells_.wiring(static_cast<Dimension>(d)) == Wiring::ring
-                     ? static_cast<std::int32_t>(below(static_cast<std::uint64_t>(cells_.extent(static_cast<Dimension>(d)))))
-                     : 0;
-    std::vector<NodeId> before = count < after.size() ? balanced_partition(cells_, after, count, shift) : after;
-    if (!std::binary_search(before.begin(), before.end(), root)) {
-      const auto nearer = [&](NodeId a, NodeId b) { return cells_.distance(a, root) < cells_.distance(b, root); };
-      *std::min_element(before.begin(), before.end(), nearer) = root;
-      std::sort(before.begin(), before.end());
-    }
+    const Coordinates shift = random_shift(cells_, random_);
+    const std::vector<NodeId> before =
+        with_node(cells_, count < after.size() ? balanced_partition(cells_, after, count, shift) : after, root);
     for (const NodeId cell : after) {
       if (!std::binary_search(before.begin(), before.end(), cell)) order[cell] = (step + 1) << 32U | (random_() >> 33U);
     }
-    after = std::move(before);
+    after = before;
   }
   return order;
 }
@@ -181,9 +185,7 @@ std::vector<std::uint64_t> OrderedSynthesizer::phases(std::uint64_t attempt) {
     return all;
   }
   // The perfect code of a torus, x + 2y mod 5 or x + 2y + 3z mod 7, bent to the extents; then that of the golden ratio.
-  Dimension linked = 0;
-  for (Dimension d = 0; d <= step_.last(); ++d) linked += topology_.extent(d) > 1 ? 1 : 0;
-  const int code = 2 * linked + 1;
+  const int code = 2 * static_cast<int>(linked_dimensions(topology_).size()) + 1;
   for (std::size_t cell = 0; cell < cells; ++cell) {
     double sum = 0;
     int j = 1 + static_cast<int>(attempt % 4);
@@ -252,8 +254,7 @@ bool OrderedSynthesizer::repair(Cells& before, const Cells& after) {
     Cells changed = before;
     if (!move_member(changed, after, missing[below(missing.size())])) continue;
     const std::size_t now = unserved(changed, after);
-    const double worse = static_cast<double>(now) - static_cast<double>(left);
-    if (worse > 0 && static_cast<double>(below(1U << 30U)) >= std::exp(-worse / repair_temperature) * (1U << 30U)) continue;
+    if (!anneal(left, now, random_)) continue;
     before = std::move(changed);
     left = now;
     if (left == 0) return true;

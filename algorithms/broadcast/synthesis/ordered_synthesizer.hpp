@@ -29,6 +29,8 @@ class OrderedSynthesizer {
 
   /// The messages of a broadcast along one dimension after the other, for machines where the search finds nothing. The same places.
   std::vector<std::vector<Circuit>> line_by_line() const;
+  /// Its steps. O(sum of the extents).
+  std::uint64_t line_steps() const;
 
   /// Matchings solved so far, and pairs of a message and a target examined in them.
   std::uint64_t matchings() const noexcept { return matchings_; }
@@ -37,8 +39,13 @@ class OrderedSynthesizer {
   static std::uint64_t most_looks(const Topology& topology);
 
  private:
+  struct LineBroadcast {
+    std::int32_t root;  // place
+    std::vector<std::vector<Circuit>> steps;
+  };
   using Cells = std::vector<std::vector<std::int32_t>>;  // by cell: rows, ascending
 
+  LineBroadcast along(Dimension d) const;
   std::optional<CellCounts> counts(std::uint32_t steps, double reserve, std::int32_t idle, bool spread_cells);
   std::int32_t idle_at_root(int round) const;
   std::vector<std::uint64_t> spread_order(const CellCounts& counts);

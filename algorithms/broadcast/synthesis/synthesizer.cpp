@@ -8,6 +8,7 @@
 
 #include <torus/error.hpp>
 
+#include "algorithms/broadcast/synthesis/annealing.hpp"
 #include "algorithms/broadcast/synthesis/balanced_partition.hpp"
 #include "algorithms/broadcast/synthesis/line_broadcast.hpp"
 #include "algorithms/broadcast/synthesis/moved.hpp"
@@ -18,7 +19,6 @@ namespace torus::broadcast {
 namespace {
 
 constexpr std::uint32_t most_dead_ends = 12;  // a step, before the search goes back to the later one
-constexpr double repair_temperature = 0.35;   // unserved nodes
 constexpr std::uint64_t resort_rounds = 12;
 constexpr std::uint64_t most_rows_less = 7;
 constexpr std::size_t lattices_to_stretch = 30;
@@ -109,7 +109,7 @@ bool Synthesizer::last_resorts(std::uint32_t step, std::size_t size, const Nodes
   const bool dense = after.size() == living_;
   for (std::uint64_t round = 0; round < resort_rounds; ++round) {
     for (std::uint64_t i = 0; i < (dense ? scans(topology_) : 2); ++i) {
-      const Nodes before = !dense       ? balanced_partition(topology_, after, size, random_shift())
+      const Nodes before = !dense       ? balanced_partition(topology_, after, size, random_shift(topology_, random_))
                            : i % 2 == 0 ? stretched_lattice(size)
                                         : quasi_lattice(topology_, random_multipliers(topology_, random_), size, root_);
       if (attempt(step, with_root(before), after, best)) return true;
@@ -149,7 +149,7 @@ bool Synthesizer::attempt_spreads(std::uint32_t step, std::size_t size, bool las
   }
   const int tries = dense && !last ? 2 : 7;
   for (int i = 0; i < tries && go_on(); ++i) {
-    const Coordinates shift = i == 0 ? Coordinates(static_cast<std::size_t>(topology_.dimensions()), 0) : random_shift();
+    const Coordinates shift = i == 0 ? Coordinates(static_cast<std::size_t>(topology_.dimensions()), 0) : random_shift(topology_, random_);
     if (attempt(step, with_root(balanced_partition(topology_, after, size, shift)), after, best)) return true;
   }
   return false;
@@ -211,8 +211,7 @@ bool Synthesizer::repair(std::uint32_t step, const Nodes& after, const NearMiss&
       NearMiss none{{}, 0};
       return attempt(step, changed, after, none);
     }
-    const double worse = static_cast<double>(now) - static_cast<double>(left);
-    if (worse > 0 && static_cast<double>(below(1U << 30U)) >= std::exp(-worse / repair_temperature) * (1U << 30U)) continue;
+    if (!anneal(left, now, random_)) continue;
     free[leaves] = 1;
     free[*comes] = 0;
     before = std::move(changed);
@@ -230,14 +229,8 @@ std::size_t Synthesizer::unserved(const Nodes& before, const Nodes& after) {
   return targets.size() - flow_.solve(before, targets);
 }
 
-/// On a mesh the root must be in every set: it replaces the member nearest to it.
-Synthesizer::Nodes Synthesizer::with_root(Nodes nodes) const {
-  if (torus_ || std::binary_search(nodes.begin(), nodes.end(), root_)) return nodes;
-  const auto nearer = [&](NodeId a, NodeId b) { return topology_.distance(a, root_) < topology_.distance(b, root_); };
-  *std::min_element(nodes.begin(), nodes.end(), nearer) = root_;
-  std::sort(nodes.begin(), nodes.end());
-  return nodes;
-}
+/// On a mesh the root must be in every set.
+Synthesizer::Nodes Synthesizer::with_root(Nodes nodes) const { return torus_ ? nodes : with_node(topology_, std::move(nodes), root_); }
 
 /// The lattice of a torus with a few rows fewer; the remaining members lie in those rows, which circuits can cross undisturbed.
 /// For thin tori that are almost full, whose extents allow no perfect lattice.
@@ -261,20 +254,11 @@ Synthesizer::Nodes Synthesizer::stretched_lattice(std::size_t count) {
   }
   if (count - members > rows.size()) return quasi_lattice(topology_, random_multipliers(topology_, random_), count);
   if (count > members) {
-    const Nodes more = balanced_partition(topology_, rows, count - members, random_shift());
+    const Nodes more = balanced_partition(topology_, rows, count - members, random_shift(topology_, random_));
     nodes.insert(nodes.end(), more.begin(), more.end());
   }
   std::sort(nodes.begin(), nodes.end());
   return nodes;
-}
-
-Coordinates Synthesizer::random_shift() {
-  Coordinates shift;
-  for (Dimension d = 0; d < topology_.dimensions(); ++d) {
-    const bool ring = topology_.wiring(d) == Wiring::ring;
-    shift.push_back(ring ? static_cast<std::int32_t>(below(static_cast<std::uint64_t>(topology_.extent(d)))) : 0);
-  }
-  return shift;
 }
 
 /// A free node at most so many hops away, by random walks.

@@ -69,7 +69,6 @@ class Synthesizer {
   std::size_t unserved(const Nodes& before, const Nodes& after);
   Nodes with_root(Nodes nodes) const;
   Nodes stretched_lattice(std::size_t count);
-  Coordinates random_shift();
   std::optional<NodeId> near(NodeId node, std::uint64_t hops, const std::vector<std::uint8_t>& free);
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
