@@ -309,6 +309,10 @@ TEST_CASE("the tree of a gathering leads to its root, and where many have data i
   check_refused_without(folder.file("o"), "export " + trace + " --to goal --origin 1 -o " + folder.file("o"), "--origin 1: an origin is");
   check_refused_without(folder.file("o"), "export " + trace_of(folder, "reduce --on 3") + " --to dot --origin 1 -o " + folder.file("o"),
                         "--origin 1: a reduce has one root");
+
+  folder.write("none", R"({"format":"torus-trace","version":1,"shape":[4],"ports":1,"switching":"packet",)"
+                       R"("collective":"multinode-broadcast","sources":[]})");
+  check_refused_without(folder.file("o"), "export " + folder.file("none") + " --to dot -o " + folder.file("o"), "the run has no source");
 }
 
 TEST_CASE("a GOAL schedule has a receive for each send, and keeps the order of the steps", "[conformance]") {

@@ -14,6 +14,8 @@ SpanningTree::SpanningTree(const TraceHeader& header, std::optional<NodeId> orig
     : nodes_{header.machine.topology.nodes()}, knows_(nodes_), edge_of_(nodes_) {
   const std::string& collective = header.collective;
   const bool one_root = collective == "broadcast" || collective == "scatter" || collective == "reduce" || collective == "gather";
+  if (collective == "multinode-broadcast" && header.sources.empty())
+    throw InputError("the run has no source, and a tree begins at one; choose a run with a source, for instance --sources 0");
   root_ = origin.value_or(header.sources.empty() ? 0 : header.sources.front());
   if (one_root && origin)
     throw InputError(fmt::format("--origin {}: a {} has one root, ({}); leave the option out", *origin, collective,
