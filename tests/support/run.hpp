@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -30,6 +31,18 @@ inline std::vector<Workers> every_executor() {
     if (default_executor == ExecutorKind::tbb) out.push_back({ExecutorKind::tbb, threads});
   }
   return out;
+}
+
+/// The message of node 0, one block of so many bytes, for every node of a machine.
+inline Placement from_zero(const Machine& machine, Bytes bytes = 100, std::uint32_t segments = 1) {
+  return Placement::replicated(machine.topology, {0}, bytes, segments);
+}
+
+/// Passes the message of node 0 along a line or a ring, one hop a step.
+inline Program pass_on(Node& self) {
+  if (self.blocks().empty()) co_await self.arrival();
+  const std::optional<NodeId> next = self.neighbour({0, +1});
+  if (next && *next != 0) self.send({{0, +1}}, self.blocks());
 }
 
 struct Outcome {

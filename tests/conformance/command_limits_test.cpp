@@ -1,0 +1,205 @@
+/// The command where files, memory or time end: full disks, limits, signals.
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <thread>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+
+using namespace torus;
+using Json = nlohmann::json;
+using support::command;
+using support::lines;
+using support::words;
+
+namespace {
+
+/// A run that takes minutes unless it is stopped, of small steps.
+const std::string endless = "run total-exchange --on 40x40 --algorithm a2 --bytes 0 --executor serial ";
+
+}  // namespace
+
+TEST_CASE("a full disk, a full or closed standard output end with status 1 and one line", "[conformance]") {
+  const std::vector<std::string> run = words("run broadcast --on 4x4 --bytes 8");
+  const auto with = [&](std::initializer_list<const char*> more) {
+    std::vector<std::string> all = run;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const std::vector<support::Ended> ends{
+      support::run_program(TORUS_PROGRAM, {.arguments = with({"--trace", "/dev/full"})}),
+      support::run_program(TORUS_PROGRAM, {.arguments = with({"--csv", "/dev/full"})}),
+      support::run_program(TORUS_PROGRAM, {.arguments = run, .out = "/dev/full"}),
+      support::run_program(TORUS_PROGRAM, {.arguments = run, .closed_pipe = true}),
+      support::run_program(TORUS_PROGRAM, {.arguments = {"list"}, .closed_pipe = true}),
+      support::run_program(TORUS_PROGRAM, {.arguments = {"--help"}, .closed_pipe = true}),
+  };
+  for (const support::Ended& ended : ends) {
+    CAPTURE(ended.err);
+    CHECK(ended.status == 1);
+    CHECK(lines(ended.err) == 1);
+  }
+}
+
+TEST_CASE("a file that may not grow any more is an error like a full disk", "[conformance]") {
+  const support::Folder folder;
+  for (const std::string& line : {"run broadcast --on 16x16 --bytes 8 --trace " + folder.file("t"),
+                                  "run broadcast --on 4x4 --bytes 8 --csv " + folder.file("c"), std::string("list")}) {
+    const support::Ended ended = support::command_under("-f 1", line);
+    CAPTURE(line, ended.err);
+    CHECK(ended.status == 1);
+    CHECK(ended.signal == 0);
+    CHECK(lines(ended.err) == 1);
+    CHECK(folder.files() == 0);
+  }
+}
+
+TEST_CASE("a folder that may not be written to is refused", "[conformance]") {
+  if (::geteuid() == 0) return;  // nothing is forbidden to root
+  const support::Folder folder;
+  std::filesystem::permissions(folder.file(""), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  const support::Ended ended = command("run broadcast --on 4x4 --trace " + folder.file("t"));
+  std::filesystem::permissions(folder.file(""), std::filesystem::perms::owner_all);
+  CHECK(ended.status == 2);
+  CHECK(lines(ended.err) == 1);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take more address space than any limit
+
+TEST_CASE("under a limit of the address space small runs work and large ones are refused", "[conformance]") {
+  const auto limited = [](const std::string& line) { return support::command_under("-v 1500000", line); };
+  CHECK(limited("run broadcast --on 64x64 --bytes 4KiB --threads 2").status == 0);
+  CHECK(limited("run total-exchange --on 16x16 --bytes 64 --threads 2").status == 0);
+  const support::Ended refused = limited("run broadcast --on 512x512 --bytes 16KiB --threads 2");
+  CAPTURE(refused.err);
+  CHECK(refused.status == 2);
+  CHECK(lines(refused.err) == 1);
+  CHECK(refused.err.find("would fit") != std::string::npos);
+  const support::Ended threadless = limited("run broadcast --on 4x4 --threads 1000");
+  CAPTURE(threadless.err);
+  CHECK(threadless.status == 1);
+  CHECK(lines(threadless.err) == 1);
+  CHECK(threadless.err.find("threads 1000") != std::string::npos);
+}
+
+TEST_CASE("the bounds of two thousand million nodes list no nodes", "[conformance]") {
+  const auto bounds = [](const std::string& more) {
+    return support::command_under("-v 1500000", "bounds --on 46340x46340 --json " + more);
+  };
+  const support::Ended ended = bounds("");
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  const Json collectives = Json::parse(ended.out)["collectives"];
+  const double n = 46340;
+  CHECK(collectives["broadcast"]["steps_lower_bound"] == 14);  // 5^13 < n^2 <= 5^14
+  CHECK(collectives["total-exchange"]["source_count"] == 46340U * 46340U);
+  // (n^2 / 2)^2 blocks of 64 bytes each way over the 2 n links of the middle cut.
+  CHECK(collectives["total-exchange"]["channel_bytes_lower_bound"] == n * n * n / 8 * 64);
+  CHECK(collectives["multinode-broadcast"]["source_count"] == 46340U * 46340U);
+  CHECK(collectives["multinode-broadcast"]["left_out"].get<std::string>().find("16,777,216") != std::string::npos);
+  CHECK(!collectives["multinode-broadcast"].contains("steps_lower_bound"));
+  CHECK(Json::parse(bounds("--sources random:1000").out)["collectives"]["multinode-broadcast"]["source_count"] == 1000);
+}
+
+TEST_CASE("more sources than the memory can list are refused, whoever lists them", "[conformance]") {
+  for (const std::string line :
+       {"compare total-exchange --on 46340x46340", "compare multinode-broadcast --on 46340x46340",
+        "bounds --on 46340x46340 --sources random:2000000000", "run broadcast --on 16384x16384 --bytes 0 --source all --memory 1TiB"}) {
+    const support::Ended ended = support::command_under("-v 1500000", line);
+    CAPTURE(line, ended.err);
+    CHECK(ended.status == 2);
+    CHECK(lines(ended.err) == 1);
+    CHECK(ended.err.find(" nodes and to plan with them takes ") != std::string::npos);
+  }
+}
+
+TEST_CASE("a trace whose header asks for more memory than there is, is refused in one line", "[conformance]") {
+  const auto header = [](const char* shape, const std::string& rest) {
+    return std::string(R"({"format":"torus-trace","version":1,"shape":)") + shape + R"(,"ports":1,"switching":"packet",)" + rest + "}\n";
+  };
+  const support::Folder folder;
+  for (const std::string& text :
+       {header("[2147483647]", R"("collective":"broadcast","sources":[0])"), header("[2147483647]", R"("collective":"allgather")")}) {
+    const support::Ended ended = support::command_under("-v 1500000", "verify " + folder.write("t", text));
+    CAPTURE(text, ended.err);
+    CHECK(ended.status == 2);
+    CHECK(lines(ended.err) == 1);
+    CHECK(ended.err.find("are available; use a smaller machine") != std::string::npos);
+  }
+  // Blocks that no message brings anywhere take none.
+  for (const std::string& text : {header("[8,8]", R"("collective":"multinode-broadcast","segments":20000000)"),
+                                  header("[8,8]", R"("collective":"multinode-broadcast","segments":2000000000)"),
+                                  header("[128,128]", R"("collective":"total-exchange")")}) {
+    const support::Ended ended = support::command_under("-v 1500000", "verify " + folder.write("t", text));
+    CAPTURE(text, ended.err);
+    CHECK(ended.status == 1);
+    CHECK(ended.err.find("lacks block ") != std::string::npos);
+  }
+}
+#endif
+
+TEST_CASE("SIGINT and SIGTERM end a run at its next step and leave no file behind", "[conformance]") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const support::Folder folder;
+    const auto start = std::chrono::steady_clock::now();
+    const support::Ended ended =
+        support::run_program(TORUS_PROGRAM, {.arguments = words(endless + "--trace " + folder.file("t.gz") + " --csv " + folder.file("c")),
+                                             .after = std::chrono::milliseconds(1500),
+                                             .signal = signal});
+    CAPTURE(signal, ended.err);
+    CHECK(ended.status == 1);
+    CHECK(ended.signal == 0);
+    CHECK(ended.err.find("interrupted") != std::string::npos);
+    CHECK(lines(ended.err) == 1);
+    CHECK(folder.files() == 0);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+  }
+}
+
+TEST_CASE("a signal during a repetition leaves no CSV, does not count that repetition and says which it was", "[conformance]") {
+  const support::Folder folder;
+  const support::Ended ended = support::run_program(
+      TORUS_PROGRAM,
+      {.arguments = words("run total-exchange --on 6x6 --algorithm a2 --bytes 8 --executor serial --repeat 1000000 --json --csv " +
+                          folder.file("c")),
+       .after = std::chrono::milliseconds(1500)});
+  CAPTURE(ended.err);
+  CHECK(ended.status == 1);
+  CHECK(lines(ended.err) == 1);
+  CHECK(folder.files() == 0);
+  const Json json = Json::parse(ended.out);
+  CHECK(json["verified"] == false);
+  const auto counted = json["repeat"]["runs"].get<std::uint64_t>();
+  CHECK(ended.err.find("interrupted in repetition " + std::to_string(counted + 1) + " of 1000000") != std::string::npos);
+}
+
+TEST_CASE("a signal ends at once what nobody can stop step by step, with one line and status 1", "[conformance]") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const support::Folder folder;
+    REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);
+    const int writer = ::open(folder.file("pipe").c_str(), O_RDWR | O_CLOEXEC);  // who never writes
+    std::atomic<bool> over{false};
+    std::thread patience([&] {  // a command that does not hear the signal reads the end of the pipe some time
+      for (int i = 0; i < 100 && !over; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      ::close(writer);
+    });
+    const support::Ended ended = support::run_program(
+        TORUS_PROGRAM, {.arguments = {"verify", folder.file("pipe")}, .after = std::chrono::milliseconds(1500), .signal = signal});
+    over = true;
+    patience.join();
+    CAPTURE(signal, ended.err);
+    CHECK(ended.status == 1);
+    CHECK(ended.err == "torus: interrupted\n");
+  }
+}
+
+TEST_CASE("SIGINT ends the stress with its table so far", "[conformance]") {
+  const support::Ended ended = support::run_program(
+      TORUS_PROGRAM, {.arguments = words("stress --seconds 600 --json"), .after = std::chrono::milliseconds(1500), .signal = SIGINT});
+  CAPTURE(ended.err);
+  CHECK(ended.status == 1);
+  CHECK(Json::parse(ended.out)["interrupted"] == true);
+}

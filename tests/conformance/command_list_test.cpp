@@ -1,0 +1,94 @@
+/// What the command lists of its algorithms and collectives, and the names that it takes.
+#include <nlohmann/json.hpp>
+
+#include <torus/catalogue.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+
+using namespace torus;
+using Json = nlohmann::json;
+using support::command;
+using support::lines;
+
+TEST_CASE("the list of one algorithm has its papers in full", "[conformance]") {
+  const std::string text = command("list wang-tseng").out;
+  CHECK(text.find("paper: S.-Y. Wang, Y.-C. Tseng: Algebraic Foundations and Broadcasting Algorithms for Wormhole-Routed All-Port Tori. "
+                  "IEEE Transactions on Computers 49(3), 246-258, 2000\n") != std::string::npos);
+  CHECK(text.find("Sheu") == std::string::npos);
+  CHECK(command("list flood").out.find("paper: ") == std::string::npos);
+  const Json json = Json::parse(command("list tsai-mckinley --json").out);
+  CHECK(json[0]["references"].size() == 2);  // the paper, and the one that quotes it
+}
+
+TEST_CASE("every algorithm is listed, with all that it says of itself", "[conformance]") {
+  const Json json = Json::parse(command("list --json").out);
+  CHECK(json.size() == catalogue().size());
+  const std::string text = command("list").out;
+  CHECK(lines(text) ==
+        3 * catalogue().size() + 2 * collectives().size() - 1);  // three lines each, a head for each collective, a gap between two of them
+  for (const Algorithm* algorithm : catalogue()) {
+    CAPTURE(algorithm->name);
+    const std::size_t at = text.find("\n  " + std::string(algorithm->name) + " ");
+    REQUIRE(at != std::string::npos);
+    const std::string ports = ports_text(*algorithm);
+    for (const std::string_view said : {std::string_view(ports), algorithm->shapes, algorithm->steps, algorithm->source})
+      CHECK(text.find(said, at) != std::string::npos);
+  }
+  for (const auto& entry : json) {
+    for (const char* field : {"collective", "algorithm", "switching", "ports", "shapes", "steps", "source"})
+      CHECK(!entry[field].get<std::string>().empty());
+  }
+}
+
+TEST_CASE("the algorithms of one collective can be listed alone", "[conformance]") {
+  const Json json = Json::parse(command("list total-exchange --json").out);
+  REQUIRE(!json.empty());
+  for (const auto& entry : json) CHECK(entry["collective"] == "total-exchange");
+}
+
+TEST_CASE("collectives may be named as MPI does", "[conformance]") {
+  const auto collective = [](const std::string& word) {
+    return Json::parse(command("run " + word + " --on 4x4 --bytes 8 --json").out)["collective"].get<std::string>();
+  };
+  CHECK(collective("bcast") == "broadcast");
+  CHECK(collective("allgather") == "multinode-broadcast");
+  CHECK(collective("all-gather") == "multinode-broadcast");
+  CHECK(collective("alltoall") == "total-exchange");
+  CHECK(collective("all-to-all") == "total-exchange");
+  CHECK(command("list alltoall").out == command("list total-exchange").out);
+}
+
+TEST_CASE("on a machine the list says which algorithms apply, and a run agrees", "[conformance]") {
+  const std::string machine = " --on 6x4 --ports 2";
+  int applying = 0;
+  for (const Json& entry : Json::parse(command("list" + machine + " --json").out)) {
+    CAPTURE(entry.dump());
+    const std::string collective = entry["collective"];
+    const support::Ended ended = command("run " + collective + machine + (collective == "barrier" ? "" : " --bytes 8") + " --algorithm " +
+                                         entry["algorithm"].get<std::string>());
+    CHECK(ended.status == (entry["applies"] == true ? 0 : 2));
+    if (entry["applies"] == true)
+      ++applying;
+    else
+      CHECK(ended.err == "torus: " + entry["why_not"].get<std::string>() + "\n");
+  }
+  CHECK(applying >= 5);
+  CHECK(command("list" + machine).out.find("applies; steps: ") != std::string::npos);
+}
+
+TEST_CASE("one algorithm is listed with its parameters and the command that runs it", "[conformance]") {
+  const std::string text = command("list hierarchical").out;
+  CHECK(text.find("--h N: ") != std::string::npos);
+  CHECK(text.find("torus run multinode-broadcast --algorithm hierarchical --steps\n") != std::string::npos);
+  const support::Ended wrong = command("list hierarchial");
+  CHECK(wrong.status == 2);
+  CHECK(wrong.err == "torus: list 'hierarchial': there is no such collective or algorithm; did you mean 'hierarchical'?\n");
+}
+
+TEST_CASE("help and the version have the names that people try", "[conformance]") {
+  CHECK(command("help").out == command("--help").out);
+  CHECK(command("help run").out == command("run --help").out);
+  CHECK(command("help").status == 0);
+  CHECK(command("-V").out == command("--version").out);
+}
