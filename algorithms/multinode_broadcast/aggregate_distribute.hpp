@@ -8,7 +8,7 @@
 /// Steps    L5(h) + prefix + tune + 2 L5(q) + exchange(q) + L3(h) + h - 1, whatever the sources; L5 = ceil(log5), L3 = ceil(log3).
 /// Header   see prefix, tune and diagonal_exchange; data messages have none for h <= 5, q <= 25.
 /// Source   Chen, Chen & Tseng, Multi-Node Broadcasting Using an Aggregation-then-Distribution Strategy,
-///          made sound: see README.md.
+///          made sound: see properties.md.
 #pragma once
 
 #include <torus/algorithm.hpp>

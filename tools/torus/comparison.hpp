@@ -99,7 +99,7 @@ Comparison compare(const RunSpec& spec, const ComparisonOptions& options);
 std::vector<WinnerRange> winners_of(const Contest& contest);
 
 std::string to_table(const Comparison& comparison);
-/// One object, stable names; see tools/README.md.
+/// One object, stable names; see tools/measuring.md.
 nlohmann::ordered_json to_json(const Comparison& comparison);
 /// One line a machine, algorithm and size, below a line of names.
 std::string to_csv(const Comparison& comparison);

@@ -53,7 +53,7 @@ Regret regret(Collective collective, const TypedOptions& typed, const RegretGrid
 
 /// A table for each switching and count of ports; ten sizes fit into 80 columns.
 std::string to_table(const Regret& regret);
-/// One object, stable names; see tools/README.md.
+/// One object, stable names; see tools/measuring.md.
 nlohmann::ordered_json to_json(const Regret& regret);
 /// One line a machine and size, below a line of names.
 std::string to_csv(const Regret& regret);

@@ -33,7 +33,7 @@ struct Repeats {
 };
 Repeats repeats_of(std::vector<double> run_s);
 
-/// One object, stable names; see tools/README.md.
+/// One object, stable names; see tools/json.md.
 nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulation);
 std::string to_table(const Setting& setting, const Emulation& emulation);
 /// Two lines of CSV, each with its end.
