@@ -88,8 +88,9 @@ void keep_standard_descriptors() {
 /// Throws InputError where a parameter of an own algorithm is called like an option of the command.
 std::vector<Subcommand> all_subcommands(CLI::App& app) {
   try {
-    return {add_run(app),    add_compare(app), add_sweep(app), add_bench(app),  add_list(app),   add_verify(app), add_bounds(app),
-            add_stress(app), add_view(app),    add_plot(app),  add_export(app), add_regret(app), add_new(app)};
+    return {add_run(app),    add_compare(app), add_sweep(app),  add_bench(app),      add_list(app),
+            add_verify(app), add_bounds(app),  add_stress(app), add_view(app),       add_plot(app),
+            add_export(app), add_regret(app),  add_new(app),    add_completion(app), add_man(app)};
   } catch (const CLI::OptionAlreadyAdded& error) {
     throw InputError(fmt::format("a parameter of an algorithm: {}; the command has that option: call it another name", error.what()));
   }

@@ -230,7 +230,7 @@ Subcommand add_sweep(CLI::App& torus) {
   app->add_option("--csv", arguments->csv, "the table; FILE.part until it is complete, and the same command goes on with that")
       ->type_name("FILE")
       ->required();
-  app->add_option("--algorithms", arguments->algorithms, "names with commas between; default all")->type_name("NAME,..");
+  app->add_option("--algorithms", arguments->algorithms, "names with commas between; default all")->type_name("ALGORITHM,..");
   add_machine_options(*app, arguments->setting);
   app->get_option("--on")->description("shapes with commas between: 8x8,16x16m,4x4x4")->type_name("SHAPE,..");
   app->get_option("--ports")
