@@ -73,11 +73,11 @@ Subcommand add_regret(CLI::App& torus) {
   app->get_option("--on")
       ->description("shapes with commas between: 8x8,16x16m,4x4x4; default: a set for the collective")
       ->type_name("SHAPE,..");
-  app->get_option("--ports")->description("numbers with commas between, or all; default 1,all")->type_name("N,..");
+  app->get_option("--ports")->description("numbers with commas between, or all; default 1,all")->type_name("N|all,..");
   app->get_option("--switching")
-      ->description("packet, wormhole or circuit, with commas between; default wormhole, total exchange: packet")
-      ->type_name("WORD,..");
-  app->get_option("--contention")->description("forbid or share; default forbid");
+      ->description("with commas between; default wormhole, total exchange: packet")
+      ->type_name("packet|wormhole|circuit,..");
+  app->get_option("--contention")->description("two messages on a channel in one step; default forbid");
   add_request_options(*app, arguments->setting);
   app->get_option("--bytes")
       ->description("64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2; default 1KiB:256MiB, others 4:1MiB")

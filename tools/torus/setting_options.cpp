@@ -20,7 +20,7 @@ void add_machine_options(CLI::App& app, TypedOptions& options) {
       ->type_name("MACHINE");
   app.add_option("--on", options.on, "shape: 16x16, 8x8x8, 16x16m (m: a line), 4x4c (c: complete), mesh:4x6, 2^10, hypercube:10")
       ->type_name("SHAPE");
-  app.add_option("--ports", options.ports, "messages a node may send, and receive, in a step; default: all")->type_name("N");
+  app.add_option("--ports", options.ports, "messages a node may send, and receive, in a step; default: all")->type_name("N|all");
   app.add_option("--switching", options.switching, "how a message crosses several channels; default: what the algorithm was made for")
       ->type_name("packet|wormhole|circuit");
   app.add_option("--contention", options.contention, "two messages on a channel in one step; default: what the algorithm was made for")

@@ -235,7 +235,7 @@ Subcommand add_sweep(CLI::App& torus) {
   app->get_option("--on")->description("shapes with commas between: 8x8,16x16m,4x4x4")->type_name("SHAPE,..");
   app->get_option("--ports")
       ->description("numbers with commas between, or all: 1,all; default: what the algorithm was made for")
-      ->type_name("N,..");
+      ->type_name("N|all,..");
   add_request_options(*app, arguments->setting);
   app->get_option("--bytes")->description("64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2")->type_name("SIZE,..");
   add_host_options(*app, arguments->setting);
