@@ -84,7 +84,7 @@ Switching parse_switching(std::string_view text) {
   for (const Switching s : {Switching::packet, Switching::wormhole, Switching::circuit}) {
     if (text == name(s)) return s;
   }
-  throw InputError("switching '" + std::string(text) + "': it must be packet, wormhole or circuit");
+  throw InputError("switching '" + std::string(text) + "': it must be packet (store and forward), wormhole or circuit");
 }
 
 Contention parse_contention(std::string_view text) {

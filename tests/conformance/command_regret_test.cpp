@@ -87,7 +87,7 @@ TEST_CASE("a table of regret has a row for each machine, and dashes where nothin
 
 TEST_CASE("regret refuses what it cannot read in one line", "[conformance]") {
   for (const auto& [options, why] : std::vector<std::pair<std::string, std::string>>{
-           {"--switching foo", "torus: switching 'foo': it must be packet, wormhole or circuit\n"},
+           {"--switching foo", "torus: switching 'foo': it must be packet (store and forward), wormhole or circuit\n"},
            {"--ports 9", "torus: --ports: no node of these shapes has so many channels; for instance all\n"},
            {"--run some", "torus: --run 'some': it must be none or all; for instance all\n"}}) {
     const support::Ended ended = command("regret broadcast " + options);

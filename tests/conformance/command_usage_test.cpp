@@ -245,6 +245,43 @@ TEST_CASE("a refusal names the value, the rule and what would do", "[conformance
   says("run broadcast --on 4x5 --algorithm wang-tseng", {"wang-tseng", "4x5"});
 }
 
+TEST_CASE("the commonest slips of a new user are told the way on", "[conformance]") {
+  const std::pair<const char*, const char*> slips[]{
+      {"", "for instance torus run broadcast"},
+      {"broadcast --on 4x4", "did you mean 'run broadcast'?"},
+      {"version", "did you mean '--version'?"},
+      {"run", "collective is required: broadcast, multinode-broadcast"},
+      {"run brodcast", "did you mean 'broadcast'?"},
+      {"run broadcast 8x8", "a shape is --on 8x8"},
+      {"run broadcast --on 8*8", "for instance 16x16"},
+      {"run broadcast --shape 8x8", "did you mean '--on'?"},
+      {"run broadcast -n 8x8", "did you mean '--on'?"},
+      {"run broadcast --on 4x4 --size 64", "did you mean '--bytes'?"},
+      {"run broadcast --on 4x4 --bytes 64 KiB", "a value and its unit are one word, for instance 64KiB"},
+      {"run broadcast --on 4x4 --bytes 64kb", "for instance 64, 4KiB"},
+      {"run broadcast --on 4x4 --algo flood", "did you mean '--algorithm'?"},
+      {"compare broadcast --algorithm flood", "did you mean '--algorithms'?"},
+      {"run flood", "for instance torus run broadcast --algorithm flood"},
+      {"run broadcast --on 4x4 --algorithm binomial", "here it is called mst"},
+      {"run broadcast --on 4x4 --switching store-and-forward", "packet (store and forward), wormhole or circuit"},
+      {"run broadcast --on 4x4 --root 99", "0 to 15"},
+      {"run broadcast --on 4x4 --ports 9", "1 to 4"},
+      {"run broadcast --on 4x4 --json out.json", "> out.json to that file"},
+      {"run broadcast --on 4x4 --machine tpu-v4", "for instance mesh:4x4x1"},
+      {"verify missing.jsonl", "name a file that `torus run --trace` wrote"},
+      {"view", "trace is required: a file"},
+      {"export trace.jsonl", "--to is required: perfetto|dot|goal"},
+      {"sweep broadcast", "--csv is required: the table"},
+  };
+  static_assert(std::size(slips) >= 15);
+  for (const auto& [line, way] : slips) {
+    support::check_refused(line);
+    const std::string err = command(line).err;
+    CAPTURE(line, err);
+    CHECK(err.find(way) != std::string::npos);
+  }
+}
+
 TEST_CASE("help and version are no errors", "[conformance]") {
   for (const char* line : {"--help", "--version", "run --help", "compare --help", "sweep --help", "list --help", "verify --help",
                            "bounds --help", "stress --help", "-h", "run -h", "list -h"}) {

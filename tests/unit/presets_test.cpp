@@ -54,6 +54,7 @@ TEST_CASE("a preset takes the shapes that its machine can have, and suggests one
                                                 {"tpu-v4", "4x4x32", "4x4x16"},
                                                 {"tpu-v5p", "mesh:8x8x8", "8x8x8"},
                                                 {"tpu-v5p", "8x8", "mesh:8x8x1"},
+                                                {"tpu-v5p", "16x24x24", "16x16x24"},
                                                 {"trn2", "4x8", "4x4"},
                                                 {"bgq", "3x4x4x4x2", "4x4x4x4x2"},
                                                 {"tofu-d", "6x6x6x2x3x2", "6x6x6x2mx3x2m"},

@@ -14,6 +14,8 @@
 
 #include "runtime/model/figures.hpp"
 #include "runtime/trace/output_file.hpp"
+#include "tools/torus/bench_arguments.hpp"
+#include "tools/torus/bench_pairs.hpp"
 #include "tools/torus/bench_runs.hpp"
 #include "tools/torus/bench_table.hpp"
 #include "tools/torus/console.hpp"
@@ -37,13 +39,6 @@ using BenchClock = std::chrono::steady_clock;
 
 double since(BenchClock::time_point start) { return std::chrono::duration<double>(BenchClock::now() - start).count(); }
 
-struct BenchArguments {
-  std::string collective;
-  TypedOptions setting;
-  std::string algorithms = "all";
-  std::optional<std::string> warm_up, repeat, seconds, csv, json;
-};
-
 class Bench {
  public:
   Bench(Collective collective, const BenchArguments& arguments)
@@ -55,6 +50,7 @@ class Bench {
     static_cast<void>(make_machine(spec_, NativeMachine{}));
     refuse_where_nothing_applies();
     refuse_one_file_for_two("--csv", arguments.csv, "--json", arguments.json, ".json");
+    prepare_pairs();
     if (arguments.csv) csv_.emplace(*arguments.csv);
     if (arguments.json) json_.emplace(*arguments.json);
     for (const Algorithm* algorithm : algorithms_) name_width_ = std::max(name_width_, algorithm->name.size());
@@ -101,18 +97,15 @@ class Bench {
     nothing_applies(spec_.collective, spec_.shape.text(), first);
   }
 
-  std::string command() const {
-    std::string text = fmt::format("{} bench {}", program(), name(spec_.collective));
-    for (const auto& [option, value] : arguments_.setting.typed()) {
-      const std::string_view quote = value.find_first_of("; ") == std::string::npos ? "" : "'";  // for a shell
-      text += fmt::format(" --{} {}{}{}", option, quote, value, quote);
-    }
-    if (arguments_.setting.memory) text += " --memory " + *arguments_.setting.memory;
-    if (arguments_.algorithms != "all") text += " --algorithms " + arguments_.algorithms;
-    if (arguments_.warm_up) text += " --warmup " + *arguments_.warm_up;
-    if (arguments_.repeat) text += " --repeat " + *arguments_.repeat;
-    if (arguments_.seconds) text += " --seconds " + *arguments_.seconds;
-    return text;
+  /// Of --against: the other build, and how often each row is run by both.
+  void prepare_pairs() {
+    if (arguments_.pairs) pairs_ = static_cast<unsigned>(parse_whole("--pairs", *arguments_.pairs, 1, 1000000));
+    if (!arguments_.against && arguments_.pairs) refuse("--pairs", *arguments_.pairs, "it counts the pairs of --against; leave it out");
+    if (!arguments_.against) return;
+    if (processes() != nullptr) refuse("--against", *arguments_.against, "it compares single processes; start torus without mpirun");
+    std::vector<std::string> options{"--bytes", "--algorithms", "--json"};
+    for (const auto& [option, value] : arguments_.of_rows()) options.push_back("--" + option);
+    other_.emplace(*arguments_.against, options);
   }
 
   /// Fills the head of the JSON object too.
@@ -123,34 +116,42 @@ class Bench {
               {"threads", workers_of(spec_.executor, spec_.threads)},
               {"executor", name(spec_.executor)},
               {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-              {"command", command()},
+              {"command", arguments_.command(spec_.collective)},
               {"rows", BenchJson::array()}};
     const std::string counts = effort_.typed_repeat ? fmt::format("{} runs", effort_.repeat)
                                                     : fmt::format("{} to {} runs within {}", std::min(Effort::fewest, effort_.repeat),
                                                                   effort_.repeat, seconds_text(Effort::row_s));
     return fmt::format("# torus {}, commit {}\n# {}\n# {} threads, executor {}\n# {}\n# {}\n", version, commit,
                        table_["cpu"].get<std::string>(), table_["threads"].get<unsigned>(), name(spec_.executor),
-                       table_["date"].get<std::string>(), command()) +
+                       table_["date"].get<std::string>(), arguments_.command(spec_.collective)) +
            fmt::format("# {} (MPI: {}) on {}, {} nodes; {} a row after {} of warm-up; every byte of each verified\n",
                        name(spec_.collective), mpi_name(spec_.collective), spec_.shape.text(), grouped(spec_.shape.nodes()), counts,
                        effort_.warm_up) +
-           line("#   size", {"algorithm", "machine", "steps", "model time", "x bound", "| runs", "min", "median", "+-", "max", "| algbw",
-                             "busbw", "| wrong", "note"});
+           (other_ ? fmt::format("# {} pairs a row, each in turn with {}, {}; ratio: this by the other, the median of the pairs\n", pairs_,
+                                 other_->program(), other_->version()) +
+                         line("#   size", {"algorithm", "machine", "| pairs", "this", "other", "| ratio", "95 % interval", "won", "note"})
+                   : line("#   size", {"algorithm", "machine", "steps", "model time", "x bound", "| runs", "min", "median", "+-", "max",
+                                       "| algbw", "busbw", "| wrong", "note"}));
   }
 
   /// Columns as wide as what may stand there, since rows are printed before the next are known. The last may be any text.
   std::string line(std::string_view size, const std::vector<std::string>& cells) const {
-    const std::size_t widths[]{name_width_, 15, 7, 10, 8, 6, 8, 8, 6, 8, 11, 11, 7};
+    const std::vector<std::size_t> widths = other_ ? std::vector<std::size_t>{name_width_, 15, 7, 8, 8, 7, 16, 5}
+                                                   : std::vector<std::size_t>{name_width_, 15, 7, 10, 8, 6, 8, 8, 6, 8, 11, 11, 7};
     std::string text = fmt::format("{:>8}", size);
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (i < 2)
         text += fmt::format("  {:<{}}", cells[i], widths[i]);
-      else if (i < std::size(widths))
+      else if (i < widths.size())
         text += fmt::format("  {:>{}}", cells[i], widths[i]);
       else
         text += "  " + cells[i];
     }
     return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  }
+
+  static std::string machine_words(const Machine& machine) {
+    return fmt::format("{}:{}{}", name(machine.switching), machine.ports, machine.contention == Contention::share ? ":share" : "");
   }
 
   void rows_of(Bytes size) {
@@ -208,11 +209,12 @@ class Bench {
     table_["rows"].push_back(std::move(fields));
   }
 
-  /// What a row will take, judged by the last of the same algorithm; sizes ascend.
+  /// What a row will take, judged by the last of the same algorithm; sizes ascend. Pairs take as long as the last, and more runs to the end
+  /// where these are long.
   double likely_s(const Algorithm& algorithm, Bytes size) const {
     const auto last = last_.find(&algorithm);
     if (last == last_.end()) return 0;
-    return last->second.second * static_cast<double>(size) / static_cast<double>(std::max<Bytes>(last->second.first, 1));
+    return last_pairs_s_ + last->second.second * static_cast<double>(size) / static_cast<double>(std::max<Bytes>(last->second.first, 1));
   }
 
   void row(Setting setting, const Algorithm& algorithm) {
@@ -224,6 +226,11 @@ class Bench {
                                      seconds_text(likely), seconds_text(effort_.table_s)));
     }
     const BenchClock::time_point begin = BenchClock::now();
+    if (other_) {
+      paired_row(setting, algorithm);
+      last_pairs_s_ = since(begin);
+      return;
+    }
     const std::string what = fmt::format("{}, {}", algorithm.name, bytes_option(size));
     Runs runs{effort_};
     EmulationOptions options;
@@ -253,6 +260,30 @@ class Bench {
     if (!not_run.empty()) return add_not_run(setting, algorithm, not_run);
     last_[&algorithm] = {size, since(begin)};
     add_measured(setting, algorithm, emulation, runs);
+  }
+
+  void paired_row(const Setting& setting, const Algorithm& algorithm) {
+    const std::string size = bytes_option(setting.request.bytes);
+    std::vector<std::string> words{std::string(name(spec_.collective)), fmt::format("--algorithms={}", algorithm.name)};
+    if (spec_.collective != Collective::barrier) words.push_back("--bytes=" + size);
+    for (const auto& [option, value] : arguments_.of_rows()) words.push_back(fmt::format("--{}={}", option, value));
+    const Pairs pairs = run_pairs(*other_, words, pairs_);
+    if (!pairs.not_run.empty()) return add_not_run(setting, algorithm, pairs.not_run);
+    const double runs = 2.0 * pairs_ * (effort_.warm_up + (effort_.typed_repeat ? effort_.repeat : Effort::fewest));
+    last_[&algorithm] = {setting.request.bytes, runs * repeats_of(pairs.other_s).median_s};
+    BenchJson fields = fields_of(setting, algorithm);
+    fields["verified"] = pairs.failure.empty();
+    std::vector<std::string> cells{std::string(algorithm.name), machine_words(setting.machine)};
+    if (pairs.failure.empty()) {
+      const std::vector<std::string> figures = add_pairs(fields, pairs);
+      cells.insert(cells.end(), figures.begin(), figures.end());
+    } else {
+      fields["failure"] = pairs.failure;
+      cells.push_back("FAILED: " + pairs.failure);
+      if (failures_++ == 0) first_failure_ = pairs.failure;
+    }
+    print(line(size, cells));
+    table_["rows"].push_back(std::move(fields));
   }
 
   void add_measured(const Setting& setting, const Algorithm& algorithm, const Emulation& emulation, const Runs& runs) {
@@ -293,17 +324,15 @@ class Bench {
       fields["failure"] = failure;
       last = "FAILED: " + failure;
     }
-    const Machine& machine = setting.machine;
     const double spread = interval ? std::max(interval->second - repeats.median_s, repeats.median_s - interval->first) : 0;
     progress_.clear();
-    print(line(
-        bytes_option(setting.request.bytes),
-        {std::string(algorithm.name),
-         fmt::format("{}:{}{}", name(machine.switching), machine.ports, machine.contention == Contention::share ? ":share" : ""),
-         grouped(result.steps), seconds_text(result.model_time_s), bound > 0 ? fmt::format("x{:.2f}", result.model_time_s / bound) : "-",
-         std::to_string(repeats.runs), seconds_text(repeats.min_s), seconds_text(repeats.median_s),
-         interval && repeats.median_s > 0 ? fmt::format("{:.0f}%", 100 * spread / repeats.median_s) : "-", seconds_text(repeats.max_s),
-         rate_text(bandwidth.algorithm, "B"), rate_text(bandwidth.bus, "B"), std::to_string(runs.wrong()), last}));
+    print(
+        line(bytes_option(setting.request.bytes),
+             {std::string(algorithm.name), machine_words(setting.machine), grouped(result.steps), seconds_text(result.model_time_s),
+              bound > 0 ? fmt::format("x{:.2f}", result.model_time_s / bound) : "-", std::to_string(repeats.runs),
+              seconds_text(repeats.min_s), seconds_text(repeats.median_s),
+              interval && repeats.median_s > 0 ? fmt::format("{:.0f}%", 100 * spread / repeats.median_s) : "-", seconds_text(repeats.max_s),
+              rate_text(bandwidth.algorithm, "B"), rate_text(bandwidth.bus, "B"), std::to_string(runs.wrong()), last}));
     table_["rows"].push_back(std::move(fields));
   }
 
@@ -313,10 +342,13 @@ class Bench {
   std::vector<Bytes> sizes_;
   std::vector<const Algorithm*> algorithms_;
   std::optional<OutputFile> csv_, json_;
+  std::optional<OtherBuild> other_;
+  unsigned pairs_ = 10;
   std::size_t name_width_ = 9, failures_ = 0;
   std::string first_failure_;
   BenchJson table_;
   std::map<const Algorithm*, std::pair<Bytes, double>> last_;  ///< of what ran: size and seconds of the last row
+  double last_pairs_s_ = 0;                                    ///< that the last row of pairs took
   BenchClock::time_point start_ = BenchClock::now();
   Progress progress_;
 };
@@ -328,7 +360,7 @@ Subcommand add_bench(CLI::App& torus) {
   CLI::App* app =
       torus.add_subcommand("bench", "Wall time and bandwidth by size and algorithm, every run verified, as microbenchmarks print");
   add_collective(*app, arguments->collective);
-  app->add_option("--algorithms", arguments->algorithms, "names with commas between; default: all that apply")->type_name("NAME,..");
+  app->add_option("--algorithms", arguments->algorithms, "names with commas between; default: all that apply")->type_name("ALGORITHM,..");
   add_machine_options(*app, arguments->setting);
   add_request_options(*app, arguments->setting);
   app->get_option("--bytes")
@@ -340,6 +372,10 @@ Subcommand add_bench(CLI::App& torus) {
   app->add_option("--repeat", arguments->repeat, "counted runs of each row; default: up to 20, as many as begin within 20 ms, at least 3")
       ->type_name("R");
   app->add_option("--seconds", arguments->seconds, "what would not end within so long is a row that says so; default 45")->type_name("S");
+  app->add_option("--against", arguments->against,
+                  "another build of torus: each row is run by both in turn, and has their medians and the ratio of these")
+      ->type_name("PROGRAM");
+  app->add_option("--pairs", arguments->pairs, "of --against: so many for each row; default 10")->type_name("N");
   app->add_option("--csv", arguments->csv, "write the rows to this file, when all are there")->type_name("FILE");
   app->add_option("--json", arguments->json, "write one JSON object to this file, when all rows are there")->type_name("FILE");
   return {app, [arguments] { return Bench(parse_collective(arguments->collective), *arguments).run(); }};

@@ -1,11 +1,14 @@
 #include "tools/torus/bench_table.hpp"
 
 #include <array>
+#include <fmt/format.h>
 #include <fstream>
 #include <string_view>
-#include <vector>
 
+#include "runtime/model/figures.hpp"
 #include "tools/torus/console.hpp"
+#include "tools/torus/median_interval.hpp"
+#include "tools/torus/report.hpp"
 
 namespace torus::command {
 
@@ -22,7 +25,7 @@ std::string cpu_text() {
 namespace {
 
 /// The columns of --csv, which are the fields of a row in --json.
-constexpr std::array<std::string_view, 32> bench_columns{"collective",
+constexpr std::array<std::string_view, 38> bench_columns{"collective",
                                                          "shape",
                                                          "nodes",
                                                          "ports",
@@ -53,9 +56,40 @@ constexpr std::array<std::string_view, 32> bench_columns{"collective",
                                                          "note",
                                                          "not_run",
                                                          "failure",
-                                                         "setup_s"};
+                                                         "setup_s",
+                                                         "pairs",
+                                                         "other_time_median_s",
+                                                         "ratio",
+                                                         "ratio_low",
+                                                         "ratio_high",
+                                                         "pairs_won"};
 
 }  // namespace
+
+std::vector<std::string> add_pairs(nlohmann::ordered_json& row, const Pairs& pairs) {
+  const std::vector<double> ratios = pairs.ratios();
+  const auto interval = median_interval(ratios);
+  const double ratio = repeats_of(ratios).median_s;
+  const double mine = repeats_of(pairs.this_s).median_s;
+  const double others = repeats_of(pairs.other_s).median_s;
+  row["pairs"] = ratios.size();
+  row["time_median_s"] = mine;
+  row["other_time_median_s"] = others;
+  row["ratio"] = ratio;
+  if (interval) {
+    row["ratio_low"] = interval->first;
+    row["ratio_high"] = interval->second;
+  }
+  row["pairs_won"] = pairs.won();
+  if (!pairs.note.empty()) row["note"] = pairs.note;
+  return {std::to_string(ratios.size()),
+          seconds_text(mine),
+          seconds_text(others),
+          fmt::format("{:.3f}", ratio),
+          interval ? fmt::format("{:.3f} to {:.3f}", interval->first, interval->second) : "-",
+          std::to_string(pairs.won()),
+          pairs.note};
+}
 
 std::string bench_csv(const nlohmann::ordered_json& rows) {
   std::string text = csv_line({bench_columns.begin(), bench_columns.end()});

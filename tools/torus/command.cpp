@@ -24,6 +24,7 @@
 #include "tools/torus/job.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/planning.hpp"
+#include "tools/torus/slips.hpp"
 #include "tools/torus/spec.hpp"
 #include "tools/torus/subcommands.hpp"
 #include "tools/torus/version.hpp"
@@ -48,6 +49,14 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_name() == "ArgumentMismatch" && words.starts_with("--")) {
     return fmt::format("{}: it takes one value, and stands there once; see {}", words.substr(0, words.find(':')), help);
   }
+  if (error.get_name() == "RequiredError" && !called.empty()) {
+    // What is missing, in the words of its help.
+    const CLI::Option* missing = called.front()->get_option_no_throw(words.substr(0, words.find(' ')));
+    if (missing != nullptr) {
+      const std::string& type = missing->get_type_name();
+      return fmt::format("{}: {}; see {}", words, type.find('|') == std::string::npos ? missing->get_description() : type, help);
+    }
+  }
   return fmt::format("{}; see {}", words, help);
 }
 
@@ -57,11 +66,11 @@ std::string surplus_text(const CLI::App& app, const std::string& argument) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
-  const std::vector<std::string_view> views(names.begin(), names.end());
   const std::string_view word = std::string_view(argument).substr(0, argument.find('='));
   const bool option = word.starts_with('-');
   return fmt::format("'{}': {} has no such {}{}; see {} --help", argument, app.get_name(), option ? "option" : "argument",
-                     option ? did_you_mean(word, views) : "", app.get_name() == "torus" ? "torus" : "torus " + app.get_name());
+                     option ? meant_by_option(word, names) : meant_by_argument(argument, names),
+                     app.get_name() == "torus" ? "torus" : "torus " + app.get_name());
 }
 
 /// The arguments, the last first, as CLI11 takes them; -h as --help, since CLI11 knows no -h beside an --h from 2.4 on. `help run` is
@@ -88,8 +97,9 @@ void keep_standard_descriptors() {
 /// Throws InputError where a parameter of an own algorithm is called like an option of the command.
 std::vector<Subcommand> all_subcommands(CLI::App& app) {
   try {
-    return {add_run(app),    add_compare(app), add_sweep(app), add_bench(app),  add_list(app),   add_verify(app), add_bounds(app),
-            add_stress(app), add_view(app),    add_plot(app),  add_export(app), add_regret(app), add_new(app)};
+    return {add_run(app),    add_compare(app), add_sweep(app),  add_bench(app),      add_list(app),
+            add_verify(app), add_bounds(app),  add_stress(app), add_view(app),       add_plot(app),
+            add_export(app), add_regret(app),  add_new(app),    add_completion(app), add_man(app)};
   } catch (const CLI::OptionAlreadyAdded& error) {
     throw InputError(fmt::format("a parameter of an algorithm: {}; the command has that option: call it another name", error.what()));
   }
@@ -128,9 +138,10 @@ int run(int argc, char** argv) {
   if (const auto surplus = app.remaining(true); !surplus.empty()) {
     if (surplus.front().starts_with('-')) return complain(wrong_usage, surplus_text(app, surplus.front()));
     const std::string& word = surplus.front();
-    return complain(wrong_usage,
-                    fmt::format("subcommand '{}': it must be {}{}", word, fmt::join(names, ", "),
-                                find_collective(word) ? fmt::format("; did you mean 'run {}'?", word) : did_you_mean(word, names)));
+    return complain(wrong_usage, fmt::format("subcommand '{}': it must be {}{}", word, fmt::join(names, ", "),
+                                             find_collective(word) ? fmt::format("; did you mean 'run {}'?", word)
+                                             : word == "version"   ? "; did you mean '--version'?"
+                                                                   : did_you_mean(word, names)));
   }
   return complain(wrong_usage, "no subcommand: say what to do; for instance torus run broadcast, or torus --help");
 }

@@ -80,16 +80,14 @@ Subcommand add_compare(CLI::App& torus) {
   const auto arguments = std::make_shared<CompareArguments>();
   CLI::App* app = torus.add_subcommand("compare", "All algorithms that apply, side by side, with the bounds, and the fastest by size");
   add_collective(*app, arguments->collective);
-  app->add_option("--algorithms", arguments->algorithms, "only these, with commas between; default all")->type_name("NAME,..");
+  app->add_option("--algorithms", arguments->algorithms, "only these, with commas between; default all")->type_name("ALGORITHM,..");
   add_machine_options(*app, arguments->setting);
-  app->get_option("--switching")
-      ->description("packet, wormhole or circuit; default: a table for each machine that an algorithm was made for");
+  app->get_option("--switching")->description("default: a table for each machine that an algorithm was made for");
   add_request_options(*app, arguments->setting);
   app->get_option("--bytes")->description("64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2; default 64:1MiB")->type_name("SIZE,..");
   add_host_options(*app, arguments->setting);
-  app->add_option("--run", arguments->run,
-                  "what to run and verify: first (the smallest size, where that is quick), all or none; default first")
-      ->type_name("WORD");
+  app->add_option("--run", arguments->run, "what to run and verify; default first: the smallest size, where that is quick")
+      ->type_name("first|all|none");
   app->add_option("--csv", arguments->csv, "write a line for each machine, algorithm and size to this file")->type_name("FILE");
   app->add_option("--html", arguments->html, "write a page with the curves: times against sizes, and the lower bound")->type_name("FILE");
   app->add_option("--svg", arguments->svg, "write the curves alone, as a figure, to this file")->type_name("FILE");

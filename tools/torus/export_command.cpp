@@ -52,8 +52,8 @@ int run_export(const ExportArguments& arguments) {
 Subcommand add_export(CLI::App& torus) {
   const auto arguments = std::make_shared<ExportArguments>();
   CLI::App* app = torus.add_subcommand("export", "Write a trace for other programs: Perfetto, Graphviz, LogGOPSim");
-  app->add_option("trace", arguments->trace, "a file, plain or gzip; - is standard input")->required();
-  app->add_option("--to", arguments->to, "perfetto (ui.perfetto.dev), dot (Graphviz) or goal (LogGOPSim)")->type_name("FORMAT")->required();
+  app->add_option("trace", arguments->trace, "a file, plain or gzip; - is standard input")->type_name("FILE")->required();
+  app->add_option("--to", arguments->to, "for ui.perfetto.dev, Graphviz or LogGOPSim")->type_name("perfetto|dot|goal")->required();
   app->add_option("-o,--output", arguments->output, "the file to write; default: trace.pftrace, trace.dot or trace.goal")
       ->type_name("FILE");
   app->add_option("--step", arguments->step, "dot: the messages of this step; default: the tree by which data spread, or came to the root")

@@ -126,7 +126,8 @@ int list(const ListArguments& arguments) {
 Subcommand add_list(CLI::App& torus) {
   const auto arguments = std::make_shared<ListArguments>();
   CLI::App* app = torus.add_subcommand("list", "Every algorithm: the machine it needs, the shapes it covers, its steps, its source");
-  app->add_option("what", arguments->what, "only those of a collective, or an algorithm by name, with its parameters");
+  app->add_option("what", arguments->what, "only those of a collective, or an algorithm by name, with its parameters")
+      ->type_name("COLLECTIVE|ALGORITHM");
   add_machine_options(*app, arguments->machine);
   app->footer("With a machine, says of each algorithm whether it applies there, or why not: torus list --on 6x4 --ports 2");
   app->add_flag("--machines", arguments->machines, "the machines that --machine knows, with the sources of their figures");

@@ -44,10 +44,10 @@ int plot(PlotArguments arguments) {
 Subcommand add_plot(CLI::App& torus) {
   const auto arguments = std::make_shared<PlotArguments>();
   CLI::App* app = torus.add_subcommand("plot", "Draw a table of sweep, compare or bench: times against sizes, with the lower bound");
-  app->add_option("table", arguments->table, "a file that --csv wrote, plain or gzip; - is standard input")->required();
+  app->add_option("table", arguments->table, "a file that --csv wrote, plain or gzip; - is standard input")->type_name("FILE")->required();
   app->add_option("-o,--output", arguments->output, "the page to write; default: plot.html, unless there is --svg")->type_name("FILE");
   app->add_option("--svg", arguments->svg, "write the curves alone, as a figure, to this file")->type_name("FILE");
-  app->add_option("--algorithms", arguments->algorithms, "only these, with commas between; default all")->type_name("NAME,..");
+  app->add_option("--algorithms", arguments->algorithms, "only these, with commas between; default all")->type_name("ALGORITHM,..");
   return {app, [arguments] { return plot(*arguments); }};
 }
 

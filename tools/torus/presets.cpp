@@ -32,7 +32,7 @@ const std::vector<Preset>& table() {
        .title = "Google TPU v5p",
        .shape = "8x8x8",
        .rule = "3 dimensions, up to 16x16x24; rings where all extents are multiples of 4, else lines",
-       .axes = {{1, 24, Ends::cubes}, {1, 24, Ends::cubes}, {1, 24, Ends::cubes}},
+       .axes = {{1, 16, Ends::cubes}, {1, 16, Ends::cubes}, {1, 24, Ends::cubes}},
        .shapes = {Origin::published, "Google Cloud documentation, TPU v5p, 2026"},
        .ports = 6,
        .bytes_per_s = {100e9},

@@ -68,22 +68,22 @@ Subcommand add_regret(CLI::App& torus) {
   const auto arguments = std::make_shared<RegretArguments>();
   CLI::App* app = torus.add_subcommand("regret", "How far the best algorithm is from the lower bound, over shapes, ports and sizes");
   add_collective(*app, arguments->collective);
-  app->add_option("--algorithms", arguments->algorithms, "only these, with commas between; default all")->type_name("NAME,..");
+  app->add_option("--algorithms", arguments->algorithms, "only these, with commas between; default all")->type_name("ALGORITHM,..");
   add_machine_options(*app, arguments->setting);
   app->get_option("--on")
       ->description("shapes with commas between: 8x8,16x16m,4x4x4; default: a set for the collective")
       ->type_name("SHAPE,..");
-  app->get_option("--ports")->description("numbers with commas between, or all; default 1,all")->type_name("N,..");
+  app->get_option("--ports")->description("numbers with commas between, or all; default 1,all")->type_name("N|all,..");
   app->get_option("--switching")
-      ->description("packet, wormhole or circuit, with commas between; default wormhole, total exchange: packet")
-      ->type_name("WORD,..");
-  app->get_option("--contention")->description("forbid or share; default forbid");
+      ->description("with commas between; default wormhole, total exchange: packet")
+      ->type_name("packet|wormhole|circuit,..");
+  app->get_option("--contention")->description("two messages on a channel in one step; default forbid");
   add_request_options(*app, arguments->setting);
   app->get_option("--bytes")
       ->description("64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2; default 1KiB:256MiB, others 4:1MiB")
       ->type_name("SIZE,..");
   add_host_options(*app, arguments->setting);
-  app->add_option("--run", arguments->run, "what to run and verify: none or all; default none")->type_name("WORD");
+  app->add_option("--run", arguments->run, "what to run and verify; default none")->type_name("none|all");
   app->add_option("--csv", arguments->csv, "write a line for each machine and size to this file")->type_name("FILE");
   app->add_flag("--json", arguments->json, "print one JSON object");
   return {app, [arguments] { return run_regret(*arguments); }};

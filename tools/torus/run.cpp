@@ -120,7 +120,7 @@ Subcommand add_run(CLI::App& torus) {
   add_collective(*app, arguments->collective);
   app->add_option("--algorithm", arguments->setting.algorithm,
                   "see `torus list`; default: the applicable one with the minimum predicted model time")
-      ->type_name("NAME");
+      ->type_name("ALGORITHM");
   add_machine_options(*app, arguments->setting);
   add_request_options(*app, arguments->setting);
   add_host_options(*app, arguments->setting);
@@ -133,7 +133,7 @@ Subcommand add_run(CLI::App& torus) {
          "--fault", arguments->fault,
          "inject a fault: KIND@step,node[,channel], random, or random:KIND; drop, double, corrupt, truncate, swap, wrong-neighbour, "
          "late, stall")
-      ->type_name("FAULT");
+      ->type_name("random|FAULT");
   app->add_flag("--judge", arguments->judge,
                 "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");
   app->add_flag("--steps", arguments->steps,

@@ -11,18 +11,20 @@ void add_collective(CLI::App& app, std::string& collective) {
   std::vector<std::string_view> names;
   for (const Collective each : collectives()) names.push_back(name(each));
   app.add_option("collective", collective, fmt::format("{}; or as MPI says it: bcast, allgather, alltoall", fmt::join(names, ", ")))
+      ->type_name("COLLECTIVE")
       ->required();
 }
 
 void add_machine_options(CLI::App& app, TypedOptions& options) {
   app.add_option("--machine", options.machine, "defaults of a machine that exists: shape, ports, speeds; `torus list --machines` has all")
-      ->type_name("NAME");
+      ->type_name("MACHINE");
   app.add_option("--on", options.on, "shape: 16x16, 8x8x8, 16x16m (m: a line), 4x4c (c: complete), mesh:4x6, 2^10, hypercube:10")
       ->type_name("SHAPE");
-  app.add_option("--ports", options.ports, "messages a node may send, and receive, in a step; default: all")->type_name("N");
-  app.add_option("--switching", options.switching, "packet, wormhole or circuit; default: what the algorithm was made for")
-      ->type_name("WORD");
-  app.add_option("--contention", options.contention, "forbid or share")->type_name("WORD");
+  app.add_option("--ports", options.ports, "messages a node may send, and receive, in a step; default: all")->type_name("N|all");
+  app.add_option("--switching", options.switching, "how a message crosses several channels; default: what the algorithm was made for")
+      ->type_name("packet|wormhole|circuit");
+  app.add_option("--contention", options.contention, "two messages on a channel in one step; default: what the algorithm was made for")
+      ->type_name("forbid|share");
   app.add_option("--routing", options.routing, "the order in which wormhole routes take the dimensions; default 0,1,..")
       ->type_name("D,D,..");
   app.add_option("--dead-link", options.dead_links, "links that carry nothing, either way: 3,4:+0, 7:-1; several with ; between")
@@ -50,14 +52,13 @@ void add_request_options(CLI::App& app, TypedOptions& options) {
   app.add_option("--source,--sources,--root", options.sources,
                  "nodes: a rank, 3,4 or 0,0;3,4; random, random:S, all, none, row:i, column:i, diagonal, block:AxB, density:0.1")
       ->type_name("NODES");
-  app.add_option("--op", options.op, "sum, min, max or xor, of reductions; default sum")->type_name("WORD");
-  app.add_option("--type", options.type, "u8 to u64, i8 to i64, f32 or f64: the elements of a reduction; default f32")->type_name("WORD");
+  app.add_option("--op", options.op, "of reductions; default sum")->type_name("sum|min|max|xor");
+  app.add_option("--type", options.type, "the elements of a reduction; default f32")->type_name("u8|u16|u32|u64|i8|i16|i32|i64|f32|f64");
   app.add_option("--seed", options.seed, "seed of the blocks' bytes and of random sources; default 1")->type_name("N");
   for (const ParameterOption& parameter : parameter_options(catalogue())) {
-    const std::string values = parameter.words.empty() ? "" : fmt::format(": {}", fmt::join(parameter.words, ", "));
     app.add_option(fmt::format("--{}", parameter.name), options.parameters[std::string(parameter.name)],
-                   fmt::format("{}{}, or auto; read by {}", parameter.meaning, values, fmt::join(parameter.readers, ", ")))
-        ->type_name(parameter.words.empty() ? "N" : "WORD");
+                   fmt::format("{}, or auto; read by {}", parameter.meaning, fmt::join(parameter.readers, ", ")))
+        ->type_name(parameter.words.empty() ? "N|auto" : fmt::format("{}|auto", fmt::join(parameter.words, "|")));
   }
   app.add_option("--expect", options.expect,
                  "sources that predictions expect; default: as many as --sources names; programs never know them")
@@ -65,8 +66,8 @@ void add_request_options(CLI::App& app, TypedOptions& options) {
 }
 
 void add_host_options(CLI::App& app, TypedOptions& options) {
-  app.add_option("--executor", options.executor, fmt::format("tbb, threads, serial or shuffled; default {}", name(default_executor)))
-      ->type_name("WORD");
+  app.add_option("--executor", options.executor, fmt::format("what runs the nodes; default {}", name(default_executor)))
+      ->type_name("tbb|threads|serial|shuffled");
   app.add_option("--threads", options.threads, "workers; default: the host's cores")->type_name("N");
   app.add_option("--memory", options.memory, "maximum memory to use; default: 80 % of what is available")->type_name("SIZE");
   app.add_option("--plan-time", options.plan_time,

@@ -167,8 +167,8 @@ Subcommand add_stress(CLI::App& torus) {
   app->add_option("--seconds", arguments->seconds, "so long; default 60")->type_name("S");
   app->add_option("--runs", arguments->runs, "so many runs")->type_name("R");
   app->add_option("--seed", arguments->seed, "default 1")->type_name("N");
-  app->add_option("--only", arguments->only, "a collective or an algorithm")->type_name("NAME");
-  app->add_option("--executor", arguments->executor, "tbb, threads, serial or shuffled; default: random ones")->type_name("WORD");
+  app->add_option("--only", arguments->only, "a collective or an algorithm")->type_name("COLLECTIVE|ALGORITHM");
+  app->add_option("--executor", arguments->executor, "default: random ones")->type_name("tbb|threads|serial|shuffled");
   app->add_option("--threads", arguments->threads, "workers; default: random numbers")->type_name("N");
   app->add_option("--csv", arguments->csv, "write the table to this file")->type_name("FILE");
   app->add_flag("--faults", arguments->faults,

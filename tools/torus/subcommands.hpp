@@ -25,5 +25,7 @@ Subcommand add_new(CLI::App& torus);
 Subcommand add_plot(CLI::App& torus);
 Subcommand add_export(CLI::App& torus);
 Subcommand add_regret(CLI::App& torus);
+Subcommand add_completion(CLI::App& torus);
+Subcommand add_man(CLI::App& torus);
 
 }  // namespace torus::command

@@ -230,12 +230,12 @@ Subcommand add_sweep(CLI::App& torus) {
   app->add_option("--csv", arguments->csv, "the table; FILE.part until it is complete, and the same command goes on with that")
       ->type_name("FILE")
       ->required();
-  app->add_option("--algorithms", arguments->algorithms, "names with commas between; default all")->type_name("NAME,..");
+  app->add_option("--algorithms", arguments->algorithms, "names with commas between; default all")->type_name("ALGORITHM,..");
   add_machine_options(*app, arguments->setting);
   app->get_option("--on")->description("shapes with commas between: 8x8,16x16m,4x4x4")->type_name("SHAPE,..");
   app->get_option("--ports")
       ->description("numbers with commas between, or all: 1,all; default: what the algorithm was made for")
-      ->type_name("N,..");
+      ->type_name("N|all,..");
   add_request_options(*app, arguments->setting);
   app->get_option("--bytes")->description("64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2")->type_name("SIZE,..");
   add_host_options(*app, arguments->setting);

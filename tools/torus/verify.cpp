@@ -114,7 +114,7 @@ int verify(const VerifyArguments& arguments) {
 Subcommand add_verify(CLI::App& torus) {
   const auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* app = torus.add_subcommand("verify", "Judge a trace: legality of every step, causality, delivery");
-  app->add_option("trace", arguments->trace, "a file, plain or gzip; - is standard input")->required();
+  app->add_option("trace", arguments->trace, "a file, plain or gzip; - is standard input")->type_name("FILE")->required();
   app->add_option("--seconds", arguments->seconds, "so long at most; default 10 for each MiB of the file, and for a smaller one")
       ->type_name("S");
   app->add_flag("--json", arguments->json, "print one JSON object");

@@ -77,7 +77,7 @@ int view(ViewArguments arguments) {
 Subcommand add_view(CLI::App& torus) {
   const auto arguments = std::make_shared<ViewArguments>();
   CLI::App* app = torus.add_subcommand("view", "Make one HTML page that plays a trace in any browser, without a network");
-  app->add_option("trace", arguments->trace, "a file, plain or gzip; - is standard input")->required();
+  app->add_option("trace", arguments->trace, "a file, plain or gzip; - is standard input")->type_name("FILE")->required();
   app->add_option("-o,--output", arguments->output, "the page to write; default: view.html, unless there is --svg")->type_name("FILE");
   app->add_option("--svg", arguments->svg, "write steps side by side, as a figure, to this file")->type_name("FILE");
   app->add_option("--steps,--step", arguments->steps, "of the figure: 3 or 0,1,2; default all that have messages")->type_name("STEP,..");
