@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include <torus/topology.hpp>
+#include <torus/machine.hpp>
 
+#include "runtime/engine/atomics.hpp"
 #include "runtime/engine/region.hpp"
 #include "runtime/engine/set_bytes.hpp"
 
@@ -16,11 +16,12 @@ namespace torus::detail {
 
 /// A byte an in-channel, for messages sent in even and in odd steps apart: a receiver looks at those queues only that have something for
 /// it, and a fast neighbour that sends the next step's message already raises another flag. Bytes, not bits, so that raising is a plain
-/// store.
-class ArrivalFlags {
+/// store. Raising has no order: the gate publishes all that a step has raised.
+template <class Atomics>
+class BasicArrivalFlags {
  public:
-  ArrivalFlags() = default;
-  ArrivalFlags(NodeId nodes, std::size_t channels)
+  BasicArrivalFlags() = default;
+  BasicArrivalFlags(NodeId nodes, std::size_t channels)
       : pitch_{pitch_for(channels)},
         channels_{channels},
         every_{channels >= 1 && channels <= 8 ? std::uint64_t{0x0101010101010101} >> (64 - 8 * channels) : no_word},
@@ -36,7 +37,7 @@ class ArrivalFlags {
 
   /// Any worker.
   void raise(NodeId node, std::uint32_t channel) noexcept {
-    std::atomic_ref(raised_[node * pitch_ + channel]).store(1, std::memory_order_relaxed);
+    typename Atomics::template Ref<std::uint8_t>(raised_[node * pitch_ + channel]).store(1, std::memory_order_relaxed);
   }
   /// The same for what was sent in the step before, and has been taken or comes late. Between two steps.
   void raise_again(NodeId node, std::uint32_t channel) noexcept { seen_[node * pitch_ + channel] = 1; }
@@ -59,9 +60,8 @@ class ArrivalFlags {
     std::uint8_t* const flags = seen_ + node * pitch_;
     std::size_t at = 0;
     do {
-      std::uint64_t set = 0;
-      std::memcpy(&set, flags + at, 8);
-      std::memset(flags + at, 0, 8);
+      const std::uint64_t set = Atomics::read_word(flags + at);
+      Atomics::clear_word(flags + at);
       if (set == every_) {
         for (std::size_t i = 0; i < channels_; ++i) f(i);
         return;
@@ -83,11 +83,7 @@ class ArrivalFlags {
     for (std::size_t at = 8; at < pitch_; at += 8) set |= word(node, at);
     return set;
   }
-  std::uint64_t word(NodeId node, std::size_t at) const noexcept {
-    std::uint64_t word = 0;
-    std::memcpy(&word, seen_ + node * pitch_ + at, 8);
-    return word;
-  }
+  std::uint64_t word(NodeId node, std::size_t at) const noexcept { return Atomics::read_word(seen_ + node * pitch_ + at); }
 
   std::size_t pitch_ = 0;
   std::size_t channels_ = 0;
@@ -96,5 +92,7 @@ class ArrivalFlags {
   std::uint8_t* raised_ = nullptr;  // in the present step
   std::uint8_t* seen_ = nullptr;    // in the one before
 };
+
+using ArrivalFlags = BasicArrivalFlags<StandardAtomics>;
 
 }  // namespace torus::detail

@@ -1,7 +1,6 @@
-/// One entry a channel: the step of its last claim, and what it has carried so far.
+/// The entries of all channels, and the channels of a leg.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,50 +10,17 @@
 #include <torus/route.hpp>
 #include <torus/topology.hpp>
 
+#include "runtime/engine/channel_entry.hpp"
 #include "runtime/engine/region.hpp"
 #include "runtime/engine/slab.hpp"
 #include "runtime/model/channel.hpp"
 
 namespace torus::detail {
 
-class ChannelEntry {
- public:
-  std::uint32_t stamp;  ///< 1 + the step of the last claim in this run, or 0; no_channel if there is none
-  union {
-    NodeId to;                   ///< under packet switching: the node at its other end, or no_node if there is no such channel
-    std::uint32_t remote_stamp;  ///< else: like `stamp`, which then counts claims by its owner only
-  };
-
-  Bytes bytes() const noexcept { return word() & ~(~std::uint64_t{0} << owner_shift); }  ///< carried so far
-  /// No message may claim it. Any worker, while others claim it.
-  bool dead() noexcept;
-  /// For the claimant. Other workers may call owner() meanwhile.
-  void carry(Bytes bytes) noexcept { std::atomic_ref(owner_and_bytes_).store(word() + bytes, std::memory_order_relaxed); }
-  /// The same where nobody does.
-  void carry_alone(Bytes bytes) noexcept { owner_and_bytes_ += bytes; }
-  /// The worker that claims it most.
-  std::uint32_t owner() const noexcept { return static_cast<std::uint32_t>(word() >> owner_shift); }
-  void begin(std::uint32_t owner) noexcept { owner_and_bytes_ = std::uint64_t{owner} << owner_shift; }
-
- private:
-  static constexpr unsigned owner_shift = 48;  // more bytes than a run copies, and there are no 65536 workers
-
-  std::uint64_t word() const noexcept {
-    // std::atomic_ref takes no const object before C++26.
-    return std::atomic_ref(const_cast<std::uint64_t&>(owner_and_bytes_)).load(std::memory_order_relaxed);
-  }
-
-  std::uint64_t owner_and_bytes_;
-};
-inline constexpr NodeId no_node = 0xffffffff;
-inline constexpr std::uint32_t no_channel = 0xffffffff;
-
-inline bool ChannelEntry::dead() noexcept { return std::atomic_ref(stamp).load(std::memory_order_relaxed) == no_channel; }
-
 /// Under packet switching a node claims only its own channels: the entries of a node lie together and need no atomic operation. Otherwise
 /// the entries of a line and direction lie together, so that a route walks through memory in order. Long lines are an odd number of cache
 /// lines apart: at a power of 2 the entries of neighbouring lines would fall into a few sets of the cache and evict each other. Routes of
-/// other nodes cross too, on other workers: see bid().
+/// other nodes cross too, on other workers: see ChannelEntry::bid().
 ///
 /// The table names the channels of the whole machine, and of a slab only its own nodes' channels are used, so that the kernel provides
 /// memory for these alone. Lines that cross slabs do not lie in order therefore, but by node.
@@ -262,31 +228,6 @@ class ChannelTable {
     if (entry.stamp >= now) return false;
     entry.stamp = now;
     entry.carry_alone(bytes);
-    return true;
-  }
-
-  // Where any worker can, it bids for channels, calls bids_made(), and then asks which it has won. Of two workers that bid for the same
-  // channel at least one sees the other's bid: neither looks before its own bid is visible. A compare-and-swap for each channel would do
-  // too, but takes as long as some 20 other instructions. Here only remote workers need one, since they may be several.
-
-  /// False if this worker has bid for the channel before, in the step of a stamp, or if another remote worker has and this one is remote.
-  static bool bid(ChannelEntry& entry, std::uint32_t worker, std::uint32_t now) noexcept {
-    const bool own = entry.owner() == worker;
-    std::atomic_ref stamp(own ? entry.stamp : entry.remote_stamp);
-    std::uint32_t seen = stamp.load(std::memory_order_relaxed);
-    if (seen == now) return false;
-    if (!own) return stamp.compare_exchange_strong(seen, now, std::memory_order_relaxed);
-    stamp.store(now, std::memory_order_relaxed);
-    return true;
-  }
-  /// Between the bids of any number of messages and their win(). Pairs with the same call of every other worker that bids: of two such
-  /// fences one comes first, and the worker of the other sees the bids before it.
-  static void bids_made() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
-  /// Whether a bid holds, and then claims the channel.
-  static bool win(ChannelEntry& entry, std::uint32_t worker, std::uint32_t now, Bytes bytes) noexcept {
-    std::atomic_ref other(entry.owner() == worker ? entry.remote_stamp : entry.stamp);
-    if (other.load(std::memory_order_relaxed) == now) return false;
-    entry.carry(bytes);  // ours alone until the barrier
     return true;
   }
 

@@ -251,9 +251,9 @@ bool Channels::claim_each(ClaimList& list, F&& claim) {
 inline bool Channels::claim(ClaimList& list, std::uint32_t worker, std::uint32_t stamp, bool exclusive) {
   if (packet_ || exclusive)
     return claim_each(list, [stamp](ChannelEntry& entry, Bytes bytes) { return ChannelTable::claim_own(entry, stamp, bytes); });
-  const bool bid = claim_each(list, [=](ChannelEntry& entry, Bytes) { return ChannelTable::bid(entry, worker, stamp); });
-  ChannelTable::bids_made();
-  const bool won = claim_each(list, [=](ChannelEntry& entry, Bytes bytes) { return ChannelTable::win(entry, worker, stamp, bytes); });
+  const bool bid = claim_each(list, [=](ChannelEntry& entry, Bytes) { return entry.bid(worker, stamp); });
+  ChannelEntry::bids_made();
+  const bool won = claim_each(list, [=](ChannelEntry& entry, Bytes bytes) { return entry.win(worker, stamp, bytes); });
   return bid && won;
 }
 

@@ -1,19 +1,21 @@
 /// Memory that a run may use beyond its estimate.
 #pragma once
 
-#include <atomic>
 #include <string>
 
 #include <torus/error.hpp>
 #include <torus/machine.hpp>
 
+#include "runtime/engine/atomics.hpp"
+
 namespace torus::detail {
 
 /// Bytes that messages and further copies of blocks draw from, in large pieces, on whichever worker: together they stay within the run's
-/// memory limit.
-class MemoryBudget {
+/// memory limit. Nothing is published by its counts, so no order is needed.
+template <class Atomics>
+class BasicMemoryBudget {
  public:
-  explicit MemoryBudget(Bytes bytes) noexcept : granted_{bytes}, left_{bytes} {}
+  explicit BasicMemoryBudget(Bytes bytes) noexcept : granted_{bytes}, left_{bytes} {}
 
   /// False, and nothing taken, if there is not so much left. Any worker.
   bool take(Bytes bytes) noexcept {
@@ -39,8 +41,10 @@ class MemoryBudget {
 
  private:
   Bytes granted_;
-  std::atomic<Bytes> left_;
-  std::atomic<bool> exhausted_ = false;
+  typename Atomics::template Atomic<Bytes> left_;
+  typename Atomics::template Atomic<bool> exhausted_{false};
 };
+
+using MemoryBudget = BasicMemoryBudget<StandardAtomics>;
 
 }  // namespace torus::detail

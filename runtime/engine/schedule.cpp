@@ -107,19 +107,17 @@ void Schedule::run_shared(const Items& items) {
   std::vector<Worker>& workers = fabric_.workers();
   const std::uint64_t batches_each = items.by_node && placement_.longest() >= long_block ? 64 : 16;
   const std::uint64_t batch = std::clamp<std::uint64_t>(items.count / (workers.size() * batches_each), 1, items.max_batch);
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    workers[i].share.cursor.store(items.count * i / workers.size(), std::memory_order_relaxed);
-    workers[i].share.end = items.count * (i + 1) / workers.size();
-  }
+  for (std::size_t i = 0; i < workers.size(); ++i)
+    workers[i].share.items.assign(items.count * i / workers.size(), items.count * (i + 1) / workers.size());
   executor_.share([&, by_node = items.by_node, batch](unsigned worker) {
     Worker& w = workers[worker];
     failing(w, [&] {
       for (std::size_t i = 0; i < workers.size(); ++i) {  // its own share first
         Worker& owner = workers[(worker + i) % workers.size()];
         while (true) {
-          const std::uint64_t from = owner.share.cursor.fetch_add(batch, std::memory_order_relaxed);
-          if (from >= owner.share.end) break;
-          run_items(by_node, from, std::min(from + batch, owner.share.end), w);
+          const SharedRange<>::Piece piece = owner.share.items.take(batch);
+          if (piece.empty()) break;
+          run_items(by_node, piece.begin, piece.end, w);
         }
       }
     });

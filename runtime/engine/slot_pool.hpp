@@ -2,11 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "runtime/engine/copy_queue.hpp"
 #include "runtime/engine/memory_budget.hpp"
 #include "runtime/engine/region.hpp"
+#include "runtime/engine/shared_range.hpp"
 
 namespace torus::detail {
 
@@ -59,7 +58,8 @@ class SlotPool {
                        "; choose a smaller shape or fewer segments");
     }
     expected_ = std::min(blocks + spare_slots(blocks, longest, workers), most_blocks) + 1;
-    for (unsigned i = 0; i < workers; ++i) shares_[i] = {1 + (expected_ - 1) * i / workers, 1 + (expected_ - 1) * (i + 1) / workers};
+    for (unsigned i = 0; i < workers; ++i)
+      shares_[i].slots.assign(1 + (expected_ - 1) * i / workers, 1 + (expected_ - 1) * (i + 1) / workers);
   }
 
   /// Slots that the run is expected to use, and slot 0; and those that the budget would pay for.
@@ -69,14 +69,14 @@ class SlotPool {
   void open(std::size_t slots) {
     bytes_ = {};
     bytes_ = Region<std::byte>(slots * stride_);
-    shares_.back() = {expected_, slots};
+    shares_.back().slots.assign(expected_, slots);
   }
   void populate(unsigned part, unsigned parts) {
     if (stride_ > 0) bytes_.populate(expected_ * stride_, part, parts);
   }
   /// Takes all slots back.
   void clear() noexcept {
-    for (Share& share : shares_) share.next.store(share.begin, std::memory_order_relaxed);
+    for (Share& share : shares_) share.slots.restart();
     for (FreeList& list : lists_) {
       list.top = list.base;
       list.fresh = list.fresh_end = 0;
@@ -132,15 +132,7 @@ class SlotPool {
   /// Slots in order, given to a worker before those of others. So a worker finds in its cache, and its part of the memory, what it used in
   /// the last run.
   struct alignas(64) Share {
-    Share() = default;
-    Share& operator=(std::pair<std::uint64_t, std::uint64_t> range) noexcept {
-      std::tie(begin, end) = range;
-      next.store(begin, std::memory_order_relaxed);
-      return *this;
-    }
-    std::atomic<std::uint64_t> next{0};
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
+    SharedRange<> slots;
   };
 
   /// Slots that a worker takes from a share at a time.
@@ -162,14 +154,13 @@ class SlotPool {
     const std::size_t workers = lists_.size();
     TORUS_ASSERT(own < workers);
     for (std::size_t i = 0; i <= workers; ++i) {
-      Share& share = shares_[i < workers ? (own + i) % workers : workers];
-      const std::uint64_t next = share.next.load(std::memory_order_relaxed);
-      if (next >= share.end) continue;
+      SharedRange<>& share = shares_[i < workers ? (own + i) % workers : workers].slots;
+      if (share.spent()) continue;
       if (i == workers && !budget_->take(chunk_ * slot_bytes_)) continue;
-      const std::uint64_t first = share.next.fetch_add(chunk_, std::memory_order_relaxed);
-      if (first >= share.end) continue;
-      list.fresh = static_cast<Slot>(first);
-      list.fresh_end = static_cast<Slot>(std::min(first + chunk_, share.end));
+      const SharedRange<>::Piece piece = share.take(chunk_);
+      if (piece.empty()) continue;
+      list.fresh = static_cast<Slot>(piece.begin);
+      list.fresh_end = static_cast<Slot>(piece.end);
       return;
     }
     budget_->refuse("the blocks held and in flight need more than the " + std::to_string(expected_ - 1) + " slots of " +

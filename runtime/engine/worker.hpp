@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -19,6 +18,7 @@
 #include "runtime/engine/frame_pool.hpp"
 #include "runtime/engine/links.hpp"
 #include "runtime/engine/message_arena.hpp"
+#include "runtime/engine/shared_range.hpp"
 #include "runtime/engine/slot_pool.hpp"
 #include "runtime/engine/violations.hpp"
 
@@ -130,9 +130,8 @@ struct Incoming {
 
 /// The worker's share of the nodes of a step. Belongs to the engine's schedule.
 struct WorkShare {
-  std::vector<NodeId> nodes;                         ///< room for those of the groups that it is going to run
-  alignas(64) std::atomic<std::uint64_t> cursor{0};  ///< next item of this worker's share; others steal here
-  std::uint64_t end = 0;
+  std::vector<NodeId> nodes;        ///< room for those of the groups that it is going to run
+  alignas(64) SharedRange<> items;  ///< others steal here
 };
 
 /// On cache lines of its own. Each part names its owner.

@@ -96,19 +96,19 @@ TEST_CASE("a channel for which one worker bids is its, in every step, and nobody
       for (const std::uint32_t second : {3U, 0U, 5U}) {
         CAPTURE(now, first, second);
         ChannelEntry again = channel;
-        REQUIRE(ChannelTable::bid(again, first, now));
-        ChannelTable::bids_made();
-        REQUIRE(ChannelTable::win(again, first, now, 7));
-        const bool taken = ChannelTable::bid(again, second, now);
-        ChannelTable::bids_made();
-        REQUIRE_FALSE((taken && ChannelTable::win(again, second, now, 7)));
+        REQUIRE(again.bid(first, now));
+        ChannelEntry::bids_made();
+        REQUIRE(again.win(first, now, 7));
+        const bool taken = again.bid(second, now);
+        ChannelEntry::bids_made();
+        REQUIRE_FALSE((taken && again.win(second, now, 7)));
         CHECK(again.bytes() == carried + 7);
         CHECK(again.owner() == 3);
       }
     }
     const std::uint32_t worker = now % 5;  // the next steps find the stamps of remote workers and of its owner
-    REQUIRE(ChannelTable::bid(channel, worker, now));
-    REQUIRE(ChannelTable::win(channel, worker, now, now));
+    REQUIRE(channel.bid(worker, now));
+    REQUIRE(channel.win(worker, now, now));
     carried += now;
   }
 }
@@ -126,9 +126,9 @@ TEST_CASE("of two workers that bid for a channel at the same time one at most wi
         for (int spin = 0; arrived[1 - i].load() < round; ++spin) {
           if (spin > 1000) std::this_thread::yield();
         }
-        if (!ChannelTable::bid(channel, workers[i], round)) continue;
-        ChannelTable::bids_made();
-        won[i][round] = ChannelTable::win(channel, workers[i], round, 1);
+        if (!channel.bid(workers[i], round)) continue;
+        ChannelEntry::bids_made();
+        won[i][round] = channel.win(workers[i], round, 1);
       }
     };
     std::jthread other(bid, std::size_t{1});
@@ -149,7 +149,7 @@ TEST_CASE("a run begins with channels that no stranger of the last run has claim
     table.clear(0, 1);  // worker 0 owns them all
     std::size_t refused = 0;
     table.each_of_part(0, 1, [&](ChannelEntry& entry) {
-      const bool fresh = !table.used(entry) && ChannelTable::bid(entry, 1, 1) && ChannelTable::win(entry, 1, 1, 8);
+      const bool fresh = !table.used(entry) && entry.bid(1, 1) && entry.win(1, 1, 8);
       refused += fresh ? 0 : 1;
     });
     CHECK(refused == 0);

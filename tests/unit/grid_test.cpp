@@ -3,6 +3,7 @@
 #include <torus/error.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tools/torus/spec.hpp"
 
 using namespace torus;
 using namespace torus::command;

@@ -8,7 +8,6 @@
 #include <torus/error.hpp>
 
 #include "tools/torus/notation.hpp"
-#include "tools/torus/spec.hpp"
 
 namespace torus::command {
 namespace {
@@ -84,19 +83,6 @@ std::vector<int> parse_port_counts(std::string_view text) {
     if (std::find(counts.begin(), counts.end(), count) == counts.end()) counts.push_back(count);
   }
   return counts;
-}
-
-std::vector<const Algorithm*> parse_algorithms(std::string_view option, std::string_view text, Collective collective,
-                                               std::span<const Algorithm* const> algorithms) {
-  std::set<const Algorithm*> named;
-  if (text != "all") {
-    for (const std::string_view part : split(text, ',')) named.insert(&named_algorithm(option, collective, part, algorithms));
-  }
-  std::vector<const Algorithm*> chosen;
-  for (const Algorithm* algorithm : algorithms) {
-    if (algorithm->collective == collective && (text == "all" || named.contains(algorithm))) chosen.push_back(algorithm);
-  }
-  return chosen;
 }
 
 }  // namespace torus::command

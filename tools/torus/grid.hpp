@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <torus/catalogue.hpp>
+#include <torus/machine.hpp>
 
 namespace torus::command {
 
@@ -24,9 +24,5 @@ std::vector<Topology> parse_shapes(std::string_view text);
 
 /// `1,4,all`, in the order given; 0 is all. What a shape has no room for is no mistake here.
 std::vector<int> parse_port_counts(std::string_view text);
-
-/// `all`, or names with commas between; in the order of the catalogue, which settles ties.
-std::vector<const Algorithm*> parse_algorithms(std::string_view option, std::string_view text, Collective collective,
-                                               std::span<const Algorithm* const> algorithms);
 
 }  // namespace torus::command

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
+#include <set>
 
 #include <torus/error.hpp>
 
@@ -334,6 +335,19 @@ const Algorithm& named_algorithm(std::string_view option, Collective collective,
   const std::string near = did_you_mean(wanted, names);
   throw InputError(fmt::format("{}: there is no such {}{}", refused, name(collective),
                                !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.front())));
+}
+
+std::vector<const Algorithm*> parse_algorithms(std::string_view option, std::string_view text, Collective collective,
+                                               std::span<const Algorithm* const> algorithms) {
+  std::set<const Algorithm*> named;
+  if (text != "all") {
+    for (const std::string_view part : split(text, ',')) named.insert(&named_algorithm(option, collective, part, algorithms));
+  }
+  std::vector<const Algorithm*> chosen;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->collective == collective && (text == "all" || named.contains(algorithm))) chosen.push_back(algorithm);
+  }
+  return chosen;
 }
 
 std::vector<const Algorithm*> algorithms_called(std::string_view option, const std::optional<std::string>& word, std::string_view rule) {

@@ -97,6 +97,10 @@ std::string machine_text(const Machine& machine);
 const Algorithm& named_algorithm(std::string_view option, Collective collective, std::string_view wanted,
                                  std::span<const Algorithm* const> algorithms);
 
+/// `all`, or names with commas between; in the order of the catalogue, which settles ties.
+std::vector<const Algorithm*> parse_algorithms(std::string_view option, std::string_view text, Collective collective,
+                                               std::span<const Algorithm* const> algorithms);
+
 /// The algorithms of a collective, or those of a name; all where no word is given. Throws InputError "option 'word': rule", with what may
 /// have been meant.
 std::vector<const Algorithm*> algorithms_called(std::string_view option, const std::optional<std::string>& word, std::string_view rule);

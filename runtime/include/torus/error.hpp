@@ -8,10 +8,11 @@
 
 namespace torus {
 
-/// A shape, file or option that cannot be used. The text is one line: the value, the rule, a value that works.
+/// A shape, file or option that cannot be used. The text is one line: the value, the rule, a value that works. Where a value has control
+/// characters, the text has question marks: they would end it early, or reach the terminal that prints it.
 class InputError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit InputError(std::string text);
 };
 
 /// A run that cannot be completed: it lacks memory or threads, for instance.

@@ -1,0 +1,30 @@
+/// What the lock-free protocols of the engine take their atomics from.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+namespace torus::detail {
+
+/// Those of the language. A test has others, which try out what threads may see of each other (tests/support/interleaving.hpp).
+struct StandardAtomics {
+  template <class T>
+  using Atomic = std::atomic<T>;
+  template <class T>
+  using Ref = std::atomic_ref<T>;
+  /// What is written while no other thread reads it.
+  template <class T>
+  using Plain = T;
+
+  static void fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
+  /// Eight bytes that no other thread writes meanwhile.
+  static std::uint64_t read_word(const std::uint8_t* bytes) noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes, 8);
+    return word;
+  }
+  static void clear_word(std::uint8_t* bytes) noexcept { std::memset(bytes, 0, 8); }
+};
+
+}  // namespace torus::detail
