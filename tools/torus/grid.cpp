@@ -59,13 +59,6 @@ std::vector<Bytes> parse_sizes(std::string_view option, std::string_view text) {
   return {sizes.begin(), sizes.end()};
 }
 
-std::vector<Bytes> sizes_of(Collective collective, const std::optional<std::string>& typed, std::string_view otherwise) {
-  if (!typed) return collective == Collective::barrier ? std::vector<Bytes>{0} : parse_sizes("--bytes", otherwise);
-  std::vector<Bytes> sizes = parse_sizes("--bytes", *typed);
-  check_carries(collective, sizes.back(), *typed);
-  return sizes;
-}
-
 std::vector<Topology> parse_shapes(std::string_view text) {
   std::vector<Topology> shapes;
   for (const std::string_view part : split(text, ',')) {

@@ -2,9 +2,6 @@
 /// The readers throw InputError of one line, as those of notation.hpp; a value that is named twice counts once.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,9 +12,6 @@ namespace torus::command {
 /// `64`, `64,4KiB`, `1KiB:16MiB` (both ends, and from the first on all of it times 4, 16, ..), `1KiB:16MiB:x2` (times 2, 4, ..),
 /// `1KiB:16KiB:+1KiB` (plus 1 KiB, 2 KiB, ..), or any of them with commas between; ascending.
 std::vector<Bytes> parse_sizes(std::string_view option, std::string_view text);
-
-/// The sizes of a table: those that --bytes names, or else the default. A barrier has the one size 0, and takes no other.
-std::vector<Bytes> sizes_of(Collective collective, const std::optional<std::string>& typed, std::string_view otherwise);
 
 /// `8x8,4x4x4`, in the order given.
 std::vector<Topology> parse_shapes(std::string_view text);

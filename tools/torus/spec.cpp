@@ -13,6 +13,7 @@
 #include "runtime/host/host_memory.hpp"
 #include "tools/torus/fault_notation.hpp"
 #include "tools/torus/field_names.hpp"
+#include "tools/torus/grid.hpp"
 #include "tools/torus/job.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
@@ -191,6 +192,13 @@ Bytes default_bytes(Collective collective) noexcept {
 void check_carries(Collective collective, Bytes bytes, std::string_view text) {
   if (collective == Collective::barrier && bytes != 0)
     throw InputError(fmt::format("--bytes '{}': a barrier carries no bytes; leave it out", text));
+}
+
+std::vector<Bytes> sizes_of(Collective collective, const std::optional<std::string>& typed, std::string_view otherwise) {
+  if (!typed) return collective == Collective::barrier ? std::vector<Bytes>{0} : parse_sizes("--bytes", otherwise);
+  std::vector<Bytes> sizes = parse_sizes("--bytes", *typed);
+  check_carries(collective, sizes.back(), *typed);
+  return sizes;
 }
 
 RunSpec parse_spec(Collective collective, const TypedOptions& options) {

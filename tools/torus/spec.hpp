@@ -75,6 +75,9 @@ Bytes default_bytes(Collective collective) noexcept;
 /// Throws InputError where the collective carries no bytes, and some are asked for by --bytes, in these words.
 void check_carries(Collective collective, Bytes bytes, std::string_view text);
 
+/// The sizes of a table: those that --bytes names, or else the default. A barrier has the one size 0, and takes no other.
+std::vector<Bytes> sizes_of(Collective collective, const std::optional<std::string>& typed, std::string_view otherwise);
+
 /// Throws InputError on the first option that cannot be read or does not belong to the collective.
 RunSpec parse_spec(Collective collective, const TypedOptions& options);
 
