@@ -1,5 +1,6 @@
 /// The command from outside: what it says to wrong usage.
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
@@ -350,4 +351,38 @@ TEST_CASE("a new project has two files, and a folder that is there is left alone
   CHECK(again.status == 2);
   CHECK(again.err.find("it is there already; for instance torus new my-broadcast -o my-broadcast-2\n") != std::string::npos);
   CHECK(support::text_of_file(folder.file("mine/my-broadcast.cpp")) == source);
+}
+
+TEST_CASE("options from a file run as options of the command line, which go before them", "[conformance]") {
+  const support::Folder folder;
+  folder.write("options", "# a machine\non = \"4x4\"\nports=1\n\n[run]\njson = true\nsources = \"1,2\"\n[sweep]\nrepeat = 3\n");
+  const auto report = [](const std::string& arguments) { return nlohmann::json::parse(command(arguments).out); };
+  const auto from_file = report("run broadcast --config " + folder.file("options"));
+  CHECK(from_file.at("nodes") == 16);
+  CHECK(from_file.at("ports") == 1);
+  CHECK(from_file.at("source") == 6);
+  const auto typed_first = report("run broadcast --root 3 --on=8x8 --config=" + folder.file("options"));
+  CHECK(typed_first.at("nodes") == 64);
+  CHECK(typed_first.at("source") == 3);
+}
+
+TEST_CASE("a file of options that is wrong is refused in one line", "[conformance]") {
+  const support::Folder folder;
+  const auto refused = [&](const std::string& text) {
+    folder.write("options", text);
+    const support::Ended ended = command("run broadcast --config " + folder.file("options"));
+    CHECK(ended.status == 2);
+    CHECK(lines(ended.err) == 1);
+    return ended.err.substr(ended.err.find("options'") + 10);
+  };
+  CHECK(refused("bytez = 4\n") == "'bytez': run has no such option; did you mean '--bytes'?\n");
+  CHECK(refused("[walk]\non = 4x4\n") == "'[walk]': it must be a subcommand: [run]\n");
+  CHECK(refused("json = maybe\n") == "json = 'maybe': it must be true or false\n");
+  CHECK(refused(std::string((1U << 20U) + 1, '#')) == "it must be at most 1 MiB\n");
+  for (const std::string& file : {folder.file(""), folder.file("none")}) {
+    CAPTURE(file);
+    const support::Ended ended = command("run broadcast --config " + file);
+    CHECK(ended.status == 2);
+    CHECK(lines(ended.err) == 1);
+  }
 }

@@ -18,6 +18,7 @@
 #include <torus/error.hpp>
 #include <torus/main.hpp>
 
+#include "tools/torus/config_file.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/follow.hpp"
 #include "tools/torus/interrupt.hpp"
@@ -114,12 +115,13 @@ int run(int argc, char** argv) {
   std::vector<std::string_view> names;
   for (const Subcommand& subcommand : subcommands) {
     subcommand.app->allow_extras();
+    if (subcommand.app->get_option_no_throw("--on") != nullptr) add_config(*subcommand.app);
     names.push_back(subcommand.app->get_name());
   }
   app.allow_extras();
   app.require_subcommand(0, 1);  // what follows the first is its arguments
   try {
-    app.parse(arguments_of(argc, argv));
+    app.parse(with_options_of_files(app, arguments_of(argc, argv)));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       std::ostringstream help;

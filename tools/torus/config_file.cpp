@@ -1,0 +1,116 @@
+#include "tools/torus/config_file.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fstream>
+#include <sstream>
+
+#include <torus/error.hpp>
+
+#include "tools/torus/slips.hpp"
+
+namespace torus::command {
+namespace {
+
+constexpr const char* option_name = "--config";
+constexpr std::size_t most_bytes = 1U << 20U;
+
+std::vector<CLI::ConfigItem> read(const std::string& file) {
+  if (std::filesystem::is_directory(file)) throw InputError(fmt::format("--config '{}': a folder; it must be a file", file));
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw InputError(fmt::format("--config '{}': cannot be read; it must be a file of lines such as on = 8x8", file));
+  std::string text(most_bytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > most_bytes) throw InputError(fmt::format("--config '{}': it must be at most 1 MiB", file));
+  std::istringstream lines(text);
+  return CLI::ConfigTOML().from_config(lines);
+}
+
+const CLI::App* subcommand_called(const CLI::App& torus, const std::string& name) {
+  const auto found = torus.get_subcommands([&](const CLI::App* app) { return app->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
+/// Whether the command line gives this option, under any of its names.
+bool given(const CLI::Option& option, const std::vector<std::string>& arguments) {
+  const auto names = [](const std::string& argument, const std::string& name) {
+    return argument == name || argument.starts_with(name + "=");
+  };
+  return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+    const auto& longs = option.get_lnames();
+    const auto& shorts = option.get_snames();
+    return std::any_of(longs.begin(), longs.end(), [&](const std::string& name) { return names(argument, "--" + name); }) ||
+           std::any_of(shorts.begin(), shorts.end(), [&](const std::string& name) { return names(argument, "-" + name); });
+  });
+}
+
+std::string no_such_option(const std::string& file, const CLI::App& app, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& each : option->get_lnames()) names.push_back("--" + each);
+  }
+  return fmt::format("--config '{}': '{}': {} has no such option{}", file, name, app.get_name(), meant_by_option("--" + name, names));
+}
+
+/// What the file gives to one subcommand, as arguments, the first first.
+std::vector<std::string> arguments_in(const std::string& file, const CLI::App& torus, const CLI::App& app,
+                                      const std::vector<std::string>& arguments) {
+  std::vector<std::string> found;
+  for (const CLI::ConfigItem& item : read(file)) {
+    if (!item.parents.empty()) {
+      const std::string section = fmt::format("{}", fmt::join(item.parents, "."));
+      if (subcommand_called(torus, section) == nullptr)
+        throw InputError(fmt::format("--config '{}': '[{}]': it must be a subcommand: [run]", file, section));
+      if (section != app.get_name()) continue;
+    }
+    if (item.name == "++" || item.name == "--") continue;  // where a section begins and ends
+    const CLI::Option* option = app.get_option_no_throw("--" + item.name);
+    if (option == nullptr || item.name == "config" || item.name == "help") throw InputError(no_such_option(file, app, item.name));
+    if (given(*option, arguments)) continue;
+    const std::string value = fmt::format("{}", fmt::join(item.inputs, ","));
+    if (option->get_items_expected_max() > 0) {
+      found.push_back(fmt::format("--{}={}", item.name, value));
+    } else if (value == "true") {
+      found.push_back("--" + item.name);
+    } else if (value != "false") {
+      throw InputError(fmt::format("--config '{}': {} = '{}': it must be true or false", file, item.name, value));
+    }
+  }
+  return found;
+}
+
+/// The files that the arguments, the last first, name.
+std::vector<std::string> files_in(const std::vector<std::string>& arguments) {
+  const std::string with_value = fmt::format("{}=", option_name);
+  std::vector<std::string> files;
+  for (std::size_t i = arguments.size(); i-- > 0;) {
+    if (arguments[i].starts_with(with_value)) files.push_back(arguments[i].substr(with_value.size()));
+    if (arguments[i] == option_name && i > 0) files.push_back(arguments[i - 1]);
+  }
+  return files;
+}
+
+}  // namespace
+
+void add_config(CLI::App& app) {
+  app.add_option_function<std::string>(
+         option_name, [](const std::string&) {}, "options from a file, a line each: on = 8x8; the command line goes before it")
+      ->type_name("FILE");
+}
+
+std::vector<std::string> with_options_of_files(const CLI::App& torus, std::vector<std::string> arguments) {
+  if (arguments.empty()) return arguments;
+  const CLI::App* app = subcommand_called(torus, arguments.back());
+  if (app == nullptr || app->get_option_no_throw(option_name) == nullptr) return arguments;
+  const std::vector<std::string> files = files_in(arguments);
+  if (files.size() != 1) return arguments;  // two are refused as any option that stands there twice
+  std::vector<std::string> more = arguments_in(files.front(), torus, *app, arguments);
+  arguments.insert(arguments.begin(), more.rbegin(), more.rend());
+  return arguments;
+}
+
+}  // namespace torus::command
