@@ -7,7 +7,7 @@ namespace torus::command {
 namespace {
 
 /// A text in single quotes.
-std::string quoted(std::string_view text) { return fmt::format("'{}'", escaped(text, {{'\'', "\\'"}, {'\\', "\\\\"}, {'\n', " "}})); }
+std::string in_quotes(std::string_view text) { return fmt::format("'{}'", escaped(text, {{'\'', "\\'"}, {'\\', "\\\\"}, {'\n', " "}})); }
 
 /// What is offered for a value. -x: only this; -r -F: files too.
 std::string offer(const Values& values, const std::string& function, bool named) {
@@ -17,7 +17,7 @@ std::string offer(const Values& values, const std::string& function, bool named)
   std::string text;
   if (named) text = values.files ? " -r -F" : " -x";
   if (!named && values.files) text = " -F";
-  if (!offered.empty()) text += " -a " + quoted(fmt::format("{}", fmt::join(offered, " ")));
+  if (!offered.empty()) text += " -a " + in_quotes(fmt::format("{}", fmt::join(offered, " ")));
   return text;
 }
 
@@ -38,14 +38,14 @@ std::string fish_completion(const std::vector<CommandUsage>& usage) {
   for (const CommandUsage& command : usage) {
     const bool root = &command == &usage.front();
     const std::string start = fmt::format("complete -c {} -n {}", program,
-                                          root ? "__fish_use_subcommand" : quoted("__fish_seen_subcommand_from " + command.name));
+                                          root ? "__fish_use_subcommand" : in_quotes("__fish_seen_subcommand_from " + command.name));
     if (!root)
-      text += fmt::format("complete -c {} -n __fish_use_subcommand -a {} -d {}\n", program, command.name, quoted(command.description));
+      text += fmt::format("complete -c {} -n __fish_use_subcommand -a {} -d {}\n", program, command.name, in_quotes(command.description));
     for (const OptionUsage& option : command.options) {
       text += start;
       for (const std::string& name : option.names) text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!option.type.empty()) text += offer(values_of(option), function, !option.names.empty());
-      if (!option.names.empty()) text += " -d " + quoted(option.description);
+      if (!option.names.empty()) text += " -d " + in_quotes(option.description);
       text += "\n";
     }
   }

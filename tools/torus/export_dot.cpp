@@ -11,7 +11,7 @@ namespace torus::command {
 namespace {
 
 /// A quoted string of the DOT language.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string safe = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') safe += '\\';
@@ -32,16 +32,16 @@ class Graph {
   Graph(OutputFile& file, const TraceHeader& header, const std::string& what)
       : file_{file}, topology_{header.machine.topology}, named_(topology_.nodes()) {
     file_.write(fmt::format("digraph {} {{\n  node [shape=box];\n",
-                            quoted(fmt::format("{} by {} on {}: {}", header.collective, header.algorithm, topology_.text(), what))));
+                            in_quotes(fmt::format("{} by {} on {}: {}", header.collective, header.algorithm, topology_.text(), what))));
   }
   void node(NodeId node) {
-    if (!named_[node]) file_.write(fmt::format("  n{} [label={}];\n", node, quoted(node_text(topology_, node))));
+    if (!named_[node]) file_.write(fmt::format("  n{} [label={}];\n", node, in_quotes(node_text(topology_, node))));
     named_[node] = true;
   }
   void edge(NodeId from, NodeId to, const std::string& label, bool data) {
     node(from);
     node(to);
-    file_.write(fmt::format("  n{} -> n{} [label={}{}];\n", from, to, quoted(label), data ? "" : ", style=dashed"));
+    file_.write(fmt::format("  n{} -> n{} [label={}{}];\n", from, to, in_quotes(label), data ? "" : ", style=dashed"));
     ++edges_;
   }
   std::uint64_t edges() const noexcept { return edges_; }
