@@ -119,6 +119,15 @@ TEST_CASE("a failure that cuts the machine apart is no fault of an algorithm, an
   CHECK(text.find("22 of 22") != std::string::npos);
 }
 
+TEST_CASE("trees of a reduction live with each dead link, and refuse a dead node in one line", "[conformance]") {
+  for (const std::string collective : {"reduce", "allreduce", "gather", "scatter"}) {
+    const Json comparison = json_of(collective + " --on 3x3 --bytes 8 --every-single-link --algorithms tree-synthesized");
+    CHECK(comparison["machines"][0]["best_survivor"] == "tree-synthesized");
+    support::check_refused_without("", "run " + collective + " --on 4x4 --algorithm tree-synthesized --dead-node 0",
+                                   "torus: 1 dead node: every node takes part in " + collective + "; dead links alone would do");
+  }
+}
+
 TEST_CASE("the table is at most 80 columns wide", "[conformance]") {
   const std::string text = good("compare " + links).out;
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) CHECK(text.find('\n', at) - at <= 80);

@@ -44,6 +44,8 @@ std::vector<std::string_view> algorithms_for_holes() {
 }  // namespace
 
 std::string command_text(const Refusal& refusal) {
+  if (refusal.about == Refusal::About::faults && !refusal.fix.empty())
+    return fmt::format("{}: {}; {} would do", refusal.value, refusal.rule, refusal.fix);
   if (refusal.about == Refusal::About::faults)
     return fmt::format("{}: {}; only {} live with holes", refusal.value, refusal.rule, fmt::join(algorithms_for_holes(), ", "));
   const std::string option = refusal.about == Refusal::About::shape ? "--on" : "--" + std::string(refusal.subject());
