@@ -10,6 +10,7 @@
 #include <torus/run.hpp>
 
 #include "algorithms/barrier_witness.hpp"
+#include "runtime/engine/together.hpp"
 
 namespace torus {
 namespace {
@@ -63,6 +64,21 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
   return std::nullopt;
 }
 
+/// Process 0 alone sees messages, so that its witness speaks for all.
+bool sees_messages(const RunOptions& options) { return options.processes == nullptr || options.processes->self() == 0; }
+
+/// Gives all processes the verdict of process 0. There are no faults on several processes, to which a witness would object.
+void share_verdict(Processes& processes, RunResult& result) {
+  struct Verdict {
+    bool verified, wrong;
+    WrongDelivery what;
+  };
+  const Verdict mine{result.verified, result.wrong.has_value(), result.wrong.value_or(WrongDelivery{})};
+  const Verdict verdict = detail::exchange_each(processes, mine).front();
+  result.verified = verdict.verified;
+  result.wrong = verdict.wrong ? std::optional(verdict.what) : std::nullopt;
+}
+
 }  // namespace
 
 Check check(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds, const RunResult& result) {
@@ -75,7 +91,8 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Request& reque
   Run run{make_plan(algorithm, machine, request), lower_bounds(machine, request), {}, {}};
   std::optional<BarrierWitness> witness;
   RunOptions watched = options;
-  if (request.collective == Collective::barrier && options.verify) {
+  const bool witnessed = request.collective == Collective::barrier && options.verify;
+  if (witnessed && sees_messages(options)) {
     witness.emplace(machine.topology);
     watched.on_messages = [&](std::span<const Message* const> messages) {
       witness->step(messages);
@@ -84,6 +101,7 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Request& reque
   }
   run.result = make_engine(machine, request, run.plan, watched).run(run.plan.start);
   const auto objection = witness ? witness->judge(run.result) : std::nullopt;
+  if (witnessed && options.processes != nullptr) share_verdict(*options.processes, run.result);
   run.check = check(machine, request, run.plan, run.bounds, run.result);
   if (objection && !run.check.failure) run.check.failure = objection;
   return run;

@@ -306,10 +306,10 @@ TEST_CASE("the stress reports what it ran in text, JSON and CSV alike", "[confor
   CHECK(row["failures"] == 0);
   CHECK(row["messages"] > 0);
   CHECK(support::text_of_file(folder.file("s.csv")) ==
-        fmt::format("collective,algorithm,runs,shapes,sources,most nodes,steps,messages,bytes,not drawn,failures\n"
-                    "broadcast,wang-tseng,30,{},{},{},{},{},{},{},0\n",
-                    row["shapes"].get<int>(), row["sources"].get<int>(), row["most_nodes"].get<int>(), row["steps"].get<int>(),
-                    row["messages"].get<int>(), row["bytes"].get<std::int64_t>(), row["undrawn"].get<int>()));
+        fmt::format("collective,algorithm,runs,with faults,shapes,sources,most nodes,steps,messages,bytes,not drawn,failures\n"
+                    "broadcast,wang-tseng,30,{},{},{},{},{},{},{},{},0\n",
+                    row["with_faults"].get<int>(), row["shapes"].get<int>(), row["sources"].get<int>(), row["most_nodes"].get<int>(),
+                    row["steps"].get<int>(), row["messages"].get<int>(), row["bytes"].get<std::int64_t>(), row["undrawn"].get<int>()));
   const std::string text = command(options).out;
   CAPTURE(text);
   CHECK(text.find("seed 3, 30 runs, 0 failing algorithms") != std::string::npos);
@@ -326,7 +326,8 @@ TEST_CASE("every example of the page about the command works", "[conformance]") 
     line = line.substr(0, line.find(" #"));
     REQUIRE(line.starts_with("torus "));
     line = line.substr(6);
-    for (const std::string name : {"trace.jsonl.gz", "sweep.csv", "bench.csv", "page.html", "steps.svg", "curves.html", "curves.svg", "tree.dot"}) {
+    for (const std::string name :
+         {"trace.jsonl.gz", "sweep.csv", "bench.csv", "page.html", "steps.svg", "curves.html", "curves.svg", "tree.dot"}) {
       if (const std::size_t at_name = line.find(name); at_name != std::string::npos) line.replace(at_name, name.size(), folder.file(name));
     }
     if (line.starts_with("new ")) line += " -o " + folder.file("new");

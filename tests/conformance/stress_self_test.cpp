@@ -118,6 +118,22 @@ TEST_CASE("a message that does not cross one wrap is found and shrunk to two nod
   CHECK(outcome.rows.front().failures > 1);
 }
 
+TEST_CASE("an algorithm that says it lives with holes, and does not, is found and shrunk to one hole", "[conformance]") {
+  Algorithm algorithm = walk<Bug::none>();
+  algorithm.needs.lives_with_holes = true;
+  const StressOutcome outcome = stressed(algorithm, 100);
+  REQUIRE(outcome.failures.size() == 1);
+  const StressFailure& failure = outcome.failures.front();
+  CAPTURE(failure.what, failure.command);
+  const Faults& faults = failure.shrunk->machine.topology.faults();
+  CHECK(faults.dead_links.size() + faults.dead_nodes.size() == 1);
+  CHECK(faults.slow_links.empty());
+  CHECK(failure.shrunk->machine.topology.nodes() <= 4);
+  CHECK(failure.command.find(" --dead-") != std::string::npos);
+  CHECK(outcome.rows.front().with_faults > 30);
+  CHECK(outcome.rows.front().failures > 10);
+}
+
 TEST_CASE("a byte that is wrong at one tie is found and shrunk to one byte and two nodes", "[conformance]") {
   const Algorithm algorithm = walk<Bug::tie>();
   const StressOutcome outcome = stressed(algorithm, 100);

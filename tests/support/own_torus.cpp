@@ -73,12 +73,19 @@ constexpr Algorithm broadcast(std::string_view name, Plan (*plan)(const Machine&
           .plan = plan};
 }
 
+/// Says that it lives with holes, and does not.
+constexpr Algorithm careless_of(Algorithm algorithm) {
+  algorithm.name = "careless";
+  algorithm.needs.lives_with_holes = true;
+  return algorithm;
+}
+
 constexpr Algorithm relays = broadcast("relay", plan_relay), predicted = broadcast("relay-predicted", plan_predicted),
                     boastful = broadcast("boastful", plan_boastful), lossy = broadcast("lossy", plan_lossy),
                     throws = broadcast("throws", plan_throws), throws_anything = broadcast("throws-anything", plan_throws_anything),
                     searches = broadcast("searches", plan_searches), endless = broadcast("endless", plan_endless),
-                    empty = broadcast("empty", plan_empty);
+                    empty = broadcast("empty", plan_empty), careless = careless_of(relays);
 
 }  // namespace
 
-TORUS_MAIN(relays, predicted, boastful, lossy, throws, throws_anything, searches, endless, empty)
+TORUS_MAIN(relays, predicted, boastful, lossy, throws, throws_anything, searches, endless, empty, careless)

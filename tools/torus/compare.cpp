@@ -15,6 +15,7 @@
 #include "tools/torus/notation.hpp"
 #include "tools/torus/refusals.hpp"
 #include "tools/torus/setting_options.hpp"
+#include "tools/torus/single_failures.hpp"
 #include "tools/torus/subcommands.hpp"
 
 namespace torus::command {
@@ -25,7 +26,7 @@ struct CompareArguments {
   TypedOptions setting;
   std::string algorithms = "all", run = "first";
   std::optional<std::string> csv, html, svg;
-  bool json = false;
+  bool json = false, every_single_link = false, every_single_node = false;
 };
 
 /// What runs unasked takes a second or two at most for each algorithm.
@@ -40,7 +41,21 @@ std::size_t run_sizes(const std::string& text, std::size_t sizes) {
   throw InputError(fmt::format("--run '{}': it must be first (the smallest size), all or none", text));
 }
 
+/// Every failure is run at one size: what draws curves or leaves runs out is refused.
+int run_with_failures(const CompareArguments& arguments) {
+  const std::string_view option = arguments.every_single_link ? "--every-single-link" : "--every-single-node";
+  for (const auto& [name, value] : {std::pair("--html", arguments.html), std::pair("--svg", arguments.svg)}) {
+    if (value)
+      throw InputError(fmt::format("{} '{}': with {} there is one size, and no curve; leave it out, or name --csv", name, *value, option));
+  }
+  if (arguments.run == "none") throw InputError(fmt::format("--run 'none': with {} all is run; leave it out", option));
+  static_cast<void>(run_sizes(arguments.run, 1));
+  return run_single_failures({arguments.collective, arguments.setting, arguments.algorithms, arguments.csv, arguments.every_single_link,
+                              arguments.every_single_node, arguments.json});
+}
+
 int run_compare(const CompareArguments& arguments) {
+  if (arguments.every_single_link || arguments.every_single_node) return run_with_failures(arguments);
   const Collective collective = parse_collective(arguments.collective);
   ComparisonOptions options;
   TypedOptions typed = arguments.setting;
@@ -88,6 +103,9 @@ Subcommand add_compare(CLI::App& torus) {
   add_host_options(*app, arguments->setting);
   app->add_option("--run", arguments->run, "what to run and verify; default first: the smallest size, where that is quick")
       ->type_name("first|all|none");
+  app->add_flag("--every-single-link", arguments->every_single_link,
+                "run all with each link dead once, at one size: who survives, how fast");
+  app->add_flag("--every-single-node", arguments->every_single_node, "the same with each node dead once, but those that are sources");
   app->add_option("--csv", arguments->csv, "write a line for each machine, algorithm and size to this file")->type_name("FILE");
   app->add_option("--html", arguments->html, "write a page with the curves: times against sizes, and the lower bound")->type_name("FILE");
   app->add_option("--svg", arguments->svg, "write the curves alone, as a figure, to this file")->type_name("FILE");

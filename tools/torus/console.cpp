@@ -84,4 +84,23 @@ std::string csv_line(const std::vector<std::string>& values) {
   return line + "\n";
 }
 
+std::vector<std::string> csv_cells(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"')
+      cells.back() += line[++i];
+    else if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      cells.emplace_back();
+    else
+      cells.back() += c;
+  }
+  if (quoted) throw InputError("a quote is not closed; each line is a row of comma-separated values");
+  return cells;
+}
+
 }  // namespace torus::command

@@ -45,5 +45,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& table);
 
 /// A line of comma-separated values; what holds a comma, a quote or a line's end is quoted.
 std::string csv_line(const std::vector<std::string>& values);
+/// The values of such a line. Throws InputError where a quote is not closed.
+std::vector<std::string> csv_cells(std::string_view line);
 
 }  // namespace torus::command

@@ -10,30 +10,11 @@
 
 #include "runtime/model/figures.hpp"
 #include "runtime/trace/lines.hpp"
+#include "tools/torus/console.hpp"
 #include "tools/torus/notation.hpp"
 
 namespace torus::command {
 namespace {
-
-/// The values of a line of CSV. Throws InputError where a quote is not closed.
-std::vector<std::string> cells_of(std::string_view line) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"')
-      cells.back() += line[++i];
-    else if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      cells.emplace_back();
-    else
-      cells.back() += c;
-  }
-  if (quoted) throw InputError("a quote is not closed; each line is a row of comma-separated values");
-  return cells;
-}
 
 /// What of a machine sets its charts apart, and how it is said.
 std::string machine_of(const std::map<std::string_view, std::string_view>& value) {
@@ -67,7 +48,7 @@ std::vector<Bytes> Chart::sizes() const {
 }
 
 CurveTable::CurveTable(std::string_view names) {
-  const auto cells = cells_of(names);
+  const auto cells = csv_cells(names);
   width_ = cells.size();
   for (std::size_t i = 0; i < cells.size(); ++i) columns_.emplace(cells[i], i);
   for (const std::string_view needed : {"collective", "shape", "algorithm", "bytes"}) {
@@ -92,7 +73,7 @@ std::optional<double> CurveTable::number(const std::vector<std::string>& cells, 
 }
 
 void CurveTable::row(std::string_view line) {
-  const auto cells = cells_of(line);
+  const auto cells = csv_cells(line);
   if (cells.size() != width_) throw InputError(fmt::format("it has {} values and the first line {}", cells.size(), width_));
   const auto bytes = whole_number(cell(cells, "bytes"));
   if (!bytes) throw InputError(fmt::format("bytes is '{}'; it must be a whole number, for instance 4096", cell(cells, "bytes")));

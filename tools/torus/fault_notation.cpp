@@ -39,11 +39,6 @@ Link parse_link(std::string_view option, std::string_view text, const Topology& 
   return link;
 }
 
-std::string link_text(const Link& link, const Topology& topology) {
-  if (topology.wiring(link.dimension) == Wiring::complete) return fmt::format("{}:{}@{}", link.node, link.hop, link.dimension);
-  return fmt::format("{}:{}{}", link.node, link.hop > 0 ? '+' : '-', link.dimension);
-}
-
 std::string counted(std::size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 }  // namespace
@@ -91,6 +86,11 @@ void add_random_dead_links(std::string_view option, std::string_view text, const
     faults = std::move(more);
     ++added;
   }
+}
+
+std::string link_text(const Link& link, const Topology& topology) {
+  if (topology.wiring(link.dimension) == Wiring::complete) return fmt::format("{}:{}@{}", link.node, link.hop, link.dimension);
+  return fmt::format("{}:{}{}", link.node, link.hop > 0 ? '+' : '-', link.dimension);
 }
 
 std::string fault_options(const Faults& faults, const Topology& topology) {

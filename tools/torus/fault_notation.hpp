@@ -18,6 +18,8 @@ std::vector<SlowLink> parse_slow_links(std::string_view option, std::string_view
 /// `random:5`: so many dead links more, by the seed, none of which cuts the machine apart. Refuses a number that it cannot reach.
 void add_random_dead_links(std::string_view option, std::string_view text, const Topology& topology, std::uint64_t seed, Faults& faults);
 
+/// `7:+0`: what parse_links() reads back.
+std::string link_text(const Link& link, const Topology& topology);
 /// ` --dead-link .. --dead-node .. --slow-link ..`: options that read the faults back; empty where there are none.
 std::string fault_options(const Faults& faults, const Topology& topology);
 /// "2 dead links, 1 dead node, 1 slow link".

@@ -1,5 +1,6 @@
 #include "tools/torus/refusals.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
@@ -34,7 +35,8 @@ std::string readers_of(Collective collective, std::string_view parameter) {
 std::vector<std::string_view> algorithms_for_holes() {
   std::vector<std::string_view> names;
   for (const Algorithm* algorithm : catalogue()) {
-    if (algorithm->needs.lives_with_holes) names.push_back(algorithm->name);
+    const bool named = std::find(names.begin(), names.end(), algorithm->name) != names.end();  // in another collective
+    if (algorithm->needs.lives_with_holes && !named) names.push_back(algorithm->name);
   }
   return names;
 }
@@ -42,6 +44,8 @@ std::vector<std::string_view> algorithms_for_holes() {
 }  // namespace
 
 std::string command_text(const Refusal& refusal) {
+  if (refusal.about == Refusal::About::faults && !refusal.fix.empty())
+    return fmt::format("{}: {}; {} would do", refusal.value, refusal.rule, refusal.fix);
   if (refusal.about == Refusal::About::faults)
     return fmt::format("{}: {}; only {} live with holes", refusal.value, refusal.rule, fmt::join(algorithms_for_holes(), ", "));
   const std::string option = refusal.about == Refusal::About::shape ? "--on" : "--" + std::string(refusal.subject());

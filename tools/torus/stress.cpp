@@ -114,6 +114,7 @@ StressOutcome stress(const StressOptions& options) {
     ++outcome.runs;
     ++turn.row.runs;
     turn.row.most_nodes = std::max<std::uint64_t>(turn.row.most_nodes, stress_case.setting.machine.topology.nodes());
+    if (!stress_case.setting.machine.topology.faults().empty()) ++turn.row.with_faults;
     turn.shapes.insert(stress_case.setting.machine.topology.text());
     turn.sources.emplace(stress_case.setting.machine.topology.text(), stress_case.setting.request.sources);
     RunResult result;

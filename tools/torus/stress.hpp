@@ -33,9 +33,10 @@ struct StressOptions {
 struct StressRow {
   const Algorithm* algorithm = nullptr;
   std::uint64_t runs = 0;
-  std::uint64_t undrawn = 0;  ///< turns in which no setting was met that it takes
-  std::uint64_t shapes = 0;   ///< different ones
-  std::uint64_t sources = 0;  ///< different pairs of a shape and a set of sources
+  std::uint64_t undrawn = 0;      ///< turns in which no setting was met that it takes
+  std::uint64_t shapes = 0;       ///< different ones
+  std::uint64_t sources = 0;      ///< different pairs of a shape and a set of sources
+  std::uint64_t with_faults = 0;  ///< runs on a machine with dead or slow links
   std::uint64_t most_nodes = 0;
   std::uint64_t steps = 0;
   std::uint64_t messages = 0;
@@ -76,8 +77,8 @@ struct Fault {
 /// Runs a case both ways; none if all is as it must be. `result` gets the first run's.
 std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result);
 
-/// The smallest case that still fails, as far as a greedy search finds: fewer dimensions, shorter sides, fewer sources, fewer bytes, fewer
-/// options, one thread. A raised `stop` ends the search.
+/// The smallest case that still fails, as far as a greedy search finds: fewer dimensions, shorter sides, fewer dead and slow links, fewer
+/// sources, fewer bytes, fewer options, one thread. A raised `stop` ends the search.
 StressCase shrink(StressCase failing, const std::atomic<bool>* stop = nullptr);
 
 }  // namespace torus::command

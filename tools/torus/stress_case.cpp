@@ -9,6 +9,7 @@
 #include <torus/error.hpp>
 
 #include "tools/torus/sources.hpp"
+#include "tools/torus/stress_holes.hpp"
 
 namespace torus::command {
 namespace {
@@ -110,9 +111,11 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
   if (has_root(collective)) {
     const std::array<NodeId, 3> choices{0, nodes - 1, static_cast<NodeId>(random.below(nodes))};
     request.sources = {random.one_of(choices)};
+    while (!topology.living(request.sources.front())) request.sources.front() = (request.sources.front() + 1) % nodes;
   } else if (collective == Collective::multinode_broadcast || collective == Collective::total_exchange) {
     sources = collective == Collective::total_exchange ? "all" : draw_sources(random, topology);
     request.sources = parse_sources("sources", sources, topology, seed);
+    std::erase_if(request.sources, [&](NodeId source) { return !topology.living(source); });
     copies *= std::max<double>(1, static_cast<double>(request.sources.size()));
   }
   if (collective == Collective::reduce_scatter) copies *= nodes;
@@ -219,7 +222,8 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
         algorithm.collective == Collective::allreduce) {
       most_nodes = std::min(most_nodes, static_cast<std::uint64_t>(std::sqrt(static_cast<double>(budget.exchange_blocks))));
     }
-    Machine machine = draw_machine(random, draw_shape(random, most_nodes), algorithm.native);
+    const Topology shape = draw_shape(random, most_nodes);
+    Machine machine = draw_machine(random, draw_faults(random, shape, algorithm.needs.lives_with_holes), algorithm.native);
     const std::uint64_t seed = random.next() % 1000;
     std::string sources;
     Request request = draw_request(random, algorithm.collective, machine.topology, budget, seed, sources);

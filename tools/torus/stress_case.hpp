@@ -1,4 +1,5 @@
-/// Random settings for the stress: machines of all kinds, sources of all kinds, sizes of all kinds. Knows no algorithm by name.
+/// Random settings for the stress: machines of all kinds, with holes for the algorithms that live with them, sources of all kinds, sizes of
+/// all kinds. Knows no algorithm by name.
 #pragma once
 
 #include <optional>

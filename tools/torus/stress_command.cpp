@@ -29,12 +29,12 @@ using Table = std::vector<std::vector<std::string>>;
 
 Table table_of(const StressOutcome& outcome, bool separators) {
   const auto number = [&](std::uint64_t value) { return separators ? grouped(value) : std::to_string(value); };
-  Table table{
-      {"collective", "algorithm", "runs", "shapes", "sources", "most nodes", "steps", "messages", "bytes", "not drawn", "failures"}};
+  Table table{{"collective", "algorithm", "runs", "with faults", "shapes", "sources", "most nodes", "steps", "messages", "bytes",
+               "not drawn", "failures"}};
   for (const StressRow& row : outcome.rows) {
-    table.push_back({std::string(name(row.algorithm->collective)), std::string(row.algorithm->name), number(row.runs), number(row.shapes),
-                     number(row.sources), number(row.most_nodes), number(row.steps), number(row.messages), number(row.bytes),
-                     number(row.undrawn), number(row.failures)});
+    table.push_back({std::string(name(row.algorithm->collective)), std::string(row.algorithm->name), number(row.runs),
+                     number(row.with_faults), number(row.shapes), number(row.sources), number(row.most_nodes), number(row.steps),
+                     number(row.messages), number(row.bytes), number(row.undrawn), number(row.failures)});
   }
   return table;
 }
@@ -52,6 +52,7 @@ nlohmann::ordered_json to_json(const StressOutcome& outcome, std::uint64_t seed)
     json["rows"].push_back({{"collective", name(row.algorithm->collective)},
                             {"algorithm", row.algorithm->name},
                             {"runs", row.runs},
+                            {"with_faults", row.with_faults},
                             {"shapes", row.shapes},
                             {"sources", row.sources},
                             {"most_nodes", row.most_nodes},

@@ -6,6 +6,7 @@
 #include <torus/error.hpp>
 
 #include "tools/torus/stress.hpp"
+#include "tools/torus/stress_holes.hpp"
 
 namespace torus::command {
 namespace {
@@ -25,7 +26,8 @@ struct Candidate {
 Candidate reshaped(const Setting& from, const std::vector<DimensionShape>& shape, const std::vector<Dimension>& kept,
                    bool clamped = false) {
   const Topology& old = from.machine.topology;
-  Topology topology(shape);
+  const Topology whole(shape);
+  const Topology topology = with_possible(whole, carried_over(old, whole, kept));
   std::vector<Dimension> routing;
   for (const Dimension d : from.machine.routing) {
     const auto at = std::find(kept.begin(), kept.end(), d);
@@ -46,12 +48,17 @@ Candidate reshaped(const Setting& from, const std::vector<DimensionShape>& shape
       const std::int32_t at = old.coordinate(source, kept[i]);
       x.push_back(clamped ? std::min(at, shape[i].extent - 1) : at);
     }
-    sources.insert(topology.rank(x));
+    if (const NodeId rank = topology.rank(x); topology.living(rank)) sources.insert(rank);
   }
   request.sources.assign(sources.begin(), sources.end());
   if (request.collective == Collective::total_exchange) {
     request.sources.resize(topology.nodes());
     for (NodeId node = 0; node < topology.nodes(); ++node) request.sources[node] = node;
+  }
+  if (has_root(request.collective) && request.sources.empty()) {
+    NodeId living = 0;
+    while (!topology.living(living)) ++living;
+    request.sources = {living};
   }
   return {std::move(machine), std::move(request)};
 }
@@ -89,6 +96,15 @@ void smaller_shapes(const Setting& setting, std::vector<Candidate>& out) {
   }
 }
 
+void fewer_holes(const Setting& setting, std::vector<Candidate>& out) {
+  const Machine& from = setting.machine;
+  const Topology whole(std::vector<DimensionShape>(from.topology.shape().begin(), from.topology.shape().end()));
+  for (const Faults& faults : fewer_faults(from.topology.faults())) {
+    Machine machine(with_possible(whole, faults), from.ports, from.switching, from.contention, from.routing, from.cost);
+    out.push_back({std::move(machine), setting.request});
+  }
+}
+
 void fewer_sources(const Setting& setting, std::vector<Candidate>& out) {
   const auto& sources = setting.request.sources;
   const auto with = [&](std::vector<NodeId> chosen) {
@@ -96,7 +112,7 @@ void fewer_sources(const Setting& setting, std::vector<Candidate>& out) {
     request.sources = std::move(chosen);
     out.push_back({setting.machine, std::move(request)});
   };
-  if (has_root(setting.request.collective) && sources.front() != 0) with({0});
+  if (has_root(setting.request.collective) && sources.front() != 0 && setting.machine.topology.living(0)) with({0});
   if (setting.request.collective != Collective::multinode_broadcast || sources.empty()) return;
   const auto middle = sources.begin() + static_cast<std::ptrdiff_t>(sources.size() / 2);
   with({});
@@ -165,6 +181,7 @@ StressCase shrink(StressCase failing, const std::atomic<bool>* stop) {
     smaller = false;
     std::vector<Candidate> candidates;
     smaller_shapes(failing.setting, candidates);
+    fewer_holes(failing.setting, candidates);
     fewer_sources(failing.setting, candidates);
     simpler_requests(failing.setting, candidates);
     for (Candidate& candidate : candidates) {

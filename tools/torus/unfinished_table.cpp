@@ -53,7 +53,7 @@ std::string mark_of(std::size_t row, bool failed, std::string_view names, std::s
 UnfinishedTable::UnfinishedTable(const std::string& path, const std::string& origin) : path_{path + ".part"} {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw InputError(fmt::format("--csv '{}': a sweep keeps its unfinished table beside a regular file; for instance sweep.csv", path));
+    throw InputError(fmt::format("--csv '{}': an unfinished table is kept beside a regular file; for instance sweep.csv", path));
   }
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0)
@@ -63,7 +63,7 @@ UnfinishedTable::UnfinishedTable(const std::string& path, const std::string& ori
     if (::fstat(descriptor_, &part) != 0 || !S_ISREG(part.st_mode))  // reading a pipe or a device might never end
       throw InputError(fmt::format("file '{}': an unfinished table is a regular file; remove it, or name another --csv", path_));
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
-      throw InputError(fmt::format("file '{}': another sweep is writing it; wait for it, or name another --csv", path_));
+      throw InputError(fmt::format("file '{}': another command is writing it; wait for it, or name another --csv", path_));
     read(origin);
   } catch (...) {
     ::close(descriptor_);

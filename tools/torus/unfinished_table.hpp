@@ -1,5 +1,5 @@
-/// The table of a sweep that has not ended: a file beside the one it will become, to which each finished row is added at once, so that
-/// a sweep that is killed loses only its current row.
+/// The table of a sweep, or of single failures, that has not ended: a file beside the one it will become, to which each finished row is
+/// added at once, so that a command that is killed loses only its current row.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,8 @@ class UnfinishedTable {
   UnfinishedTable& operator=(const UnfinishedTable&) = delete;
 
   bool has(std::size_t row) const { return rows_.contains(row); }
+  /// A row that is there, as it was added.
+  const std::string& values(std::size_t row) const { return rows_.at(row).values; }
   std::size_t rows() const noexcept { return rows_.size(); }
   /// The rows of failed runs.
   std::size_t failures() const noexcept;
