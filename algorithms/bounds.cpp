@@ -11,6 +11,7 @@
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/link_rates.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/cut_bounds.hpp"
 #include "algorithms/ordered_bound.hpp"
 #include "algorithms/reduction_bounds.hpp"
 
@@ -118,24 +119,6 @@ void bound_replicated(const Question& asked, Bounds& bounds) {
   const std::uint64_t narrowest = sources.rbegin()->first;
   raise(bounds.channel_bytes, bounds.bytes_reason, bytes / static_cast<double>(narrowest), "a source sends its message" + over(narrowest));
   if (asked.rates) raise_seconds(bounds, bytes, asked.rates->fastest(narrowest));
-}
-
-/// What each node receives over its own living channels, where links are slow one by one; what a source sends over its own.
-void bound_slow_nodes(const Question& asked, Bounds& bounds) {
-  const Topology& topology = asked.machine.topology;
-  const auto& sources = asked.request.sources;
-  std::vector<double> rates;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (!topology.living(node)) continue;
-    rates.clear();
-    topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { rates.push_back(1 / asked.machine.byte_s(node, d, hop)); });
-    std::sort(rates.begin(), rates.end(), std::greater<>());
-    double rate = 0;
-    for (std::size_t i = 0; i < std::min<std::size_t>(rates.size(), asked.ports); ++i) rate += rates[i];
-    const bool own = std::find(sources.begin(), sources.end(), node) != sources.end();
-    const std::uint64_t takes = sources.size() - (own ? 1 : 0);
-    raise_seconds(bounds, static_cast<double>(std::max<std::uint64_t>(takes, own ? 1 : 0) * asked.request.bytes), rate);
-  }
 }
 
 /// Bytes a second of all channels that a step can use: see bound_exchange().
@@ -281,7 +264,7 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
   }
   Request named = request;  // those whose data must come to all nodes, or the other way round; none: all
   if (request.collective == Collective::scan)
-    named.sources = {0};
+    named.sources = {first_living(machine.topology)};
   else if (request.collective != Collective::multinode_broadcast && !has_root(request.collective))
     named.sources.clear();
   const Question asked{
@@ -292,11 +275,11 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
     case Collective::broadcast:
     case Collective::multinode_broadcast:
       bound_replicated(asked, bounds);
-      if (machine.topology.has_slow_links()) bound_slow_nodes(asked, bounds);
       bound_points(asked, bounds);
       break;
     default: bound_reduction(machine, request, bounds); break;
   }
+  bound_cuts(machine, request, bounds);
   raise(bounds.single_block_steps, bounds.single_block_reason, bounds.steps, bounds.steps_reason);
   return bounds;
 }

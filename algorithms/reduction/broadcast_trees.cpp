@@ -44,6 +44,9 @@ Request broadcast_of(const Machine& machine, const Request& request) {
 }
 
 std::optional<Refusal> refuses_tree(const Algorithm& broadcast, const Machine& machine, const Request& request) {
+  if (const std::size_t dead = machine.topology.faults().dead_nodes.size(); dead > 0)
+    return Refusal{Refusal::About::faults, std::to_string(dead) + (dead == 1 ? " dead node" : " dead nodes"),
+                   "the tree of a reduction needs every node alive"};
   const auto refuses_on = [&](const Machine& m) {
     return broadcast.also_requires != nullptr ? broadcast.also_requires(m, broadcast_of(m, request)) : std::nullopt;
   };
