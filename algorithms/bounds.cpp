@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 #include <torus/bounds.hpp>
@@ -65,6 +66,13 @@ std::uint64_t longer_side_of_line(const Question& asked) {
   return side;
 }
 
+/// As many of the sources as the eccentricities of a machine with holes may cost: O(channels) each, and one at least.
+std::span<const NodeId> few_enough(const Topology& topology, std::span<const NodeId> sources) {
+  constexpr std::uint64_t most_effort = std::uint64_t{1} << 26U;
+  if (topology.whole() || sources.empty()) return sources;
+  return sources.first(std::min<std::size_t>(sources.size(), 1 + most_effort / topology.channels()));
+}
+
 void bound_steps(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
   const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.living_nodes()) + ")";
@@ -91,7 +99,7 @@ void bound_steps(const Question& asked, Bounds& bounds) {
   }
   std::int32_t farthest = asked.all_nodes && topology.whole() ? topology.diameter() : 0;
   if (!asked.all_nodes) {
-    for (const NodeId source : asked.request.sources) farthest = std::max(farthest, topology.eccentricity(source));
+    for (const NodeId source : few_enough(topology, asked.request.sources)) farthest = std::max(farthest, topology.eccentricity(source));
   }
   if (asked.packet) {
     raise(bounds.steps, bounds.steps_reason, static_cast<std::uint64_t>(farthest),
