@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 #include <torus/bounds.hpp>
@@ -11,6 +12,7 @@
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/link_rates.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/cut_bounds.hpp"
 #include "algorithms/ordered_bound.hpp"
 #include "algorithms/reduction_bounds.hpp"
 
@@ -64,6 +66,13 @@ std::uint64_t longer_side_of_line(const Question& asked) {
   return side;
 }
 
+/// As many of the sources as the eccentricities of a machine with holes may cost: O(channels) each, and one at least.
+std::span<const NodeId> few_enough(const Topology& topology, std::span<const NodeId> sources) {
+  constexpr std::uint64_t most_effort = std::uint64_t{1} << 26U;
+  if (topology.whole() || sources.empty()) return sources;
+  return sources.first(std::min<std::size_t>(sources.size(), 1 + most_effort / topology.channels()));
+}
+
 void bound_steps(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
   const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.living_nodes()) + ")";
@@ -90,7 +99,7 @@ void bound_steps(const Question& asked, Bounds& bounds) {
   }
   std::int32_t farthest = asked.all_nodes && topology.whole() ? topology.diameter() : 0;
   if (!asked.all_nodes) {
-    for (const NodeId source : asked.request.sources) farthest = std::max(farthest, topology.eccentricity(source));
+    for (const NodeId source : few_enough(topology, asked.request.sources)) farthest = std::max(farthest, topology.eccentricity(source));
   }
   if (asked.packet) {
     raise(bounds.steps, bounds.steps_reason, static_cast<std::uint64_t>(farthest),
@@ -118,24 +127,6 @@ void bound_replicated(const Question& asked, Bounds& bounds) {
   const std::uint64_t narrowest = sources.rbegin()->first;
   raise(bounds.channel_bytes, bounds.bytes_reason, bytes / static_cast<double>(narrowest), "a source sends its message" + over(narrowest));
   if (asked.rates) raise_seconds(bounds, bytes, asked.rates->fastest(narrowest));
-}
-
-/// What each node receives over its own living channels, where links are slow one by one; what a source sends over its own.
-void bound_slow_nodes(const Question& asked, Bounds& bounds) {
-  const Topology& topology = asked.machine.topology;
-  const auto& sources = asked.request.sources;
-  std::vector<double> rates;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (!topology.living(node)) continue;
-    rates.clear();
-    topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { rates.push_back(1 / asked.machine.byte_s(node, d, hop)); });
-    std::sort(rates.begin(), rates.end(), std::greater<>());
-    double rate = 0;
-    for (std::size_t i = 0; i < std::min<std::size_t>(rates.size(), asked.ports); ++i) rate += rates[i];
-    const bool own = std::find(sources.begin(), sources.end(), node) != sources.end();
-    const std::uint64_t takes = sources.size() - (own ? 1 : 0);
-    raise_seconds(bounds, static_cast<double>(std::max<std::uint64_t>(takes, own ? 1 : 0) * asked.request.bytes), rate);
-  }
 }
 
 /// Bytes a second of all channels that a step can use: see bound_exchange().
@@ -281,7 +272,7 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
   }
   Request named = request;  // those whose data must come to all nodes, or the other way round; none: all
   if (request.collective == Collective::scan)
-    named.sources = {0};
+    named.sources = {first_living(machine.topology)};
   else if (request.collective != Collective::multinode_broadcast && !has_root(request.collective))
     named.sources.clear();
   const Question asked{
@@ -292,11 +283,11 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
     case Collective::broadcast:
     case Collective::multinode_broadcast:
       bound_replicated(asked, bounds);
-      if (machine.topology.has_slow_links()) bound_slow_nodes(asked, bounds);
       bound_points(asked, bounds);
       break;
     default: bound_reduction(machine, request, bounds); break;
   }
+  bound_cuts(machine, request, bounds);
   raise(bounds.single_block_steps, bounds.single_block_reason, bounds.steps, bounds.steps_reason);
   return bounds;
 }

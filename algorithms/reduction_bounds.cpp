@@ -11,7 +11,7 @@ namespace {
 
 /// What a bound is made of.
 struct Figures {
-  explicit Figures(const Machine& machine) : ports{static_cast<std::uint64_t>(machine.ports)}, nodes{machine.topology.nodes()} {
+  explicit Figures(const Machine& machine) : ports{static_cast<std::uint64_t>(machine.ports)}, nodes{machine.topology.living_nodes()} {
     const Senders all = senders(machine.topology, ports);
     weakest = all.rbegin()->first;
     for (const auto& [usable, count] : all) channels += usable * count;
@@ -30,7 +30,8 @@ void raise(Bounds& bounds, double bytes, std::string why) {
 }
 
 /// Every byte of the vector crosses each cut, each way.
-void bound_cuts(const Topology& topology, double bytes, Bounds& bounds) {
+void bound_layers(const Topology& topology, double bytes, Bounds& bounds) {
+  if (!topology.whole()) return;
   for (const Factor& f : factors(topology)) {
     const std::uint64_t links = f.end_cut() * (topology.nodes() / f.n);
     raise(bounds, bytes / static_cast<double>(links),
@@ -46,6 +47,7 @@ void bound_rooted_blocks(const Machine& machine, const Request& request, const F
   const std::uint64_t out = std::min(figures.ports, channels_of(topology, root));
   raise(bounds, static_cast<double>(figures.nodes - 1) * bytes / static_cast<double>(out),
         "the root's " + std::to_string(figures.nodes - 1) + " blocks" + over(out));
+  if (!topology.whole()) return;  // the formulas below are those of a whole shape
   for (const Factor& f : factors(topology)) {
     const double beyond = static_cast<double>(figures.nodes / f.n * (f.n / 2)) * bytes;
     const std::uint64_t links = f.middle_cut() * (figures.nodes / f.n);
@@ -86,14 +88,19 @@ void bound_reduction(const Machine& machine, const Request& request, Bounds& bou
       raise(bounds, bytes / weakest, "a node sends the vector" + over(figures.weakest));
       raise(bounds, 2 * (nodes - 1) * bytes / channels,
             "each element is carried by 2 x " + others + " messages at least," + over(figures.channels));
-      bound_cuts(topology, bytes, bounds);
+      bound_layers(topology, bytes, bounds);
       bounds.combined_bytes = bytes * (nodes - 1) / nodes;
       break;
     case Collective::reduce_scatter:
       raise(bounds, (nodes - 1) * bytes / weakest, "a node gives away " + others + " blocks" + over(figures.weakest));
       bounds.combined_bytes = bytes * (nodes - 1);
       break;
-    case Collective::scan: raise(bounds, bytes / weakest, "a node sends its vector" + over(figures.weakest)); break;
+    case Collective::scan: {
+      // The last node need not send; on a whole shape the first has no more channels.
+      const std::uint64_t out = topology.whole() ? figures.weakest : std::min(figures.ports, channels_of(topology, first_living(topology)));
+      raise(bounds, bytes / static_cast<double>(out), "a node sends its vector" + over(out));
+      break;
+    }
     case Collective::scatter:
     case Collective::gather: bound_rooted_blocks(machine, request, figures, bounds); break;
     default: raise(bounds, 0, "a barrier carries no bytes"); break;

@@ -3,10 +3,12 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 
 #include <torus/error.hpp>
 #include <torus/topology.hpp>
 
+#include "runtime/model/detour.hpp"
 #include "runtime/model/figures.hpp"
 
 namespace torus {
@@ -55,22 +57,82 @@ std::vector<std::int32_t> search(const Topology& topology, NodeId from, F&& f) {
   return distance;
 }
 
-/// "3 nodes, (0,0), (0,1), .."
-std::string part_text(const Topology& topology, const std::vector<NodeId>& nodes) {
-  std::string text = std::to_string(nodes.size()) + (nodes.size() == 1 ? " node" : " nodes");
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, nodes.size()); ++i) text += (i == 0 ? " " : ", ") + node_text(topology, nodes[i]);
-  return text + (nodes.size() > 3 ? ", .." : "");
+/// Some of the nodes, of which the first are named.
+struct Part {
+  std::uint64_t nodes = 0;
+  std::vector<NodeId> first;
+  void add(NodeId node) {
+    if (++nodes <= 3) first.push_back(node);
+  }
+};
+
+/// "4 nodes (0,0), (0,1), (0,2), .."
+std::string part_text(const Topology& topology, const Part& part) {
+  std::string text = std::to_string(part.nodes) + (part.nodes == 1 ? " node" : " nodes");
+  for (std::size_t i = 0; i < part.first.size(); ++i) text += (i == 0 ? " " : ", ") + node_text(topology, part.first[i]);
+  return text + (part.nodes > 3 ? ", .." : "");
+}
+
+/// Whether the living nodes are connected, as far as that shows near the faults; false: not found out, or they are not. O(faults).
+///
+/// A shape without faults is connected. Take a way in it between two living nodes. Where it crosses a dead link between living nodes it may
+/// go round, if those two are connected; where it passes through dead nodes it leaves and comes back by neighbours of a group of dead nodes
+/// that hang together, and may go round, if all living neighbours of the group are connected.
+bool connected_near_faults(const Topology& topology) {
+  constexpr std::size_t most_nodes_nearby = 4096;  // of a search; in a torus of many dimensions too those two hops away are seen
+  const Topology whole(std::vector<DimensionShape>(topology.shape().begin(), topology.shape().end()));
+  const auto connected = [&](NodeId a, NodeId b) {
+    const auto each_neighbour = [&](NodeId node, auto&& f) {
+      topology.each_link(node, [&](Dimension, std::int32_t, NodeId to) { f(to); });
+    };
+    return connected_nearby(a, b, most_nodes_nearby, each_neighbour).value_or(false);
+  };
+  for (const Link& link : topology.faults().dead_links) {
+    const NodeId other = *topology.neighbour(link.node, link.dimension, link.hop);
+    if (topology.living(link.node) && topology.living(other) && !connected(link.node, other)) return false;
+  }
+  std::unordered_set<NodeId> seen;  // dead ones
+  for (const NodeId first : topology.faults().dead_nodes) {
+    if (!seen.insert(first).second) continue;
+    std::vector<NodeId> group{first};
+    std::optional<NodeId> beside;
+    for (std::size_t head = 0; head < group.size(); ++head) {
+      bool around = true;
+      whole.each_link(group[head], [&](Dimension, std::int32_t, NodeId to) {
+        if (!topology.living(to)) {
+          if (seen.insert(to).second) group.push_back(to);
+        } else if (around) {
+          around = connected(beside.value_or(to), to);
+          beside = beside.value_or(to);
+        }
+      });
+      if (!around) return false;
+    }
+  }
+  return true;
 }
 
 void refuse_cut_apart(const Topology& topology) {
+  if (connected_near_faults(topology)) return;
   NodeId first = 0;
   while (!topology.living(first)) ++first;
-  const std::vector<std::int32_t> distance = search(topology, first, [](NodeId, std::int32_t) {});
-  std::vector<NodeId> part, rest;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node)) (distance[node] >= 0 ? part : rest).push_back(node);
+  std::vector<bool> reached(topology.nodes());
+  reached[first] = true;
+  for (std::vector<NodeId> front{first}, next; !front.empty(); front.swap(next)) {
+    next.clear();
+    for (const NodeId node : front) {
+      topology.each_link(node, [&](Dimension, std::int32_t, NodeId to) {
+        if (reached[to]) return;
+        reached[to] = true;
+        next.push_back(to);
+      });
+    }
   }
-  if (rest.empty()) return;
+  Part part, rest;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (topology.living(node)) (reached[node] ? part : rest).add(node);
+  }
+  if (rest.nodes == 0) return;
   throw InputError("dead links and nodes cut " + topology.text() + " apart: " + part_text(topology, part) + " cannot reach " +
                    part_text(topology, rest) + "; leave one of the links between them alive");
 }

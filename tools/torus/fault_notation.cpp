@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
+#include <tuple>
 
 #include <torus/error.hpp>
 
+#include "runtime/model/detour.hpp"
 #include "tools/torus/notation.hpp"
 #include "tools/torus/random.hpp"
 #include "tools/torus/sources.hpp"
@@ -39,6 +42,58 @@ Link parse_link(std::string_view option, std::string_view text, const Topology& 
   return link;
 }
 
+/// Faults that grow link by link and never cut the machine apart. The machine may have millions of nodes, so that each link is looked at
+/// from near by; where that does not say whether it may die, the whole machine is searched, and only so often.
+class Breakage {
+ public:
+  Breakage(const Topology& topology, Faults& faults) : shape_{topology}, before_{topology.with_faults(faults)}, faults_{faults} {}
+
+  /// Adds a link to the faults, if it is alive and its nodes stay connected without it. False too where that would take too long to say.
+  bool kill(const Link& link) {
+    if (!alive(link)) return false;
+    const NodeId other = *shape_.neighbour(link.node, link.dimension, link.hop);
+    const Link back{other, link.dimension, shape_.reverse(link.dimension, link.hop)};
+    dead_.insert({key(link), key(back)});
+    faults_.dead_links.push_back(link);
+    const auto each_neighbour = [&](NodeId node, auto&& f) {
+      shape_.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) {
+        if (alive({node, d, hop})) f(to);
+      });
+    };
+    const auto near = connected_nearby(link.node, other, most_nodes_nearby, each_neighbour);
+    if (near ? *near : connected()) return true;
+    dead_.erase(key(link));
+    dead_.erase(key(back));
+    faults_.dead_links.pop_back();
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t most_nodes_nearby = 4096;
+  static constexpr std::uint64_t most_nodes_searched = std::uint64_t{1} << 27U;
+  using Key = std::tuple<NodeId, Dimension, std::int32_t>;
+  static Key key(const Link& channel) { return {channel.node, channel.dimension, channel.hop}; }
+  bool alive(const Link& channel) const {
+    return before_.passes(channel.node, channel.dimension, channel.hop) && !dead_.contains(key(channel));
+  }
+  bool connected() {
+    searched_ += shape_.nodes();
+    if (searched_ > most_nodes_searched) return false;
+    try {
+      static_cast<void>(shape_.with_faults(faults_));
+      return true;
+    } catch (const InputError&) {
+      return false;
+    }
+  }
+
+  const Topology& shape_;
+  Topology before_;
+  Faults& faults_;
+  std::set<Key> dead_;  // channels that were added
+  std::uint64_t searched_ = 0;
+};
+
 std::string counted(std::size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 }  // namespace
@@ -65,6 +120,7 @@ void add_random_dead_links(std::string_view option, std::string_view text, const
   const auto count = text.starts_with("random:") ? whole_number(text.substr(7)) : std::nullopt;
   if (!count || *count < 1 || *count > most)
     refuse(option, text, fmt::format("it must be random:1 to random:{}; for instance random:5", most));
+  Breakage breakage(topology, faults);
   Random random(seed, 0xdead);
   for (std::uint64_t added = 0, tries = 0; added < *count; ++tries) {
     if (tries > 20 * *count + 100)
@@ -74,17 +130,7 @@ void add_random_dead_links(std::string_view option, std::string_view text, const
     const auto node = static_cast<NodeId>(random.below(topology.nodes()));
     std::vector<Link> links;
     topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { links.push_back({node, d, hop}); });
-    if (links.empty()) continue;
-    Faults more = faults;
-    more.dead_links.push_back(random.one_of(links));
-    try {
-      const Topology broken = topology.with_faults(more);
-      if (!faults.empty() && broken.channels() == topology.with_faults(faults).channels()) continue;  // dead already
-    } catch (const InputError&) {
-      continue;
-    }
-    faults = std::move(more);
-    ++added;
+    if (!links.empty() && breakage.kill(random.one_of(links))) ++added;
   }
 }
 

@@ -1,7 +1,7 @@
 /// Lower bounds of every collective on a machine, and the figures of a shape that they are computed from.
 ///
-/// Product formulas, exact in integers: O(dimensions) for a shape and O(sources) for a request, without enumeration; O(channels) on a
-/// machine with faults.
+/// Product formulas, exact in integers: O(dimensions) for a shape and O(sources) for a request, without enumeration. On a machine with
+/// faults channels are looked at one by one: O(channels), some milliseconds more where cuts are tried, and at most about a second.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +75,10 @@ struct Bounds {
 /// Seconds, where dimensions differ in speed: each argument about bytes once more, with what its channels carry in a second
 /// (common/link_rates.hpp has the proof), and the middle cut of each dimension with that dimension's own speed.
 /// Dead links and nodes: the living nodes with their living channels take the places of all. Of a total exchange only the arguments about
-/// single nodes hold then. Slow links: a node receives what it must over its own channels, each at its own speed.
+/// single nodes hold then.
+/// Cuts, where links or nodes are dead or links slow: for each set S of nodes that is tried, what must leave or enter it over what its
+/// channels carry, in bytes and in seconds: single nodes, layers of each dimension, and the sets that max flows find. Where dimensions differ
+/// in speed: the halves of each dimension, in seconds (algorithms/cut_bounds.hpp has the proof and the limits).
 /// Hops: the message that goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and every
 /// message of a step crosses at least one.
 /// Single-block steps: the same arguments with a block as the unit and the messages of a step as the limit. Where channels are shared, only
