@@ -11,7 +11,7 @@ namespace {
 
 /// What a bound is made of.
 struct Figures {
-  explicit Figures(const Machine& machine) : ports{static_cast<std::uint64_t>(machine.ports)}, nodes{machine.topology.nodes()} {
+  explicit Figures(const Machine& machine) : ports{static_cast<std::uint64_t>(machine.ports)}, nodes{machine.topology.living_nodes()} {
     const Senders all = senders(machine.topology, ports);
     weakest = all.rbegin()->first;
     for (const auto& [usable, count] : all) channels += usable * count;
@@ -29,8 +29,9 @@ void raise(Bounds& bounds, double bytes, std::string why) {
   bounds.bytes_reason = std::move(why);
 }
 
-/// Every byte of the vector crosses each cut, each way.
+/// Every byte of the vector crosses each cut, each way. Where a layer may be dead there may be no such cut.
 void bound_cuts(const Topology& topology, double bytes, Bounds& bounds) {
+  if (!topology.whole()) return;
   for (const Factor& f : factors(topology)) {
     const std::uint64_t links = f.end_cut() * (topology.nodes() / f.n);
     raise(bounds, bytes / static_cast<double>(links),
