@@ -23,6 +23,7 @@
 #include "algorithms/broadcast/swath.hpp"
 #include "algorithms/broadcast/synthesized.hpp"
 #include "algorithms/broadcast/synthesized_ordered.hpp"
+#include "algorithms/broadcast/tree_packing.hpp"
 #include "algorithms/broadcast/tsai_mckinley.hpp"
 #include "algorithms/broadcast/wang_tseng.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute.hpp"
@@ -45,6 +46,7 @@
 #include "algorithms/reduction/rings.hpp"
 #include "algorithms/reduction/spread.hpp"
 #include "algorithms/reduction/tree.hpp"
+#include "algorithms/reduction/tree_packing.hpp"
 #include "algorithms/reduction/trees.hpp"
 #include "algorithms/reduction/windows.hpp"
 #include "algorithms/total_exchange/a2.hpp"
@@ -68,6 +70,7 @@ constexpr std::array of_this_project{
     &broadcast::flood,
     &broadcast::flood_pipelined,
     &broadcast::edst_broadcast,
+    &broadcast::tree_packing,
     &broadcast::dimension_wise,
     &broadcast::wang_tseng,
     &broadcast::wang_tseng_trimmed,
@@ -106,6 +109,7 @@ constexpr std::array of_this_project{
     &reduction::swing_all_gather,
     &reduction::tripling_all_gather,
     &reduction::lattice_all_gather,
+    &reduction::tree_packing_all_gather,
     &exchange::a2,
     &exchange::a3,
     &exchange::phases,
@@ -121,6 +125,7 @@ constexpr std::array of_this_project{
     &exchange::direct,
     &reduction::tree_reduce,
     &reduction::trees_reduce,
+    &reduction::tree_packing_reduce,
     &reduction::tree_dimension_wise.reduce,
     &reduction::tree_wang_tseng.reduce,
     &reduction::tree_wang_tseng_trimmed.reduce,
@@ -151,6 +156,7 @@ constexpr std::array of_this_project{
     &reduction::hierarchical_allreduce,
     &reduction::hierarchical_log_allreduce,
     &reduction::trees_allreduce,
+    &reduction::tree_packing_allreduce,
     &reduction::tree_dimension_wise.allreduce,
     &reduction::tree_wang_tseng.allreduce,
     &reduction::tree_wang_tseng_trimmed.allreduce,
@@ -176,6 +182,7 @@ constexpr std::array of_this_project{
     &reduction::lattice_reduce_scatter,
     &reduction::hierarchical_reduce_scatter,
     &reduction::hierarchical_log_reduce_scatter,
+    &reduction::tree_packing_reduce_scatter,
     &reduction::line_scan,
     &reduction::spread_scatter,
     &reduction::tree_scatter,

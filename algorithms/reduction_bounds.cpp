@@ -29,7 +29,7 @@ void raise(Bounds& bounds, double bytes, std::string why) {
   bounds.bytes_reason = std::move(why);
 }
 
-/// Every byte of the vector crosses each cut, each way.
+/// Every byte of the vector crosses each cut, each way. Where a layer may be dead there may be no such cut.
 void bound_layers(const Topology& topology, double bytes, Bounds& bounds) {
   if (!topology.whole()) return;
   for (const Factor& f : factors(topology)) {

@@ -46,7 +46,7 @@ Request broadcast_of(const Machine& machine, const Request& request) {
 std::optional<Refusal> refuses_tree(const Algorithm& broadcast, const Machine& machine, const Request& request) {
   if (const std::size_t dead = machine.topology.faults().dead_nodes.size(); dead > 0) {
     return Refusal{Refusal::About::faults, std::to_string(dead) + " dead node" + (dead == 1 ? "" : "s"),
-                   "every node takes part in " + std::string(name(request.collective)), "dead links alone"};
+                   "the tree of a reduction needs every node alive", "dead links alone"};
   }
   const auto refuses_on = [&](const Machine& m) {
     return broadcast.also_requires != nullptr ? broadcast.also_requires(m, broadcast_of(m, request)) : std::nullopt;

@@ -47,7 +47,7 @@ Program program(Node& self, const Halves& halves, Collective collective) {
 bool both(const Request& request) { return request.collective == Collective::allreduce; }
 
 SegmentBytes segment_of(const Machine& machine, const Request& request, const Halves& halves) {
-  return {request, std::uint64_t{halves.pieces()} * (both(request) ? machine.topology.nodes() : 1)};
+  return {request, both(request) ? halves.vector_blocks(machine.topology) : halves.pieces()};
 }
 
 }  // namespace
@@ -57,9 +57,9 @@ double channel_bytes(const Machine& machine, const Request& request, const Halve
   const std::uint64_t blocks = load.channel;
   if (request.collective != Collective::multinode_broadcast || halves.steps() == 0) return segment.of((both(request) ? 2 : 1) * blocks);
   // A bundle carries the blocks of those of its owners that are sources.
-  const double nodes = machine.topology.nodes(), steps = static_cast<double>(halves.steps());
+  const double nodes = machine.topology.living_nodes(), steps = static_cast<double>(halves.steps());
   const double bundle = static_cast<double>(blocks) / steps, ports = machine.topology.max_ports();
-  const double share = multinode::assumed_sources(machine, request) / nodes;
+  const double share = std::min(1.0, multinode::assumed_sources(machine, request) / nodes);
   return steps * multinode::fullest(bundle * share, ports * nodes, bundle) * static_cast<double>(segment.longest);
 }
 
@@ -67,7 +67,7 @@ Plan plan_halves(const Machine& machine, const Request& request, std::shared_ptr
                  std::optional<std::uint64_t> hops) {
   const SegmentBytes segment = segment_of(machine, request, *halves);
   Plan plan;
-  plan.segments = halves->pieces() * (both(request) ? machine.topology.nodes() : 1);
+  plan.segments = both(request) ? halves->vector_blocks(machine.topology) : halves->pieces();
   plan.steps = (both(request) ? 2 : 1) * halves->steps();
   plan.formula = (both(request) ? "2 " : "") + formula;
   if (hops) plan.route_hops = plan.steps * *hops;

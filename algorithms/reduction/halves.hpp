@@ -29,6 +29,8 @@ class Halves {
   virtual std::uint64_t steps() const = 0;
   /// Of an owner's block.
   virtual std::uint32_t pieces() const = 0;
+  /// Of a whole vector, in an all-reduce.
+  virtual std::uint32_t vector_blocks(const Topology& topology) const { return pieces() * topology.nodes(); }
   virtual std::vector<Gift> gives(const Node& self, std::uint64_t step) const = 0;
   /// What a node got in a step, to go back to where it came from: what it sends in the mirrored step of the all-gather.
   virtual std::vector<Gift> returns(const Node& self, std::uint64_t step) const = 0;

@@ -10,11 +10,18 @@
 /// Source   the trees: this project, after Varvarigos & Bertsekas; reversed.
 #pragma once
 
+#include <memory>
+
 #include <torus/algorithm.hpp>
+
+#include "algorithms/broadcast/tree_chunks.hpp"
 
 namespace torus::reduction {
 
 extern const Algorithm trees_reduce;
 extern const Algorithm trees_allreduce;
+
+/// A reduce to the root of the trees, or an all-reduce over it. Reads the parameter `segments`.
+Plan plan_over_trees(const Machine& machine, const Request& request, std::shared_ptr<const ArcTrees> trees);
 
 }  // namespace torus::reduction

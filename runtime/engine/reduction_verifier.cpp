@@ -19,17 +19,17 @@ class ReductionVerifier {
  public:
   ReductionVerifier(const Placement& placement, const Payload& payload, std::uint64_t seed)
       : placement_{placement}, payload_{payload}, seed_{seed}, of_prefix_{placement.contributions().wanted == Wanted::of_prefix} {
-    for (NodeId node = 0; node < placement.nodes(); ++node) all_ += contributor_key(seed, node);
+    for (NodeId node = 0; node < placement.nodes(); ++node) all_ += key_of(node);
   }
 
   /// Which segments the nodes [from, to) hold, and whose contributions they have; the first mistake.
   std::optional<WrongDelivery> check_contributors(NodeId from, NodeId to) const {
     std::uint64_t prefix = 0;
     if (of_prefix_) {
-      for (NodeId node = 0; node < from; ++node) prefix += contributor_key(seed_, node);
+      for (NodeId node = 0; node < from; ++node) prefix += key_of(node);
     }
     for (NodeId node = from; node < to; ++node) {
-      if (of_prefix_) prefix += contributor_key(seed_, node);
+      if (of_prefix_) prefix += key_of(node);
       if (auto wrong = wrong_at(node, of_prefix_ ? prefix : all_)) return wrong;
     }
     return std::nullopt;
@@ -51,6 +51,9 @@ class ReductionVerifier {
   }
 
  private:
+  /// What a node adds to a complete signature: nothing if it is dead.
+  std::uint64_t key_of(NodeId node) const noexcept { return placement_.living(node) ? contributor_key(seed_, node) : 0; }
+
   static constexpr Bytes most_chunk = 8192;  // the expected result and a contribution stay in the first-level cache
 
   static void note(std::optional<WrongDelivery>& first, const WrongDelivery& wrong) {
@@ -60,6 +63,7 @@ class ReductionVerifier {
   std::optional<WrongDelivery> wrong_at(NodeId node, std::uint64_t wanted) const {
     std::optional<WrongDelivery> first;
     for (BlockId segment = 0; segment < placement_.vector_segments() && !first; ++segment) {
+      if (!placement_.wanted_anywhere(segment)) continue;
       const Slot slot = payload_.tables.find(node, segment);
       if (!placement_.wants(node, segment)) {
         if (slot != 0) first = WrongDelivery{.kind = Kind::unasked, .node = node, .block = segment};
@@ -91,10 +95,13 @@ class ReductionVerifier {
     alignas(64) std::byte expected[most_chunk];
     alignas(64) std::byte contribution[most_chunk];
     const std::span<const std::byte> right{expected, static_cast<std::size_t>(bytes)};
+    bool first_living = true;
     for (NodeId node = 0; node < placement_.nodes(); ++node) {
-      std::byte* const to = node == 0 ? expected : contribution;
+      if (!placement_.living(node)) continue;
+      std::byte* const to = first_living ? expected : contribution;
       fill_contribution({to, right.size()}, what.reduction, placement_.nodes(), seed_, node, element);
-      if (node > 0) combine(expected, contribution, bytes);
+      if (!first_living) combine(expected, contribution, bytes);
+      first_living = false;
       if (of_prefix_) compare(node, segment, at, right, first);
     }
     switch (what.wanted) {
@@ -108,7 +115,7 @@ class ReductionVerifier {
   }
 
   void compare(NodeId node, BlockId segment, Bytes at, std::span<const std::byte> right, std::optional<WrongDelivery>& first) const {
-    if (!payload_.own.owns(node)) return;
+    if (!payload_.own.owns(node) || !placement_.living(node)) return;
     const std::byte* const held = payload_.slots.at(payload_.tables.find(node, segment)) + at;
     if (std::memcmp(held, right.data(), right.size()) == 0) return;
     std::size_t i = 0;

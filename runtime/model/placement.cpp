@@ -100,6 +100,8 @@ Placement Placement::contributed(const Topology& topology, const Contributions& 
   const auto& [reduction, wanted, root, bytes, segments, registers] = contributions;
   check_reduction(reduction, nodes, bytes);
   if (root >= nodes) throw InputError("root " + std::to_string(root) + ": ranks here go from 0 to " + std::to_string(nodes - 1));
+  if (wanted == Contributions::Wanted::at_root && !topology.living(root))
+    throw InputError("root " + std::to_string(root) + " is a dead node of " + topology.text() + ": choose a living one");
   if (segments == 0) throw InputError("segments 0: a vector has at least 1 segment");
   if (registers == 0 || registers > 8)
     throw InputError("registers " + std::to_string(registers) + ": a node has 1 to 8 partials of a segment");
@@ -110,6 +112,7 @@ Placement Placement::contributed(const Topology& topology, const Contributions& 
   }
   Placement placement(Kind::contributed, nodes, segments);
   placement.contributions_ = contributions;
+  placement.dead_ = topology.faults().dead_nodes;
   placement.unit_ = size_of(reduction.type);
   const Bytes elements = bytes / placement.unit_;
   placement.segment_ = elements / segments * placement.unit_;
@@ -137,7 +140,7 @@ std::uint64_t Placement::initial_count(NodeId node) const noexcept {
     case Kind::resident: return segments_.value();
     case Kind::scattered: return node == root_ ? nodes_ : 0;
     case Kind::gathered: return 1;
-    case Kind::contributed: return vector_segments();
+    case Kind::contributed: return !living(node) ? 0 : vector_segments();
   }
   return 0;
 }
@@ -160,13 +163,14 @@ BlockId Placement::initial(NodeId node, std::uint64_t nth) const noexcept {
 std::uint64_t Placement::wanted_count(NodeId node) const noexcept {
   switch (kind_) {
     case Kind::one_source:
-    case Kind::several_sources: return is_dead(node) ? 0 : sources_.size() * std::uint64_t{segments_.value()};
+    case Kind::several_sources: return !living(node) ? 0 : sources_.size() * std::uint64_t{segments_.value()};
     case Kind::personalised:
     case Kind::resident: return segments_.value();
     case Kind::scattered: return 1;
     case Kind::gathered: return node == root_ ? nodes_ : 0;
     case Kind::contributed: break;
   }
+  if (!living(node)) return 0;
   switch (contributions_.wanted) {
     case Contributions::Wanted::at_root: return node == contributions_.root ? vector_segments() : 0;
     case Contributions::Wanted::at_owner: return segments_.value();
@@ -194,14 +198,14 @@ BlockId Placement::wanted(NodeId node, std::uint64_t nth) const noexcept {
 bool Placement::wants(NodeId node, BlockId id) const noexcept {
   switch (kind_) {
     case Kind::one_source:
-    case Kind::several_sources: return exists(id) && !is_dead(node);
+    case Kind::several_sources: return exists(id) && living(node);
     case Kind::personalised: return split(id).second == node;
     case Kind::resident: return split(id).first == node;
     case Kind::scattered: return id == node;
     case Kind::gathered: return node == root_;
     case Kind::contributed: break;
   }
-  if (id >= vector_segments()) return false;  // scratch
+  if (id >= vector_segments() || !living(node)) return false;  // scratch; of no use
   switch (contributions_.wanted) {
     case Contributions::Wanted::at_root: return node == contributions_.root;
     case Contributions::Wanted::at_owner: return split(id).first == node;
@@ -219,7 +223,7 @@ std::uint64_t Placement::initial_total() const noexcept {
     case Kind::resident: return std::uint64_t{nodes_} * segments_.value();
     case Kind::scattered:
     case Kind::gathered: return nodes_;
-    case Kind::contributed: return std::uint64_t{nodes_} * vector_segments();
+    case Kind::contributed: return (nodes_ - dead_.size()) * vector_segments();
   }
   return 0;
 }
@@ -227,8 +231,9 @@ std::uint64_t Placement::initial_total() const noexcept {
 std::uint64_t Placement::wanted_total() const noexcept {
   if (kind_ == Kind::contributed) {
     const Contributions::Wanted wanted = contributions_.wanted;
-    const bool once = wanted == Contributions::Wanted::at_root || wanted == Contributions::Wanted::at_owner;
-    return vector_segments() * (once ? std::uint64_t{1} : nodes_);
+    const std::uint64_t living = nodes_ - dead_.size();
+    if (wanted == Contributions::Wanted::at_root) return vector_segments();
+    return living * (wanted == Contributions::Wanted::at_owner ? segments_.value() : vector_segments());
   }
   return kind_ == Kind::one_source || kind_ == Kind::several_sources ? initial_total() * (nodes_ - dead_.size()) : initial_total();
 }

@@ -57,6 +57,7 @@ Contributors::Contributors(const TraceHeader& header, Report report, std::functi
     : report_{std::move(report)},
       node_text_{std::move(node_text)},
       collective_{header.collective},
+      topology_{header.machine.topology},
       nodes_{header.machine.topology.nodes()},
       root_{header.sources.empty() ? 0 : header.sources.front()},
       pieces_{header.segments},
@@ -69,6 +70,7 @@ Contributors::Contributors(const TraceHeader& header, Report report, std::functi
   if (overlap_ && !sets_.exact())
     throw InputError("trace: contributors that may be counted twice are judged by exact sets, and these do not fit in memory");
   for (NodeId node = 0; node < nodes_; ++node) {
+    if (!topology_.living(node)) continue;
     for (std::uint64_t segment = 0; segment < segments_; ++segment) {
       sets_.add(sets_.of(cell(node, segment)), node);
       hold(cell(node, segment), true);
@@ -163,11 +165,15 @@ void Contributors::receive(std::uint64_t block, const Arrival& a) {
 std::uint64_t Contributors::finish() {
   std::vector<std::uint64_t> want(sets_.words()), wrong(sets_.words());
   const bool scan = collective_ == "scan";
-  for (NodeId node = 0; node < (scan ? 0 : nodes_); ++node) sets_.add(want.data(), node);
+  for (NodeId node = 0; node < (scan ? 0 : nodes_); ++node) {
+    if (topology_.living(node)) sets_.add(want.data(), node);
+  }
   std::uint64_t failures = 0;
   for (NodeId node = 0; node < nodes_; ++node) {
+    if (!topology_.living(node)) continue;
     if (scan) sets_.add(want.data(), node);
     for (std::uint64_t block = 0; block < segments_; ++block) {
+      if (collective_ == "reduce-scatter" && !topology_.living(static_cast<NodeId>(block / pieces_))) continue;
       const bool wanted = collective_ == "reduce" ? node == root_ : collective_ == "reduce-scatter" ? block / pieces_ == node : true;
       if (!wanted) {
         if (holds(cell(node, block))) ++unasked_;

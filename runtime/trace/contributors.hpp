@@ -32,7 +32,7 @@ class NodeSets {
   Zeros<std::uint64_t> sets_;
 };
 
-/// Follows the partials of a reduction. It knows a block by its id alone: register * S + segment.
+/// Follows the partials of a reduction; dead nodes contribute nothing. It knows a block by its id alone: register * S + segment.
 class Contributors {
  public:
   using Report = std::function<void(std::string)>;
@@ -67,6 +67,7 @@ class Contributors {
   Report report_;
   std::function<std::string(NodeId)> node_text_;
   const std::string collective_;
+  const Topology topology_;
   const NodeId nodes_;
   const NodeId root_;
   const std::uint64_t pieces_;    // blocks of an owner, in a reduce-scatter

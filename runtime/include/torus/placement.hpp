@@ -46,10 +46,13 @@ class Placement {
 
   /// A reduction. Block id = register * S + segment, of S segments in all (at_owner: segment = owner * segments + piece). Register 0 starts
   /// with the node's contribution and is judged at the end; the others start empty and are scratch. Throws InputError on a reduction that
-  /// check_reduction() refuses, on a root out of range, without segments or registers, and on more than 8 registers.
+  /// check_reduction() refuses, on a root out of range or dead, without segments or registers, and on more than 8 registers.
+  /// Dead nodes contribute nothing and get nothing.
   static Placement contributed(const Topology& topology, const Contributions& contributions);
 
   NodeId nodes() const noexcept { return nodes_; }
+  /// Of replicated() and contributed(): the node is alive.
+  bool living(NodeId node) const noexcept { return dead_.empty() || !is_dead(node); }
   /// Length of a block.
   Bytes bytes(BlockId id) const noexcept { return longer_ == 0 ? segment_ : segment_ + (split(id).second < longer_ ? unit_ : 0); }
   /// Length of the longest block.
@@ -65,6 +68,10 @@ class Placement {
   std::uint64_t wanted_count(NodeId node) const noexcept;
   BlockId wanted(NodeId node, std::uint64_t nth) const noexcept;
   bool wants(NodeId node, BlockId id) const noexcept;
+  /// False of a segment of contributed() whose owner is dead: what nodes hold of it in the end does not matter.
+  bool wanted_anywhere(BlockId segment) const noexcept {
+    return dead_.empty() || contributions_.wanted != Contributions::Wanted::at_owner || living(split(segment).first);
+  }
   /// Blocks of the whole machine at the start, and at the end.
   std::uint64_t initial_total() const noexcept;
   std::uint64_t wanted_total() const noexcept;

@@ -1,0 +1,28 @@
+/// An all-gather of a block from every living node in few steps, found by search: any topology, with holes or without.
+///
+/// It grows step by step. In a step every channel may bring its head a few blocks that the tail has and the head lacks, and no block
+/// comes to a node twice; so the ways of a block are a spanning tree from its owner, and in time and space no two trees meet. Which blocks
+/// come to a node is a matching of blocks to its channels, the blocks with the fewest copies first, ties by a random number; what is rare
+/// is thus spread early, and channels seldom stand idle for want of a block. A few seeds are tried, and the fewest steps taken. Cost
+/// O(nodes^2 channels) a try, and several tries up to 512 nodes. Source   the growing of steps: Won et al., TACOS; rarest first, as in
+/// BitTorrent (Cohen 2003); the matching: this project.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <torus/route.hpp>
+#include <torus/topology.hpp>
+
+namespace torus::reduction {
+
+struct Delivery {
+  NodeId from, to;
+  Leg leg;
+  std::uint32_t block;  ///< its owner's ordinal among the living nodes
+};
+
+/// The deliveries of each step, at most `chunk` over a channel. Deterministic.
+std::vector<std::vector<Delivery>> gather_rounds(const Topology& topology, std::uint32_t chunk);
+
+}  // namespace torus::reduction

@@ -1,0 +1,86 @@
+#include "algorithms/reduction/packed_halves.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "algorithms/common/growth.hpp"
+#include "algorithms/common/remembered.hpp"
+
+namespace torus::reduction {
+
+PackedHalves::PackedHalves(const Topology& topology, std::uint32_t chunk, bool of_vector) {
+  std::vector<NodeId> ids;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (topology.living(node)) ids.push_back(of_vector ? static_cast<BlockId>(ids.size()) : node);
+  }
+  const std::vector<std::vector<Delivery>> rounds = gather_rounds(topology, chunk);
+  steps_ = rounds.size();
+  std::vector<std::vector<std::pair<Leg, BlockId>>> goes(steps_ * topology.nodes()), comes(goes.size());
+  for (std::size_t round = 0; round < rounds.size(); ++round) {
+    const std::size_t first = (rounds.size() - 1 - round) * topology.nodes();
+    for (const auto& [from, to, leg, block] : rounds[round]) {
+      goes[first + from].emplace_back(leg, ids[block]);
+      comes[first + to].emplace_back(Leg{leg.dimension, topology.reverse(leg.dimension, leg.hops)}, ids[block]);
+    }
+    std::uint64_t channel = 0, combined = 0;
+    for (NodeId node = 0; node < topology.nodes(); ++node) {
+      auto& sent = goes[first + node];
+      combined = std::max<std::uint64_t>(combined, sent.size());
+      const auto by_leg = [](const auto& a, const auto& b) {
+        return std::pair(a.first.dimension, a.first.hops) < std::pair(b.first.dimension, b.first.hops);
+      };
+      std::stable_sort(sent.begin(), sent.end(), by_leg);
+      for (auto at = sent.begin(); at != sent.end();) {
+        const auto end = std::find_if(at, sent.end(), [&](const auto& other) { return other.first != at->first; });
+        channel = std::max(channel, static_cast<std::uint64_t>(end - at));
+        at = end;
+      }
+    }
+    load_.channel += channel;
+    load_.combined += combined;
+  }
+  goes_ = Table(goes);
+  comes_ = Table(comes);
+}
+
+std::vector<Gift> PackedHalves::row(const Table& table, const Node& self, std::uint64_t step) const {
+  std::vector<Gift> gifts;
+  for (const auto& [leg, block] : table.row(step * self.topology().nodes() + self.rank())) blocks_for(gifts, {leg}).push_back(block);
+  return gifts;
+}
+
+std::shared_ptr<const PackedHalves> packed_halves(const Topology& topology, std::uint32_t chunk, bool of_vector) {
+  static Remembered<std::tuple<Topology, std::uint32_t, bool>, PackedHalves> lately;
+  return lately.of({topology, chunk, of_vector}, [&] { return PackedHalves(topology, chunk, of_vector); });
+}
+
+ChunkChoice choose_chunk(const Machine& machine, Bytes block) {
+  const Topology& topology = machine.topology;
+  std::int32_t farthest = topology.whole() ? topology.diameter() : 0;
+  std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (!topology.living(node)) continue;
+    fewest = std::min(fewest, channels_of(topology, node));
+    if (!topology.whole()) farthest = std::max(farthest, topology.eccentricity(node));
+  }
+  const double others = topology.living_nodes() - 1.0;
+  if (others == 0) return {1, 0};
+  ChunkChoice best{0, 0};
+  for (std::uint32_t chunk = 1;; chunk *= 2) {
+    const double least = others / static_cast<double>(fewest) / chunk;
+    const double steps = std::round(std::pow(std::pow(farthest, 4) + std::pow(std::max(1.0, least), 4), 0.25));
+    const double time = machine.cost.steps(steps, steps * chunk * static_cast<double>(block), steps);
+    if (best.chunk == 0 || time < best.time_s) best = {chunk, time};
+    if (2 * least <= farthest) return best;
+  }
+}
+
+// A delivery is in two lists of steps while they are searched, and in two tables while they are made.
+Bytes packed_halves_bytes(const Topology& topology) {
+  const auto nodes = Bytes{topology.nodes()};
+  return nodes * nodes * (4 * sizeof(Delivery) + 6 * sizeof(std::pair<Leg, BlockId>));
+}
+
+}  // namespace torus::reduction

@@ -1,0 +1,51 @@
+/// The steps of gather_rounds.hpp as an all-gather, and backwards as a reduce-scatter: see halves.hpp.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "algorithms/common/row_table.hpp"
+#include "algorithms/reduction/gather_rounds.hpp"
+#include "algorithms/reduction/halves.hpp"
+
+namespace torus::reduction {
+
+class PackedHalves : public Halves {
+ public:
+  /// `of_vector`: the blocks are those of a vector, in the order of the living nodes that own them; else an owner's rank is its block's id.
+  PackedHalves(const Topology& topology, std::uint32_t chunk, bool of_vector);
+
+  std::uint64_t steps() const override { return steps_; }
+  std::uint32_t pieces() const override { return 1; }
+  std::uint32_t vector_blocks(const Topology& topology) const override { return topology.living_nodes(); }
+  std::vector<Gift> gives(const Node& self, std::uint64_t step) const override { return row(comes_, self, step); }
+  std::vector<Gift> returns(const Node& self, std::uint64_t step) const override { return row(goes_, self, step); }
+  Load load() const override { return load_; }
+  Bytes table_bytes() const override { return goes_.bytes() + comes_.bytes(); }
+
+ private:
+  using Table = RowTable<std::pair<Leg, BlockId>>;
+  std::vector<Gift> row(const Table& table, const Node& self, std::uint64_t step) const;
+
+  std::uint64_t steps_;
+  // By step of the reduce-scatter and node: over which channel which block goes there, and over which it comes back in the all-gather.
+  Table comes_, goes_;
+  Load load_;
+};
+
+/// Those of the last few machines are remembered.
+std::shared_ptr<const PackedHalves> packed_halves(const Topology& topology, std::uint32_t chunk, bool of_vector);
+
+/// The chunk, of 1, 2, 4, .., whose all-gather of such blocks is about the fastest, with its model time. Steps are estimated from the two
+/// bounds D, the farthest of any two living nodes, and B, the blocks of the others over the fewest channels of a node, by
+/// (D^4 + (B / chunk)^4)^(1/4); searches end near it.
+struct ChunkChoice {
+  std::uint32_t chunk;
+  double time_s;
+};
+ChunkChoice choose_chunk(const Machine& machine, Bytes block);
+
+/// Memory that packed_halves() takes at most.
+Bytes packed_halves_bytes(const Topology& topology);
+
+}  // namespace torus::reduction
