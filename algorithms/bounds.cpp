@@ -189,6 +189,14 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
     block_steps(static_cast<std::uint64_t>(all_hops / static_cast<double>(messages) * (1 - 1e-12)) + 1, carried(messages));
   }
 
+  if (asked.machine.topology.twisted()) {
+    const double links = static_cast<double>(facts.bisection_links);
+    const double crossing = static_cast<double>(n / 2) * static_cast<double>(n / 2);
+    const std::string why = "bound (4): a cut into halves over " + number(facts.bisection_links) + " links";
+    block_bytes(crossing / links, why);
+    if (!asked.shared) block_steps(facts.bound4, why);
+    return;
+  }
   const std::vector<Factor> dimensions = factors(asked.machine.topology);
   for (const Factor& f : dimensions) {
     const std::uint64_t crossing = n / f.n * f.ring_status();  // |V1||V2| / (n / f.n), as the links are
@@ -236,6 +244,23 @@ std::uint64_t bisection(std::vector<Factor> dimensions, std::uint64_t nodes) {
     if (least == 0 || cut < least) least = cut;
   }
   return least;
+}
+
+/// Cuts into halves: across the middle of a short dimension and over its ends, where the extent is even; and across that of a long one,
+/// which every hop over the end of a short dimension crosses too.
+void twist_facts(const Topology& topology, ShapeFacts& facts) {
+  const std::uint64_t n = topology.nodes();
+  std::uint64_t k = n, shorts = 0, status = 0;
+  for (const DimensionShape& d : topology.shape()) k = std::min(k, static_cast<std::uint64_t>(d.extent));
+  for (const DimensionShape& d : topology.shape()) shorts += static_cast<std::uint64_t>(d.extent) == k ? 1 : 0;
+  for (NodeId node = 0; node < n; ++node) status += static_cast<std::uint64_t>(topology.distance(0, node));
+  facts.least_status = facts.greatest_status = status;
+  facts.average_status = static_cast<double>(status);
+  facts.average_distance = facts.average_status / static_cast<double>(n - 1);
+  facts.bound3 = status;
+  facts.bisection_links = n / k * (1 + shorts);
+  if (k % 2 == 0) facts.bisection_links = std::min(facts.bisection_links, 2 * (n / k));
+  facts.bound4 = divide_up(n / 2 * (n / 2), facts.bisection_links);
 }
 
 /// The bound of points looks at no more steps than this; far packets would cost more than they tell.
@@ -311,6 +336,7 @@ ShapeFacts shape_facts(const Topology& topology) {
   if (n > 1) facts.average_distance = facts.average_status / static_cast<double>(n - 1);
   facts.bound3 = divide_up(status_times_3, 3);
   facts.bisection_links = n > 1 ? bisection(dimensions, n) : 0;
+  if (topology.twisted()) twist_facts(topology, facts);
   return facts;
 }
 

@@ -16,6 +16,7 @@ std::optional<Refusal> unmet_shape(const Requirements& needs, const std::string&
   const auto refuse = [&](std::string rule, const Topology& fix) {
     return Refusal{About::shape, topology.text(), algorithm + " " + std::move(rule), fix.text()};
   };
+  if (topology.twisted() && !needs.takes_twists) return refuse("needs wraps without a twist", changed(topology, [](DimensionShape&) {}));
   if (needs.dimensions != 0 && topology.dimensions() != needs.dimensions) {
     const auto side = static_cast<std::int32_t>(std::max<std::uint64_t>(2, root_below(needs.dimensions, topology.nodes())));
     return refuse("needs " + std::to_string(needs.dimensions) + " dimensions",

@@ -70,7 +70,7 @@ const Algorithm flood{
     .shapes = "any",
     .steps = "eccentricity of the root",
     .native = {.switching = Switching::packet},
-    .needs = {.ports = Requirements::all_ports, .lives_with_holes = true},
+    .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
     .plan = plan_whole,
 };
 
@@ -81,7 +81,7 @@ const Algorithm flood_pipelined{
     .shapes = "any",
     .steps = "eccentricity of the root + K-1, K segments",
     .native = {.switching = Switching::packet},
-    .needs = {.ports = Requirements::all_ports, .lives_with_holes = true},
+    .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
     .parameters = parameters,
     .plan = plan_pipelined,
 };

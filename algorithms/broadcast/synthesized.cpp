@@ -45,7 +45,7 @@ const Algorithm synthesized{
     .shapes = "torus or mesh, any sides, up to 2^20 nodes",
     .steps = "torus: ceil(log_{ports+1} N), the lower bound; mesh: the bound by counting channels, at times 1 more",
     .native = {.switching = Switching::circuit},
-    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::circuit, .lives_with_holes = true},
+    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::circuit, .lives_with_holes = true, .takes_twists = true},
     .also_requires = also_requires,
     .plan = plan,
 };

@@ -51,7 +51,7 @@ const Algorithm tree_packing{
     .shapes = "any, up to 1024 nodes and 8192 channels",
     .steps = "height of the trees + K-1, K segments a tree",
     .native = {.switching = Switching::packet},
-    .needs = {.ports = Requirements::all_ports, .lives_with_holes = true},
+    .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
     .parameters = tree_chunk_parameters,
     .also_requires = also_requires,
     .plan = plan,

@@ -37,7 +37,7 @@ const Algorithm flood_barrier{
     .shapes = "any",
     .steps = "diameter",
     .native = {.switching = Switching::packet},
-    .needs = {.ports = Requirements::all_ports},
+    .needs = {.ports = Requirements::all_ports, .takes_twists = true},
     .plan = plan,
 };
 

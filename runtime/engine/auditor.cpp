@@ -98,7 +98,7 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
       if (position <= last_position) check.violation = ViolationKind::not_dimension_ordered;
       last_position = position;
     }
-    if (!complete && std::abs(std::int64_t{leg.hops}) > n) {  // more than one full circle
+    if (!complete && std::abs(std::int64_t{leg.hops}) > topology.circle(leg.dimension)) {  // more than one full circle
       check.violation = ViolationKind::channel_crossed_twice;
       return check;
     }

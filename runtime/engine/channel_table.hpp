@@ -44,7 +44,7 @@ class ChannelTable {
       Axis axis{Divisor(stride),
                 Divisor(stride * n),
                 n,
-                wiring == Wiring::ring && n > 1 ? n : n - 1,
+                wiring == Wiring::ring && n > 1 ? static_cast<std::uint32_t>(topology.circle(d)) : n - 1,
                 static_cast<std::uint32_t>(topology.first_slot(d)),
                 slots_of(topology, d),
                 wiring,
@@ -194,6 +194,7 @@ class ChannelTable {
     std::uint32_t end = x + hops;
     if (end >= n) {
       if (axis.wiring == Wiring::line) return {no_node, 0};
+      if (topology_->twisted()) return walk_over_the_end(from, leg, f);
       end += back ? n : 0 - n;
     }
     const NodeId to = from + (end - x) * stride;
@@ -220,6 +221,19 @@ class ChannelTable {
       }
     }
     return {to, axis.first_slot + (back ? 1U : 0U)};
+  }
+
+  /// The same of a leg of a twisted torus: over the end of a dimension it may go on in another line.
+  template <class F>
+  [[gnu::noinline]] End walk_over_the_end(NodeId from, Leg leg, F&& f) noexcept {
+    const Axis& axis = axes_[static_cast<std::size_t>(leg.dimension)];
+    const std::int32_t hop = leg.hops < 0 ? -1 : 1;
+    const std::uint32_t slot = hop < 0 ? 1U : 0U;
+    for (std::int32_t done = 0; done != leg.hops; done += hop) {
+      f(entry_of(axis, slot, from));
+      from = *topology_->neighbour(from, leg.dimension, hop);
+    }
+    return {from, axis.first_slot + slot};
   }
 
   /// Claims a channel for one message in the step of a stamp, where only the calling worker can claim it. False if another message has it

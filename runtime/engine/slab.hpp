@@ -28,6 +28,7 @@ class Slab {
       rows_ = nodes / row_nodes_;
       cut_dimensions_ = d + 1;
     }
+    if (processes > 1 && topology.twisted()) cut_dimensions_ = topology.dimensions();  // a hop over an end may lead anywhere
     begin_ = first_of(self);
     end_ = first_of(self + 1);
   }

@@ -146,7 +146,7 @@ void sort_unique(std::vector<T>& values, Less less = {}) {
 }  // namespace
 
 Topology Topology::with_faults(Faults faults) const {
-  Topology topology(std::vector<DimensionShape>(shape_.begin(), shape_.end()));
+  Topology topology(std::vector<DimensionShape>(shape_.begin(), shape_.end()), twisted_);
   if (faults.empty()) return topology;
   if (nodes_ > most_nodes)
     throw InputError("faults on " + text() + ": a machine with faults has at most " + std::to_string(most_nodes) + " nodes");
@@ -217,6 +217,8 @@ std::int32_t Topology::eccentricity_with_holes(NodeId from) const {
   return farthest;
 }
 
-bool operator==(const Topology& a, const Topology& b) noexcept { return a.shape_ == b.shape_ && a.faults() == b.faults(); }
+bool operator==(const Topology& a, const Topology& b) noexcept {
+  return a.shape_ == b.shape_ && a.twisted_ == b.twisted_ && a.faults() == b.faults();
+}
 
 }  // namespace torus

@@ -11,8 +11,9 @@ Route shortest_route(const Topology& topology, NodeId from, NodeId to, std::span
                      ", the ranks of " + topology.text());
   }
   Route route;
+  const Coordinates apart = topology.offsets(from, to);
   for (const Dimension d : order) {
-    const std::int32_t hops = topology.offset(d, topology.coordinate(from, d), topology.coordinate(to, d));
+    const std::int32_t hops = apart[static_cast<std::size_t>(d)];
     if (hops != 0) route.push_back({d, hops});
   }
   return route;

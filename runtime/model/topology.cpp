@@ -10,7 +10,8 @@ namespace torus {
 namespace {
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
-  throw InputError("shape '" + std::string(text) + "': " + why + "; for instance 16x16, 8x8x8, 16x16m, 4x4c, mesh:4x6, 2^10, hypercube:10");
+  throw InputError("shape '" + std::string(text) + "': " + why +
+                   "; for instance 16x16, 8x8x8, 16x16m, 4x4c, 4x4x8t, mesh:4x6, 2^10, hypercube:10");
 }
 
 std::int32_t number(std::string_view text, std::string_view digits, const char* what) {
@@ -24,7 +25,7 @@ std::int32_t number(std::string_view text, std::string_view digits, const char* 
 
 }  // namespace
 
-Topology::Topology(std::vector<DimensionShape> dimensions) : shape_(std::move(dimensions)) {
+Topology::Topology(std::vector<DimensionShape> dimensions, bool twisted) : shape_(std::move(dimensions)), twisted_{twisted} {
   if (shape_.empty() || shape_.size() > max_dimensions) {
     throw InputError("a shape of " + std::to_string(shape_.size()) + " dimensions: it must have 1 to 32");
   }
@@ -55,6 +56,7 @@ Topology::Topology(std::vector<DimensionShape> dimensions) : shape_(std::move(di
     stride /= static_cast<std::uint64_t>(facts.extent);
     facts.by_stride = detail::Divisor(static_cast<std::uint32_t>(stride));
   }
+  if (twisted_) check_twist();
 }
 
 Topology Topology::parse(std::string_view text) {
@@ -72,6 +74,8 @@ Topology Topology::parse(std::string_view text) {
   } else if (rest.starts_with("torus:")) {
     rest.remove_prefix(6);
   }
+  const bool twisted = rest.ends_with('t');
+  if (twisted) rest.remove_suffix(1);
   if (rest.empty()) refuse(text, "it is empty");
   while (true) {
     const std::size_t x = rest.find('x');
@@ -92,7 +96,7 @@ Topology Topology::parse(std::string_view text) {
     rest.remove_prefix(x + 1);
   }
   try {
-    return Topology(std::move(shape));
+    return Topology(std::move(shape), twisted);
   } catch (const InputError& error) {
     refuse(text, error.what());
   }
@@ -107,6 +111,7 @@ std::string Topology::text() const {
     if (!mesh && shape_[d].wiring == Wiring::line) out += 'm';
     if (shape_[d].wiring == Wiring::complete) out += 'c';
   }
+  if (twisted_) out += 't';
   return out;
 }
 
@@ -149,10 +154,18 @@ std::int32_t Topology::offset(Dimension d, std::int32_t from, std::int32_t to) c
   return 2 * std::int64_t{forward} <= n ? forward : forward - n;
 }
 
+Coordinates Topology::offsets(NodeId from, NodeId to) const noexcept {
+  if (twisted_) return twisted_offsets(from, to);
+  Coordinates out;
+  for (Dimension d = 0; d < dimensions(); ++d) out.push_back(offset(d, coordinate(from, d), coordinate(to, d)));
+  return out;
+}
+
 std::int32_t Topology::distance(NodeId a, NodeId b) const noexcept {
+  const Coordinates apart = offsets(a, b);
   std::int32_t hops = 0;
   for (Dimension d = 0; d < dimensions(); ++d) {
-    const std::int32_t o = offset(d, coordinate(a, d), coordinate(b, d));
+    const std::int32_t o = apart[static_cast<std::size_t>(d)];
     hops += wiring(d) == Wiring::complete ? static_cast<std::int32_t>(o != 0) : std::abs(o);
   }
   return hops;
@@ -160,6 +173,7 @@ std::int32_t Topology::distance(NodeId a, NodeId b) const noexcept {
 
 std::int32_t Topology::eccentricity(NodeId from) const {
   if (!whole()) return eccentricity_with_holes(from);
+  if (twisted_) return twisted_diameter();
   std::int32_t hops = 0;
   for (Dimension d = 0; d < dimensions(); ++d) {
     const std::int32_t n = extent(d);
@@ -174,6 +188,7 @@ std::int32_t Topology::eccentricity(NodeId from) const {
 }
 
 std::int32_t Topology::diameter() const noexcept {
+  if (twisted_) return twisted_diameter();
   std::int32_t hops = 0;
   for (const DimensionShape& d : shape_)
     hops += d.wiring == Wiring::ring ? d.extent / 2 : d.wiring == Wiring::line ? d.extent - 1 : d.extent > 1 ? 1 : 0;
@@ -181,7 +196,7 @@ std::int32_t Topology::diameter() const noexcept {
 }
 
 bool Topology::is_torus() const noexcept {
-  return std::all_of(shape_.begin(), shape_.end(), [](const auto& d) { return d.wiring == Wiring::ring || d.extent == 1; });
+  return !twisted_ && std::all_of(shape_.begin(), shape_.end(), [](const auto& d) { return d.wiring == Wiring::ring || d.extent == 1; });
 }
 
 bool Topology::is_square_torus() const noexcept {

@@ -211,7 +211,7 @@ class Judge::State {
       }
       const std::int32_t sign = leg.hops > 0 ? 1 : -1;
       // One round of a ring suffices: every further hop crosses a channel twice.
-      for (std::int32_t i = 0; i != leg.hops && std::abs(i) <= n; i += sign) {
+      for (std::int32_t i = 0; i != leg.hops && std::abs(i) <= topology_.circle(leg.dimension); i += sign) {
         const auto next = topology_.neighbour(at, leg.dimension, sign);
         if (!next) return violation(text_of(m) + " leaves the machine at node " + text_of_node(at));
         cross(m, at, leg.dimension, sign);

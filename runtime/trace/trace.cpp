@@ -118,7 +118,9 @@ std::string to_json_line(const TraceHeader& header) {
       case Wiring::complete: line += "\"complete\""; break;
     }
   }
-  fmt::format_to(std::back_inserter(line), "],\"ports\":{},\"switching\":\"{}\",\"contention\":\"{}\",\"routing\":", header.machine.ports,
+  line += ']';
+  if (topology.twisted()) line += ",\"twist\":true";
+  fmt::format_to(std::back_inserter(line), ",\"ports\":{},\"switching\":\"{}\",\"contention\":\"{}\",\"routing\":", header.machine.ports,
                  name(header.machine.switching), name(header.machine.contention));
   append_list(line, header.machine.routing);
   line += ",\"collective\":";

@@ -88,8 +88,7 @@ class HeaderParser {
       lines_.refuse("the header's 'op' is '" + op + "'; it must be sum, prod, min, max, and, or or xor");
     if (json_.contains("registers")) header.registers = static_cast<std::uint32_t>(whole("registers", 1, 8));
     if (json_.contains("overlap")) {
-      if (!json_["overlap"].is_boolean()) lines_.refuse("the header's 'overlap' must be true or false");
-      header.overlap = json_["overlap"].get<bool>();
+      header.overlap = flag("overlap");
     }
     if (header.overlap && (op == "sum" || op == "prod" || op == "xor"))
       lines_.refuse("the header's 'overlap' is true, and op " + op + " counts a contributor twice; it may be with min, max, and, or");
@@ -97,6 +96,13 @@ class HeaderParser {
       if (name(known) == op && json_.contains("type")) header.reduction = Reduction{known, type()};
     }
   }
+  /// False if it is not there.
+  bool flag(const char* key) {
+    if (!json_.contains(key)) return false;
+    if (!json_[key].is_boolean()) lines_.refuse(std::string("the header's '") + key + "' must be true or false");
+    return json_[key].get<bool>();
+  }
+
   ElementType type() {
     try {
       return parse_element_type(word("type", ""));
@@ -111,7 +117,7 @@ class HeaderParser {
       std::vector<DimensionShape> shape;
       for (const std::uint64_t n : extents) shape.push_back({static_cast<std::int32_t>(n), Wiring::ring});
       if (json_.contains("wrap")) read_wrap(shape);
-      const Topology topology = Topology(std::move(shape)).with_faults(read_faults());
+      const Topology topology = Topology(std::move(shape), flag("twist")).with_faults(read_faults());
       // More ports than channels are as good as all, where channels are not shared. The judge goes by TraceHeader::ports.
       const std::uint64_t ports = std::min<std::uint64_t>(whole("ports", 1, std::numeric_limits<std::uint64_t>::max()),
                                                           static_cast<std::uint64_t>(topology.max_ports()));

@@ -21,9 +21,10 @@ const std::vector<Preset>& table() {
       {.name = "tpu-v4",
        .title = "Google TPU v4",
        .shape = "8x8x8",
-       .rule = "3 dimensions, up to 16x16x16; rings where all extents are multiples of 4, else lines",
+       .rule = "3 dimensions, up to 16x16x16; rings where all extents are multiples of 4, twisted or not, else lines",
        .axes = {{1, 16, Ends::cubes}, {1, 16, Ends::cubes}, {1, 16, Ends::cubes}},
        .shapes = {Origin::published, "Google Cloud documentation, TPU v4; Austin et al., How to Scale Your Model, chapter TPUs, 2025"},
+       .twists = true,
        .ports = 6,
        .bytes_per_s = {45e9},
        .speed = {Origin::published, "Austin et al., How to Scale Your Model, chapter TPUs, 2025: 4.5e10 B/s a link, one way"},
@@ -170,7 +171,7 @@ void check_shape(const Preset& preset, const Topology& topology) {
   const auto same = [&](Dimension d) {
     return topology.extent(d) == fitting.extent(d) && (topology.wiring(d) == fitting.wiring(d) || topology.extent(d) == 1);
   };
-  bool fits = topology.dimensions() == fitting.dimensions();
+  bool fits = topology.dimensions() == fitting.dimensions() && (preset.twists || !topology.twisted());
   for (Dimension d = 0; fits && d < topology.dimensions(); ++d) fits = same(d);
   if (!fits) refuse("--on", topology.text(), fmt::format("{} has {}; for instance {}", preset.name, preset.rule, fitting.text()));
 }

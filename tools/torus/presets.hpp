@@ -39,6 +39,7 @@ struct Preset {
   std::string_view rule;   ///< of the shapes, in words
   std::vector<PresetAxis> axes;
   Sourced shapes;
+  bool twists = false;  ///< has twisted slices too
   int ports = 0;
   std::vector<double> bytes_per_s;  ///< of a channel: one for all, or one a dimension
   Sourced speed;

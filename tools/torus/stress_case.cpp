@@ -146,9 +146,22 @@ void draw_parameters(Random& random, const Algorithm& algorithm, const Machine& 
   }
 }
 
+/// A twisted torus; none if it would have too many nodes.
+std::optional<Topology> draw_twisted(Random& random, std::uint64_t most_nodes) {
+  const std::int32_t k = random.between(2, 5);
+  std::vector<DimensionShape> shape{{k, Wiring::ring}, {2 * k, Wiring::ring}};
+  if (random.chance(0.6)) shape.push_back({random.chance(0.5) ? k : 2 * k, Wiring::ring});
+  std::swap(shape[random.below(shape.size())], shape.front());
+  if (nodes_of(shape) > most_nodes) return std::nullopt;
+  return Topology(std::move(shape), true);
+}
+
 }  // namespace
 
 Topology draw_shape(Random& random, std::uint64_t most_nodes) {
+  if (random.chance(0.06)) {
+    if (auto twisted = draw_twisted(random, most_nodes)) return *std::move(twisted);
+  }
   std::vector<DimensionShape> shape;
   const std::int32_t k = random.chance(0.6) ? 2 : random.between(1, 6);
   switch (random.below(8)) {

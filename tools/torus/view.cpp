@@ -321,6 +321,7 @@ std::string View::data() const {
     head["extents"].push_back(d.extent);
     head["wiring"].push_back(d.wiring == Wiring::ring ? "ring" : d.wiring == Wiring::line ? "line" : "complete");
   }
+  head["twisted"] = topology.twisted();
   std::string json = harmless(head);
   json.pop_back();
 

@@ -1,7 +1,8 @@
 /// Lower bounds of every collective on a machine, and the figures of a shape that they are computed from.
 ///
 /// Product formulas, exact in integers: O(dimensions) for a shape and O(sources) for a request, without enumeration. On a machine with
-/// faults channels are looked at one by one: O(channels), some milliseconds more where cuts are tried, and at most about a second.
+/// faults channels are looked at one by one: O(channels), some milliseconds more where cuts are tried, and at most about a second. On a twisted torus
+/// O(nodes).
 #pragma once
 
 #include <cstdint>
@@ -97,7 +98,7 @@ struct ShapeFacts {
   std::int32_t most_channels_of_a_node = 0;
   /// Links over a narrow cut into halves (sizes differ by at most one node): across the middle of a dimension and, where its extent is odd,
   /// that layer is cut in the next dimension. The bisection width of tori and of meshes (Aroca & Fernandez Anta 2014); where wirings are
-  /// mixed, the width is at most that.
+  /// mixed, the width is at most that. Of a twisted torus: of the cuts across the middle of one dimension.
   std::uint64_t bisection_links = 0;
   /// Total exchange, one block a message, packet switching: bound (3), one port: ceil(average status); and bound (4), all ports:
   /// the maximum over the dimensions' middle cuts of ceil(|V1||V2| / links).

@@ -77,6 +77,7 @@ struct Requirements {
   bool shared_channels = false;             ///< several messages cross a channel in a step
   std::int32_t overlaps_from = 1;           ///< `switching` and `shared_channels` are required only where an extent reaches this
   bool lives_with_holes = false;            ///< dead links and nodes; slow links harm no algorithm
+  bool takes_twists = false;                ///< twisted tori
   bool ascending_routing = false;           ///< wormhole routes take the dimensions in ascending order
 };
 

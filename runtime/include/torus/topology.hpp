@@ -68,18 +68,23 @@ class Divisor {
 /// complete dimension. The channel slots of a node are numbered 0..channel_slots()-1 in the order dimension 0 (+, -), dimension 1 (+, -),
 /// .. A slot without a link exists at the end of a line.
 ///
+/// A *twisted* torus has extents k and 2k, both, in two or three dimensions: a hop over the end of a short dimension also adds k, modulo
+/// 2k, to each long coordinate (TPU v4's twisted slices; Camarero, Martinez & Beivide, arXiv 1311.2019). All its nodes are alike, as those
+/// of a plain torus, but coordinates alone do not say how far nodes are apart: offset() is for plain dimensions, offsets() for both.
+///
 /// A topology may have faults. Extents, ranks, neighbour(), distance(), diameter() and ports are those of the shape, whatever is dead;
 /// living(), passes(), each_link(), channels() and eccentricity() know of the faults.
 class Topology {
  public:
   /// Throws InputError on an extent below 1, more than 32 dimensions or more than 2^31 nodes.
-  explicit Topology(std::vector<DimensionShape> dimensions);
+  /// The same on a shape that cannot be twisted, if it is to be.
+  explicit Topology(std::vector<DimensionShape> dimensions, bool twisted = false);
   /// The same as parse(text), so that a shape may be written in place: MachineSpec{.topology = "16x16"}.
   template <class Text>
   requires std::convertible_to<const Text&, std::string_view> Topology(const Text& text) : Topology(parse(text)) {}
 
-  /// Reads `16x16`, `8x8x8`, `16x16m` (m: a line), `4x4c` (c: complete), `mesh:4x6` (all lines), `2^10`, `hypercube:10`
-  /// (ten lines of 2). Throws InputError.
+  /// Reads `16x16`, `8x8x8`, `16x16m` (m: a line), `4x4c` (c: complete), `4x4x8t` (t: twisted), `mesh:4x6` (all lines), `2^10`,
+  /// `hypercube:10` (ten lines of 2). Throws InputError.
   static Topology parse(std::string_view text);
 
   /// A short text that parse() reads back: `8x8m`, `mesh:4x6`.
@@ -89,6 +94,9 @@ class Topology {
   std::int32_t extent(Dimension d) const noexcept { return facts(d).extent; }
   Wiring wiring(Dimension d) const noexcept { return facts(d).wiring; }
   std::span<const DimensionShape> shape() const noexcept { return shape_; }
+  bool twisted() const noexcept { return twisted_; }
+  /// Hops along a ring after which a walk is back where it began: the extent; of a twisted torus that of the long dimensions.
+  std::int32_t circle(Dimension d) const noexcept { return twisted_ ? twisted_circle() : extent(d); }
   NodeId nodes() const noexcept { return nodes_; }
   /// The difference in rank between neighbours in dimension d.
   NodeId stride(Dimension d) const noexcept { return facts(d).by_stride.value(); }
@@ -108,6 +116,7 @@ class Topology {
     std::int64_t to = std::int64_t{at} + hops;
     if (to < 0 || to >= f.extent) {
       if (f.wiring == Wiring::line) return std::nullopt;
+      if (twisted_) return over_the_end(from, d, to);
       to = to >= 0 && to < 2 * std::int64_t{f.extent} ? to - f.extent
            : to < 0 && to >= -std::int64_t{f.extent}  ? to + f.extent
                                                       : modulo(to, f.extent);
@@ -167,13 +176,17 @@ class Topology {
 
   /// Shortest signed hops from one coordinate to another of dimension d; a tie on a ring goes +.
   std::int32_t offset(Dimension d, std::int32_t from, std::int32_t to) const noexcept;
+  /// Signed hops of a shortest route in each dimension, in any order. A tie on a ring goes +; on a twisted torus the fewest wraps of short
+  /// dimensions, and then of the first of these, go first.
+  Coordinates offsets(NodeId from, NodeId to) const noexcept;
   /// Hops of a shortest route.
   std::int32_t distance(NodeId a, NodeId b) const noexcept;
-  /// Max distance from a node to a living one, over living links; max distance between any two nodes of the shape.
+  /// Max distance from a node to a living one, over living links; max distance between any two nodes of the shape. Of a
+  /// twisted torus O(nodes).
   std::int32_t eccentricity(NodeId from) const;
   std::int32_t diameter() const noexcept;
 
-  /// Every dimension is a ring (an extent of 1 counts as one).
+  /// Every dimension is a ring (an extent of 1 counts as one), and none is twisted.
   bool is_torus() const noexcept;
   /// Every dimension is a ring and all extents are equal.
   bool is_square_torus() const noexcept;
@@ -196,6 +209,13 @@ class Topology {
     return facts_[static_cast<std::size_t>(d)];
   }
 
+  // Where it is twisted. `to`: a coordinate outside 0..extent-1.
+  NodeId over_the_end(NodeId from, Dimension d, std::int64_t to) const noexcept;
+  std::int32_t twisted_circle() const noexcept;
+  Coordinates twisted_offsets(NodeId from, NodeId to) const noexcept;
+  std::int32_t twisted_diameter() const noexcept;
+  void check_twist() const;
+
   // Where there are faults.
   bool is_dead(NodeId node) const noexcept;
   bool is_dead(NodeId from, std::int32_t slot) const noexcept;
@@ -208,6 +228,7 @@ class Topology {
   NodeId nodes_ = 1;
   std::int32_t slots_ = 0;
   std::int32_t max_ports_ = 1;
+  bool twisted_ = false;
 };
 
 }  // namespace torus

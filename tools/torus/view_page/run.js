@@ -10,6 +10,7 @@ function shape_of(data) {
   const extents = data.extents, wiring = data.wiring, k = extents.length;
   const stride = new Array(k).fill(1);
   for (let d = k - 2; d >= 0; --d) stride[d] = stride[d + 1] * extents[d + 1];
+  const longest = Math.max(...extents);
   const coordinate = (node, d) => Math.floor(node / stride[d]) % extents[d];
   const name = node => "(" + extents.map((_, d) => coordinate(node, d)).join(",") + ")";
   // -1: there is no such link.
@@ -18,7 +19,11 @@ function shape_of(data) {
     let to = at + hops;
     if (to < 0 || to >= n) {
       if (wiring[d] === "line") return -1;
+      const over = Math.floor(to / n);
       to = modulo(to, n);
+      // Twisted: over the end of a short dimension every long coordinate changes by half its extent.
+      if (data.twisted && n < longest && over % 2 !== 0)
+        extents.forEach((e, l) => { if (e === longest) node += (coordinate(node, l) < n ? n : -n) * stride[l]; });
     }
     return node + (to - at) * stride[d];
   }
