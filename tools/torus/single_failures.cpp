@@ -90,7 +90,10 @@ Survival survival_of(const FailureRuns& runs) {
   std::vector<std::size_t> by_time;
   std::vector<std::uint64_t> steps;
   for (std::size_t i = 0; i < runs.runs.size(); ++i) {
-    if (!runs.runs[i]) continue;
+    if (!runs.runs[i]) {
+      ++survival.missing;
+      continue;
+    }
     const FailureRun& run = *runs.runs[i];
     switch (run.outcome) {
       case Outcome::completed:

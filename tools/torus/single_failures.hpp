@@ -69,13 +69,13 @@ struct FailureComparison {
 
 /// What the runs of an algorithm come to. The median is that of a failure: of an even number, the lower of the two in the middle.
 struct Survival {
-  std::size_t completed = 0, refused = 0, failed = 0, cut = 0;
-  std::string refusal;                       ///< the first
-  std::optional<std::size_t> median, worst;  ///< by model time, of those completed: the number of a failure
+  std::size_t completed = 0, refused = 0, failed = 0, cut = 0, missing = 0;  ///< missing: not made, since interrupted
+  std::string refusal;                                                       ///< the first
+  std::optional<std::size_t> median, worst;                                  ///< by model time, of those completed: the number of a failure
   std::uint64_t median_steps = 0, most_steps = 0;
 
   /// It completed all that left the machine in one piece.
-  bool all() const noexcept { return completed > 0 && refused == 0 && failed == 0; }
+  bool all() const noexcept { return completed > 0 && refused + failed + missing == 0; }
 };
 Survival survival_of(const FailureRuns& runs);
 
