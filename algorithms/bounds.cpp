@@ -73,6 +73,13 @@ std::span<const NodeId> few_enough(const Topology& topology, std::span<const Nod
   return sources.first(std::min<std::size_t>(sources.size(), 1 + most_effort / topology.channels()));
 }
 
+/// On machines of many nodes whose nodes all live, that of the shape: dead links bring no node nearer, and a search takes long.
+std::int32_t eccentricity_or_less(const Topology& topology, NodeId source) {
+  constexpr NodeId most_nodes = NodeId{1} << 20U;
+  if (topology.nodes() <= most_nodes || !topology.faults().dead_nodes.empty()) return topology.eccentricity(source);
+  return Topology(std::vector<DimensionShape>(topology.shape().begin(), topology.shape().end())).eccentricity(source);
+}
+
 void bound_steps(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
   const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.living_nodes()) + ")";
@@ -99,7 +106,8 @@ void bound_steps(const Question& asked, Bounds& bounds) {
   }
   std::int32_t farthest = asked.all_nodes && topology.whole() ? topology.diameter() : 0;
   if (!asked.all_nodes) {
-    for (const NodeId source : few_enough(topology, asked.request.sources)) farthest = std::max(farthest, topology.eccentricity(source));
+    for (const NodeId source : few_enough(topology, asked.request.sources))
+      farthest = std::max(farthest, eccentricity_or_less(topology, source));
   }
   if (asked.packet) {
     raise(bounds.steps, bounds.steps_reason, static_cast<std::uint64_t>(farthest),
@@ -245,7 +253,7 @@ void bound_points(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
   if (asked.request.collective != Collective::broadcast || asked.shared || topology.living_nodes() <= 2) return;
   const NodeId source = asked.request.sources.front();
-  if (asked.packet && topology.eccentricity(source) > most_hops_of_points) return;
+  if (asked.packet && eccentricity_or_less(topology, source) > most_hops_of_points) return;
   const std::uint64_t ports = asked.channels.begin()->first;
   std::optional<double> byte_s;
   if (asked.rates) byte_s = static_cast<double>(ports) / asked.rates->fastest(ports);
