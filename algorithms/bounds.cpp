@@ -73,11 +73,25 @@ std::span<const NodeId> few_enough(const Topology& topology, std::span<const Nod
   return sources.first(std::min<std::size_t>(sources.size(), 1 + most_effort / topology.channels()));
 }
 
-/// On machines of many nodes whose nodes all live, that of the shape: dead links bring no node nearer, and a search takes long.
+/// On machines of many nodes with holes, where a search takes long: the distance in the shape, which no hole makes less, to the farthest
+/// node or, if it is dead, to one beside it.
 std::int32_t eccentricity_or_less(const Topology& topology, NodeId source) {
   constexpr NodeId most_nodes = NodeId{1} << 20U;
-  if (topology.nodes() <= most_nodes || !topology.faults().dead_nodes.empty()) return topology.eccentricity(source);
-  return Topology(std::vector<DimensionShape>(topology.shape().begin(), topology.shape().end())).eccentricity(source);
+  if (topology.nodes() <= most_nodes || topology.whole()) return topology.eccentricity(source);
+  Coordinates farthest = topology.coordinates(source);
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    const std::int32_t n = topology.extent(d);
+    std::int32_t& at = farthest[static_cast<std::size_t>(d)];
+    at = topology.wiring(d) == Wiring::line ? (at < n / 2 ? n - 1 : 0) : (at + n / 2) % n;
+  }
+  const NodeId node = topology.rank(farthest);
+  if (topology.living(node)) return topology.distance(source, node);
+  std::int32_t most = 0;
+  const Topology whole(std::vector<DimensionShape>(topology.shape().begin(), topology.shape().end()));
+  whole.each_link(node, [&](Dimension, std::int32_t, NodeId to) {
+    if (topology.living(to)) most = std::max(most, topology.distance(source, to));
+  });
+  return most;
 }
 
 void bound_steps(const Question& asked, Bounds& bounds) {
