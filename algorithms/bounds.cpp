@@ -73,6 +73,27 @@ std::span<const NodeId> few_enough(const Topology& topology, std::span<const Nod
   return sources.first(std::min<std::size_t>(sources.size(), 1 + most_effort / topology.channels()));
 }
 
+/// On machines of many nodes with holes, where a search takes long: the distance in the shape, which no hole makes less, to the farthest
+/// node or, if it is dead, to one beside it.
+std::int32_t eccentricity_or_less(const Topology& topology, NodeId source) {
+  constexpr NodeId most_nodes = NodeId{1} << 20U;
+  if (topology.nodes() <= most_nodes || topology.whole()) return topology.eccentricity(source);
+  Coordinates farthest = topology.coordinates(source);
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    const std::int32_t n = topology.extent(d);
+    std::int32_t& at = farthest[static_cast<std::size_t>(d)];
+    at = topology.wiring(d) == Wiring::line ? (at < n / 2 ? n - 1 : 0) : (at + n / 2) % n;
+  }
+  const NodeId node = topology.rank(farthest);
+  if (topology.living(node)) return topology.distance(source, node);
+  std::int32_t most = 0;
+  const Topology whole(std::vector<DimensionShape>(topology.shape().begin(), topology.shape().end()));
+  whole.each_link(node, [&](Dimension, std::int32_t, NodeId to) {
+    if (topology.living(to)) most = std::max(most, topology.distance(source, to));
+  });
+  return most;
+}
+
 void bound_steps(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
   const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.living_nodes()) + ")";
@@ -99,7 +120,8 @@ void bound_steps(const Question& asked, Bounds& bounds) {
   }
   std::int32_t farthest = asked.all_nodes && topology.whole() ? topology.diameter() : 0;
   if (!asked.all_nodes) {
-    for (const NodeId source : few_enough(topology, asked.request.sources)) farthest = std::max(farthest, topology.eccentricity(source));
+    for (const NodeId source : few_enough(topology, asked.request.sources))
+      farthest = std::max(farthest, eccentricity_or_less(topology, source));
   }
   if (asked.packet) {
     raise(bounds.steps, bounds.steps_reason, static_cast<std::uint64_t>(farthest),
@@ -270,7 +292,7 @@ void bound_points(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
   if (asked.request.collective != Collective::broadcast || asked.shared || topology.living_nodes() <= 2) return;
   const NodeId source = asked.request.sources.front();
-  if (asked.packet && topology.eccentricity(source) > most_hops_of_points) return;
+  if (asked.packet && eccentricity_or_less(topology, source) > most_hops_of_points) return;
   const std::uint64_t ports = asked.channels.begin()->first;
   std::optional<double> byte_s;
   if (asked.rates) byte_s = static_cast<double>(ports) / asked.rates->fastest(ports);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "algorithms/common/factor.hpp"
+#include "algorithms/common/growth.hpp"
 #include "algorithms/crossing.hpp"
 #include "algorithms/flow_cuts.hpp"
 #include "algorithms/layer_cuts.hpp"
@@ -33,13 +34,17 @@ class CutBounds {
     std::vector<double> rates;
     std::size_t mark = 0;
     const auto ports = static_cast<std::size_t>(machine_.ports);
-    for (NodeId node = 0; node < topology_.nodes(); ++node) {
+    const bool all = topology_.nodes() <= most_nodes_of_layers;
+    const std::vector<NodeId> touched = all ? std::vector<NodeId>{} : touched_nodes(topology_);
+    const std::size_t count = all ? topology_.nodes() : touched.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      const NodeId node = all ? static_cast<NodeId>(i) : touched[i];
       if (!topology_.living(node)) continue;
       rates.clear();
       topology_.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { rates.push_back(1 / machine_.byte_s(node, d, hop)); });
       if (rates.size() > ports) std::partial_sort(rates.begin(), rates.begin() + machine_.ports, rates.end(), std::greater<>());
       CutSet set{.nodes = 1, .marked = 0, .channels = rates.size(), .rate = 0};
-      for (std::size_t i = 0; i < std::min(rates.size(), ports); ++i) set.rate += rates[i];
+      for (std::size_t j = 0; j < std::min(rates.size(), ports); ++j) set.rate += rates[j];
       const std::vector<NodeId>& marked = crossing_.marked();
       while (mark < marked.size() && marked[mark] < node) ++mark;
       if (mark < marked.size() && marked[mark] == node) set.marked = 1;

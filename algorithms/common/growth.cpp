@@ -5,19 +5,14 @@
 namespace torus {
 namespace {
 
-/// Of living nodes, by their living channels.
-Senders senders_among(const Topology& topology, std::uint64_t ports) {
-  Senders result;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node)) ++result[std::min(channels_of(topology, node), ports)];
-  }
-  return result;
+void add_ends(const Topology& topology, const Link& link, std::vector<NodeId>& nodes) {
+  nodes.push_back(link.node);
+  nodes.push_back(*topology.neighbour(link.node, link.dimension, link.hop));
 }
 
 }  // namespace
 
 Senders senders(const Topology& topology, std::uint64_t ports) {
-  if (!topology.whole()) return senders_among(topology, ports);
   std::map<std::uint64_t, std::uint64_t> degrees{{0, 1}};
   for (const Factor& f : factors(topology)) {
     std::map<std::uint64_t, std::uint64_t> product;
@@ -28,7 +23,26 @@ Senders senders(const Topology& topology, std::uint64_t ports) {
   }
   Senders result;
   for (const auto& [degree, nodes] : degrees) result[std::min(degree, ports)] += nodes;
+  if (topology.whole()) return result;
+  const Topology whole(std::vector<DimensionShape>(topology.shape().begin(), topology.shape().end()));
+  for (const NodeId node : touched_nodes(topology)) {
+    const auto before = result.find(std::min(channels_of(whole, node), ports));
+    if (--before->second == 0) result.erase(before);
+    if (topology.living(node)) ++result[std::min(channels_of(topology, node), ports)];
+  }
   return result;
+}
+
+std::vector<NodeId> touched_nodes(const Topology& topology) {
+  const Topology whole(std::vector<DimensionShape>(topology.shape().begin(), topology.shape().end()));
+  const Faults& faults = topology.faults();
+  std::vector<NodeId> nodes = faults.dead_nodes;
+  for (const NodeId node : faults.dead_nodes) whole.each_link(node, [&](Dimension, std::int32_t, NodeId to) { nodes.push_back(to); });
+  for (const Link& link : faults.dead_links) add_ends(topology, link, nodes);
+  for (const SlowLink& slow : faults.slow_links) add_ends(topology, slow.link, nodes);
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
 }
 
 std::vector<double> nodes_within(const Topology& topology, NodeId from) {

@@ -14,8 +14,10 @@ namespace torus {
 /// How many nodes can send how many messages a step: min(ports, channels) -> nodes, the most first.
 using Senders = std::map<std::uint64_t, std::uint64_t, std::greater<>>;
 
-/// The senders of a shape, of living nodes by their living channels.
+/// The senders of a shape, of living nodes by their living channels. O(dimensions + faults).
 Senders senders(const Topology& topology, std::uint64_t ports);
+/// The dead nodes and all ends of links that are dead or slow, ascending. O(faults log faults).
+std::vector<NodeId> touched_nodes(const Topology& topology);
 /// Nodes at most 0, 1, .. hops from a node, exact below 2^53.
 std::vector<double> nodes_within(const Topology& topology, NodeId from);
 

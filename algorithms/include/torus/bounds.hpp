@@ -1,8 +1,8 @@
 /// Lower bounds of every collective on a machine, and the figures of a shape that they are computed from.
 ///
 /// Product formulas, exact in integers: O(dimensions) for a shape and O(sources) for a request, without enumeration. On a machine with
-/// faults channels are looked at one by one: O(channels), some milliseconds more where cuts are tried, and at most about a second. On a twisted torus
-/// O(nodes).
+/// faults of up to 2^20 nodes channels are looked at one by one, and cuts are tried: milliseconds to about a second.
+/// On a twisted torus O(nodes).
 #pragma once
 
 #include <cstdint>
