@@ -1,6 +1,7 @@
 /// Broadcast down as many arc-disjoint spanning trees as the machine has room for, found by search around its holes: the message is split
 /// into k K segments, dealt out to k trees, K each. In each of the first K steps the root sends the next segment of every tree; a node
 /// passes a segment on in the step after it came.
+///
 /// Machine  packet (single hops), all ports, any topology, with dead links and nodes too, up to a size; no channel shared. All nodes know
 ///          the machine, its holes and the root, and so the trees.
 /// Memory   6 k bytes a node of tables.

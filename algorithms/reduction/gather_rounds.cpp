@@ -34,6 +34,12 @@ class Search {
   }
 
   std::uint64_t blocks() const noexcept { return blocks_; }
+  /// Some node cannot get the blocks of all others in fewer steps.
+  std::size_t least_steps() const noexcept {
+    std::size_t room = std::numeric_limits<std::size_t>::max();
+    for (const NodeId node : owners_) room = std::min(room, inlets_[node].size() * chunk_);
+    return room == 0 ? 0 : (blocks_ - 1 + room - 1) / room;
+  }
 
   std::vector<std::vector<Delivery>> attempt(std::uint64_t seed) {
     seed_ = seed;
@@ -134,7 +140,7 @@ std::vector<std::vector<Delivery>> gather_rounds(const Topology& topology, std::
   Search search(topology, chunk);
   const std::uint64_t tries = std::clamp<std::uint64_t>(effort / (search.blocks() * search.blocks()), 1, most_tries);
   std::vector<std::vector<Delivery>> best = search.attempt(0);
-  for (std::uint64_t seed = 1; seed < tries; ++seed) {
+  for (std::uint64_t seed = 1; seed < tries && best.size() > search.least_steps(); ++seed) {
     std::vector<std::vector<Delivery>> found = search.attempt(seed);
     if (found.size() < best.size()) best = std::move(found);
   }

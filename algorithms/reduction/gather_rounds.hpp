@@ -1,11 +1,13 @@
 /// An all-gather of a block from every living node in few steps, found by search: any topology, with holes or without.
 ///
-/// It grows step by step. In a step every channel may bring its head a few blocks that the tail has and the head lacks, and no block
-/// comes to a node twice; so the ways of a block are a spanning tree from its owner, and in time and space no two trees meet. Which blocks
-/// come to a node is a matching of blocks to its channels, the blocks with the fewest copies first, ties by a random number; what is rare
-/// is thus spread early, and channels seldom stand idle for want of a block. A few seeds are tried, and the fewest steps taken. Cost
-/// O(nodes^2 channels) a try, and several tries up to 512 nodes. Source   the growing of steps: Won et al., TACOS; rarest first, as in
-/// BitTorrent (Cohen 2003); the matching: this project.
+/// It grows step by step. In a step every channel may bring its head a few blocks that the tail has and the head lacks, and no block comes
+/// to a node twice; so the ways of a block are a spanning tree from its owner, and in time and space no two trees meet. Which blocks come
+/// to a node is a matching of blocks to its channels, the blocks with the fewest copies first, ties by a random number; what is rare is
+/// thus spread early, and channels seldom stand idle for want of a block. A few seeds are tried until one meets the bound of the node with
+/// the fewest channels, and the fewest steps taken.
+///
+/// Cost     O(nodes^2 channels) a try, and several tries up to 512 nodes.
+/// Source   the growing of steps: Won et al., TACOS; rarest first, as in BitTorrent (Cohen 2003); the matching: this project.
 #pragma once
 
 #include <cstdint>
