@@ -20,14 +20,14 @@ Plan plan(const Machine& machine, const Request& request) {
   Synthesizer synthesizer(topology, machine.ports, request.sources.front());
   const std::uint32_t bound = synthesizer.least_steps();
   std::optional<std::vector<std::vector<Circuit>>> found;
-  std::uint32_t over = 0;
-  for (; !found && over <= max_steps_over; ++over) found = synthesizer.broadcast_in(bound + over);
+  for (std::uint32_t more = 0; !found && more <= max_steps_over; ++more) found = synthesizer.broadcast_in(bound + more);
   if (!found && !topology.whole()) {
     found = synthesizer.greedy_broadcast();
-    over = static_cast<std::uint32_t>(found->size()) - bound + 1;
   }
-  --over;
   if (!found) throw RunError("synthesized found no broadcast on " + topology.text() + ": squeeze-expand and dimension-wise need no search");
+  // Where a step more than the bound was allowed, the search may have left one empty.
+  std::erase_if(*found, [](const std::vector<Circuit>& step) { return step.empty(); });
+  const std::size_t over = found->size() - bound;
 
   const std::string by_counting =
       topology.is_torus() && topology.whole() ? "ceil(log_" + std::to_string(machine.ports + 1) + " N)" : "least by counting channels";
@@ -45,7 +45,10 @@ const Algorithm synthesized{
     .shapes = "torus or mesh, any sides, up to 2^20 nodes",
     .steps = "torus: ceil(log_{ports+1} N), the lower bound; mesh: the bound by counting channels, at times 1 more",
     .native = {.switching = Switching::circuit},
-    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::circuit, .lives_with_holes = true, .takes_twists = true},
+    .needs = {.shape = Requirements::Shape::rings_and_lines,
+              .switching = Switching::circuit,
+              .lives_with_holes = true,
+              .takes_twists = true},
     .also_requires = also_requires,
     .plan = plan,
 };

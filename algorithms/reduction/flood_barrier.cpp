@@ -6,7 +6,8 @@ namespace {
 void tell_all(Node& self) {
   const Topology& topology = self.topology();
   topology.each_link(self.rank(), [&](Dimension d, std::int32_t direction, NodeId) {
-    const bool again = direction < 0 && topology.extent(d) == 2 && topology.wiring(d) == Wiring::ring;  // one message does
+    // Both links lead to one node, which one message tells; not so where a twist is.
+    const bool again = direction < 0 && topology.extent(d) == 2 && topology.wiring(d) == Wiring::ring && !topology.twisted();
     if (!again) self.send({{d, direction}}, {});
   });
 }

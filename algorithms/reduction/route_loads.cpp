@@ -22,6 +22,13 @@ void RouteLoads::add(NodeId from, RouteView route, std::uint64_t weight) {
     const NodeId to = *topology_->neighbour(from, d, hops);
     if (topology_->wiring(d) == Wiring::complete) {
       change(from, topology_->slot(d, modulo(hops, n))) += more;
+    } else if (topology_->twisted()) {  // beyond the end it goes on in another line
+      const std::int32_t hop = hops > 0 ? 1 : -1;
+      for (std::int32_t done = 0; done != hops; done += hop) {
+        change(from, topology_->slot(d, hop)) += more;
+        if (topology_->coordinate(from, d) + 1 < n) change(*topology_->neighbour(from, d, 1), topology_->slot(d, hop)) -= more;
+        from = *topology_->neighbour(from, d, hop);
+      }
     } else {
       // The channels of places from .. to - 1 going up, from .. to + 1 going down. Round the border: the whole line, less what is between.
       const std::int32_t slot = topology_->slot(d, hops);

@@ -20,7 +20,8 @@ Request request_of(Collective collective, NodeId root, Bytes bytes) {
   return request;
 }
 
-bool is_reversed(const Algorithm& algorithm) { return algorithm.name.starts_with("tree-"); }
+/// tree-packing finds trees of its own.
+bool is_reversed(const Algorithm& algorithm) { return algorithm.name.starts_with("tree-") && algorithm.name != "tree-packing"; }
 
 /// Runs what applies, on all machines of a shape that differ to it. Returns the runs.
 unsigned check(const Topology& topology, Bytes bytes) {

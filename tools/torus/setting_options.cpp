@@ -18,7 +18,8 @@ void add_collective(CLI::App& app, std::string& collective) {
 void add_machine_options(CLI::App& app, TypedOptions& options) {
   app.add_option("--machine", options.machine, "defaults of a machine that exists: shape, ports, speeds; `torus list --machines` has all")
       ->type_name("MACHINE");
-  app.add_option("--on", options.on, "shape: 16x16, 8x8x8, 16x16m (m: a line), 4x4c (c: complete), 4x4x8t (t: twisted), mesh:4x6, 2^10, hypercube:10")
+  app.add_option("--on", options.on,
+                 "shape: 16x16, 8x8x8, 16x16m (m: a line), 4x4c (c: complete), 4x4x8t (t: twisted), mesh:4x6, 2^10, hypercube:10")
       ->type_name("SHAPE");
   app.add_option("--ports", options.ports, "messages a node may send, and receive, in a step; default: all")->type_name("N|all");
   app.add_option("--switching", options.switching, "how a message crosses several channels; default: what the algorithm was made for")

@@ -33,10 +33,12 @@ bool all_combined(const Setting& setting, const Placement& placement, const Engi
       return placement.wants(node, segment) && !std::equal(bytes.begin(), bytes.end(), sum.begin(), sum.end());
     };
     const bool of_prefix = what.wanted == Contributions::Wanted::of_prefix;
+    bool first = true;
     for (NodeId node = 0; node < placement.nodes(); ++node) {
-      std::vector<std::byte>& to = node == 0 ? sum : own;
+      if (!placement.living(node)) continue;
+      std::vector<std::byte>& to = first ? sum : own;
       detail::fill_contribution(to, what.reduction, placement.nodes(), setting.seed, node, placement.first_element(segment));
-      if (node > 0) combine(sum.data(), own.data(), sum.size());
+      if (!std::exchange(first, false)) combine(sum.data(), own.data(), sum.size());
       if (of_prefix && wrong_at(node)) return false;
     }
     for (NodeId node = 0; !of_prefix && node < placement.nodes(); ++node) {
