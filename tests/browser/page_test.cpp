@@ -32,6 +32,7 @@ const std::vector<std::string> machines{"broadcast --on 16",
                                         "broadcast --on 3x2x3x4 --algorithm flood",
                                         "broadcast --on 2^6",
                                         "broadcast --on 64x64",
+                                        "broadcast --on 4x4x8t --algorithm flood",
                                         "broadcast --on 8x8 --bytes 0 --algorithm flood",
                                         "total-exchange --on 4x4 --bytes 8 --algorithm direct"};
 
