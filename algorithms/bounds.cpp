@@ -87,7 +87,7 @@ std::int32_t eccentricity_or_less(const Topology& topology, NodeId source) {
   const NodeId node = topology.rank(farthest);
   if (topology.living(node)) return topology.distance(source, node);
   std::int32_t most = 0;
-  const Topology whole(std::vector<DimensionShape>(topology.shape().begin(), topology.shape().end()));
+  const Topology whole = topology.with_faults({});
   whole.each_link(node, [&](Dimension, std::int32_t, NodeId to) {
     if (topology.living(to)) most = std::max(most, topology.distance(source, to));
   });

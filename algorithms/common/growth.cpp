@@ -24,7 +24,7 @@ Senders senders(const Topology& topology, std::uint64_t ports) {
   Senders result;
   for (const auto& [degree, nodes] : degrees) result[std::min(degree, ports)] += nodes;
   if (topology.whole()) return result;
-  const Topology whole(std::vector<DimensionShape>(topology.shape().begin(), topology.shape().end()));
+  const Topology whole = topology.with_faults({});
   for (const NodeId node : touched_nodes(topology)) {
     const auto before = result.find(std::min(channels_of(whole, node), ports));
     if (--before->second == 0) result.erase(before);
@@ -34,7 +34,7 @@ Senders senders(const Topology& topology, std::uint64_t ports) {
 }
 
 std::vector<NodeId> touched_nodes(const Topology& topology) {
-  const Topology whole(std::vector<DimensionShape>(topology.shape().begin(), topology.shape().end()));
+  const Topology whole = topology.with_faults({});
   const Faults& faults = topology.faults();
   std::vector<NodeId> nodes = faults.dead_nodes;
   for (const NodeId node : faults.dead_nodes) whole.each_link(node, [&](Dimension, std::int32_t, NodeId to) { nodes.push_back(to); });

@@ -80,7 +80,7 @@ std::string part_text(const Topology& topology, const Part& part) {
 /// that hang together, and may go round, if all living neighbours of the group are connected.
 bool connected_near_faults(const Topology& topology) {
   constexpr std::size_t most_nodes_nearby = 4096;  // of a search; in a torus of many dimensions too those two hops away are seen
-  const Topology whole(std::vector<DimensionShape>(topology.shape().begin(), topology.shape().end()));
+  const Topology whole = topology.with_faults({});
   const auto connected = [&](NodeId a, NodeId b) {
     const auto each_neighbour = [&](NodeId node, auto&& f) {
       topology.each_link(node, [&](Dimension, std::int32_t, NodeId to) { f(to); });

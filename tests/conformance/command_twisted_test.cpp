@@ -50,6 +50,29 @@ TEST_CASE("what takes twisted tori is complete, judged and not below the bounds"
   CHECK(runs >= 7 * 3 * 4);
 }
 
+TEST_CASE("a twisted torus may have holes", "[conformance]") {
+  const Topology whole("3x6t");
+  int runs = 0;
+  for (NodeId node = 0; node < whole.nodes(); ++node) {
+    std::vector<Topology> broken{whole.with_faults({.dead_nodes = {node}})};
+    whole.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) {
+      if (hop > 0) broken.push_back(whole.with_faults({.dead_links = {{node, d, hop}}}));
+    });
+    for (const Topology& topology : broken) {
+      CHECK(topology.twisted());
+      for (const Algorithm* algorithm : catalogue()) {
+        const Machine machine(topology, all_ports, algorithm->native.switching, algorithm->native.contention);
+        const Request request = request_of(*algorithm, node == 0 ? 1 : 0);
+        if (refuses(*algorithm, machine, request)) continue;
+        CAPTURE(node, algorithm->name, topology.faults().dead_nodes.size());
+        CHECK(support::judged(*algorithm, machine, request).complaint == "");
+        ++runs;
+      }
+    }
+  }
+  CHECK(runs > 300);
+}
+
 TEST_CASE("legs of several hops go over the end of a short dimension and claim every channel", "[conformance]") {
   using support::command;
   const support::Folder folder;

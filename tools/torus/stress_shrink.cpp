@@ -98,7 +98,7 @@ void smaller_shapes(const Setting& setting, std::vector<Candidate>& out) {
 
 void fewer_holes(const Setting& setting, std::vector<Candidate>& out) {
   const Machine& from = setting.machine;
-  const Topology whole(std::vector<DimensionShape>(from.topology.shape().begin(), from.topology.shape().end()));
+  const Topology whole = from.topology.with_faults({});
   for (const Faults& faults : fewer_faults(from.topology.faults())) {
     Machine machine(with_possible(whole, faults), from.ports, from.switching, from.contention, from.routing, from.cost);
     out.push_back({std::move(machine), setting.request});
