@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <regex>
 
 #include <torus/judge.hpp>
 #include <torus/trace_reader.hpp>
 
+#include "runtime/model/channel.hpp"
 #include "runtime/model/figures.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/pages.hpp"
@@ -160,6 +162,20 @@ TEST_CASE("who is informed, and what channels carry, is as in the trace and as t
     for (const Json& bytes : fullest) sum += bytes.get<std::uint64_t>();
     CHECK(sum == verdict.channel_bytes);
     CHECK(b->value("by_step.fullest") == fullest);
+    // All channels, by the loads of the whole run, and those that carried nothing.
+    std::map<ChannelName, std::uint64_t> loads;
+    TraceReader again(folder.file("t.jsonl"));
+    const Topology& topology = again.header().machine.topology;
+    while (again.next(message)) {
+      if (message.bytes > 0) each_channel(topology, message.source, message.path, [&](const ChannelName& c) { loads[c] += message.bytes; });
+    }
+    std::uint64_t most = 0;
+    for (const auto& [channel, bytes] : loads) most = std::max(most, bytes);
+    std::vector<std::uint64_t> classes(10);
+    for (const auto& [channel, bytes] : loads) ++classes[(10 * bytes + most - 1) / most - 1];
+    b->value("document.getElementById('span_run').checked = true, draw_loads(), true");
+    CHECK(b->value("T.loads_of(shape, messages, 0, messages.count, 8).histogram") == Json(classes));
+    CHECK(b->text("#idle").starts_with(grouped(topology.channels() - loads.size()) + " of "));
     CHECK(b->value("by_step.hops.reduce((a, b) => a + b, 0)") == verdict.hops);
     for (std::size_t time = 1; !exchange && time <= std::min<std::size_t>(after.size(), 8); ++time) {
       const Json shares =

@@ -299,6 +299,7 @@ std::string View::data() const {
                               {"algorithm", header_.algorithm},
                               {"shape", topology.text()},
                               {"nodes", topology.nodes()},
+                              {"channels", topology.channels()},
                               {"ports", machine.ports},
                               {"switching", name(machine.switching)},
                               {"contention", name(machine.contention)},

@@ -210,6 +210,27 @@ function draw_torus() {
   draw_choice(g, p);
 }
 
+// How many channels carry up to a tenth of the fullest one's bytes, up to two tenths, ..
+function draw_histogram(loads) {
+  const wide = 330, high = 64, g = prepared($("histogram"), wide, high + 30), p = palette(), w = wide / loads.histogram.length;
+  const most = Math.max(1, ...loads.histogram), used = loads.histogram.reduce((a, b) => a + b, 0);
+  g.font = "11px system-ui, sans-serif";
+  g.textAlign = "center";
+  loads.histogram.forEach((count, i) => {
+    const h = Math.ceil(count / most * high);
+    g.fillStyle = p.route;
+    g.fillRect(i * w + 1, 14 + high - h, w - 2, h);
+    g.fillStyle = p.ink;
+    if (count > 0) g.fillText(T.grouped(count), (i + 0.5) * w, 11 + high - h, w);
+  });
+  g.fillRect(0, 14 + high, wide, 1);
+  g.textAlign = "left";
+  g.fillText("0", 0, high + 28);
+  g.textAlign = "right";
+  if (loads.busiest.length > 0) g.fillText(bytes_text(loads.busiest[0].bytes), wide, high + 28);
+  $("idle").textContent = T.grouped(data.channels - used) + " of " + counted(data.channels, "channel") + " idle";
+}
+
 // A pixel of the image is a node: the browser enlarges it.
 function draw_loads() {
   const step = $("span_step").checked;
@@ -241,6 +262,7 @@ function draw_loads() {
     }
     g.putImageData(image, 0, 0);
   });
+  draw_histogram(loads);
   const table = $("busiest");
   table.replaceChildren();
   for (const channel of loads.busiest) {

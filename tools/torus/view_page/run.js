@@ -230,7 +230,7 @@ function clock_of(data, messages) {
   return {held, go, share};
 }
 
-// The bytes that messages first..last-1 put on the channels: by map and node, and the busiest channels.
+// The bytes that messages first..last-1 put on the channels: by map and node, the busiest channels, and how many carry how much.
 function loads_of(shape, messages, first, last, keep) {
   const by_map = shape.maps.map(() => new Float64Array(shape.nodes));
   const map_index = shape.extents.map((_, d) => ({plus: shape.map_of(d, 1), minus: shape.map_of(d, -1)}));
@@ -260,12 +260,17 @@ function loads_of(shape, messages, first, last, keep) {
     busiest.splice(at, 0, {channel, bytes, node: Math.floor(channel / shape.slots)});
     if (busiest.length > keep) busiest.pop();
   };
-  if (small) for (const channel of Int32Array.from(new Set(touched)).sort()) offer(channel, table[channel]);
-  else for (const [channel, bytes] of [...table].sort((a, b) => a[0] - b[0])) offer(channel, bytes);
+  const used = small ? Int32Array.from(new Set(touched)).sort() : Float64Array.from(table.keys()).sort();
+  const load = small ? channel => table[channel] : channel => table.get(channel);
+  for (const channel of used) offer(channel, load(channel));
+  const histogram = new Array(10).fill(0);  // channels with data in ten classes, up to the bytes of the fullest
+  for (const channel of used) {
+    if (load(channel) > 0) ++histogram[Math.min(9, Math.ceil(10 * load(channel) / busiest[0].bytes) - 1)];
+  }
   for (const b of busiest) b.text = shape.channel_name(b.node, b.channel % shape.slots);
   let most = 0;
   for (const map of by_map) for (const bytes of map) if (bytes > most) most = bytes;
-  return {by_map, busiest, most};
+  return {by_map, busiest, histogram, most};
 }
 
 // Sorted, without overlaps.
