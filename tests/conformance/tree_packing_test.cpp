@@ -80,7 +80,7 @@ std::uint32_t least_cut(const Topology& topology, NodeId root) {
     for (NodeId node = 0; node < topology.nodes() && counts; ++node) {
       if ((set >> node & 1U) == 0) continue;
       counts = topology.living(node);
-      topology.each_link(node, [&](Dimension, std::int32_t, NodeId to) { entering += (set >> to & 1U) == 0 ? 1 : 0; });
+      topology.each_link(node, [&](Dimension, std::int32_t, NodeId to) { entering += (set >> to & 1U) == 0 ? 1U : 0U; });
     }
     if (counts) least = std::min(least, entering);
   }
