@@ -110,7 +110,7 @@ TEST_CASE("a sweep that was killed goes on, and its table is the one of a sweep 
 
 TEST_CASE("a sweep that was interrupted keeps its rows, and gives them to no sweep of other options", "[conformance]") {
   const support::Folder folder;
-  const std::string endless = "sweep total-exchange --on 4x4,24x24 --algorithms a2 --bytes 0 --executor serial --repeat 400 --csv ";
+  const std::string endless = "sweep total-exchange --on 4x4,24x24 --algorithms a2 --bytes 0 --executor serial --repeat 100 --csv ";
   const support::Ended stopped = support::run_program(
       TORUS_PROGRAM, {.arguments = words(endless + folder.file("s.csv")), .after = std::chrono::milliseconds(1500), .signal = SIGINT});
   CAPTURE(stopped.err);
