@@ -56,10 +56,11 @@ double channel_bytes(const Machine& machine, const Request& request, const Halve
   const SegmentBytes segment = segment_of(machine, request, halves);
   const std::uint64_t blocks = load.channel;
   if (request.collective != Collective::multinode_broadcast || halves.steps() == 0) return segment.of((both(request) ? 2 : 1) * blocks);
-  // A bundle carries the blocks of those of its owners that are sources.
+  // A bundle carries the blocks of those of its owners that are sources: all of them, or about a share.
   const double nodes = machine.topology.living_nodes(), steps = static_cast<double>(halves.steps());
+  const double share = multinode::assumed_sources(machine, request) / nodes;
+  if (share >= 1) return static_cast<double>(blocks * segment.longest);
   const double bundle = static_cast<double>(blocks) / steps, ports = machine.topology.max_ports();
-  const double share = std::min(1.0, multinode::assumed_sources(machine, request) / nodes);
   return steps * multinode::fullest(bundle * share, ports * nodes, bundle) * static_cast<double>(segment.longest);
 }
 
