@@ -271,9 +271,8 @@ std::uint64_t bisection(std::vector<Factor> dimensions, std::uint64_t nodes) {
 /// Cuts into halves: across the middle of a short dimension and over its ends, where the extent is even; and across that of a long one,
 /// which every hop over the end of a short dimension crosses too.
 void twist_facts(const Topology& topology, ShapeFacts& facts) {
-  const std::uint64_t n = topology.nodes();
-  std::uint64_t k = n, shorts = 0, status = 0;
-  for (const DimensionShape& d : topology.shape()) k = std::min(k, static_cast<std::uint64_t>(d.extent));
+  const std::uint64_t n = topology.nodes(), k = static_cast<std::uint64_t>(topology.circle(0)) / 2;
+  std::uint64_t shorts = 0, status = 0;
   for (const DimensionShape& d : topology.shape()) shorts += static_cast<std::uint64_t>(d.extent) == k ? 1 : 0;
   for (NodeId node = 0; node < n; ++node) status += static_cast<std::uint64_t>(topology.distance(0, node));
   facts.least_status = facts.greatest_status = status;

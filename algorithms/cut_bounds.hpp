@@ -18,12 +18,13 @@
 /// Single-block steps of multi-node broadcast and total exchange, where no channel is shared: c(S) messages a step cross, each of one
 /// block.
 ///
-/// Which S are tried, where channels are dead or slow: each node (of more than 2^20, those that a
-/// fault touches); all intervals of layers of each dimension (one of more than 256 layers:
-/// of 256 groups of layers), on machines up to 2^20 nodes; and, where nodes times channels are at most 2^22 (where all
-/// nodes send to all, 2^18), what max flows find (flow_cuts.hpp): of all sets the best, but for ports fewer than channels and total
-/// exchange. Elsewhere, where dimensions differ in
-/// speed, the halves of each dimension, O(dimensions); at one speed they give no more than single nodes do.
+/// Which S are tried, where channels are dead or slow:
+///  - each node (of more than 2^20, those that a fault touches);
+///  - on machines up to 2^20 nodes all intervals of layers of each dimension (of more than 256 layers, of 256 groups of them);
+///  - where nodes times channels are at most 2^22 (where all nodes send to all, 2^18), what max flows find (flow_cuts.hpp): of all sets the
+///    best, but for ports fewer than channels and total exchange.
+/// Elsewhere, where dimensions differ in speed: the halves of each dimension, O(dimensions). At one speed they give no more than single
+/// nodes do.
 #pragma once
 
 #include <torus/bounds.hpp>

@@ -21,9 +21,7 @@ Plan plan(const Machine& machine, const Request& request) {
   const std::uint32_t bound = synthesizer.least_steps();
   std::optional<std::vector<std::vector<Circuit>>> found;
   for (std::uint32_t more = 0; !found && more <= max_steps_over; ++more) found = synthesizer.broadcast_in(bound + more);
-  if (!found && !topology.whole()) {
-    found = synthesizer.greedy_broadcast();
-  }
+  if (!found && !topology.whole()) found = synthesizer.greedy_broadcast();
   if (!found) throw RunError("synthesized found no broadcast on " + topology.text() + ": squeeze-expand and dimension-wise need no search");
   // Where a step more than the bound was allowed, the search may have left one empty.
   std::erase_if(*found, [](const std::vector<Circuit>& step) { return step.empty(); });

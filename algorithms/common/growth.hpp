@@ -21,12 +21,6 @@ std::vector<NodeId> touched_nodes(const Topology& topology);
 /// Nodes at most 0, 1, .. hops from a node, exact below 2^53.
 std::vector<double> nodes_within(const Topology& topology, NodeId from);
 
-inline NodeId first_living(const Topology& topology) {
-  NodeId node = 0;
-  while (!topology.living(node)) ++node;
-  return node;
-}
-
 /// Living channels that leave a node.
 inline std::uint64_t channels_of(const Topology& topology, NodeId node) {
   std::uint64_t count = 0;

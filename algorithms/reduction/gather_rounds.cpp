@@ -4,6 +4,8 @@
 #include <functional>
 #include <limits>
 
+#include "runtime/model/words.hpp"
+
 namespace torus::reduction {
 namespace {
 
@@ -14,13 +16,6 @@ struct Inlet {
   NodeId from;
   Leg leg;
 };
-
-/// Mixes a number to a random one (the finaliser of SplitMix64: Steele, Lea & Flood 2014).
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31U);
-}
 
 class Search {
  public:
@@ -90,7 +85,7 @@ class Search {
       for (const Inlet& inlet : inlets_[node]) bits |= held_[inlet.from * words_ + w];
       bits &= ~held_[node * words_ + w];
       for (std::uint32_t b = 64 * w; bits != 0; ++b, bits >>= 1U) {
-        if ((bits & 1U) != 0) candidates_.push_back({copies_[b], mixed((seed_ << 48U) + (std::uint64_t{node} << 24U) + b), b});
+        if ((bits & 1U) != 0) candidates_.push_back({copies_[b], detail::mixed((seed_ << 48U) + (std::uint64_t{node} << 24U) + b), b});
       }
     }
   }

@@ -7,17 +7,12 @@
 #include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/total_exchange/matching.hpp"
 #include "algorithms/total_exchange/phase_schedule.hpp"
+#include "runtime/model/words.hpp"
 
 namespace torus::exchange {
 namespace {
 
-/// A permutation of the 64-bit numbers that looks random (Steele, Lea & Flood: Fast splittable pseudorandom number generators, 2014).
-constexpr std::uint64_t scattered(std::uint64_t x) noexcept {
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31U);
-}
+constexpr std::uint64_t scattered(std::uint64_t x) noexcept { return detail::mixed(x + detail::mixed_step); }
 
 /// What to order the classes by; the same for two classes: a tie.
 std::vector<std::uint64_t> keys(const Topology& topology, std::uint32_t attempt) {

@@ -7,6 +7,7 @@
 #include "runtime/engine/outbox.hpp"
 #include "runtime/model/channel.hpp"
 #include "runtime/model/figures.hpp"
+#include "runtime/model/words.hpp"
 
 namespace torus {
 
@@ -96,12 +97,7 @@ std::vector<std::pair<BlockId, Slot>> Injector::held_bytes(const Message& m) con
   return held;
 }
 
-std::uint64_t Injector::random(std::uint64_t below) noexcept {
-  std::uint64_t z = fault_.seed + ++draws_ * 0x9E3779B97F4A7C15U;  // splitmix64
-  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-  return (z ^ (z >> 31U)) % below;
-}
+std::uint64_t Injector::random(std::uint64_t below) noexcept { return mixed(fault_.seed + ++draws_ * mixed_step) % below; }
 
 std::string Injector::text_of(const Message& m) const {
   const Topology& topology = fabric_.run().machine.topology;

@@ -114,8 +114,7 @@ bool connected_near_faults(const Topology& topology) {
 
 void refuse_cut_apart(const Topology& topology) {
   if (connected_near_faults(topology)) return;
-  NodeId first = 0;
-  while (!topology.living(first)) ++first;
+  const NodeId first = first_living(topology);
   std::vector<bool> reached(topology.nodes());
   reached[first] = true;
   for (std::vector<NodeId> front{first}, next; !front.empty(); front.swap(next)) {

@@ -6,6 +6,8 @@
 #include <torus/error.hpp>
 #include <torus/topology.hpp>
 
+#include "runtime/model/twist.hpp"
+
 namespace torus {
 namespace {
 
@@ -56,7 +58,7 @@ Topology::Topology(std::vector<DimensionShape> dimensions, bool twisted) : shape
     stride /= static_cast<std::uint64_t>(facts.extent);
     facts.by_stride = detail::Divisor(static_cast<std::uint32_t>(stride));
   }
-  if (twisted_) check_twist();
+  if (twisted_) detail::check_twist(*this);
 }
 
 Topology Topology::parse(std::string_view text) {
@@ -155,7 +157,7 @@ std::int32_t Topology::offset(Dimension d, std::int32_t from, std::int32_t to) c
 }
 
 Coordinates Topology::offsets(NodeId from, NodeId to) const noexcept {
-  if (twisted_) return twisted_offsets(from, to);
+  if (twisted_) return detail::twisted_offsets(*this, from, to);
   Coordinates out;
   for (Dimension d = 0; d < dimensions(); ++d) out.push_back(offset(d, coordinate(from, d), coordinate(to, d)));
   return out;
@@ -173,7 +175,7 @@ std::int32_t Topology::distance(NodeId a, NodeId b) const noexcept {
 
 std::int32_t Topology::eccentricity(NodeId from) const {
   if (!whole()) return eccentricity_with_holes(from);
-  if (twisted_) return twisted_diameter();
+  if (twisted_) return detail::twisted_diameter(*this);
   std::int32_t hops = 0;
   for (Dimension d = 0; d < dimensions(); ++d) {
     const std::int32_t n = extent(d);
@@ -188,7 +190,7 @@ std::int32_t Topology::eccentricity(NodeId from) const {
 }
 
 std::int32_t Topology::diameter() const noexcept {
-  if (twisted_) return twisted_diameter();
+  if (twisted_) return detail::twisted_diameter(*this);
   std::int32_t hops = 0;
   for (const DimensionShape& d : shape_)
     hops += d.wiring == Wiring::ring ? d.extent / 2 : d.wiring == Wiring::line ? d.extent - 1 : d.extent > 1 ? 1 : 0;

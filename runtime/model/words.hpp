@@ -1,4 +1,4 @@
-/// Pseudo-random words that the bytes of blocks and contributions are.
+/// Pseudo-random words: those that the bytes of blocks and contributions are, and a mixer of numbers.
 #pragma once
 
 #include <bit>
@@ -13,5 +13,14 @@ static_assert(std::endian::native == std::endian::little, "bytes of payload are 
   const std::uint64_t w = (key ^ (j * 0x9E3779B97F4A7C15U)) * 0xD1B54A32D192ED03U;
   return w ^ (w >> 32U);
 }
+
+/// A permutation of the 64-bit numbers that looks random: the finaliser of SplitMix64 (Steele, Lea & Flood: Fast splittable pseudorandom
+/// number generators, 2014). Of numbers in a row, first multiply by or add mixed_step.
+constexpr std::uint64_t mixed(std::uint64_t x) noexcept {
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31U);
+}
+inline constexpr std::uint64_t mixed_step = 0x9E3779B97F4A7C15U;
 
 }  // namespace torus::detail

@@ -9,17 +9,12 @@
 
 #include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
+#include "runtime/model/words.hpp"
 
 namespace torus::detail {
 namespace {
 
-/// Mixes a node's number to a key (the finaliser of SplitMix64: Steele, Lea & Flood 2014).
-std::uint64_t key_of(NodeId node) noexcept {
-  std::uint64_t x = (std::uint64_t{node} + 1) * 0x9E3779B97F4A7C15U;
-  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31U);
-}
+std::uint64_t key_of(NodeId node) noexcept { return mixed((std::uint64_t{node} + 1) * mixed_step); }
 
 /// The lowest node of a set of bits, or of the nodes that are not in it; none if there is none.
 std::optional<NodeId> lowest(const std::uint64_t* set, std::size_t words) noexcept {

@@ -87,9 +87,7 @@ class HeaderParser {
     if (std::find(std::begin(operators), std::end(operators), op) == std::end(operators))
       lines_.refuse("the header's 'op' is '" + op + "'; it must be sum, prod, min, max, and, or or xor");
     if (json_.contains("registers")) header.registers = static_cast<std::uint32_t>(whole("registers", 1, 8));
-    if (json_.contains("overlap")) {
-      header.overlap = flag("overlap");
-    }
+    header.overlap = flag("overlap");
     if (header.overlap && (op == "sum" || op == "prod" || op == "xor"))
       lines_.refuse("the header's 'overlap' is true, and op " + op + " counts a contributor twice; it may be with min, max, and, or");
     for (const Operator known : {Operator::sum, Operator::min, Operator::max, Operator::exclusive_or}) {

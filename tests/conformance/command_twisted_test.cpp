@@ -76,7 +76,6 @@ TEST_CASE("a twisted torus may have holes", "[conformance]") {
 TEST_CASE("legs of several hops go over the end of a short dimension and claim every channel", "[conformance]") {
   using support::command;
   const support::Folder folder;
-  // The same on one process and on three, whose slabs the legs leave.
   for (const std::string line : {"broadcast --on 4x8t --algorithm synthesized --source 5 --bytes 96",
                                  "broadcast --on 4x4x8t --algorithm synthesized --ports 1 --bytes 96"}) {
     CAPTURE(line);
@@ -86,7 +85,7 @@ TEST_CASE("legs of several hops go over the end of a short dimension and claim e
     const TraceHeader header = TraceReader(folder.file("t")).header();
     CHECK(header.machine.topology.twisted());
   }
-  // A route that goes twice round is refused, and one that goes half round is none.
+  // Eight hops along a short dimension go once round, nine cross a channel twice; four end half round, at node 4.
   folder.write("twice",
                "{\"format\":\"torus-trace\",\"version\":1,\"shape\":[4,8],\"twist\":true,\"ports\":4,\"switching\":\"circuit\","
                "\"collective\":\"broadcast\",\"sources\":[0],\"segments\":1,\"block_bytes\":1}\n"

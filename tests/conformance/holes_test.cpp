@@ -16,8 +16,7 @@ namespace {
 
 /// Runs what lives with holes, with the judge looking on.
 void check_broadcasts(const Topology& topology, int ports, Bytes bytes) {
-  NodeId source = topology.nodes() / 3;
-  while (!topology.living(source)) source = (source + 1) % topology.nodes();
+  const NodeId source = support::living_from(topology, topology.nodes() / 3);
   for (const Algorithm* algorithm : {&broadcast::flood, &broadcast::flood_pipelined, &broadcast::synthesized}) {
     const Machine machine(topology, algorithm == &broadcast::synthesized ? ports : all_ports, algorithm->native.switching);
     const Request request = support::broadcast_request(source, bytes);
@@ -67,19 +66,7 @@ TEST_CASE("random holes and slow links are lived with", "[conformance]") {
   for (int i = 0; i < 150; ++i) {
     const Topology whole = support::random_topology(random, 80);
     if (whole.nodes() < 2) continue;
-    Faults faults;
-    const auto some_link = [&] {
-      Link link;
-      const NodeId node = support::random_below(random, whole.nodes());
-      whole.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) {
-        if (link.hop == 0 || support::random_below(random, 2) == 0) link = {node, d, hop};
-      });
-      return link;
-    };
-    for (std::uint32_t n = support::random_below(random, 5); n > 0; --n) faults.dead_links.push_back(some_link());
-    for (std::uint32_t n = support::random_below(random, 3); n > 0; --n)
-      faults.dead_nodes.push_back(support::random_below(random, whole.nodes()));
-    if (support::random_below(random, 2) == 0) faults.slow_links.push_back({some_link(), 1.0 + support::random_below(random, 4)});
+    const Faults faults = support::random_faults(random, whole, 4, 2, 1);
     try {
       const Topology topology = whole.with_faults(faults);
       CAPTURE(support::seed(), i);

@@ -99,7 +99,7 @@ TEST_CASE("every algorithm gives one result and one trace on any number of proce
   unsigned turn = 0;  // settings take turns: all of them on all numbers of processes take minutes
   for (const Algorithm* algorithm : catalogue()) {
     int shapes = 0;
-    for (const char* shape : {"8x8", "5x7", "4x4x4", "8mx3", "4cx4c", "hypercube:5", "16", "16m", "25x25", "27", "1x9", "2x2", "2m"}) {
+    for (auto shape : {"8x8", "5x7", "4x4x4", "8mx3", "4cx4c", "hypercube:5", "4x8t", "16", "16m", "25x25", "27", "1x9", "2x2", "2m"}) {
       const Topology topology = Topology::parse(shape);
       const NativeMachine& native = algorithm->native;
       const std::vector<Machine> machines{

@@ -23,15 +23,9 @@ constexpr Collective all[]{Collective::broadcast, Collective::reduce, Collective
 
 Machine packets(const Topology& topology) { return Machine(topology, all_ports, Switching::packet); }
 
-NodeId some_living(const Topology& topology) {
-  NodeId node = topology.nodes() / 3;
-  while (!topology.living(node)) node = (node + 1) % topology.nodes();
-  return node;
-}
-
 Request request_on(const Topology& topology, Collective collective, Bytes bytes) {
   Request request = support::reduction_request(collective, bytes, {Operator::sum, ElementType::u16});
-  if (has_root(collective)) request.sources = {some_living(topology)};
+  if (has_root(collective)) request.sources = {support::living_from(topology, topology.nodes() / 3)};
   if (collective == Collective::multinode_broadcast) {
     for (NodeId node = 0; node < topology.nodes(); ++node) {
       if (topology.living(node)) request.sources.push_back(node);
@@ -53,22 +47,6 @@ std::string complaint(const Topology& topology, Collective collective, Bytes byt
   if (plan.bytes_exact && static_cast<double>(judged.run.result.channel_bytes_sum) != plan.channel_bytes)
     return std::string(name(collective)) + ": other bytes than predicted";
   return "";
-}
-
-/// Up to three dead nodes and three dead links.
-Faults some_faults(std::mt19937_64& random, const Topology& whole) {
-  Faults faults;
-  for (std::uint32_t n = support::random_below(random, 4); n > 0; --n)
-    faults.dead_nodes.push_back(support::random_below(random, whole.nodes()));
-  for (std::uint32_t n = support::random_below(random, 4); n > 0; --n) {
-    const NodeId node = support::random_below(random, whole.nodes());
-    Link link;
-    whole.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) {
-      if (link.hop == 0 || support::random_below(random, 2) == 0) link = {node, d, hop};
-    });
-    if (link.hop != 0) faults.dead_links.push_back(link);
-  }
-  return faults;
 }
 
 /// The fewest arcs that enter a set of living nodes without the root, of all sets.
@@ -119,7 +97,7 @@ TEST_CASE("whole machines of any shape and random holes are lived with", "[confo
   for (int i = 0; i < 100; ++i) {
     const Topology whole = support::random_topology(random, 80);
     if (whole.nodes() < 2) continue;
-    const Faults faults = some_faults(random, whole);
+    const Faults faults = support::random_faults(random, whole, 3, 3, 0);
     try {
       const Topology topology = whole.with_faults(faults);
       CAPTURE(support::seed(), i, topology.text());
@@ -169,7 +147,9 @@ TEST_CASE("a machine too large to search and parameters that exclude each other 
 }
 
 TEST_CASE("there are as many trees as the least cut has channels", "[conformance]") {
-  const auto trees = [](const Topology& topology) { return packed_trees(topology, some_living(topology))->trees(); };
+  const auto trees = [](const Topology& topology) {
+    return packed_trees(topology, support::living_from(topology, topology.nodes() / 3))->trees();
+  };
   CHECK(trees(Topology("8x8")) == 4);
   CHECK(trees(Topology("4x4x4")) == 6);
   CHECK(trees(Topology("mesh:5x7")) == 2);
@@ -188,8 +168,8 @@ TEST_CASE("there are as many trees as the least of all cuts has channels on smal
     const Topology whole = support::random_topology(random, 12);
     if (whole.nodes() < 4 || whole.nodes() > 12) continue;
     try {
-      const Topology topology = whole.with_faults(some_faults(random, whole));
-      const NodeId root = some_living(topology);
+      const Topology topology = whole.with_faults(support::random_faults(random, whole, 3, 3, 0));
+      const NodeId root = support::living_from(topology, topology.nodes() / 3);
       CAPTURE(support::seed(), i, topology.text());
       CHECK(packed_trees(topology, root)->trees() == std::min(ArcTrees::most_trees, least_cut(topology, root)));
       ++machines;

@@ -20,16 +20,8 @@ namespace {
 
 /// A machine with some faults; none where they cut it apart.
 std::optional<Topology> broken(std::mt19937_64& random, const Topology& whole) {
-  const auto below = [&](std::uint32_t n) { return support::random_below(random, n); };
-  std::vector<Link> links;
-  for (NodeId node = 0; node < whole.nodes(); ++node)
-    whole.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { links.push_back({node, d, hop}); });
-  if (links.empty()) return std::nullopt;
-  const auto one_link = [&] { return links[below(static_cast<std::uint32_t>(links.size()))]; };
-  Faults faults;
-  for (std::uint32_t n = below(4); n > 0; --n) faults.dead_links.push_back(one_link());
-  for (std::uint32_t n = below(3); n > 0; --n) faults.dead_nodes.push_back(below(whole.nodes()));
-  for (std::uint32_t n = below(3); n > 0; --n) faults.slow_links.push_back({one_link(), 1.0 + below(5)});
+  if (whole.channels() == 0) return std::nullopt;
+  const Faults faults = support::random_faults(random, whole, 3, 2, 2);
   try {
     return whole.with_faults(faults);
   } catch (const InputError&) {

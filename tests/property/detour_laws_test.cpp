@@ -42,17 +42,10 @@ bool connected(const Topology& whole, const Faults& faults) {
 
 TEST_CASE("a machine is refused exactly when its faults cut it apart", "[property]") {
   std::mt19937_64 random(support::seed());
-  const auto below = [&](std::uint32_t n) { return support::random_below(random, n); };
   int apart = 0, whole_again = 0;
   for (int i = 0; i < 3000; ++i) {
     const Topology whole = support::random_topology(random, 60);
-    std::vector<Link> links;
-    for (NodeId node = 0; node < whole.nodes(); ++node)
-      whole.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { links.push_back({node, d, hop}); });
-    if (links.empty()) continue;
-    Faults faults;
-    for (std::uint32_t n = below(8); n > 0; --n) faults.dead_links.push_back(links[below(static_cast<std::uint32_t>(links.size()))]);
-    for (std::uint32_t n = below(6); n > 0; --n) faults.dead_nodes.push_back(below(whole.nodes()));
+    const Faults faults = support::random_faults(random, whole, 7, 5, 0);
     const bool expected = connected(whole, faults);
     CAPTURE(support::seed(), i, whole.text());
     if (expected) {

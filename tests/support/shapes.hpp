@@ -46,4 +46,25 @@ inline Topology random_topology(std::mt19937_64& random, std::uint32_t most_node
   return Topology(std::move(shape));
 }
 
+/// At most so many dead links, dead nodes and slow links, anywhere: one may be there twice, and they may cut the shape apart.
+inline Faults random_faults(std::mt19937_64& random, const Topology& whole, std::uint32_t dead_links, std::uint32_t dead_nodes,
+                            std::uint32_t slow_links) {
+  std::vector<Link> links;
+  for (NodeId node = 0; node < whole.nodes(); ++node)
+    whole.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { links.push_back({node, d, hop}); });
+  const auto some_link = [&] { return links[random_below(random, links.size())]; };
+  Faults faults;
+  for (std::uint32_t n = links.empty() ? 0 : random_below(random, dead_links + 1); n > 0; --n) faults.dead_links.push_back(some_link());
+  for (std::uint32_t n = random_below(random, dead_nodes + 1); n > 0; --n) faults.dead_nodes.push_back(random_below(random, whole.nodes()));
+  for (std::uint32_t n = links.empty() ? 0 : random_below(random, slow_links + 1); n > 0; --n)
+    faults.slow_links.push_back({some_link(), 1.0 + random_below(random, 5)});
+  return faults;
+}
+
+/// The first living node from this one on, round the end of the ranks.
+inline NodeId living_from(const Topology& topology, NodeId node) {
+  while (!topology.living(node)) node = (node + 1) % topology.nodes();
+  return node;
+}
+
 }  // namespace torus::support

@@ -28,6 +28,7 @@
 #include "tools/torus/slips.hpp"
 #include "tools/torus/spec.hpp"
 #include "tools/torus/subcommands.hpp"
+#include "tools/torus/usage.hpp"
 #include "tools/torus/version.hpp"
 
 namespace torus::command {
@@ -63,10 +64,7 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
 
 /// What to say of an argument that no option takes.
 std::string surplus_text(const CLI::App& app, const std::string& argument) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
+  const std::vector<std::string> names = long_options(app);
   const std::string_view word = std::string_view(argument).substr(0, argument.find('='));
   const bool option = word.starts_with('-');
   return fmt::format("'{}': {} has no such {}{}; see {} --help", argument, app.get_name(), option ? "option" : "argument",

@@ -17,10 +17,6 @@
 namespace torus::command {
 namespace {
 
-bool same(const Machine& a, const Machine& b) noexcept {
-  return a.ports == b.ports && a.switching == b.switching && a.contention == b.contention;
-}
-
 /// Makes a comparison, one machine after the other.
 class Comparing {
  public:
@@ -47,7 +43,7 @@ class Comparing {
     std::string refusal;
     for (const Algorithm* algorithm : options_.algorithms) {
       Machine machine = make_machine(spec_, algorithm->native);
-      if (std::any_of(machines.begin(), machines.end(), [&](const Machine& other) { return same(machine, other); })) continue;
+      if (std::any_of(machines.begin(), machines.end(), [&](const Machine& other) { return same_rules(machine, other); })) continue;
       bool applies = false;
       for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
         const auto why_not = refuses(*algorithm, machine, request(i));

@@ -98,6 +98,9 @@ Comparison compare(const RunSpec& spec, const ComparisonOptions& options);
 /// The fastest algorithms, in ascending sizes.
 std::vector<WinnerRange> winners_of(const Contest& contest);
 
+/// What a comparison of any kind begins with: the collective, the shape, the sources.
+nlohmann::ordered_json heading_json(const Topology& topology, const Request& request);
+
 std::string to_table(const Comparison& comparison);
 /// One object, stable names; see tools/measuring.md.
 nlohmann::ordered_json to_json(const Comparison& comparison);

@@ -15,11 +15,6 @@ namespace {
 
 using Table = std::vector<std::vector<std::string>>;
 
-std::string rules_text(const Machine& machine) {
-  return fmt::format("{}, {} {}, contention {}", name(machine.switching), machine.ports, machine.ports == 1 ? "port" : "ports",
-                     name(machine.contention));
-}
-
 std::string names_text(const std::vector<const Algorithm*>& algorithms) {
   std::string text;
   for (const Algorithm* algorithm : algorithms) text += (text.empty() ? "" : ", ") + std::string(algorithm->name);
@@ -260,16 +255,20 @@ Json contest_json(const Comparison& comparison, const Contest& contest) {
 
 }  // namespace
 
+nlohmann::ordered_json heading_json(const Topology& topology, const Request& request) {
+  return {{"collective", name(request.collective)},
+          {"mpi", mpi_name(request.collective)},
+          {"shape", topology.text()},
+          {"nodes", topology.nodes()},
+          {"sources", request.sources}};
+}
+
 nlohmann::ordered_json to_json(const Comparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
-  Json json{{"collective", name(comparison.request.collective)},
-            {"mpi", mpi_name(comparison.request.collective)},
-            {"shape", topology.text()},
-            {"nodes", topology.nodes()},
-            {"sources", comparison.request.sources},
-            {"source_count", comparison.request.sources.size()},
-            {"bytes", comparison.sizes},
-            {"machines", Json::array()}};
+  Json json = heading_json(topology, comparison.request);
+  json["source_count"] = comparison.request.sources.size();
+  json["bytes"] = comparison.sizes;
+  json["machines"] = Json::array();
   if (comparison.request.expected_sources) json["sources_assumed"] = *comparison.request.expected_sources;
   for (const Contest& contest : comparison.contests) json["machines"].push_back(contest_json(comparison, contest));
   if (comparison.failure) json["failure"] = *comparison.failure;

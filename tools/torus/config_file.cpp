@@ -11,6 +11,7 @@
 #include <torus/error.hpp>
 
 #include "tools/torus/slips.hpp"
+#include "tools/torus/usage.hpp"
 
 namespace torus::command {
 namespace {
@@ -49,11 +50,8 @@ bool given(const CLI::Option& option, const std::vector<std::string>& arguments)
 }
 
 std::string no_such_option(const std::string& file, const CLI::App& app, const std::string& name) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& each : option->get_lnames()) names.push_back("--" + each);
-  }
-  return fmt::format("--config '{}': '{}': {} has no such option{}", file, name, app.get_name(), meant_by_option("--" + name, names));
+  return fmt::format("--config '{}': '{}': {} has no such option{}", file, name, app.get_name(),
+                     meant_by_option("--" + name, long_options(app)));
 }
 
 /// What the file gives to one subcommand, as arguments, the first first.

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "runtime/model/words.hpp"
+
 namespace torus::command {
 
 /// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
@@ -13,10 +15,8 @@ class Random {
   Random(std::uint64_t seed, std::uint64_t number) noexcept : state_{seed} { state_ = next() ^ (number * 0xD1B54A32D192ED03U); }
 
   std::uint64_t next() noexcept {
-    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15U);
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-    return z ^ (z >> 31U);
+    state_ += detail::mixed_step;
+    return detail::mixed(state_);
   }
   /// 0..limit-1; limit >= 1. The bias is below limit / 2^64.
   std::uint64_t below(std::uint64_t limit) noexcept { return next() % limit; }

@@ -16,11 +16,6 @@ namespace {
 using Table = std::vector<std::vector<std::string>>;
 using Json = nlohmann::ordered_json;
 
-std::string rules_text(const Machine& machine) {
-  return fmt::format("{}, {} {}, contention {}", name(machine.switching), machine.ports, machine.ports == 1 ? "port" : "ports",
-                     name(machine.contention));
-}
-
 std::vector<std::string> cut_of(const FailureCases& cases) {
   std::vector<std::string> names;
   for (const SingleFailure& failure : cases.failures) {
@@ -190,21 +185,17 @@ std::string to_table(const FailureComparison& comparison) {
 
 nlohmann::ordered_json to_json(const FailureComparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
-  Json json{{"collective", name(comparison.request.collective)},
-            {"mpi", mpi_name(comparison.request.collective)},
-            {"shape", topology.text()},
-            {"nodes", topology.nodes()},
-            {"sources", comparison.request.sources},
-            {"bytes", comparison.request.bytes},
-            {"every_single_link", comparison.cases.links},
-            {"every_single_node", comparison.cases.nodes},
-            {"failure_count", comparison.cases.failures.size()},
-            {"cut", cut_of(comparison.cases)},
-            {"skipped", comparison.cases.skipped},
-            {"runs", comparison.runs},
-            {"runs_from_before", comparison.from_before},
-            {"interrupted", comparison.interrupted()},
-            {"machines", Json::array()}};
+  Json json = heading_json(topology, comparison.request);
+  json.update({{"bytes", comparison.request.bytes},
+               {"every_single_link", comparison.cases.links},
+               {"every_single_node", comparison.cases.nodes},
+               {"failure_count", comparison.cases.failures.size()},
+               {"cut", cut_of(comparison.cases)},
+               {"skipped", comparison.cases.skipped},
+               {"runs", comparison.runs},
+               {"runs_from_before", comparison.from_before},
+               {"interrupted", comparison.interrupted()},
+               {"machines", Json::array()}});
   if (!topology.faults().empty())
     json["faults"] = {{"dead_nodes", topology.faults().dead_nodes}, {"options", fault_options(topology.faults(), topology)}};
   for (const FailureContest& contest : comparison.contests) json["machines"].push_back(contest_json(comparison, contest));

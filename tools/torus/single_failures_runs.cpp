@@ -20,10 +20,6 @@
 namespace torus::command {
 namespace {
 
-bool same(const Machine& a, const Machine& b) noexcept {
-  return a.ports == b.ports && a.switching == b.switching && a.contention == b.contention;
-}
-
 class Failing {
  public:
   Failing(const RunSpec& spec, FailureCases cases, const std::vector<const Algorithm*>& algorithms, UnfinishedTable* table)
@@ -85,7 +81,7 @@ class Failing {
     std::string refusal;
     for (const Algorithm* made_for : algorithms_) {
       Machine machine = make_machine(spec_, made_for->native);
-      const auto known = [&](const FailureContest& contest) { return same(contest.machine, machine); };
+      const auto known = [&](const FailureContest& contest) { return same_rules(contest.machine, machine); };
       if (std::any_of(comparison_.contests.begin(), comparison_.contests.end(), known)) continue;
       if (const auto why_not = refuses_all(machine, *made_for)) {
         if (refusal.empty()) refusal = *why_not;

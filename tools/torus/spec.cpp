@@ -279,8 +279,7 @@ Request make_request(const RunSpec& spec) {
     throw InputError(
         fmt::format("--sources '{}': in a {} every node takes part alike; leave it out", *spec.sources, name(spec.collective)));
   if (!named && spec.collective != Collective::total_exchange) return request;
-  NodeId first = 0;
-  while (!spec.shape.living(first)) ++first;
+  const NodeId first = first_living(spec.shape);
   const std::string text = spec.sources.value_or(rooted ? std::to_string(first) : "all");
   const std::string_view option = broadcast ? "--source" : rooted ? "--root" : "--sources";
   request.sources = parse_sources(std::string(option), text, spec.shape, spec.seed);
@@ -313,6 +312,15 @@ Request make_fitting_request(const RunSpec& spec) {
   Request request = make_request(spec);
   refuse_too_large(request.sources.size(), request.parameters.whole("segments"));
   return request;
+}
+
+bool same_rules(const Machine& a, const Machine& b) noexcept {
+  return a.ports == b.ports && a.switching == b.switching && a.contention == b.contention;
+}
+
+std::string rules_text(const Machine& machine) {
+  return fmt::format("{}, {} {}, contention {}", name(machine.switching), machine.ports, machine.ports == 1 ? "port" : "ports",
+                     name(machine.contention));
 }
 
 std::string machine_text(const Machine& machine) {

@@ -93,6 +93,10 @@ Request make_request(const RunSpec& spec);
 /// The same. Throws InputError, before the sources are listed, if no algorithm can have the memory for it.
 Request make_fitting_request(const RunSpec& spec);
 
+/// The same ports, switching and contention.
+bool same_rules(const Machine& a, const Machine& b) noexcept;
+/// "wormhole, 4 ports, contention forbid".
+std::string rules_text(const Machine& machine);
 /// "16x16 (wormhole, 4 ports, contention forbid)".
 std::string machine_text(const Machine& machine);
 

@@ -55,11 +55,7 @@ Candidate reshaped(const Setting& from, const std::vector<DimensionShape>& shape
     request.sources.resize(topology.nodes());
     for (NodeId node = 0; node < topology.nodes(); ++node) request.sources[node] = node;
   }
-  if (has_root(request.collective) && request.sources.empty()) {
-    NodeId living = 0;
-    while (!topology.living(living)) ++living;
-    request.sources = {living};
-  }
+  if (has_root(request.collective) && request.sources.empty()) request.sources = {first_living(topology)};
   return {std::move(machine), std::move(request)};
 }
 

@@ -47,6 +47,14 @@ std::vector<CommandUsage> usage_of(const CLI::App& torus) {
   return usage;
 }
 
+std::vector<std::string> long_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
 Values values_of(const OptionUsage& option) {
   Values values;
   std::string_view type = option.type;

@@ -39,6 +39,9 @@ struct CommandUsage {
 /// The command itself, then each of its subcommands.
 std::vector<CommandUsage> usage_of(const CLI::App& torus);
 
+/// The long options of a subcommand, each name: "--on".
+std::vector<std::string> long_options(const CLI::App& app);
+
 /// The program's name, as a word that shells find it by.
 std::string program_word();
 /// Each collective with the names that it is called by, and its algorithms.

@@ -79,10 +79,11 @@ struct Bounds {
 /// single nodes hold then.
 /// Cuts, where links or nodes are dead or links slow: for each set S of nodes that is tried, what must leave or enter it over what its
 /// channels carry, in bytes and in seconds: single nodes, layers of each dimension, and the sets that max flows find. Where dimensions
-/// differ in speed: the halves of each dimension, in seconds (algorithms/cut_bounds.hpp has the proof and the limits). Hops: the message
-/// that goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and every message of a step
-/// crosses at least one. Single-block steps: the same arguments with a block as the unit and the messages of a step as the limit. Where
-/// channels are shared, only the ports limit them.
+/// differ in speed: the halves of each dimension, in seconds (algorithms/cut_bounds.hpp has the proof and the limits).
+/// Hops: the message that goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and every
+/// message of a step crosses at least one.
+/// Single-block steps: the same arguments with a block as the unit and the messages of a step as the limit. Where channels are shared, only
+/// the ports limit them.
 Bounds lower_bounds(const Machine& machine, const Request& request);
 
 /// Figures of a shape.

@@ -62,6 +62,16 @@ class Divisor {
 
 }  // namespace detail
 
+class Topology;
+
+namespace detail {
+
+// Of twisted tori. `to`: a coordinate outside 0..extent-1.
+NodeId over_the_end(const Topology& topology, NodeId from, Dimension d, std::int64_t to) noexcept;
+std::int32_t twisted_circle(const Topology& topology) noexcept;
+
+}  // namespace detail
+
 /// Extents and wiring of every dimension, and what follows from them. An immutable value.
 ///
 /// A *channel* of a node is named by a dimension and a direction: +1 or -1 on a ring or a line, the offset 1..n-1 on a
@@ -96,7 +106,7 @@ class Topology {
   std::span<const DimensionShape> shape() const noexcept { return shape_; }
   bool twisted() const noexcept { return twisted_; }
   /// Hops along a ring after which a walk is back where it began: the extent; of a twisted torus that of the long dimensions.
-  std::int32_t circle(Dimension d) const noexcept { return twisted_ ? twisted_circle() : extent(d); }
+  std::int32_t circle(Dimension d) const noexcept { return twisted_ ? detail::twisted_circle(*this) : extent(d); }
   NodeId nodes() const noexcept { return nodes_; }
   /// The difference in rank between neighbours in dimension d.
   NodeId stride(Dimension d) const noexcept { return facts(d).by_stride.value(); }
@@ -116,7 +126,7 @@ class Topology {
     std::int64_t to = std::int64_t{at} + hops;
     if (to < 0 || to >= f.extent) {
       if (f.wiring == Wiring::line) return std::nullopt;
-      if (twisted_) return over_the_end(from, d, to);
+      if (twisted_) return detail::over_the_end(*this, from, d, to);
       to = to >= 0 && to < 2 * std::int64_t{f.extent} ? to - f.extent
            : to < 0 && to >= -std::int64_t{f.extent}  ? to + f.extent
                                                       : modulo(to, f.extent);
@@ -209,13 +219,6 @@ class Topology {
     return facts_[static_cast<std::size_t>(d)];
   }
 
-  // Where it is twisted. `to`: a coordinate outside 0..extent-1.
-  NodeId over_the_end(NodeId from, Dimension d, std::int64_t to) const noexcept;
-  std::int32_t twisted_circle() const noexcept;
-  Coordinates twisted_offsets(NodeId from, NodeId to) const noexcept;
-  std::int32_t twisted_diameter() const noexcept;
-  void check_twist() const;
-
   // Where there are faults.
   bool is_dead(NodeId node) const noexcept;
   bool is_dead(NodeId from, std::int32_t slot) const noexcept;
@@ -230,5 +233,12 @@ class Topology {
   std::int32_t max_ports_ = 1;
   bool twisted_ = false;
 };
+
+/// The lowest rank that lives.
+inline NodeId first_living(const Topology& topology) noexcept {
+  NodeId node = 0;
+  while (!topology.living(node)) ++node;
+  return node;
+}
 
 }  // namespace torus
