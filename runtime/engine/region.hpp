@@ -1,7 +1,8 @@
-/// Large arrays straight from the kernel: zeroed, on huge pages where the host has them, touched only where used.
+/// Large arrays straight from the kernel: zeroed unless asked otherwise, on huge pages where the host has them, touched only where used.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -15,29 +16,74 @@
 
 namespace torus::detail {
 
+/// While the innermost one of a thread lives, it keeps the pages of the last Unzeroed Region that the thread destroys, and the next takes
+/// them: the kernel need not find and zero memory again for each of many runs of like size. Kept pages count as used memory.
+class KeptPages {
+ public:
+  KeptPages() noexcept : outer_{std::exchange(innermost_, this)} {}
+  KeptPages(const KeptPages&) = delete;
+  KeptPages& operator=(const KeptPages&) = delete;
+  ~KeptPages() {
+    drop();
+    innermost_ = outer_;
+  }
+
+  static KeptPages* innermost() noexcept { return innermost_; }
+  void keep(std::span<std::byte> pages) noexcept {
+    drop();
+    pages_ = pages;
+  }
+  /// At least so many bytes; empty, and nothing is kept any more, if there were fewer.
+  std::span<std::byte> take(std::size_t bytes) noexcept {
+    if (pages_.size() < bytes) drop();
+    return std::exchange(pages_, {});
+  }
+
+ private:
+  void drop() noexcept {
+    if (!pages_.empty()) ::munmap(pages_.data(), pages_.size());
+    pages_ = {};
+  }
+
+  static inline thread_local KeptPages* innermost_ = nullptr;
+  KeptPages* outer_;
+  std::span<std::byte> pages_;
+};
+
 /// `count` values of T whose all-zero bytes are a valid T. Address space only, until a page is written. Not copied, not resized.
 template <class T>
 class Region {
  public:
+  struct Unzeroed {};  ///< the values may be those of an earlier Region; see KeptPages
+
   Region() = default;
   /// Throws std::bad_alloc if there is no such address space.
-  explicit Region(std::size_t count) : bytes_{round_up(count * sizeof(T))}, count_{count} {
-    if (bytes_ == 0) return;
-    void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    data_ = static_cast<T*>(memory);
-    if (bytes_ >= huge_page) ::madvise(memory, bytes_, MADV_HUGEPAGE);
+  explicit Region(std::size_t count) : bytes_{round_up(count * sizeof(T))}, count_{count} { map(); }
+  Region(std::size_t count, Unzeroed) : bytes_{round_up(count * sizeof(T))}, count_{count}, kept_{true} {
+    KeptPages* const pages = KeptPages::innermost();
+    const std::span<std::byte> found = pages != nullptr && bytes_ > 0 ? pages->take(bytes_) : std::span<std::byte>{};
+    if (pages != nullptr && bytes_ > 0) bytes_ = std::bit_ceil(bytes_);  // address space, for those who will need a little more
+    if (found.empty()) {
+      map();
+    } else {
+      data_ = reinterpret_cast<T*>(found.data());
+      bytes_ = found.size();
+    }
   }
-  Region(Region&& other) noexcept
-      : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)}, count_{std::exchange(other.count_, 0)} {}
+  Region(Region&& other) noexcept { *this = std::move(other); }
   Region& operator=(Region&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
     std::swap(count_, other.count_);
+    std::swap(kept_, other.kept_);
     return *this;
   }
   ~Region() {
-    if (data_ != nullptr) ::munmap(data_, bytes_);
+    if (data_ == nullptr) return;
+    if (kept_ && KeptPages::innermost() != nullptr)
+      KeptPages::innermost()->keep({reinterpret_cast<std::byte*>(data_), bytes_});
+    else
+      ::munmap(data_, bytes_);
   }
 
   T* data() noexcept { return data_; }
@@ -66,6 +112,13 @@ class Region {
   }
 
  private:
+  void map() {
+    if (bytes_ == 0) return;
+    void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    data_ = static_cast<T*>(memory);
+    if (bytes_ >= huge_page) ::madvise(memory, bytes_, MADV_HUGEPAGE);
+  }
   static void populate(char* first, std::size_t bytes) noexcept {
     if (::madvise(first, bytes, MADV_POPULATE_WRITE) == 0) return;
     for (std::size_t at = 0; at < bytes; at += 4096) {
@@ -83,6 +136,7 @@ class Region {
   T* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::size_t count_ = 0;
+  bool kept_ = false;  // by KeptPages, if there is one
 };
 
 /// Calls make(n) for n = most, then for half of that, and so on down to `least`, until there is address space for it; returns that n.

@@ -68,7 +68,7 @@ class SlotPool {
   /// Reserves address space for the slots. May be called again with fewer. Throws std::bad_alloc.
   void open(std::size_t slots) {
     bytes_ = {};
-    bytes_ = Region<std::byte>(slots * stride_);
+    bytes_ = Region<std::byte>(slots * stride_, Region<std::byte>::Unzeroed{});  // a slot is written before it is read
     shares_.back().slots.assign(expected_, slots);
   }
   void populate(unsigned part, unsigned parts) {

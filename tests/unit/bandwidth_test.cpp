@@ -3,6 +3,8 @@
 #include <torus/bandwidth.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tools/torus/bench_runs.hpp"
+#include "tools/torus/bench_schedule.hpp"
 #include "tools/torus/median_interval.hpp"
 
 using namespace torus;
@@ -58,4 +60,32 @@ TEST_CASE("the interval of the median has the ranks of the binomial tables", "[u
   CHECK(median_interval(first_numbers(20)) == Interval(6, 15));
   CHECK(median_interval(first_numbers(100)) == Interval(40, 61));
   CHECK(median_interval(first_numbers(5000))->first > 2400);  // 2^-5000 is no double
+}
+
+TEST_CASE("long rows of a table of sizes are expected to take as much longer as they are larger", "[unit]") {
+  const Algorithm& fast = *catalogue()[0];
+  const Algorithm& slow = *catalogue()[1];
+  command::BenchSchedule schedule({1000, 2000, 4000});
+  CHECK(schedule.row_s(fast, 1000, 3) == 0);
+  CHECK_FALSE(schedule.is_long(fast, 4000));
+  schedule.add(fast, 1000, 0.006, 0.01);
+  schedule.add(slow, 1000, 0.5, 0.25);
+  CHECK(schedule.row_s(fast, 2000, 3) == Approx(2 * (3 * 0.006 + 0.01)));
+  CHECK_FALSE(schedule.is_long(fast, 2000));
+  CHECK(schedule.is_long(fast, 4000));
+  // Of the fast one, only the last size is long; the slow one still has both sizes.
+  CHECK(schedule.later_s(fast, 2000) == Approx(4 * 0.016 + (2 + 4) * 0.75));
+  CHECK(schedule.later_s(slow, 2000) == Approx(4 * 0.016 + 4 * 0.75));
+}
+
+TEST_CASE("a row that must be brief has one run, unless counts were typed", "[unit]") {
+  command::Effort effort(std::nullopt, std::nullopt, std::nullopt);
+  CHECK(effort.usual() == 1 + 3);
+  effort.be_brief();
+  CHECK(effort.warm_up + effort.repeat == 1);
+  command::Effort typed("2", "5", std::nullopt);
+  CHECK(typed.usual() == 2 + 5);
+  typed.be_brief();
+  CHECK(typed.warm_up == 2);
+  CHECK(typed.repeat == 5);
 }

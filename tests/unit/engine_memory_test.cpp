@@ -6,6 +6,7 @@
 #include <torus/engine.hpp>
 #include <torus/error.hpp>
 
+#include "runtime/engine/region.hpp"
 #include "runtime/host/host_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/run.hpp"
@@ -244,4 +245,28 @@ TEST_CASE("the block length that a refusal names is the longest that fits", "[un
 TEST_CASE("more memory allowed than there is address space does no harm", "[unit]") {
   const Machine machine(Topology::parse("4x4"));
   CHECK_NOTHROW(Engine(machine, from_zero(machine), {.memory_limit = Bytes{1000} << 40U}));
+}
+
+TEST_CASE("pages are kept only where that was asked for, and only for values that need not be zero", "[unit]") {
+  using Bytes = detail::Region<std::byte>;
+  constexpr std::size_t size = 1 << 16;
+  constexpr std::byte written{77};
+  const auto write = [&](Bytes region) { region[5] = written; };
+  const auto kept = [&](const Bytes& region) { return region[5] == written; };
+  write(Bytes(size, Bytes::Unzeroed{}));
+  CHECK_FALSE(kept(Bytes(size, Bytes::Unzeroed{})));
+  const detail::KeptPages pages;
+  write(Bytes(size));
+  CHECK_FALSE(kept(Bytes(size, Bytes::Unzeroed{})));
+  write(Bytes(size, Bytes::Unzeroed{}));
+  CHECK_FALSE(kept(Bytes(size)));
+  CHECK(kept(Bytes(size - 100, Bytes::Unzeroed{})));
+  write(Bytes(size, Bytes::Unzeroed{}));
+  CHECK_FALSE(kept(Bytes(4 * size, Bytes::Unzeroed{})));  // too few pages: the kernel gives others
+  write(Bytes(size, Bytes::Unzeroed{}));
+  {
+    const detail::KeptPages inner;
+    CHECK_FALSE(kept(Bytes(size, Bytes::Unzeroed{})));
+  }
+  CHECK(kept(Bytes(size, Bytes::Unzeroed{})));
 }

@@ -4,7 +4,6 @@
 #include <ctime>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -12,11 +11,14 @@
 #include <torus/bandwidth.hpp>
 #include <torus/error.hpp>
 
+#include "runtime/engine/region.hpp"
+#include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
 #include "runtime/trace/output_file.hpp"
 #include "tools/torus/bench_arguments.hpp"
 #include "tools/torus/bench_pairs.hpp"
 #include "tools/torus/bench_runs.hpp"
+#include "tools/torus/bench_schedule.hpp"
 #include "tools/torus/bench_table.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/emulation.hpp"
@@ -46,6 +48,8 @@ class Bench {
         effort_{arguments.warm_up, arguments.repeat, arguments.seconds},
         spec_{spec_of(collective, arguments.setting)} {
     sizes_ = sizes_of(collective, arguments.setting.bytes, "8:64KiB");
+    schedule_ = BenchSchedule(sizes_);
+    if (spec_.memory == 0) spec_.memory = memory_of_a_process();  // not again where kept pages count as used
     algorithms_ = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
     static_cast<void>(make_machine(spec_, NativeMachine{}));
     refuse_where_nothing_applies();
@@ -209,17 +213,9 @@ class Bench {
     table_["rows"].push_back(std::move(fields));
   }
 
-  /// What a row will take, judged by the last of the same algorithm; sizes ascend. Pairs take as long as the last, and more runs to the end
-  /// where these are long.
-  double likely_s(const Algorithm& algorithm, Bytes size) const {
-    const auto last = last_.find(&algorithm);
-    if (last == last_.end()) return 0;
-    return last_pairs_s_ + last->second.second * static_cast<double>(size) / static_cast<double>(std::max<Bytes>(last->second.first, 1));
-  }
-
   void row(Setting setting, const Algorithm& algorithm) {
     const Bytes size = setting.request.bytes;
-    const double likely = likely_s(algorithm, size);
+    const double likely = other_ ? last_pairs_s_ + schedule_.row_s(algorithm, size, 1) : schedule_.row_s(algorithm, size, 1);
     if (since(start_) + likely > effort_.table_s) {
       return add_not_run(setting, algorithm,
                          fmt::format("it would take about {}, and the {} of the table end before; a larger --seconds runs it",
@@ -232,9 +228,15 @@ class Bench {
       return;
     }
     const std::string what = fmt::format("{}, {}", algorithm.name, bytes_option(size));
-    Runs runs{effort_};
+    Effort effort = effort_;
+    const double usual = schedule_.row_s(algorithm, size, effort.usual()) + 1.2 * schedule_.later_s(algorithm, size);  // caches end
+    if (schedule_.is_long(algorithm, size) && since(start_) + usual > effort.table_s) effort.be_brief();
+    // Kept memory holds what earlier rows have left there: with another seed, none of it is right.
+    setting.seed += table_["rows"].size();
+    setting.sources_text.clear();
+    Runs runs{effort};
     EmulationOptions options;
-    options.repeat = effort_.warm_up + effort_.repeat;
+    options.repeat = effort.warm_up + effort.repeat;
     options.stop = &interrupted();
     options.processes = processes();
     options.on_run = [&](const RunResult& result) { return runs.add(result); };
@@ -258,7 +260,9 @@ class Bench {
       throw RunError(fmt::format("interrupted after {} rows; --csv and --json are written at the end only", table_["rows"].size()));
     }
     if (!not_run.empty()) return add_not_run(setting, algorithm, not_run);
-    last_[&algorithm] = {size, since(begin)};
+    const std::size_t all_runs = runs.warm_up() + runs.run_s().size();
+    const double run_s = all_runs == 0 ? 0 : runs.all_s() / static_cast<double>(all_runs);
+    schedule_.add(algorithm, size, run_s, since(begin) - runs.all_s());
     add_measured(setting, algorithm, emulation, runs);
   }
 
@@ -270,7 +274,7 @@ class Bench {
     const Pairs pairs = run_pairs(*other_, words, pairs_);
     if (!pairs.not_run.empty()) return add_not_run(setting, algorithm, pairs.not_run);
     const double runs = 2.0 * pairs_ * (effort_.warm_up + (effort_.typed_repeat ? effort_.repeat : Effort::fewest));
-    last_[&algorithm] = {setting.request.bytes, runs * repeats_of(pairs.other_s).median_s};
+    schedule_.add(algorithm, setting.request.bytes, runs * repeats_of(pairs.other_s).median_s, 0);
     BenchJson fields = fields_of(setting, algorithm);
     fields["verified"] = pairs.failure.empty();
     std::vector<std::string> cells{std::string(algorithm.name), machine_words(setting.machine)};
@@ -347,8 +351,9 @@ class Bench {
   std::size_t name_width_ = 9, failures_ = 0;
   std::string first_failure_;
   BenchJson table_;
-  std::map<const Algorithm*, std::pair<Bytes, double>> last_;  ///< of what ran: size and seconds of the last row
-  double last_pairs_s_ = 0;                                    ///< that the last row of pairs took
+  BenchSchedule schedule_;
+  double last_pairs_s_ = 0;  ///< that the last row of pairs took; it begins more runs to the end where these are long
+  detail::KeptPages kept_;
   BenchClock::time_point start_ = BenchClock::now();
   Progress progress_;
 };
@@ -371,7 +376,9 @@ Subcommand add_bench(CLI::App& torus) {
       ->type_name("W");
   app->add_option("--repeat", arguments->repeat, "counted runs of each row; default: up to 20, as many as begin within 20 ms, at least 3")
       ->type_name("R");
-  app->add_option("--seconds", arguments->seconds, "what would not end within so long is a row that says so; default 45")->type_name("S");
+  app->add_option("--seconds", arguments->seconds,
+                  "the table ends within so long: rows get fewer runs, or say why they have none; default 57")
+      ->type_name("S");
   app->add_option("--against", arguments->against,
                   "another build of torus: each row is run by both in turn, and has their medians and the ratio of these")
       ->type_name("PROGRAM");

@@ -18,6 +18,7 @@ bool Runs::add(const RunResult& result) {
   if (result.interrupted) return false;
   if (!result.good() || !result.verified) ++wrong_;
   spent_s_ += result.run_s + result.verify_s;
+  all_s_ += result.run_s + result.verify_s;
   if (warming_) {
     warming_ = ++warm_up_ < effort_.warm_up && (effort_.typed_warm_up || spent_s_ < Effort::row_s);
     if (!warming_) spent_s_ = 0;

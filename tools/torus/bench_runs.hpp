@@ -1,6 +1,7 @@
 /// The runs of one row of torus bench: how many, which count, and what spoils their figures.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -19,11 +20,21 @@ struct Effort {
   static constexpr unsigned fewest = 3;  ///< counted runs, however long they take
   unsigned warm_up = 2, repeat = 20;
   bool typed_warm_up = false, typed_repeat = false;
-  double table_s = 45;  ///< what would not end within them is not run
+  double table_s = 57;  ///< what would not end within them is not run
 
   /// The options as typed. Throws InputError.
   Effort(const std::optional<std::string>& typed_warm_ups, const std::optional<std::string>& typed_repeats,
          const std::optional<std::string>& seconds);
+
+  /// The runs of a row of which each takes longer than row_s.
+  unsigned usual() const noexcept {
+    return (typed_warm_up ? warm_up : std::min(warm_up, 1U)) + (typed_repeat ? repeat : std::min(repeat, fewest));
+  }
+  /// One run, but for counts that were typed. Long runs need no warm-up: set-up has touched their memory.
+  void be_brief() noexcept {
+    if (!typed_warm_up) warm_up = 0;
+    if (!typed_repeat) repeat = 1;
+  }
 };
 
 /// The runs of one row.
@@ -36,6 +47,7 @@ class Runs {
 
   unsigned warm_up() const noexcept { return warm_up_; }
   std::size_t wrong() const noexcept { return wrong_; }
+  double all_s() const noexcept { return all_s_; }                      ///< that all runs took, the warm-up and verification included
   const std::vector<double>& run_s() const noexcept { return run_s_; }  ///< in the order in which they ran, without the warm-up
 
  private:
@@ -43,7 +55,7 @@ class Runs {
   bool warming_ = effort_.warm_up > 0;
   unsigned warm_up_ = 0;
   std::size_t wrong_ = 0;
-  double spent_s_ = 0;
+  double spent_s_ = 0, all_s_ = 0;
   std::vector<double> run_s_;
 };
 

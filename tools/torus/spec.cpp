@@ -125,10 +125,11 @@ std::vector<ParameterOption> parameter_options(std::span<const Algorithm* const>
     for (const Parameter& parameter : algorithm->parameters) {
       auto at = std::find_if(options.begin(), options.end(), [&](const ParameterOption& o) { return o.name == parameter.name; });
       if (at == options.end()) at = options.insert(at, {parameter.name, parameter.meaning, {}, {}});
-      at->readers.push_back(algorithm->name);
-      for (const std::string_view word : parameter.words) {
-        if (std::find(at->words.begin(), at->words.end(), word) == at->words.end()) at->words.push_back(word);
-      }
+      const auto add_new = [](std::vector<std::string_view>& known, std::string_view word) {
+        if (std::find(known.begin(), known.end(), word) == known.end()) known.push_back(word);
+      };
+      add_new(at->readers, algorithm->name);  // two collectives may have an algorithm of one name
+      for (const std::string_view word : parameter.words) add_new(at->words, word);
     }
   }
   return options;
