@@ -289,7 +289,12 @@ constexpr std::int32_t most_hops_of_points = 512;
 
 void bound_points(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
-  if (asked.request.collective != Collective::broadcast || asked.shared || topology.living_nodes() <= 2) return;
+  const bool one = asked.request.collective == Collective::broadcast;
+  // Of several messages each needs what a broadcast of it needs, and they together the bytes of all. On a whole torus all sources are
+  // alike.
+  const bool several =
+      asked.request.collective == Collective::multinode_broadcast && topology.is_torus() && topology.whole() && !asked.rates;
+  if ((!one && !several) || asked.shared || topology.living_nodes() <= 2) return;
   const NodeId source = asked.request.sources.front();
   if (asked.packet && eccentricity_or_less(topology, source) > most_hops_of_points) return;
   const std::uint64_t ports = asked.channels.begin()->first;
@@ -297,6 +302,8 @@ void bound_points(const Question& asked, Bounds& bounds) {
   if (asked.rates) byte_s = static_cast<double>(ports) / asked.rates->fastest(ports);
   bounds.points = BroadcastPoints{topology.living_nodes(), static_cast<int>(ports), asked.request.bytes,
                                   asked.packet ? nodes_within(topology, source) : std::vector<double>{}, byte_s};
+  if (several && asked.request.bytes > 0)
+    bounds.points->least_load = std::max(1.0, bounds.channel_bytes * static_cast<double>(ports) / static_cast<double>(asked.request.bytes));
 }
 
 }  // namespace

@@ -79,9 +79,9 @@ double broadcast_time_s(const BroadcastPoints& points, std::uint64_t least_steps
     return cost.timed_steps(static_cast<double>(steps), least * unit_s, static_cast<double>(route_hops));
   };
   const LeastLoad load(points, least_steps, most);
-  double best = time(std::max(least_steps, most + 1), 1);  // of all numbers of steps above `most`
-  for (std::uint64_t after = least_steps, steps = least_steps; steps <= most && time(after, 1) < best;) {
-    best = std::min(best, time(after, load.at(steps)));  // of after .. steps
+  double best = time(std::max(least_steps, most + 1), points.least_load);  // of all numbers of steps above `most`
+  for (std::uint64_t after = least_steps, steps = least_steps; steps <= most && time(after, points.least_load) < best;) {
+    best = std::min(best, time(after, std::max(points.least_load, load.at(steps))));  // of after .. steps
     after = steps + 1;
     steps += 1 + (steps - least_steps) / 50;
   }

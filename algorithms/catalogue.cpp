@@ -30,8 +30,11 @@
 #include "algorithms/multinode_broadcast/edst.hpp"
 #include "algorithms/multinode_broadcast/edst_pipelined.hpp"
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
+#include "algorithms/multinode_broadcast/hyperplane.hpp"
 #include "algorithms/multinode_broadcast/log.hpp"
+#include "algorithms/multinode_broadcast/relay.hpp"
 #include "algorithms/multinode_broadcast/ring.hpp"
+#include "algorithms/multinode_broadcast/swaths.hpp"
 #include "algorithms/reduction/broadcast_trees.hpp"
 #include "algorithms/reduction/diagonal.hpp"
 #include "algorithms/reduction/dimension_wise.hpp"
@@ -95,6 +98,9 @@ constexpr std::array of_this_project{
     &broadcast::scatter_collect_2d,
     &multinode::ring,
     &multinode::log,
+    &multinode::hyperplane,
+    &multinode::relay,
+    &multinode::swaths,
     &multinode::edst,
     &multinode::edst_pipelined,
     &multinode::hierarchical,

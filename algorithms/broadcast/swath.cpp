@@ -83,11 +83,6 @@ void send(const View& view, const Phase& phase, Step step) {
   }
 }
 
-constexpr const char* name_of(Stage stage) {
-  constexpr std::array names{"scatter", "columns", "rows", "gather"};
-  return names[static_cast<std::size_t>(stage)];
-}
-
 std::vector<std::uint32_t> values(const Machine& machine) { return swath_values(machine, Ways::both); }
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
@@ -100,11 +95,21 @@ constexpr std::array parameters{Parameter{"h", "pieces that each part of the mes
 
 }  // namespace
 
+const char* name_of(SwathSchedule::Stage stage) {
+  constexpr std::array names{"scatter", "columns", "rows", "gather"};
+  return names[static_cast<std::size_t>(stage)];
+}
+
+void swath_step(Node& self, const SwathSchedule& schedule, NodeId root, std::span<const BlockId> blocks, const SwathSchedule::Phase& phase,
+                Step step, SwathOutlet* outlet) {
+  for (std::size_t j = 0; j < schedule.parts().size(); ++j) send({self, schedule, j, root, blocks, outlet}, phase, step);
+}
+
 Program swath_program(Node& self, const SwathSchedule& schedule, NodeId root, std::span<const BlockId> blocks) {
   for (const Phase& phase : schedule.phases()) {
     for (Step step = 0; step < phase.end - phase.begin; ++step) {
       if (self.rank() == 0) self.phase(name_of(phase.stage));
-      for (std::size_t j = 0; j < schedule.parts().size(); ++j) send({self, schedule, j, root, blocks}, phase, step);
+      swath_step(self, schedule, root, blocks, phase, step);
       co_await self.step();
     }
   }

@@ -33,6 +33,15 @@ namespace torus::broadcast {
 
 extern const Algorithm swath;
 
+class SwathOutlet;
+
+/// What a phase is called in reports.
+const char* name_of(SwathSchedule::Stage stage);
+
+/// What a node sends in a step of a phase: `blocks`, the ids of all segments, or through the outlet.
+void swath_step(Node& self, const SwathSchedule& schedule, NodeId root, std::span<const BlockId> blocks, const SwathSchedule::Phase& phase,
+                Step step, SwathOutlet* outlet = nullptr);
+
 /// The program of a node. `blocks`: the ids of all segments. They and the schedule must outlive the run.
 Program swath_program(Node& self, const SwathSchedule& schedule, NodeId root, std::span<const BlockId> blocks);
 

@@ -11,6 +11,18 @@
 
 namespace torus::broadcast {
 
+struct SwathView;
+
+/// Sends in place of a node what is not one message of one source: those that relay bundles, or several swaths at once, have their own.
+class SwathOutlet {
+ public:
+  /// Segments first .. first + count - 1 over a leg.
+  virtual void send(const SwathView& view, Leg leg, std::uint32_t first, std::uint32_t count) = 0;
+
+ protected:
+  ~SwathOutlet() = default;
+};
+
 /// One part of the message, as one node sees it.
 struct SwathView {
   Node& self;
@@ -18,6 +30,7 @@ struct SwathView {
   std::size_t number;
   NodeId root;
   std::span<const BlockId> blocks;
+  SwathOutlet* outlet = nullptr;  ///< none: the blocks themselves
 
   const SwathSchedule::Part& part() const { return schedule.parts()[number]; }
   std::int32_t extent(std::size_t e) const { return self.extent(part().order[e]); }
@@ -41,7 +54,11 @@ struct SwathView {
     return block;
   }
   void send(std::size_t along, std::int32_t hops, std::uint32_t first, std::uint32_t count) const {
-    self.send({{part().order[along], hops}}, blocks.subspan(first, count));
+    const Leg leg{part().order[along], hops};
+    if (outlet != nullptr)
+      outlet->send(*this, leg, first, count);
+    else
+      self.send({leg}, blocks.subspan(first, count));
   }
   void send_pieces(std::size_t along, std::int32_t hops, std::int32_t first, std::int32_t pieces) const {
     const std::uint32_t size = part().piece_blocks;

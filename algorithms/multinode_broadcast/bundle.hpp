@@ -25,6 +25,22 @@ inline void send_bundle(Node& self, std::initializer_list<Leg> route, std::span<
   if (!bundle.empty()) self.send(route, bundle);
 }
 
+/// What travels: blocks, or control words in their place, one for each.
+enum class Cargo : std::uint8_t { blocks, words };
+
+inline void send_cargo(Node& self, Cargo cargo, RouteView route, std::span<const BlockId> bundle) {
+  if (bundle.empty()) return;
+  if (cargo == Cargo::words) {
+    self.send(route, {}, bundle);
+  } else {
+    self.send(route, bundle);
+  }
+}
+inline void append(Bundle& bundle, const Message& message, Cargo cargo) {
+  const auto ids = cargo == Cargo::words ? std::span<const BlockId>(message.header()) : std::span<const BlockId>(message.blocks());
+  bundle.insert(bundle.end(), ids.begin(), ids.end());
+}
+
 /// window(n), see centred().
 constexpr std::int32_t window_low(std::int32_t n) noexcept { return -((n - 1) / 2); }
 constexpr std::int32_t window_high(std::int32_t n) noexcept { return n / 2; }

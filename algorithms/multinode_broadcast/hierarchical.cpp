@@ -22,27 +22,37 @@ std::optional<Refusal> also_requires_log(const Machine& machine, const Request& 
   return needs_divisor("hierarchical-log", largest_partition(machine.topology), request);
 }
 
+constexpr std::array<std::string_view, 3> balances{"none", "hash", "split"};  // in the order of Hierarchy::Balance
+
+/// With the h and the balance of the request, or those with the least model time; blocks with a byte each, for which there is room.
 Hierarchy choose(const Machine& machine, const Request& request, Hierarchy::Dcn dcn, double s) {
-  const bool tuned = request.parameters.word("prefix") != name(Prefix::none);
-  if (request.parameters.whole("h") != 0) return {machine.topology, static_cast<std::int32_t>(request.parameters.whole("h")), dcn, tuned};
-  std::int32_t best = 1;
+  const std::string_view word = request.parameters.word("prefix");
+  const std::uint32_t asked = request.parameters.whole("h");
+  const double room = static_cast<double>(most_blocks) / machine.topology.nodes() / std::max(1.0, s);
+  std::optional<Hierarchy> best;
   double least = std::numeric_limits<double>::infinity();
   for (const std::int32_t h : divisors(largest_partition(machine.topology))) {
-    const Hierarchy scheme(machine.topology, h, dcn, tuned);
-    const double time = machine.cost.steps(scheme.steps(), scheme.channel_bytes(s, request.bytes), scheme.hops_for_h());
-    if (time < least) {
+    if (asked != 0 && static_cast<std::uint32_t>(h) != asked) continue;
+    for (const auto balance : {Hierarchy::Balance::hash, Hierarchy::Balance::none, Hierarchy::Balance::split}) {
+      if (word.empty() ? balance == Hierarchy::Balance::none : word != balances[static_cast<std::size_t>(balance)]) continue;
+      Hierarchy scheme(machine.topology, h, dcn, balance);
+      const std::uint32_t blocks = scheme.parts() * scheme.pieces();
+      const bool all = s >= scheme.nodes;  // balanced already
+      if (word.empty() && scheme.pieces() > 1 && (all || blocks > request.bytes || blocks > room)) continue;
+      const double time = machine.cost.steps(scheme.steps(), scheme.channel_bytes(s, request.bytes), scheme.hops_for_h());
+      if (best && time >= least) continue;
       least = time;
-      best = h;
+      best = std::move(scheme);
     }
   }
-  return {machine.topology, best, dcn, tuned};
+  return std::move(*best);
 }
 
 Plan plan_any(const Machine& machine, const Request& request, Hierarchy::Dcn dcn) {
   const double s = assumed_sources(machine, request);
   const auto scheme = std::make_shared<const Hierarchy>(choose(machine, request, dcn, s));
   Plan plan;
-  plan.segments = std::max(1U, scheme->parts());
+  plan.segments = std::max(1U, scheme->parts() * scheme->pieces());
   plan.start = [scheme](Node& self) { return hierarchical_program(self, *scheme); };
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
   plan.formula = scheme->h == 1                      ? "k floor(n/2)"
@@ -53,8 +63,9 @@ Plan plan_any(const Machine& machine, const Request& request, Hierarchy::Dcn dcn
   plan.observe = subnetwork_loads(machine, request, plan.segments, scheme->h, scheme->aggregation_steps(),
                                   scheme->aggregation_steps() + scheme->balancing_steps());
   plan.node_bytes = 5 * sizeof(BlockId) * request.sources.size() * plan.segments;
-  plan.notes = {
-      {"h", std::to_string(scheme->h)}, {"prefix", scheme->tunes ? "hash" : "none"}, {"sources assumed by the prediction", decimal(s)}};
+  plan.notes = {{"h", std::to_string(scheme->h)},
+                {"prefix", std::string(balances[static_cast<std::size_t>(scheme->balance)])},
+                {"sources assumed by the prediction", decimal(s)}};
   return plan;
 }
 
@@ -68,9 +79,8 @@ bool in_a_ddn(const Node& self, std::int32_t h) {
   return true;
 }
 
-constexpr std::array<std::string_view, 2> hashed_or_none{"hash", "none"};
 constexpr std::array parameters{Parameter{"h", partition_meaning, {}, possible_partitions},
-                                Parameter{"prefix", balancing_meaning, hashed_or_none}};
+                                Parameter{"prefix", balancing_meaning, balances}};
 
 }  // namespace
 
@@ -83,9 +93,9 @@ Program hierarchical_program(Node& self, const Hierarchy& scheme) {
   } else if (scheme.h > 1) {
     co_await gather_windows(self, scheme.window, bundle);
   }
-  if (scheme.tunes) {
+  if (scheme.tunes()) {
     const std::uint32_t rank = hashed_rank(self.coordinates(), scheme.h);
-    co_await tune(self, scheme.tuning, rank, scheme.parts(), bundle);
+    co_await tune(self, scheme.tuning, rank, scheme.parts(), bundle, scheme.pieces());
   }
   std::vector<Bundle> parts = split_parts(bundle, scheme.parts());
   co_await ring_gather(self, scheme.ddn_rings, in_a_ddn(self, scheme.h), parts);

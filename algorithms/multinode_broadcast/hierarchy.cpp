@@ -24,12 +24,12 @@ RingGather dcn_rings_of(const Topology& topology, std::int32_t h, Hierarchy::Dcn
 
 }  // namespace
 
-Hierarchy::Hierarchy(const Topology& topology, std::int32_t partition, Dcn dcn_kind, bool tuned)
+Hierarchy::Hierarchy(const Topology& topology, std::int32_t partition, Dcn dcn_kind, Balance balanced)
     : nodes{static_cast<double>(topology.nodes())},
       dimensions{topology.dimensions()},
       h{partition},
       dcn{dcn_kind},
-      tunes{tuned && h > 1},
+      balance{h > 1 ? balanced : Balance::none},
       strip{LineTree::window(5, h)},
       window{LineTree::window(3, h)},
       tuning{h, h <= 5 ? 5 : 3},
@@ -38,7 +38,7 @@ Hierarchy::Hierarchy(const Topology& topology, std::int32_t partition, Dcn dcn_k
 
 std::int32_t Hierarchy::aggregation_steps() const noexcept { return dimensions == 2 ? strip.levels() : (dimensions - 1) * window.levels(); }
 
-std::int32_t Hierarchy::balancing_steps() const noexcept { return tunes ? tuning.steps() : 0; }
+std::int32_t Hierarchy::balancing_steps() const noexcept { return tunes() ? tuning.steps() : 0; }
 
 std::int32_t Hierarchy::steps() const noexcept {
   if (h == 1) return ddn_rings.steps();
@@ -59,10 +59,11 @@ double Hierarchy::gathering_bytes(double s, Bytes m) const {
       bytes += message * fullest(cap * share, nodes / std::pow(h, d - 1), cap);
     }
   }
-  if (tunes) {
+  if (tunes()) {
+    const double piece = balance == Balance::split ? message / h : message;
     for (const TuneMoves::Move& move : tuning.moves) {
-      const double cap = move.worst * crowd / h;
-      bytes += (message + (move.last_digit ? 0 : 4)) * fullest(cap * share, 2 * members, cap);
+      const double cap = move.worst * crowd / h * pieces();
+      bytes += (piece + (move.last_digit ? 0 : 4)) * fullest(cap * share, 2 * members, cap);
     }
   }
   return bytes;
@@ -70,21 +71,23 @@ double Hierarchy::gathering_bytes(double s, Bytes m) const {
 
 double Hierarchy::spreading_bytes(double s, Bytes m) const {
   if (ddn_rings.axes.empty()) return 0;
-  const Bytes part_bytes = (m + parts() - 1) / parts();
+  const bool split = balance == Balance::split;
+  const Bytes piece = (m + pieces() - 1) / pieces(), part_bytes = (piece + parts() - 1) / parts();  // what each DDN gets of a message
   const double share = s / nodes, part = static_cast<double>(part_bytes);
   const double crowd = std::pow(h, dimensions - 1), members = nodes / crowd;
   if (h == 1) return ddn_rings.channel_bytes(m, 1, share, members);
-  double bytes = ddn_rings.channel_bytes(m, crowd, share, members);
-  const double bundle = fullest(s / h, h, nodes / h);  // messages of the fullest DDN
+  double bytes = ddn_rings.channel_bytes(piece, crowd * pieces(), share, members);
+  const double bundle = split ? std::ceil(s) : fullest(s / h, h, nodes / h);  // pieces or messages of the fullest DDN
   if (dcn == Dcn::log) {
     bytes += part * bundle * window.levels();
-    return bytes + dcn_rings.channel_bytes(m, nodes / h, share, h);
+    return bytes + (split ? dcn_rings.channel_bytes(piece, bundle, 1, h) : dcn_rings.channel_bytes(m, nodes / h, share, h));
   }
   double run = bundle;
   for (Dimension d = 1; d < dimensions; ++d) {
     for (const std::int32_t size : window.level_sizes()) bytes += part * std::ceil(run * size / h);
     run /= h;
   }
+  if (split) return bytes + dcn_rings.channel_bytes(piece, std::ceil(bundle / crowd), 1, h * crowd);
   return bytes + dcn_rings.channel_bytes(m, nodes / (h * crowd), share, h * crowd);
 }
 

@@ -13,15 +13,21 @@ namespace torus::multinode {
 struct Hierarchy {
   enum class Dcn : std::uint8_t { scatter, log };
 
-  Hierarchy(const Topology& topology, std::int32_t partition, Dcn dcn_kind, bool tuned);
+  /// How messages are shared out to the DDNs: not, whole by a hash, or a piece of each to every DDN.
+  enum class Balance : std::uint8_t { none, hash, split };
+
+  Hierarchy(const Topology& topology, std::int32_t partition, Dcn dcn_kind, Balance balanced);
 
   std::uint32_t parts() const noexcept { return static_cast<std::uint32_t>(ddn_rings.axes.size()); }
+  std::uint32_t pieces() const noexcept { return balance == Balance::split ? static_cast<std::uint32_t>(h) : 1; }
+  bool tunes() const noexcept { return balance != Balance::none; }
   std::int32_t aggregation_steps() const noexcept;
   std::int32_t balancing_steps() const noexcept;
   std::int32_t steps() const noexcept;
   /// Hops that grow with h, about: for the choice of h.
   double hops_for_h() const noexcept { return h == 1 ? 0 : 2.5 * dimensions * h; }
-  /// Sum over the steps of the most bytes on a channel, for s sources of m bytes: exact for s = all, else for random ones, about.
+  /// Sum over the steps of the most bytes on a channel, for s sources of m bytes: exact for s = all (if split, where the
+  /// blocks are equal), else for random ones, about.
   double channel_bytes(double s, Bytes m) const { return gathering_bytes(s, m) + spreading_bytes(s, m); }
   /// The two halves of it: aggregation and tuning, and what follows.
   double gathering_bytes(double s, Bytes m) const;
@@ -31,7 +37,7 @@ struct Hierarchy {
   Dimension dimensions;
   std::int32_t h;
   Dcn dcn;
-  bool tunes;
+  Balance balance;
   LineTree strip;   ///< W_5(h): aggregation in 2-D
   LineTree window;  ///< W_3(h)
   TuneMoves tuning;

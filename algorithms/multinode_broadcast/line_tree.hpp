@@ -1,8 +1,9 @@
 /// The tree over consecutive positions by which every phase gathers to, or spreads from, one of them.
 ///
-/// In a step of a gather the root of a segment takes from at most `arms` roots of shorter segments on each side (base = 2 arms + 1: 5 or
-/// 3); the segments of a level are disjoint intervals, so that moves inside them share no channel. ceil(log_base n) levels for any n.
-/// Source: this project; for n = 5^R it is the paper's aggregation pattern, which the text gives for that case alone.
+/// In a step of a gather the root of a segment takes from at most `arms` roots of shorter segments on each side (base = 2 arms + 1: 3, 5,
+/// 7, ..); the segments of a level are disjoint intervals, so that moves inside them share no channel. ceil(log_base n) levels for any n.
+/// Base 2: one child a level, the first of the upper half. Source: this project; for n = 5^R it is the paper's aggregation pattern, which
+/// the text gives for that case alone.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ class LineTree {
   struct Vertex {
     std::int32_t level = 0;   ///< it hands over to its parent in this level of a gather; the root: levels()
     std::int32_t parent = 0;  ///< the root: itself
-    std::int32_t slot = 0;    ///< rank among the children on its side (1 or 2, nearest first), negative on the lower side; the root: 0
+    std::int32_t slot = 0;    ///< rank among the children on its side (1 .. arms, nearest first), negative on the lower side; the root: 0
     std::int32_t low = 0;     ///< the segment that it hands over, itself in it
     std::int32_t high = 0;
   };
@@ -24,6 +25,8 @@ class LineTree {
   static LineTree window(std::int32_t base, std::int32_t n);
   /// Line_base(n): positions 0 .. n-1, root floor((n-1)/2).
   static LineTree line(std::int32_t base, std::int32_t n);
+  /// Positions 0 .. n-1, root 0, one child a level, above: base 2, for one port.
+  static LineTree halving(std::int32_t n);
 
   std::int32_t low() const noexcept { return low_; }
   std::int32_t high() const noexcept { return low_ + static_cast<std::int32_t>(vertices_.size()) - 1; }
@@ -39,8 +42,9 @@ class LineTree {
   template <class F>
   void for_children(std::int32_t position, std::int32_t level, F&& f) const {
     const std::size_t first = children_index(position, level);
-    for (std::size_t i = 0; i < 4; ++i) {
-      if (children_[first + i] != none) f(children_[first + i], slot_of[i]);
+    for (std::int32_t i = 0; i < 2 * arms_; ++i) {
+      const std::int32_t child = children_[first + static_cast<std::size_t>(i)];
+      if (child != none) f(child, i < arms_ ? i - arms_ : i - arms_ + 1);
     }
   }
 
@@ -49,15 +53,17 @@ class LineTree {
 
  private:
   static constexpr std::int32_t none = INT32_MIN;
-  static constexpr std::int32_t slot_of[4] = {-2, -1, +1, +2};
 
   LineTree(std::int32_t low, std::int32_t high, std::int32_t root, std::int32_t base);
-  void cut(std::int32_t low, std::int32_t high, std::int32_t centre, std::int32_t rounds, std::int32_t arms);
+  void halve(std::int32_t low, std::int32_t high, std::int32_t rounds);
+  void add_child(std::int32_t centre, std::int32_t level, std::int32_t slot, std::int32_t child, std::int32_t low, std::int32_t high);
+  void cut(std::int32_t low, std::int32_t high, std::int32_t centre, std::int32_t rounds);
   std::size_t children_index(std::int32_t position, std::int32_t level) const noexcept {
-    return 4 * (static_cast<std::size_t>(position - low_) * static_cast<std::size_t>(levels_) + static_cast<std::size_t>(level));
+    return 2 * static_cast<std::size_t>(arms_) *
+           (static_cast<std::size_t>(position - low_) * static_cast<std::size_t>(levels_) + static_cast<std::size_t>(level));
   }
 
-  std::int32_t low_, root_, levels_ = 0;
+  std::int32_t low_, root_, arms_, levels_ = 0;
   std::vector<Vertex> vertices_;
   std::vector<std::int32_t> children_;  // by position, level, slot
 };

@@ -8,11 +8,12 @@ namespace {
 /// The messages that a node holds, with the distance that each still has to go.
 class Drift {
  public:
-  Drift(const Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle)
+  Drift(const Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle, std::uint32_t pieces)
       : moves_{moves}, parts_{parts}, bundle_{bundle} {
     const std::int32_t here = self.coordinate(0) % moves.h;
     for (std::size_t x = 0; x * parts < bundle.size(); ++x) {
-      rest_.push_back(centred(static_cast<std::int64_t>(first_rank + x) % moves.h - here, moves.h));
+      const std::size_t wanted = pieces > 1 ? bundle[x * parts] / parts % pieces : first_rank + x;
+      rest_.push_back(centred(static_cast<std::int64_t>(wanted) % moves.h - here, moves.h));
     }
   }
 
@@ -91,8 +92,8 @@ TuneMoves::TuneMoves(std::int32_t partition, std::int32_t odd_base) : h{partitio
   for (Move& move : moves) move.last_digit = move.unit == moves.back().unit;
 }
 
-Program tune(Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle) {
-  Drift drift(self, moves, first_rank, parts, bundle);
+Program tune(Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle, std::uint32_t pieces) {
+  Drift drift(self, moves, first_rank, parts, bundle, pieces);
   for (const TuneMoves::Move& move : moves.moves) {
     self.phase("tune");
     drift.send(self, move);

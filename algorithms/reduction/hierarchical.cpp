@@ -43,7 +43,7 @@ Step left_out(const Request& request, const Hierarchy& scheme) {
 
 /// The h of least time; not 1, which is what `rings` does, if there is another.
 Hierarchy choose(const Machine& machine, const Request& request, Hierarchy::Dcn dcn) {
-  const auto with = [&](std::int32_t h) { return Hierarchy(machine.topology, h, dcn, false); };
+  const auto with = [&](std::int32_t h) { return Hierarchy(machine.topology, h, dcn, Hierarchy::Balance::none); };
   const auto time = [&](const Hierarchy& scheme) {
     const Bytes share = share_of(machine, request);
     const double halves = both_ways(request) ? 2 : 1;

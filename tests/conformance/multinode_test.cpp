@@ -69,9 +69,9 @@ TEST_CASE("the reference steps and bytes are reproduced exactly", "[conformance]
                                           {15, 7, 0, "ring", "", 0, 14, 14336},
                                           {16, 5, 0, "ring", "", 0, 16, 19456},
                                           {10, 3, 0, "ring", "", 0, 10, 11776},
-                                          {15, 7, 5, "hierarchical", "", 0, 11, 17920},
-                                          {16, 5, 4, "hierarchical", "", 0, 13, 26112},
-                                          {10, 3, 2, "hierarchical", "", 0, 9, 19968}};
+                                          {15, 7, 5, "hierarchical", "hash", 0, 11, 17920},
+                                          {16, 5, 4, "hierarchical", "hash", 0, 13, 26112},
+                                          {10, 3, 2, "hierarchical", "hash", 0, 9, 19968}};
   for (const Reference& p : references) {
     CAPTURE(p.n, p.name, p.prefix, p.chunk);
     Request request = multinode_request(every(static_cast<NodeId>(p.n * p.n), p.every_kth), 1024);
@@ -368,10 +368,11 @@ TEST_CASE("machines and options that do not fit are refused in one line that say
   };
   for (const std::string_view name : multinode_names) {
     refused(name, Machine(Topology::parse("mesh:4x4")), plain, "would do");
-    refused(name, Machine(Topology::parse("4x4"), 2), plain, "; 4 would do");
+    if (name != "relay" && name != "swaths") refused(name, Machine(Topology::parse("4x4"), 2), plain, "; 4 would do");
     CHECK_FALSE(refuses(multinode_algorithm(name), Machine(Topology::parse("4x4")), plain).has_value());
   }
-  for (const std::string_view name : {"log", "aggregate-distribute", "hierarchical", "hierarchical-log", "edst-pipelined"}) {
+  for (const std::string_view name :
+       {"log", "hyperplane", "relay", "swaths", "aggregate-distribute", "hierarchical", "hierarchical-log", "edst-pipelined"}) {
     refused(name, Machine(Topology::parse("4x4"), 0, Switching::packet), plain, "; wormhole would do");
   }
   Request request = plain;

@@ -78,6 +78,26 @@ TEST_CASE("without a source there is nothing to do", "[unit]") {
   CHECK_FALSE(bounds.steps_reason.empty());
 }
 
+TEST_CASE("each of several messages needs what its broadcast needs, and they together what all need", "[unit]") {
+  for (const char* text : {"8x8", "4x4x4", "12x40"}) {
+    const Machine machine(shape(text));
+    for (const Bytes bytes : {Bytes{64}, Bytes{65536}, Bytes{1048576}}) {
+      CAPTURE(text, bytes);
+      const double one = lower_bounds(machine, broadcast(5, bytes)).model_time_s(machine.cost);
+      CHECK(lower_bounds(machine, multinode({5}, bytes)).model_time_s(machine.cost) == Approx(one));
+      double before = one;
+      for (const std::vector<NodeId>& sources : {std::vector<NodeId>{5, 9}, {5, 9, 13}, {1, 2, 3, 5, 9, 13}}) {
+        const Bounds bounds = lower_bounds(machine, multinode(sources, bytes));
+        CHECK(bounds.model_time_s(machine.cost) >= std::max(before, bounds.simple_model_time_s(machine.cost)) * (1 - 1e-12));
+        before = bounds.model_time_s(machine.cost);
+      }
+    }
+  }
+  // Two sources of a mesh may be unlike, and on shared channels a node may inform all others at once.
+  CHECK_FALSE(lower_bounds(Machine(shape("4x4m")), multinode({0, 5}, 100)).points.has_value());
+  CHECK_FALSE(lower_bounds(Machine(shape("4x4"), 0, Switching::wormhole, Contention::share), multinode({0}, 100)).points.has_value());
+}
+
 TEST_CASE("on a line the longer side of the root bounds the steps, as what passes a channel is one message", "[unit]") {
   struct Case {
     const char* shape;

@@ -73,10 +73,12 @@ TEST_CASE("the longest segments of each level are those of the reference table",
 }
 
 TEST_CASE("a gather over the tree brings every position to the root in the least number of levels", "[unit]") {
-  for (const std::int32_t base : {3, 5}) {
+  for (const std::int32_t base : {2, 3, 5, 7, 9}) {
     for (std::int32_t n = 1; n <= 130; ++n) {
       CAPTURE(base, n);
-      for (const LineTree& tree : {LineTree::window(base, n), LineTree::line(base, n)}) {
+      const std::vector<LineTree> trees =
+          base == 2 ? std::vector{LineTree::halving(n)} : std::vector{LineTree::window(base, n), LineTree::line(base, n)};
+      for (const LineTree& tree : trees) {
         CHECK(tree.levels() == static_cast<std::int32_t>(ceil_log(static_cast<std::uint64_t>(base), static_cast<std::uint64_t>(n))));
         REQUIRE(tree.positions() == n);
         std::int32_t children = 0;

@@ -15,7 +15,7 @@
 
 namespace torus {
 
-/// One message for all nodes: what bounds its steps and its bytes together.
+/// A message for all nodes: what bounds its steps and its bytes together.
 struct BroadcastPoints {
   std::uint64_t nodes = 0;
   int ports = 0;  ///< of the node that has most
@@ -24,6 +24,8 @@ struct BroadcastPoints {
   /// Where dimensions differ in speed: the T_c of a channel of which `ports` carry as much as the fastest ports of a node (the harmonic
   /// mean of these). All that the bound assumes of bytes is how much a node sends or receives in a step.
   std::optional<double> byte_s = {};
+  /// Of the bytes on the fullest channels, whatever the steps, in units of bytes / ports: more than 1 where it is one message of several.
+  double least_load = 1;
 };
 
 /// Bounds of one collective. Different algorithms may meet them: few steps and few bytes often exclude each other. So the bound of the
@@ -40,13 +42,14 @@ struct Bounds {
 
   std::uint64_t route_hops = 0;  ///< minimum of the sum over the steps of the hops of the longest route
 
-  std::optional<BroadcastPoints> points = {};  ///< broadcasts where no channel is shared
+  std::optional<BroadcastPoints> points = {};  ///< broadcasts and multi-node broadcasts (of one of the sources) where no channel is shared
 
   /// Where dimensions differ in speed: the minimum of the sum over the steps of the byte terms, seconds. Else channel_bytes times T_c is.
   std::optional<double> channel_time_s = {};
 
   /// Few steps and few bytes at once: of a broadcast, the minimum over the steps R of R steps with the bytes that R steps need
-  /// (broadcast_bound.hpp has the proof); else as simple_model_time_s(). Up to some milliseconds.
+  /// (broadcast_bound.hpp has the proof); of a multi-node broadcast the same with the bytes of one message, or those of all if they are
+  /// more; else as simple_model_time_s(). Up to some milliseconds.
   double model_time_s(const CostModel& cost) const;
   /// The minimum of the steps with the minimum of the bytes, as if they did not exclude each other.
   double simple_model_time_s(const CostModel& cost) const noexcept {

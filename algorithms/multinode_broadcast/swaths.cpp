@@ -1,0 +1,150 @@
+#include "algorithms/multinode_broadcast/swaths.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "algorithms/broadcast/swath.hpp"
+#include "algorithms/broadcast/swath_view.hpp"
+#include "algorithms/multinode_broadcast/forecast.hpp"
+#include "algorithms/multinode_broadcast/hyperplane.hpp"
+#include "algorithms/multinode_broadcast/root_trees.hpp"
+#include "algorithms/multinode_broadcast/swath_choice.hpp"
+
+namespace torus::multinode {
+namespace {
+
+using broadcast::SwathSchedule;
+using broadcast::SwathView;
+using Phase = SwathSchedule::Phase;
+
+Step gather_steps(const SwathSchedule& schedule) {
+  Step steps = 0;
+  for (const Phase& phase : schedule.phases()) steps += phase.stage == SwathSchedule::Stage::gather ? phase.end - phase.begin : 0;
+  return steps;
+}
+
+struct Scheme {
+  Scheme(const Machine& machine, SwathSchedule of_one) : trees{machine}, schedule{std::move(of_one)} {
+    const Topology& topology = machine.topology;
+    const std::int32_t n = trees.axes.empty() ? 1 : topology.extent(trees.axes.front());
+    const bool equal = std::all_of(trees.axes.begin(), trees.axes.end(), [&](Dimension d) { return topology.extent(d) == n; });
+    if (!equal || trees.axes.size() < 2 || machine.ports < static_cast<int>(topology.max_ports())) return;
+    plane.emplace(topology, HyperplaneScheme::Trees::diagonals);
+    if (plane->steps() >= 2 * static_cast<std::uint64_t>(trees.steps())) plane.reset();
+  }
+  std::uint64_t learning_steps() const { return plane ? plane->steps() : 2 * static_cast<std::uint64_t>(trees.steps()); }
+
+  RootTrees trees;
+  std::optional<HyperplaneScheme> plane;
+  SwathSchedule schedule;
+};
+/// Sends the blocks of several sources that go over one leg as one message.
+class Together final : public broadcast::SwathOutlet {
+ public:
+  void send(const SwathView& view, Leg leg, std::uint32_t first, std::uint32_t count) override {
+    const auto same = std::find_if(leaving_.begin(), leaving_.end(), [&](const auto& bundle) { return bundle.first == leg; });
+    Bundle& bundle = same != leaving_.end() ? same->second : leaving_.emplace_back(leg, Bundle{}).second;
+    bundle.resize(bundle.size() + count);
+    std::iota(bundle.end() - count, bundle.end(), view.root * view.schedule.segments() + first);
+  }
+  void flush(Node& self) {
+    for (const auto& [leg, bundle] : leaving_) self.send({leg}, bundle);
+    leaving_.clear();
+  }
+
+ private:
+  std::vector<std::pair<Leg, Bundle>> leaving_;
+};
+
+/// The names of all sources, ascending.
+Program learn(Node& self, const Scheme& scheme, Bundle& names) {
+  if (!self.blocks().empty()) names.push_back(self.rank());
+  if (scheme.plane) {
+    co_await hyperplane_program(self, *scheme.plane, Cargo::words, names);
+  } else {
+    co_await gather_to_root(self, scheme.trees, Cargo::words, names);
+    co_await spread_from_root(self, scheme.trees, Cargo::words, names);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
+/// The phases up to the gathers for some sources, or the gathers, with these sources' messages together.
+Program take_turn(Node& self, const SwathSchedule& schedule, std::span<const NodeId> sources, bool gathers) {
+  Together together;
+  for (const Phase& phase : schedule.phases()) {
+    if ((phase.stage == SwathSchedule::Stage::gather) != gathers) continue;
+    for (Step step = 0; step < phase.end - phase.begin; ++step) {
+      self.phase(broadcast::name_of(phase.stage));
+      for (const NodeId source : sources) broadcast::swath_step(self, schedule, source, {}, phase, step, &together);
+      together.flush(self);
+      co_await self.step();
+    }
+  }
+}
+
+Program program(Node& self, const Scheme& scheme) {
+  Bundle names;
+  co_await learn(self, scheme, names);
+  for (std::size_t i = 0; i < names.size(); ++i) co_await take_turn(self, scheme.schedule, std::span(names).subspan(i, 1), false);
+  if (!names.empty()) co_await take_turn(self, scheme.schedule, names, true);
+}
+
+/// After the learning. No source, no step.
+double turn_steps(const SwathSchedule& schedule, double s) {
+  const double gather = gather_steps(schedule);
+  return s > 0 ? std::ceil(s) * (static_cast<double>(schedule.steps()) - gather) + gather : 0;
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  const double s = assumed_sources(machine, request);
+  const double most = request.expected_sources ? s : machine.topology.nodes();  // of whom nothing is known may be all
+  const auto scheme =
+      std::make_shared<const Scheme>(machine, choose_swath(machine, request, s, [s](const SwathSchedule& of_one, Bytes bytes) {
+                                       return SwathTotal{turn_steps(of_one, s), s * static_cast<double>(bytes)};
+                                     }));
+  const std::uint64_t learning = scheme->learning_steps();
+  Plan plan;
+  plan.segments = scheme->schedule.segments();
+  plan.start = [scheme](Node& self) { return program(self, *scheme); };
+  plan.steps = learning + static_cast<std::uint64_t>(turn_steps(scheme->schedule, most));
+  plan.steps_estimate = learning + static_cast<std::uint64_t>(turn_steps(scheme->schedule, s));
+  plan.steps_exact = false;
+  plan.formula = swaths.steps;
+  plan.channel_bytes =
+      most * (4.0 * static_cast<double>(learning) + static_cast<double>(scheme->schedule.cost(request.bytes).channel_bytes));
+  plan.table_bytes = scheme->schedule.table_bytes() + (scheme->plane ? scheme->plane->table_bytes() : 0);
+  plan.node_bytes = (4 + 2 * plan.segments) * sizeof(BlockId) * request.sources.size();
+  plan.notes = {{"h", std::to_string(scheme->schedule.layout().pieces)},
+                {"steps to learn the sources", std::to_string(learning)},
+                {"sources assumed by the limit", decimal(most)}};
+  return plan;
+}
+
+std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
+  return broadcast::swath_also_requires(machine, request, swath_ways(machine), "swaths");
+}
+
+constexpr std::array parameters{swath_pieces};
+
+}  // namespace
+
+const Algorithm swaths{
+    .name = "swaths",
+    .collective = Collective::multinode_broadcast,
+    .source = "this project: the sources make themselves known, then a swath for each, the gathers in common",
+    .shapes = "torus of any dimension, any sides; h as for swath, with one port as for strip",
+    .steps =
+        "learn + s (R-t) + t, R steps of swath, t of its gather, with one port of strip; learn = 2 sum of ceil(log_b n_d), b = 3, one "
+        "port: 2, or on n x .. x n with all ports 2 ceil(log_{2k+1} n) + ceil(log_{k+1} n^(k-1))",
+    .native = {},
+    .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
+    .parameters = parameters,
+    .also_requires = also_requires,
+    .plan = plan,
+};
+
+}  // namespace torus::multinode

@@ -1,0 +1,196 @@
+/// The multi-node broadcasts by way of a plane, of one node, and by a swath for each source; and messages split over all subnetworks.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "algorithms/common/integers.hpp"
+#include "tests/support/multinode.hpp"
+#include "tests/support/run.hpp"
+
+using namespace torus;
+using namespace torus::support;
+
+namespace {
+
+Machine torus_of(const char* shape, int ports = 0, std::vector<Dimension> routing = {}) {
+  return Machine(Topology::parse(shape), ports, Switching::wormhole, Contention::forbid, std::move(routing));
+}
+
+std::uint64_t number_in(const Plan& plan, std::string_view note) {
+  for (const auto& [name, value] : plan.notes) {
+    if (name == note) return std::stoull(value);
+  }
+  return 0;
+}
+
+Request all_of(const Machine& machine, Bytes bytes) {
+  Request request = multinode_request(all_nodes(machine.topology.nodes()), bytes);
+  request.expected_sources = machine.topology.nodes();
+  return request;
+}
+
+std::uint64_t sum_of_logs(const Topology& topology, std::uint64_t base) {
+  std::uint64_t sum = 0;
+  for (const DimensionShape& d : topology.shape()) sum += ceil_log(base, static_cast<std::uint64_t>(d.extent));
+  return sum;
+}
+
+/// Blocks that each DDN holds after the tuning.
+std::vector<std::size_t> blocks_after_balancing(std::string_view name, const Machine& machine, const Request& request) {
+  const std::unique_ptr<RunObserver> observer = multinode_algorithm(name).plan(machine, request).observe();
+  RunOptions options;
+  options.executor = ExecutorKind::serial;
+  options.on_messages = [&](std::span<const Message* const> messages) { observer->step(messages); };
+  emulate(multinode_algorithm(name), machine, request, options);
+  const std::vector<Observation> found = observer->finish();
+  REQUIRE(found.size() == 1);
+  return {found.front().after.begin(), found.front().after.end()};
+}
+
+/// Steps of the broadcast whose schedule goes out, for the same pieces.
+std::uint64_t swath_steps(const Machine& machine, std::uint64_t h, Bytes bytes) {
+  Request request{.collective = Collective::broadcast, .sources = {0}, .bytes = bytes, .parameters = {}, .expected_sources = {}};
+  request.parameters.set("h", h);
+  return find_algorithm(Collective::broadcast, machine.ports == 1 ? "strip" : "swath")->plan(machine, request).steps;
+}
+
+}  // namespace
+
+TEST_CASE("by way of the plane: with all nodes as sources steps and bytes are the closed forms", "[conformance]") {
+  for (const char* shape : {"1", "1x1", "2", "7", "2x2", "3x3", "4x4", "5x5", "6x6", "7x7", "10x10", "2x2x2", "3x3x3", "4x4x4", "5x5x5",
+                            "2x2x2x2", "3x3x3x3", "2^5"}) {
+    const Machine machine = torus_of(shape);
+    const auto n = static_cast<std::uint64_t>(machine.topology.extent(0)), k = static_cast<std::uint64_t>(machine.topology.dimensions());
+    const std::uint64_t base = n < 2 ? 1 : k;  // dimensions with links
+    for (const char* trees : {"lines", "diagonals"}) {
+      for (std::uint64_t reach = 0; reach <= (base < 2 ? 0U : 3U); ++reach) {
+        for (const Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{37}}) {
+          CAPTURE(shape, trees, reach, bytes);
+          Request request = all_of(machine, bytes);
+          request.parameters.set("trees", trees);
+          request.parameters.set("pieces", 1 + base * reach);
+          const Emulation e = checked("hyperplane", machine, request);
+          CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
+          const std::uint64_t tree = ceil_log(std::string(trees) == "lines" ? 3 : 2 * k + 1, n);
+          const std::uint64_t exchange = k < 2 || n < 2 ? 0 : ceil_log(k + 1, machine.topology.nodes() / n);
+          CHECK(e.result.steps >= reach + 2 * tree + exchange);
+          CHECK(e.result.steps <= reach + 2 * tree + exchange + (k > 2 ? 1 : 0));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("by way of the plane 8x8x8 takes seven steps and 4x4x4 four", "[conformance]") {
+  Request request = multinode_request({5}, 8);
+  request.parameters.set("pieces", 1);
+  request.parameters.set("trees", "diagonals");
+  CHECK(checked("hyperplane", torus_of("8x8x8"), request).result.steps == 7);
+  CHECK(checked("hyperplane", torus_of("4x4x4"), request).result.steps == 4);
+}
+
+TEST_CASE("by way of the plane any sources are served, in any routing order", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (const Machine& machine : {torus_of("9x9"), torus_of("8x8", 0, {1, 0}), torus_of("5x5x5", 0, {2, 0, 1}), torus_of("4x4x4x4")}) {
+    const auto k = static_cast<std::uint64_t>(machine.topology.dimensions());
+    for (const std::uint32_t one_in : {1U, 3U, 40U}) {
+      for (const char* trees : {"lines", "diagonals"}) {
+        for (const std::uint64_t reach : {0U, 2U}) {
+          Request request = multinode_request(random_nodes(random, machine.topology.nodes(), one_in), 90);
+          request.parameters.set("trees", trees);
+          request.parameters.set("pieces", 1 + k * reach);
+          CAPTURE(machine.topology.text(), one_in, trees, reach);
+          checked("hyperplane", machine, request);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("by way of the root: steps are those of the trees and of the swath, and the bytes of all sources are exact", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (const char* shape : {"1", "7", "1x6", "3x9", "6x6", "5x8", "2x3x5", "4x4x4"}) {
+    for (int ports = 1; ports <= static_cast<int>(Topology::parse(shape).max_ports()); ++ports) {
+      const Machine machine = torus_of(shape, ports);
+      for (const std::uint32_t one_in : {1U, 4U}) {
+        Request request = one_in == 1 ? all_of(machine, 53) : multinode_request(random_nodes(random, machine.topology.nodes(), one_in), 53);
+        for (std::uint64_t h = 0; h <= 6; ++h) {
+          request.parameters.set("h", h);
+          if (refuses(multinode_algorithm("relay"), machine, request)) continue;
+          CAPTURE(shape, ports, one_in, h);
+          const Emulation e = checked("relay", machine, request);
+          CHECK(e.result.steps == sum_of_logs(machine.topology, ports == 1 ? 2 : 3) + swath_steps(machine, number_in(e.plan, "h"), 53));
+          if (one_in == 1) CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a swath for each source: exact steps for as many sources as were told, and no more bytes than foretold", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (const char* shape : {"1", "7", "1x6", "3x9", "6x6", "8x8", "5x8", "2x3x5", "4x4x4"}) {
+    for (const int ports : {1, 2, 0}) {
+      if (ports > static_cast<int>(Topology::parse(shape).max_ports())) continue;
+      const Machine machine = torus_of(shape, ports);
+      for (const std::size_t sources : {0U, 1U, 2U, 5U}) {
+        std::vector<NodeId> nodes = all_nodes(machine.topology.nodes());
+        std::shuffle(nodes.begin(), nodes.end(), random);
+        nodes.resize(std::min(nodes.size(), sources));
+        std::sort(nodes.begin(), nodes.end());
+        Request request = multinode_request(nodes, 530);
+        request.expected_sources = static_cast<double>(nodes.size());
+        for (std::uint64_t h = 0; h <= 6; ++h) {
+          request.parameters.set("h", h);
+          if (refuses(multinode_algorithm("swaths"), machine, request)) continue;
+          CAPTURE(shape, ports, sources, h);
+          const Emulation e = checked("swaths", machine, request);
+          CHECK(e.result.steps == e.plan.steps);
+          CHECK(static_cast<double>(e.result.channel_bytes_sum) <= e.plan.channel_bytes);
+          if (nodes.size() != 1) continue;
+          const std::uint64_t learning = number_in(e.plan, "steps to learn the sources");
+          CHECK(e.result.steps == learning + swath_steps(machine, number_in(e.plan, "h"), 530));
+          // Of one source every step has a node with its name alone, or none.
+          CHECK(static_cast<double>(e.result.channel_bytes_sum) + 4.0 * static_cast<double>(learning) >= e.plan.channel_bytes);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a swath for each source that nobody has told of: at most the steps of all", "[conformance]") {
+  const Emulation e = checked("swaths", square(6), multinode_request({3, 17, 20}, 100));
+  REQUIRE(e.plan.steps_estimate.has_value());
+  CHECK(*e.plan.steps_estimate < e.plan.steps);
+}
+
+TEST_CASE("messages split over the subnetworks: each gets the same blocks from any sources, and all bytes are exact", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (const std::int32_t n : {4, 6, 9, 12}) {
+    const Machine machine = square(n);
+    for (const std::int32_t h : multinode::divisors(n)) {
+      for (const auto& [label, sources] : source_sets(n, h, random)) {
+        for (const std::string_view name : {"hierarchical", "hierarchical-log"}) {
+          CAPTURE(name, n, h, label);
+          Request request = multinode_request(sources, 7);
+          request.parameters.set("h", static_cast<std::uint64_t>(h));
+          request.parameters.set("prefix", "split");
+          CHECK(checked(name, machine, request).plan.segments == static_cast<std::uint32_t>(h == 1 ? 2 : 2 * h));
+          if (h > 1) CHECK(blocks_after_balancing(name, machine, request) == std::vector(static_cast<std::size_t>(h), 2 * sources.size()));
+        }
+      }
+      Request request = all_of(machine, static_cast<Bytes>(10 * h));
+      request.parameters.set("h", static_cast<std::uint64_t>(h));
+      request.parameters.set("prefix", "split");
+      for (const std::string_view name : {"hierarchical", "hierarchical-log"}) {
+        CAPTURE(name, n, h);
+        const Emulation e = checked(name, machine, request);
+        CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
+      }
+    }
+  }
+}
