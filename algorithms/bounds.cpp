@@ -160,8 +160,10 @@ double rate_of_all_channels(const Question& asked) {
   }
   const std::uint64_t n = asked.machine.topology.nodes();
   for (const Factor& f : factors(asked.machine.topology)) {
-    for (const auto& [degree, nodes] : f.degrees())
-      rate += static_cast<double>(degree * nodes * (n / f.n)) * asked.rates->rate(f.dimension);
+    for (const auto& [degree, nodes] : f.degrees()) {
+      const auto channels = degree * nodes * (n / f.n);
+      rate += static_cast<double>(channels) * asked.rates->rate(f.dimension);
+    }
   }
   return rate;
 }
@@ -213,7 +215,8 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
 
   if (asked.machine.topology.twisted()) {
     const double links = static_cast<double>(facts.bisection_links);
-    const double crossing = static_cast<double>(n / 2) * static_cast<double>(n / 2);
+    const auto half = n / 2;
+    const double crossing = static_cast<double>(half) * static_cast<double>(half);
     const std::string why = "bound (4): a cut into halves over " + number(facts.bisection_links) + " links";
     block_bytes(crossing / links, why);
     if (!asked.shared) block_steps(facts.bound4, why);

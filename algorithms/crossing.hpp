@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -49,7 +50,7 @@ class Crossing {
   }
   /// The same where k of the nodes are on a side, whichever are marked: the least.
   double units_of_any(std::uint64_t nodes) const noexcept {
-    if (kind_ == Kind::sources) return static_cast<double>((marked_.size() + 1) / 2);
+    if (kind_ == Kind::sources) return std::ceil(static_cast<double>(marked_.size()) / 2);
     return kind_ == Kind::from_root ? static_cast<double>(std::min(nodes, nodes_ - nodes)) : units(nodes, 0);
   }
 

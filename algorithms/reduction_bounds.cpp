@@ -49,7 +49,8 @@ void bound_rooted_blocks(const Machine& machine, const Request& request, const F
         "the root's " + std::to_string(figures.nodes - 1) + " blocks" + over(out));
   if (!topology.whole()) return;  // the formulas below are those of a whole shape
   for (const Factor& f : factors(topology)) {
-    const double beyond = static_cast<double>(figures.nodes / f.n * (f.n / 2)) * bytes;
+    const auto half = figures.nodes / f.n * (f.n / 2);
+    const double beyond = static_cast<double>(half) * bytes;
     const std::uint64_t links = f.middle_cut() * (figures.nodes / f.n);
     raise(bounds, beyond / static_cast<double>(links),
           "the blocks beyond the middle cut of dimension " + std::to_string(f.dimension) + over(links));

@@ -25,12 +25,12 @@ ExchangeHalves::ExchangeHalves(const Topology& topology, std::vector<LineExchang
 
 std::vector<ExchangeHalves::Move> ExchangeHalves::moves(std::size_t part, const Turn& turn, std::int32_t place) const {
   const LineExchange& line = lines_[turn.axis];
-  const std::int32_t n = line.places(), sign = mirrored(part) ? -1 : +1, seen = modulo(sign * place, n);
+  const std::int32_t n = line.places(), sign = mirrored(part) ? -1 : +1, seen = modulo(std::int64_t{sign} * place, n);
   const std::vector<std::int32_t> hops = line.peers(turn.round, seen);
   std::vector<Move> out;
   for (std::size_t i = 0; i < hops.size(); ++i) {
     out.push_back({sign * hops[i], line.given(seen, turn.round, i)});
-    for (std::int32_t& owner : out.back().owners) owner = modulo(sign * owner, n);
+    for (std::int32_t& owner : out.back().owners) owner = modulo(std::int64_t{sign} * owner, n);
   }
   return out;
 }
@@ -42,8 +42,8 @@ void ExchangeHalves::append(const Topology& topology, const Coordinates& at, std
     const std::int32_t n = lines_[axis].places(), sign = mirrored(part) ? -1 : +1, place = at[static_cast<std::size_t>(axes_[axis])];
     std::vector<std::int32_t> places = owners;
     if (axis != turn.axis) {
-      places = lines_[axis].held(modulo(sign * place, n), turn.done[axis]);
-      for (std::int32_t& p : places) p = modulo(sign * p, n);
+      places = lines_[axis].held(modulo(std::int64_t{sign} * place, n), turn.done[axis]);
+      for (std::int32_t& p : places) p = modulo(std::int64_t{sign} * p, n);
     }
     std::vector<NodeId> longer;
     for (const NodeId rank : ranks) {

@@ -21,7 +21,7 @@ class Search {
     names_.resize(linked_.size(), std::vector<std::uint64_t>(topology.nodes()));
     std::vector<NodeId> all(topology.nodes());
     std::iota(all.begin(), all.end(), NodeId{0});
-    for (Colour c = 0; c < linked_.size(); ++c) cycles_.push_back(rename(all, c));
+    for (std::size_t c = 0; c < linked_.size(); ++c) cycles_.push_back(rename(all, static_cast<Colour>(c)));
   }
 
   bool run() {

@@ -87,7 +87,7 @@ Plan plan_any(const Machine& machine, const Request& request, Hierarchy::Dcn dcn
   Plan plan;
   plan.segments = std::max(1U, scheme.parts()) * (both ? machine.topology.nodes() : 1);
   plan.start = [tables, both](Node& self) { return program(self, *tables, both); };
-  plan.steps = (both ? 2 : 1) * tables->first.steps();
+  plan.steps = std::uint64_t{both ? 2U : 1U} * tables->first.steps();
   plan.formula = scheme.h == 1                        ? "k floor(n/2)"
                  : both                               ? "(k-1) L3(h) + k floor(n/2h) + k floor(h/2)"
                  : machine.topology.dimensions() == 2 ? "L5(h) + L3(h) + 2 floor(n/2h) + 2 floor(h/2)"

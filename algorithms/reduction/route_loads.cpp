@@ -35,7 +35,7 @@ void RouteLoads::add(NodeId from, RouteView route, std::uint64_t weight) {
       const std::int32_t x = topology_->coordinate(from, d), last = x + hops - (hops > 0 ? 1 : -1);
       const NodeId zero = *topology_->neighbour(from, d, -x);
       const std::int32_t low = std::min(x, last), high = std::max(x, last);
-      const auto span = [&](std::int32_t first, std::int32_t end) {
+      const auto span = [&, d = d](std::int32_t first, std::int32_t end) {
         change(*topology_->neighbour(zero, d, first), slot) += more;
         if (end < n) change(*topology_->neighbour(zero, d, end), slot) -= more;
       };

@@ -6,7 +6,7 @@ namespace torus::detail {
 
 std::optional<unsigned> number_in_job() noexcept {
   const auto number = [](const char* name) -> std::optional<unsigned> {
-    const char* const text = std::getenv(name);
+    const char* const text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes the environment then
     return text == nullptr ? std::nullopt : std::optional(static_cast<unsigned>(std::strtoul(text, nullptr, 10)));
   };
   struct Names {

@@ -111,8 +111,8 @@ class MpiJob final : public Job {
 
 extern "C" torus::detail::Job* torus_open_job(std::string& why_not) {
   // Open MPI would read other processes' memory by system calls: slow where hosts are virtual. Who wants it says so in the environment.
-  ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
-  ::setenv("OMPI_MCA_btl_sm_single_copy_mechanism", "none", 0);
+  ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);  // NOLINT(concurrency-mt-unsafe): there are no other threads yet
+  ::setenv("OMPI_MCA_btl_sm_single_copy_mechanism", "none", 0);     // NOLINT(concurrency-mt-unsafe)
   int level = MPI_THREAD_SINGLE;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS || level < MPI_THREAD_FUNNELED) {
     why_not = "MPI does not start with threads (MPI_THREAD_FUNNELED)";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <fmt/format.h>
 #include <optional>
 
@@ -30,7 +31,7 @@ bool in_memory(double bytes) { return bytes <= std::min<double>(0x1p29, static_c
 }  // namespace
 
 NodeSets::NodeSets(std::uint64_t cells, std::uint64_t nodes)
-    : exact_{in_memory(static_cast<double>(cells) * 8 * static_cast<double>((nodes + 63) / 64))},
+    : exact_{in_memory(static_cast<double>(cells) * 8 * std::ceil(static_cast<double>(nodes) / 64))},
       words_{exact_ ? static_cast<std::size_t>((nodes + 63) / 64) : 1},
       sets_{fitting(cells, nodes) * words_} {}
 

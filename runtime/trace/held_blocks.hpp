@@ -37,7 +37,7 @@ class Held {
  public:
   Held(std::uint64_t nodes, std::uint64_t blocks, Bytes memory) : blocks_{blocks}, most_{memory / 2 / hash_set_entry} {
     const double words = static_cast<double>(nodes) * static_cast<double>(blocks) / 64 + 1;
-    if (words <= static_cast<double>(memory / 4 / 8)) bits_.emplace(static_cast<std::size_t>(words));
+    if (words <= static_cast<double>(memory) / (4 * 8)) bits_.emplace(static_cast<std::size_t>(words));
   }
 
   bool has(std::uint64_t node, std::uint64_t block) const {

@@ -78,7 +78,7 @@ void join_job(int argc, char** argv) {
   const std::filesystem::path module = find_module();
   void* const library = ::dlopen(module.c_str(), RTLD_NOW | RTLD_GLOBAL);  // global: parts of MPI that it loads itself look there
   void* const open = library != nullptr ? ::dlsym(library, detail::open_job_name) : nullptr;
-  if (open == nullptr) throw RunError(fmt::format("{}: {}", module.string(), ::dlerror()));
+  if (open == nullptr) throw RunError(fmt::format("{}: {}", module.string(), ::dlerror()));  // NOLINT(concurrency-mt-unsafe): one thread
   std::string why_not;
   joined().job = reinterpret_cast<detail::OpenJob>(open)(why_not);
   if (joined().job == nullptr) throw RunError(why_not);

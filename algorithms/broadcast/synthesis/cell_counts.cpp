@@ -42,7 +42,7 @@ class Supply {
       for (std::size_t cell = 0; cell < grid.cells; ++cell) {
         const std::size_t at = along.place(cell);
         const bool one_way = along.line && (at == 0 || at == along.extent - 1);
-        left.on_line[along.first_of_line(cell)] += (one_way ? 1 : 2) * senders[cell];
+        left.on_line[along.first_of_line(cell)] += (one_way ? 1L : 2L) * senders[cell];
       }
       for (std::int64_t& messages : left.on_line) messages -= static_cast<std::int64_t>(static_cast<double>(messages) * reserve);
       left_.push_back(std::move(left));
