@@ -1,9 +1,11 @@
 #include "algorithms/reduction/gather_rounds.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
+#include "algorithms/common/growth.hpp"
 #include "runtime/model/words.hpp"
 
 namespace torus::reduction {
@@ -19,9 +21,10 @@ struct Inlet {
 
 class Search {
  public:
-  Search(const Topology& topology, std::uint32_t chunk) : chunk_{chunk}, inlets_(topology.nodes()) {
+  Search(const Topology& topology, std::span<const NodeId> owners, std::uint32_t chunk)
+      : chunk_{chunk}, inlets_(topology.nodes()), owners_(owners.begin(), owners.end()) {
     for (NodeId node = 0; node < topology.nodes(); ++node) {
-      if (topology.living(node)) owners_.push_back(node);
+      if (topology.living(node)) living_.push_back(node);
       topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) { inlets_[to].push_back({node, {d, hop}}); });
     }
     blocks_ = static_cast<std::uint32_t>(owners_.size());
@@ -29,23 +32,16 @@ class Search {
   }
 
   std::uint64_t blocks() const noexcept { return blocks_; }
-  /// Some node cannot get the blocks of all others in fewer steps.
-  std::size_t least_steps() const noexcept {
-    std::size_t room = std::numeric_limits<std::size_t>::max();
-    for (const NodeId node : owners_) room = std::min(room, inlets_[node].size() * chunk_);
-    return room == 0 ? 0 : (blocks_ - 1 + room - 1) / room;
-  }
-
   std::vector<std::vector<Delivery>> attempt(std::uint64_t seed) {
     seed_ = seed;
     copies_.assign(blocks_, 1);
     held_.assign(inlets_.size() * words_, 0);
-    std::uint64_t missing = std::uint64_t{blocks_} * (blocks_ - 1);
+    std::uint64_t missing = std::uint64_t{blocks_} * (living_.size() - 1);
     for (std::uint32_t b = 0; b < blocks_; ++b) hold(owners_[b], b);
     std::vector<std::vector<Delivery>> steps;
     while (missing > 0) {
       std::vector<Delivery>& step = steps.emplace_back();
-      for (const NodeId node : owners_) deliver_to(node, step);
+      for (const NodeId node : living_) deliver_to(node, step);
       for (const Delivery& each : step) {
         hold(each.to, each.block);
         ++copies_[each.block];
@@ -119,7 +115,8 @@ class Search {
   std::uint32_t chunk_, blocks_ = 0, words_ = 0;
   std::uint64_t seed_ = 0;
   std::vector<std::vector<Inlet>> inlets_;  // by node
-  std::vector<NodeId> owners_;
+  std::vector<NodeId> owners_;              // by block
+  std::vector<NodeId> living_;
   std::vector<std::uint32_t> copies_;  // by block
   std::vector<std::uint64_t> held_;    // by node, a bit a block
   // Of one node in one step.
@@ -128,14 +125,60 @@ class Search {
   std::vector<bool> tried_;
 };
 
+std::vector<std::uint32_t> blocks_of_each(const Topology& topology, std::span<const NodeId> owners) {
+  std::vector<std::uint32_t> blocks(topology.nodes());
+  for (const NodeId owner : owners) ++blocks[owner];
+  return blocks;
+}
+
 }  // namespace
 
-std::vector<std::vector<Delivery>> gather_rounds(const Topology& topology, std::uint32_t chunk) {
+std::vector<NodeId> owners_of_one(const Topology& topology) {
+  std::vector<NodeId> owners;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (topology.living(node)) owners.push_back(node);
+  }
+  return owners;
+}
+
+std::vector<NodeId> owners_of_vector(const Topology& topology) {
+  std::vector<NodeId> owners = owners_of_one(topology);
+  if (topology.whole()) return owners;
+  std::vector<std::uint64_t> channels(topology.nodes()), blocks(topology.nodes(), 1);
+  for (const NodeId node : owners) channels[node] = channels_of(topology, node);
+  const std::uint64_t most = *std::max_element(channels.begin(), channels.end());
+  const std::vector<NodeId> living = owners;
+  // The node that has the most to get for each channel owns one more, as long as others have more channels.
+  const auto slower = [&](NodeId a, NodeId b) {
+    return (owners.size() - blocks[a]) * channels[b] < (owners.size() - blocks[b]) * channels[a];
+  };
+  while (owners.size() < living.size() + living.size() / 2) {
+    const NodeId slowest = *std::max_element(living.begin(), living.end(), slower);
+    if (channels[slowest] == most) break;
+    ++blocks[slowest];
+    owners.push_back(slowest);
+  }
+  std::sort(owners.begin(), owners.end());
+  return owners;
+}
+
+double blocks_a_channel(const Topology& topology, std::span<const NodeId> owners) {
+  const std::vector<std::uint32_t> blocks = blocks_of_each(topology, owners);
+  double most = 0;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (blocks[node] == 0 || blocks[node] == owners.size()) continue;
+    most = std::max(most, static_cast<double>(owners.size() - blocks[node]) / static_cast<double>(channels_of(topology, node)));
+  }
+  return most;
+}
+
+std::vector<std::vector<Delivery>> gather_rounds(const Topology& topology, std::span<const NodeId> owners, std::uint32_t chunk) {
   constexpr std::uint64_t most_tries = 8, effort = std::uint64_t{1} << 18U;
-  Search search(topology, chunk);
+  Search search(topology, owners, chunk);
+  const auto least_steps = static_cast<std::size_t>(std::ceil(blocks_a_channel(topology, owners) / chunk));
   const std::uint64_t tries = std::clamp<std::uint64_t>(effort / (search.blocks() * search.blocks()), 1, most_tries);
   std::vector<std::vector<Delivery>> best = search.attempt(0);
-  for (std::uint64_t seed = 1; seed < tries && best.size() > search.least_steps(); ++seed) {
+  for (std::uint64_t seed = 1; seed < tries && best.size() > least_steps; ++seed) {
     std::vector<std::vector<Delivery>> found = search.attempt(seed);
     if (found.size() < best.size()) best = std::move(found);
   }

@@ -1,4 +1,4 @@
-/// An all-gather of a block from every living node in few steps, found by search: any topology, with holes or without.
+/// An all-gather of blocks from every living node in few steps, found by search: any topology, with holes or without.
 ///
 /// It grows step by step. In a step every channel may bring its head a few blocks that the tail has and the head lacks, and no block comes
 /// to a node twice; so the ways of a block are a spanning tree from its owner, and in time and space no two trees meet. Which blocks come
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <torus/route.hpp>
@@ -21,10 +22,18 @@ namespace torus::reduction {
 struct Delivery {
   NodeId from, to;
   Leg leg;
-  std::uint32_t block;  ///< its owner's ordinal among the living nodes
+  std::uint32_t block;  ///< its place among the owners
 };
 
-/// The deliveries of each step, at most `chunk` over a channel. Deterministic.
-std::vector<std::vector<Delivery>> gather_rounds(const Topology& topology, std::uint32_t chunk);
+/// The owners of the blocks, one block for each living node.
+std::vector<NodeId> owners_of_one(const Topology& topology);
+/// The same for a vector around holes. Nodes that have lost channels own more blocks, since a node need not get its own; at most half as
+/// many blocks again in all. Source: this project.
+std::vector<NodeId> owners_of_vector(const Topology& topology);
+/// What keeps some node from getting the blocks of all others sooner: the most blocks to get for each channel.
+double blocks_a_channel(const Topology& topology, std::span<const NodeId> owners);
+
+/// The deliveries of each step, at most `chunk` over a channel, for the owners of the blocks: all living nodes, ascending. Deterministic.
+std::vector<std::vector<Delivery>> gather_rounds(const Topology& topology, std::span<const NodeId> owners, std::uint32_t chunk);
 
 }  // namespace torus::reduction

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 #include <tuple>
 
 #include "algorithms/common/growth.hpp"
@@ -10,12 +10,15 @@
 
 namespace torus::reduction {
 
-PackedHalves::PackedHalves(const Topology& topology, std::uint32_t chunk, bool of_vector) {
-  std::vector<NodeId> ids;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node)) ids.push_back(of_vector ? static_cast<BlockId>(ids.size()) : node);
-  }
-  const std::vector<std::vector<Delivery>> rounds = gather_rounds(topology, chunk);
+std::vector<NodeId> list(BlockOwners owners, const Topology& topology) {
+  return owners == BlockOwners::balanced_vector ? owners_of_vector(topology) : owners_of_one(topology);
+}
+
+PackedHalves::PackedHalves(const Topology& topology, std::uint32_t chunk, BlockOwners owners) {
+  std::vector<BlockId> ids = list(owners, topology);
+  const std::vector<std::vector<Delivery>> rounds = gather_rounds(topology, ids, chunk);
+  blocks_ = static_cast<std::uint32_t>(ids.size());
+  if (owners != BlockOwners::ranks) std::iota(ids.begin(), ids.end(), BlockId{0});
   steps_ = rounds.size();
   std::vector<std::vector<std::pair<Leg, BlockId>>> goes(steps_ * topology.nodes()), comes(goes.size());
   for (std::size_t round = 0; round < rounds.size(); ++round) {
@@ -51,25 +54,22 @@ std::vector<Gift> PackedHalves::row(const Table& table, const Node& self, std::u
   return gifts;
 }
 
-std::shared_ptr<const PackedHalves> packed_halves(const Topology& topology, std::uint32_t chunk, bool of_vector) {
-  static Remembered<std::tuple<Topology, std::uint32_t, bool>, PackedHalves> lately;
-  return lately.of({topology, chunk, of_vector}, [&] { return PackedHalves(topology, chunk, of_vector); });
+std::shared_ptr<const PackedHalves> packed_halves(const Topology& topology, std::uint32_t chunk, BlockOwners owners) {
+  static Remembered<std::tuple<Topology, std::uint32_t, BlockOwners>, PackedHalves> lately;
+  return lately.of({topology, chunk, owners}, [&] { return PackedHalves(topology, chunk, owners); });
 }
 
-ChunkChoice choose_chunk(const Machine& machine, Bytes block) {
+ChunkChoice choose_chunk(const Machine& machine, BlockOwners owners, Bytes block) {
   const Topology& topology = machine.topology;
+  if (topology.living_nodes() == 1) return {1, 0};
   std::int32_t farthest = topology.whole() ? topology.diameter() : 0;
-  std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (!topology.living(node)) continue;
-    fewest = std::min(fewest, channels_of(topology, node));
-    if (!topology.whole()) farthest = std::max(farthest, topology.eccentricity(node));
+  for (NodeId node = 0; node < topology.nodes() && !topology.whole(); ++node) {
+    if (topology.living(node)) farthest = std::max(farthest, topology.eccentricity(node));
   }
-  const double others = topology.living_nodes() - 1.0;
-  if (others == 0) return {1, 0};
+  const double all = blocks_a_channel(topology, list(owners, topology));
   ChunkChoice best{0, 0};
   for (std::uint32_t chunk = 1;; chunk *= 2) {
-    const double least = others / static_cast<double>(fewest) / chunk;
+    const double least = all / chunk;
     const double steps = std::round(std::pow(std::pow(farthest, 4) + std::pow(std::max(1.0, least), 4), 0.25));
     const double time = machine.cost.steps(steps, steps * chunk * static_cast<double>(block), steps);
     if (best.chunk == 0 || time < best.time_s) best = {chunk, time};
@@ -80,7 +80,8 @@ ChunkChoice choose_chunk(const Machine& machine, Bytes block) {
 // A delivery is in two lists of steps while they are searched, and in two tables while they are made.
 Bytes packed_halves_bytes(const Topology& topology) {
   const auto nodes = Bytes{topology.nodes()};
-  return nodes * nodes * (4 * sizeof(Delivery) + 6 * sizeof(std::pair<Leg, BlockId>));
+  const Bytes most_blocks = nodes + nodes / 2;
+  return nodes * most_blocks * (4 * sizeof(Delivery) + 6 * sizeof(std::pair<Leg, BlockId>));
 }
 
 }  // namespace torus::reduction

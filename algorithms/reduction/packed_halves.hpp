@@ -10,14 +10,18 @@
 
 namespace torus::reduction {
 
+/// The blocks of an all-gather or a reduce-scatter, one for each node, with its rank as id; or those of a vector, numbered in the order of
+/// the nodes that own them: one for each, or more for those that have lost channels.
+enum class BlockOwners : std::uint8_t { ranks, vector, balanced_vector };
+std::vector<NodeId> list(BlockOwners owners, const Topology& topology);
+
 class PackedHalves : public Halves {
  public:
-  /// `of_vector`: the blocks are those of a vector, in the order of the living nodes that own them; else an owner's rank is its block's id.
-  PackedHalves(const Topology& topology, std::uint32_t chunk, bool of_vector);
+  PackedHalves(const Topology& topology, std::uint32_t chunk, BlockOwners owners);
 
   std::uint64_t steps() const override { return steps_; }
   std::uint32_t pieces() const override { return 1; }
-  std::uint32_t vector_blocks(const Topology& topology) const override { return topology.living_nodes(); }
+  std::uint32_t vector_blocks(const Topology&) const override { return blocks_; }
   std::vector<Gift> gives(const Node& self, std::uint64_t step) const override { return row(comes_, self, step); }
   std::vector<Gift> returns(const Node& self, std::uint64_t step) const override { return row(goes_, self, step); }
   Load load() const override { return load_; }
@@ -28,22 +32,23 @@ class PackedHalves : public Halves {
   std::vector<Gift> row(const Table& table, const Node& self, std::uint64_t step) const;
 
   std::uint64_t steps_;
+  std::uint32_t blocks_;
   // By step of the reduce-scatter and node: over which channel which block goes there, and over which it comes back in the all-gather.
   Table comes_, goes_;
   Load load_;
 };
 
 /// Those of the last few machines are remembered.
-std::shared_ptr<const PackedHalves> packed_halves(const Topology& topology, std::uint32_t chunk, bool of_vector);
+std::shared_ptr<const PackedHalves> packed_halves(const Topology& topology, std::uint32_t chunk, BlockOwners owners);
 
 /// The chunk, of 1, 2, 4, .., whose all-gather of such blocks is about the fastest, with its model time. Steps are estimated from the two
-/// bounds D, the farthest of any two living nodes, and B, the blocks of the others over the fewest channels of a node, by
+/// bounds D, the farthest of any two living nodes, and B, the blocks of the others over the channels of a node, the most of all, by
 /// (D^4 + (B / chunk)^4)^(1/4); searches end near it.
 struct ChunkChoice {
   std::uint32_t chunk;
   double time_s;
 };
-ChunkChoice choose_chunk(const Machine& machine, Bytes block);
+ChunkChoice choose_chunk(const Machine& machine, BlockOwners owners, Bytes block);
 
 /// Memory that packed_halves() takes at most.
 Bytes packed_halves_bytes(const Topology& topology);

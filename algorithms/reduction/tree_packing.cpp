@@ -28,8 +28,8 @@ Plan plan_over_root(const Machine& machine, const Request& request) {
   return plan_over_trees(machine, request, packed_trees(machine.topology, root));
 }
 
-Plan plan_rounds(const Machine& machine, const Request& request, std::uint32_t chunk) {
-  const auto halves = packed_halves(machine.topology, chunk, request.collective == Collective::allreduce);
+Plan plan_rounds(const Machine& machine, const Request& request, BlockOwners owners, std::uint32_t chunk) {
+  const auto halves = packed_halves(machine.topology, chunk, owners);
   Plan plan = plan_halves(machine, request, halves, "T, T = " + std::to_string(halves->steps()) + " by search", 1);
   plan.notes.emplace_back("chunk (blocks a channel and step)", std::to_string(chunk));
   return plan;
@@ -37,17 +37,24 @@ Plan plan_rounds(const Machine& machine, const Request& request, std::uint32_t c
 
 Plan plan_gather(const Machine& machine, const Request& request) {
   const std::uint32_t chunk = request.parameters.whole("chunk");
-  return plan_rounds(machine, request, chunk > 0 ? chunk : choose_chunk(machine, request.bytes).chunk);
+  return plan_rounds(machine, request, BlockOwners::ranks,
+                     chunk > 0 ? chunk : choose_chunk(machine, BlockOwners::ranks, request.bytes).chunk);
 }
 
 Plan plan_allreduce(const Machine& machine, const Request& request) {
   if (request.parameters.whole("segments") > 0) return plan_over_root(machine, request);
-  if (const std::uint32_t chunk = request.parameters.whole("chunk"); chunk > 0) return plan_rounds(machine, request, chunk);
+  const auto choose = [&](BlockOwners owners) {
+    const std::size_t blocks = list(owners, machine.topology).size();
+    return choose_chunk(machine, owners, SegmentBytes(request, static_cast<std::uint32_t>(blocks)).longest);
+  };
+  const ChunkChoice even = choose(BlockOwners::vector), balanced = choose(BlockOwners::balanced_vector);
+  const BlockOwners owners = balanced.time_s < even.time_s ? BlockOwners::balanced_vector : BlockOwners::vector;
+  const ChunkChoice choice = balanced.time_s < even.time_s ? balanced : even;
+  if (const std::uint32_t chunk = request.parameters.whole("chunk"); chunk > 0) return plan_rounds(machine, request, owners, chunk);
   Plan over_root = plan_over_root(machine, request);
-  const ChunkChoice choice = choose_chunk(machine, SegmentBytes(request, machine.topology.living_nodes()).longest);
   constexpr double doubtful = 1.1;  // the estimate errs by less
   if (2 * choice.time_s > doubtful * over_root.model_time_s(machine.cost)) return over_root;
-  Plan rounds = plan_rounds(machine, request, choice.chunk);
+  Plan rounds = plan_rounds(machine, request, owners, choice.chunk);
   return rounds.model_time_s(machine.cost) < over_root.model_time_s(machine.cost) ? rounds : over_root;
 }
 

@@ -125,6 +125,10 @@ TEST_CASE("long messages come near the bounds of the cuts around a dead link", "
     CHECK(bytes_of(Collective::allreduce) < 1.1 * 2 * others / (others + 1) / fewest);
     CHECK(bytes_of(Collective::reduce_scatter) == std::ceil(others / fewest));
     CHECK(bytes_of(Collective::multinode_broadcast) == std::ceil(others / fewest));
+    // Against all that is proven, the bytes of all over all channels included.
+    const Request request = request_on(topology, Collective::allreduce, bytes);
+    const double bound = lower_bounds(machine, request).model_time_s(machine.cost);
+    CHECK(find_algorithm(Collective::allreduce, "tree-packing")->plan(machine, request).model_time_s(machine.cost) < 1.3 * bound);
   }
 }
 
