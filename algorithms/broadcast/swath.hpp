@@ -42,7 +42,8 @@ const char* name_of(SwathSchedule::Stage stage);
 void swath_step(Node& self, const SwathSchedule& schedule, NodeId root, std::span<const BlockId> blocks, const SwathSchedule::Phase& phase,
                 Step step, SwathOutlet* outlet = nullptr);
 
-/// The program of a node. `blocks`: the ids of all segments. They and the schedule must outlive the run.
+/// The program of a node. `blocks`: the ids of all segments. They and the schedule must outlive the run. What comes is left alone: a longer
+/// frame would cost some per cent.
 Program swath_program(Node& self, const SwathSchedule& schedule, NodeId root, std::span<const BlockId> blocks);
 
 }  // namespace torus::broadcast

@@ -11,28 +11,6 @@
 #include "algorithms/common/linked_dimensions.hpp"
 
 namespace torus::broadcast {
-namespace {
-
-/// The layout with the least model time: of those with the h of the request, or of those that leave no block without a byte.
-SwathSchedule choose(const Machine& machine, const Request& request, Ways ways) {
-  const std::uint32_t h = request.parameters.whole("h");
-  double least = std::numeric_limits<double>::infinity();
-  std::optional<SwathSchedule> best;
-  for (const SwathLayout& layout : swath_layouts(machine, ways)) {
-    if (h > 0 ? layout.pieces != h : layout.pieces > 1 && layout.pieces * layout.parts > request.bytes) continue;
-    SwathSchedule schedule(machine.topology, layout, request.sources.front());
-    if (h == 0 && layout.pieces > 1 && schedule.segments() > request.bytes) continue;
-    const SwathSchedule::Cost cost = schedule.cost(request.bytes);
-    const double time = machine.cost.steps(schedule.steps(), static_cast<double>(cost.channel_bytes), static_cast<double>(cost.route_hops));
-    if (best && time >= least) continue;
-    least = time;
-    best = std::move(schedule);
-  }
-  return std::move(*best);
-}
-
-}  // namespace
-
 std::vector<std::uint32_t> swath_values(const Machine& machine, Ways ways) {
   std::vector<std::uint32_t> values;
   for (const SwathLayout& layout : swath_layouts(machine, ways)) values.push_back(layout.pieces);
@@ -46,10 +24,14 @@ Plan swath_plan(const Machine& machine, const Request& request, Ways ways, std::
     SwathSchedule schedule;
     std::vector<BlockId> blocks;
   };
-  const auto shared = std::make_shared<Shared>(Shared{choose(machine, request, ways), {}});
+  const NodeId root = request.sources.front();
+  const auto time_s = [&](const SwathSchedule& each, const SwathSchedule::Cost& of_it) {
+    return machine.cost.steps(each.steps(), static_cast<double>(of_it.channel_bytes), static_cast<double>(of_it.route_hops));
+  };
+  constexpr double any_number = std::numeric_limits<double>::infinity();
+  const auto shared = std::make_shared<Shared>(Shared{choose_swath(machine, request, ways, root, any_number, time_s), {}});
   const SwathSchedule& schedule = shared->schedule;
   const SwathSchedule::Cost cost = schedule.cost(request.bytes);
-  const NodeId root = request.sources.front();
   shared->blocks.resize(schedule.segments());
   std::iota(shared->blocks.begin(), shared->blocks.end(), root * schedule.segments());
   Plan plan;

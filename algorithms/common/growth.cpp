@@ -33,6 +33,15 @@ Senders senders(const Topology& topology, std::uint64_t ports) {
   return result;
 }
 
+std::vector<NodeId> living_ranks(const Topology& topology) {
+  std::vector<NodeId> ranks;
+  ranks.reserve(topology.living_nodes());
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (topology.living(node)) ranks.push_back(node);
+  }
+  return ranks;
+}
+
 std::vector<NodeId> touched_nodes(const Topology& topology) {
   const Topology whole = topology.with_faults({});
   const Faults& faults = topology.faults();

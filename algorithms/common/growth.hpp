@@ -21,6 +21,9 @@ std::vector<NodeId> touched_nodes(const Topology& topology);
 /// Nodes at most 0, 1, .. hops from a node, exact below 2^53.
 std::vector<double> nodes_within(const Topology& topology, NodeId from);
 
+/// The living nodes, ascending.
+std::vector<NodeId> living_ranks(const Topology& topology);
+
 /// Living channels that leave a node.
 inline std::uint64_t channels_of(const Topology& topology, NodeId node) {
   std::uint64_t count = 0;

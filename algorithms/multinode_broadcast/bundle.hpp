@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <torus/node.hpp>
@@ -13,32 +14,28 @@ namespace torus::multinode {
 /// Blocks that a phase handles as one. The blocks' bytes lie with the node; a bundle only names them, in an order that may matter.
 using Bundle = std::vector<BlockId>;
 
-inline void append(Bundle& bundle, const Message& message) {
-  bundle.insert(bundle.end(), message.blocks().begin(), message.blocks().end());
-}
-
-/// Sends a bundle unless it is empty: who has nothing to send in a scheduled transfer is silent, and silence is read as an empty bundle.
-inline void send_bundle(Node& self, RouteView route, std::span<const BlockId> bundle) {
-  if (!bundle.empty()) self.send(route, bundle);
-}
-inline void send_bundle(Node& self, std::initializer_list<Leg> route, std::span<const BlockId> bundle) {
-  if (!bundle.empty()) self.send(route, bundle);
-}
-
 /// What travels: blocks, or control words in their place, one for each.
 enum class Cargo : std::uint8_t { blocks, words };
 
-inline void send_cargo(Node& self, Cargo cargo, RouteView route, std::span<const BlockId> bundle) {
-  if (bundle.empty()) return;
-  if (cargo == Cargo::words) {
-    self.send(route, {}, bundle);
-  } else {
-    self.send(route, bundle);
-  }
+/// The ids that a message brings.
+inline std::span<const BlockId> brought(const Message& message, Cargo cargo) noexcept {
+  return cargo == Cargo::words ? std::span<const BlockId>(message.header()) : std::span<const BlockId>(message.blocks());
 }
-inline void append(Bundle& bundle, const Message& message, Cargo cargo) {
-  const auto ids = cargo == Cargo::words ? std::span<const BlockId>(message.header()) : std::span<const BlockId>(message.blocks());
+inline void append(Bundle& bundle, const Message& message, Cargo cargo = Cargo::blocks) {
+  const std::span<const BlockId> ids = brought(message, cargo);
   bundle.insert(bundle.end(), ids.begin(), ids.end());
+}
+
+/// Sends a bundle unless it is empty: who has nothing to send in a scheduled transfer is silent, and silence is read as an empty bundle.
+inline void send_bundle(Node& self, RouteView route, std::span<const BlockId> bundle, Cargo cargo = Cargo::blocks) {
+  if (bundle.empty()) return;
+  if (cargo == Cargo::words)
+    self.send(route, {}, bundle);
+  else
+    self.send(route, bundle);
+}
+inline void send_bundle(Node& self, std::initializer_list<Leg> route, std::span<const BlockId> bundle, Cargo cargo = Cargo::blocks) {
+  send_bundle(self, RouteView{route.begin(), route.size()}, bundle, cargo);
 }
 
 /// window(n), see centred().

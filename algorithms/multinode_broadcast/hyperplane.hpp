@@ -1,9 +1,8 @@
 /// Multi-node broadcast in a logarithmic number of steps on n x .. x n nodes: gather to the plane sum x = 0, exchange there, spread.
 ///
 /// Every line of the torus has exactly one node of each diagonal sum x = c (mod n).
-///   deal      pieces of each message go to the nodes 1 .. reach places away in k directions that keep the diagonal, all nodes alike:
-///   pieces
-///             of one source then take different lines, and few sources load a channel less (left out for reach = 0)
+///   deal      pieces of each message go to the nodes 1 .. reach places away in k directions that keep the diagonal, all nodes alike.
+///             Pieces of one source then take different lines, and few sources load a channel less (left out for reach = 0)
 ///   gather    diagonal by diagonal to the plane c = 0. lines: k parts, part a along axis a, in balanced ternary. diagonals: whole messages
 ///             in the base 2k+1, the children of a slot along one axis, as `log` does for k = 2
 ///   exchange  all-gather in the plane (plane_exchange.hpp)

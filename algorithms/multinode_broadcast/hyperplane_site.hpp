@@ -33,7 +33,7 @@ class HyperplaneSite {
         std::copy_if(part.begin(), part.end(), std::back_inserter(leaving), goes);
         std::erase_if(part, goes);
       }
-      send_cargo(self_, cargo_, RouteView(move_route(move, 1)), leaving);
+      send_bundle(self_, move_route(move, 1), leaving, cargo_);
     }
   }
 
@@ -55,12 +55,12 @@ class HyperplaneSite {
         std::copy_if(part.begin(), part.end(), std::back_inserter(leaving),
                      [&](BlockId id) { return plane.passes(step, move, end, scheme_.owner_of(self_.topology(), id)); });
       }
-      send_cargo(self_, cargo_, RouteView(move_route(move, plane.distance(step))), leaving);
+      send_bundle(self_, move_route(move, plane.distance(step)), leaving, cargo_);
     }
   }
   void take(const Arrivals& came) {
     for (const Message& m : came) {
-      for (const BlockId id : cargo_ == Cargo::words ? m.header() : m.blocks()) parts_[scheme_.part_of(id)].push_back(id);
+      for (const BlockId id : brought(m, cargo_)) parts_[scheme_.part_of(id)].push_back(id);
     }
   }
   /// In the plane a bundle may come twice.
@@ -85,8 +85,7 @@ class HyperplaneSite {
   void send_parts(std::int32_t slot, std::int32_t hops) {
     for (std::size_t part = 0; part < parts_.size(); ++part) {
       const std::size_t axis = scheme_.trees() == HyperplaneScheme::Trees::lines ? part : static_cast<std::size_t>(std::abs(slot) - 1);
-      const Leg leg{scheme_.axes()[axis], hops};
-      send_cargo(self_, cargo_, RouteView(&leg, 1), parts_[part]);
+      send_bundle(self_, {{scheme_.axes()[axis], hops}}, parts_[part], cargo_);
     }
   }
   /// In the order of the machine's routing.

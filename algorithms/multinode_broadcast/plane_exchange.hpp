@@ -2,8 +2,8 @@
 ///
 /// Move a of a step goes d places forwards along axis a and d backwards along axis a+1, cyclically, so that it stays in the plane. Each
 /// line of the torus has one node of the plane. So if all nodes make the k moves of a step at once, a channel carries one message at most,
-/// for any d < n, in any routing order. A node that has heard of w nodes then has heard of (k+1) w. Steps    ceil(log_{k+1} n^(k-1)), at
-/// times 1 more: those for which distances d are found. For k = 2 they are 3^j, for k = 3 and n = 2^p
+/// for any d < n, in any routing order. A node that has heard of w nodes then has heard of (k+1) w.
+/// Steps    ceil(log_{k+1} n^(k-1)), at times 1 more: those for which distances d are found. For k = 2 they are 3^j, for k = 3 and n = 2^p
 ///          2^j.
 /// Source   this project; what goes by which move: reduction/lattice_table.hpp, backwards.
 #pragma once

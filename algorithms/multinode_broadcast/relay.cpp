@@ -1,6 +1,5 @@
 #include "algorithms/multinode_broadcast/relay.hpp"
 
-#include <array>
 #include <memory>
 
 #include "algorithms/broadcast/swath.hpp"
@@ -68,8 +67,8 @@ Program program(Node& self, const Scheme& scheme) {
 Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request);
   const auto scheme = std::make_shared<const Scheme>(
-      Scheme{RootTrees(machine), choose_swath(machine, request, s, [s](const SwathSchedule& schedule, Bytes bytes) {
-               return SwathTotal{static_cast<double>(schedule.steps()), s * static_cast<double>(bytes)};
+      Scheme{RootTrees(machine), choose_swath(machine, request, s, [s](const SwathSchedule& schedule, double bytes) {
+               return std::pair{static_cast<double>(schedule.steps()), s * bytes};
              })});
   Plan plan;
   plan.segments = scheme->schedule.segments();
@@ -88,19 +87,17 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
   return broadcast::swath_also_requires(machine, request, swath_ways(machine), "relay");
 }
 
-constexpr std::array parameters{swath_pieces};
-
 }  // namespace
 
 const Algorithm relay{
     .name = "relay",
     .collective = Collective::multinode_broadcast,
     .source = "this project: gather to one node, and a swath of bundles from there",
-    .shapes = "torus of any dimension, any sides; h as for swath, with one port as for strip",
+    .shapes = swath_shapes,
     .steps = "sum of ceil(log_b n_d), b = 3, with one port 2; and the steps of swath, with one port of strip",
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
-    .parameters = parameters,
+    .parameters = swath_parameters,
     .also_requires = also_requires,
     .plan = plan,
 };

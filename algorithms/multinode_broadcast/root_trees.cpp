@@ -17,18 +17,14 @@ bool takes_part(const Node& self, const RootTrees& trees, std::size_t axis) {
 void hand_up(Node& self, Dimension d, const LineTree& tree, std::int32_t level, Cargo cargo, Bundle& bundle) {
   const std::int32_t position = self.coordinate(d);
   if (tree.at(position).level != level) return;
-  const Leg leg{d, tree.at(position).parent - position};
-  send_cargo(self, cargo, RouteView(&leg, 1), bundle);
+  send_bundle(self, {{d, tree.at(position).parent - position}}, bundle, cargo);
   bundle.clear();
 }
 
 void hand_down(Node& self, Dimension d, const LineTree& tree, std::int32_t level, Cargo cargo, const Bundle& bundle) {
   const std::int32_t position = self.coordinate(d);
   if (!tree.holds_at(position, level)) return;
-  tree.for_children(position, level, [&](std::int32_t child, std::int32_t) {
-    const Leg leg{d, child - position};
-    send_cargo(self, cargo, RouteView(&leg, 1), bundle);
-  });
+  tree.for_children(position, level, [&](std::int32_t child, std::int32_t) { send_bundle(self, {{d, child - position}}, bundle, cargo); });
 }
 
 }  // namespace

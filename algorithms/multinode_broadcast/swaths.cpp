@@ -1,7 +1,6 @@
 #include "algorithms/multinode_broadcast/swaths.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -41,6 +40,7 @@ struct Scheme {
   std::optional<HyperplaneScheme> plane;
   SwathSchedule schedule;
 };
+
 /// Sends the blocks of several sources that go over one leg as one message.
 class Together final : public broadcast::SwathOutlet {
  public:
@@ -103,8 +103,8 @@ Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request);
   const double most = request.expected_sources ? s : machine.topology.nodes();  // of whom nothing is known may be all
   const auto scheme =
-      std::make_shared<const Scheme>(machine, choose_swath(machine, request, s, [s](const SwathSchedule& of_one, Bytes bytes) {
-                                       return SwathTotal{turn_steps(of_one, s), s * static_cast<double>(bytes)};
+      std::make_shared<const Scheme>(machine, choose_swath(machine, request, s, [s](const SwathSchedule& of_one, double bytes) {
+                                       return std::pair{turn_steps(of_one, s), s * bytes};
                                      }));
   const std::uint64_t learning = scheme->learning_steps();
   Plan plan;
@@ -128,21 +128,19 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
   return broadcast::swath_also_requires(machine, request, swath_ways(machine), "swaths");
 }
 
-constexpr std::array parameters{swath_pieces};
-
 }  // namespace
 
 const Algorithm swaths{
     .name = "swaths",
     .collective = Collective::multinode_broadcast,
     .source = "this project: the sources make themselves known, then a swath for each, the gathers in common",
-    .shapes = "torus of any dimension, any sides; h as for swath, with one port as for strip",
+    .shapes = swath_shapes,
     .steps =
         "learn + s (R-t) + t, R steps of swath, t of its gather, with one port of strip; learn = 2 sum of ceil(log_b n_d), b = 3, one "
         "port: 2, or on n x .. x n with all ports 2 ceil(log_{2k+1} n) + ceil(log_{k+1} n^(k-1))",
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
-    .parameters = parameters,
+    .parameters = swath_parameters,
     .also_requires = also_requires,
     .plan = plan,
 };

@@ -5,9 +5,8 @@
 /// (broadcast/swath.hpp; with one port strip.hpp) take turns up to their gathers, by neighbours, which they have in common.
 /// Machine  torus of any sides, wormhole in any routing order, any ports, no channel shared.
 /// Memory   O(s) words a node beside its blocks.
-/// Steps    learn + s (R - t) + t, R the steps of the swath, t those of its gather. learn = 2 sum of ceil(log_b n_d), b = 3, with one port
-/// 2;
-///          or 2 ceil(log_{2k+1} n) + ceil(log_{k+1} n^(k-1)).
+/// Steps    learn + s (R - t) + t, R the steps of the swath, t those of its gather. learn = 2 sum of ceil(log_b n_d), b = 3, or 2 with one
+///          port; or 2 ceil(log_{2k+1} n) + ceil(log_{k+1} n^(k-1)).
 /// Bytes    at most 4 s a step of learning, and s times those of the swath.
 /// Header   the names.   Source  this project.
 #pragma once

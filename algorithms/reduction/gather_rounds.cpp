@@ -22,9 +22,8 @@ struct Inlet {
 class Search {
  public:
   Search(const Topology& topology, std::span<const NodeId> owners, std::uint32_t chunk)
-      : chunk_{chunk}, inlets_(topology.nodes()), owners_(owners.begin(), owners.end()) {
-    for (NodeId node = 0; node < topology.nodes(); ++node) {
-      if (topology.living(node)) living_.push_back(node);
+      : chunk_{chunk}, inlets_(topology.nodes()), owners_(owners.begin(), owners.end()), living_{living_ranks(topology)} {
+    for (const NodeId node : living_) {
       topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) { inlets_[to].push_back({node, {d, hop}}); });
     }
     blocks_ = static_cast<std::uint32_t>(owners_.size());
@@ -125,29 +124,15 @@ class Search {
   std::vector<bool> tried_;
 };
 
-std::vector<std::uint32_t> blocks_of_each(const Topology& topology, std::span<const NodeId> owners) {
-  std::vector<std::uint32_t> blocks(topology.nodes());
-  for (const NodeId owner : owners) ++blocks[owner];
-  return blocks;
-}
-
 }  // namespace
 
-std::vector<NodeId> owners_of_one(const Topology& topology) {
-  std::vector<NodeId> owners;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node)) owners.push_back(node);
-  }
-  return owners;
-}
-
 std::vector<NodeId> owners_of_vector(const Topology& topology) {
-  std::vector<NodeId> owners = owners_of_one(topology);
+  const std::vector<NodeId> living = living_ranks(topology);
+  std::vector<NodeId> owners = living;
   if (topology.whole()) return owners;
   std::vector<std::uint64_t> channels(topology.nodes()), blocks(topology.nodes(), 1);
   for (const NodeId node : owners) channels[node] = channels_of(topology, node);
   const std::uint64_t most = *std::max_element(channels.begin(), channels.end());
-  const std::vector<NodeId> living = owners;
   // The node that has the most to get for each channel owns one more, as long as others have more channels.
   const auto slower = [&](NodeId a, NodeId b) {
     return (owners.size() - blocks[a]) * channels[b] < (owners.size() - blocks[b]) * channels[a];
@@ -163,7 +148,8 @@ std::vector<NodeId> owners_of_vector(const Topology& topology) {
 }
 
 double blocks_a_channel(const Topology& topology, std::span<const NodeId> owners) {
-  const std::vector<std::uint32_t> blocks = blocks_of_each(topology, owners);
+  std::vector<std::uint32_t> blocks(topology.nodes());
+  for (const NodeId owner : owners) ++blocks[owner];
   double most = 0;
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     if (blocks[node] == 0 || blocks[node] == owners.size()) continue;

@@ -25,10 +25,8 @@ struct Delivery {
   std::uint32_t block;  ///< its place among the owners
 };
 
-/// The owners of the blocks, one block for each living node.
-std::vector<NodeId> owners_of_one(const Topology& topology);
-/// The same for a vector around holes. Nodes that have lost channels own more blocks, since a node need not get its own; at most half as
-/// many blocks again in all. Source: this project.
+/// The owners of a vector's blocks: all living nodes, ascending. Around holes, nodes that have lost channels own more than one, since a
+/// node need not get its own; at most half as many blocks again in all. Source: this project.
 std::vector<NodeId> owners_of_vector(const Topology& topology);
 /// What keeps some node from getting the blocks of all others sooner: the most blocks to get for each channel.
 double blocks_a_channel(const Topology& topology, std::span<const NodeId> owners);

@@ -10,12 +10,12 @@
 
 namespace torus::reduction {
 
-std::vector<NodeId> list(BlockOwners owners, const Topology& topology) {
-  return owners == BlockOwners::balanced_vector ? owners_of_vector(topology) : owners_of_one(topology);
+std::vector<NodeId> owners_of(BlockOwners owners, const Topology& topology) {
+  return owners == BlockOwners::balanced_vector ? owners_of_vector(topology) : living_ranks(topology);
 }
 
 PackedHalves::PackedHalves(const Topology& topology, std::uint32_t chunk, BlockOwners owners) {
-  std::vector<BlockId> ids = list(owners, topology);
+  std::vector<BlockId> ids = owners_of(owners, topology);
   const std::vector<std::vector<Delivery>> rounds = gather_rounds(topology, ids, chunk);
   blocks_ = static_cast<std::uint32_t>(ids.size());
   if (owners != BlockOwners::ranks) std::iota(ids.begin(), ids.end(), BlockId{0});
@@ -66,7 +66,7 @@ ChunkChoice choose_chunk(const Machine& machine, BlockOwners owners, Bytes block
   for (NodeId node = 0; node < topology.nodes() && !topology.whole(); ++node) {
     if (topology.living(node)) farthest = std::max(farthest, topology.eccentricity(node));
   }
-  const double all = blocks_a_channel(topology, list(owners, topology));
+  const double all = blocks_a_channel(topology, owners_of(owners, topology));
   ChunkChoice best{0, 0};
   for (std::uint32_t chunk = 1;; chunk *= 2) {
     const double least = all / chunk;

@@ -13,7 +13,7 @@ namespace torus::reduction {
 /// The blocks of an all-gather or a reduce-scatter, one for each node, with its rank as id; or those of a vector, numbered in the order of
 /// the nodes that own them: one for each, or more for those that have lost channels.
 enum class BlockOwners : std::uint8_t { ranks, vector, balanced_vector };
-std::vector<NodeId> list(BlockOwners owners, const Topology& topology);
+std::vector<NodeId> owners_of(BlockOwners owners, const Topology& topology);
 
 class PackedHalves : public Halves {
  public:

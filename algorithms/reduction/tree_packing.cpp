@@ -44,7 +44,7 @@ Plan plan_gather(const Machine& machine, const Request& request) {
 Plan plan_allreduce(const Machine& machine, const Request& request) {
   if (request.parameters.whole("segments") > 0) return plan_over_root(machine, request);
   const auto choose = [&](BlockOwners owners) {
-    const std::size_t blocks = list(owners, machine.topology).size();
+    const std::size_t blocks = owners_of(owners, machine.topology).size();
     return choose_chunk(machine, owners, SegmentBytes(request, static_cast<std::uint32_t>(blocks)).longest);
   };
   const ChunkChoice even = choose(BlockOwners::vector), balanced = choose(BlockOwners::balanced_vector);

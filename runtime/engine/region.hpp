@@ -62,13 +62,13 @@ class Region {
   Region(std::size_t count, Unzeroed) : bytes_{round_up(count * sizeof(T))}, count_{count}, kept_{true} {
     KeptPages* const pages = KeptPages::innermost();
     const std::span<std::byte> found = pages != nullptr && bytes_ > 0 ? pages->take(bytes_) : std::span<std::byte>{};
-    if (pages != nullptr && bytes_ > 0) bytes_ = std::bit_ceil(bytes_);  // address space, for those who will need a little more
-    if (found.empty()) {
-      map();
-    } else {
+    if (!found.empty()) {
       data_ = reinterpret_cast<T*>(found.data());
       bytes_ = found.size();
+      return;
     }
+    if (pages != nullptr && bytes_ > 0) bytes_ = std::bit_ceil(bytes_);  // address space, for those who will need a little more
+    map();
   }
   Region(Region&& other) noexcept { *this = std::move(other); }
   Region& operator=(Region&& other) noexcept {

@@ -129,7 +129,7 @@ TEST_CASE("by way of the root: steps are those of the trees and of the swath, an
   }
 }
 
-TEST_CASE("a swath for each source: exact steps for as many sources as were told, and no more bytes than foretold", "[conformance]") {
+TEST_CASE("swaths takes the predicted steps for the number of sources that it was told, and at most the predicted bytes", "[conformance]") {
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
   for (const char* shape : {"1", "7", "1x6", "3x9", "6x6", "8x8", "5x8", "2x3x5", "4x4x4"}) {

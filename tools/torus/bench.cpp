@@ -12,7 +12,6 @@
 #include <torus/error.hpp>
 
 #include "runtime/engine/region.hpp"
-#include "runtime/host/host_memory.hpp"
 #include "runtime/model/figures.hpp"
 #include "runtime/trace/output_file.hpp"
 #include "tools/torus/bench_arguments.hpp"
@@ -215,7 +214,7 @@ class Bench {
 
   void row(Setting setting, const Algorithm& algorithm) {
     const Bytes size = setting.request.bytes;
-    const double likely = other_ ? last_pairs_s_ + schedule_.row_s(algorithm, size, 1) : schedule_.row_s(algorithm, size, 1);
+    const double likely = last_pairs_s_ + schedule_.row_s(algorithm, size, 1);
     if (since(start_) + likely > effort_.table_s) {
       return add_not_run(setting, algorithm,
                          fmt::format("it would take about {}, and the {} of the table end before; a larger --seconds runs it",

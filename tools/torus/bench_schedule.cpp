@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/torus/bench_runs.hpp"
+
 namespace torus::command {
 namespace {
 
@@ -17,7 +19,7 @@ double BenchSchedule::row_s(const Algorithm& algorithm, Bytes size, unsigned run
 
 bool BenchSchedule::is_long(const Algorithm& algorithm, Bytes size) const {
   const auto row = last_.find(&algorithm);
-  return row != last_.end() && row->second.run_s * growth(row->second.size, size) >= long_s;
+  return row != last_.end() && row->second.run_s * growth(row->second.size, size) >= Effort::row_s;
 }
 
 double BenchSchedule::later_s(const Algorithm& algorithm, Bytes size) const {

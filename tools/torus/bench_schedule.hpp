@@ -11,9 +11,6 @@ namespace torus::command {
 /// What rows will take, judged by the last row of the same algorithm. Sizes ascend, and what takes long is in proportion to them.
 class BenchSchedule {
  public:
-  /// A run and its verification from which on a row counts as long, in seconds: those below are cheap, and not in proportion.
-  static constexpr double long_s = 0.02;
-
   BenchSchedule() = default;
   explicit BenchSchedule(std::vector<Bytes> sizes) : sizes_{std::move(sizes)} {}
 
@@ -21,7 +18,7 @@ class BenchSchedule {
   void add(const Algorithm& algorithm, Bytes size, double run_s, double rest_s) { last_[&algorithm] = {size, run_s, rest_s}; }
   /// What a row of so many runs will take, in seconds; 0 where the algorithm has no row yet.
   double row_s(const Algorithm& algorithm, Bytes size, unsigned runs) const;
-  /// Whether a run of it will be long.
+  /// Whether a run of it, with its verification, will take Effort::row_s: shorter ones are cheap, and not in proportion to sizes.
   bool is_long(const Algorithm& algorithm, Bytes size) const;
   /// What all rows that are still to come after this one will take with one run each, in seconds.
   double later_s(const Algorithm& algorithm, Bytes size) const;

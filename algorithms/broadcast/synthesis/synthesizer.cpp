@@ -27,15 +27,6 @@ constexpr std::size_t lattices_to_stretch = 30;
 std::uint64_t scans(const Topology& topology) { return std::clamp<std::uint64_t>(400'000 / topology.nodes(), 1, 200); }
 std::uint64_t repairs(const Topology& topology) { return std::clamp<std::uint64_t>(800'000 / topology.nodes(), 2, 400); }
 
-std::vector<NodeId> all_nodes(const Topology& topology) {
-  std::vector<NodeId> nodes;
-  nodes.reserve(topology.living_nodes());
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node)) nodes.push_back(node);
-  }
-  return nodes;
-}
-
 /// A line without a hole.
 bool is_plain_line(const Topology& topology) { return is_line(topology) && topology.whole(); }
 
@@ -52,7 +43,7 @@ Synthesizer::Synthesizer(const Topology& topology, std::int32_t ports, NodeId ro
   TORUS_ASSERT(topology.is_torus_or_mesh());
   Senders nodes;
   const auto messages = [&](NodeId node) { return std::min(static_cast<std::uint64_t>(ports), channels_of(topology, node)); };
-  for (const NodeId node : all_nodes(topology)) ++nodes[messages(node)];
+  for (const NodeId node : living_ranks(topology)) ++nodes[messages(node)];
   reach_ = growth(std::move(nodes), messages(root));
   if (is_plain_line(topology)) reach_.resize(line_broadcast(topology, ports, root).size() + 1, topology.nodes());
 }
@@ -66,7 +57,7 @@ std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::
     dead_ends_.assign(steps, 0);
     last_look_ = looks() + most_looks(topology_);
     if (steps == 0) return living_ == 1 ? std::optional{std::move(circuits_)} : std::nullopt;
-    if (!choose(steps - 1, all_nodes(topology_))) return std::nullopt;
+    if (!choose(steps - 1, living_ranks(topology_))) return std::nullopt;
   }
   move_to_node_0(topology_, origin_, circuits_);
   return std::move(circuits_);
@@ -75,7 +66,7 @@ std::optional<std::vector<std::vector<Circuit>>> Synthesizer::broadcast_in(std::
 std::vector<std::vector<Circuit>> Synthesizer::greedy_broadcast() {
   std::vector<std::vector<Circuit>> steps;
   Nodes informed{root_};
-  const Nodes all = all_nodes(topology_);
+  const Nodes all = living_ranks(topology_);
   while (informed.size() < all.size()) {
     static_cast<void>(unserved(informed, all));
     steps.push_back(flow_.circuits());
