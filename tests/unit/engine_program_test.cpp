@@ -1,8 +1,13 @@
 /// Programs on the engine: how they begin, wait, call each other, fail and end; phases; an engine used again.
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <functional>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <torus/engine.hpp>
@@ -156,6 +161,33 @@ TEST_CASE("of the exceptions of a step the lowest node's is rethrown, whatever t
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
     CHECK_THROWS_WITH(emulate(machine, nothing, program, workers), "step 1, node (0,49): node 49");
+  }
+}
+
+TEST_CASE("of the exceptions of several workers the lowest node's is rethrown", "[unit]") {
+  const Machine machine(Topology::parse("64x64"));
+  const Placement nothing = Placement::resident(machine.topology, 1, 8);
+  for (const support::Workers& workers : support::every_executor()) {
+    if (workers.threads == 1) continue;
+    CAPTURE(workers.text());
+    for (int repetition = 0; repetition < 10; ++repetition) {
+      // The first worker that fails waits until another does, unless the system gives it no other thread.
+      std::mutex mutex;
+      std::condition_variable another;
+      std::set<std::thread::id> failed;
+      const auto program = [&](Node& self) -> Program {
+        co_await self.step();
+        if (self.rank() % 50 != 49) co_return;
+        {
+          std::unique_lock lock(mutex);
+          failed.insert(std::this_thread::get_id());
+          another.notify_all();
+          another.wait_for(lock, std::chrono::milliseconds(100), [&] { return failed.size() > 1; });
+        }
+        throw std::runtime_error("node " + std::to_string(self.rank()));
+      };
+      CHECK_THROWS_WITH(emulate(machine, nothing, program, workers), "step 1, node (0,49): node 49");
+    }
   }
 }
 
