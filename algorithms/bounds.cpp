@@ -296,7 +296,7 @@ void bound_points(const Question& asked, Bounds& bounds) {
   // Of several messages each needs what a broadcast of it needs, and they together the bytes of all. On a whole torus all sources are
   // alike.
   const bool several =
-      asked.request.collective == Collective::multinode_broadcast && topology.is_torus() && topology.whole() && !asked.rates;
+      asked.request.collective == Collective::multinode_broadcast && is_torus(topology) && topology.whole() && !asked.rates;
   if ((!one && !several) || asked.shared || topology.living_nodes() <= 2) return;
   const NodeId source = asked.request.sources.front();
   if (asked.packet && eccentricity_or_less(topology, source) > most_hops_of_points) return;

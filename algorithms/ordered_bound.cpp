@@ -87,7 +87,7 @@ bool refuted(const Cells& cells, std::uint64_t steps) {
 
 std::uint64_t least_ordered_steps(const Machine& machine, std::uint64_t least) {
   const Topology& topology = machine.topology;
-  if (machine.switching != Switching::wormhole || machine.contention == Contention::share || !topology.is_torus_or_mesh() ||
+  if (machine.switching != Switching::wormhole || machine.contention == Contention::share || !is_torus_or_mesh(topology) ||
       topology.twisted())
     return least;
   Cells cells{.count = 1, .rows = 1, .channels = 0};

@@ -22,14 +22,14 @@ std::optional<Refusal> unmet_shape(const Requirements& needs, const std::string&
     return refuse("needs " + std::to_string(needs.dimensions) + " dimensions",
                   Topology(std::vector<DimensionShape>(static_cast<std::size_t>(needs.dimensions), {side, Wiring::ring})));
   }
-  if (needs.shape == Shape::rings_and_lines && !topology.is_torus_or_mesh()) {
+  if (needs.shape == Shape::rings_and_lines && !is_torus_or_mesh(topology)) {
     return refuse("takes rings and lines, no complete dimension", changed(topology, [](DimensionShape& d) {
                     if (d.wiring == Wiring::complete) d.wiring = Wiring::ring;
                   }));
   }
-  if (needs.shape == Shape::torus && !topology.is_torus())
+  if (needs.shape == Shape::torus && !is_torus(topology))
     return refuse("needs a torus: every dimension a ring", changed(topology, [](DimensionShape& d) { d.wiring = Wiring::ring; }));
-  if (needs.shape == Shape::equal_torus && !topology.is_square_torus()) {
+  if (needs.shape == Shape::equal_torus && !is_square_torus(topology)) {
     const auto side = static_cast<std::int32_t>(root_below(topology.dimensions(), topology.nodes()));
     return refuse("needs a torus of equal extents", changed(topology, [side](DimensionShape& d) { d = {side, Wiring::ring}; }));
   }

@@ -54,7 +54,7 @@ std::vector<SwathLayout> swath_layouts(const Machine& machine, Ways ways) {
   if (ways == Ways::forward) {
     add_layouts(machine, linked, 1, 1, layouts);
   } else {
-    if (machine.ports % 2 == 1 && machine.ports > 1 && pairs < k && machine.topology.is_torus())
+    if (machine.ports % 2 == 1 && machine.ports > 1 && pairs < k && is_torus(machine.topology))
       add_layouts(machine, linked, pairs + 1, 1, layouts);
     add_layouts(machine, linked, pairs, 0, layouts);
   }

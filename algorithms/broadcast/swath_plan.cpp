@@ -48,7 +48,7 @@ Plan swath_plan(const Machine& machine, const Request& request, Ways ways, std::
 
 std::optional<Refusal> swath_also_requires(const Machine& machine, const Request& request, Ways ways, std::string_view algorithm) {
   const Topology& topology = machine.topology;
-  if (!topology.is_torus_or_mesh() && machine.ports < static_cast<int>(topology.max_ports())) {
+  if (!is_torus_or_mesh(topology) && machine.ports < static_cast<int>(topology.max_ports())) {
     return Refusal{Refusal::About::ports, std::to_string(machine.ports),
                    std::string(algorithm) + " uses all channels of a complete dimension at once", std::to_string(topology.max_ports())};
   }

@@ -28,7 +28,7 @@ Plan plan(const Machine& machine, const Request& request) {
   const std::size_t over = found->size() - bound;
 
   const std::string by_counting =
-      topology.is_torus() && topology.whole() ? "ceil(log_" + std::to_string(machine.ports + 1) + " N)" : "least by counting channels";
+      is_torus(topology) && topology.whole() ? "ceil(log_" + std::to_string(machine.ports + 1) + " N)" : "least by counting channels";
   Plan plan = schedule_plan(request, table_schedule(topology, "flow", *found), by_counting + (over == 0 ? "" : "+" + std::to_string(over)));
   plan.notes = {{"lower bound", std::to_string(bound)}, {"flows solved", std::to_string(synthesizer.flows())}};
   return plan;

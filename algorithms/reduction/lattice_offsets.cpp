@@ -80,7 +80,7 @@ std::optional<Offsets> known_offsets(const Topology& topology) {
     }
     return offsets;
   }
-  if (!topology.is_square_torus()) return std::nullopt;
+  if (!is_square_torus(topology)) return std::nullopt;
   for (const Known& entry : known) {
     if (entry.shape != shape) continue;
     for (const auto& vector : entry.vectors) {

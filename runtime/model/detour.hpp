@@ -1,13 +1,15 @@
-/// Whether two nodes are connected, found out near them: around a hole a way of some hops is there almost always.
+/// Searches over living links: of the whole machine from a node, and near two nodes, for around a hole a way of some hops is there
+/// almost always.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <unordered_set>
 #include <vector>
 
-#include <torus/faults.hpp>
+#include <torus/topology.hpp>
 
 namespace torus {
 
@@ -38,6 +40,24 @@ std::optional<bool> connected_nearby(NodeId a, NodeId b, std::size_t most_nodes,
     side.front = std::move(next);
   }
   return std::nullopt;
+}
+
+/// Nodes that a search from `from` reaches over living links, with their distances; unreached: -1. Calls f for each in order of distance.
+template <class F>
+std::vector<std::int32_t> search(const Topology& topology, NodeId from, F&& f) {
+  std::vector<std::int32_t> distance(topology.nodes(), -1);
+  std::vector<NodeId> queue{from};
+  distance[from] = 0;
+  for (std::size_t head = 0; head < queue.size(); ++head) {
+    const NodeId node = queue[head];
+    f(node, distance[node]);
+    topology.each_link(node, [&](Dimension, std::int32_t, NodeId to) {
+      if (distance[to] >= 0) return;
+      distance[to] = distance[node] + 1;
+      queue.push_back(to);
+    });
+  }
+  return distance;
 }
 
 }  // namespace torus

@@ -39,24 +39,6 @@ std::pair<std::uint64_t, std::uint64_t> channels_of(const Topology& topology, co
           *other * slots + static_cast<std::uint64_t>(topology.slot(link.dimension, topology.reverse(link.dimension, link.hop)))};
 }
 
-/// Nodes that a search from `from` reaches over living links, with their distances; unreached: -1. Calls f for each in order of distance.
-template <class F>
-std::vector<std::int32_t> search(const Topology& topology, NodeId from, F&& f) {
-  std::vector<std::int32_t> distance(topology.nodes(), -1);
-  std::vector<NodeId> queue{from};
-  distance[from] = 0;
-  for (std::size_t head = 0; head < queue.size(); ++head) {
-    const NodeId node = queue[head];
-    f(node, distance[node]);
-    topology.each_link(node, [&](Dimension, std::int32_t, NodeId to) {
-      if (distance[to] >= 0) return;
-      distance[to] = distance[node] + 1;
-      queue.push_back(to);
-    });
-  }
-  return distance;
-}
-
 /// Some of the nodes, of which the first are named.
 struct Part {
   std::uint64_t nodes = 0;
@@ -208,12 +190,6 @@ double Topology::factor(NodeId from, std::int32_t slot) const noexcept {
   const auto at = std::lower_bound(faults_->factors.begin(), faults_->factors.end(), channel,
                                    [](const auto& entry, std::uint64_t wanted) { return entry.first < wanted; });
   return at != faults_->factors.end() && at->first == channel ? at->second : 1;
-}
-
-std::int32_t Topology::eccentricity_with_holes(NodeId from) const {
-  std::int32_t farthest = 0;
-  search(*this, from, [&](NodeId, std::int32_t distance) { farthest = distance; });
-  return farthest;
 }
 
 bool operator==(const Topology& a, const Topology& b) noexcept {

@@ -6,6 +6,7 @@
 #include <torus/error.hpp>
 #include <torus/topology.hpp>
 
+#include "runtime/model/detour.hpp"
 #include "runtime/model/twist.hpp"
 
 namespace torus {
@@ -174,9 +175,12 @@ std::int32_t Topology::distance(NodeId a, NodeId b) const noexcept {
 }
 
 std::int32_t Topology::eccentricity(NodeId from) const {
-  if (!whole()) return eccentricity_with_holes(from);
-  if (twisted_) return detail::twisted_diameter(*this);
   std::int32_t hops = 0;
+  if (!whole()) {
+    search(*this, from, [&](NodeId, std::int32_t distance) { hops = distance; });
+    return hops;
+  }
+  if (twisted_) return detail::twisted_diameter(*this);
   for (Dimension d = 0; d < dimensions(); ++d) {
     const std::int32_t n = extent(d);
     const std::int32_t x = coordinate(from, d);
@@ -197,16 +201,18 @@ std::int32_t Topology::diameter() const noexcept {
   return hops;
 }
 
-bool Topology::is_torus() const noexcept {
-  return !twisted_ && std::all_of(shape_.begin(), shape_.end(), [](const auto& d) { return d.wiring == Wiring::ring || d.extent == 1; });
+bool is_torus(const Topology& topology) noexcept {
+  const auto ring = [](const DimensionShape& d) { return d.wiring == Wiring::ring || d.extent == 1; };
+  return !topology.twisted() && std::ranges::all_of(topology.shape(), ring);
 }
 
-bool Topology::is_square_torus() const noexcept {
-  return is_torus() && std::all_of(shape_.begin(), shape_.end(), [&](const auto& d) { return d.extent == shape_.front().extent; });
+bool is_square_torus(const Topology& topology) noexcept {
+  return is_torus(topology) &&
+         std::ranges::all_of(topology.shape(), [&](const DimensionShape& d) { return d.extent == topology.extent(0); });
 }
 
-bool Topology::is_torus_or_mesh() const noexcept {
-  return std::all_of(shape_.begin(), shape_.end(), [](const auto& d) { return d.wiring != Wiring::complete || d.extent == 1; });
+bool is_torus_or_mesh(const Topology& topology) noexcept {
+  return std::ranges::all_of(topology.shape(), [](const DimensionShape& d) { return d.wiring != Wiring::complete || d.extent == 1; });
 }
 
 }  // namespace torus

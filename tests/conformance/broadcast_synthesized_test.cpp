@@ -190,7 +190,7 @@ TEST_CASE("synthesized runs on the engine from first, last and random sources, e
         const std::uint32_t bound = Synthesizer(topology, ports, source).least_steps();
         REQUIRE(bound >= lower_bounds(machine, request).steps);
         REQUIRE(plan.steps >= bound);
-        REQUIRE(plan.steps <= bound + (topology.is_torus() ? 0 : 1));
+        REQUIRE(plan.steps <= bound + (is_torus(topology) ? 0 : 1));
         RunOptions options;
         options.executor = ExecutorKind::serial;
         options.program_bytes = plan.program_bytes(topology.nodes());

@@ -93,13 +93,13 @@ TEST_CASE("spread scatters and gathers on tori of any sides, from any root, as p
 
 TEST_CASE("spread scatters and gathers on meshes and mixtures in a few steps more at most", "[conformance]") {
   for (const Topology& topology : support::telling_shapes()) {
-    if (!topology.is_torus_or_mesh()) continue;
+    if (!is_torus_or_mesh(topology)) continue;
     for (const NodeId root : std::set<NodeId>{0, topology.nodes() / 2, topology.nodes() - 1}) {
       for (const Collective collective : {Collective::scatter, Collective::gather}) {
         CAPTURE(topology.text(), std::string(name(collective)), root);
         const std::uint64_t steps = steps_of({collective, topology, root, 7});
         REQUIRE(steps >= bound(topology, root));
-        REQUIRE(steps <= bound(topology, root) + (topology.is_torus() ? 0 : 5));
+        REQUIRE(steps <= bound(topology, root) + (is_torus(topology) ? 0 : 5));
       }
     }
   }

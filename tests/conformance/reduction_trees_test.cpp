@@ -30,7 +30,7 @@ TEST_CASE("trees reduce on tori of any sides and roots, with segments of any len
   std::vector<Topology> shapes = support::telling_shapes();
   for (const char* shape : {"7x5", "7x7", "2x7", "5x3x2", "3x3x3x2", "1x7x2"}) shapes.push_back(Topology::parse(shape));
   for (const Topology& topology : shapes) {
-    if (!topology.is_torus()) continue;
+    if (!is_torus(topology)) continue;
     for (const Collective collective : {Collective::reduce, Collective::allreduce}) {
       for (const NodeId root : std::set<NodeId>{0, topology.nodes() / 3, topology.nodes() - 1}) {
         if (collective == Collective::allreduce && root != 0) continue;

@@ -68,7 +68,7 @@ void check(const Machine& machine, NodeId root, Bytes bytes, std::uint32_t h) {
   if (h == 0 || extents.empty()) return;
   const auto [least, most] = std::minmax_element(extents.begin(), extents.end());
   const auto pieces = static_cast<std::int32_t>(h);
-  if (machine.topology.is_torus() && machine.ports == static_cast<int>(2 * extents.size()) && (pieces <= *least || *least == *most))
+  if (is_torus(machine.topology) && machine.ports == static_cast<int>(2 * extents.size()) && (pieces <= *least || *least == *most))
     REQUIRE(run.result.steps == steps_of(extents, pieces));
 }
 

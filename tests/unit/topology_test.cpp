@@ -146,13 +146,13 @@ TEST_CASE("channel slots go dimension by dimension, + before -", "[unit]") {
 }
 
 TEST_CASE("a shape knows whether it is a torus, a square one, or a mesh", "[unit]") {
-  CHECK(Topology::parse("4x4").is_square_torus());
-  CHECK_FALSE(Topology::parse("4x5").is_square_torus());
-  CHECK(Topology::parse("4x5").is_torus());
-  CHECK(Topology::parse("4x1m").is_torus());
-  CHECK_FALSE(Topology::parse("4x4m").is_torus());
-  CHECK(Topology::parse("4x4m").is_torus_or_mesh());
-  CHECK_FALSE(Topology::parse("4x4c").is_torus_or_mesh());
+  CHECK(is_square_torus(Topology::parse("4x4")));
+  CHECK_FALSE(is_square_torus(Topology::parse("4x5")));
+  CHECK(is_torus(Topology::parse("4x5")));
+  CHECK(is_torus(Topology::parse("4x1m")));
+  CHECK_FALSE(is_torus(Topology::parse("4x4m")));
+  CHECK(is_torus_or_mesh(Topology::parse("4x4m")));
+  CHECK_FALSE(is_torus_or_mesh(Topology::parse("4x4c")));
 }
 
 TEST_CASE("modulo is never negative", "[unit]") {

@@ -18,7 +18,7 @@ CircuitFlow::CircuitFlow(const Topology& topology, std::int32_t ports)
       sent_(topology.nodes(), 0),
       level_(topology.nodes(), unreached),
       tried_(topology.nodes(), 0) {
-  TORUS_ASSERT(topology.is_torus_or_mesh());
+  TORUS_ASSERT(is_torus_or_mesh(topology));
   next_.reserve(topology.nodes() * static_cast<std::size_t>(directions_));
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     for (Dimension d = 0; d < topology.dimensions(); ++d) {

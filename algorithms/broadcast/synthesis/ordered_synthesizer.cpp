@@ -165,7 +165,7 @@ bool OrderedSynthesizer::choose(std::uint32_t step, const std::vector<std::int32
 bool OrderedSynthesizer::find_origin(const Cells& after, std::size_t root_cell) {
   for (const std::int32_t row : after[root_cell]) {
     const NodeId origin = static_cast<NodeId>(root_cell * rows_) + static_cast<NodeId>(row);
-    if (!topology_.is_torus() && origin != root_) continue;
+    if (!is_torus(topology_) && origin != root_) continue;
     Cells before(after.size());
     before[root_cell] = {row};
     if (unserved(before, after) > 0) continue;
@@ -211,7 +211,7 @@ OrderedSynthesizer::Cells OrderedSynthesizer::spread(const Cells& after, const s
   for (std::size_t cell = 0; cell < after.size(); ++cell) {
     const std::vector<std::int32_t>& rows = after[cell];
     const auto count = static_cast<std::size_t>(counts[cell]);
-    if (topology_.is_torus() || cell != root_ / rows_) {
+    if (is_torus(topology_) || cell != root_ / rows_) {
       evenly(rows, count, phases[cell], before[cell]);
       continue;
     }
@@ -277,7 +277,7 @@ bool OrderedSynthesizer::move_member(Cells& before, const Cells& after, NodeId u
   // One of the two members around the row.
   const auto above = static_cast<std::size_t>(std::lower_bound(rows.begin(), rows.end(), row) - rows.begin());
   const std::size_t member = (above + rows.size() - below(2)) % rows.size();
-  if (!topology_.is_torus() && at / rows_ == root_ / rows_ && rows[member] == static_cast<std::int32_t>(root_ % rows_)) return false;
+  if (!is_torus(topology_) && at / rows_ == root_ / rows_ && rows[member] == static_cast<std::int32_t>(root_ % rows_)) return false;
   // To the row itself or by one or two places among those informed after the step.
   const std::vector<std::int32_t>& places = after[at / rows_];
   const auto here = static_cast<std::size_t>(std::lower_bound(places.begin(), places.end(), rows[member]) - places.begin());

@@ -36,11 +36,11 @@ Synthesizer::Synthesizer(const Topology& topology, std::int32_t ports, NodeId ro
     : topology_{topology},
       ports_{ports},
       root_{root},
-      torus_{topology.is_torus() && topology.whole()},
+      torus_{is_torus(topology) && topology.whole()},
       living_{topology.living_nodes()},
       flow_{topology, ports},
       origin_{root} {
-  TORUS_ASSERT(topology.is_torus_or_mesh());
+  TORUS_ASSERT(is_torus_or_mesh(topology));
   Senders nodes;
   const auto messages = [&](NodeId node) { return std::min(static_cast<std::uint64_t>(ports), channels_of(topology, node)); };
   for (const NodeId node : living_ranks(topology)) ++nodes[messages(node)];

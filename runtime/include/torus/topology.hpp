@@ -196,13 +196,6 @@ class Topology {
   std::int32_t eccentricity(NodeId from) const;
   std::int32_t diameter() const noexcept;
 
-  /// Every dimension is a ring (an extent of 1 counts as one), and none is twisted.
-  bool is_torus() const noexcept;
-  /// Every dimension is a ring and all extents are equal.
-  bool is_square_torus() const noexcept;
-  /// No dimension is complete (an extent of 1 aside).
-  bool is_torus_or_mesh() const noexcept;
-
   /// The same shape with the same faults.
   friend bool operator==(const Topology& a, const Topology& b) noexcept;
 
@@ -223,7 +216,6 @@ class Topology {
   bool is_dead(NodeId node) const noexcept;
   bool is_dead(NodeId from, std::int32_t slot) const noexcept;
   double factor(NodeId from, std::int32_t slot) const noexcept;
-  std::int32_t eccentricity_with_holes(NodeId from) const;
 
   std::vector<DimensionShape> shape_;
   std::vector<Facts> facts_;
@@ -233,6 +225,13 @@ class Topology {
   std::int32_t max_ports_ = 1;
   bool twisted_ = false;
 };
+
+/// Every dimension is a ring (an extent of 1 counts as one), and none is twisted.
+bool is_torus(const Topology& topology) noexcept;
+/// Every dimension is a ring and all extents are equal.
+bool is_square_torus(const Topology& topology) noexcept;
+/// No dimension is complete (an extent of 1 aside).
+bool is_torus_or_mesh(const Topology& topology) noexcept;
 
 /// The lowest rank that lives.
 inline NodeId first_living(const Topology& topology) noexcept {
