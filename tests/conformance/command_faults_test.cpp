@@ -3,6 +3,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/folder.hpp"
 #include "tools/torus/stress_faults.hpp"
 
 using namespace torus;
@@ -64,4 +65,23 @@ TEST_CASE("no injected fault is missed, in any algorithm", "[conformance]") {
     detected += row["detected"].get<std::uint64_t>();
   }
   CHECK(detected > 300);
+}
+
+TEST_CASE("a table of faults says the same as text, as CSV and as JSON", "[conformance]") {
+  const support::Folder folder;
+  const std::string stress = "stress --faults --runs 20 --seed 3 ";
+  const Json json = Json::parse(support::good(stress + "--json").out);
+  const std::string text = support::good(stress + "--csv " + folder.file("faults.csv")).out;
+  const std::string csv = support::text_of_file(folder.file("faults.csv"));
+  CHECK(lines(csv) == 1 + json["faults"].size());
+  for (const Json& row : json["faults"]) {
+    const auto fault = row["fault"].get<std::string>();
+    const std::string runs = row["runs"].dump();
+    CAPTURE(fault, runs);
+    CHECK(csv.find(fault + "," + runs + "," + row["detected"].dump() + ",") != std::string::npos);
+    const std::size_t at = text.find("\n" + fault + " ");
+    REQUIRE(at != std::string::npos);
+    CHECK(text.substr(text.find_first_not_of(' ', at + 1 + fault.size()), runs.size()) == runs);
+  }
+  CHECK(text.find("\nall ") != std::string::npos);
 }

@@ -92,3 +92,16 @@ TEST_CASE("help and the version have the names that people try", "[conformance]"
   CHECK(command("help").status == 0);
   CHECK(command("-V").out == command("--version").out);
 }
+
+TEST_CASE("the machines that exist are listed with the sources of their figures", "[conformance]") {
+  const Json json = Json::parse(command("list --machines --json").out);
+  const std::string text = command("list --machines").out;
+  REQUIRE(!json.empty());
+  for (const Json& machine : json) {
+    const auto name = machine["machine"].get<std::string>();
+    CAPTURE(name);
+    CHECK(text.find(name) != std::string::npos);
+    CHECK(command("bounds --machine " + name + (machine["shape"].get<std::string>().empty() ? " --on 4x4x4" : "")).status == 0);
+    for (const char* from : {"shapes_from", "speed_from", "start_up_from"}) CHECK(!machine[from].get<std::string>().empty());
+  }
+}

@@ -9,6 +9,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/folder.hpp"
 
 using namespace torus;
 using Json = nlohmann::json;
@@ -80,6 +81,11 @@ TEST_CASE("a table of regret has a row for each machine, and dashes where nothin
   REQUIRE(ended.status == 0);
   const Json table = Json::parse(ended.out);
   CHECK(table["rows"].size() == 2 * (2 + 3));  // a ring has 2 ports at most
+  const support::Folder folder;
+  support::good("regret broadcast --on 7,5x5 --ports 1,2,4,all --switching packet,wormhole --bytes 1KiB --csv " + folder.file("regret.csv"));
+  std::size_t cells = 0;
+  for (const Json& row : table["rows"]) cells += row["sizes"].size();
+  CHECK(lines(support::text_of_file(folder.file("regret.csv"))) == 1 + cells);
   const Json& none = table["rows"].front();
   CHECK(none["switching"] == "packet");
   CHECK(none["sizes"].empty());

@@ -7,36 +7,13 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/folder.hpp"
 
 using Json = nlohmann::json;
 using torus::support::command;
+using torus::support::text_of_file;
 
 namespace {
-
-/// A folder of its own, gone with the test.
-class Folder {
- public:
-  Folder() : path_{std::filesystem::temp_directory_path() / ("torus_view_" + std::to_string(::getpid()))} {
-    std::filesystem::create_directories(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
-
-std::string read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  REQUIRE(file.good());
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-void write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 std::size_t count(const std::string& text, const std::string& word) {
   std::size_t found = 0;
@@ -73,16 +50,18 @@ const std::string header =
 }  // namespace
 
 TEST_CASE("the page of a run is one file, and its data agree with the run", "[conformance]") {
-  const Folder folder;
+  const torus::support::Folder folder;
   for (const std::string line : {"run broadcast --on 9x7 --bytes 100 --source 3,2", "run multinode-broadcast --on 9x9 --sources random:5",
                                  "run total-exchange --on 4x4 --bytes 8 --contention share --algorithm direct",
                                  "run broadcast --on 6cx2m --algorithm flood --bytes 3", "run multinode-broadcast --on 4x4 --sources none",
-                                 "run broadcast --on 1"}) {
-    const torus::support::Ended ended = command(line + " --steps --json --view " + folder / "page.html");
+                                 "run broadcast --on 1", "run gather --on 3x3 --bytes 4", "run reduce --on 3x5 --op max --type i16",
+                                 "run allreduce --on 4x4 --bytes 64", "run reduce-scatter --on 4x4m --bytes 64", "run scan --on 5 --bytes 8",
+                                 "run barrier --on 3x3"}) {
+    const torus::support::Ended ended = command(line + " --steps --json --view " + folder.file("page.html"));
     CAPTURE(line, ended.err);
     REQUIRE(ended.status == 0);
     const Json run = Json::parse(ended.out);
-    const std::string page = read(folder / "page.html");
+    const std::string page = text_of_file(folder.file("page.html"));
     CHECK(page.starts_with("<!DOCTYPE html>"));
     CHECK(count(page, "Content-Security-Policy\" content=\"default-src 'none';") == 1);
     for (const std::string outside : {"http:", "https:", " src=", "<link", "@import", "url("}) CHECK(count(page, outside) == 0);
@@ -107,6 +86,7 @@ TEST_CASE("the page of a run is one file, and its data agree with the run", "[co
       ++at;
     }
     CHECK(at == by_step["step"].size());
+    if (run.contains("op")) CHECK(sum<std::uint64_t>(by_step["combined"]) == run["reduce_bytes_most"]);
 
     const Json& each = data["each"];
     CHECK(each["source"].size() == run["messages"]);
@@ -123,17 +103,17 @@ TEST_CASE("the page of a run is one file, and its data agree with the run", "[co
 }
 
 TEST_CASE("a trace and its run give the same messages, whatever the executor", "[conformance]") {
-  const Folder folder;
+  const torus::support::Folder folder;
   const std::string line = "run multinode-broadcast --on 9x9 --sources random:5 --executor ";
-  REQUIRE(command(line + "serial --view " + folder / "run.html" + " --trace " + folder / "trace.gz").status == 0);
-  REQUIRE(command(line + "shuffled --threads 3 --view " + folder / "again.html").status == 0);
-  CHECK(read(folder / "run.html") == read(folder / "again.html"));
-  const torus::support::Ended ended = command("view " + folder / "trace.gz" + " -o " + folder / "trace.html");
+  REQUIRE(command(line + "serial --view " + folder.file("run.html") + " --trace " + folder.file("trace.gz")).status == 0);
+  REQUIRE(command(line + "shuffled --threads 3 --view " + folder.file("again.html")).status == 0);
+  CHECK(text_of_file(folder.file("run.html")) == text_of_file(folder.file("again.html")));
+  const torus::support::Ended ended = command("view " + folder.file("trace.gz") + " -o " + folder.file("trace.html"));
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
-  const Json run = Json::parse(data_text(read(folder / "run.html"))), trace = Json::parse(data_text(read(folder / "trace.html")));
+  const Json run = Json::parse(data_text(text_of_file(folder.file("run.html")))), trace = Json::parse(data_text(text_of_file(folder.file("trace.html"))));
   CHECK(trace["each"] == run["each"]);
-  CHECK(ended.out == folder / "trace.html" + ": " + std::to_string(run["messages"].get<int>()) + " messages in " +
+  CHECK(ended.out == folder.file("trace.html") + ": " + std::to_string(run["messages"].get<int>()) + " messages in " +
                          std::to_string(run["busy_steps"].get<int>()) + " steps\n");
   CHECK(trace["by_step"] == run["by_step"]);
   CHECK(trace["phases"] == run["phases"]);
@@ -142,25 +122,25 @@ TEST_CASE("a trace and its run give the same messages, whatever the executor", "
 }
 
 TEST_CASE("no name in a trace can leave the data", "[conformance]") {
-  const Folder folder;
-  write(folder / "plain", header + "flood\"}\n");
-  write(folder / "evil", header + "</script><script>alert(1)</script><!-- &\"}\n" +
+  const torus::support::Folder folder;
+  folder.write("plain", header + "flood\"}\n");
+  folder.write("evil", header + "</script><script>alert(1)</script><!-- &\"}\n" +
                              R"({"step":0,"src":0,"dst":1,"path":[[0,1]],"bytes":8,"blocks":[0]})" + "\n");
-  REQUIRE(command("view " + folder / "plain" + " -o " + folder / "plain.html").status == 0);
-  REQUIRE(command("view " + folder / "evil" + " -o " + folder / "evil.html").status == 0);
-  const std::string page = read(folder / "evil.html");
-  CHECK(frame(page) == frame(read(folder / "plain.html")));
+  REQUIRE(command("view " + folder.file("plain") + " -o " + folder.file("plain.html")).status == 0);
+  REQUIRE(command("view " + folder.file("evil") + " -o " + folder.file("evil.html")).status == 0);
+  const std::string page = text_of_file(folder.file("evil.html"));
+  CHECK(frame(page) == frame(text_of_file(folder.file("plain.html"))));
   CHECK(data_text(page).find('<') == std::string::npos);
   CHECK(Json::parse(data_text(page))["algorithm"] == "</script><script>alert(1)</script><!-- &");
 }
 
 TEST_CASE("a page that would be too large has the sums of the steps alone, and says so", "[conformance]") {
-  const Folder folder;
+  const torus::support::Folder folder;
   const auto data_of = [&](const std::string& line) {
-    const torus::support::Ended ended = command(line + " --view " + folder / "page.html");
+    const torus::support::Ended ended = command(line + " --view " + folder.file("page.html"));
     CAPTURE(line, ended.err);
     REQUIRE(ended.status == 0);
-    return Json::parse(data_text(read(folder / "page.html")));
+    return Json::parse(data_text(text_of_file(folder.file("page.html"))));
   };
   const Json many = data_of("run broadcast --on 64x64 --bytes 3KiB --algorithm flood-pipelined --switching packet --segments 40");
   CHECK(many["left_out"] == "the run has more than 200,000 messages");
@@ -168,7 +148,7 @@ TEST_CASE("a page that would be too large has the sums of the steps alone, and s
   CHECK(many["messages"] > 200000);
   CHECK(sum<std::uint64_t>(many["by_step"]["messages"]) == many["messages"]);
   CHECK(sum<std::uint64_t>(many["by_step"]["bytes"]) == many["bytes"]);
-  CHECK(std::filesystem::file_size(folder / "page.html") < 100000);
+  CHECK(std::filesystem::file_size(folder.file("page.html")) < 100000);
 
   const Json large = data_of("run broadcast --on 257x256 --bytes 1");
   CHECK(large["left_out"] == "the machine has 65,792 nodes, and a page draws at most 65,536");
@@ -176,28 +156,28 @@ TEST_CASE("a page that would be too large has the sums of the steps alone, and s
   std::string far = header + "far\"}\n";
   for (int step = 0; step < 3; ++step)
     far += R"({"step":)" + std::to_string(step) + R"(,"src":0,"dst":0,"path":[[0,10000000]],"bytes":8,"blocks":[0]})" + "\n";
-  write(folder / "far", far);
-  REQUIRE(command("view " + folder / "far" + " -o " + folder / "far.html").status == 0);
-  CHECK(Json::parse(data_text(read(folder / "far.html")))["left_out"] == "the run has more than 20,000,000 hops");
+  folder.write("far", far);
+  REQUIRE(command("view " + folder.file("far") + " -o " + folder.file("far.html")).status == 0);
+  CHECK(Json::parse(data_text(text_of_file(folder.file("far.html"))))["left_out"] == "the run has more than 20,000,000 hops");
 }
 
 TEST_CASE("what cannot be viewed is refused, and no page is left", "[conformance]") {
-  const Folder folder;
+  const torus::support::Folder folder;
   const std::string message = R"("src":0,"dst":1,"path":[[0,1]],"bytes":8,"blocks":[0]})";
-  write(folder / "back", header + "x\"}\n{\"step\":3," + message + "\n{\"step\":1," + message + "\n");
-  write(folder / "broken", header + "x\"}\n{\"step\":0\n");
+  folder.write("back", header + "x\"}\n{\"step\":3," + message + "\n{\"step\":1," + message + "\n");
+  folder.write("broken", header + "x\"}\n{\"step\":0\n");
   const auto refused = [&](const std::string& line, const std::string& words) {
-    torus::support::check_refused_without(folder / "page.html", line, words);
+    torus::support::check_refused_without(folder.file("page.html"), line, words);
   };
-  const std::string output = " -o " + folder / "page.html";
-  refused("view " + folder / "back" + output, "line 3: step 1 comes after step 3: steps must ascend");
-  refused("view " + folder / "broken" + output, "line 2");
-  refused("view " + folder / "absent" + output, "absent");
+  const std::string output = " -o " + folder.file("page.html");
+  refused("view " + folder.file("back") + output, "line 3: step 1 comes after step 3: steps must ascend");
+  refused("view " + folder.file("broken") + output, "line 2");
+  refused("view " + folder.file("absent") + output, "absent");
   refused("view" + output, "trace");
-  refused("view " + folder / "back" + " -o " + folder / "none/page.html", "none/page.html");
-  refused("view " + folder / "back" + " -o " + folder / "back", "it is the trace itself; for instance --output");
-  refused("run broadcast --on 4x4 --repeat 2 --view " + folder / "page.html", "by --view, is no timed run; leave out --repeat or --view");
-  refused("run broadcast --on 4x4 --view " + folder / "page.html" + " --trace " + folder / "page.html",
-          "--view '" + folder / "page.html" + "': it is the file that --trace writes");
-  refused("run broadcast --on 4x4 --view " + folder / "page.html" + " --csv " + folder / "page.html", "it is the file that --csv writes");
+  refused("view " + folder.file("back") + " -o " + folder.file("none/page.html"), "none/page.html");
+  refused("view " + folder.file("back") + " -o " + folder.file("back"), "it is the trace itself; for instance --output");
+  refused("run broadcast --on 4x4 --repeat 2 --view " + folder.file("page.html"), "by --view, is no timed run; leave out --repeat or --view");
+  refused("run broadcast --on 4x4 --view " + folder.file("page.html") + " --trace " + folder.file("page.html"),
+          "--view '" + folder.file("page.html") + "': it is the file that --trace writes");
+  refused("run broadcast --on 4x4 --view " + folder.file("page.html") + " --csv " + folder.file("page.html"), "it is the file that --csv writes");
 }
