@@ -1,3 +1,4 @@
+// One file, a third of it the list of the 14 broadcasts that it turns round.
 #include "algorithms/reduction/broadcast_trees.hpp"
 
 #include <memory>

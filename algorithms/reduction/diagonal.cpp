@@ -1,3 +1,4 @@
+// One file for all that the diagonal does: windows or circuits on it, with a vector or, in a barrier, without.
 #include "algorithms/reduction/diagonal.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One file for three algorithms of one program: the whole vector, its parts in rotation, and the barrier.
 #include "algorithms/reduction/exchange.hpp"
 
 #include <algorithm>

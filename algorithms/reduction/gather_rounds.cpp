@@ -1,3 +1,4 @@
+// One search, hence one file: who owns what, a matching a step, and tries by several seeds.
 #include "algorithms/reduction/gather_rounds.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One search, hence one file: colours of squares, and the cycles that they make.
 #include "algorithms/reduction/hamiltonian_cycles.hpp"
 
 #include <numeric>

@@ -1,3 +1,4 @@
+// One flow, hence one file: Dinic on the channels, and the circuits taken apart again.
 #include "algorithms/broadcast/circuit/circuit_flow.hpp"
 
 #include <algorithm>

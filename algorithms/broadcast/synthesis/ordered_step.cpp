@@ -1,3 +1,4 @@
+// One matching, hence one file: what each message can reach, Hopcroft and Karp on it, and the routes of the result.
 #include "algorithms/broadcast/synthesis/ordered_step.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One search that shares its state throughout, hence one file: what to keep before each step, and what to try when a matching falls short.
 #include "algorithms/broadcast/synthesis/ordered_synthesizer.hpp"
 
 #include <algorithm>
