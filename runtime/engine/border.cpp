@@ -24,8 +24,7 @@ bool one_hop(const RunState& run, const Message& m) noexcept {
 
 }  // namespace
 
-std::byte* Box::add(Kind kind, const Message& m, std::size_t payload, MemoryBudget& budget) {
-  const std::span<const std::byte> image = MessageArena::image(m);
+std::byte* Box::add(Kind kind, std::span<const std::byte> image, std::size_t payload, MemoryBudget& budget) {
   const std::size_t at = bytes_.size();
   const std::size_t size = at + sizeof(Head) + image.size() + payload;
   if (size > bytes_.capacity()) {
@@ -37,7 +36,8 @@ std::byte* Box::add(Kind kind, const Message& m, std::size_t payload, MemoryBudg
     bytes_.reserve(more);
   }
   bytes_.resize(size);
-  const Head head{static_cast<std::uint32_t>(image.size()), kind, payload};
+  const Head head{static_cast<std::uint32_t>(image.size() / 8) << 2U | static_cast<std::uint32_t>(kind),
+                  static_cast<std::uint32_t>(payload / 8)};
   std::memcpy(bytes_.data() + at, &head, sizeof head);
   std::memcpy(bytes_.data() + at + sizeof head, image.data(), image.size());
   return bytes_.data() + at + sizeof head + image.size();
@@ -163,6 +163,17 @@ void Border::each_process(const Message& m, F&& f) {
   });
 }
 
+/// Adds all of a message but its blocks, for which it returns the room.
+std::byte* Border::add_delivery(std::uint32_t process, const Message& m) {
+  if (MessageArena::is_one(m) && run_.placement.uniform() && !run_.reduces) {
+    const Box::Single single{m.source(), m.destination(), MessageArena::word_of(m.route().front()), m.blocks().front()};
+    return boxes_[process].add(Box::Kind::single, std::as_bytes(std::span(&single, 1)), padded(run_.block_bytes), run_.budget);
+  }
+  std::size_t payload = 0;
+  for (const BlockId id : m.blocks()) payload += (run_.reduces ? sizeof(std::uint64_t) : 0) + padded(run_.bytes_of(id));
+  return boxes_[process].add(Box::Kind::delivery, MessageArena::image(m), payload, run_.budget);
+}
+
 std::span<Box> Border::pack(std::span<Worker> workers) {
   nothing();
   FreeList& free = *workers.front().free_slots;
@@ -173,9 +184,7 @@ std::span<Box> Border::pack(std::span<Worker> workers) {
       const std::uint32_t receiver = run_.own.owner(m->destination());
       each_process(*m, [&](std::uint32_t process) {
         if (process != receiver) return add_claim(process, *m);
-        std::size_t size = 0;
-        for (const BlockId id : m->blocks()) size += signature + padded(run_.bytes_of(id));
-        std::byte* to = boxes_[process].add(Box::Kind::delivery, *m, size, run_.budget);
+        std::byte* to = add_delivery(process, *m);
         const Slot* slots = MessageArena::slots(*m);
         for (const BlockId id : m->blocks()) {
           const Slot slot = *slots++;
@@ -220,12 +229,22 @@ std::span<Box> Border::pack_for_audit(std::span<const Message* const> messages) 
 
 // ---- in ----
 
+Message& Border::unpack_image(Box::Kind kind, std::span<const std::byte> image, MessageArena& arena) const {
+  if (kind != Box::Kind::single) return arena.adopt(image);
+  Box::Single single;
+  std::memcpy(&single, image.data(), sizeof single);
+  Message& m = arena.write_one(MessageArena::step_and_source(run_.now, single.source), single.destination, run_.block_bytes, single.block,
+                               single.leg);
+  MessageArena::first_bucket(m) = run_.placement.bucket(single.block);
+  return m;
+}
+
 bool Border::unpack(std::span<const std::byte> box, Worker& w) {
   bool all = true;
   Payload& payload = run_.payload;
   const bool claims = stamps_.size() == 0 && !run_.channels.shared();
   Box::each(box, [&](Box::Kind kind, std::span<const std::byte> image, std::span<const std::byte> blocks) {
-    Message& m = w.out.arena->adopt(image);
+    Message& m = unpack_image(kind, image, *w.out.arena);
     if (claims && !one_hop(run_, m)) {
       run_.channels.each_own(m, [&](ChannelEntry& entry) { all &= ChannelTable::claim_late(entry, run_.stamp, m.bytes()); });
     }

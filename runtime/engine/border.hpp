@@ -18,19 +18,26 @@ namespace torus::detail {
 
 /// Messages packed for one other process.
 ///
-/// A record is 16 bytes of lengths and kind, the message as it lies in the arena, and for a delivery its blocks: each its bytes, padded to
-/// 8, and in a reduction its signature before them.
+/// A record is 8 bytes of lengths and kind, an image of the message, and for a delivery its blocks: each its bytes, padded to 8, and in a
+/// reduction its signature before them.
 class Box {
  public:
-  enum class Kind : std::uint32_t {
-    delivery,  ///< the receiver is there
-    claim      ///< only channels that the route takes are; without the blocks' bytes
+  enum class Kind : std::uint8_t {
+    delivery,  ///< the receiver is there; the image is the message as it lies in the arena
+    single,    ///< the same, for one block over one leg, where blocks are equally long; the image is a Single
+    claim      ///< only channels that the route takes are there; without the blocks' bytes
+  };
+  /// All that such a message does not have in common with others: to bring bytes from core to core is what a box costs.
+  struct Single {
+    NodeId source, destination;
+    std::uint64_t leg;  // MessageArena::word_of()
+    BlockId block;
   };
 
   std::span<const std::byte> bytes() const noexcept { return {bytes_.data(), bytes_.size()}; }
   void clear() noexcept { bytes_.clear(); }
   /// Adds a record and returns room for `payload` bytes behind it. The budget pays for what the box grows.
-  std::byte* add(Kind kind, const Message& m, std::size_t payload, MemoryBudget& budget);
+  std::byte* add(Kind kind, std::span<const std::byte> image, std::size_t payload, MemoryBudget& budget);
 
   /// Calls f(kind, image, payload) for each record of a box.
   template <class F>
@@ -38,9 +45,8 @@ class Box {
 
  private:
   struct Head {
-    std::uint32_t image;  // bytes of the message
-    Kind kind;
-    std::uint64_t payload;  // bytes of the blocks
+    std::uint32_t kind_and_image;  // two bits of kind; image and payload: in words of 8 bytes
+    std::uint32_t payload;
   };
 
   std::vector<std::byte> bytes_;
@@ -94,7 +100,9 @@ class Border {
   bool living(const Message& m) const noexcept;
   bool claim_over_border(const Message& m) noexcept;
   void deliver_here(Worker& w, const Claim& claim);
-  void add_claim(std::uint32_t process, const Message& m) { boxes_[process].add(Box::Kind::claim, m, 0, run_.budget); }
+  void add_claim(std::uint32_t process, const Message& m) { boxes_[process].add(Box::Kind::claim, MessageArena::image(m), 0, run_.budget); }
+  std::byte* add_delivery(std::uint32_t process, const Message& m);
+  Message& unpack_image(Box::Kind kind, std::span<const std::byte> image, MessageArena& arena) const;
   template <class F>
   void each_process(const Message& m, F&& f);
 
@@ -110,8 +118,10 @@ void Box::each(std::span<const std::byte> box, F&& f) {
   while (!box.empty()) {
     Head head;
     std::memcpy(&head, box.data(), sizeof head);
-    f(head.kind, box.subspan(sizeof head, head.image), box.subspan(sizeof head + head.image, head.payload));
-    box = box.subspan(sizeof head + head.image + head.payload);
+    box = box.subspan(sizeof head);
+    const std::size_t image = 8 * std::size_t{head.kind_and_image >> 2U}, payload = 8 * std::size_t{head.payload};
+    f(static_cast<Kind>(head.kind_and_image & 3U), box.first(image), box.subspan(image, payload));
+    box = box.subspan(image + payload);
   }
 }
 

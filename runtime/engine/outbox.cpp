@@ -161,6 +161,18 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   return run.border != nullptr && run.channels.out_slot(leg) != Channels::no_slot && run.border->leaves(w.node.rank(), leg);
 }
 
+/// Sends a block that has just arrived alone over the border. Its bytes are copied where it is packed.
+[[gnu::cold, gnu::noinline]] void cross(RunState& run, Worker& w, const OwnHop& way, Message& brought, BlockId id) {
+  const std::uint64_t leg = MessageArena::word_of(way.leg);
+  const NodeId to = *run.machine.topology.neighbour(w.node.rank(), way.leg.dimension, way.leg.hops);
+  Message& m = w.out.arena->write_one(w.node.step_and_source, to, run.block_bytes, id, leg);
+  MessageArena::first_bucket(m) = MessageArena::first_bucket(brought);
+  MessageArena::only_slot(m) = std::exchange(MessageArena::only_slot(brought), Slot{0});
+  w.tally.digest += digest_of_one(w.node.step_and_source, run.block_bytes, leg, id);
+  ++w.tally.single_blocks;
+  add_claim(run, w, m, way.slot);
+}
+
 // ---- posting ----
 
 /// Copies, writes and posts what has been noted down. Each copy goes to the slot that the copy before it has left, which is in the cache.
@@ -226,18 +238,18 @@ void post_claims(RunState& run, Worker& w) {
 // ---- one block ----
 
 [[gnu::noinline]] void forward_found(RunState& run, Worker& w, Dimension dimension, std::int32_t hops, BlockId id) {
+  const Leg leg{dimension, hops};
   if (run.own_hops) [[likely]] {
-    const OwnHop way{{dimension, hops}, run.channels.out_slot({dimension, hops})};
+    const OwnHop way{leg, run.channels.out_slot(leg)};
     Message* const brought = inbox::take_single(run, w, id);
     if (brought != nullptr ? send_single(run, w, JustArrived{*brought}, way, id) : send_single(run, w, InTable<false>{}, way, id))
         [[likely]] {
       if (w.out.forwards_full()) post_forwards(run, w);
       return;
     }
+    if (!crosses(run, w, leg)) return refuse(run, w, {&leg, 1}, {&id, 1}, {});
+    if (brought != nullptr) return cross(run, w, way, *brought, id);
   }
-  const Leg leg{dimension, hops};
-  if (run.own_hops && !crosses(run, w, leg)) return refuse(run, w, {&leg, 1}, {&id, 1}, {});
-  w.node.unstored = true;  // what take_single() has passed over
   send_bundle(run, w, {&leg, 1}, {&id, 1}, {}, true);
 }
 

@@ -117,7 +117,7 @@ struct AnyRoute {
     return route.size() == 1 ? digest_of_one(w.node.step_and_source, bytes, MessageArena::word_of(route[0]), id) : MessageArena::digest(m);
   }
   void count(RunState&, Worker& w, std::size_t blocks = 1) const noexcept {
-    w.findings.bundled = true;
+    if (blocks != 1 || route.size() != 1 || !header.empty() || path.hops > 1) w.findings.bundled = true;
     Tally& tally = w.tally;
     ++tally.step.messages;
     tally.step.bytes += bytes;
