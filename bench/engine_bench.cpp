@@ -15,6 +15,7 @@
 #include "bench/host.hpp"
 #include "bench/median.hpp"
 #include "bench/program.hpp"
+#include "bench/traffic.hpp"
 
 namespace torus::bench {
 namespace {
@@ -40,21 +41,6 @@ std::vector<Workers> every_executor() {
   return all;
 }
 
-/// Clocks between two barriers of a run, which leaves out how it starts and ends.
-struct Stretch {
-  Step first, last;
-  double wall = 0, core = 0;
-
-  void at_barrier(Step step) {
-    const double sign = step == first ? -1 : step == last ? +1 : 0;
-    if (step == first) wall = core = 0;
-    if (sign == 0) return;
-    wall += sign * wall_s();
-    core += sign * core_s();
-  }
-  double steps() const { return last - first; }
-};
-
 /// Gives a benchmark's state what is wrong with a run; true if anything is.
 bool refuse(benchmark::State& state, const Machine& machine, const RunResult& result) {
   const std::optional<std::string> failure = failure_of(machine, result);
@@ -63,37 +49,6 @@ bool refuse(benchmark::State& state, const Machine& machine, const RunResult& re
 }
 
 // ---- sleeping nodes ----
-
-/// Tells the nodes along the lines of the dimensions from d on, half of each ring either way.
-void tell_lines(Node& self, Dimension d, BlockId block) {
-  for (; d < self.dimensions(); ++d) {
-    const auto n = static_cast<Word>(self.extent(d));
-    if (n > 1) self.send({{d, +1}}, {&block, 1}, {n / 2});
-    if (n > 2) self.send({{d, -1}}, {&block, 1}, {(n - 1) / 2});
-  }
-}
-
-/// The header says how many nodes of this line are still to be told.
-void pass_on(Node& self, const Message& m) {
-  const Word left = m.header()[0] - 1;
-  if (left > 0) self.send({{m.dimension(), m.direction()}}, m.blocks(), {left});
-  tell_lines(self, m.dimension() + 1, m.blocks()[0]);
-}
-
-/// All nodes of a torus sleep but node 0, which passes `steps` barriers and then wakes them by a block that everyone wants.
-Program sleep_well(Node& self, Step steps) {
-  if (self.rank() == 0) {
-    for (Step step = 0; step < steps; ++step) co_await self.step();
-    tell_lines(self, 0, self.blocks()[0]);
-  } else {
-    const Arrivals told = co_await self.arrival();
-    pass_on(self, told.front());
-  }
-}
-
-constexpr Bytes wake_up_bytes = 64;
-
-Placement wake_up_call(const Machine& machine) { return Placement::replicated(machine.topology, {0}, wake_up_bytes); }
 
 void empty_step(benchmark::State& state, const std::string& shape, const Workers& workers) {
   const Machine machine(Topology::parse(shape), 0, Switching::packet);
@@ -158,26 +113,6 @@ void awake_node(benchmark::State& state, const std::string& shape, const Workers
 
 // ---- message-hops ----
 
-constexpr std::uint32_t channels = BareHops::channels;
-
-/// Each of the node's blocks goes out over a channel of its own.
-void set_out(Node& self) {
-  for (std::uint32_t i = 0; i < channels; ++i) {
-    const BlockId id = BlockId{self.rank()} * channels + i;
-    self.forward({{static_cast<Dimension>(i / 2), i % 2 == 0 ? +1 : -1}}, {&id, 1});
-  }
-}
-
-/// Keeps every port of a 2D torus busy in every step: blocks travel straight on for half of the steps, and back home in the other half.
-Program travel(Node& self, Step half) {
-  set_out(self);
-  for (Step step = 1; step < 2 * half; ++step) {
-    const std::int32_t sign = step == half ? -1 : +1;
-    for (const Message& m : co_await self.step()) self.forward({{m.dimension(), sign * m.direction()}}, m.blocks());
-  }
-  co_await self.step();
-}
-
 /// 64-byte blocks, one on every channel in every step.
 class Travellers {
  public:
@@ -185,7 +120,7 @@ class Travellers {
       : half_{half},
         machine_{Topology::parse(shape), 0, Switching::packet},
         stretch_{1, 2 * half - 1},
-        engine_{machine_, blocks(), options(workers)} {}
+        engine_{machine_, travelling_blocks(machine_), options(workers)} {}
 
   RunResult run() {
     return engine_.run([half = half_](Node& node) { return travel(node, half); });
@@ -200,7 +135,6 @@ class Travellers {
   double core() const { return stretch_.core; }
 
  private:
-  Placement blocks() const { return Placement::resident(machine_.topology, channels, BareHops::bytes); }
   RunOptions options(const Workers& workers) {
     RunOptions options = workers.options();
     options.on_step = [this](Step step) { stretch_.at_barrier(step); };
