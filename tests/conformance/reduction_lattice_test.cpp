@@ -1,10 +1,12 @@
 // The reduction in the fewest steps over shared channels.
 #include <cstdint>
+#include <random>
 
 #include "algorithms/common/integers.hpp"
 #include "algorithms/reduction/lattice_search.hpp"
 #include "algorithms/reduction/lattice_table.hpp"
 #include "tests/support/halves.hpp"
+#include "tests/support/shapes.hpp"
 
 using namespace torus;
 using namespace torus::support;
@@ -19,8 +21,10 @@ std::uint64_t fewest_steps(const Topology& topology) {
 
 TEST_CASE("lattice takes the fewest steps there can be, at times one more, and every node gives each block once", "[conformance]") {
   std::size_t shapes = 0, fewest = 0;
+  std::mt19937_64 random(seed());
   for (const Topology& topology : tori_of_halves(48)) {
     CAPTURE(topology.text());
+    if (topology.nodes() > 30 && random_below(random, 3) > 0) continue;  // long searches: a third of them, by the seed
     const HalfFigures half = halves_on("lattice", topology);
     CHECK(half.segments == topology.nodes());
     CHECK(half.combined == topology.nodes() - 1);  // taking is free, and every contributor counts once
