@@ -79,25 +79,24 @@ std::vector<NodeId> LineTree::children(const Topology& topology, NodeId node, st
 
 std::vector<NodeId> LineTree::subtree(const Topology& topology, NodeId node, std::uint32_t phase) const {
   const Line& line = lines_[phase];
-  const std::int32_t o = offset(line, topology.coordinate(node, line.dimension));
+  const std::int32_t place = topology.coordinate(node, line.dimension);
+  const std::int32_t o = offset(line, place);
   const std::int32_t last = line.wiring == Wiring::complete ? o : o > 0 ? line.up : -line.down;
+  const auto moved = [&topology](NodeId from, Dimension d, std::int32_t places) {
+    return static_cast<NodeId>(std::int64_t{from} + std::int64_t{places} * topology.stride(d));
+  };
   std::vector<NodeId> out;
   for (std::int32_t away = o;; away += o > 0 ? 1 : -1) {
-    Coordinates at = topology.coordinates(node);
-    at[static_cast<std::size_t>(line.dimension)] = modulo(line.root + away, line.extent);
-    out.push_back(topology.rank(at));
+    out.push_back(moved(node, line.dimension, modulo(line.root + away, line.extent) - place));
     if (away == last) break;
   }
-  for (std::uint32_t before = 0; before < phase; ++before) {  // any place in the dimensions done
+  for (std::uint32_t before = 0; before < phase; ++before) {  // any place in the dimensions done, where the node is at the root's
     const Line& other = lines_[before];
     const std::size_t count = out.size();
-    for (std::int32_t place = 0; place < other.extent; ++place) {
-      if (place == other.root) continue;
-      for (std::size_t i = 0; i < count; ++i) {
-        Coordinates at = topology.coordinates(out[i]);
-        at[static_cast<std::size_t>(other.dimension)] = place;
-        out.push_back(topology.rank(at));
-      }
+    out.reserve(count * static_cast<std::size_t>(other.extent));
+    for (std::int32_t to = 0; to < other.extent; ++to) {
+      if (to == other.root) continue;
+      for (std::size_t i = 0; i < count; ++i) out.push_back(moved(out[i], other.dimension, to - other.root));
     }
   }
   return out;

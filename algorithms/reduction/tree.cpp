@@ -1,6 +1,9 @@
 #include "algorithms/reduction/tree.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "algorithms/reduction/line_tree.hpp"
 
@@ -22,22 +25,20 @@ Program towards_root(Node& self, const LineTree& tree, bool combines) {
   }
 }
 
-/// The steps in which a node passes blocks on, each to one child or to several.
-void send_to_children(Node& self, const LineTree& tree, std::uint32_t phase, std::uint32_t step) {
-  for (const NodeId child : tree.children(self.topology(), self.rank(), phase)) {
-    const LineTree::Move move = *tree.move(self.topology(), child, phase);
-    if (tree.steps(phase) - 1 - move.step != step) continue;
-    const Dimension d = move.leg.dimension;
-    self.forward({{d, self.topology().reverse(d, move.leg.hops)}}, tree.subtree(self.topology(), child, phase));
-  }
-}
-
-Program from_root(Node& self, const LineTree& tree) {
-  for (std::uint32_t phase = tree.phases(); phase-- > 0;) {
-    const bool passes_on = tree.takes_part(self.topology(), self.rank(), phase);
-    for (std::uint32_t step = 0; step < tree.steps(phase); ++step) {
-      if (passes_on) send_to_children(self, tree, phase, step);
-      co_await self.step();
+/// Sleeps until its blocks come, passes on those of its children, each in its step, and ends.
+Program from_root(Node& self, const LineTree& tree, NodeId root) {
+  if (self.rank() != root) co_await self.arrival();
+  Step begin = 0;
+  for (std::uint32_t phase = tree.phases(); phase-- > 0; begin += tree.steps(phase)) {
+    if (!tree.takes_part(self.topology(), self.rank(), phase)) continue;
+    std::vector<std::pair<Step, NodeId>> children;
+    for (const NodeId child : tree.children(self.topology(), self.rank(), phase))
+      children.emplace_back(begin + tree.steps(phase) - 1 - tree.move(self.topology(), child, phase)->step, child);
+    std::sort(children.begin(), children.end());
+    for (const auto& [step, child] : children) {
+      while (self.now() < step) co_await self.step();
+      const Leg up = tree.move(self.topology(), child, phase)->leg;
+      self.forward({{up.dimension, self.topology().reverse(up.dimension, up.hops)}}, tree.subtree(self.topology(), child, phase));
     }
   }
 }
@@ -46,9 +47,10 @@ Plan plan(const Machine& machine, const Request& request) {
   const auto tree = std::make_shared<const LineTree>(machine, request.sources.front());
   const bool reduces = request.collective == Collective::reduce;
   Plan plan;
-  plan.start = request.collective == Collective::scatter
-                   ? std::function<Program(Node&)>([tree](Node& self) { return from_root(self, *tree); })
-                   : [tree, reduces](Node& self) { return towards_root(self, *tree, reduces); };
+  plan.start =
+      request.collective == Collective::scatter
+          ? std::function<Program(Node&)>([tree, root = request.sources.front()](Node& self) { return from_root(self, *tree, root); })
+          : [tree, reduces](Node& self) { return towards_root(self, *tree, reduces); };
   plan.steps = tree->all_steps();
   plan.route_hops = plan.steps;
   plan.formula = "sum of the lines through the root";
