@@ -82,7 +82,8 @@ TEST_CASE("a table of regret has a row for each machine, and dashes where nothin
   const Json table = Json::parse(ended.out);
   CHECK(table["rows"].size() == 2 * (2 + 3));  // a ring has 2 ports at most
   const support::Folder folder;
-  support::good("regret broadcast --on 7,5x5 --ports 1,2,4,all --switching packet,wormhole --bytes 1KiB --csv " + folder.file("regret.csv"));
+  support::good("regret broadcast --on 7,5x5 --ports 1,2,4,all --switching packet,wormhole --bytes 1KiB --csv " +
+                folder.file("regret.csv"));
   std::size_t cells = 0;
   for (const Json& row : table["rows"]) cells += row["sizes"].size();
   CHECK(lines(support::text_of_file(folder.file("regret.csv"))) == 1 + cells);

@@ -51,12 +51,12 @@ const std::string header =
 
 TEST_CASE("the page of a run is one file, and its data agree with the run", "[conformance]") {
   const torus::support::Folder folder;
-  for (const std::string line : {"run broadcast --on 9x7 --bytes 100 --source 3,2", "run multinode-broadcast --on 9x9 --sources random:5",
-                                 "run total-exchange --on 4x4 --bytes 8 --contention share --algorithm direct",
-                                 "run broadcast --on 6cx2m --algorithm flood --bytes 3", "run multinode-broadcast --on 4x4 --sources none",
-                                 "run broadcast --on 1", "run gather --on 3x3 --bytes 4", "run reduce --on 3x5 --op max --type i16",
-                                 "run allreduce --on 4x4 --bytes 64", "run reduce-scatter --on 4x4m --bytes 64", "run scan --on 5 --bytes 8",
-                                 "run barrier --on 3x3"}) {
+  for (const std::string line :
+       {"run broadcast --on 9x7 --bytes 100 --source 3,2", "run multinode-broadcast --on 9x9 --sources random:5",
+        "run total-exchange --on 4x4 --bytes 8 --contention share --algorithm direct",
+        "run broadcast --on 6cx2m --algorithm flood --bytes 3", "run multinode-broadcast --on 4x4 --sources none", "run broadcast --on 1",
+        "run gather --on 3x3 --bytes 4", "run reduce --on 3x5 --op max --type i16", "run allreduce --on 4x4 --bytes 64",
+        "run reduce-scatter --on 4x4m --bytes 64", "run scan --on 5 --bytes 8", "run barrier --on 3x3"}) {
     const torus::support::Ended ended = command(line + " --steps --json --view " + folder.file("page.html"));
     CAPTURE(line, ended.err);
     REQUIRE(ended.status == 0);
@@ -111,7 +111,8 @@ TEST_CASE("a trace and its run give the same messages, whatever the executor", "
   const torus::support::Ended ended = command("view " + folder.file("trace.gz") + " -o " + folder.file("trace.html"));
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
-  const Json run = Json::parse(data_text(text_of_file(folder.file("run.html")))), trace = Json::parse(data_text(text_of_file(folder.file("trace.html"))));
+  const Json run = Json::parse(data_text(text_of_file(folder.file("run.html")))),
+             trace = Json::parse(data_text(text_of_file(folder.file("trace.html"))));
   CHECK(trace["each"] == run["each"]);
   CHECK(ended.out == folder.file("trace.html") + ": " + std::to_string(run["messages"].get<int>()) + " messages in " +
                          std::to_string(run["busy_steps"].get<int>()) + " steps\n");
@@ -125,7 +126,7 @@ TEST_CASE("no name in a trace can leave the data", "[conformance]") {
   const torus::support::Folder folder;
   folder.write("plain", header + "flood\"}\n");
   folder.write("evil", header + "</script><script>alert(1)</script><!-- &\"}\n" +
-                             R"({"step":0,"src":0,"dst":1,"path":[[0,1]],"bytes":8,"blocks":[0]})" + "\n");
+                           R"({"step":0,"src":0,"dst":1,"path":[[0,1]],"bytes":8,"blocks":[0]})" + "\n");
   REQUIRE(command("view " + folder.file("plain") + " -o " + folder.file("plain.html")).status == 0);
   REQUIRE(command("view " + folder.file("evil") + " -o " + folder.file("evil.html")).status == 0);
   const std::string page = text_of_file(folder.file("evil.html"));
@@ -176,8 +177,10 @@ TEST_CASE("what cannot be viewed is refused, and no page is left", "[conformance
   refused("view" + output, "trace");
   refused("view " + folder.file("back") + " -o " + folder.file("none/page.html"), "none/page.html");
   refused("view " + folder.file("back") + " -o " + folder.file("back"), "it is the trace itself; for instance --output");
-  refused("run broadcast --on 4x4 --repeat 2 --view " + folder.file("page.html"), "by --view, is no timed run; leave out --repeat or --view");
+  refused("run broadcast --on 4x4 --repeat 2 --view " + folder.file("page.html"),
+          "by --view, is no timed run; leave out --repeat or --view");
   refused("run broadcast --on 4x4 --view " + folder.file("page.html") + " --trace " + folder.file("page.html"),
           "--view '" + folder.file("page.html") + "': it is the file that --trace writes");
-  refused("run broadcast --on 4x4 --view " + folder.file("page.html") + " --csv " + folder.file("page.html"), "it is the file that --csv writes");
+  refused("run broadcast --on 4x4 --view " + folder.file("page.html") + " --csv " + folder.file("page.html"),
+          "it is the file that --csv writes");
 }
