@@ -66,6 +66,8 @@ void check_same(Processes& processes, const Machine& machine, const Placement& p
   add(placement.initial_total(), placement.wanted_total(), placement.most_held(), placement.longest(), placement.buckets(),
       placement.bytes(0));
   add(options.seed, int{options.verify}, options.idle_steps);
+  if (const auto& fault = options.fault)
+    add(static_cast<int>(fault->kind), fault->step, fault->node, fault->channel.value_or(~0U), int{fault->exact}, fault->seed);
   const std::vector<std::uint64_t> all = exchange_each(processes, std::uint64_t{XXH3_64bits(what.data(), what.size())});
   const auto other = std::find_if(all.begin(), all.end(), [&](std::uint64_t hash) { return hash != all.front(); });
   if (other == all.end()) return;
@@ -118,7 +120,8 @@ bool Accord::end_step(StepCounts& counts, Here& here, bool stop, RunResult& resu
   for (std::size_t p = 1; p < others_.size(); ++p) all.add(others_[p]);
 
   if (all.suspect_receives) {
-    report(audit(fabric_.run().machine, fabric_.run().placement, fabric_.own(), fabric_.messages_of(fabric_.now() - 1)), result);
+    const std::vector<NodeId> misled = exchange_each(processes_, ledger_.misled_node());
+    report(ledger_.audit_receives(), *std::min_element(misled.begin(), misled.end()), result);
     return true;
   }
   if (all.failed) throw_failure(fabric_.now());
@@ -178,7 +181,7 @@ void Accord::audit_together(RunResult& result) {
   std::vector<const Message*> messages = own_messages();
   exchange_sized(fabric_.run().border->pack_for_audit(messages));
   add_received(messages);
-  report(ledger_.audit_step(messages), result);
+  report(ledger_.audit_step(messages), std::nullopt, result);
 }
 
 /// The messages that the slab's nodes have sent in this step.
@@ -203,7 +206,7 @@ void Accord::exchange_sized(std::span<Box> boxes) {
   exchange_boxes(boxes, incoming);
 }
 
-void Accord::report(const Violations& found, RunResult& result) {
+void Accord::report(const Violations& found, std::optional<NodeId> misled, RunResult& result) {
   std::vector<std::byte> mine;
   append(mine, found.found());
   const std::vector<Violation> first = found.first();
@@ -234,7 +237,7 @@ void Accord::report(const Violations& found, RunResult& result) {
   }
   std::sort(all.begin(), all.end(), reported_before);
   all.resize(std::min(all.size(), Violations::max_kept));
-  ledger_.report_violations(std::move(all), sum, result);
+  ledger_.report_violations(std::move(all), sum, misled, result);
 }
 
 // ---- who looks on ----

@@ -105,7 +105,7 @@ class Accord {
   std::vector<const Message*> own_messages() const;
   void add_received(std::vector<const Message*>& messages) const;
   void give_verdict(bool& suspect);
-  void report(const Violations& found, RunResult& result);
+  void report(const Violations& found, std::optional<NodeId> misled, RunResult& result);
   void audit_together(RunResult& result);
 
   Processes& processes_;

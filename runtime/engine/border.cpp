@@ -169,31 +169,38 @@ std::byte* Border::add_delivery(std::uint32_t process, const Message& m) {
     const Box::Single single{m.source(), m.destination(), MessageArena::word_of(m.route().front()), m.blocks().front()};
     return boxes_[process].add(Box::Kind::single, std::as_bytes(std::span(&single, 1)), padded(run_.block_bytes), run_.budget);
   }
+  return boxes_[process].add(Box::Kind::delivery, MessageArena::image(m), payload_of(m), run_.budget);
+}
+
+std::size_t Border::payload_of(const Message& m) const noexcept {
   std::size_t payload = 0;
   for (const BlockId id : m.blocks()) payload += (run_.reduces ? sizeof(std::uint64_t) : 0) + padded(run_.bytes_of(id));
-  return boxes_[process].add(Box::Kind::delivery, MessageArena::image(m), payload, run_.budget);
+  return payload;
+}
+
+void Border::pack_blocks(const Message& m, std::byte* to, FreeList& free) {
+  Payload& payload = run_.payload;
+  const std::size_t signature = run_.reduces ? sizeof(std::uint64_t) : 0;
+  const Slot* slots = MessageArena::slots(m);
+  for (const BlockId id : m.blocks()) {
+    const Slot slot = *slots++;
+    if (signature > 0) std::memcpy(to, &payload.partials.signature(slot), signature);
+    const auto bytes = static_cast<std::size_t>(run_.bytes_of(id));
+    if (bytes > 0) std::memcpy(to + signature, payload.slots.at(slot), bytes);
+    to += signature + padded(bytes);
+    payload.slots.give_back(free, slot);
+  }
 }
 
 std::span<Box> Border::pack(std::span<Worker> workers) {
   nothing();
   FreeList& free = *workers.front().free_slots;
-  Payload& payload = run_.payload;
-  const std::size_t signature = run_.reduces ? sizeof(std::uint64_t) : 0;
   for (Worker& w : workers) {
     for (const Message* m : w.out.crossing) {
       const std::uint32_t receiver = run_.own.owner(m->destination());
       each_process(*m, [&](std::uint32_t process) {
         if (process != receiver) return add_claim(process, *m);
-        std::byte* to = add_delivery(process, *m);
-        const Slot* slots = MessageArena::slots(*m);
-        for (const BlockId id : m->blocks()) {
-          const Slot slot = *slots++;
-          if (signature > 0) std::memcpy(to, &payload.partials.signature(slot), signature);
-          const auto bytes = static_cast<std::size_t>(run_.bytes_of(id));
-          if (bytes > 0) std::memcpy(to + signature, payload.slots.at(slot), bytes);
-          to += signature + padded(bytes);
-          payload.slots.give_back(free, slot);
-        }
+        pack_blocks(*m, add_delivery(process, *m), free);
       });
     }
     w.out.crossing.clear();
@@ -229,6 +236,23 @@ std::span<Box> Border::pack_for_audit(std::span<const Message* const> messages) 
 
 // ---- in ----
 
+void Border::unpack_blocks(Message& m, const std::byte* from, FreeList& free) {
+  Payload& payload = run_.payload;
+  if (m.blocks().size() != 1) MessageArena::forwarded(m) = 0;
+  Slot* slots = MessageArena::slots(m);
+  for (const BlockId id : m.blocks()) {
+    const Slot slot = payload.slots.take(free);
+    *slots++ = slot;
+    if (run_.reduces) {
+      std::memcpy(&payload.partials.signature(slot), from, sizeof(std::uint64_t));
+      from += sizeof(std::uint64_t);
+    }
+    const auto bytes = static_cast<std::size_t>(run_.bytes_of(id));
+    if (bytes > 0) std::memcpy(payload.slots.at(slot), from, bytes);
+    from += padded(bytes);
+  }
+}
+
 Message& Border::unpack_image(Box::Kind kind, std::span<const std::byte> image, MessageArena& arena) const {
   if (kind != Box::Kind::single) return arena.adopt(image);
   Box::Single single;
@@ -241,7 +265,6 @@ Message& Border::unpack_image(Box::Kind kind, std::span<const std::byte> image, 
 
 bool Border::unpack(std::span<const std::byte> box, Worker& w) {
   bool all = true;
-  Payload& payload = run_.payload;
   const bool claims = stamps_.size() == 0 && !run_.channels.shared();
   Box::each(box, [&](Box::Kind kind, std::span<const std::byte> image, std::span<const std::byte> blocks) {
     Message& m = unpack_image(kind, image, *w.out.arena);
@@ -249,20 +272,7 @@ bool Border::unpack(std::span<const std::byte> box, Worker& w) {
       run_.channels.each_own(m, [&](ChannelEntry& entry) { all &= ChannelTable::claim_late(entry, run_.stamp, m.bytes()); });
     }
     if (kind == Box::Kind::claim) return;
-    if (m.blocks().size() != 1) MessageArena::forwarded(m) = 0;
-    Slot* slots = MessageArena::slots(m);
-    const std::byte* from = blocks.data();
-    for (const BlockId id : m.blocks()) {
-      const Slot slot = payload.slots.take(*w.free_slots);
-      *slots++ = slot;
-      if (run_.reduces) {
-        std::memcpy(&payload.partials.signature(slot), from, sizeof(std::uint64_t));
-        from += sizeof(std::uint64_t);
-      }
-      const auto bytes = static_cast<std::size_t>(run_.bytes_of(id));
-      if (bytes > 0) std::memcpy(payload.slots.at(slot), from, bytes);
-      from += padded(bytes);
-    }
+    unpack_blocks(m, blocks.data(), *w.free_slots);
     if (run_.links.push(m, m.destination(), in_slot_of(run_.machine.topology, m)))
       outbox::activate(w, m.destination());
     else

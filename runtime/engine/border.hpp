@@ -90,6 +90,12 @@ class Border {
   /// Claims channels for the messages of a box from another process, and delivers those that end here. In the step in which they were sent.
   /// False if a channel or a queue is refused.
   bool unpack(std::span<const std::byte> box, Worker& w);
+  /// The bytes that the blocks of a message take in a box.
+  std::size_t payload_of(const Message& m) const noexcept;
+  /// Writes the blocks of a message to a box, and frees their slots.
+  void pack_blocks(const Message& m, std::byte* to, FreeList& free);
+  /// Reads them from there into slots of their own.
+  void unpack_blocks(Message& m, const std::byte* from, FreeList& free);
   /// Whether a message that is set aside takes several channels, so that other processes may refuse it. Of this step.
   bool far(std::span<const Worker> workers) const noexcept;
   /// Channels over the border that have been claimed in this run and that Channels::use() does not see.

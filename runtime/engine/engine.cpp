@@ -67,8 +67,6 @@ class Engine::Impl {
         processes_{options_.processes != nullptr && options_.processes->count() > 1 ? options_.processes : nullptr},
         slab_{processes_ != nullptr ? detail::Slab(topology_, processes_->count(), processes_->self()) : detail::Slab(topology_)} {
     if (processes_ != nullptr) detail::check_same(*processes_, machine_, placement_, options_);
-    if (processes_ != nullptr && options_.fault)
-      throw InputError("a fault on " + std::to_string(processes_->count()) + " processes: faults are injected into runs of one process");
     if (options_.fault && options_.fault->node >= topology_.nodes()) {
       throw InputError("a fault at node " + std::to_string(options_.fault->node) + ": " + topology_.text() + " has nodes 0 to " +
                        std::to_string(topology_.nodes() - 1));
@@ -160,7 +158,7 @@ class Engine::Impl {
     if (border_) border_->begin_run();
     if (accord_) accord_->begin_run(options_.on_messages != nullptr);
     injector_.reset();
-    if (options_.fault) injector_.emplace(*options_.fault, *fabric_, nodes_);
+    if (options_.fault) injector_.emplace(*options_.fault, *fabric_, nodes_, processes_);
     world_.now = 0;
     world_.network = &fabric_->closed();
     executor_->run([&](unsigned part) { fabric_->clear_tables(part, parts()); });

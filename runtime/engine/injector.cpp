@@ -4,7 +4,9 @@
 #include <iterator>
 #include <string>
 
+#include "runtime/engine/border.hpp"
 #include "runtime/engine/outbox.hpp"
+#include "runtime/engine/together.hpp"
 #include "runtime/model/channel.hpp"
 #include "runtime/model/figures.hpp"
 #include "runtime/model/words.hpp"
@@ -42,16 +44,35 @@ void Injector::wake(NodeId node) {
 
 // ---- what is in the queues ----
 
+bool Injector::any(bool here) {
+  if (processes_ == nullptr) return here;
+  const std::vector<bool> all = exchange_each(*processes_, here);
+  return std::find(all.begin(), all.end(), true) != all.end();
+}
+
 Injector::Delivery Injector::delivery_of(Message& m) const { return {m.destination(), in_slot_of(fabric_.run().machine.topology, m), &m}; }
 
-std::vector<Message*> Injector::sent_in_last_step() const {
+/// In the order of the trace, the same in all processes.
+std::vector<Injector::Sent> Injector::sent_in_last_step() {
   const Step last = fabric_.now() - 1;
-  std::vector<const Message*> all = fabric_.messages_of(last);
-  std::erase_if(all, [last](const Message* m) { return m->step() != last; });  // what has come late is told by its step
-  std::sort(all.begin(), all.end(), trace_order);
-  std::vector<Message*> messages;
-  for (const Message* m : all) messages.push_back(const_cast<Message*>(m));  // all are the arenas', which this may change
-  return messages;
+  std::vector<Sent> all;
+  std::vector<std::byte> mine;
+  for (const Message* m : fabric_.messages_of(last)) {
+    // What has come late is told by its step. What leaves the slab lies at its receiver as well.
+    if (m->step() != last || !fabric_.own().owns(m->destination())) continue;
+    all.push_back({m, const_cast<Message*>(m)});  // the arenas are the fabric's, which this may change
+    if (processes_ == nullptr) continue;
+    const std::span<const std::byte> image = MessageArena::image(*m);
+    mine.insert(mine.end(), image.begin(), image.end());
+  }
+  if (processes_ != nullptr) images_ = gather_bytes(*processes_, mine);
+  for (unsigned p = 0; processes_ != nullptr && p < images_.size(); ++p) {
+    if (p == processes_->self()) continue;
+    for (std::span<const std::byte> left = images_[p]; !left.empty(); left = left.subspan(MessageArena::image(*all.back().message).size()))
+      all.push_back({&MessageArena::in_place(left), nullptr});
+  }
+  std::sort(all.begin(), all.end(), [](const Sent& a, const Sent& b) { return trace_order(a.message, b.message); });
+  return all;
 }
 
 std::vector<Injector::Delivery> Injector::take_all(NodeId node) {
@@ -69,18 +90,18 @@ std::vector<Injector::Delivery> Injector::take_all(NodeId node) {
 
 void Injector::put_back(const Delivery& at) { fabric_.run().links.put_back(*at.message, at.node, at.slot, fabric_.now() - 1); }
 
-bool Injector::deliver(const Delivery& at) {
-  RunState& run = fabric_.run();
-  std::vector<Delivery> there = take_all(at.node);
-  const bool room =
-      there.size() < static_cast<std::size_t>(run.ports) &&
-      (run.channels.shared() || std::none_of(there.begin(), there.end(), [&](const Delivery& each) { return each.slot == at.slot; }));
+bool Injector::has_room(NodeId node, std::uint32_t slot) {
+  const RunState& run = fabric_.run();
+  const std::vector<Delivery> there = take_all(node);
   for (const Delivery& each : there) put_back(each);
-  if (!room) return false;
+  return there.size() < static_cast<std::size_t>(run.ports) &&
+         (run.channels.shared() || std::none_of(there.begin(), there.end(), [&](const Delivery& each) { return each.slot == slot; }));
+}
+
+void Injector::deliver(const Delivery& at) {
   put_back(at);
   wake(at.node);
-  run.all_single_block = false;
-  return true;
+  fabric_.run().all_single_block = false;
 }
 
 void Injector::take_out(const Delivery& at) {
@@ -115,35 +136,30 @@ void Injector::strike() {
   if (fault_.exact ? step != fault_.step : step < fault_.step) return;
   const NodeId nodes = fabric_.run().machine.topology.nodes();
   const NodeId from = step == fault_.step ? fault_.node : 0;
-  if (fault_.kind == FaultKind::stall) {
-    for (NodeId rank = from; rank < (fault_.exact ? from + 1 : nodes); ++rank) {
-      if (stall(rank)) return;
-    }
-    return;
-  }
-  for (Message* m : sent_in_last_step()) {
-    if (fault_.exact ? m->source() != from : m->source() < from) continue;
-    if (strike_message(*m)) return;
+  if (fault_.kind == FaultKind::stall) return stall_first(from, fault_.exact ? from + 1 : nodes);
+  const std::vector<Sent> all = sent_in_last_step();
+  for (const Sent& sent : all) {
+    if (fault_.exact ? sent.message->source() != from : sent.message->source() < from) continue;
+    if (strike_message(sent, all)) return;
   }
 }
 
-bool Injector::strike_message(Message& m) {
+bool Injector::strike_message(const Sent& sent, std::span<const Sent> all) {
   const Topology& topology = fabric_.run().machine.topology;
   if (fault_.channel) {
-    const Leg first = m.route().front();
+    const Leg first = sent.message->route().front();
     const bool complete = topology.wiring(first.dimension) == Wiring::complete;
     const std::int32_t direction = complete ? modulo(first.hops, topology.extent(first.dimension)) : first.hops;
     if (static_cast<std::uint32_t>(topology.slot(first.dimension, direction)) != *fault_.channel) return false;
   }
-  const Delivery at = delivery_of(m);
   switch (fault_.kind) {
-    case FaultKind::drop: return drop(at);
-    case FaultKind::twice: return twice(at);
-    case FaultKind::corrupt: return corrupt(at);
-    case FaultKind::truncate: return truncate(at);
-    case FaultKind::swap: return swap(at);
-    case FaultKind::wrong_neighbour: return misdirect(at);
-    case FaultKind::late: return put_off(at);
+    case FaultKind::drop: return drop(sent);
+    case FaultKind::twice: return twice(sent);
+    case FaultKind::corrupt: return corrupt(sent);
+    case FaultKind::truncate: return truncate(sent);
+    case FaultKind::swap: return swap(sent, all);
+    case FaultKind::wrong_neighbour: return misdirect(sent);
+    case FaultKind::late: return put_off(sent);
     case FaultKind::stall: break;
   }
   return false;
@@ -151,115 +167,175 @@ bool Injector::strike_message(Message& m) {
 
 // ---- what ----
 
-bool Injector::drop(const Delivery& at) {
-  Message& m = *at.message;
-  take_out(at);
-  Worker& w = fabric_.workers().front();
-  for (std::size_t i = 0; i < m.blocks().size(); ++i) fabric_.payload().slots.give_back(*w.free_slots, MessageArena::slots(m)[i]);
-  note(m.source(), m.step(), text_of(m) + " is dropped");
-  return true;
-}
-
-bool Injector::twice(const Delivery& at) {
-  Message& m = *at.message;
-  RunState& run = fabric_.run();
-  SavedMessage copy(m);
-  Worker& w = fabric_.workers().front();
-  for (std::size_t i = 0; i < copy.slots().size(); ++i) {
-    const Slot from = copy.slots()[i];
-    copy.slots()[i] = run.payload.copy_to_new(*w.free_slots, from, run.bytes_of(copy.blocks()[i]));
-    if (run.reduces) run.payload.partials.signature(copy.slots()[i]) = run.payload.partials.signature(from);
+bool Injector::drop(const Sent& sent) {
+  if (Message* const m = sent.here) {
+    take_out(delivery_of(*m));
+    Worker& w = fabric_.workers().front();
+    for (std::size_t i = 0; i < m->blocks().size(); ++i) fabric_.payload().slots.give_back(*w.free_slots, MessageArena::slots(*m)[i]);
   }
-  run.payload.copier.fence();
-  run.no_duplicates = run.all_single_block = false;
-  late_.push_back({run.now + 1 + static_cast<Step>(random(3)), {at.node, at.slot}, std::move(copy)});
-  note(m.source(), m.step(), text_of(m) + " arrives twice");
+  note(*sent.message, " is dropped");
   return true;
 }
 
-bool Injector::corrupt(const Delivery& at) {
-  const auto held = held_bytes(*at.message);
+bool Injector::twice(const Sent& sent) {
+  RunState& run = fabric_.run();
+  const Step due = run.now + 1 + static_cast<Step>(random(3));
+  run.no_duplicates = run.all_single_block = false;
+  if (sent.here != nullptr) {
+    const Delivery at = delivery_of(*sent.here);
+    SavedMessage copy(*sent.here);
+    Worker& w = fabric_.workers().front();
+    for (std::size_t i = 0; i < copy.slots().size(); ++i) {
+      const Slot from = copy.slots()[i];
+      copy.slots()[i] = run.payload.copy_to_new(*w.free_slots, from, run.bytes_of(copy.blocks()[i]));
+      if (run.reduces) run.payload.partials.signature(copy.slots()[i]) = run.payload.partials.signature(from);
+    }
+    run.payload.copier.fence();
+    late_.push_back({due, {at.node, at.slot}, std::move(copy)});
+  }
+  note(*sent.message, " arrives twice");
+  return true;
+}
+
+bool Injector::corrupt(const Sent& sent) {
+  const auto held = held_bytes(*sent.message);
   if (held.empty()) return false;
   const auto [id, slot] = held[random(held.size())];
   const std::uint64_t offset = random(fabric_.run().placement.bytes(id));
-  fabric_.payload().slots.at(slot)[offset] ^= std::byte{1} << random(8);
-  note(at.message->source(), at.message->step(),
-       text_of(*at.message) + " has a wrong bit in block " + std::to_string(id) + ", offset " + std::to_string(offset));
+  const std::byte bit = std::byte{1} << random(8);
+  if (sent.here != nullptr) bytes_at(slot)[offset] ^= bit;
+  note(*sent.message, " has a wrong bit in block " + std::to_string(id) + ", offset " + std::to_string(offset));
   return true;
 }
 
-bool Injector::truncate(const Delivery& at) {
-  const auto held = held_bytes(*at.message);
+bool Injector::truncate(const Sent& sent) {
+  const auto held = held_bytes(*sent.message);
   if (held.empty()) return false;
   const auto [id, slot] = held.back();
   const Bytes bytes = fabric_.run().placement.bytes(id);
-  std::byte* const begin = fabric_.payload().slots.at(slot);
-  std::fill(begin + bytes / 2, begin + bytes, std::byte{0});
-  note(at.message->source(), at.message->step(),
-       text_of(*at.message) + " loses block " + std::to_string(id) + " from offset " + std::to_string(bytes / 2) + " on");
+  if (sent.here != nullptr) std::fill(bytes_at(slot) + bytes / 2, bytes_at(slot) + bytes, std::byte{0});
+  note(*sent.message, " loses block " + std::to_string(id) + " from offset " + std::to_string(bytes / 2) + " on");
   return true;
 }
 
-bool Injector::swap(const Delivery& at) {
-  const auto held = held_bytes(*at.message);
+bool Injector::swap(const Sent& sent, std::span<const Sent> all) {
+  const auto held = held_bytes(*sent.message);
   if (held.empty()) return false;
   const auto [id, slot] = held.front();
-  const RunState& run = fabric_.run();
-  std::vector<Message*> others{at.message};
-  for (Message* m : sent_in_last_step()) others.push_back(m);
-  for (const Message* m : others) {
-    for (const auto& [other_id, other_slot] : held_bytes(*m)) {
-      if (other_id == id || run.placement.bytes(other_id) != run.placement.bytes(id)) continue;
-      std::byte* const begin = fabric_.payload().slots.at(slot);
-      std::swap_ranges(begin, begin + run.placement.bytes(id), fabric_.payload().slots.at(other_slot));
-      note(at.message->source(), at.message->step(),
-           text_of(*at.message) + " brings the bytes of block " + std::to_string(other_id) + " for block " + std::to_string(id) + ", and " +
-               text_of(*m) + " the other way round");
+  const Placement& placement = fabric_.run().placement;
+  std::vector<Sent> others{sent};
+  others.insert(others.end(), all.begin(), all.end());
+  for (const Sent& other : others) {
+    for (const auto& [other_id, other_slot] : held_bytes(*other.message)) {
+      if (other_id == id || placement.bytes(other_id) != placement.bytes(id)) continue;
+      swap_bytes(sent, slot, other, other_slot, placement.bytes(id));
+      note(*sent.message, " brings the bytes of block " + std::to_string(other_id) + " for block " + std::to_string(id) + ", and " +
+                              text_of(*other.message) + " the other way round");
       return true;
     }
   }
   return false;
 }
 
-bool Injector::misdirect(const Delivery& at) {
-  Message& m = *at.message;
+void Injector::swap_bytes(const Sent& a, Slot a_slot, const Sent& b, Slot b_slot, Bytes bytes) {
+  if (a.here != nullptr && b.here != nullptr) std::swap_ranges(bytes_at(a_slot), bytes_at(a_slot) + bytes, bytes_at(b_slot));
+  const Slab& own = fabric_.own();
+  if (own.owner(a.message->destination()) == own.owner(b.message->destination())) return;
+  std::vector<std::span<const std::byte>> out(own.processes());
+  std::vector<std::span<std::byte>> in(own.processes());
+  std::vector<std::byte> sent;
+  const auto give = [&](Slot slot, const Sent& to) {
+    sent.assign(bytes_at(slot), bytes_at(slot) + bytes);
+    out[own.owner(to.message->destination())] = sent;
+    in[own.owner(to.message->destination())] = {bytes_at(slot), static_cast<std::size_t>(bytes)};
+  };
+  if (a.here != nullptr) give(a_slot, b);
+  if (b.here != nullptr) give(b_slot, a);
+  processes_->exchange(out, in);
+}
+
+bool Injector::misdirect(const Sent& sent) {
+  const Message& m = *sent.message;
   const Topology& topology = fabric_.run().machine.topology;
   for (Dimension d = 0; d < topology.dimensions(); ++d) {
     for (const std::int32_t hop : {1, -1}) {
       if (topology.extent(d) == 1 || (topology.wiring(d) == Wiring::complete && hop < 0)) continue;
       const auto other = topology.neighbour(m.source(), d, hop);
       if (!other || *other == m.destination()) continue;
-      if (!deliver({*other, static_cast<std::uint32_t>(topology.slot(d, hop)), &m})) continue;
-      take_out(at);
-      note(m.source(), m.step(), text_of(m) + " goes to " + node_text(topology, *other));
+      const auto slot = static_cast<std::uint32_t>(topology.slot(d, hop));
+      if (!any(fabric_.own().owns(*other) && has_room(*other, slot))) continue;
+      if (sent.here != nullptr) take_out(delivery_of(*sent.here));
+      if (Message* const there = moved(sent, *other)) deliver({*other, slot, there});
+      note(m, " goes to " + node_text(topology, *other));
       return true;
     }
   }
   return false;
 }
 
-bool Injector::put_off(const Delivery& at) {
-  Message& m = *at.message;
-  take_out(at);
-  late_.push_back({fabric_.now() + 1 + static_cast<Step>(random(3)), {at.node, at.slot}, SavedMessage(m)});
-  note(m.source(), m.step(), text_of(m) + " is late");
+/// A message, with its blocks, in the process of another node than its receiver; null in all others.
+Message* Injector::moved(const Sent& sent, NodeId to) {
+  RunState& run = fabric_.run();
+  const std::uint32_t giver = run.own.owner(sent.message->destination()), taker = run.own.owner(to);
+  if (giver == taker) return sent.here;
+  Border& border = *run.border;
+  Worker& w = fabric_.workers().front();
+  std::vector<std::span<const std::byte>> out(run.own.processes());
+  std::vector<std::span<std::byte>> in(run.own.processes());
+  std::vector<std::byte> blocks(border.payload_of(*sent.message));
+  if (run.own.self() == giver) {
+    border.pack_blocks(*sent.here, blocks.data(), *w.free_slots);
+    out[taker] = blocks;
+  }
+  if (run.own.self() == taker) in[giver] = blocks;
+  processes_->exchange(out, in);
+  if (run.own.self() != taker) return nullptr;
+  // Where its sender or a channel of it is, it lies already.
+  Message* there = nullptr;
+  for (const Message* m : fabric_.messages_of(fabric_.now() - 1)) {
+    if (!trace_order(m, sent.message) && !trace_order(sent.message, m)) there = const_cast<Message*>(m);
+  }
+  if (there == nullptr) there = &arena_of_last_step().adopt(MessageArena::image(*sent.message));
+  border.unpack_blocks(*there, blocks.data(), *w.free_slots);
+  return there;
+}
+
+bool Injector::put_off(const Sent& sent) {
+  const Step due = fabric_.now() + 1 + static_cast<Step>(random(3));
+  if (sent.here != nullptr) {
+    const Delivery at = delivery_of(*sent.here);
+    take_out(at);
+    late_.push_back({due, {at.node, at.slot}, SavedMessage(*sent.here)});
+  }
+  note(*sent.message, " is late");
   return true;
 }
 
-/// The schedule passes over a node whose program has ended.
-bool Injector::stall(NodeId rank) {
-  Node& node = nodes_[rank];
-  const Wait wait = NodeDoor::wait(node);
-  const std::vector<Delivery> there = take_all(rank);
-  if (wait == Wait::ended || (wait == Wait::arrival && there.empty())) {
-    for (const Delivery& each : there) put_back(each);
-    return false;
+/// The first node that can stall, of [from, end). All processes agree on it.
+void Injector::stall_first(NodeId from, NodeId end) {
+  const Slab& own = fabric_.own();
+  NodeId rank = std::max(from, own.begin());
+  const NodeId own_end = std::min(end, own.end());
+  while (rank < own_end && !can_stall(rank)) ++rank;
+  NodeId first = rank < own_end ? rank : end;
+  if (processes_ != nullptr) {
+    for (const NodeId each : exchange_each(*processes_, first)) first = std::min(first, each);
   }
-  for (const Delivery& each : there) late_.push_back({fabric_.now() + 1, {each.node, each.slot}, SavedMessage(*each.message)});
-  stalled_ = Stalled{rank, wait};
-  NodeDoor::wait(node) = Wait::ended;
-  note(rank, fabric_.now(), "node " + node_text(fabric_.run().machine.topology, rank) + " does not run");
-  return true;
+  if (first == end) return;
+  if (own.owns(first)) stall(first);
+  note(first, fabric_.now(), "node " + node_text(fabric_.run().machine.topology, first) + " does not run");
+}
+
+bool Injector::can_stall(NodeId rank) {
+  const Wait wait = NodeDoor::wait(nodes_[rank]);
+  return wait != Wait::ended && (wait != Wait::arrival || fabric_.run().links.any(rank));
+}
+
+/// The schedule passes over a node whose program has ended.
+void Injector::stall(NodeId rank) {
+  for (const Delivery& each : take_all(rank)) late_.push_back({fabric_.now() + 1, {each.node, each.slot}, SavedMessage(*each.message)});
+  stalled_ = Stalled{rank, NodeDoor::wait(nodes_[rank])};
+  NodeDoor::wait(nodes_[rank]) = Wait::ended;
 }
 
 void Injector::end_stall() {
@@ -269,17 +345,17 @@ void Injector::end_stall() {
   stalled_.reset();
 }
 
+MessageArena& Injector::arena_of_last_step() { return fabric_.workers().front().out.arenas[(fabric_.now() + 1) & 1U]; }
+
 void Injector::deliver_late() {
-  RunState& run = fabric_.run();
-  MessageArena& arena = fabric_.workers().front().out.arenas[(run.now + 1) & 1U];  // of the step whose messages arrive now
   std::vector<Late> waiting = std::exchange(late_, {});
   for (Late& each : waiting) {
-    if (each.due > run.now) {
+    if (each.due > fabric_.now() || !has_room(each.to.node, each.to.slot)) {
       late_.push_back(std::move(each));
       continue;
     }
-    each.to.message = &each.message.restore(arena);
-    if (!deliver(each.to)) late_.push_back(std::move(each));
+    each.to.message = &each.message.restore(arena_of_last_step());
+    deliver(each.to);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <torus/fault.hpp>
 #include <torus/node.hpp>
+#include <torus/processes.hpp>
 
 #include "runtime/engine/fabric.hpp"
 #include "runtime/engine/region.hpp"
@@ -19,19 +20,28 @@ namespace torus::detail {
 /// Works between two steps, on what is in the queues: neither sending nor receiving knows of it, and a run without a fault has none. What
 /// the trace, the auditor and the counts see is what nodes sent. A message that comes later than it should keeps to the rules of arrivals:
 /// it waits until its last channel is free and its receiver has a port for it.
+///
+/// On several processes all see the messages of the step in which the fault may strike, and take the same decisions; the one that has a
+/// message's receiver changes the message.
 class Injector {
  public:
-  /// All must outlive this.
-  Injector(const Fault& fault, Fabric& fabric, Region<Node>& nodes) : fault_{fault}, fabric_{fabric}, nodes_{nodes} {}
+  /// All must outlive this. processes: null for one.
+  Injector(const Fault& fault, Fabric& fabric, Region<Node>& nodes, Processes* processes)
+      : fault_{fault}, fabric_{fabric}, nodes_{nodes}, processes_{processes} {}
 
-  /// True if a message is still on its way, or a node stalls: the run has not ended.
-  bool pending() const noexcept { return !late_.empty() || stalled_.has_value(); }
-  /// After the barrier, before the nodes of the new step run. Returns how many it has made run in it.
+  /// True if a message is still on its way, or a node stalls: the run has not ended. Together.
+  bool pending() { return any(!late_.empty() || stalled_.has_value()); }
+  /// After the barrier, before the nodes of the new step run. Returns how many of this process it has made run in it. Together.
   std::uint64_t begin_step();
   /// What the fault has done; none if it could not strike yet.
   const std::optional<FaultRecord>& record() const noexcept { return record_; }
 
  private:
+  /// A message that was sent in the last step.
+  struct Sent {
+    const Message* message = nullptr;
+    Message* here = nullptr;  // where it lies, in the process of its receiver
+  };
   /// A message in a queue: who receives it, and over which of its in-channels.
   struct Delivery {
     NodeId node = 0;
@@ -51,36 +61,48 @@ class Injector {
   void end_stall();
   void deliver_late();
   void strike();
-  bool strike_message(Message& m);
-  bool stall(NodeId rank);
+  bool strike_message(const Sent& sent, std::span<const Sent> all);
+  void stall_first(NodeId from, NodeId end);
+  bool can_stall(NodeId rank);
+  void stall(NodeId rank);
 
-  bool drop(const Delivery& at);
-  bool twice(const Delivery& at);
-  bool corrupt(const Delivery& at);
-  bool truncate(const Delivery& at);
-  bool swap(const Delivery& at);
-  bool misdirect(const Delivery& at);
-  bool put_off(const Delivery& at);
+  // Each returns whether it could strike.
+  bool drop(const Sent& sent);
+  bool twice(const Sent& sent);
+  bool corrupt(const Sent& sent);
+  bool truncate(const Sent& sent);
+  bool swap(const Sent& sent, std::span<const Sent> all);
+  bool misdirect(const Sent& sent);
+  bool put_off(const Sent& sent);
 
+  bool any(bool here);
   Delivery delivery_of(Message& m) const;
-  std::vector<Message*> sent_in_last_step() const;
+  std::vector<Sent> sent_in_last_step();
+  void swap_bytes(const Sent& a, Slot a_slot, const Sent& b, Slot b_slot, Bytes bytes);
+  Message* moved(const Sent& sent, NodeId to);
+  MessageArena& arena_of_last_step();
   std::vector<Delivery> take_all(NodeId node);
   void put_back(const Delivery& at);
   /// False if the in-channel has a message in this step, or the node one for each port.
-  bool deliver(const Delivery& at);
+  bool has_room(NodeId node, std::uint32_t slot);
+  void deliver(const Delivery& at);
   void take_out(const Delivery& at);
   void wake(NodeId node);
   /// Of blocks with bytes: the slot of each, with its id.
   std::vector<std::pair<BlockId, Slot>> held_bytes(const Message& m) const;
+  std::byte* bytes_at(Slot slot) { return fabric_.payload().slots.at(slot); }
   std::uint64_t random(std::uint64_t below) noexcept;
   void note(NodeId node, Step step, const std::string& text);
+  void note(const Message& m, const std::string& text) { note(m.source(), m.step(), text_of(m) + text); }
   std::string text_of(const Message& m) const;
 
   const Fault fault_;
   Fabric& fabric_;
   Region<Node>& nodes_;
-  std::vector<Late> late_;
-  std::optional<Stalled> stalled_;
+  Processes* const processes_;
+  std::vector<std::vector<std::byte>> images_;  // of the messages of the last step, by process; sent_in_last_step()
+  std::vector<Late> late_;                      // for this process's nodes
+  std::optional<Stalled> stalled_;              // if it is one of them
   std::optional<FaultRecord> record_;
   std::uint64_t woken_ = 0;
   std::uint64_t draws_ = 0;

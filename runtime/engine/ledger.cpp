@@ -45,19 +45,21 @@ std::uint64_t Ledger::failed_node() const noexcept {
   return lowest;
 }
 
-bool Ledger::gather_receives(RunResult& result) const {
-  const std::vector<Worker>& workers = fabric_.workers();
+NodeId Ledger::misled_node() const noexcept {
   NodeId misled = machine_.topology.nodes();
-  for (const Worker& w : workers) {
+  for (const Worker& w : fabric_.workers()) {
     if (w.findings.suspect_receives) misled = std::min(misled, w.findings.misled_node);
   }
+  return misled;
+}
+
+Violations Ledger::audit_receives() const { return audit(machine_, placement_, fabric_.own(), fabric_.messages_of(fabric_.now() - 1)); }
+
+bool Ledger::gather_receives(RunResult& result) const {
+  const NodeId misled = misled_node();
   if (misled == machine_.topology.nodes()) return false;
-  const Violations found = audit(machine_, placement_, fabric_.own(), fabric_.messages_of(fabric_.now() - 1));
-  if (found.found() == 0) {
-    throw RunError("step " + std::to_string(fabric_.now() - 1) + ": node " + node_text(machine_.topology, misled) +
-                   " got messages that together break a rule, though those that were sent to it do not");
-  }
-  report_violations(found.first(), found.found(), result);
+  const Violations found = audit_receives();
+  report_violations(found.first(), found.found(), misled, result);
   return true;
 }
 
@@ -71,11 +73,15 @@ bool Ledger::gather_violations(RunResult& result) const {
   const std::vector<Worker>& workers = fabric_.workers();
   if (std::none_of(workers.begin(), workers.end(), [](const Worker& w) { return w.findings.suspect; })) return false;
   const Violations found = audit_step(fabric_.messages_of(fabric_.now()));
-  report_violations(found.first(), found.found(), result);
+  report_violations(found.first(), found.found(), std::nullopt, result);
   return true;
 }
 
-void Ledger::report_violations(std::vector<Violation> first, std::uint64_t found, RunResult& result) const {
+void Ledger::report_violations(std::vector<Violation> first, std::uint64_t found, std::optional<NodeId> misled, RunResult& result) const {
+  if (found == 0 && misled) {
+    throw RunError("step " + std::to_string(fabric_.now() - 1) + ": node " + node_text(machine_.topology, *misled) +
+                   " got messages that together break a rule, though those that were sent to it do not");
+  }
   if (found == 0) {
     throw RunError("step " + std::to_string(fabric_.now()) +
                    ": a message was not delivered although it breaks no rule; this is a bug of the engine");

@@ -63,6 +63,10 @@ class Ledger {
   /// True if a node received more messages of the last step than it has ports, which shows only when it runs. The violations are then in
   /// the result. To be asked before throw_failure(): what programs throw in this step comes later.
   bool gather_receives(RunResult& result) const;
+  /// The lowest such node; behind all nodes if there is none.
+  NodeId misled_node() const noexcept;
+  /// The violations among the messages that arrived in this step.
+  Violations audit_receives() const;
   /// Rethrows what a program threw in this step, of the lowest node, see rethrow_naming(); RunError if a send found no memory. No step: the
   /// programs are being made.
   void throw_failure(std::optional<Step> step) const;
@@ -99,8 +103,9 @@ class Ledger {
   /// All violations of a step, by the messages that this process knows, and what its own nodes sent without holding it. Of its own nodes
   /// and channels.
   Violations audit_step(std::span<const Message* const> messages) const;
-  /// Throws RunError if there are none.
-  void report_violations(std::vector<Violation> first, std::uint64_t found, RunResult& result) const;
+  /// misled: the node that noticed something of its arrivals; none if something was noticed of what was sent. Throws RunError if there are
+  /// no violations.
+  void report_violations(std::vector<Violation> first, std::uint64_t found, std::optional<NodeId> misled, RunResult& result) const;
 
  private:
   PhaseTotals& totals_of(const char* phase, RunResult& result);

@@ -24,6 +24,7 @@ inline std::string text_of(const Machine& machine, const RunResult& r) {
         s.channel_time_s * 1e9, s.longest_route);
   }
   for (const Violation& v : r.violations) out += "; " + v.text;
+  if (r.fault) out += "; " + r.fault->text;
   return out + "; " + failure_of(machine, r).value_or("good");
 }
 

@@ -33,9 +33,10 @@ Setting read_setting(const std::string& line) {
 void lead(Processes& processes, const Setting& setting, const EmulationOptions& options) {
   std::string line = command_line(setting);
   line.erase(0, line.find(" run ") + 1);
-  line = fmt::format("{} {} {} --memory {} --plan-time 1000000", options.repeat, options.fault ? 1 : 0, line,
+  line = fmt::format("{} {} --memory {} --plan-time 1000000", options.repeat, line,
                      setting.memory > 0 ? setting.memory : memory_of_a_process());
   detail::gather_bytes(processes, detail::bytes_of(line));
+  detail::exchange_each(processes, options.fault);
   detail::together(&processes, [] {});
 }
 
@@ -47,9 +48,8 @@ int follow() {
     EmulationOptions options;
     options.processes = &all;
     options.repeat = static_cast<unsigned>(std::stoul(line));
+    options.fault = detail::exchange_each(all, options.fault).front();
     line.erase(0, line.find(' ') + 1);
-    if (line.front() == '1') options.fault.emplace();  // for the engine's refusal
-    line.erase(0, 2);
     try {
       std::optional<Setting> setting;
       detail::together(&all, [&] { setting = read_setting(line); });
