@@ -33,6 +33,7 @@ TEST_CASE("lattice takes the fewest steps there can be, at times one more, and e
     ++shapes;
     if (half.steps == fewest_steps(topology)) ++fewest;
   }
+  CAPTURE(fewest, shapes);
   CHECK(5 * fewest >= 4 * shapes);
 }
 

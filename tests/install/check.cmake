@@ -35,7 +35,7 @@ if(FROM STREQUAL "package")
 endif()
 
 step(${CMAKE_COMMAND} -S ${WORK}/consumer -B ${WORK}/build -G Ninja -D FROM=${FROM} -D TORUS_SOURCE=${root} -D CMAKE_PREFIX_PATH=${WORK}/prefix
-  -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=${BUILD_TYPE} "-DCMAKE_CXX_FLAGS=${FLAGS}")
+  -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=${BUILD_TYPE} "-DCMAKE_CXX_FLAGS=${FLAGS}" -D CMAKE_UNITY_BUILD=ON)
 if(FROM STREQUAL "package")
   # One component needs no packages but its own.
   step(${CMAKE_COMMAND} -S ${WORK}/consumer -B ${WORK}/component -G Ninja -D FROM=component -D CMAKE_PREFIX_PATH=${WORK}/prefix

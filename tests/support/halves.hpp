@@ -14,6 +14,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
 #include "tests/support/run.hpp"
+#include "tests/support/shapes.hpp"
 
 namespace torus::support {
 
@@ -129,6 +130,8 @@ inline std::vector<Topology> tori_of_halves(NodeId most = 64) {
   append_tori(tori, 2, {1, 2, 3, 4, 5, 6, 7, 8}, most);
   append_tori(tori, 3, {1, 2, 3, 4, 5}, most);
   append_tori(tori, 4, {1, 2, 3}, most);
+  Share share(4);
+  std::erase_if(tori, [&](const Topology&) { return !share.takes_turn(); });
   return tori;
 }
 

@@ -31,6 +31,25 @@ inline std::uint64_t seed() {
   return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
 }
 
+/// The turns of a long loop that are taken. All are; but with sanitizers, under which programs take some ten times as long, one of `n` (with
+/// ThreadSanitizer of 4 n), and others for each seed.
+class Share {
+ public:
+  explicit Share(unsigned n) : n_{n * times}, turn_{seed()} {}
+  bool takes_turn() noexcept { return turn_++ % (times == 0 ? 1 : n_) == 0; }
+
+ private:
+#if defined(__SANITIZE_THREAD__)
+  static constexpr unsigned times = 4;
+#elif defined(__SANITIZE_ADDRESS__)
+  static constexpr unsigned times = 1;
+#else
+  static constexpr unsigned times = 0;
+#endif
+  unsigned n_;
+  std::uint64_t turn_;
+};
+
 /// A number from 0 to `below` - 1, the same on every platform for a generator's state.
 inline std::uint32_t random_below(std::mt19937_64& random, std::uint64_t below) { return static_cast<std::uint32_t>(random() % below); }
 
