@@ -1,7 +1,7 @@
 #include "runtime/engine/injector.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <exception>
 #include <string>
 
 #include "runtime/engine/border.hpp"
@@ -31,9 +31,14 @@ namespace detail {
 
 std::uint64_t Injector::begin_step() {
   woken_ = 0;
-  end_stall();
-  deliver_late();
-  if (!record_) strike();
+  try {
+    end_stall();
+    deliver_late();
+    if (!record_) strike();
+  } catch (...) {  // no memory here: the others learn of it at the end of the step
+    if (processes_ == nullptr) throw;
+    fabric_.workers().front().findings.fail(fabric_.own().begin(), std::current_exception());
+  }
   return woken_;
 }
 
