@@ -1,12 +1,13 @@
 /// The total exchanges of one block a message: complete, legal and in as many steps as the papers' formulas say, which are written out here
 /// once more, from the shapes alone.
 #include "tests/support/exchange.hpp"
-#include "tests/support/shapes.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "tests/support/shapes.hpp"
 
 using namespace torus;
 using namespace torus::support;

@@ -31,12 +31,12 @@ inline std::uint64_t seed() {
   return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
 }
 
-/// The turns of a long loop that are taken. All are; but with sanitizers, under which programs take some ten times as long, one of `n` (with
-/// ThreadSanitizer of 4 n), and others for each seed.
+/// The turns of a long loop that are taken. All are; but with sanitizers, under which programs take some ten times as long, one of `n`
+/// (with ThreadSanitizer of 4 n), and others for each seed.
 class Share {
  public:
-  explicit Share(unsigned n) : n_{n * times}, turn_{seed()} {}
-  bool takes_turn() noexcept { return turn_++ % (times == 0 ? 1 : n_) == 0; }
+  explicit Share(unsigned n) : n_{times == 0 ? 1 : n * times}, turn_{seed()} {}
+  bool takes_turn() noexcept { return turn_++ % n_ == 0; }
 
  private:
 #if defined(__SANITIZE_THREAD__)
