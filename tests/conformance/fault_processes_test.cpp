@@ -104,7 +104,12 @@ TEST_CASE("a message that goes to a wrong neighbour changes its process, and two
       CAPTURE(name(kind), node);
       const auto program = [](Node& self) -> Program {
         self.send({{0, +1}}, self.blocks().first(1));
-        for (int step = 0; step < 4; ++step) co_await self.step();
+        for (const Message& m : co_await self.step()) {
+          if (m.destination() == self.rank()) continue;
+          unsigned sum = 0;
+          for (const std::byte b : self.bytes(m.blocks().front())) sum += std::to_integer<unsigned>(b);
+          throw RunError("what is not its own has bytes of sum " + std::to_string(sum));
+        }
       };
       support::check_alike(machine, Placement::resident(machine.topology, 1, 64), program, options, {3}, 1);
     }
