@@ -109,6 +109,12 @@ TEST_CASE("what cannot run is a row with its reason, and the table goes on", "[c
   const auto named = json_of(folder, "bench broadcast --on 4x5 --bytes 8,64 --algorithms flood,wang-tseng --repeat 1")["rows"];
   REQUIRE(named.size() == 4);
   for (const auto& row : named) CHECK(row.contains("not_run") == (row["algorithm"] == "wang-tseng"));
+  // A size at which nothing applies.
+  const auto odd = json_of(folder, "bench allreduce --on 2x2 --bytes 3,8 --type f32 --repeat 1")["rows"];
+  REQUIRE(odd.size() > 2);
+  CHECK(odd[0]["bytes"] == 3);
+  CHECK(odd[0]["not_run"].get<std::string>().find("whole elements of 4 bytes") != std::string::npos);
+  CHECK(odd[1]["verified"] == true);
   // Too large for the memory, after sizes that are not.
   const auto large = json_of(folder, "bench broadcast --on 4x4 --bytes 8,1GiB --memory 1GiB --algorithms flood --repeat 1")["rows"];
   REQUIRE(large.size() == 2);

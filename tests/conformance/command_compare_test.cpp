@@ -203,3 +203,16 @@ TEST_CASE("a barrier has no sizes: tables have one time for each algorithm, and 
     support::check_refused_without(csv, std::string(subcommand) + " barrier --on 4x4 --bytes 64:1KiB --csv " + csv,
                                    "torus: --bytes '64:1KiB': a barrier carries no bytes; leave it out");
 }
+
+TEST_CASE("a comparison says what it compares, and what its figures rest on", "[conformance]") {
+  const auto says = [](const std::string& line, const std::string& words) {
+    const support::Ended ended = command("compare " + line);
+    CAPTURE(line, words, ended.out, ended.err);
+    CHECK(ended.status == 0);
+    CHECK(ended.out.find(words) != std::string::npos);
+  };
+  says("multinode-broadcast --on 4x4 --sources 0;3 --bytes 64", "on 4x4, 16 nodes, from 2 sources\n");
+  says("multinode-broadcast --on 4x4 --sources 0;3 --bytes 64", "predictions assume 2 sources anywhere");
+  says("scatter --on 4x4 --root 5 --bytes 64", ", 16 nodes, root (1,1)\n");
+  says("broadcast --on 4x4 --bytes 64 --run none", "nothing was run: all is predicted\n");
+}

@@ -120,6 +120,27 @@ TEST_CASE("a planner that fails or does not end is refused in one line by a run,
   CHECK(bench.out.find("not run: planning endless took more than 200 ms") != std::string::npos);
 }
 
+TEST_CASE("a bench tells of wrong runs, how many, and how to repeat the first", "[conformance]") {
+  const support::Folder folder;
+  const support::Ended ended = own("bench broadcast --on 6x6 --algorithms lossy --bytes 8,16 --csv " + folder.file("b.csv"));
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK(ended.out.find("FAILED: hang: 29 nodes wait for ever: (1,1) for a message") != std::string::npos);
+  CHECK(ended.err.starts_with("torus: 2 of 2 rows failed; the first: hang: 29 nodes wait for ever"));
+  CHECK(ended.err.find("repeat it with: ") != std::string::npos);
+  CHECK(ended.err.find(" run broadcast --on 6x6 --algorithm lossy ") != std::string::npos);
+  CHECK(support::text_of_file(folder.file("b.csv")).find("hang: 29 nodes") != std::string::npos);
+}
+
+TEST_CASE("where hops cost time, an algorithm that does not count them is charged their mean in the last run", "[conformance]") {
+  const support::Ended ended = own("compare broadcast --on 6x6 --algorithms relay --bytes 64,1MiB --th 1us --run all --json");
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  auto rows = rows_of(Json::parse(ended.out)["machines"][0]);
+  REQUIRE(rows["relay"].size() == 2);
+  for (const Json& entry : rows["relay"]) CHECK(entry["verified"] == true);
+}
+
 TEST_CASE("the stress passes a good algorithm and shrinks the failure of a bad one", "[conformance]") {
   CHECK(own("stress --only relay --runs 40").status == 0);
   CHECK(own("stress --only relay-predicted --runs 40").status == 0);
