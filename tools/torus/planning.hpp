@@ -10,7 +10,7 @@
 
 namespace torus::command {
 
-/// How long planning one algorithm at one size may take, where --plan-time does not say it.
+/// How long planning one algorithm at one size may take, in processor time, where --plan-time does not say it.
 inline constexpr double plan_s_of_one = 60;   ///< that was named
 inline constexpr double plan_s_of_many = 10;  ///< of those that are compared
 
@@ -25,9 +25,9 @@ struct Planned {
 /// The hops of plans that were counted, of one request but for its bytes: dry runs carry none.
 using HopMemo = std::map<std::string, std::optional<std::uint64_t>>;
 
-/// Plans as make_plan() does. The plan has no hops where the dry run that counts them would take longer. With a memo, plans that say the
-/// same of themselves are counted once.
-/// A planner cannot be stopped: one that does not end in time goes on in a thread of its own, as idle work, until the process ends.
+/// Plans as make_plan() does, in so many seconds of processor time, and at most four times as many by the clock. The plan has no hops where
+/// the dry run that counts them would take longer. With a memo, plans that say the same of themselves are counted once. A planner cannot be
+/// stopped: one that does not end in time goes on in a thread of its own, as idle work, until the process ends.
 Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, HopMemo* memo = nullptr);
 
 /// Whether a planner goes on that was given up. Then the process must end without destroying what that may use.
