@@ -7,30 +7,13 @@
 #include <torus/catalogue.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/result_text.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/shapes.hpp"
 
 using namespace torus;
 
 namespace {
-
-/// Everything in a result that is not time, as text.
-std::string text_of(const RunResult& r) {
-  std::string out;
-  for (const std::uint64_t n :
-       {r.steps, r.busy_steps, r.messages, r.control_messages, r.hops, r.blocks_delivered, r.duplicates, r.bytes_delivered, r.control_bytes,
-        r.bytes_hops, r.max_channel_load, r.channel_bytes_max, r.channel_bytes_sum, r.trace_digest}) {
-    out += std::to_string(n) + " ";
-  }
-  out += std::to_string(r.channel_bytes_mean) + " " + std::to_string(r.channel_idle_share) + " " + std::to_string(r.model_time_s * 1e9);
-  for (const StepRecord& s : r.step_records) {
-    out += "; " + std::to_string(s.messages) + " " + std::to_string(s.hops) + " " + std::to_string(s.most_bytes) + " " +
-           std::to_string(s.longest_route) + " " + (s.phase == nullptr ? "" : s.phase);
-  }
-  for (const Violation& v : r.violations) out += "; " + v.text;
-  out += r.verified ? "; verified" : "; not verified";
-  return out;
-}
 
 /// Of 1000 bytes, from the node a third of the way through the ranks; a multinode broadcast from a random tenth of them.
 Request request_on(const Machine& machine, Collective collective) {
@@ -52,7 +35,7 @@ void check_all_alike(const Machine& machine, const Placement& placement, const s
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
     const support::Outcome other = support::emulate(machine, placement, program, workers);
-    CHECK(text_of(other.result) == text_of(serial.result));
+    CHECK(support::text_of(machine, other.result) == support::text_of(machine, serial.result));
     CHECK(other.trace == serial.trace);
   }
 }
