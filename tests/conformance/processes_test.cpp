@@ -38,7 +38,7 @@ Request request_on(const Machine& machine, Collective collective, Bytes bytes) {
 
 TEST_CASE("every algorithm gives one result and one trace on any number of processes", "[conformance]") {
   unsigned turn = static_cast<unsigned>(support::seed() % 20);  // settings take turns: all of them on all numbers of processes take minutes
-  support::Share share(4);
+  support::Share share(8);
   for (const Algorithm* algorithm : catalogue()) {
     if (!share.takes_turn()) continue;
     int shapes = 0;

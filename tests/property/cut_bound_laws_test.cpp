@@ -133,8 +133,10 @@ TEST_CASE("a flow is as large as the narrowest cut, all cuts tried", "[property]
 
 TEST_CASE("with all ports the bound of bytes and seconds is that of the best of all cuts", "[property]") {
   std::mt19937_64 random(support::seed());
-  int machines = 0, above_nodes = 0;
+  unsigned machines = 0, above_nodes = 0;
+  support::Share share(4);
   for (int i = 0; i < 150; ++i) {
+    if (!share.takes_turn()) continue;
     const auto topology = broken(random, support::random_topology(random, 12));
     if (!topology || topology->living_nodes() < 2 || (topology->whole() && !topology->has_slow_links())) continue;
     ++machines;
@@ -163,8 +165,8 @@ TEST_CASE("with all ports the bound of bytes and seconds is that of the best of 
       if (bounds.bytes_reason.starts_with("cut of ")) ++above_nodes;
     }
   }
-  CHECK(machines > 30);
-  CHECK(above_nodes > 30);
+  CHECK(machines > 30 / share.one_in());
+  CHECK(above_nodes > 30 / share.one_in());
 }
 
 TEST_CASE("no run on a machine with holes or slow links beats its bound", "[property]") {

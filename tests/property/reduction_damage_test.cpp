@@ -256,6 +256,7 @@ TEST_CASE("the judge passes no damaged trace of a reduction that a replay finds 
   CAPTURE(support::seed());
   std::mt19937_64 random(support::seed());
   unsigned damages = 0, harmless = 0;
+  support::Share share(4);
   for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter}) {
     const Algorithm& rings = *find_algorithm(collective, "rings");
     for (const char* shape : {"5", "4m", "3x4", "2x3m", "3c"}) {
@@ -276,6 +277,7 @@ TEST_CASE("the judge passes no damaged trace of a reduction that a replay finds 
       REQUIRE(Replay(header, whole).right());
       const std::uint64_t blocks = plan.segments * (collective == Collective::reduce_scatter ? machine.topology.nodes() : 1);
       for (int i = 0; i < 1100; ++i) {
+        if (!share.takes_turn()) continue;
         std::vector<TraceMessage> bad = whole;
         if (!damage(bad, machine.topology, blocks, random)) continue;
         ++damages;
@@ -286,7 +288,7 @@ TEST_CASE("the judge passes no damaged trace of a reduction that a replay finds 
       }
     }
   }
-  CHECK(damages > 8000);
+  CHECK(damages > 8000 / share.one_in());
   CHECK(harmless < damages / 5);
 }
 

@@ -37,6 +37,7 @@ class Share {
  public:
   explicit Share(unsigned n) : n_{times == 0 ? 1 : n * times}, turn_{seed()} {}
   bool takes_turn() noexcept { return turn_++ % n_ == 0; }
+  unsigned one_in() const noexcept { return n_; }
 
  private:
 #if defined(__SANITIZE_THREAD__)
