@@ -71,7 +71,7 @@ std::vector<Injector::Sent> Injector::sent_in_last_step() {
     mine.insert(mine.end(), image.begin(), image.end());
   }
   if (processes_ != nullptr) images_ = gather_bytes(*processes_, mine);
-  for (unsigned p = 0; processes_ != nullptr && p < images_.size(); ++p) {
+  for (unsigned p = 0; p < images_.size(); ++p) {  // none if this process is alone
     if (p == processes_->self()) continue;
     for (std::span<const std::byte> left = images_[p]; !left.empty(); left = left.subspan(MessageArena::image(*all.back().message).size()))
       all.push_back({&MessageArena::in_place(left), nullptr});

@@ -75,11 +75,7 @@ TEST_CASE("a fault strikes collectives alike on any number of processes", "[conf
     for (const std::string shape : {"5x5", "4x4", "6x3m"}) {
       for (const Switching switching : {Switching::wormhole, Switching::packet}) {
         const Machine machine(Topology(shape), 0, switching);
-        Request request;
-        request.collective = algorithm->collective;
-        request.bytes = 200;
-        request.sources = {7};
-        if (request.collective == Collective::multinode_broadcast) request.sources = {0, 3, 7, 10, 11};
+        const Request request = support::request_on(machine, algorithm->collective, 200);
         if (random() % 3 > 0 || refuses(*algorithm, machine, request)) continue;
         const Plan plan = algorithm->plan(machine, request);
         RunOptions options;

@@ -18,23 +18,7 @@
 
 using namespace torus;
 using support::check_alike;
-
-namespace {
-
-Request request_on(const Machine& machine, Collective collective, Bytes bytes) {
-  Request request;
-  request.collective = collective;
-  request.bytes = bytes;
-  const NodeId nodes = machine.topology.nodes();
-  request.sources = {nodes - 1 - nodes / 3};
-  if (collective == Collective::multinode_broadcast) {
-    request.sources.clear();
-    for (NodeId node = 0; node < nodes; node += 3) request.sources.push_back(node);
-  }
-  return request;
-}
-
-}  // namespace
+using support::request_on;
 
 TEST_CASE("every algorithm gives one result and one trace on any number of processes", "[conformance]") {
   unsigned turn = static_cast<unsigned>(support::seed() % 20);  // settings take turns: all of them on all numbers of processes take minutes

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <torus/algorithm.hpp>
 #include <torus/engine.hpp>
 #include <torus/error.hpp>
 
@@ -55,6 +56,20 @@ inline Seen see(unsigned count, unsigned threads, const Machine& machine, const 
   else
     detail::run_as_processes(count, [&](Processes& processes) { body(&processes); });
   return seen;
+}
+
+/// A broadcast from within, or of every third node.
+inline Request request_on(const Machine& machine, Collective collective, Bytes bytes) {
+  Request request;
+  request.collective = collective;
+  request.bytes = bytes;
+  const NodeId nodes = machine.topology.nodes();
+  request.sources = {nodes - 1 - nodes / 3};
+  if (collective == Collective::multinode_broadcast) {
+    request.sources.clear();
+    for (NodeId node = 0; node < nodes; node += 3) request.sources.push_back(node);
+  }
+  return request;
 }
 
 /// One run on each of some numbers of processes is the run of one.
