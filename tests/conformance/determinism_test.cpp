@@ -43,7 +43,7 @@ void check_all_alike(const Machine& machine, const Placement& placement, const s
 }  // namespace
 
 TEST_CASE("every algorithm leaves one trace, whatever runs it", "[conformance]") {
-  support::Share share(8);
+  support::Share share(8, 2);
   for (const Algorithm* algorithm : catalogue()) {
     if (!share.takes_turn()) continue;
     // As many blocks as pairs of nodes, or more.

@@ -74,7 +74,7 @@ std::vector<Request> requests(Collective collective, NodeId nodes) {
 }  // namespace
 
 TEST_CASE("the hops of the longest routes are as predicted", "[conformance]") {
-  support::Share share(8);
+  support::Share share(8, 4);
   for (const Algorithm* algorithm : catalogue()) {
     if (!share.takes_turn()) continue;
     unsigned runs = 0;

@@ -9,7 +9,7 @@ TEST_CASE("random settings of every algorithm are legal, complete and as long as
   StressOptions options;
   options.algorithms = catalogue();
   options.seed = support::seed();
-  options.runs = 25 * catalogue().size();
+  options.runs = 10 * catalogue().size();
   options.seconds = 40;
   CAPTURE(options.seed);
   const StressOutcome outcome = stress(options);
