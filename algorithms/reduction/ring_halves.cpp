@@ -6,23 +6,30 @@
 
 namespace torus::reduction {
 
-RingHalves::RingHalves(const Topology& topology, std::uint32_t parts, std::uint32_t pieces_a_part) : pieces_a_part_{pieces_a_part} {
+RingHalves::RingHalves(const Topology& topology, std::uint32_t parts, std::uint32_t pieces_a_part, Numbering numbering)
+    : pieces_a_part_{pieces_a_part} {
   for (const Dimension d : linked_dimensions(topology)) axes_.emplace_back(d, topology.shape()[static_cast<std::size_t>(d)]);
   parts_ = std::max<std::uint32_t>(1, std::min<std::uint32_t>(parts, phases()));
+  strides_.resize(parts_ * phases());
   for (std::uint32_t part = 0; part < parts_; ++part) {
-    for (std::uint32_t phase = 0; phase < phases(); ++phase) bundles_.push_back(bundle(topology, part, phase));
+    BlockId within = pieces_a_part_;  // blocks of a place of the axes to come
+    for (std::uint32_t phase = phases(); phase-- > 0;) {
+      const LineStages& axis = axis_of(part, phase);
+      strides_[part * phases() + phase] = numbering == Numbering::by_bundle ? within : topology.stride(axis.dimension) * pieces();
+      within *= static_cast<BlockId>(axis.line.extent);
+    }
+    const BlockId first = part * (numbering == Numbering::by_bundle ? within : pieces_a_part_);
+    for (std::uint32_t phase = 0; phase < phases(); ++phase) bundles_.push_back(bundle(first, part, phase));
   }
 }
 
-std::vector<BlockId> RingHalves::bundle(const Topology& topology, std::uint32_t part, std::uint32_t phase) const {
+std::vector<BlockId> RingHalves::bundle(BlockId first, std::uint32_t part, std::uint32_t phase) const {
   std::vector<BlockId> blocks;
-  for (std::uint32_t i = 0; i < pieces_a_part_; ++i) blocks.push_back(part * pieces_a_part_ + i);
-  for (std::uint32_t later = phase + 1; later < phases(); ++later) {
-    const LineStages& axis = axis_of(part, later);
+  for (std::uint32_t i = 0; i < pieces_a_part_; ++i) blocks.push_back(first + i);
+  for (std::uint32_t later = phases(); --later > phase;) {
     const std::size_t count = blocks.size();
-    for (std::int32_t place = 1; place < axis.line.extent; ++place) {
-      for (std::size_t i = 0; i < count; ++i)
-        blocks.push_back(blocks[i] + static_cast<BlockId>(place) * topology.stride(axis.dimension) * pieces());
+    for (std::int32_t place = 1; place < axis_of(part, later).line.extent; ++place) {
+      for (std::size_t i = 0; i < count; ++i) blocks.push_back(blocks[i] + static_cast<BlockId>(place) * stride(part, later));
     }
   }
   return blocks;
@@ -53,12 +60,12 @@ Bytes RingHalves::table_bytes() const {
 }
 
 /// The blocks of owners at the place, at this node's coordinates in the axes done before, anywhere in those to come.
-void RingHalves::append(const Topology& topology, const Coordinates& at, std::uint32_t part, std::uint32_t phase,
-                        const LineStages::Leaving& leaving, std::vector<BlockId>& blocks) const {
-  Coordinates owner = at;  // at place 0 of the axes to come
-  owner[static_cast<std::size_t>(axis_of(part, phase).dimension)] = leaving.to;
-  for (std::uint32_t later = phase + 1; later < phases(); ++later) owner[static_cast<std::size_t>(axis_of(part, later).dimension)] = 0;
-  const BlockId first = topology.rank(owner) * pieces();
+void RingHalves::append(const Coordinates& at, std::uint32_t part, std::uint32_t phase, const LineStages::Leaving& leaving,
+                        std::vector<BlockId>& blocks) const {
+  BlockId first = static_cast<BlockId>(leaving.to) * stride(part, phase);
+  for (std::uint32_t done = 0; done < phase; ++done) {
+    first += static_cast<BlockId>(at[static_cast<std::size_t>(axis_of(part, done).dimension)]) * stride(part, done);
+  }
   const std::vector<BlockId>& bundle = bundle_of(part, phase);
   const auto [from, to] = leaving.range(bundle.size());
   const std::size_t before = blocks.size();
@@ -73,7 +80,7 @@ std::vector<Gift> RingHalves::gives(const Node& self, std::uint64_t step) const 
   for (std::uint32_t part = 0; part < parts_; ++part) {
     const LineStages& axis = axis_of(part, phase);
     for (const LineStages::Leaving& each : axis.leaving(at[static_cast<std::size_t>(axis.dimension)], phase_steps(phase), number))
-      append(self.topology(), at, part, phase, each, blocks_for(gifts, {{axis.dimension, each.hops}}));
+      append(at, part, phase, each, blocks_for(gifts, {{axis.dimension, each.hops}}));
   }
   return gifts;
 }
@@ -89,7 +96,7 @@ std::vector<Gift> RingHalves::returns(const Node& self, std::uint64_t step) cons
       for (const LineStages::Leaving& each : axis.leaving(sender, phase_steps(phase), number)) {
         if (axis.receiver(sender, each) != place) continue;
         const std::int32_t back = self.topology().reverse(axis.dimension, each.hops);
-        append(self.topology(), at, part, phase, each, blocks_for(gifts, {{axis.dimension, back}}));
+        append(at, part, phase, each, blocks_for(gifts, {{axis.dimension, back}}));
       }
     }
   }

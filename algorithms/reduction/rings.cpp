@@ -9,8 +9,9 @@ namespace {
 
 /// Half a block is the most that the antipode's bundle needs; whole ones leave less of an element's rest. The fewer bytes decide.
 std::shared_ptr<const RingHalves> best(const Machine& machine, const Request& request, std::uint32_t parts) {
-  const auto whole = std::make_shared<const RingHalves>(machine.topology, parts, 1);
-  const auto halved = std::make_shared<const RingHalves>(machine.topology, parts, 2);
+  const auto numbering = request.collective == Collective::allreduce ? RingHalves::Numbering::by_bundle : RingHalves::Numbering::by_owner;
+  const auto whole = std::make_shared<const RingHalves>(machine.topology, parts, 1, numbering);
+  const auto halved = std::make_shared<const RingHalves>(machine.topology, parts, 2, numbering);
   const auto bytes = [&](const RingHalves& halves) { return channel_bytes(machine, request, halves, halves.load()); };
   return bytes(*halved) < bytes(*whole) ? halved : whole;
 }

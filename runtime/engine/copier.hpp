@@ -21,8 +21,8 @@ class Copier {
   /// The pool must outlive this.
   explicit Copier(SlotPool& slots) : slots_{&slots}, one_line_{slots.stride() == 64} {}
 
-  [[gnu::always_inline]] inline void copy(Slot to, Slot from, Bytes bytes) noexcept { copy(slots_->at(to), slots_->at(from), bytes); }
-  [[gnu::always_inline]] inline void copy(std::byte* to, const std::byte* from, Bytes bytes) noexcept {
+  [[gnu::always_inline]] inline void copy(Slot to, Slot from, Bytes bytes) const noexcept { copy(slots_->at(to), slots_->at(from), bytes); }
+  [[gnu::always_inline]] inline void copy(std::byte* to, const std::byte* from, Bytes bytes) const noexcept {
     if (one_line_) [[likely]]
       return copy_line(to, from);
     if (streams(bytes)) return stream(to, from, bytes);

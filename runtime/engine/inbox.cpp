@@ -1,6 +1,7 @@
 #include "runtime/engine/inbox.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -32,18 +33,23 @@ namespace {
   return false;
 }
 
-/// Fetches what is combined soon: the slots that arrived, and those that the receiver holds in register 0, which most go into. Inlined, or
-/// g++ drops it as a function without effects.
-[[gnu::always_inline]] inline void prefetch_partials(const RunState& run, NodeId rank, std::span<const BlockId> ids,
-                                                     const Slot* slots) noexcept {
+/// Blocks that are fetched together: they stay in the first cache between their fetching and their use.
+constexpr std::size_t batch = 16;
+
+/// Where a receiver holds partials of some segments in register 0, which most go into; 0 where it holds none.
+using Held = std::array<Slot, batch>;
+
+/// Finds them, and fetches them and what arrived in `slots`. Inlined, or g++ drops the fetching as without effects.
+[[gnu::always_inline]] inline void find_and_prefetch(const RunState& run, NodeId rank, std::span<const BlockId> ids, const Slot* slots,
+                                                     Held& held) noexcept {
   const Payload& payload = run.payload;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     payload.slots.prefetch(slots[i]);
     payload.partials.prefetch_signature(slots[i]);
-    if (const Slot held = payload.tables.find(rank, run.placement.segment_of(ids[i])); held != 0) {
-      payload.slots.prefetch(held);
-      payload.partials.prefetch_signature(held);
-    }
+    held[i] = payload.tables.find(rank, run.placement.segment_of(ids[i]));
+    if (held[i] == 0) continue;
+    payload.slots.prefetch(held[i]);
+    payload.partials.prefetch_signature(held[i]);
   }
 }
 
@@ -69,6 +75,30 @@ Bytes combine_into(RunState& run, Worker& w, NodeId rank, const Message& m, Bloc
   return combined;
 }
 
+/// A batch of a message arrives, to be combined. Returns the bytes that were combined.
+[[gnu::always_inline]] inline Bytes combine_batch(RunState& run, Worker& w, NodeId rank, const Message& m, std::span<const BlockId> ids,
+                                                  const Slot* slots) {
+  Payload& payload = run.payload;
+  Held held;
+  find_and_prefetch(run, rank, ids, slots, held);
+  const bool one_register = m.registers() == 1;
+  Bytes combined = 0;
+  for (std::size_t i = 0; i < ids.size();) {
+    if (!one_register || held[i] == 0) {
+      combined += combine_into(run, w, rank, m, ids[i], slots[i]);
+      ++i;
+      continue;
+    }
+    const std::size_t count = payload.partials.side_by_side({&held[i], ids.size() - i}, {slots + i, ids.size() - i});
+    const Bytes bytes = run.bytes_of(ids[i]);
+    payload.partials.combine(held[i], slots[i], bytes, count);
+    payload.slots.give_back(*w.free_slots, slots[i], count);
+    combined += bytes * count;
+    i += count;
+  }
+  return combined;
+}
+
 /// A partial takes the place of what the node holds. Returns whether it holds something.
 bool replace(RunState& run, Worker& w, NodeId rank, BlockId id, Slot slot) {
   Slot* const link = run.payload.tables.link_to(rank, id, id);
@@ -78,22 +108,17 @@ bool replace(RunState& run, Worker& w, NodeId rank, BlockId id, Slot slot) {
 }
 
 [[gnu::noinline]] void store_partials(RunState& run, Worker& w, NodeId rank, const ArrivedMessages& arrived) {
-  constexpr std::size_t batch = 16;  // blocks in the first cache between their fetching and their use
   Bytes combined = 0;
   bool combines = false, replaces = false, meets = false;
   for (const Message* m : arrived.messages()) {
     const std::span<const BlockId> ids = m->blocks();
     const Slot* const slots = MessageArena::slots(*m);
-    const auto prefetch = [&](std::size_t first) {
-      prefetch_partials(run, rank, ids.subspan(first, std::min(batch, ids.size() - first)), slots + first);
-    };
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (m->combines()) {
-        if (i % batch == 0) prefetch(i);
-        combined += combine_into(run, w, rank, *m, ids[i], slots[i]);
-      } else {
-        meets |= replace(run, w, rank, ids[i], slots[i]);
-      }
+    if (m->combines()) {
+      for (std::size_t i = 0; i < ids.size(); i += batch)
+        combined += combine_batch(run, w, rank, *m, ids.subspan(i, std::min(batch, ids.size() - i)), slots + i);
+    } else {
+      // Backwards: slots that lie side by side and are given back so are taken in their order.
+      for (std::size_t i = ids.size(); i-- > 0;) meets |= replace(run, w, rank, ids[i], slots[i]);
     }
     if (!ids.empty()) (m->combines() ? combines : replaces) = true;
   }

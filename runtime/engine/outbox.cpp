@@ -1,6 +1,7 @@
 #include "runtime/engine/outbox.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -87,27 +88,63 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   }
 }
 
-/// The same for partials, with their signatures.
-[[gnu::noinline]] void copy_partials(RunState& run, Worker& w, std::span<const BlockId> blocks, Slot* slots, bool release) {
+/// Partials are sent in batches of so many. The first batch of a message is not fetched: lines of blocks that lie 4 KiB apart would push
+/// each other out.
+constexpr std::size_t batch = inbox::near_ahead;
+
+void prefetch_behind(const RunState& run, std::span<const Slot> slots) noexcept {
+  for (std::size_t i = batch; i < std::min(slots.size(), 2 * batch); ++i) {
+    run.payload.slots.prefetch(slots[i]);
+    run.payload.partials.prefetch_signature(slots[i]);
+  }
+}
+
+/// Copies partials that a node gives away, with their signatures. Each goes to the slot that the one before it has left.
+[[gnu::noinline]] void move_partials(RunState& run, Worker& w, std::span<const BlockId> blocks, std::span<Slot> slots) {
+  if (slots.empty()) return;
   Payload& payload = run.payload;
-  FreeList& free = *w.free_slots;
-  // Not the first ones of a message: lines of blocks that lie 4 KiB apart would push each other out.
-  const auto prefetch = [&](Slot slot) {
-    payload.slots.prefetch(slot);
-    payload.partials.prefetch_signature(slot);
-  };
-  if (release) make_copies(run, w);
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (i + inbox::far_ahead < blocks.size()) payload.slots.prefetch_far(slots[i + inbox::far_ahead]);
-    if (i + inbox::near_ahead < blocks.size()) {
-      prefetch(slots[i + inbox::near_ahead]);
-      if (!release && free.size() > inbox::near_ahead) prefetch(free.top[-1 - static_cast<std::ptrdiff_t>(inbox::near_ahead)]);
+  make_copies(run, w);
+  Slot spare = payload.slots.take(*w.free_slots);
+  for (std::size_t i = 0; i < slots.size();) {
+    const std::span<Slot> from = slots.subspan(i, std::min(batch, slots.size() - i));
+    prefetch_behind(run, slots.subspan(i));
+    for (std::size_t j = 0; j < from.size();) {
+      const std::span<Slot> rest = from.subspan(j);
+      const std::size_t count = payload.partials.side_by_side(rest, rest);
+      const Slot first = rest[0];
+      const Bytes bytes = run.bytes_of(blocks[i + j]);
+      payload.partials.copy(payload.copier, spare, first, bytes, 1);
+      if (count > 1) payload.partials.copy(payload.copier, first, first + 1, bytes, count - 1);
+      for (std::size_t each = 0; each < count; ++each) spare = std::exchange(rest[each], spare);
+      j += count;
     }
-    const Slot from = slots[i];
-    const std::uint64_t signature = payload.partials.signature(from);
-    const Bytes bytes = run.bytes_of(blocks[i]);
-    slots[i] = release ? payload.move_to_new(free, from, bytes) : copy_kept(run, w, from, bytes);
-    payload.partials.signature(slots[i]) = signature;
+    i += from.size();
+  }
+  payload.slots.give_back(*w.free_slots, spare);
+}
+
+/// Copies partials that a node keeps to new slots, with their signatures.
+[[gnu::noinline]] void copy_partials(RunState& run, Worker& w, std::span<const BlockId> blocks, std::span<Slot> slots) {
+  Payload& payload = run.payload;
+  if (payload.copier.puts_off(run.block_bytes)) {
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const Slot from = std::exchange(slots[i], copy_kept(run, w, slots[i], run.bytes_of(blocks[i])));
+      payload.partials.signature(slots[i]) = payload.partials.signature(from);
+    }
+    return;
+  }
+  std::array<Slot, batch> to;
+  for (std::size_t i = 0; i < slots.size();) {
+    const std::span<Slot> from = slots.subspan(i, std::min(batch, slots.size() - i));
+    prefetch_behind(run, slots.subspan(i));
+    for (std::size_t j = 0; j < from.size(); ++j) to[j] = payload.slots.take(*w.free_slots);
+    for (std::size_t j = 0; j < from.size();) {
+      const std::size_t count = payload.partials.side_by_side(from.subspan(j), {&to[j], from.size() - j});
+      payload.partials.copy(payload.copier, to[j], from[j], run.bytes_of(blocks[i + j]), count);
+      j += count;
+    }
+    std::copy_n(to.begin(), from.size(), from.begin());
+    i += from.size();
   }
 }
 
@@ -123,7 +160,10 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   Slot* const slots = MessageArena::slots(m);
   if (!find_all(run, w, blocks, slots, release)) return w.out.claims.forget_last_route();
   if (!blocks.empty()) MessageArena::first_bucket(m) = run.placement.segment_of(blocks.front());
-  copy_partials(run, w, blocks, slots, release);
+  if (release)
+    move_partials(run, w, blocks, {slots, blocks.size()});
+  else
+    copy_partials(run, w, blocks, {slots, blocks.size()});
   if (blocks.empty()) ++w.tally.step.control_messages;
   w.tally.digest += MessageArena::digest(m);
   way.count(run, w, blocks.size());

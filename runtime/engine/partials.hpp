@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include <torus/message.hpp>
@@ -33,7 +34,9 @@ class Partials {
 
   /// Both must outlive this.
   Partials(const Placement& placement, SlotPool& slots)
-      : slots_{&slots}, combine_{placement.reduces() ? combiner_of(placement.contributions().reduction) : nullptr} {}
+      : slots_{&slots},
+        combine_{placement.reduces() ? combiner_of(placement.contributions().reduction) : nullptr},
+        no_gaps_{placement.uniform() && placement.longest() > 0 && slots.stride() == placement.longest()} {}
 
   /// Reserves address space for the signatures. May be called again with fewer. Throws std::bad_alloc.
   void open(std::size_t slots) {
@@ -50,15 +53,32 @@ class Partials {
 
   void prefetch_signature(Slot slot) const noexcept { __builtin_prefetch(signatures_.data() + slot, 1); }
 
-  /// into := into op from; both have the contributors of both.
-  void combine(Slot into, Slot from, Bytes bytes) noexcept {
-    combine_(slots_->at(into), slots_->at(from), bytes);
-    signatures_[into] += signatures_[from];
+  /// From the first slots of two lists, which are as long, so many lie side by side in both, their blocks without gaps.
+  std::size_t side_by_side(std::span<const Slot> a, std::span<const Slot> b) const noexcept {
+    std::size_t count = 1;
+    while (no_gaps_ && count < a.size() && a[count] == a[0] + count && b[count] == b[0] + count) ++count;
+    return count;
+  }
+
+  /// Copies `count` partials that lie side by side. Their old and new places may overlap, the new one first.
+  void copy(const Copier& copier, Slot to, Slot from, Bytes bytes, std::size_t count) noexcept {
+    if (count > 1 && !copier.streams(bytes)) {
+      std::memmove(slots_->at(to), slots_->at(from), bytes * count);
+    } else {
+      for (Slot i = 0; i < count; ++i) copier.copy(slots_->at(to + i), slots_->at(from + i), bytes);
+    }
+    for (std::size_t i = 0; i < count; ++i) signatures_[to + i] = signatures_[from + i];
+  }
+  /// into := into op from; both have the contributors of both. `count` of them side by side.
+  void combine(Slot into, Slot from, Bytes bytes, std::size_t count = 1) noexcept {
+    combine_(slots_->at(into), slots_->at(from), bytes * count);
+    for (std::size_t i = 0; i < count; ++i) signatures_[into + i] += signatures_[from + i];
   }
 
  private:
   SlotPool* slots_;
   Combiner combine_;
+  bool no_gaps_;                      // between blocks in slots side by side
   Region<std::uint64_t> signatures_;  // by slot
 };
 

@@ -116,6 +116,10 @@ class SlotPool {
     if (list.top == list.limit) grow(list);
     *list.top++ = slot;
   }
+  /// Gives slots back that lie side by side, so that they are taken in their order.
+  void give_back(FreeList& list, Slot first, std::size_t count) {
+    while (count > 0) give_back(list, first + static_cast<Slot>(--count));
+  }
   /// Gives a slot back and takes another. 0, and nothing given back, if the list has no freed slot.
   [[gnu::always_inline]] inline Slot exchange(FreeList& list, Slot slot) noexcept {
     return list.top != list.base ? std::exchange(list.top[-1], slot) : 0;

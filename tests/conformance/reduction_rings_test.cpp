@@ -43,7 +43,8 @@ TEST_CASE("rings of different sides take the steps and bytes that were worked ou
   for (const Known& known : {Known{"4x6", 6, 25}, Known{"16x16", 16, 255}, Known{"8x8x8", 12, 511}, Known{"12x40", 40, 507}}) {
     CAPTURE(std::string(known.shape));
     const Topology topology = Topology::parse(known.shape);
-    const reduction::RingHalves halves(topology, static_cast<std::uint32_t>(topology.dimensions()), 2);
+    const reduction::RingHalves halves(topology, static_cast<std::uint32_t>(topology.dimensions()), 2,
+                                       reduction::RingHalves::Numbering::by_owner);
     CHECK(halves.steps() == known.steps);
     CHECK(halves.load().channel == known.blocks);
   }
