@@ -33,23 +33,17 @@ namespace {
   return false;
 }
 
-/// Blocks that are fetched together: they stay in the first cache between their fetching and their use.
-constexpr std::size_t batch = 16;
-
 /// Where a receiver holds partials of some segments in register 0, which most go into; 0 where it holds none.
-using Held = std::array<Slot, batch>;
+using Held = std::array<Slot, Partials::batch>;
 
 /// Finds them, and fetches them and what arrived in `slots`. Inlined, or g++ drops the fetching as without effects.
 [[gnu::always_inline]] inline void find_and_prefetch(const RunState& run, NodeId rank, std::span<const BlockId> ids, const Slot* slots,
                                                      Held& held) noexcept {
   const Payload& payload = run.payload;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    payload.slots.prefetch(slots[i]);
-    payload.partials.prefetch_signature(slots[i]);
+    payload.partials.prefetch(slots[i]);
     held[i] = payload.tables.find(rank, run.placement.segment_of(ids[i]));
-    if (held[i] == 0) continue;
-    payload.slots.prefetch(held[i]);
-    payload.partials.prefetch_signature(held[i]);
+    if (held[i] != 0) payload.partials.prefetch(held[i]);
   }
 }
 
@@ -76,8 +70,7 @@ Bytes combine_into(RunState& run, Worker& w, NodeId rank, const Message& m, Bloc
 }
 
 /// A batch of a message arrives, to be combined. Returns the bytes that were combined.
-[[gnu::always_inline]] inline Bytes combine_batch(RunState& run, Worker& w, NodeId rank, const Message& m, std::span<const BlockId> ids,
-                                                  const Slot* slots) {
+Bytes combine_batch(RunState& run, Worker& w, NodeId rank, const Message& m, std::span<const BlockId> ids, const Slot* slots) {
   Payload& payload = run.payload;
   Held held;
   find_and_prefetch(run, rank, ids, slots, held);
@@ -114,8 +107,8 @@ bool replace(RunState& run, Worker& w, NodeId rank, BlockId id, Slot slot) {
     const std::span<const BlockId> ids = m->blocks();
     const Slot* const slots = MessageArena::slots(*m);
     if (m->combines()) {
-      for (std::size_t i = 0; i < ids.size(); i += batch)
-        combined += combine_batch(run, w, rank, *m, ids.subspan(i, std::min(batch, ids.size() - i)), slots + i);
+      for (std::size_t i = 0; i < ids.size(); i += Partials::batch)
+        combined += combine_batch(run, w, rank, *m, ids.subspan(i, std::min(Partials::batch, ids.size() - i)), slots + i);
     } else {
       // Backwards: slots that lie side by side and are given back so are taken in their order.
       for (std::size_t i = ids.size(); i-- > 0;) meets |= replace(run, w, rank, ids[i], slots[i]);

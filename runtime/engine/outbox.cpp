@@ -88,15 +88,12 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   }
 }
 
-/// Partials are sent in batches of so many. The first batch of a message is not fetched: lines of blocks that lie 4 KiB apart would push
-/// each other out.
-constexpr std::size_t batch = inbox::near_ahead;
-
-void prefetch_behind(const RunState& run, std::span<const Slot> slots) noexcept {
-  for (std::size_t i = batch; i < std::min(slots.size(), 2 * batch); ++i) {
-    run.payload.slots.prefetch(slots[i]);
-    run.payload.partials.prefetch_signature(slots[i]);
-  }
+/// The batch of a message's partials that begins at `first`. Fetches the one behind it. Nobody fetches the first one of a message: lines of
+/// blocks that lie 4 KiB apart would push each other out.
+std::span<Slot> batch_at(const RunState& run, std::span<Slot> slots, std::size_t first) noexcept {
+  const std::size_t end = std::min(first + Partials::batch, slots.size());
+  for (std::size_t i = end; i < std::min(end + Partials::batch, slots.size()); ++i) run.payload.partials.prefetch(slots[i]);
+  return slots.subspan(first, end - first);
 }
 
 /// Copies partials that a node gives away, with their signatures. Each goes to the slot that the one before it has left.
@@ -105,20 +102,18 @@ void prefetch_behind(const RunState& run, std::span<const Slot> slots) noexcept 
   Payload& payload = run.payload;
   make_copies(run, w);
   Slot spare = payload.slots.take(*w.free_slots);
-  for (std::size_t i = 0; i < slots.size();) {
-    const std::span<Slot> from = slots.subspan(i, std::min(batch, slots.size() - i));
-    prefetch_behind(run, slots.subspan(i));
+  for (std::size_t i = 0; i < slots.size(); i += Partials::batch) {
+    const std::span<Slot> from = batch_at(run, slots, i);
     for (std::size_t j = 0; j < from.size();) {
       const std::span<Slot> rest = from.subspan(j);
       const std::size_t count = payload.partials.side_by_side(rest, rest);
       const Slot first = rest[0];
       const Bytes bytes = run.bytes_of(blocks[i + j]);
-      payload.partials.copy(payload.copier, spare, first, bytes, 1);
-      if (count > 1) payload.partials.copy(payload.copier, first, first + 1, bytes, count - 1);
+      payload.partials.copy(spare, first, bytes, 1);
+      if (count > 1) payload.partials.copy(first, first + 1, bytes, count - 1);
       for (std::size_t each = 0; each < count; ++each) spare = std::exchange(rest[each], spare);
       j += count;
     }
-    i += from.size();
   }
   payload.slots.give_back(*w.free_slots, spare);
 }
@@ -133,18 +128,16 @@ void prefetch_behind(const RunState& run, std::span<const Slot> slots) noexcept 
     }
     return;
   }
-  std::array<Slot, batch> to;
-  for (std::size_t i = 0; i < slots.size();) {
-    const std::span<Slot> from = slots.subspan(i, std::min(batch, slots.size() - i));
-    prefetch_behind(run, slots.subspan(i));
+  std::array<Slot, Partials::batch> to;
+  for (std::size_t i = 0; i < slots.size(); i += Partials::batch) {
+    const std::span<Slot> from = batch_at(run, slots, i);
     for (std::size_t j = 0; j < from.size(); ++j) to[j] = payload.slots.take(*w.free_slots);
     for (std::size_t j = 0; j < from.size();) {
       const std::size_t count = payload.partials.side_by_side(from.subspan(j), {&to[j], from.size() - j});
-      payload.partials.copy(payload.copier, to[j], from[j], run.bytes_of(blocks[i + j]), count);
+      payload.partials.copy(to[j], from[j], run.bytes_of(blocks[i + j]), count);
       j += count;
     }
     std::copy_n(to.begin(), from.size(), from.begin());
-    i += from.size();
   }
 }
 

@@ -32,9 +32,13 @@ class Partials {
   /// Bytes of bookkeeping a slot.
   static std::size_t slot_overhead(const Placement& placement) noexcept { return placement.reduces() ? sizeof(std::uint64_t) : 0; }
 
-  /// Both must outlive this.
-  Partials(const Placement& placement, SlotPool& slots)
+  /// Partials are fetched, copied and combined in batches of so many: they stay in the first cache between their fetching and their use.
+  static constexpr std::size_t batch = 16;
+
+  /// All must outlive this.
+  Partials(const Placement& placement, SlotPool& slots, const Copier& copier)
       : slots_{&slots},
+        copier_{&copier},
         combine_{placement.reduces() ? combiner_of(placement.contributions().reduction) : nullptr},
         no_gaps_{placement.uniform() && placement.longest() > 0 && slots.stride() == placement.longest()} {}
 
@@ -51,7 +55,10 @@ class Partials {
   std::uint64_t& signature(Slot slot) noexcept { return signatures_[slot]; }
   std::uint64_t signature(Slot slot) const noexcept { return signatures_[slot]; }
 
-  void prefetch_signature(Slot slot) const noexcept { __builtin_prefetch(signatures_.data() + slot, 1); }
+  void prefetch(Slot slot) const noexcept {
+    slots_->prefetch(slot);
+    __builtin_prefetch(signatures_.data() + slot, 1);
+  }
 
   /// From the first slots of two lists, which are as long, so many lie side by side in both, their blocks without gaps.
   std::size_t side_by_side(std::span<const Slot> a, std::span<const Slot> b) const noexcept {
@@ -61,11 +68,11 @@ class Partials {
   }
 
   /// Copies `count` partials that lie side by side. Their old and new places may overlap, the new one first.
-  void copy(const Copier& copier, Slot to, Slot from, Bytes bytes, std::size_t count) noexcept {
-    if (count > 1 && !copier.streams(bytes)) {
+  void copy(Slot to, Slot from, Bytes bytes, std::size_t count) noexcept {
+    if (count > 1 && !copier_->streams(bytes)) {
       std::memmove(slots_->at(to), slots_->at(from), bytes * count);
     } else {
-      for (Slot i = 0; i < count; ++i) copier.copy(slots_->at(to + i), slots_->at(from + i), bytes);
+      for (Slot i = 0; i < count; ++i) copier_->copy(to + i, from + i, bytes);
     }
     for (std::size_t i = 0; i < count; ++i) signatures_[to + i] = signatures_[from + i];
   }
@@ -77,6 +84,7 @@ class Partials {
 
  private:
   SlotPool* slots_;
+  const Copier* copier_;
   Combiner combine_;
   bool no_gaps_;                      // between blocks in slots side by side
   Region<std::uint64_t> signatures_;  // by slot

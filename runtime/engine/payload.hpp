@@ -39,7 +39,7 @@ struct Payload {
               budget, workers),
         tables(placement),
         copier(slots),
-        partials(placement, slots) {
+        partials(placement, slots, copier) {
     // Address space only. Fewer slots, but all that are expected, where the process may not have so much of it.
     reserve_most(slots.max_slots(), slots.expected(), [this](std::size_t count) {
       slots.open(count);
