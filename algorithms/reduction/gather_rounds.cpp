@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "algorithms/common/growth.hpp"
 #include "runtime/model/words.hpp"
 
 namespace torus::reduction {
 namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 /// A channel into a node.
 struct Inlet {

@@ -158,9 +158,10 @@ void receive(RunState& run, Worker& w, std::span<const NodeId> nodes, Node* all,
     each.size = size;
     if (size > ports) w.findings.suspect_receive(rank);
     if (size > 0) NodeDoor::last_arrival(node) = run.now;
-    const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address());
-    __builtin_prefetch(frame);
-    __builtin_prefetch(frame + 64);
+    if (const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address())) {
+      __builtin_prefetch(frame);
+      __builtin_prefetch(frame + 64);
+    }
   }
 }
 

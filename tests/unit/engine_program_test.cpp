@@ -313,9 +313,9 @@ TEST_CASE("what starts a node can make its program and call nothing else", "[uni
       [own](Node& self) {
         self.forward(3, {&own, 1});
       },
-      [own](Node& self) { self.release(own); },
-      [own](Node& self) { self.bytes(own); },
-      [own](Node& self) { self.holds(own); },
+      [](Node& self) { self.release(own); },
+      [](Node& self) { self.bytes(own); },
+      [](Node& self) { self.holds(own); },
       [](Node& self) { self.blocks(); },
       [](Node& self) { self.phase("early"); },
   };

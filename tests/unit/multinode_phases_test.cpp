@@ -240,7 +240,7 @@ TEST_CASE("the broadcast in the DDNs brings the main diagonal's bundles to all t
     std::vector<NodeId> sources;
     for (std::int32_t k = 0; k < h; ++k) sources.push_back(static_cast<NodeId>(k * (n + 1)));
     std::vector<Bundle> bundles(machine.topology.nodes());
-    const RunResult run = run_phase(machine, sources, block_bytes, 1, [&](Node& node) {
+    const RunResult run = run_phase(machine, sources, block_bytes, 1, [&, ddn_side = h](Node& node) {
       return [](Node& self, const LineTree& tree, std::int32_t side, Bundle& bundle) -> Program {
         const auto k = static_cast<BlockId>(self.coordinate(0) % side * (self.extent(0) + 1));
         if (self.rank() == k) bundle = {k};
@@ -252,7 +252,7 @@ TEST_CASE("the broadcast in the DDNs brings the main diagonal's bundles to all t
         }
         const DiagonalSite site = DiagonalSite::in_ddn(self, side);
         co_await broadcast_from_diagonal(self, tree, site, "distribute", bundle);
-      }(node, ddn, h, bundles[node.rank()]);
+      }(node, ddn, ddn_side, bundles[node.rank()]);
     });
     CHECK(run.good());
     CHECK(run.steps == static_cast<std::uint64_t>(n / h - 1) + L(5, n / h));
