@@ -280,7 +280,8 @@ TEST_CASE("the model time is that of the paper's cost formulas for any alpha, be
     for (const Bytes n : {Bytes{64}, Bytes{1024}, Bytes{1} << 16U}) {
       for (const auto& [r, c] : {std::pair{4, 8}, {8, 8}, {16, 2}, {2, 2}}) {
         const CostModel cost{alpha, beta, 0.0};
-        const auto model_time_s = [&, rows = r, columns = c, is_exact = exact](const char* name, Contention contention, std::uint32_t segments) {
+        const auto model_time_s = [&, rows = r, columns = c, is_exact = exact](const char* name, Contention contention,
+                                                                               std::uint32_t segments) {
           const support::Emulation run =
               check(name, one_port(shape_of({rows, columns}, Links::mesh), {}, contention, cost), broadcast_of(3, n, segments));
           const double planned = run.plan.model_time_s(cost);
