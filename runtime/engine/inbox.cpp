@@ -158,7 +158,7 @@ void receive(RunState& run, Worker& w, std::span<const NodeId> nodes, Node* all,
     each.size = size;
     if (size > ports) w.findings.suspect_receive(rank);
     if (size > 0) NodeDoor::last_arrival(node) = run.now;
-    if (const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address())) {
+    if (const auto* const frame = static_cast<const std::byte*>(NodeDoor::innermost(node).address())) {  // null: it has ended
       __builtin_prefetch(frame);
       __builtin_prefetch(frame + 64);
     }

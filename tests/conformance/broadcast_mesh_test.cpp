@@ -280,16 +280,15 @@ TEST_CASE("the model time is that of the paper's cost formulas for any alpha, be
     for (const Bytes n : {Bytes{64}, Bytes{1024}, Bytes{1} << 16U}) {
       for (const auto& [r, c] : {std::pair{4, 8}, {8, 8}, {16, 2}, {2, 2}}) {
         const CostModel cost{alpha, beta, 0.0};
-        const auto model_time_s = [&, rows = r, columns = c, is_exact = exact](const char* name, Contention contention,
-                                                                               std::uint32_t segments) {
+        const auto same = [is_exact = exact](double got, double wanted) {
+          return is_exact ? got == wanted : std::abs(got / wanted - 1) < 1e-12;
+        };
+        const auto model_time_s = [&, rows = r, columns = c](const char* name, Contention contention, std::uint32_t segments) {
           const support::Emulation run =
               check(name, one_port(shape_of({rows, columns}, Links::mesh), {}, contention, cost), broadcast_of(3, n, segments));
           const double planned = run.plan.model_time_s(cost);
-          CHECK((is_exact ? planned == run.result.model_time_s : std::abs(planned / run.result.model_time_s - 1) < 1e-12));
+          CHECK(same(planned, run.result.model_time_s));
           return run.result.model_time_s;
-        };
-        const auto same = [&, is_exact = exact](double got, double wanted) {
-          return is_exact ? got == wanted : std::abs(got / wanted - 1) < 1e-12;
         };
         const double p = r * c;
         const double log_p = std::log2(p);

@@ -149,11 +149,12 @@ TEST_CASE("broadcasts keep a million nodes' programs small", "[unit]") {
     CHECK(frame_of(*algorithm, Switching::circuit) > 0);
     CHECK(frame_of(*algorithm, Switching::circuit) <= 256);
   }
-#ifdef __clang__  // whose frames are larger
-  CHECK(frame_of(broadcast::tsai_mckinley, Switching::wormhole) <= 80);
+#ifdef __clang__
+  constexpr std::size_t most = 80;  // what clang keeps of its own makes it more than a cache line
 #else
-  CHECK(frame_of(broadcast::tsai_mckinley, Switching::wormhole) <= 64);
-#endif  // a cache line: waits take no room
+  constexpr std::size_t most = 64;  // a cache line: waits take no room
+#endif
+  CHECK(frame_of(broadcast::tsai_mckinley, Switching::wormhole) <= most);
 }
 
 TEST_CASE("span broadcasts on every square torus with any number of ports in k ceil(log_{a+1} n) steps", "[conformance]") {
