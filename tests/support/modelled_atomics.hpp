@@ -25,6 +25,29 @@
 
 namespace torus::support {
 
+#ifdef __cpp_lib_source_location
+using Where = std::source_location;
+#else  // clang 14 with libstdc++ has the parts, but not the class
+class Where {
+ public:
+  static constexpr Where current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE(),
+                                 unsigned column = __builtin_COLUMN()) {
+    Where where;
+    where.file_ = file;
+    where.line_ = line;
+    where.column_ = column;
+    return where;
+  }
+  constexpr const char* file_name() const noexcept { return file_; }
+  constexpr unsigned line() const noexcept { return line_; }
+  constexpr unsigned column() const noexcept { return column_; }
+
+ private:
+  const char* file_ = "";
+  unsigned line_ = 0, column_ = 0;
+};
+#endif
+
 /// An order that a protocol names: where, and for what. An exchange that may fail names two.
 struct OrderSite {
   std::string file;
@@ -56,7 +79,7 @@ class MemoryModel {
   /// Orders other than relaxed that explorations have come by.
   Orders& met() noexcept { return met_; }
 
-  std::memory_order order(std::memory_order named, const std::source_location& where, bool of_failure = false) {
+  std::memory_order order(std::memory_order named, const Where& where, bool of_failure = false) {
     if (named == std::memory_order_relaxed) return named;
     const OrderSite site{where.file_name(), where.line(), where.column(), of_failure};
     met_.emplace(site, named);
@@ -263,8 +286,6 @@ inline void must(bool holds, const char* what) {
 }
 
 struct ModelledAtomics {
-  using Where = std::source_location;
-
   /// Operations on memory that all threads see.
   template <class T>
   class Ref {
