@@ -26,7 +26,7 @@
 namespace torus::exchange {
 
 struct ClassBundle {
-  Leg leg;                               ///< of each move
+  Leg leg = {};                          ///< of each move
   std::vector<RelativeBlock> departing;  ///< what a node sends in the first move, those with the most moves first
   std::vector<std::uint32_t> moving;     ///< the first moving[t] of them make move t
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <type_traits>
 
 #include <torus/error.hpp>
 
@@ -12,6 +13,8 @@ namespace torus {
 /// A contiguous list of at most `Capacity` trivially copyable values. Only the values in use are written or copied.
 template <class T, std::size_t Capacity>
 class InlineVector {
+  static_assert(std::is_trivial_v<T>, "else each list would write all its values at once");
+
  public:
   using value_type = T;
   using iterator = T*;

@@ -11,10 +11,11 @@
 namespace torus {
 
 /// A straight part of a route: signed hops along one dimension (on a complete dimension: one hop to the node at that offset).
-/// The engine follows the sign as given. It never takes the shorter direction instead.
+/// The engine follows the sign as given. It never takes the shorter direction instead. Without default values, which each route would set
+/// 32 times; Leg{} is no hops in dimension 0.
 struct Leg {
-  Dimension dimension = 0;
-  std::int32_t hops = 0;
+  Dimension dimension;
+  std::int32_t hops;
   friend bool operator==(const Leg&, const Leg&) = default;
 };
 
