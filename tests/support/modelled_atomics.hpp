@@ -16,37 +16,14 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "tests/support/interleaving.hpp"
+#include "tests/support/where.hpp"
 
 namespace torus::support {
-
-#ifdef __cpp_lib_source_location
-using Where = std::source_location;
-#else  // clang 14 with libstdc++ has the parts, but not the class
-class Where {
- public:
-  static constexpr Where current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE(),
-                                 unsigned column = __builtin_COLUMN()) {
-    Where where;
-    where.file_ = file;
-    where.line_ = line;
-    where.column_ = column;
-    return where;
-  }
-  constexpr const char* file_name() const noexcept { return file_; }
-  constexpr unsigned line() const noexcept { return line_; }
-  constexpr unsigned column() const noexcept { return column_; }
-
- private:
-  const char* file_ = "";
-  unsigned line_ = 0, column_ = 0;
-};
-#endif
 
 /// An order that a protocol names: where, and for what. An exchange that may fail names two.
 struct OrderSite {
