@@ -8,13 +8,14 @@
 
 #include "runtime/model/figures.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/json.hpp"
 #include "tests/support/pages.hpp"
 
 using namespace torus;
+using support::Json;
 using torus::support::browser;
 using torus::support::Folder;
 using torus::support::viewed;
-using Json = nlohmann::json;
 
 namespace {
 

@@ -1,11 +1,11 @@
 /// torus bench --against: both programs in turn, and what the other one may be.
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 #include "tests/support/refused.hpp"
 
 using namespace torus;
@@ -28,11 +28,11 @@ std::string altered(const support::Folder& folder, const std::string& expression
                     expression + "' \"$0.json\" >&3\n");
 }
 
-nlohmann::json row_of(const support::Folder& folder, const std::string& line, int status = 0) {
+support::Json row_of(const support::Folder& folder, const std::string& line, int status = 0) {
   const support::Ended ended = command(line + " --json " + folder.file("b.json"));
   CAPTURE(line, ended.out, ended.err);
   REQUIRE(ended.status == status);
-  const auto json = nlohmann::json::parse(support::text_of_file(folder.file("b.json")));
+  const auto json = support::parsed(support::text_of_file(folder.file("b.json")));
   REQUIRE(json["rows"].size() == 1);
   return json["rows"][0];
 }
@@ -49,7 +49,7 @@ TEST_CASE("a row against the same program has both medians, a ratio near one and
   CAPTURE(ended.out, ended.err);
   REQUIRE(ended.status == 0);
   CHECK(ended.out.find("8 pairs a row, each in turn with") != std::string::npos);
-  const auto json = nlohmann::json::parse(support::text_of_file(folder.file("b.json")));
+  const auto json = support::parsed(support::text_of_file(folder.file("b.json")));
   REQUIRE(json["rows"].size() == 4);
   for (const auto& row : json["rows"]) {
     CAPTURE(row.dump());

@@ -1,10 +1,10 @@
 /// torus bench: its rows, its files, and what it counts.
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 #include "tests/support/refused.hpp"
 
 using namespace torus;
@@ -13,11 +13,11 @@ using support::lines;
 
 namespace {
 
-nlohmann::json json_of(const support::Folder& folder, const std::string& line, int status = 0) {
+support::Json json_of(const support::Folder& folder, const std::string& line, int status = 0) {
   const support::Ended ended = command(line + " --json " + folder.file("b.json"));
   CAPTURE(line, ended.out, ended.err);
   REQUIRE(ended.status == status);
-  return nlohmann::json::parse(support::text_of_file(folder.file("b.json")));
+  return support::parsed(support::text_of_file(folder.file("b.json")));
 }
 
 std::size_t rows_in(const std::string& text) {
@@ -38,7 +38,7 @@ TEST_CASE("a bench has a row for each size and algorithm, with its figures", "[c
   for (const char* part : {", commit ", "threads, executor serial", "# torus bench broadcast --on 4x4 --bytes 8:64:x2", "busbw"})
     CHECK(ended.out.find(part) != std::string::npos);
   CHECK(rows_in(ended.out) == 8);
-  const auto json = nlohmann::json::parse(support::text_of_file(folder.file("b.json")));
+  const auto json = support::parsed(support::text_of_file(folder.file("b.json")));
   for (const char* field : {"version", "commit", "cpu", "threads", "executor", "date", "command"}) CHECK(json.contains(field));
   REQUIRE(json["rows"].size() == 8);
   for (const auto& row : json["rows"]) {
@@ -82,7 +82,7 @@ TEST_CASE("algorithms rank the same by algbw and by time, for every collective",
                            "bench total-exchange --on 4x4 --bytes 64"}) {
     CAPTURE(line);
     std::vector<std::pair<double, double>> rows;  // time, algbw
-    const nlohmann::json json = json_of(folder, std::string(line) + " --repeat 3");
+    const support::Json json = json_of(folder, std::string(line) + " --repeat 3");
     for (const auto& row : json["rows"]) {
       if (row.contains("time_median_s")) rows.emplace_back(row["time_median_s"], row["algbw_bytes_per_s"]);
     }

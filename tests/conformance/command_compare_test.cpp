@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 
 using namespace torus;
-using Json = nlohmann::json;
 using support::command;
+using support::Json;
 using support::lines;
 
 namespace {
@@ -27,12 +27,12 @@ TEST_CASE("the fastest of a comparison are those that a run chooses on the same 
     const support::Ended ended = command("compare " + what + " --bytes 16,1MiB --run none --json");
     CAPTURE(what, ended.err);
     REQUIRE(ended.status == 0);
-    const Json comparison = Json::parse(ended.out);
+    const Json comparison = support::parsed(ended.out);
     CHECK(comparison["machines"].size() >= 2);
     for (const Json& machine : comparison["machines"]) {
       REQUIRE(!machine["fastest"].empty());
       const Json& reign = machine["fastest"].front();
-      const Json run = Json::parse(command("run " + what + run_options(machine, reign["from_bytes"])).out);
+      const Json run = support::parsed(command("run " + what + run_options(machine, reign["from_bytes"])).out);
       CAPTURE(machine["switching"], machine["ports"]);
       CHECK(run["algorithm"] == reign["algorithms"].front());
       CHECK(run["model_time_lower_bound_s"] == machine["bounds"].front()["model_time_lower_bound_s"]);
@@ -42,7 +42,7 @@ TEST_CASE("the fastest of a comparison are those that a run chooses on the same 
 
 TEST_CASE("what a comparison predicts is what a run takes", "[conformance]") {
   const std::string costs = GENERATE(std::string(), std::string(" --th 1e-6"));
-  const Json comparison = Json::parse(command("compare broadcast --on 5x5 --bytes 100,10000 --json" + costs).out);
+  const Json comparison = support::parsed(command("compare broadcast --on 5x5 --bytes 100,10000 --json" + costs).out);
   for (const Json& machine : comparison["machines"]) {
     for (const Json& row : machine["algorithms"]) {
       const std::string algorithm = row["algorithm"];
@@ -54,7 +54,7 @@ TEST_CASE("what a comparison predicts is what a run takes", "[conformance]") {
       const support::Ended ended = command("run broadcast --on 5x5 --algorithm " + algorithm + run_options(machine, 10000) + costs);
       CAPTURE(ended.err);
       REQUIRE(ended.status == 0);
-      CHECK(Json::parse(ended.out)["model_time_s"].get<double>() ==
+      CHECK(support::parsed(ended.out)["model_time_s"].get<double>() ==
             Approx(row["sizes"][1]["model_time_formula_s"].get<double>()).epsilon(1e-12));
     }
   }
@@ -64,7 +64,7 @@ TEST_CASE("an entry of a comparison has the figures of its run, and how many tim
   // On a ring of 5 the flood takes two steps, each with the whole message on a channel. Whoever takes two steps needs as
   // many bytes as the whole message: the last nodes hear nothing in the first. More steps need half of it at least.
   const Json comparison =
-      Json::parse(command("compare broadcast --on 5 --algorithms flood --bytes 100,10000 --ts 1e-6 --tc 1e-8 --json").out);
+      support::parsed(command("compare broadcast --on 5 --algorithms flood --bytes 100,10000 --ts 1e-6 --tc 1e-8 --json").out);
   CHECK(comparison["bytes"] == Json::array({100, 10000}));
   REQUIRE(comparison["machines"].size() == 1);
   const Json& sizes = comparison["machines"][0]["algorithms"][0]["sizes"];
@@ -82,7 +82,7 @@ TEST_CASE("an entry of a comparison has the figures of its run, and how many tim
 
 TEST_CASE("the fastest are those with the least time at each size, and each reigns as far as they stay the same", "[conformance]") {
   for (const std::string what : {"broadcast --on 5x5", "total-exchange --on 4x4"}) {
-    const Json comparison = Json::parse(command("compare " + what + " --bytes 1:4MiB:x2 --run none --json").out);
+    const Json comparison = support::parsed(command("compare " + what + " --bytes 1:4MiB:x2 --run none --json").out);
     std::size_t most_reigns = 0;
     for (const Json& machine : comparison["machines"]) {
       CAPTURE(what, machine["switching"], machine["ports"], machine["contention"]);
@@ -114,7 +114,7 @@ TEST_CASE("the fastest are those with the least time at each size, and each reig
 TEST_CASE("algbw and time rank the algorithms of a comparison alike", "[conformance]") {
   for (const std::string what :
        {"broadcast --on 5x5 --th 1e-7", "total-exchange --on 4x4", "multinode-broadcast --on 5x5 --sources random:7"}) {
-    const Json comparison = Json::parse(command("compare " + what + " --bytes 1,64,4KiB,1MiB --json").out);
+    const Json comparison = support::parsed(command("compare " + what + " --bytes 1,64,4KiB,1MiB --json").out);
     const double sources = what.starts_with("broadcast") ? 1 : what.starts_with("total") ? 16 : 7;
     std::size_t pairs = 0;
     for (const Json& machine : comparison["machines"]) {
@@ -140,7 +140,7 @@ TEST_CASE("algbw and time rank the algorithms of a comparison alike", "[conforma
 
 TEST_CASE("who is left out is said, with the algorithm's own reason", "[conformance]") {
   const Json comparison =
-      Json::parse(command("compare broadcast --on 4x5 --switching wormhole --ports all --contention forbid --bytes 64 --json").out);
+      support::parsed(command("compare broadcast --on 4x5 --switching wormhole --ports all --contention forbid --bytes 64 --json").out);
   REQUIRE(comparison["machines"].size() == 1);
   bool found = false;
   for (const Json& out : comparison["machines"][0]["left_out"]) {
@@ -155,7 +155,7 @@ TEST_CASE("who needs more memory than there is to make its tables is left out be
   const std::string line =
       "compare multinode-broadcast --on 512x512 --sources 0 --switching packet --bytes 64 --json --algorithms ring,edst";
   const auto left_out = [&line](const std::string& memory) {
-    return Json::parse(command(line + " --memory " + memory).out)["machines"][0]["left_out"];
+    return support::parsed(command(line + " --memory " + memory).out)["machines"][0]["left_out"];
   };
   const Json out = left_out("5MiB");
   REQUIRE(out.size() == 1);
@@ -172,7 +172,7 @@ TEST_CASE("a size that does not fit into the memory is only predicted, and the t
   CHECK(table.status == 0);
   CHECK(table.out.find("~") != std::string::npos);
   CHECK(table.out.find("flood at 16MiB: not run: ") != std::string::npos);
-  const Json sizes = Json::parse(command(line + " --json").out)["machines"][0]["algorithms"][0]["sizes"];
+  const Json sizes = support::parsed(command(line + " --json").out)["machines"][0]["algorithms"][0]["sizes"];
   CHECK(sizes[0]["run"] == true);
   CHECK(sizes[1]["run"] == false);
   CHECK(!sizes[1]["not_run"].get<std::string>().empty());
@@ -182,7 +182,7 @@ TEST_CASE("a comparison as CSV has a line for each machine, algorithm and size",
   const support::Folder folder;
   const support::Ended ended = command("compare total-exchange --on 4x4 --bytes 8,64 --json --csv " + folder.file("c.csv"));
   REQUIRE(ended.status == 0);
-  const Json comparison = Json::parse(ended.out);
+  const Json comparison = support::parsed(ended.out);
   std::size_t entries = 0;
   for (const Json& machine : comparison["machines"]) {
     for (const Json& row : machine["algorithms"]) entries += row["sizes"].size();
@@ -196,7 +196,7 @@ TEST_CASE("a barrier has no sizes: tables have one time for each algorithm, and 
   REQUIRE(ended.status == 0);
   CHECK(ended.out.find("model time (run)") != std::string::npos);
   for (const char* size : {"64", "KiB", "MiB", " 0 "}) CHECK(ended.out.find(size) == std::string::npos);
-  CHECK(Json::parse(command("compare barrier --on 4x4 --run none --json").out)["bytes"] == Json{0});
+  CHECK(support::parsed(command("compare barrier --on 4x4 --run none --json").out)["bytes"] == Json{0});
   const support::Folder folder;
   const std::string csv = folder.file("t.csv");
   for (const char* subcommand : {"compare", "bench", "sweep"})

@@ -1,12 +1,12 @@
 /// The command from outside: how it ends, and what it says, where a run or a check failed.
-#include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 
 using namespace torus;
-using Json = nlohmann::json;
 using support::command;
+using support::Json;
 using support::lines;
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take more address space than any limit
@@ -41,7 +41,7 @@ TEST_CASE("a comparison with a run that fails ends with status 1 and ranks that 
   CHECK(lines(ended.err) == 1);
   CHECK(ended.err.find("threads 1000: ") != std::string::npos);
   CHECK(ended.err.find("; repeat it with: torus run broadcast --on 4x4 --algorithm flood ") != std::string::npos);
-  const Json comparison = Json::parse(ended.out);
+  const Json comparison = support::parsed(ended.out);
   CHECK("torus: " + comparison["failure"].get<std::string>() + "\n" == ended.err);
   const Json& machine = comparison["machines"][0];
   const Json& sizes = machine["algorithms"][0]["sizes"];
@@ -59,7 +59,7 @@ TEST_CASE("a stress with runs that fail counts them, says how to repeat one and 
   CAPTURE(ended.out, ended.err);
   CHECK(ended.status == 1);
   CHECK(lines(ended.err) == 1);
-  const Json json = Json::parse(ended.out);
+  const Json json = support::parsed(ended.out);
   CHECK(json["rows"][0]["failures"] == 3);
   REQUIRE(json["failures"].size() == 1);  // the first of each algorithm
   const std::string repeat = json["failures"][0]["command"];
@@ -87,12 +87,12 @@ TEST_CASE("where the system starts no more threads, each executor says so", "[co
 
 TEST_CASE("the digest that a run must have can be asked for", "[conformance]") {
   const std::string line = "run broadcast --on 4x4 --bytes 8";
-  const std::string digest = Json::parse(command(line + " --json").out)["trace_digest"];
+  const std::string digest = support::parsed(command(line + " --json").out)["trace_digest"];
   CHECK(command(line + " --digest " + digest).status == 0);
   const support::Ended other = command(line + " --json --digest 0000000000000000");
   CHECK(other.status == 1);
   CHECK(lines(other.err) == 1);
-  CHECK(Json::parse(other.out)["verified"] == false);
+  CHECK(support::parsed(other.out)["verified"] == false);
 }
 
 TEST_CASE("a trace without messages lacks all that must arrive, and is refused with status 1", "[conformance]") {
@@ -109,7 +109,7 @@ TEST_CASE("a trace without messages lacks all that must arrive, and is refused w
     const std::string header = R"({"format":"torus-trace","version":1,"shape":[4],"ports":1,"switching":"packet","collective":)";
     const support::Ended ended = command("verify --json " + folder.write("t", header + c.collective + "}\n"));
     CAPTURE(c.collective, ended.err);
-    const Json judged = Json::parse(ended.out);
+    const Json judged = support::parsed(ended.out);
     CHECK(judged["missing_blocks"] == c.missing);
     REQUIRE(judged.contains("violations"));
     CHECK(judged["violations"].empty() == (c.missing == 0));

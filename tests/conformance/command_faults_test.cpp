@@ -1,13 +1,13 @@
 /// Injected faults from outside: what a run says of one, and that the checks miss none.
-#include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 #include "tests/support/folder.hpp"
+#include "tests/support/json.hpp"
 #include "tools/torus/stress_faults.hpp"
 
 using namespace torus;
-using Json = nlohmann::json;
+using support::Json;
 using support::lines;
 
 TEST_CASE("a run with a fault says what it did and is refused where it shows", "[conformance]") {
@@ -17,7 +17,7 @@ TEST_CASE("a run with a fault says what it did and is refused where it shows", "
   CHECK(ended.status == 1);
   CHECK(lines(ended.err) == 1);
   CHECK(ended.err.find("torus: wrong delivery after step ") == 0);
-  const Json json = Json::parse(ended.out);
+  const Json json = support::parsed(ended.out);
   CHECK(json["fault"]["step"] == 1);
   CHECK(json["fault"]["node"] == 1);
   CHECK(json["fault"]["text"].get<std::string>().find("step 1: the message from (0,1) to ") == 0);
@@ -53,7 +53,7 @@ TEST_CASE("no injected fault is missed, in any algorithm", "[conformance]") {
   const support::Ended ended = support::command("stress --faults --runs 1500 --seed 1 --json");
   CAPTURE(ended.out, ended.err);
   CHECK(ended.status == 0);
-  const Json json = Json::parse(ended.out);
+  const Json json = support::parsed(ended.out);
   CHECK(json["missed"].empty());
   std::uint64_t detected = 0;
   for (const Json& row : json["faults"]) {
@@ -70,7 +70,7 @@ TEST_CASE("no injected fault is missed, in any algorithm", "[conformance]") {
 TEST_CASE("a table of faults says the same as text, as CSV and as JSON", "[conformance]") {
   const support::Folder folder;
   const std::string stress = "stress --faults --runs 20 --seed 3 ";
-  const Json json = Json::parse(support::good(stress + "--json").out);
+  const Json json = support::parsed(support::good(stress + "--json").out);
   const std::string text = support::good(stress + "--csv " + folder.file("faults.csv")).out;
   const std::string csv = support::text_of_file(folder.file("faults.csv"));
   CHECK(lines(csv) == 1 + json["faults"].size());

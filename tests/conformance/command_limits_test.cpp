@@ -2,16 +2,16 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <thread>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 
 using namespace torus;
-using Json = nlohmann::json;
 using support::command;
+using support::Json;
 using support::lines;
 using support::words;
 
@@ -92,7 +92,7 @@ TEST_CASE("the bounds of two thousand million nodes list no nodes", "[conformanc
   const support::Ended ended = bounds("");
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
-  const Json collectives = Json::parse(ended.out)["collectives"];
+  const Json collectives = support::parsed(ended.out)["collectives"];
   const double n = 46340;
   CHECK(collectives["broadcast"]["steps_lower_bound"] == 14);  // 5^13 < n^2 <= 5^14
   CHECK(collectives["total-exchange"]["source_count"] == 46340U * 46340U);
@@ -101,7 +101,7 @@ TEST_CASE("the bounds of two thousand million nodes list no nodes", "[conformanc
   CHECK(collectives["multinode-broadcast"]["source_count"] == 46340U * 46340U);
   CHECK(collectives["multinode-broadcast"]["left_out"].get<std::string>().find("16,777,216") != std::string::npos);
   CHECK(!collectives["multinode-broadcast"].contains("steps_lower_bound"));
-  CHECK(Json::parse(bounds("--sources random:1000").out)["collectives"]["multinode-broadcast"]["source_count"] == 1000);
+  CHECK(support::parsed(bounds("--sources random:1000").out)["collectives"]["multinode-broadcast"]["source_count"] == 1000);
 }
 
 TEST_CASE("more sources than the memory can list are refused, whoever lists them", "[conformance]") {
@@ -170,7 +170,7 @@ TEST_CASE("a signal during a repetition leaves no CSV, does not count that repet
   CHECK(ended.status == 1);
   CHECK(lines(ended.err) == 1);
   CHECK(folder.files() == 0);
-  const Json json = Json::parse(ended.out);
+  const Json json = support::parsed(ended.out);
   CHECK(json["verified"] == false);
   const auto counted = json["repeat"]["runs"].get<std::uint64_t>();
   CHECK(ended.err.find("interrupted in repetition " + std::to_string(counted + 1) + " of 1000000") != std::string::npos);
@@ -201,5 +201,5 @@ TEST_CASE("SIGINT ends the stress with its table so far", "[conformance]") {
       TORUS_PROGRAM, {.arguments = words("stress --seconds 600 --json"), .after = std::chrono::milliseconds(1500), .signal = SIGINT});
   CAPTURE(ended.err);
   CHECK(ended.status == 1);
-  CHECK(Json::parse(ended.out)["interrupted"] == true);
+  CHECK(support::parsed(ended.out)["interrupted"] == true);
 }

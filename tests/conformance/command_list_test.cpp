@@ -1,14 +1,14 @@
 /// What the command lists of its algorithms and collectives, and the names that it takes.
-#include <nlohmann/json.hpp>
 
 #include <torus/catalogue.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 
 using namespace torus;
-using Json = nlohmann::json;
 using support::command;
+using support::Json;
 using support::lines;
 
 TEST_CASE("the list of one algorithm has its papers in full", "[conformance]") {
@@ -17,12 +17,12 @@ TEST_CASE("the list of one algorithm has its papers in full", "[conformance]") {
                   "IEEE Transactions on Computers 49(3), 246-258, 2000\n") != std::string::npos);
   CHECK(text.find("Sheu") == std::string::npos);
   CHECK(command("list flood").out.find("paper: ") == std::string::npos);
-  const Json json = Json::parse(command("list tsai-mckinley --json").out);
+  const Json json = support::parsed(command("list tsai-mckinley --json").out);
   CHECK(json[0]["references"].size() == 2);  // the paper, and the one that quotes it
 }
 
 TEST_CASE("every algorithm is listed, with all that it says of itself", "[conformance]") {
-  const Json json = Json::parse(command("list --json").out);
+  const Json json = support::parsed(command("list --json").out);
   CHECK(json.size() == catalogue().size());
   const std::string text = command("list").out;
   CHECK(lines(text) ==
@@ -42,14 +42,14 @@ TEST_CASE("every algorithm is listed, with all that it says of itself", "[confor
 }
 
 TEST_CASE("the algorithms of one collective can be listed alone", "[conformance]") {
-  const Json json = Json::parse(command("list total-exchange --json").out);
+  const Json json = support::parsed(command("list total-exchange --json").out);
   REQUIRE(!json.empty());
   for (const auto& entry : json) CHECK(entry["collective"] == "total-exchange");
 }
 
 TEST_CASE("collectives may be named as MPI does", "[conformance]") {
   const auto collective = [](const std::string& word) {
-    return Json::parse(command("run " + word + " --on 4x4 --bytes 8 --json").out)["collective"].get<std::string>();
+    return support::parsed(command("run " + word + " --on 4x4 --bytes 8 --json").out)["collective"].get<std::string>();
   };
   CHECK(collective("bcast") == "broadcast");
   CHECK(collective("allgather") == "multinode-broadcast");
@@ -62,7 +62,7 @@ TEST_CASE("collectives may be named as MPI does", "[conformance]") {
 TEST_CASE("on a machine the list says which algorithms apply, and a run agrees", "[conformance]") {
   const std::string machine = " --on 6x4 --ports 2";
   int applying = 0;
-  for (const Json& entry : Json::parse(command("list" + machine + " --json").out)) {
+  for (const Json& entry : support::parsed(command("list" + machine + " --json").out)) {
     CAPTURE(entry.dump());
     const std::string collective = entry["collective"];
     const support::Ended ended = command("run " + collective + machine + (collective == "barrier" ? "" : " --bytes 8") + " --algorithm " +
@@ -94,7 +94,7 @@ TEST_CASE("help and the version have the names that people try", "[conformance]"
 }
 
 TEST_CASE("the machines that exist are listed with the sources of their figures", "[conformance]") {
-  const Json json = Json::parse(command("list --machines --json").out);
+  const Json json = support::parsed(command("list --machines --json").out);
   const std::string text = command("list --machines").out;
   REQUIRE(!json.empty());
   for (const Json& machine : json) {

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 
 using namespace torus;
-using Json = nlohmann::json;
+using support::Json;
 using support::lines;
 
 namespace {
@@ -25,7 +25,7 @@ std::map<std::string, Json> rows_of(const Json& machine) {
 }  // namespace
 
 TEST_CASE("own algorithms are in the list, behind those of their collective", "[conformance]") {
-  const Json list = Json::parse(own("list broadcast --json").out);
+  const Json list = support::parsed(own("list broadcast --json").out);
   const auto at = std::find_if(list.begin(), list.end(), [](const Json& entry) { return entry["algorithm"] == "relay"; });
   REQUIRE(at != list.end());
   CHECK(at->at("steps") == "");
@@ -43,7 +43,7 @@ TEST_CASE("an algorithm that predicts nothing runs, and nothing is held against 
   CHECK(ended.out.find("; not predicted; lower bound 3\n") != std::string::npos);
   CHECK(own("verify " + folder.file("t.jsonl")).status == 0);
   CHECK(own("view " + folder.file("t.jsonl") + " -o " + folder.file("v.html")).status == 0);
-  const Json run = Json::parse(own(line + " --json").out);
+  const Json run = support::parsed(own(line + " --json").out);
   CHECK(run["steps"] == 6);
   for (const char* field : {"steps_formula", "steps_formula_text", "channel_bytes_formula", "model_time_formula_s"}) {
     CAPTURE(field);
@@ -57,7 +57,7 @@ TEST_CASE("an algorithm that predicts nothing runs, and nothing is held against 
 }
 
 TEST_CASE("who predicts nothing is never chosen where another predicts", "[conformance]") {
-  const Json run = Json::parse(own("run broadcast --on 4x4 --plan-time 0.5 --json").out);
+  const Json run = support::parsed(own("run broadcast --on 4x4 --plan-time 0.5 --json").out);
   CHECK(run["algorithm"] != "relay");
   const std::string why = run["chosen_because"];
   CHECK(why.find("throws cannot be planned: no way beyond four nodes") != std::string::npos);
@@ -74,7 +74,7 @@ TEST_CASE("a planner that fails or does not end is a row of a comparison with it
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
   CHECK(took.count() < 30);
-  auto rows = rows_of(Json::parse(ended.out)["machines"][0]);
+  auto rows = rows_of(support::parsed(ended.out)["machines"][0]);
   REQUIRE(rows.size() == 7);
   for (const Json& entry : rows["relay"]) {  // nothing is predicted, so that all sizes are run
     CHECK(entry["run"] == true);
@@ -138,7 +138,7 @@ TEST_CASE("where hops cost time, runs and predictions pay for them, though the a
         own("compare broadcast --on 6x6 --algorithms relay,relay-predicted --bytes 64,1MiB --run all --json --th " + hop);
     CAPTURE(ended.err);
     REQUIRE(ended.status == 0);
-    return rows_of(Json::parse(ended.out)["machines"][0]);
+    return rows_of(support::parsed(ended.out)["machines"][0]);
   };
   auto free = rows_at("0"), dear = rows_at("1us");
   const auto hops_us = [&](const char* algorithm, std::size_t size, const char* field) {
@@ -157,7 +157,7 @@ TEST_CASE("the stress passes a good algorithm and shrinks the failure of a bad o
   const support::Ended lossy = own("stress --only lossy --runs 60 --json");
   CAPTURE(lossy.out, lossy.err);
   CHECK(lossy.status == 1);
-  const Json failure = Json::parse(lossy.out)["failures"][0];
+  const Json failure = support::parsed(lossy.out)["failures"][0];
   const std::string again = failure["command"];  // one with a node of rank 7 that no shorter side would leave
   CHECK(again.starts_with(std::string(TORUS_OWN_PROGRAM) + " run broadcast --on "));
   CHECK((again.find(" --on 8 ") != std::string::npos || again.find(" --on 2x2x2 ") != std::string::npos ||
@@ -170,7 +170,7 @@ TEST_CASE("the stress passes a good algorithm and shrinks the failure of a bad o
   const support::Ended throws = own("stress --only throws --runs 60 --json");
   CAPTURE(throws.out, throws.err);
   CHECK(throws.status == 1);
-  const Json fault = Json::parse(throws.out)["failures"][0];
+  const Json fault = support::parsed(throws.out)["failures"][0];
   CHECK(fault["what"].get<std::string>().find("throws cannot be planned: no way beyond four nodes") != std::string::npos);
   const std::string refused = fault["command"];
   CHECK(own(refused.substr(refused.find(" run ") + 1)).err == "torus: throws cannot be planned: no way beyond four nodes\n");

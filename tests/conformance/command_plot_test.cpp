@@ -1,9 +1,9 @@
 /// torus plot, and --html and --svg of compare and sweep.
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 
 using torus::support::check_refused_without;
 using torus::support::command;
@@ -19,7 +19,7 @@ TEST_CASE("a comparison draws each algorithm, and its table gives the same page"
       command("compare broadcast --on 5x5 --bytes 64:64KiB --json --html " + page + " --csv " + csv + " --svg " + figure);
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
-  const nlohmann::json json = nlohmann::json::parse(ended.out);
+  const torus::support::Json json = torus::support::parsed(ended.out);
   const std::string text = text_of_file(page);
   CHECK(count(text, "<section class=\"chart\"") == json["machines"].size());
   std::size_t boxes = 0;

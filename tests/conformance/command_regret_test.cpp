@@ -1,6 +1,5 @@
 /// torus regret: its cells are the winners of comparisons, and the catalogue keeps the distances to the bound that it promises.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -10,10 +9,11 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 #include "tests/support/folder.hpp"
+#include "tests/support/json.hpp"
 
 using namespace torus;
-using Json = nlohmann::json;
 using support::command;
+using support::Json;
 using support::lines;
 
 namespace {
@@ -36,7 +36,7 @@ TEST_CASE("the best broadcast is as near the bound as promised, at every size fr
     const support::Ended ended = command("regret broadcast --on " + shapes + " --ports " + ports + " --bytes 1KiB:256MiB:x2 --json");
     CAPTURE(ended.err);
     REQUIRE(ended.status == 0);
-    CHECK(worst_of(Json::parse(ended.out)) <= most);
+    CHECK(worst_of(support::parsed(ended.out)) <= most);
   }
 }
 
@@ -44,11 +44,11 @@ TEST_CASE("a table of regret holds the winners of the comparisons", "[conformanc
   for (const std::string what : {"broadcast --on 5x5", "total-exchange --on 4x4", "multinode-broadcast --on 5x5"}) {
     const std::string options = what + " --ports all --bytes 16,1MiB --json";
     CAPTURE(what);
-    const Json table = Json::parse(command("regret " + options).out);
+    const Json table = support::parsed(command("regret " + options).out);
     REQUIRE(table["rows"].size() == 1);
     const Json& row = table["rows"].front();
     const std::string switching = row["switching"];
-    const Json comparison = Json::parse(command("compare " + options + " --run none --contention forbid --switching " + switching).out);
+    const Json comparison = support::parsed(command("compare " + options + " --run none --contention forbid --switching " + switching).out);
     const Json& machine = comparison["machines"].front();
     REQUIRE(row["sizes"].size() == 2);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -68,9 +68,9 @@ TEST_CASE("a table of regret fits into 80 columns, and its runs are verified if 
   std::istringstream text(ended.out);
   for (std::string line; std::getline(text, line);) CHECK(line.size() <= 80);
   CHECK(lines(ended.out) == 14);
-  const Json run = Json::parse(command("regret broadcast --on 4x4 --ports 1 --bytes 1000 --run all --json").out);
+  const Json run = support::parsed(command("regret broadcast --on 4x4 --ports 1 --bytes 1000 --run all --json").out);
   CHECK(run["rows"][0]["sizes"][0]["run"] == true);
-  const Json predicted = Json::parse(command("regret broadcast --on 4x4 --ports 1 --bytes 1000 --json").out);
+  const Json predicted = support::parsed(command("regret broadcast --on 4x4 --ports 1 --bytes 1000 --json").out);
   CHECK(run["rows"][0]["sizes"][0]["model_time_s"].get<double>() ==
         Approx(predicted["rows"][0]["sizes"][0]["model_time_s"].get<double>()).epsilon(1e-12));
 }
@@ -79,7 +79,7 @@ TEST_CASE("a table of regret has a row for each machine, and dashes where nothin
   const support::Ended ended = command("regret broadcast --on 7,5x5 --ports 1,2,4,all --switching packet,wormhole --bytes 1KiB --json");
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
-  const Json table = Json::parse(ended.out);
+  const Json table = support::parsed(ended.out);
   CHECK(table["rows"].size() == 2 * (2 + 3));  // a ring has 2 ports at most
   const support::Folder folder;
   support::good("regret broadcast --on 7,5x5 --ports 1,2,4,all --switching packet,wormhole --bytes 1KiB --csv " +

@@ -3,21 +3,21 @@
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 
 using namespace torus;
-using Json = nlohmann::json;
 using support::command;
 using support::good;
+using support::Json;
 using support::lines;
 
 namespace {
 
-Json json_of(const std::string& what) { return Json::parse(good("compare " + what + " --json").out); }
+Json json_of(const std::string& what) { return support::parsed(good("compare " + what + " --json").out); }
 
 std::set<std::string> names_of(const Json& algorithm) {
   std::set<std::string> names;
@@ -66,7 +66,7 @@ TEST_CASE("each failure has the figures of the run that its name repeats", "[con
         const std::string line = fmt::format("run broadcast --on mesh:3x4 --bytes 1KiB --source 1 --switching {} --algorithm {} {} --json",
                                              machine["switching"].get<std::string>(), algorithm["algorithm"].get<std::string>(),
                                              failure["failure"].get<std::string>());
-        const Json run = Json::parse(good(line).out);
+        const Json run = support::parsed(good(line).out);
         for (const char* field : {"steps", "channel_bytes_sum", "model_time_s", "model_time_lower_bound_s"})
           CHECK(failure[field] == run[field]);
         ++compared;
@@ -103,7 +103,7 @@ TEST_CASE("median and worst are failures, and the best survivor has the least wo
 TEST_CASE("a failure that cuts the machine apart is no fault of an algorithm, and is named", "[conformance]") {
   // Its corner has two links, of which one is dead.
   const std::string corner = "compare broadcast --on mesh:4x4 --dead-link 0:+0 --bytes 8 --every-single-link";
-  const Json comparison = Json::parse(good(corner + " --json").out);
+  const Json comparison = support::parsed(good(corner + " --json").out);
   CHECK(comparison["failure_count"] == 23);
   CHECK(comparison["cut"] == Json{"--dead-link 0:+1"});
   CHECK(comparison["faults"]["options"] == " --dead-link '0:+0'");
@@ -145,7 +145,7 @@ TEST_CASE("an algorithm that does not survive fails the command, with the failur
   CHECK(lines(ended.err) == 1);
   CHECK(ended.err.find("careless --dead-link ") != std::string::npos);
   CHECK(ended.err.find("--algorithm careless") != std::string::npos);
-  const Json comparison = Json::parse(ended.out);
+  const Json comparison = support::parsed(ended.out);
   for (const Json& machine : comparison["machines"]) {
     CHECK(machine["best_survivor"] == "flood");
     const Json& algorithm = machine["algorithms"].back();
@@ -161,7 +161,7 @@ TEST_CASE("a table that was cut off goes on, and is the one of one go", "[confor
   const support::Folder folder;
   const std::string line = "compare " + links + " --every-single-node --csv ";
   const support::Ended whole = good(line + folder.file("whole.csv") + " --json");
-  const Json comparison = Json::parse(whole.out);
+  const Json comparison = support::parsed(whole.out);
   // A file may have no more than 4 KiB here.
   const support::Ended torn = support::command_under("-f 8", line + folder.file("s.csv"));
   CHECK(torn.status == 1);
@@ -173,7 +173,7 @@ TEST_CASE("a table that was cut off goes on, and is the one of one go", "[confor
     CHECK(refused.status == 2);
     CHECK(refused.err.find("it is no unfinished table of these options") != std::string::npos);
   }
-  const Json resumed = Json::parse(good(line + folder.file("s.csv") + " --json").out);
+  const Json resumed = support::parsed(good(line + folder.file("s.csv") + " --json").out);
   CHECK(resumed["runs_from_before"] == kept);
   CHECK(resumed["machines"] == comparison["machines"]);
   CHECK(support::text_of_file(folder.file("s.csv")) == support::text_of_file(folder.file("whole.csv")));
@@ -192,7 +192,7 @@ TEST_CASE("Ctrl-C ends it with what there is so far", "[conformance]") {
   CHECK(stopped.status == 1);
   CHECK(lines(stopped.err) == 1);
   CHECK(stopped.err.find("; the same command goes on from there") != std::string::npos);
-  const Json comparison = Json::parse(stopped.out);
+  const Json comparison = support::parsed(stopped.out);
   CHECK(comparison["interrupted"] == true);
   CHECK(comparison["machines"][0]["best_survivor"].is_null());  // what it would be is not known yet
   CHECK(comparison["machines"][0]["algorithms"][0]["survives_all"] == false);

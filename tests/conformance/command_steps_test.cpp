@@ -1,11 +1,10 @@
 /// torus run --steps: a line a step.
-#include <nlohmann/json.hpp>
-
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 
-using Json = nlohmann::json;
 using torus::support::command;
+using torus::support::Json;
 
 namespace {
 
@@ -13,7 +12,7 @@ Json steps_of(const std::string& line) {
   const torus::support::Ended ended = command(line + " --steps --json");
   CAPTURE(line, ended.err);
   REQUIRE(ended.status == 0);
-  return Json::parse(ended.out);
+  return torus::support::parsed(ended.out);
 }
 
 }  // namespace

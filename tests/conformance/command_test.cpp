@@ -1,6 +1,5 @@
 /// The command from outside: what it reports, writes and judges.
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include <torus/catalogue.hpp>
@@ -8,10 +7,11 @@
 #include "runtime/model/figures.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 
 using namespace torus;
-using Json = nlohmann::json;
 using support::command;
+using support::Json;
 using support::lines;
 
 TEST_CASE("a run reports every field that programs count on", "[conformance]") {
@@ -19,7 +19,7 @@ TEST_CASE("a run reports every field that programs count on", "[conformance]") {
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
   CHECK(lines(ended.out) == 1);
-  const Json json = Json::parse(ended.out);
+  const Json json = support::parsed(ended.out);
   for (const char* field : {"shape",
                             "nodes",
                             "ports",
@@ -73,7 +73,7 @@ TEST_CASE("a run reports every field that programs count on", "[conformance]") {
 }
 
 TEST_CASE("with no algorithm named the one with the least model time is taken, and the report says why", "[conformance]") {
-  const Json chosen = Json::parse(command("run broadcast --on 5x5 --bytes 1KiB --json").out);
+  const Json chosen = support::parsed(command("run broadcast --on 5x5 --bytes 1KiB --json").out);
   for (const Algorithm* algorithm : catalogue()) {
     if (algorithm->collective != Collective::broadcast) continue;
     const support::Ended ended =
@@ -81,7 +81,7 @@ TEST_CASE("with no algorithm named the one with the least model time is taken, a
                 std::string(algorithm->name));
     if (ended.status == 2) continue;
     CAPTURE(algorithm->name);
-    CHECK(Json::parse(ended.out)["model_time_formula_s"].get<double>() >= chosen["model_time_formula_s"].get<double>());
+    CHECK(support::parsed(ended.out)["model_time_formula_s"].get<double>() >= chosen["model_time_formula_s"].get<double>());
   }
   CHECK(chosen["chosen_because"].get<std::string>().find("least predicted model time") != std::string::npos);
   CHECK(command("run broadcast --on 5x5 --bytes 1KiB").out.find("; next ") != std::string::npos);
@@ -89,12 +89,12 @@ TEST_CASE("with no algorithm named the one with the least model time is taken, a
 
 TEST_CASE("without an algorithm named, what does not fit into the memory is passed over, and the report says so", "[conformance]") {
   const std::string line = "run broadcast --on 8x8x8 --ports 1 --bytes 32KiB --json";
-  const Json fastest = Json::parse(command(line).out);
+  const Json fastest = support::parsed(command(line).out);
   const auto needed = fastest["memory_bytes"].get<std::uint64_t>();
   const support::Ended ended = command(line + " --memory " + std::to_string(needed - 1));
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
-  const Json fitting = Json::parse(ended.out);
+  const Json fitting = support::parsed(ended.out);
   CHECK(fitting["algorithm"] != fastest["algorithm"]);
   CHECK(fitting["memory_bytes"].get<std::uint64_t>() < needed);
   const auto reason = fitting["chosen_because"].get<std::string>();
@@ -108,16 +108,16 @@ TEST_CASE("without an algorithm named, what does not fit into the memory is pass
 }
 
 TEST_CASE("what choosing an algorithm cost is reported, and only where one was chosen", "[conformance]") {
-  const Json chosen = Json::parse(command("run broadcast --on 8x8 --json").out);
+  const Json chosen = support::parsed(command("run broadcast --on 8x8 --json").out);
   CHECK(chosen["choosing_s"].get<double>() > 0);
-  CHECK_FALSE(Json::parse(command("run broadcast --on 8x8 --algorithm flood --json").out).contains("choosing_s"));
+  CHECK_FALSE(support::parsed(command("run broadcast --on 8x8 --algorithm flood --json").out).contains("choosing_s"));
   CHECK(command("run broadcast --on 8x8").out.find("; choosing took ") != std::string::npos);
 }
 
 TEST_CASE("predictions expect as many sources as are named, unless --expect says otherwise", "[conformance]") {
   const std::string line = "run multinode-broadcast --on 8x8 --bytes 8 --json ";
   const auto assumed = [&](const std::string& more) {
-    const Json run = Json::parse(command(line + "--algorithm ring " + more).out);
+    const Json run = support::parsed(command(line + "--algorithm ring " + more).out);
     return run["channel_bytes_formula"].get<double>();
   };
   CHECK(assumed("--sources random:40") == assumed("--sources random:40 --expect 40"));
@@ -125,17 +125,17 @@ TEST_CASE("predictions expect as many sources as are named, unless --expect says
   CHECK(assumed("") == assumed("--expect 8"));  // the square root of the nodes
   const std::string machine = " --switching wormhole --ports 4 --contention forbid ";
   const Json comparison =
-      Json::parse(command("compare multinode-broadcast --on 8x8 --bytes 8 --run none --json --sources random:40" + machine).out);
-  CHECK(Json::parse(command(line + "--sources random:40" + machine).out)["algorithm"] ==
+      support::parsed(command("compare multinode-broadcast --on 8x8 --bytes 8 --run none --json --sources random:40" + machine).out);
+  CHECK(support::parsed(command(line + "--sources random:40" + machine).out)["algorithm"] ==
         comparison["machines"][0]["fastest"][0]["algorithms"][0]);
 }
 
 TEST_CASE("a named algorithm gets the machine that it was made for, unless one is described", "[conformance]") {
-  CHECK(Json::parse(command("run broadcast --on 4x4 --algorithm flood --json").out)["switching"] == "packet");
-  CHECK(Json::parse(command("run broadcast --on 4x4 --algorithm flood --switching circuit --json").out)["switching"] == "circuit");
-  CHECK(Json::parse(command("run broadcast --on 4x4 --algorithm span --json").out)["switching"] == "circuit");
-  CHECK(Json::parse(command("run total-exchange --on 4x4 --json").out)["switching"] == "packet");
-  CHECK(Json::parse(command("run broadcast --on 4x4 --json").out)["switching"] == "wormhole");
+  CHECK(support::parsed(command("run broadcast --on 4x4 --algorithm flood --json").out)["switching"] == "packet");
+  CHECK(support::parsed(command("run broadcast --on 4x4 --algorithm flood --switching circuit --json").out)["switching"] == "circuit");
+  CHECK(support::parsed(command("run broadcast --on 4x4 --algorithm span --json").out)["switching"] == "circuit");
+  CHECK(support::parsed(command("run total-exchange --on 4x4 --json").out)["switching"] == "packet");
+  CHECK(support::parsed(command("run broadcast --on 4x4 --json").out)["switching"] == "wormhole");
 }
 
 TEST_CASE("a trace that was written is judged legal and has the run's digest", "[conformance]") {
@@ -148,8 +148,8 @@ TEST_CASE("a trace that was written is judged legal and has the run's digest", "
       const support::Ended verify = command("verify --json " + folder.file(name));
       CAPTURE(verify.err);
       REQUIRE(verify.status == 0);
-      CHECK(Json::parse(verify.out)["trace_digest"] == Json::parse(run.out)["trace_digest"]);
-      CHECK(Json::parse(verify.out)["hops"] == Json::parse(run.out)["hops"]);
+      CHECK(support::parsed(verify.out)["trace_digest"] == support::parsed(run.out)["trace_digest"]);
+      CHECK(support::parsed(verify.out)["hops"] == support::parsed(run.out)["hops"]);
     }
   }
   CHECK(folder.files() == 2);
@@ -169,14 +169,14 @@ TEST_CASE("an illegal trace is refused with status 1, from a file as from standa
   CHECK(file.out.find("REFUSED") != std::string::npos);
   const support::Ended pipe = support::run_program(TORUS_PROGRAM, {.arguments = {"verify", "-", "--json"}, .in = path});
   CHECK(pipe.status == 1);
-  CHECK(Json::parse(pipe.out)["ok"] == false);
+  CHECK(support::parsed(pipe.out)["ok"] == false);
   const support::Ended broken = command("verify " + folder.write("broken", text + "{\"step\":\n"));
   CHECK(broken.status == 2);
   CHECK(broken.err.find(" line " + std::to_string(lines(text) + 1) + ": ") != std::string::npos);
 }
 
 TEST_CASE("repetitions are timed and summed up", "[conformance]") {
-  const Json json = Json::parse(command("run broadcast --on 8x8 --bytes 1KiB --repeat 7 --json").out);
+  const Json json = support::parsed(command("run broadcast --on 8x8 --bytes 1KiB --repeat 7 --json").out);
   CHECK(json["repeat"]["runs"] == 7);
   CHECK(json["repeat"]["run_s_min"] <= json["repeat"]["run_s_median"]);
   CHECK(json["repeat"]["run_s_median"] <= json["repeat"]["run_s_max"]);
@@ -201,7 +201,7 @@ TEST_CASE("the figures of a run add up, and are those of its trace", "[conforman
   const support::Ended ended = command(machine + "--ts 2e-6 --tc 3e-10 --json --trace " + trace);
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
-  const Json run = Json::parse(ended.out);
+  const Json run = support::parsed(ended.out);
   const auto sum = [&run](const char* field) {
     double total = 0;
     for (const Json& phase : run["phases"]) total += phase[field].get<double>();
@@ -215,7 +215,7 @@ TEST_CASE("the figures of a run add up, and are those of its trace", "[conforman
   CHECK(sum("model_time_s") == Approx(run["model_time_s"].get<double>()).epsilon(1e-12));
   CHECK(run["model_time_s"].get<double>() ==
         Approx(run["steps"].get<double>() * 2e-6 + run["channel_bytes_sum"].get<double>() * 3e-10).epsilon(1e-12));
-  const Json judged = Json::parse(command("verify --json " + trace).out);
+  const Json judged = support::parsed(command("verify --json " + trace).out);
   for (const char* field : {"messages", "hops", "channel_bytes_sum"}) {
     CAPTURE(field);
     CHECK(run[field].get<std::uint64_t>() > 0);
@@ -225,7 +225,7 @@ TEST_CASE("the figures of a run add up, and are those of its trace", "[conforman
   for (std::istringstream text(support::text_of_file(trace)); !text.eof();) {
     std::string line;
     if (!std::getline(text, line)) break;
-    const Json message = Json::parse(line);
+    const Json message = support::parsed(line);
     if (message.contains("blocks")) blocks += message["blocks"].size();
   }
   CHECK(run["data_bytes"] == blocks * 80);
@@ -233,7 +233,7 @@ TEST_CASE("the figures of a run add up, and are those of its trace", "[conforman
 
 TEST_CASE("bounds of a shape are its product formulas", "[conformance]") {
   // 4x4: every node has distances 0..4 with sum 2 * 4 * (0+1+1+2) = 32; half of it is cut by 2 * 4 links.
-  const Json json = Json::parse(command("bounds --on 4x4 --json").out);
+  const Json json = support::parsed(command("bounds --on 4x4 --json").out);
   CHECK(json["diameter"] == 4);
   CHECK(json["average_distance"].get<double>() == Approx(32.0 / 15));
   CHECK(json["bisection_links"] == 8);
@@ -266,8 +266,8 @@ TEST_CASE("bounds (3) and (4) are what all pairs of nodes come to", "[conformanc
       }
       if (links > 0) most = std::max(most, (crossing + links - 1) / links);
     }
-    const Json bounds = Json::parse(command(std::string("bounds --json --on ") + shape).out);
-    const Json run = Json::parse(command(std::string("run total-exchange --bytes 1 --json --on ") + shape).out);
+    const Json bounds = support::parsed(command(std::string("bounds --json --on ") + shape).out);
+    const Json run = support::parsed(command(std::string("run total-exchange --bytes 1 --json --on ") + shape).out);
     CHECK(bounds["bound3_steps"] == (hops + n - 1) / n);
     CHECK(bounds["bound4_steps"] == most);
     CHECK(run["bound3_steps"] == bounds["bound3_steps"]);
@@ -279,7 +279,7 @@ TEST_CASE("bounds (3) and (4) are what all pairs of nodes come to", "[conformanc
 TEST_CASE("the sources that are named are those of the bounds of the broadcasts", "[conformance]") {
   // A line of 9 under packet switching: the eccentricity of its middle is 4, of its end 8.
   const auto asked = [](const std::string& sources) {
-    return Json::parse(command("bounds --on mesh:9 --switching packet --json --sources " + sources).out)["collectives"];
+    return support::parsed(command("bounds --on mesh:9 --switching packet --json --sources " + sources).out)["collectives"];
   };
   CHECK(asked("4")["broadcast"]["steps_lower_bound"] == 4);
   CHECK(asked("4")["multinode-broadcast"]["steps_lower_bound"] == 4);
@@ -296,7 +296,7 @@ TEST_CASE("the stress reports what it ran in text, JSON and CSV alike", "[confor
   const support::Ended ended = command(options + " --json");
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
-  const Json json = Json::parse(ended.out);
+  const Json json = support::parsed(ended.out);
   CHECK(json["seed"] == 3);
   CHECK(json["runs"] == 30);
   CHECK(json["failures"].empty());

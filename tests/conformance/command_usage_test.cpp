@@ -1,9 +1,9 @@
 /// The command from outside: what it says to wrong usage.
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 #include "tests/support/refused.hpp"
 
 using namespace torus;
@@ -356,7 +356,7 @@ TEST_CASE("a new project has two files, and a folder that is there is left alone
 TEST_CASE("options from a file run as options of the command line, which go before them", "[conformance]") {
   const support::Folder folder;
   folder.write("options", "# a machine\non = \"4x4\"\nports=1\n\n[run]\njson = true\nsources = \"1,2\"\n[sweep]\nrepeat = 3\n");
-  const auto report = [](const std::string& arguments) { return nlohmann::json::parse(command(arguments).out); };
+  const auto report = [](const std::string& arguments) { return support::parsed(command(arguments).out); };
   const auto from_file = report("run broadcast --config " + folder.file("options"));
   CHECK(from_file.at("nodes") == 16);
   CHECK(from_file.at("ports") == 1);

@@ -1,16 +1,16 @@
 /// torus view, and torus run --view: the page and the data in it.
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 #include "tests/support/folder.hpp"
+#include "tests/support/json.hpp"
 
-using Json = nlohmann::json;
 using torus::support::command;
+using torus::support::Json;
 using torus::support::text_of_file;
 
 namespace {
@@ -60,14 +60,14 @@ TEST_CASE("the page of a run is one file, and its data agree with the run", "[co
     const torus::support::Ended ended = command(line + " --steps --json --view " + folder.file("page.html"));
     CAPTURE(line, ended.err);
     REQUIRE(ended.status == 0);
-    const Json run = Json::parse(ended.out);
+    const Json run = torus::support::parsed(ended.out);
     const std::string page = text_of_file(folder.file("page.html"));
     CHECK(page.starts_with("<!DOCTYPE html>"));
     CHECK(count(page, "Content-Security-Policy\" content=\"default-src 'none';") == 1);
     for (const std::string outside : {"http:", "https:", " src=", "<link", "@import", "url("}) CHECK(count(page, outside) == 0);
     CHECK(count(page, "TORUS_VIEW_DATA") == 0);
 
-    const Json data = Json::parse(data_text(page));
+    const Json data = torus::support::parsed(data_text(page));
     CHECK(data["left_out"].is_null());
     for (const char* same : {"collective", "algorithm", "shape", "nodes", "steps", "busy_steps", "messages", "hops"}) {
       CAPTURE(same);
@@ -111,8 +111,8 @@ TEST_CASE("a trace and its run give the same messages, whatever the executor", "
   const torus::support::Ended ended = command("view " + folder.file("trace.gz") + " -o " + folder.file("trace.html"));
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
-  const Json run = Json::parse(data_text(text_of_file(folder.file("run.html")))),
-             trace = Json::parse(data_text(text_of_file(folder.file("trace.html"))));
+  const Json run = torus::support::parsed(data_text(text_of_file(folder.file("run.html")))),
+             trace = torus::support::parsed(data_text(text_of_file(folder.file("trace.html"))));
   CHECK(trace["each"] == run["each"]);
   CHECK(ended.out == folder.file("trace.html") + ": " + std::to_string(run["messages"].get<int>()) + " messages in " +
                          std::to_string(run["busy_steps"].get<int>()) + " steps\n");
@@ -132,7 +132,7 @@ TEST_CASE("no name in a trace can leave the data", "[conformance]") {
   const std::string page = text_of_file(folder.file("evil.html"));
   CHECK(frame(page) == frame(text_of_file(folder.file("plain.html"))));
   CHECK(data_text(page).find('<') == std::string::npos);
-  CHECK(Json::parse(data_text(page))["algorithm"] == "</script><script>alert(1)</script><!-- &");
+  CHECK(torus::support::parsed(data_text(page))["algorithm"] == "</script><script>alert(1)</script><!-- &");
 }
 
 TEST_CASE("a page that would be too large has the sums of the steps alone, and says so", "[conformance]") {
@@ -141,7 +141,7 @@ TEST_CASE("a page that would be too large has the sums of the steps alone, and s
     const torus::support::Ended ended = command(line + " --view " + folder.file("page.html"));
     CAPTURE(line, ended.err);
     REQUIRE(ended.status == 0);
-    return Json::parse(data_text(text_of_file(folder.file("page.html"))));
+    return torus::support::parsed(data_text(text_of_file(folder.file("page.html"))));
   };
   const Json many = data_of("run broadcast --on 64x64 --bytes 3KiB --algorithm flood-pipelined --switching packet --segments 40");
   CHECK(many["left_out"] == "the run has more than 200,000 messages");
@@ -159,7 +159,7 @@ TEST_CASE("a page that would be too large has the sums of the steps alone, and s
     far += R"({"step":)" + std::to_string(step) + R"(,"src":0,"dst":0,"path":[[0,10000000]],"bytes":8,"blocks":[0]})" + "\n";
   folder.write("far", far);
   REQUIRE(command("view " + folder.file("far") + " -o " + folder.file("far.html")).status == 0);
-  CHECK(Json::parse(data_text(text_of_file(folder.file("far.html"))))["left_out"] == "the run has more than 20,000,000 hops");
+  CHECK(torus::support::parsed(data_text(text_of_file(folder.file("far.html"))))["left_out"] == "the run has more than 20,000,000 hops");
 }
 
 TEST_CASE("what cannot be viewed is refused, and no page is left", "[conformance]") {

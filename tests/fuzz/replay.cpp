@@ -1,5 +1,4 @@
-// The main function of a fuzz target that is built without libFuzzer: calls it with each file of the folders given, and with every
-// beginning of each file. Arguments that begin with a dash are libFuzzer's.
+// The main function of a fuzz target without libFuzzer: calls it with each file of the folders given, and with beginnings of each file.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -19,7 +18,6 @@ int main(int argc, char** argv) {
     ++inputs;
   };
   for (int i = 1; i < argc; ++i) {
-    if (argv[i][0] == '-') continue;
     for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
       std::ifstream file(entry.path(), std::ios::binary);
       const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

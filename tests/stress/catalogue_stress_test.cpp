@@ -10,7 +10,7 @@ TEST_CASE("random settings of every algorithm are legal, complete and as long as
   options.algorithms = catalogue();
   options.seed = support::seed();
   options.runs = 10 * catalogue().size();
-  options.seconds = 40;
+  options.seconds = 15;
   CAPTURE(options.seed);
   const StressOutcome outcome = stress(options);
   for (const StressFailure& failure : outcome.failures) {

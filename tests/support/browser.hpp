@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <signal.h>
 #include <sstream>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "tests/support/folder.hpp"
+#include "tests/support/json.hpp"
 
 namespace torus::support {
 
@@ -36,8 +36,6 @@ inline std::string browser_program() {
 
 class Browser {
  public:
-  using Json = nlohmann::json;
-
   explicit Browser(const std::string& program) {
     int down[2], up[2];
     if (::pipe2(down, O_CLOEXEC) != 0 || ::pipe2(up, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
@@ -147,7 +145,7 @@ class Browser {
       if (got <= 0) throw std::runtime_error("the browser has gone: " + text_of_file(folder_.file("log")));
       buffer_.append(part.data(), static_cast<std::size_t>(got));
     }
-    const Json message = Json::parse(buffer_.substr(0, end));
+    const Json message = parsed(buffer_.substr(0, end));
     buffer_.erase(0, end + 1);
     const std::string method = message.value("method", "");
     if (method == "Page.loadEventFired") loaded_ = true;
