@@ -39,15 +39,14 @@ class DimensionWise final : public Halves {
 
   std::uint32_t pieces() const override { return 1; }
 
-  std::vector<Gift> gives(const Node& self, std::uint64_t step) const override {
+  void gives(const Node& self, std::uint64_t step, Gifts& gifts) const override {
     const auto [d, number] = when(step);
     const Coordinates at = self.coordinates();
     const auto mine = turn(line(d), at[static_cast<std::size_t>(d)], number);
-    if (!mine) return {};
-    return {{{{d, mine->hops}}, blocks(at, d, mine->to)}};
+    if (mine) gifts.add({{d, mine->hops}}) = blocks(at, d, mine->to);
   }
 
-  std::vector<Gift> returns(const Node& self, std::uint64_t step) const override {
+  void returns(const Node& self, std::uint64_t step, Gifts& gifts) const override {
     const auto [d, number] = when(step);
     const DimensionShape shape = line(d);
     const Coordinates at = self.coordinates();
@@ -55,9 +54,9 @@ class DimensionWise final : public Halves {
     for (std::int32_t sender = 0; sender < shape.extent; ++sender) {
       const auto theirs = turn(shape, sender, number);
       if (!theirs || modulo(sender + theirs->hops, shape.extent) != place) continue;
-      return {{{{d, topology_.reverse(d, theirs->hops)}}, blocks(at, d, theirs->to)}};
+      gifts.add({{d, topology_.reverse(d, theirs->hops)}}) = blocks(at, d, theirs->to);
+      return;
     }
-    return {};
   }
 
   Load load() const override {

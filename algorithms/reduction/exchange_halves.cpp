@@ -54,20 +54,17 @@ void ExchangeHalves::append(const Topology& topology, const Coordinates& at, std
   for (const NodeId rank : ranks) blocks.push_back(rank * pieces() + static_cast<BlockId>(part));
 }
 
-std::vector<Gift> ExchangeHalves::gives(const Node& self, std::uint64_t step) const {
-  std::vector<Gift> gifts;
+void ExchangeHalves::gives(const Node& self, std::uint64_t step, Gifts& gifts) const {
   const Coordinates at = self.coordinates();
   for (std::size_t part = 0; part < 2 * axes_.size(); ++part) {
     const Turn& now = turn(part, step);
     const Dimension d = axes_[now.axis];
     for (const Move& move : moves(part, now, at[static_cast<std::size_t>(d)]))
-      append(self.topology(), at, part, now, move.owners, blocks_for(gifts, {{d, move.hops}}));
+      append(self.topology(), at, part, now, move.owners, gifts.of({{d, move.hops}}));
   }
-  return gifts;
 }
 
-std::vector<Gift> ExchangeHalves::returns(const Node& self, std::uint64_t step) const {
-  std::vector<Gift> gifts;
+void ExchangeHalves::returns(const Node& self, std::uint64_t step, Gifts& gifts) const {
   const Coordinates at = self.coordinates();
   for (std::size_t part = 0; part < 2 * axes_.size(); ++part) {
     const Turn& now = turn(part, step);
@@ -79,12 +76,10 @@ std::vector<Gift> ExchangeHalves::returns(const Node& self, std::uint64_t step) 
       if (std::find(givers.begin(), givers.end(), giver) != givers.end()) continue;
       givers.push_back(giver);
       for (const Move& theirs : moves(part, now, giver)) {
-        if (modulo(giver + theirs.hops, n) == place)
-          append(self.topology(), at, part, now, theirs.owners, blocks_for(gifts, {{d, -theirs.hops}}));
+        if (modulo(giver + theirs.hops, n) == place) append(self.topology(), at, part, now, theirs.owners, gifts.of({{d, -theirs.hops}}));
       }
     }
   }
-  return gifts;
 }
 
 /// All lines of an axis see the same, and all places have as many parts as each other.

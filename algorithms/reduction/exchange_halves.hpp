@@ -19,8 +19,8 @@ class ExchangeHalves final : public Halves {
 
   std::uint64_t steps() const override { return turns_.empty() ? 0 : turns_.front().size(); }
   std::uint32_t pieces() const override { return static_cast<std::uint32_t>(std::max<std::size_t>(1, 2 * axes_.size())); }
-  std::vector<Gift> gives(const Node& self, std::uint64_t step) const override;
-  std::vector<Gift> returns(const Node& self, std::uint64_t step) const override;
+  void gives(const Node& self, std::uint64_t step, Gifts& gifts) const override;
+  void returns(const Node& self, std::uint64_t step, Gifts& gifts) const override;
   Load load() const override;
   Bytes table_bytes() const override;
 

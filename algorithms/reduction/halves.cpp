@@ -9,16 +9,23 @@
 namespace torus::reduction {
 namespace {
 
+/// What the running node sends. Programs do not pause while they send, so all that a thread runs share it.
+thread_local Gifts gifts;
+
 void give(Node& self, const Halves& halves, std::uint64_t step) {
   self.phase("reduce-scatter");
-  for (const Gift& gift : halves.gives(self, step)) {
+  gifts.clear();
+  halves.gives(self, step, gifts);
+  for (const Gift& gift : gifts) {
     if (!gift.blocks.empty()) self.forward(combine, gift.route, gift.blocks);
   }
 }
 
 void give_back(Node& self, const Halves& halves, std::uint64_t step, bool holds_all) {
   self.phase("all-gather");
-  for (Gift& gift : halves.returns(self, step)) {
+  gifts.clear();
+  halves.returns(self, step, gifts);
+  for (Gift& gift : gifts) {
     if (!holds_all) std::erase_if(gift.blocks, [&](BlockId id) { return !self.holds(id); });
     if (!gift.blocks.empty()) self.send(gift.route, gift.blocks);
   }
@@ -84,10 +91,18 @@ Plan plan_halves(const Machine& machine, const Request& request, std::shared_ptr
   return plan;
 }
 
-std::vector<BlockId>& blocks_for(std::vector<Gift>& gifts, const Route& route) {
+std::vector<BlockId>& Gifts::add(const Route& route) {
+  if (size_ == gifts_.size()) gifts_.emplace_back();
+  Gift& gift = gifts_[size_++];
+  gift.route = route;
+  gift.blocks.clear();
+  return gift.blocks;
+}
+
+std::vector<BlockId>& Gifts::of(const Route& route) {
   const auto same = [&](const Gift& gift) { return std::equal(gift.route.begin(), gift.route.end(), route.begin(), route.end()); };
-  const auto found = std::find_if(gifts.begin(), gifts.end(), same);
-  return found != gifts.end() ? found->blocks : gifts.emplace_back(Gift{route, {}}).blocks;
+  Gift* const found = std::find_if(begin(), end(), same);
+  return found != end() ? found->blocks : add(route);
 }
 
 }  // namespace torus::reduction

@@ -2,6 +2,7 @@
 /// step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +16,23 @@ namespace torus::reduction {
 struct Gift {
   Route route;
   std::vector<BlockId> blocks;
+};
+
+/// What a node sends in a step. A list that is used again keeps its memory.
+class Gifts {
+ public:
+  void clear() noexcept { size_ = 0; }
+  /// The blocks, none yet, of a new gift.
+  std::vector<BlockId>& add(const Route& route);
+  /// Those of the gift with that route, a new one if there is none yet.
+  std::vector<BlockId>& of(const Route& route);
+
+  Gift* begin() noexcept { return gifts_.data(); }
+  Gift* end() noexcept { return gifts_.data() + size_; }
+
+ private:
+  std::vector<Gift> gifts_;
+  std::size_t size_ = 0;
 };
 
 /// What the nodes do in a reduce-scatter: partials are only given away, so that nobody is counted twice. Block id = owner * pieces() + i.
@@ -31,9 +49,10 @@ class Halves {
   virtual std::uint32_t pieces() const = 0;
   /// Of a whole vector, in an all-reduce.
   virtual std::uint32_t vector_blocks(const Topology& topology) const { return pieces() * topology.nodes(); }
-  virtual std::vector<Gift> gives(const Node& self, std::uint64_t step) const = 0;
+  /// Both append to the gifts.
+  virtual void gives(const Node& self, std::uint64_t step, Gifts& gifts) const = 0;
   /// What a node got in a step, to go back to where it came from: what it sends in the mirrored step of the all-gather.
-  virtual std::vector<Gift> returns(const Node& self, std::uint64_t step) const = 0;
+  virtual void returns(const Node& self, std::uint64_t step, Gifts& gifts) const = 0;
   virtual Load load() const = 0;
   /// Of tables, for all nodes.
   virtual Bytes table_bytes() const { return 0; }
@@ -47,8 +66,5 @@ Plan plan_halves(const Machine& machine, const Request& request, std::shared_ptr
 
 /// The bytes that plan_halves() predicts for the fullest channels. load: that of the halves.
 double channel_bytes(const Machine& machine, const Request& request, const Halves& halves, const Halves::Load& load);
-
-/// The gift with that route, made if there is none yet.
-std::vector<BlockId>& blocks_for(std::vector<Gift>& gifts, const Route& route);
 
 }  // namespace torus::reduction

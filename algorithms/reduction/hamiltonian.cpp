@@ -17,26 +17,22 @@ class Hamiltonian final : public Halves {
   std::uint64_t steps() const override { return nodes_ / 2; }
   std::uint32_t pieces() const override { return static_cast<std::uint32_t>(std::max<std::size_t>(1, 2 * cycles_.size())); }
 
-  std::vector<Gift> gives(const Node& self, std::uint64_t step) const override {
-    std::vector<Gift> gifts;
+  void gives(const Node& self, std::uint64_t step, Gifts& gifts) const override {
     const std::uint32_t distance = nodes_ / 2 - static_cast<std::uint32_t>(step);
     for (std::size_t part = 0; part < cycles_.size(); ++part) {
       const std::uint32_t x = cycles_[part].position[self.rank()];
-      gifts.push_back({ahead(part, x), pieces_of(part, x + distance, distance, 1)});
-      gifts.push_back({back(part, x), pieces_of(part, x + nodes_ - distance, distance, 0)});
+      gifts.add(ahead(part, x)) = pieces_of(part, x + distance, distance, 1);
+      gifts.add(back(part, x)) = pieces_of(part, x + nodes_ - distance, distance, 0);
     }
-    return gifts;
   }
 
-  std::vector<Gift> returns(const Node& self, std::uint64_t step) const override {
-    std::vector<Gift> gifts;
+  void returns(const Node& self, std::uint64_t step, Gifts& gifts) const override {
     const std::uint32_t distance = nodes_ / 2 - static_cast<std::uint32_t>(step);
     for (std::size_t part = 0; part < cycles_.size(); ++part) {
       const std::uint32_t x = cycles_[part].position[self.rank()];
-      gifts.push_back({back(part, x), pieces_of(part, x + distance - 1, distance, 1)});
-      gifts.push_back({ahead(part, x), pieces_of(part, x + nodes_ + 1 - distance, distance, 0)});
+      gifts.add(back(part, x)) = pieces_of(part, x + distance - 1, distance, 1);
+      gifts.add(ahead(part, x)) = pieces_of(part, x + nodes_ + 1 - distance, distance, 0);
     }
-    return gifts;
   }
 
   Load load() const override {

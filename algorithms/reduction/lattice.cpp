@@ -13,20 +13,16 @@ class Lattice final : public Halves {
   std::uint64_t steps() const override { return table_.steps(); }
   std::uint32_t pieces() const override { return 1; }
 
-  std::vector<Gift> gives(const Node& self, std::uint64_t step) const override {
-    std::vector<Gift> gifts;
+  void gives(const Node& self, std::uint64_t step, Gifts& gifts) const override {
     for (std::size_t i = 0; i < table_.given(step).size(); ++i)
-      gifts.push_back({route(self, table_.offset(step, i), +1), blocks_of(self.topology(), self.rank(), table_.given(step)[i])});
-    return gifts;
+      gifts.add(route(self, table_.offset(step, i), +1)) = blocks_of(self.topology(), self.rank(), table_.given(step)[i]);
   }
 
-  std::vector<Gift> returns(const Node& self, std::uint64_t step) const override {
-    std::vector<Gift> gifts;
+  void returns(const Node& self, std::uint64_t step, Gifts& gifts) const override {
     for (std::size_t i = 0; i < table_.given(step).size(); ++i) {
       const NodeId giver = shifted(self.topology(), self.rank(), table_.offset(step, i), -1);
-      gifts.push_back({route(self, table_.offset(step, i), -1), blocks_of(self.topology(), giver, table_.given(step)[i])});
+      gifts.add(route(self, table_.offset(step, i), -1)) = blocks_of(self.topology(), giver, table_.given(step)[i]);
     }
-    return gifts;
   }
 
   Load load() const override { return {table_.channel(), table_.combined()}; }

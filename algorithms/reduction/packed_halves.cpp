@@ -48,10 +48,8 @@ PackedHalves::PackedHalves(const Topology& topology, std::uint32_t chunk, BlockO
   comes_ = Table(comes);
 }
 
-std::vector<Gift> PackedHalves::row(const Table& table, const Node& self, std::uint64_t step) const {
-  std::vector<Gift> gifts;
-  for (const auto& [leg, block] : table.row(step * self.topology().nodes() + self.rank())) blocks_for(gifts, {leg}).push_back(block);
-  return gifts;
+void PackedHalves::append_row(const Table& table, const Node& self, std::uint64_t step, Gifts& gifts) const {
+  for (const auto& [leg, block] : table.row(step * self.topology().nodes() + self.rank())) gifts.of({leg}).push_back(block);
 }
 
 std::shared_ptr<const PackedHalves> packed_halves(const Topology& topology, std::uint32_t chunk, BlockOwners owners) {

@@ -22,14 +22,14 @@ class PackedHalves : public Halves {
   std::uint64_t steps() const override { return steps_; }
   std::uint32_t pieces() const override { return 1; }
   std::uint32_t vector_blocks(const Topology&) const override { return blocks_; }
-  std::vector<Gift> gives(const Node& self, std::uint64_t step) const override { return row(comes_, self, step); }
-  std::vector<Gift> returns(const Node& self, std::uint64_t step) const override { return row(goes_, self, step); }
+  void gives(const Node& self, std::uint64_t step, Gifts& gifts) const override { append_row(comes_, self, step, gifts); }
+  void returns(const Node& self, std::uint64_t step, Gifts& gifts) const override { append_row(goes_, self, step, gifts); }
   Load load() const override { return load_; }
   Bytes table_bytes() const override { return goes_.bytes() + comes_.bytes(); }
 
  private:
   using Table = RowTable<std::pair<Leg, BlockId>>;
-  std::vector<Gift> row(const Table& table, const Node& self, std::uint64_t step) const;
+  void append_row(const Table& table, const Node& self, std::uint64_t step, Gifts& gifts) const;
 
   std::uint64_t steps_;
   std::uint32_t blocks_;

@@ -1,6 +1,7 @@
 #include "algorithms/reduction/ring_halves.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "algorithms/common/linked_dimensions.hpp"
 
@@ -10,6 +11,11 @@ RingHalves::RingHalves(const Topology& topology, std::uint32_t parts, std::uint3
     : pieces_a_part_{pieces_a_part} {
   for (const Dimension d : linked_dimensions(topology)) axes_.emplace_back(d, topology.shape()[static_cast<std::size_t>(d)]);
   parts_ = std::max<std::uint32_t>(1, std::min<std::uint32_t>(parts, phases()));
+  for (std::uint32_t phase = 0; phase < phases(); ++phase) {
+    std::int32_t longest = 0;
+    for (std::uint32_t part = 0; part < parts_; ++part) longest = std::max(longest, axis_of(part, phase).reach);
+    phase_steps_.push_back(static_cast<std::uint32_t>(longest));
+  }
   strides_.resize(parts_ * phases());
   for (std::uint32_t part = 0; part < parts_; ++part) {
     BlockId within = pieces_a_part_;  // blocks of a place of the axes to come
@@ -35,21 +41,11 @@ std::vector<BlockId> RingHalves::bundle(BlockId first, std::uint32_t part, std::
   return blocks;
 }
 
-std::uint32_t RingHalves::phase_steps(std::uint32_t phase) const noexcept {
-  std::int32_t longest = 0;
-  for (std::uint32_t part = 0; part < parts_; ++part) longest = std::max(longest, axis_of(part, phase).reach);
-  return static_cast<std::uint32_t>(longest);
-}
-
-std::uint64_t RingHalves::steps() const {
-  std::uint64_t sum = 0;
-  for (std::uint32_t phase = 0; phase < phases(); ++phase) sum += phase_steps(phase);
-  return sum;
-}
+std::uint64_t RingHalves::steps() const { return std::accumulate(phase_steps_.begin(), phase_steps_.end(), std::uint64_t{0}); }
 
 std::pair<std::uint32_t, std::uint32_t> RingHalves::when(std::uint64_t step) const noexcept {
   std::uint32_t phase = 0;
-  for (; step >= phase_steps(phase); ++phase) step -= phase_steps(phase);
+  for (; step >= phase_steps_[phase]; ++phase) step -= phase_steps_[phase];
   return {phase, static_cast<std::uint32_t>(step)};
 }
 
@@ -73,40 +69,36 @@ void RingHalves::append(const Coordinates& at, std::uint32_t part, std::uint32_t
   for (std::uint64_t i = from; i < to; ++i) blocks[before + (i - from)] = first + bundle[i];
 }
 
-std::vector<Gift> RingHalves::gives(const Node& self, std::uint64_t step) const {
-  std::vector<Gift> gifts;
+void RingHalves::gives(const Node& self, std::uint64_t step, Gifts& gifts) const {
   const auto [phase, number] = when(step);
   const Coordinates at = self.coordinates();
   for (std::uint32_t part = 0; part < parts_; ++part) {
     const LineStages& axis = axis_of(part, phase);
-    for (const LineStages::Leaving& each : axis.leaving(at[static_cast<std::size_t>(axis.dimension)], phase_steps(phase), number))
-      append(at, part, phase, each, blocks_for(gifts, {{axis.dimension, each.hops}}));
+    axis.each_leaving(at[static_cast<std::size_t>(axis.dimension)], phase_steps_[phase], number, [&, phase = phase](const auto& each) {
+      append(at, part, phase, each, gifts.of({{axis.dimension, each.hops}}));
+    });
   }
-  return gifts;
 }
 
-std::vector<Gift> RingHalves::returns(const Node& self, std::uint64_t step) const {
-  std::vector<Gift> gifts;
+void RingHalves::returns(const Node& self, std::uint64_t step, Gifts& gifts) const {
   const auto [phase, number] = when(step);
   const Coordinates at = self.coordinates();
   for (std::uint32_t part = 0; part < parts_; ++part) {
     const LineStages& axis = axis_of(part, phase);
     const std::int32_t place = at[static_cast<std::size_t>(axis.dimension)];
-    for (const std::int32_t sender : axis.senders(place)) {
-      for (const LineStages::Leaving& each : axis.leaving(sender, phase_steps(phase), number)) {
-        if (axis.receiver(sender, each) != place) continue;
-        const std::int32_t back = self.topology().reverse(axis.dimension, each.hops);
-        append(at, part, phase, each, blocks_for(gifts, {{axis.dimension, back}}));
-      }
-    }
+    axis.each_sender(place, [&, phase = phase, number = number](std::int32_t sender) {
+      axis.each_leaving(sender, phase_steps_[phase], number, [&](const auto& each) {
+        if (axis.receiver(sender, each) != place) return;
+        append(at, part, phase, each, gifts.of({{axis.dimension, self.topology().reverse(axis.dimension, each.hops)}}));
+      });
+    });
   }
-  return gifts;
 }
 
 RingHalves::Load RingHalves::load() const {
   Load sum;
   for (std::uint32_t phase = 0; phase < phases(); ++phase) {
-    for (std::uint32_t step = 0; step < phase_steps(phase); ++step) {
+    for (std::uint32_t step = 0; step < phase_steps_[phase]; ++step) {
       std::uint64_t channel = 0, combined = 0;
       for (std::uint32_t part = 0; part < parts_; ++part) {
         const LineStages& axis = axis_of(part, phase);
@@ -114,13 +106,13 @@ RingHalves::Load RingHalves::load() const {
         std::vector<std::uint64_t> into(static_cast<std::size_t>(axis.line.extent));  // by place
         for (std::int32_t place = 0; place < axis.line.extent; ++place) {
           std::vector<std::pair<std::int32_t, std::uint64_t>> out;  // by hops
-          for (const LineStages::Leaving& each : axis.leaving(place, phase_steps(phase), step)) {
+          axis.each_leaving(place, phase_steps_[phase], step, [&](const auto& each) {
             const auto [from, to] = each.range(size);
             into[static_cast<std::size_t>(axis.receiver(place, each))] += to - from;
             auto at = std::find_if(out.begin(), out.end(), [&](const auto& o) { return o.first == each.hops; });
             if (at == out.end()) at = out.insert(at, {each.hops, 0});
             channel = std::max(channel, at->second += to - from);
-          }
+          });
         }
         combined += *std::max_element(into.begin(), into.end());
       }

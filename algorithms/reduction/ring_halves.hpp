@@ -24,14 +24,13 @@ class RingHalves final : public Halves {
 
   std::uint64_t steps() const override;
   std::uint32_t pieces() const override { return parts_ * pieces_a_part_; }
-  std::vector<Gift> gives(const Node& self, std::uint64_t step) const override;
-  std::vector<Gift> returns(const Node& self, std::uint64_t step) const override;
+  void gives(const Node& self, std::uint64_t step, Gifts& gifts) const override;
+  void returns(const Node& self, std::uint64_t step, Gifts& gifts) const override;
   Load load() const override;
   Bytes table_bytes() const override;
 
  private:
   std::uint32_t phases() const noexcept { return static_cast<std::uint32_t>(axes_.size()); }
-  std::uint32_t phase_steps(std::uint32_t phase) const noexcept;
   /// The phase of a step, and the step in it.
   std::pair<std::uint32_t, std::uint32_t> when(std::uint64_t step) const noexcept;
   const LineStages& axis_of(std::uint32_t part, std::uint32_t phase) const noexcept { return axes_[(part + phase) % axes_.size()]; }
@@ -45,6 +44,7 @@ class RingHalves final : public Halves {
               std::vector<BlockId>& blocks) const;
 
   std::vector<LineStages> axes_;
+  std::vector<std::uint32_t> phase_steps_;  // of a phase
   std::uint32_t parts_, pieces_a_part_;
   std::vector<BlockId> strides_;               // by part and phase: from a place's blocks to the next's
   std::vector<std::vector<BlockId>> bundles_;  // by part and phase

@@ -34,17 +34,25 @@ namespace {
 }
 
 /// Where a receiver holds partials of some segments in register 0, which most go into; 0 where it holds none.
-using Held = std::array<Slot, Partials::batch>;
+using Held = std::array<Slot, Partials::most>;
 
-/// Finds them, and fetches them and what arrived in `slots`. Inlined, or g++ drops the fetching as without effects.
-[[gnu::always_inline]] inline void find_and_prefetch(const RunState& run, NodeId rank, std::span<const BlockId> ids, const Slot* slots,
-                                                     Held& held) noexcept {
-  const Payload& payload = run.payload;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    payload.partials.prefetch(slots[i]);
-    held[i] = payload.tables.find(rank, run.placement.segment_of(ids[i]));
-    if (held[i] != 0) payload.partials.prefetch(held[i]);
+/// Finds them, which is easy for a row, and fetches them and what has arrived. Inlined, or g++ drops the fetching as without effects.
+[[gnu::always_inline]] inline std::span<const Slot> find_and_prefetch(RunState& run, NodeId rank, std::span<const BlockId> ids,
+                                                                      std::span<const Slot> arrived, bool in_a_row, Held& room) noexcept {
+  Payload& payload = run.payload;
+  const std::uint32_t first = run.placement.segment_of(ids[0]);
+  if (in_a_row && first + ids.size() <= run.placement.vector_segments()) {
+    const std::span<const Slot> held = payload.tables.links_to(rank, first, ids.size());
+    payload.partials.prefetch(arrived);
+    payload.partials.prefetch(held);
+    return held;
   }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    payload.partials.prefetch(arrived[i]);
+    room[i] = payload.tables.find(rank, run.placement.segment_of(ids[i]));
+    if (room[i] != 0) payload.partials.prefetch(room[i]);
+  }
+  return {room.data(), ids.size()};
 }
 
 /// A block of a message arrives in `slot`, to be combined. Each register that holds a partial combines it; the first that holds none takes
@@ -70,34 +78,49 @@ Bytes combine_into(RunState& run, Worker& w, NodeId rank, const Message& m, Bloc
 }
 
 /// A batch of a message arrives, to be combined. Returns the bytes that were combined.
-Bytes combine_batch(RunState& run, Worker& w, NodeId rank, const Message& m, std::span<const BlockId> ids, const Slot* slots) {
+Bytes combine_batch(RunState& run, Worker& w, NodeId rank, const Message& m, std::span<const BlockId> ids, std::span<const Slot> arrived,
+                    bool in_a_row) {
   Payload& payload = run.payload;
-  Held held;
-  find_and_prefetch(run, rank, ids, slots, held);
+  Held room;
+  const std::span<const Slot> held = find_and_prefetch(run, rank, ids, arrived, in_a_row, room);
   const bool one_register = m.registers() == 1;
   Bytes combined = 0;
   for (std::size_t i = 0; i < ids.size();) {
     if (!one_register || held[i] == 0) {
-      combined += combine_into(run, w, rank, m, ids[i], slots[i]);
+      combined += combine_into(run, w, rank, m, ids[i], arrived[i]);
       ++i;
       continue;
     }
-    const std::size_t count = payload.partials.side_by_side({&held[i], ids.size() - i}, {slots + i, ids.size() - i});
+    const std::size_t count = payload.partials.side_by_side(held.subspan(i), arrived.subspan(i));
     const Bytes bytes = run.bytes_of(ids[i]);
-    payload.partials.combine(held[i], slots[i], bytes, count);
-    payload.slots.give_back(*w.free_slots, slots[i], count);
+    payload.partials.combine(held[i], arrived[i], bytes, count);
+    payload.slots.give_back(*w.free_slots, arrived[i], count);
     combined += bytes * count;
     i += count;
   }
   return combined;
 }
 
-/// A partial takes the place of what the node holds. Returns whether it holds something.
-bool replace(RunState& run, Worker& w, NodeId rank, BlockId id, Slot slot) {
-  Slot* const link = run.payload.tables.link_to(rank, id, id);
-  const Slot held = std::exchange(*link, slot);
-  if (held != 0) run.payload.slots.give_back(*w.free_slots, held);
-  return held != 0;
+/// Partials take the place of what the node holds. Returns whether it holds any of them.
+bool replace(RunState& run, Worker& w, NodeId rank, std::span<const BlockId> ids, const Slot* slots) {
+  bool meets = false;
+  for (std::size_t i = 0; i < ids.size();) {
+    const std::size_t count = consecutive(ids.subspan(i));
+    const std::span<Slot> links = run.payload.tables.links_to(rank, ids[i], count);
+    if (count >= row && !any_zero(links)) {
+      meets = true;
+      run.payload.slots.give_back(*w.free_slots, links);
+    } else {
+      for (const Slot held : links) {
+        if (held == 0) continue;
+        meets = true;
+        run.payload.slots.give_back(*w.free_slots, held);
+      }
+    }
+    std::copy_n(slots + i, count, links.begin());
+    i += count;
+  }
+  return meets;
 }
 
 [[gnu::noinline]] void store_partials(RunState& run, Worker& w, NodeId rank, const ArrivedMessages& arrived) {
@@ -107,11 +130,14 @@ bool replace(RunState& run, Worker& w, NodeId rank, BlockId id, Slot slot) {
     const std::span<const BlockId> ids = m->blocks();
     const Slot* const slots = MessageArena::slots(*m);
     if (m->combines()) {
-      for (std::size_t i = 0; i < ids.size(); i += Partials::batch)
-        combined += combine_batch(run, w, rank, *m, ids.subspan(i, std::min(Partials::batch, ids.size() - i)), slots + i);
+      for (std::size_t i = 0; i < ids.size();) {
+        const std::size_t in_a_row = row_of(ids.subspan(i), Partials::most);
+        const std::size_t count = in_a_row > 0 ? in_a_row : std::min(Partials::few, ids.size() - i);
+        combined += combine_batch(run, w, rank, *m, ids.subspan(i, count), {slots + i, count}, in_a_row > 0);
+        i += count;
+      }
     } else {
-      // Backwards: slots that lie side by side and are given back so are taken in their order.
-      for (std::size_t i = ids.size(); i-- > 0;) meets |= replace(run, w, rank, ids[i], slots[i]);
+      meets |= replace(run, w, rank, ids, slots);
     }
     if (!ids.empty()) (m->combines() ? combines : replaces) = true;
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include <torus/error.hpp>
 #include <torus/placement.hpp>
@@ -66,6 +67,12 @@ class NodeTables {
   /// The place in a node's table that names the slot of a block; one that says 0 if the block is not held. The bucket must be the block's.
   [[gnu::always_inline]] inline Slot* link_to(NodeId node, std::uint32_t bucket, BlockId id) noexcept {
     return link(*this, node, bucket, id);
+  }
+
+  /// The same for `count` partials with consecutive ids, all of which must exist: one entry behind the other.
+  std::span<Slot> links_to(NodeId node, BlockId first, std::size_t count) noexcept {
+    TORUS_ASSERT(placement_->reduces() && first + count <= buckets_);
+    return {table_.data() + (std::size_t{node} * buckets_ + first), count};
   }
 
   /// Makes a node the holder of a slot that has been taken and filled. False if it holds the block already. This is the only place where a

@@ -58,6 +58,24 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   return true;
 }
 
+/// The same for partials, whose entries in the table lie in the order of their ids.
+[[gnu::noinline]] bool find_partials(RunState& run, Worker& w, std::span<const BlockId> blocks, Slot* slots, bool release) {
+  for (std::size_t i = 0; i < blocks.size();) {
+    const std::size_t count = consecutive(blocks.subspan(i));
+    if (blocks[i] + count > run.placement.buckets()) return find_all(run, w, blocks.subspan(i), slots + i, release);
+    const std::span<Slot> links = run.payload.tables.links_to(w.node.rank(), blocks[i], count);
+    if (any_zero(links)) return find_all(run, w, blocks.subspan(i), slots + i, release);
+    if (count < row) {
+      for (Slot& link : links) slots[i++] = release ? std::exchange(link, Slot{0}) : link;
+      continue;
+    }
+    std::copy(links.begin(), links.end(), slots + i);
+    if (release) std::fill(links.begin(), links.end(), Slot{0});
+    i += count;
+  }
+  return true;
+}
+
 /// Copies released blocks of a cache line each to new slots. Each copy goes to the slot that the copy before it has left.
 [[gnu::noinline]] void move_lines(RunState& run, Worker& w, std::span<const Slot> from, Slot* to) {
   SlotPool& slots = run.payload.slots;
@@ -88,37 +106,50 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   }
 }
 
-/// The batch of a message's partials that begins at `first`. Fetches the one behind it. Nobody fetches the first one of a message: lines of
-/// blocks that lie 4 KiB apart would push each other out.
-std::span<Slot> batch_at(const RunState& run, std::span<Slot> slots, std::size_t first) noexcept {
-  const std::size_t end = std::min(first + Partials::batch, slots.size());
-  for (std::size_t i = end; i < std::min(end + Partials::batch, slots.size()); ++i) run.payload.partials.prefetch(slots[i]);
-  return slots.subspan(first, end - first);
+/// Fetches the few partials of a message from `first` on. Nobody fetches its first ones: lines of blocks that lie 4 KiB apart would push
+/// each other out.
+[[gnu::always_inline]] inline void prefetch_few(const RunState& run, std::span<const Slot> slots, std::size_t first) noexcept {
+  if (first < slots.size()) run.payload.partials.prefetch(slots.subspan(first, std::min(Partials::few, slots.size() - first)));
 }
 
-/// Copies partials that a node gives away, with their signatures. Each goes to the slot that the one before it has left.
+/// Copies partials with their signatures, so many as lie side by side at a time.
+void copy_batch(RunState& run, std::span<const BlockId> blocks, std::span<const Slot> from, std::span<const Slot> to) noexcept {
+  Partials& partials = run.payload.partials;
+  for (std::size_t i = 0; i < from.size();) {
+    const std::size_t count = partials.side_by_side(from.subspan(i), to.subspan(i));
+    partials.copy(to[i], from[i], run.bytes_of(blocks[i]), count);
+    i += count;
+  }
+}
+
+/// Copies partials that a node gives away: a row to slots that lie in a row, too, and what lies alone to the slot that the one before it
+/// has left, which is in the cache.
 [[gnu::noinline]] void move_partials(RunState& run, Worker& w, std::span<const BlockId> blocks, std::span<Slot> slots) {
-  if (slots.empty()) return;
   Payload& payload = run.payload;
   make_copies(run, w);
-  Slot spare = payload.slots.take(*w.free_slots);
-  for (std::size_t i = 0; i < slots.size(); i += Partials::batch) {
-    const std::span<Slot> from = batch_at(run, slots, i);
-    for (std::size_t j = 0; j < from.size();) {
-      const std::span<Slot> rest = from.subspan(j);
-      const std::size_t count = payload.partials.side_by_side(rest, rest);
-      const Slot first = rest[0];
-      const Bytes bytes = run.bytes_of(blocks[i + j]);
-      payload.partials.copy(spare, first, bytes, 1);
-      if (count > 1) payload.partials.copy(first, first + 1, bytes, count - 1);
-      for (std::size_t each = 0; each < count; ++each) spare = std::exchange(rest[each], spare);
-      j += count;
+  std::array<Slot, Partials::most> room;
+  for (std::size_t i = 0; i < slots.size();) {
+    const std::size_t in_a_row = payload.partials.row_of(slots.subspan(i));
+    if (in_a_row > 0 && SlotPool::at_hand(*w.free_slots) >= in_a_row) {
+      const std::span<Slot> from = slots.subspan(i, in_a_row), to{room.data(), in_a_row};
+      payload.slots.take(*w.free_slots, to);
+      copy_batch(run, blocks.subspan(i, in_a_row), from, to);
+      payload.slots.give_back(*w.free_slots, from[0], in_a_row);
+      std::copy(to.begin(), to.end(), from.begin());
+      i += in_a_row;
+      continue;
     }
+    prefetch_few(run, slots, i + Partials::few);
+    Slot spare = payload.slots.take(*w.free_slots);
+    for (const std::size_t end = std::min(i + Partials::few, slots.size()); i < end; ++i) {
+      payload.partials.copy(spare, slots[i], run.bytes_of(blocks[i]), 1);
+      spare = std::exchange(slots[i], spare);
+    }
+    payload.slots.give_back(*w.free_slots, spare);
   }
-  payload.slots.give_back(*w.free_slots, spare);
 }
 
-/// Copies partials that a node keeps to new slots, with their signatures.
+/// Copies partials that a node keeps to new slots.
 [[gnu::noinline]] void copy_partials(RunState& run, Worker& w, std::span<const BlockId> blocks, std::span<Slot> slots) {
   Payload& payload = run.payload;
   if (payload.copier.puts_off(run.block_bytes)) {
@@ -128,16 +159,16 @@ std::span<Slot> batch_at(const RunState& run, std::span<Slot> slots, std::size_t
     }
     return;
   }
-  std::array<Slot, Partials::batch> to;
-  for (std::size_t i = 0; i < slots.size(); i += Partials::batch) {
-    const std::span<Slot> from = batch_at(run, slots, i);
-    for (std::size_t j = 0; j < from.size(); ++j) to[j] = payload.slots.take(*w.free_slots);
-    for (std::size_t j = 0; j < from.size();) {
-      const std::size_t count = payload.partials.side_by_side(from.subspan(j), {&to[j], from.size() - j});
-      payload.partials.copy(to[j], from[j], run.bytes_of(blocks[i + j]), count);
-      j += count;
-    }
-    std::copy_n(to.begin(), from.size(), from.begin());
+  std::array<Slot, Partials::most> room;
+  for (std::size_t i = 0; i < slots.size();) {
+    const std::size_t in_a_row = payload.partials.row_of(slots.subspan(i));
+    const std::size_t count = in_a_row > 0 ? in_a_row : std::min(Partials::few, slots.size() - i);
+    prefetch_few(run, slots, i + count);
+    const std::span<Slot> from = slots.subspan(i, count), to{room.data(), count};
+    payload.slots.take(*w.free_slots, to);
+    copy_batch(run, blocks.subspan(i, count), from, to);
+    std::copy(to.begin(), to.end(), from.begin());
+    i += count;
   }
 }
 
@@ -151,7 +182,7 @@ std::span<Slot> batch_at(const RunState& run, std::span<Slot> slots, std::size_t
   MessageArena::mark(m, registers, release);
   if (blocks.size() != 1) MessageArena::forwarded(m) = 0;
   Slot* const slots = MessageArena::slots(m);
-  if (!find_all(run, w, blocks, slots, release)) return w.out.claims.forget_last_route();
+  if (!find_partials(run, w, blocks, slots, release)) return w.out.claims.forget_last_route();
   if (!blocks.empty()) MessageArena::first_bucket(m) = run.placement.segment_of(blocks.front());
   if (release)
     move_partials(run, w, blocks, {slots, blocks.size()});

@@ -9,6 +9,7 @@
 #include <torus/message.hpp>
 #include <torus/placement.hpp>
 
+#include "runtime/engine/consecutive.hpp"
 #include "runtime/engine/copier.hpp"
 #include "runtime/engine/region.hpp"
 #include "runtime/engine/slot_pool.hpp"
@@ -32,8 +33,9 @@ class Partials {
   /// Bytes of bookkeeping a slot.
   static std::size_t slot_overhead(const Placement& placement) noexcept { return placement.reduces() ? sizeof(std::uint64_t) : 0; }
 
-  /// Partials are fetched, copied and combined in batches of so many: they stay in the first cache between their fetching and their use.
-  static constexpr std::size_t batch = 16;
+  /// Partials are copied and combined a row of at most so many at a time; or 16, which are fetched first and stay in the first cache until
+  /// they are used.
+  static constexpr std::size_t most = 64, few = 16;
 
   /// All must outlive this.
   Partials(const Placement& placement, SlotPool& slots, const Copier& copier)
@@ -59,8 +61,15 @@ class Partials {
     slots_->prefetch(slot);
     __builtin_prefetch(signatures_.data() + slot, 1);
   }
+  /// Fetches partials and signatures that are going to be written.
+  [[gnu::always_inline]] inline void prefetch(std::span<const Slot> slots) const noexcept {
+    if (row_of(slots) == slots.size()) return;  // what lies in a row the processor fetches by itself
+    for (const Slot slot : slots) prefetch(slot);
+  }
 
-  /// From the first slots of two lists, which are as long, so many lie side by side in both, their blocks without gaps.
+  /// The length of the row with which a list of slots begins, their blocks without gaps; 0 if it begins with none.
+  std::size_t row_of(std::span<const Slot> slots) const noexcept { return no_gaps_ ? detail::row_of(slots, most) : 0; }
+  /// So many of the first slots of two lists, which are as long, lie side by side, their blocks without gaps.
   std::size_t side_by_side(std::span<const Slot> a, std::span<const Slot> b) const noexcept {
     std::size_t count = 1;
     while (no_gaps_ && count < a.size() && a[count] == a[0] + count && b[count] == b[0] + count) ++count;

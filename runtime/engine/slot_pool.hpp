@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,14 +113,39 @@ class SlotPool {
     if (list.fresh == list.fresh_end) refill(list);
     return list.fresh++;
   }
+  /// Several: side by side if they were given back so, or were never used.
+  void take(FreeList& list, std::span<Slot> slots) {
+    if (list.size() >= slots.size()) {
+      const Slot* const last = list.top - 1;
+      for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = *(last - i);
+      list.top -= slots.size();
+    } else if (list.fresh_end - list.fresh >= slots.size()) {
+      std::iota(slots.begin(), slots.end(), list.fresh);
+      list.fresh += static_cast<Slot>(slots.size());
+    } else {
+      for (Slot& slot : slots) slot = take(list);
+    }
+  }
+  /// So many at least can be taken at once.
+  static std::size_t at_hand(const FreeList& list) noexcept { return std::max<std::size_t>(list.size(), list.fresh_end - list.fresh); }
   [[gnu::always_inline]] inline void give_back(FreeList& list, Slot slot) {
     TORUS_ASSERT(slot != 0);
     if (list.top == list.limit) grow(list);
     *list.top++ = slot;
   }
-  /// Gives slots back that lie side by side, so that they are taken in their order.
+  /// Gives some back that lie side by side; some of a list. They will be taken in their order.
   void give_back(FreeList& list, Slot first, std::size_t count) {
-    while (count > 0) give_back(list, first + static_cast<Slot>(--count));
+    if (count == 1) return give_back(list, first);
+    TORUS_ASSERT(first != 0);
+    make_room(list, count);
+    const auto last = static_cast<Slot>(first + count - 1);
+    for (std::size_t i = 0; i < count; ++i) list.top[i] = last - static_cast<Slot>(i);
+    list.top += count;
+  }
+  void give_back(FreeList& list, std::span<const Slot> slots) {
+    make_room(list, slots.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) list.top[i] = slots[slots.size() - 1 - i];
+    list.top += slots.size();
   }
   /// Gives a slot back and takes another. 0, and nothing given back, if the list has no freed slot.
   [[gnu::always_inline]] inline Slot exchange(FreeList& list, Slot slot) noexcept {
@@ -145,6 +172,9 @@ class SlotPool {
     return std::max<std::uint64_t>(1, std::min(of_a_quarter_mebibyte, blocks / (std::uint64_t{8} * workers) + 1));
   }
 
+  static void make_room(FreeList& list, std::size_t count) {
+    while (static_cast<std::size_t>(list.limit - list.top) < count) grow(list);
+  }
   [[gnu::cold, gnu::noinline]] static void grow(FreeList& list) {
     const auto count = static_cast<std::size_t>(list.top - list.base);
     list.freed.resize(std::max<std::size_t>(1024, 2 * count));
