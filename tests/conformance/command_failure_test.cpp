@@ -1,5 +1,4 @@
 /// The command from outside: how it ends, and what it says, where a run or a check failed.
-
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 #include "tests/support/json.hpp"

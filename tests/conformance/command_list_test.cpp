@@ -1,5 +1,4 @@
 /// What the command lists of its algorithms and collectives, and the names that it takes.
-
 #include <torus/catalogue.hpp>
 
 #include "tests/support/catch.hpp"
