@@ -125,6 +125,7 @@ void copy_batch(RunState& run, std::span<const BlockId> blocks, std::span<const 
 /// Copies partials that a node gives away: a row to slots that lie in a row, too, and what lies alone to the slot that the one before it
 /// has left, which is in the cache.
 [[gnu::noinline]] void move_partials(RunState& run, Worker& w, std::span<const BlockId> blocks, std::span<Slot> slots) {
+  if (slots.empty()) return;
   Payload& payload = run.payload;
   make_copies(run, w);
   std::array<Slot, Partials::most> room;

@@ -76,10 +76,10 @@ class Partials {
     return count;
   }
 
-  /// Copies `count` partials that lie side by side. Their old and new places may overlap, the new one first.
+  /// Copies `count` partials that lie side by side to slots that do so, too.
   void copy(Slot to, Slot from, Bytes bytes, std::size_t count) noexcept {
     if (count > 1 && !copier_->streams(bytes)) {
-      std::memmove(slots_->at(to), slots_->at(from), bytes * count);
+      std::memcpy(slots_->at(to), slots_->at(from), bytes * count);
     } else {
       for (Slot i = 0; i < count; ++i) copier_->copy(to + i, from + i, bytes);
     }
