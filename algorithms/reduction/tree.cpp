@@ -56,7 +56,10 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.formula = "sum of the lines through the root";
   plan.channel_bytes = static_cast<double>(reduces ? plan.steps : tree->bundled()) * static_cast<double>(request.bytes);
   plan.combined_bytes = reduces ? static_cast<double>(tree->received()) * static_cast<double>(request.bytes) : 0;
-  plan.node_bytes = request.collective == Collective::scatter ? 2 * sizeof(NodeId) * machine.topology.nodes() : 0;
+  if (request.collective == Collective::scatter) {
+    plan.table_bytes = 4 * sizeof(NodeId) * machine.topology.nodes();  // a list of a subtree, which ends with the send
+    plan.node_bytes = 64;                                              // children: each node is the child of one
+  }
   return plan;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/engine/fabric.hpp"
 
+#include <algorithm>
+
 #include "runtime/engine/inbox.hpp"
 #include "runtime/engine/outbox_policies.hpp"
 #include "runtime/model/contribution.hpp"
@@ -94,7 +96,7 @@ void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
   const std::uint64_t count = run_.placement.initial_count(rank);
   const std::uint64_t key = run_.reduces ? contributor_key(seed, rank) : 0;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const BlockId id = run_.placement.initial(rank, i);
+    const BlockId id = run_.placement.initial(rank, run_.placement.hashes() ? count - 1 - i : i);  // the first ones first in their chains
     const Slot slot = run_.payload.slots.take(*w.free_slots);
     const std::span<std::byte> bytes{run_.payload.slots.at(slot), static_cast<std::size_t>(run_.placement.bytes(id))};
     if (run_.reduces) {
@@ -104,7 +106,7 @@ void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
     } else {
       fill_block(bytes, seed, id);
     }
-    run_.payload.store(*w.free_slots, rank, run_.placement.bucket(id), id, slot);
+    run_.payload.tables.add(rank, run_.placement.bucket(id), id, slot);
   }
   run_.links.forget(rank);
   run_.active[0].part(w.index).insert(rank);
@@ -163,6 +165,7 @@ std::span<const BlockId> Fabric::blocks(const Node& node) {
   w.in.held.clear();
   const auto list = [&w](BlockId id, Slot) { w.in.held.push_back(id); };
   run_.payload.tables.each_held(rank, list, [](Slot) {});
+  if (run_.placement.hashes()) std::sort(w.in.held.begin(), w.in.held.end());
   return w.in.held;
 }
 

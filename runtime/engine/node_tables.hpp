@@ -75,8 +75,14 @@ class NodeTables {
     return {table_.data() + (std::size_t{node} * buckets_ + first), count};
   }
 
-  /// Makes a node the holder of a slot that has been taken and filled. False if it holds the block already. This is the only place where a
-  /// block that arrives meets one that is held.
+  /// Makes a node the holder of a slot that has been taken and filled, of a block that it does not hold.
+  [[gnu::always_inline]] inline void add(NodeId node, std::uint32_t bucket, BlockId id, Slot slot) noexcept {
+    TORUS_ASSERT(slot != 0 && bucket < buckets_ && *link(*this, node, bucket, id) == 0);
+    Slot& head = table_[std::size_t{node} * buckets_ + bucket];
+    if (chained_) entries_[slot] = {id, head};
+    head = slot;
+  }
+  /// The same of any block. False if the node holds it already. This is the only place where a block that arrives meets one that is held.
   bool store(NodeId node, BlockId id, Slot slot) noexcept { return store(node, placement_->bucket(id), id, slot); }
   [[gnu::always_inline]] inline bool store(NodeId node, std::uint32_t bucket, BlockId id, Slot slot) noexcept {
     TORUS_ASSERT(slot != 0 && bucket < buckets_);

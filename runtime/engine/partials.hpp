@@ -71,9 +71,8 @@ class Partials {
   std::size_t row_of(std::span<const Slot> slots) const noexcept { return no_gaps_ ? detail::row_of(slots, most) : 0; }
   /// So many of the first slots of two lists, which are as long, lie side by side, their blocks without gaps.
   std::size_t side_by_side(std::span<const Slot> a, std::span<const Slot> b) const noexcept {
-    std::size_t count = 1;
-    while (no_gaps_ && count < a.size() && a[count] == a[0] + count && b[count] == b[0] + count) ++count;
-    return count;
+    const std::size_t count = no_gaps_ ? consecutive(a) : 1;
+    return count > 1 ? consecutive(b.first(count)) : 1;
   }
 
   /// Copies `count` partials that lie side by side to slots that do so, too.

@@ -224,6 +224,12 @@ TEST_CASE("lengths that no host has are refused, and do not wrap round", "[unit]
   }
 }
 
+TEST_CASE("a scatter or gather needs memory for the blocks, not for every block at every node", "[unit]") {
+  const Machine machine(Topology::parse("256x256"));
+  for (const Placement& placement : {Placement::scattered(machine.topology, 3, 64), Placement::gathered(machine.topology, 3, 64)})
+    CHECK(estimate_memory(machine, placement).total() < Bytes{200} << 20U);
+}
+
 TEST_CASE("the block length that a refusal names is the longest that fits", "[unit]") {
   const Machine machine(Topology::parse("64x64"));
   for (const Bytes limit : {Bytes{4} << 20U, Bytes{5} << 20U, Bytes{64} << 20U, Bytes{1} << 30U}) {

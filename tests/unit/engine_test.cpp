@@ -1,5 +1,6 @@
 /// Messages on the engine: when they arrive, in what order, with what bytes, and what they weigh.
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -275,6 +276,32 @@ TEST_CASE("a forwarded block leaves its node", "[unit]") {
     }
   };
   CHECK(emulate(machine, scatter, program).result.verified);
+}
+
+TEST_CASE("the blocks of a gather are listed in their order, however they came", "[unit]") {
+  const Machine machine(Topology::parse("40m"), 0, Switching::packet);
+  const auto program = [](Node& self) -> Program {
+    const std::int32_t last = self.extent(0) - 1;
+    if (self.coordinate(0) < last) co_await self.arrival();
+    const std::vector<BlockId> held(self.blocks().begin(), self.blocks().end());
+    std::vector<BlockId> all(static_cast<std::size_t>(last - self.coordinate(0) + 1));
+    std::iota(all.begin(), all.end(), self.rank());
+    CHECK(held == all);
+    if (self.coordinate(0) > 0) self.forward({{0, -1}}, held);
+  };
+  CHECK(emulate(machine, Placement::gathered(machine.topology, 0, 8), program).result.verified);
+}
+
+TEST_CASE("blocks of a scatter that arrive once more are duplicates", "[unit]") {
+  const Machine machine(Topology::parse("3m"), 0, Switching::packet);
+  const auto program = [](Node& self) -> Program {
+    const std::vector<BlockId> two{1, 2};
+    for (int time = 0; time < 2 && self.rank() == 0; ++time) {
+      self.send({{0, +1}}, two);
+      co_await self.step();
+    }
+  };
+  CHECK(emulate(machine, Placement::scattered(machine.topology, 0, 40), program).result.duplicates == 2);
 }
 
 TEST_CASE("a machine of one node, and a message of no byte, are runs like any other", "[unit]") {

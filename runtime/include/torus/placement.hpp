@@ -109,15 +109,17 @@ class Placement {
         const std::uint32_t index = index_of_source_[source];
         return index == no_bucket ? no_bucket : index * segments_.value() + segment;
       }
-      case Kind::one_source:
       case Kind::scattered:
-      case Kind::gathered:
+      case Kind::gathered: return static_cast<std::uint32_t>((id * golden_ratio) >> hash_shift_);
+      case Kind::one_source:
       case Kind::contributed: break;
     }
     return id;
   }
+  /// True if the entry of a block is a hash of its id: any node may hold any block of a root's, and most hold few.
+  bool hashes() const noexcept { return kind_ == Kind::scattered || kind_ == Kind::gathered; }
   /// True if no two blocks share an entry.
-  bool one_block_a_bucket() const noexcept { return kind_ != Kind::personalised && kind_ != Kind::resident; }
+  bool one_block_a_bucket() const noexcept { return kind_ != Kind::personalised && kind_ != Kind::resident && !hashes(); }
   /// The block of an entry, where one_block_a_bucket().
   BlockId in_bucket(std::uint32_t bucket) const noexcept {
     if (kind_ != Kind::several_sources) return first_id_ + bucket;
@@ -145,8 +147,10 @@ class Placement {
   Bytes segment_ = 0;         // bytes of the shorter blocks
   std::uint32_t longer_ = 0;  // this many segments are a unit longer
   Bytes unit_ = 1;
+  static constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;  // 2^64 over it: neighbouring ids get entries that lie far apart
   std::uint32_t buckets_ = 1;
-  BlockId first_id_ = 0;  // existing ids are among the ids_ from here
+  std::uint32_t hash_shift_ = 63;  // leaves the bits that number the entries
+  BlockId first_id_ = 0;           // existing ids are among the ids_ from here
   std::uint64_t ids_ = 0;
   NodeId root_ = 0;
   std::vector<NodeId> dead_;                    // ascending; they want nothing
