@@ -5,13 +5,13 @@ namespace {
 
 void hand_over(Node& self, const LineTree& tree, const DiagonalSite& site, Bundle& bundle) {
   const LineTree::Vertex& v = tree.at(site.position);
-  send_bundle(self, {diagonal_leg(site.position, v.parent, v.slot, site.unit)}, bundle);
+  send_bundle(self, {on_machine(site.on, diagonal_leg(site.position, v.parent, v.slot, site.unit))}, bundle);
   bundle.clear();
 }
 
 void spread(Node& self, const LineTree& tree, const DiagonalSite& site, std::int32_t level, const Bundle& bundle) {
   tree.for_children(site.position, level, [&](std::int32_t child, std::int32_t slot) {
-    send_bundle(self, {diagonal_leg(site.position, child, slot, site.unit)}, bundle);
+    send_bundle(self, {on_machine(site.on, diagonal_leg(site.position, child, slot, site.unit))}, bundle);
   });
 }
 
@@ -19,6 +19,10 @@ void spread(Node& self, const LineTree& tree, const DiagonalSite& site, std::int
 
 DiagonalSite DiagonalSite::in_torus(const Node& self, std::int32_t h) {
   return {true, centred(self.coordinate(0) - self.coordinate(1), h), 1};
+}
+
+DiagonalSite DiagonalSite::in_grid(const Station& station, std::int32_t h) {
+  return {station.member(), centred(station.coordinate(0) - station.coordinate(1), h), 1, &station};
 }
 
 DiagonalSite DiagonalSite::in_ddn(const Node& self, std::int32_t h) {

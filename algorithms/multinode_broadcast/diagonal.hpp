@@ -12,17 +12,21 @@
 
 #include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
+#include "algorithms/multinode_broadcast/stations.hpp"
 
 namespace torus::multinode {
 
 /// Where a node stands among the diagonals of a family.
 struct DiagonalSite {
-  bool member = false;        ///< whether it takes part at all
-  std::int32_t position = 0;  ///< its diagonal, 0 the one gathered to
-  std::int32_t unit = 1;      ///< hops between neighbouring members of a row
+  bool member = false;          ///< whether it takes part at all
+  std::int32_t position = 0;    ///< its diagonal, 0 the one gathered to
+  std::int32_t unit = 1;        ///< hops between neighbouring members of a row
+  const Station* on = nullptr;  ///< the grid on which these hops are counted, if not the machine
 
   /// Among the h diagonals that one DCN diagonal gathers: every node takes part.
   static DiagonalSite in_torus(const Node& self, std::int32_t h);
+  /// The same on a grid: its stations take part. The station outlives the site.
+  static DiagonalSite in_grid(const Station& station, std::int32_t h);
   /// Among the diagonals of a DDN: nodes with i = j (mod h), h hops apart.
   static DiagonalSite in_ddn(const Node& self, std::int32_t h);
 };

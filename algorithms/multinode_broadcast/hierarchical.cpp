@@ -2,69 +2,44 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 
 #include "algorithms/multinode_broadcast/diagonal.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
+#include "algorithms/multinode_broadcast/hierarchy_choice.hpp"
 #include "algorithms/multinode_broadcast/partition.hpp"
 #include "algorithms/multinode_broadcast/prefix.hpp"
 #include "algorithms/multinode_broadcast/subnetwork_loads.hpp"
+#include "algorithms/multinode_broadcast/uneven.hpp"
 #include "algorithms/multinode_broadcast/window_spread.hpp"
 
 namespace torus::multinode {
 namespace {
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
-  return needs_divisor("hierarchical", largest_partition(machine.topology), request);
+  return needs_partition("hierarchical", machine.topology, request);
 }
 std::optional<Refusal> also_requires_log(const Machine& machine, const Request& request) {
-  return needs_divisor("hierarchical-log", largest_partition(machine.topology), request);
-}
-
-constexpr std::array<std::string_view, 3> balances{"none", "hash", "split"};  // in the order of Hierarchy::Balance
-
-/// With the h and the balance of the request, or those with the least model time; blocks with a byte each, for which there is room.
-Hierarchy choose(const Machine& machine, const Request& request, Hierarchy::Dcn dcn, double s) {
-  const std::string_view word = request.parameters.word("prefix");
-  const std::uint32_t asked = request.parameters.whole("h");
-  const double room = static_cast<double>(most_blocks) / machine.topology.nodes() / std::max(1.0, s);
-  std::optional<Hierarchy> best;
-  double least = std::numeric_limits<double>::infinity();
-  for (const std::int32_t h : divisors(largest_partition(machine.topology))) {
-    if (asked != 0 && static_cast<std::uint32_t>(h) != asked) continue;
-    for (const auto balance : {Hierarchy::Balance::hash, Hierarchy::Balance::none, Hierarchy::Balance::split}) {
-      if (word.empty() ? balance == Hierarchy::Balance::none : word != balances[static_cast<std::size_t>(balance)]) continue;
-      Hierarchy scheme(machine.topology, h, dcn, balance);
-      const std::uint32_t blocks = scheme.parts() * scheme.pieces();
-      const bool all = s >= scheme.nodes;  // balanced already
-      if (word.empty() && scheme.pieces() > 1 && (all || blocks > request.bytes || blocks > room)) continue;
-      const double time = machine.cost.steps(scheme.steps(), scheme.channel_bytes(s, request.bytes), scheme.hops_for_h());
-      if (best && time >= least) continue;
-      least = time;
-      best = std::move(scheme);
-    }
-  }
-  return std::move(*best);
+  return needs_partition("hierarchical-log", machine.topology, request);
 }
 
 Plan plan_any(const Machine& machine, const Request& request, Hierarchy::Dcn dcn) {
   const double s = assumed_sources(machine, request);
-  const auto scheme = std::make_shared<const Hierarchy>(choose(machine, request, dcn, s));
+  const auto scheme = std::make_shared<const Hierarchy>(choose_hierarchy(machine, request, dcn, s));
   Plan plan;
   plan.segments = std::max(1U, scheme->parts() * scheme->pieces());
   plan.start = [scheme](Node& self) { return hierarchical_program(self, *scheme); };
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
-  plan.formula = scheme->h == 1                      ? "k floor(n/2)"
-                 : dcn == Hierarchy::Dcn::log        ? "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2)"
-                 : machine.topology.dimensions() > 2 ? "(k-1) L3(h) + tune + k floor(n/2h) + (k-1) L3(h) + k floor(h/2)"
-                                                     : "L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2)";
-  plan.channel_bytes = scheme->channel_bytes(s, request.bytes);
-  plan.observe = subnetwork_loads(machine, request, plan.segments, scheme->h, scheme->aggregation_steps(),
-                                  scheme->aggregation_steps() + scheme->balancing_steps());
+  plan.formula = scheme->formula();
+  const bool counted = scheme->uneven() && s >= scheme->nodes && !scheme->tunes();
+  plan.channel_bytes = counted ? uneven_bytes_of_all(*scheme, request.bytes) : scheme->channel_bytes(s, request.bytes);
+  if (!scheme->uneven())
+    plan.observe = subnetwork_loads(machine, request, plan.segments, scheme->h, scheme->aggregation_steps(),
+                                    scheme->aggregation_steps() + scheme->balancing_steps());
   plan.node_bytes = 5 * sizeof(BlockId) * request.sources.size() * plan.segments;
   plan.notes = {{"h", std::to_string(scheme->h)},
                 {"prefix", std::string(balances[static_cast<std::size_t>(scheme->balance)])},
+                {"rings", scheme->ddn_rings.together ? "together" : "in parts"},
                 {"sources assumed by the prediction", decimal(s)}};
   return plan;
 }
@@ -79,13 +54,17 @@ bool in_a_ddn(const Node& self, std::int32_t h) {
   return true;
 }
 
-constexpr std::array parameters{Parameter{"h", partition_meaning, {}, possible_partitions},
+constexpr std::array parameters{Parameter{"h", partition_meaning, {}, possible_any_partitions},
                                 Parameter{"prefix", balancing_meaning, balances}};
 
 }  // namespace
 
 Program hierarchical_program(Node& self, const Hierarchy& scheme) {
   if (scheme.ddn_rings.axes.empty()) co_return;
+  if (scheme.uneven()) {
+    co_await uneven_program(self, scheme);
+    co_return;
+  }
   Bundle bundle(self.blocks().begin(), self.blocks().end());
   if (scheme.h > 1 && scheme.dimensions == 2) {
     const DiagonalSite strip = DiagonalSite::in_torus(self, scheme.h);
@@ -97,8 +76,8 @@ Program hierarchical_program(Node& self, const Hierarchy& scheme) {
     const std::uint32_t rank = hashed_rank(self.coordinates(), scheme.h);
     co_await tune(self, scheme.tuning, rank, scheme.parts(), bundle, scheme.pieces());
   }
-  std::vector<Bundle> parts = split_parts(bundle, scheme.parts());
-  co_await ring_gather(self, scheme.ddn_rings, in_a_ddn(self, scheme.h), parts);
+  std::vector<Bundle> parts;
+  co_await ring_gather(self, scheme.ddn_rings, in_a_ddn(self, scheme.h), bundle, parts);
   if (scheme.h == 1) co_return;
   for (Bundle& part : parts) std::sort(part.begin(), part.end());  // every copy is cut alike
   if (scheme.dcn == Hierarchy::Dcn::log) {
@@ -113,10 +92,13 @@ const Algorithm hierarchical{
     .name = "hierarchical",
     .collective = Collective::multinode_broadcast,
     .source = "after Chen, Chen & Tseng: their partition with ring pipelines, the DCNs by scatter and all-gather",
-    .shapes = "torus of any dimension, any h that divides every side; one ring: h = 1",
+    .shapes = "torus of any dimension, any h that divides every side, in 2-D any h up to the shorter side; one ring: h = 1",
     .steps =
-        "2-D: L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2), n the longest side; k-D: 2(k-1) L3(h) + tune + k floor(n/2h) + k "
-        "floor(h/2); h = 1: k floor(n/2), k dimensions wider than 1",
+        "h divides the sides: 2-D: L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2), n the longest side; k-D: 2(k-1) L3(h) + tune + k "
+        "floor(n/2h) + k "
+        "floor(h/2); h = 1: k floor(n/2), k dimensions wider than 1; other h, g the most places between nodes of a class, h..2h: 1 + L5(h) "
+        "+ tune + 2 floor(n/2h) + L3(h) + 2 "
+        "floor(g/2); unequal sides: or the sum of floor(n_d/2h) for k floor(n/2h)",
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,
@@ -128,8 +110,11 @@ const Algorithm hierarchical_log{
     .name = "hierarchical-log",
     .collective = Collective::multinode_broadcast,
     .source = "after Chen, Chen & Tseng: their partition with ring pipelines, the DCNs by broadcast and one pass of the rings",
-    .shapes = "2-D torus, any h that divides both sides",
-    .steps = "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2), n the longer side",
+    .shapes = "2-D torus, any h up to the shorter side",
+    .steps =
+        "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2), n the longer side; h that does not divide both: 1 + L5(h) + tune + 2 "
+        "floor(n/2h) "
+        "+ L3(g), at times 1 more, + floor(g/2), g as for hierarchical; unequal sides: or the sum of floor(n_d/2h)",
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .dimensions = 2, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,

@@ -23,6 +23,8 @@ class LineTree {
 
   /// W_base(n): positions -floor((n-1)/2) .. floor(n/2), root 0.
   static LineTree window(std::int32_t base, std::int32_t n);
+  /// Positions -before .. after, root 0.
+  static LineTree around(std::int32_t base, std::int32_t before, std::int32_t after) { return {-before, after, 0, base}; }
   /// Line_base(n): positions 0 .. n-1, root floor((n-1)/2).
   static LineTree line(std::int32_t base, std::int32_t n);
   /// Positions 0 .. n-1, root 0, one child a level, above: base 2, for one port.

@@ -1,6 +1,7 @@
 /// The parameter h of the broadcasts that partition a torus, and the machine of those on n x n nodes.
 #pragma once
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -34,11 +35,41 @@ inline std::vector<std::uint32_t> possible_partitions(const Machine& machine) {
   return {all.begin(), all.end()};
 }
 
+/// The largest h where none need divide a side: in two dimensions wider than 1 the shorter, else largest_partition().
+inline std::int32_t largest_any_partition(const Topology& topology) {
+  if (topology.dimensions() != 2) return largest_partition(topology);
+  return std::min(topology.extent(0), topology.extent(1));
+}
+
+/// Those h, ascending.
+inline std::vector<std::int32_t> any_partitions(const Topology& topology) {
+  if (topology.dimensions() != 2) return divisors(largest_partition(topology));
+  std::vector<std::int32_t> all(static_cast<std::size_t>(largest_any_partition(topology)));
+  std::iota(all.begin(), all.end(), 1);
+  return all;
+}
+
+/// For Parameter::values.
+inline std::vector<std::uint32_t> possible_any_partitions(const Machine& machine) {
+  const std::vector<std::int32_t> all = any_partitions(machine.topology);
+  return {all.begin(), all.end()};
+}
+
 /// h, if it is set, divides `largest`.
 inline std::optional<Refusal> needs_divisor(std::string_view algorithm, std::int32_t largest, const Request& request) {
   const std::uint32_t h = request.parameters.whole("h");
   if (h == 0 || static_cast<std::uint32_t>(largest) % h == 0) return std::nullopt;
   return Refusal{Refusal::About::parameter, std::to_string(h), std::string(algorithm) + " needs a divisor of " + std::to_string(largest),
+                 std::to_string(largest), "h"};
+}
+
+/// h, if it is set, is one of any_partitions().
+inline std::optional<Refusal> needs_partition(std::string_view algorithm, const Topology& topology, const Request& request) {
+  const auto h = static_cast<std::int64_t>(request.parameters.whole("h"));
+  const std::int32_t largest = largest_any_partition(topology);
+  if (topology.dimensions() != 2) return needs_divisor(algorithm, largest, request);
+  if (h <= largest) return std::nullopt;
+  return Refusal{Refusal::About::parameter, std::to_string(h), std::string(algorithm) + " needs at most the shorter side",
                  std::to_string(largest), "h"};
 }
 

@@ -5,13 +5,14 @@
 /// The rings may be dilated (a DDN: every h-th node of a line) or periodic (length h in a line of more nodes, if nodes h apart hold
 /// equal bundles in equal order; they then go on doing so).
 /// Machine  torus of any dimension, all ports; single legs, single hops where unit = 1 (then packet switching does).
-/// Steps    phases * floor(longest ring / 2).   Header  none.
+/// Steps    phases * floor(longest ring / 2); together: sum of floor(ring / 2).   Header  none.
 /// Source   folklore, with all dimensions at work at once; every channel is used in both directions in every step.
 #pragma once
 
 #include <torus/program.hpp>
 
 #include "algorithms/multinode_broadcast/bundle.hpp"
+#include "algorithms/multinode_broadcast/stations.hpp"
 
 namespace torus::multinode {
 
@@ -21,10 +22,11 @@ struct RingGather {
   std::vector<std::int32_t> lengths;  ///< of the rings along each axis
   std::int32_t unit = 1;              ///< hops between neighbours of a ring
   std::int32_t phases = 1;            ///< 1: each part along one axis; axes.size(): along all
+  bool together = false;              ///< not cut in parts: all along one axis after the other, fewer steps where the rings are unequal
 
   std::int32_t parts() const noexcept { return static_cast<std::int32_t>(axes.size()); }
-  std::int32_t steps_a_phase() const noexcept;
-  std::int32_t steps() const noexcept { return phases * steps_a_phase(); }
+  std::int32_t steps_of(std::int32_t phase) const noexcept;
+  std::int32_t steps() const noexcept;
   /// Sum over the steps of the bytes on the fullest channel, if every one of `members` nodes may start with so many messages of so many
   /// bytes, cut in the parts, and does so for a share of them: exact for share 1, else an estimate for sources at random.
   double channel_bytes(Bytes message, double messages, double share, double members) const noexcept;
@@ -36,7 +38,11 @@ RingGather whole_rings(const Topology& topology, const char* label);
 /// The blocks of a bundle by part: block ids are source * parts + part.
 std::vector<Bundle> split_parts(std::span<const BlockId> bundle, std::size_t parts);
 
-/// Called by every node; who is no member is silent. bundles: one a part.
-Program ring_gather(Node& self, const RingGather& rings, bool member, std::vector<Bundle>& bundles);
+/// Called by every node; who is no member is silent. bundles: one a part, or one of all. station: where the node stands on a grid, if the
+/// rings are of one.
+Program ring_gather(Node& self, const RingGather& rings, bool member, std::vector<Bundle>& bundles, const Station* station = nullptr);
+/// The same for a bundle of whole messages, which ends cut in parts.
+Program ring_gather(Node& self, const RingGather& rings, bool member, const Bundle& bundle, std::vector<Bundle>& parts,
+                    const Station* station = nullptr);
 
 }  // namespace torus::multinode

@@ -8,9 +8,10 @@ namespace {
 /// The messages that a node holds, with the distance that each still has to go.
 class Drift {
  public:
-  Drift(const Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle, std::uint32_t pieces)
-      : moves_{moves}, parts_{parts}, bundle_{bundle} {
-    const std::int32_t here = self.coordinate(0) % moves.h;
+  Drift(const Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle, std::uint32_t pieces,
+        const Station* station)
+      : moves_{moves}, parts_{parts}, bundle_{bundle}, station_{station} {
+    const std::int32_t here = (station == nullptr ? self.coordinate(0) : station->coordinate(0)) % moves.h;
     for (std::size_t x = 0; x * parts < bundle.size(); ++x) {
       const std::size_t wanted = pieces > 1 ? bundle[x * parts] / parts % pieces : first_rank + x;
       rest_.push_back(centred(static_cast<std::int64_t>(wanted) % moves.h - here, moves.h));
@@ -35,8 +36,8 @@ class Drift {
     }
     bundle_.resize(kept * parts_);
     rest_.resize(kept);
-    plus_.send(self, move.digit * move.unit, !move.last_digit);
-    minus_.send(self, -move.digit * move.unit, !move.last_digit);
+    plus_.send(self, station_, move.digit * move.unit, !move.last_digit);
+    minus_.send(self, station_, -move.digit * move.unit, !move.last_digit);
   }
 
   void take(const Message& m) {
@@ -59,10 +60,10 @@ class Drift {
       blocks.insert(blocks.end(), first, first + parts);
       rest.push_back(static_cast<Word>(distance_left));
     }
-    void send(Node& self, std::int32_t places, bool with_rest) const {
+    void send(Node& self, const Station* station, std::int32_t places, bool with_rest) const {
       if (blocks.empty()) return;
       Route route;
-      for (const Dimension d : self.machine().routing) route.push_back({d, places});
+      for (const Dimension d : self.machine().routing) route.push_back(on_machine(station, {d, places}));
       self.send(RouteView(route), blocks, with_rest ? std::span<const Word>(rest) : std::span<const Word>());
     }
   };
@@ -70,6 +71,7 @@ class Drift {
   const TuneMoves& moves_;
   std::uint32_t parts_;
   Bundle& bundle_;
+  const Station* station_;
   std::vector<std::int32_t> rest_;
   Leaving plus_, minus_;
 };
@@ -92,8 +94,9 @@ TuneMoves::TuneMoves(std::int32_t partition, std::int32_t odd_base) : h{partitio
   for (Move& move : moves) move.last_digit = move.unit == moves.back().unit;
 }
 
-Program tune(Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle, std::uint32_t pieces) {
-  Drift drift(self, moves, first_rank, parts, bundle, pieces);
+Program tune(Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle, std::uint32_t pieces,
+             const Station* station) {
+  Drift drift(self, moves, first_rank, parts, bundle, pieces, station);
   for (const TuneMoves::Move& move : moves.moves) {
     self.phase("tune");
     drift.send(self, move);

@@ -11,6 +11,7 @@
 #include <torus/program.hpp>
 
 #include "algorithms/multinode_broadcast/bundle.hpp"
+#include "algorithms/multinode_broadcast/stations.hpp"
 
 namespace torus::multinode {
 
@@ -32,7 +33,9 @@ struct TuneMoves {
 };
 
 /// Moves the messages of a bundle of a node on a DCN diagonal, `parts` consecutive blocks each, to the DDNs (first_rank + x) mod h.
-/// Other nodes take part with an empty bundle. pieces = h: of each h such runs of blocks, the pieces of one message, piece i goes to DDN i.
-Program tune(Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle, std::uint32_t pieces = 1);
+/// Other nodes take part with an empty bundle. station: where the node stands on a grid, if the moves are legs of one. pieces = h: of each
+/// h such runs of blocks, the pieces of one message, piece i goes to DDN i.
+Program tune(Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle, std::uint32_t pieces = 1,
+             const Station* station = nullptr);
 
 }  // namespace torus::multinode

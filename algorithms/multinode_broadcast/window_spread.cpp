@@ -6,17 +6,19 @@ namespace {
 /// A part's way in one phase, seen from a node.
 struct WindowSite {
   Dimension dimension;
-  std::int32_t position;  ///< in the window along that dimension; the holder stands at 0
-  bool member;            ///< whether the node's line has a holder at all
+  std::int32_t position;        ///< in the window along that dimension; the holder stands at 0
+  bool member;                  ///< whether the node's line has a holder at all
+  const Station* on = nullptr;  ///< the grid
 };
 
 /// In phase p (from 1) part t goes along dimension t + p; it has come along those between, and has the later ones before it.
-WindowSite window_site(const Node& self, std::int32_t h, Dimension part, std::int32_t phase) {
+WindowSite window_site(const Node& self, std::int32_t h, Dimension part, std::int32_t phase, const Station* station = nullptr) {
   const Dimension k = self.dimensions();
-  const std::int32_t ddn = self.coordinate(part) % h;
-  WindowSite site{(part + phase) % k, 0, true};
-  site.position = centred(self.coordinate(site.dimension) - self.coordinate(part), h);
-  for (std::int32_t later = phase + 1; later < k; ++later) site.member &= self.coordinate((part + later) % k) % h == ddn;
+  const auto at = [&](Dimension d) { return station == nullptr ? self.coordinate(d) : station->coordinate(d); };
+  const std::int32_t ddn = at(part) % h;
+  WindowSite site{(part + phase) % k, 0, station == nullptr || station->member(), station};
+  site.position = centred(at(site.dimension) - at(part), h);
+  for (std::int32_t later = phase + 1; later < k; ++later) site.member &= at((part + later) % k) % h == ddn;
   return site;
 }
 
@@ -49,7 +51,7 @@ void send_cut(Node& self, const LineTree& window, const WindowSite& site, std::i
   const Cut cut(window.at(site.position), bundle.size());
   window.for_children(site.position, level, [&](std::int32_t child, std::int32_t) {
     const LineTree::Vertex& v = window.at(child);
-    send_bundle(self, {{site.dimension, child - site.position}}, cut.of(bundle, v.low, v.high));
+    send_bundle(self, {on_machine(site.on, {site.dimension, child - site.position})}, cut.of(bundle, v.low, v.high));
   });
 }
 
@@ -97,16 +99,18 @@ Program broadcast_cross(Node& self, const LineTree& window, std::vector<Bundle>&
   }
 }
 
-Program scatter_windows(Node& self, const LineTree& window, std::vector<Bundle>& parts) {
+Program scatter_windows(Node& self, const LineTree& window, std::vector<Bundle>& parts, const Station* station) {
   const Dimension k = self.dimensions();
   const std::int32_t h = window.positions();
   for (std::int32_t phase = 1; phase < k; ++phase) {
     for (std::int32_t level = window.levels() - 1; level >= 0; --level) {
       self.phase("scatter");
-      for (Dimension t = 0; t < k; ++t) send_cut(self, window, window_site(self, h, t, phase), level, parts[static_cast<std::size_t>(t)]);
+      for (Dimension t = 0; t < k; ++t) {
+        send_cut(self, window, window_site(self, h, t, phase, station), level, parts[static_cast<std::size_t>(t)]);
+      }
       for (const Message& m : co_await self.step()) append(parts[static_cast<std::size_t>(modulo(m.dimension() - phase, k))], m);
     }
-    for (Dimension t = 0; t < k; ++t) keep_own_cut(window, window_site(self, h, t, phase), parts[static_cast<std::size_t>(t)]);
+    for (Dimension t = 0; t < k; ++t) keep_own_cut(window, window_site(self, h, t, phase, station), parts[static_cast<std::size_t>(t)]);
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
+#include "algorithms/multinode_broadcast/stations.hpp"
 
 namespace torus::multinode {
 
@@ -28,7 +29,7 @@ Program gather_windows(Node& self, const LineTree& window, Bundle& bundle);
 /// Part 0 along dimension 1 and part 1 along dimension 0, whole.
 Program broadcast_cross(Node& self, const LineTree& window, std::vector<Bundle>& parts);
 
-/// As many parts as dimensions; each ends cut.
-Program scatter_windows(Node& self, const LineTree& window, std::vector<Bundle>& parts);
+/// As many parts as dimensions; each ends cut. station: where the node stands on a grid, if the windows are of one.
+Program scatter_windows(Node& self, const LineTree& window, std::vector<Bundle>& parts, const Station* station = nullptr);
 
 }  // namespace torus::multinode

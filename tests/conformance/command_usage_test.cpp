@@ -143,7 +143,7 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "run multinode-broadcast --on 64x64 --algorithm ring --bytes 1TiB",
       "run total-exchange --on 300x300 --bytes 1TiB",
       "run broadcast --on 4x4 --segments 2147483647",
-      "run multinode-broadcast --on 4x4 --algorithm hierarchical --h 3",
+      "run multinode-broadcast --on 4x4 --algorithm hierarchical --h 5",
       "run multinode-broadcast --on 4x4 --algorithm ring --h 2",
       "run multinode-broadcast --on 4x4 --algorithm ring --prefix none",
       "run multinode-broadcast --on 4x4 --algorithm ring --chunk 5",

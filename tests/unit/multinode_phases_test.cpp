@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "algorithms/common/integers.hpp"
+#include "algorithms/multinode_broadcast/class_windows.hpp"
 #include "algorithms/multinode_broadcast/column_ring.hpp"
 #include "algorithms/multinode_broadcast/count.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
@@ -12,6 +14,7 @@
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/prefix.hpp"
 #include "algorithms/multinode_broadcast/ring_gather.hpp"
+#include "algorithms/multinode_broadcast/stations.hpp"
 #include "algorithms/multinode_broadcast/tune.hpp"
 #include "algorithms/multinode_broadcast/window_spread.hpp"
 #include "tests/support/catch.hpp"
@@ -61,6 +64,58 @@ TEST_CASE("aggregation brings every message to one node of the DCN diagonals, h 
         seen.insert(bundles[node].begin(), bundles[node].end());
       }
       CHECK(seen.size() == machine.topology.nodes());
+    }
+  }
+}
+
+TEST_CASE("the stations of a ring are h a window, in order, each followed by at most one spare place", "[unit]") {
+  for (std::int32_t n = 2; n <= 40; ++n) {
+    for (std::int32_t h = 1; h <= n; ++h) {
+      CAPTURE(n, h);
+      const Stations stations(Topology(std::vector<DimensionShape>{{n, Wiring::ring}}), h);
+      CHECK(stations.even() == (n % h == 0));
+      CHECK(stations.stations(0) == n / h * h);
+      std::int32_t last = -1, found = 0;
+      for (std::int32_t place = 0; place < n; ++place) {
+        const std::optional<std::int32_t> index = stations.index(0, place);
+        if (!index) continue;
+        CHECK(*index == found++);
+        CHECK(stations.place(0, *index) == place);
+        CHECK(place - last <= 2);
+        CHECK(stations.hops(0, *index, n / h * h) == n);
+        CHECK(stations.hops(0, *index, -1) == -stations.hops(0, *index - 1, 1));
+        CHECK(stations.gap(0, *index) <= stations.longest_gap());
+        last = place;
+      }
+      CHECK(found == n / h * h);
+      CHECK(n - last <= 2);
+      CHECK(stations.longest_gap() < 2 * h + 1);
+      if (stations.even()) CHECK(stations.longest_gap() == h);
+    }
+  }
+}
+
+TEST_CASE("each place takes each class from the nearest station of it, half from either side if two are as near", "[unit]") {
+  for (const auto& [n, h] : std::vector<std::pair<std::int32_t, std::int32_t>>{{5, 2}, {7, 3}, {13, 4}, {11, 7}, {8, 4}, {9, 9}, {3, 2}}) {
+    CAPTURE(n, h);
+    const Stations stations(square(n).topology, h);
+    const ClassWindows windows(stations);
+    for (std::int32_t place = 0; place < n; ++place) {
+      for (std::int32_t piece = 0; piece < h; ++piece) {
+        const auto nearest = [&](std::int32_t direction) {
+          std::int32_t distance = 0;
+          while (stations.index(0, place + direction * distance).value_or(-1) % h != piece) ++distance;
+          return distance;
+        };
+        const std::int32_t below = nearest(-1), above = nearest(+1);
+        CHECK(std::min(below, above) <= windows.gather_steps());
+        for (const auto& [direction, near, far] : {std::tuple{-1, below, above}, std::tuple{+1, above, below}}) {
+          if (near == 0) continue;
+          const std::optional<ClassWindows::Take> take = windows.taken(0, place, direction, near);
+          CHECK(take.has_value() == (near <= far));
+          if (take) CHECK((take->piece == piece && take->half == (near == far)));
+        }
+      }
     }
   }
 }

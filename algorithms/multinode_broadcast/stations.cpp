@@ -1,0 +1,53 @@
+#include "algorithms/multinode_broadcast/stations.hpp"
+
+#include <algorithm>
+
+namespace torus::multinode {
+
+Stations::Stations(const Topology& topology, std::int32_t h) : h_{h} {
+  for (const DimensionShape& dimension : topology.shape()) {
+    extents_.push_back(dimension.extent);
+    even_ &= dimension.extent % h == 0;
+  }
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    for (std::int32_t i = 0; i < stations(d); ++i) longest_gap_ = std::max(longest_gap_, gap(d, i));
+  }
+}
+
+std::int32_t Stations::place(Dimension d, std::int32_t index) const noexcept {
+  const std::int64_t n = extent(d), at = modulo(index, stations(d)), window = at / h_, c = at % h_;
+  const std::int64_t start = window * n / windows(d), length = (window + 1) * n / windows(d) - start;
+  return static_cast<std::int32_t>(start + (c * length + h_ - 1) / h_);
+}
+
+std::optional<std::int32_t> Stations::index(Dimension d, std::int32_t place_asked) const noexcept {
+  const std::int64_t n = extent(d), at = modulo(place_asked, extent(d));
+  const std::int64_t window = ((at + 1) * windows(d) - 1) / n;  // the last that starts here or before
+  const std::int64_t start = window * n / windows(d), length = (window + 1) * n / windows(d) - start;
+  const auto station = static_cast<std::int32_t>(window * h_ + (at - start) * h_ / length);
+  return place(d, station) == at ? std::optional(station) : std::nullopt;
+}
+
+std::int32_t Stations::hops(Dimension d, std::int32_t index, std::int32_t further) const noexcept {
+  if (further == 0) return 0;
+  const std::int32_t there = place(d, index + further) - place(d, index), up = modulo(there, extent(d));
+  if (further > 0) return up == 0 ? extent(d) : up;
+  return up == 0 ? -extent(d) : up - extent(d);
+}
+
+Station::Station(const Node& self, const Stations& stations) : stations_{stations} {
+  for (Dimension d = 0; d < self.dimensions(); ++d) {
+    indices_.push_back(stations.index(d, self.coordinate(d)));
+    member_ &= indices_.back().has_value();
+  }
+}
+
+Coordinates Station::coordinates() const {
+  Coordinates at;
+  for (const std::optional<std::int32_t>& index : indices_) at.push_back(index.value_or(0));
+  return at;
+}
+
+Leg Station::real(Leg leg) const noexcept { return {leg.dimension, stations_.hops(leg.dimension, coordinate(leg.dimension), leg.hops)}; }
+
+}  // namespace torus::multinode

@@ -1,0 +1,111 @@
+#include "algorithms/multinode_broadcast/window_bytes.hpp"
+
+#include <algorithm>
+
+namespace torus::multinode {
+namespace {
+
+class Count {
+ public:
+  Count(const Hierarchy& scheme, const std::array<Bytes, 2>& part, const std::vector<Bytes>& of_ddn)
+      : scheme_{scheme}, grid_{scheme.stations}, h_{scheme.h}, part_{part}, of_ddn_{of_ddn} {}
+
+  Bytes broadcast() const {
+    Bytes bytes = 0;
+    for (std::int32_t level = scheme_.class_windows->levels(); level-- > 0;) bytes += spread(level);
+    return bytes + gather(0, [&](std::int32_t piece) { return of_ddn_[static_cast<std::size_t>(piece)]; });
+  }
+
+  Bytes scatter() {
+    for (std::int32_t ddn = 0; ddn < h_; ++ddn) cut(ddn);
+    Bytes bytes = 0;
+    for (const Bytes most : scattered_) bytes += part_[0] * most;
+    bytes += gather(0, [&](std::int32_t piece) { return *std::max_element(run(piece, 0), run(piece, 0) + h_); });
+    return bytes + gather(1, [&](std::int32_t piece) {
+             Bytes sum = 0;
+             for (std::int32_t ddn = 0; ddn < h_; ++ddn) sum += *run(ddn, modulo(piece - ddn - window_low(h_), h_));
+             return sum;
+           });
+  }
+
+ private:
+  /// Messages of a DDN in its run for a place of the window, from the lowest.
+  std::vector<Bytes>::iterator run(std::int32_t ddn, std::int32_t place) { return runs_.begin() + ddn * h_ + place; }
+
+  /// Bytes of a level of the spread.
+  Bytes spread(std::int32_t level) const {
+    Bytes most = 0;
+    for (Dimension d = 0; d < 2; ++d) {
+      for (std::int32_t i = 0; i < grid_.stations(d); ++i) {
+        const LineTree& tree = scheme_.class_windows->tree(d, i);
+        if (level >= tree.levels() || tree.level_sizes()[static_cast<std::size_t>(level)] == 0) continue;
+        most = std::max(most, part_[static_cast<std::size_t>(1 - d)] * of_ddn_[static_cast<std::size_t>(i % h_)]);
+      }
+    }
+    return most;
+  }
+
+  /// The scatter of a DDN's bundle over a window.
+  void cut(std::int32_t ddn) {
+    const LineTree& window = scheme_.window;
+    runs_.resize(static_cast<std::size_t>(h_ * h_));
+    scattered_.resize(static_cast<std::size_t>(window.levels()));
+    const auto at = [&](std::int32_t place) -> Bytes& { return *run(ddn, place - window.low()); };
+    at(0) = of_ddn_[static_cast<std::size_t>(ddn)];
+    for (std::int32_t level = window.levels(); level-- > 0;) {
+      for (std::int32_t place = window.low(); place <= window.high(); ++place) {
+        if (!window.holds_at(place, level)) continue;
+        const LineTree::Vertex& own = window.at(place);
+        window.for_children(place, level, [&](std::int32_t child, std::int32_t) {
+          const LineTree::Vertex& v = window.at(child);
+          at(child) = items(own, at(place), v.low, v.high);
+          scattered_[static_cast<std::size_t>(level)] = std::max(scattered_[static_cast<std::size_t>(level)], at(child));
+        });
+      }
+    }
+    std::vector<Bytes> kept;
+    for (std::int32_t place = window.low(); place <= window.high(); ++place)
+      kept.push_back(items(window.at(place), at(place), place, place));
+    std::copy(kept.begin(), kept.end(), run(ddn, 0));
+  }
+  static Bytes items(const LineTree::Vertex& segment, Bytes total, std::int32_t low, std::int32_t high) {
+    const auto places = static_cast<Bytes>(segment.high - segment.low + 1);
+    return static_cast<Bytes>(high + 1 - segment.low) * total / places - static_cast<Bytes>(low - segment.low) * total / places;
+  }
+
+  /// messages(piece): the most that a place takes of a class in this phase.
+  template <class F>
+  Bytes gather(Dimension phase, F messages) const {
+    Bytes bytes = 0;
+    for (std::int32_t step = 1; step <= scheme_.class_windows->gather_steps(); ++step) {
+      Bytes most = 0;
+      for (Dimension d = 0; d < 2; ++d) {
+        for (std::int32_t place = 0; place < grid_.extent(d); ++place) {
+          const auto take = scheme_.class_windows->taken(d, place, -1, step);  // the - side gives the larger half
+          if (!take) continue;
+          const Bytes full = messages(take->piece);
+          most = std::max(most, part_[static_cast<std::size_t>((d + phase) % 2)] * (take->half ? (full + 1) / 2 : full));
+        }
+      }
+      bytes += most;
+    }
+    return bytes;
+  }
+
+  const Hierarchy& scheme_;
+  const Stations& grid_;
+  std::int32_t h_;
+  const std::array<Bytes, 2>& part_;
+  const std::vector<Bytes>& of_ddn_;
+  std::vector<Bytes> runs_;       // by DDN and place of the window
+  std::vector<Bytes> scattered_;  // by level: the most messages that a channel carries
+};
+
+}  // namespace
+
+Bytes window_bytes_of_all(const Hierarchy& scheme, const std::array<Bytes, 2>& part, const std::vector<Bytes>& of_ddn) {
+  Count count(scheme, part, of_ddn);
+  return scheme.dcn == Hierarchy::Dcn::log ? count.broadcast() : count.scatter();
+}
+
+}  // namespace torus::multinode
