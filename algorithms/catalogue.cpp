@@ -48,6 +48,7 @@
 #include "algorithms/reduction/ring.hpp"
 #include "algorithms/reduction/rings.hpp"
 #include "algorithms/reduction/spread.hpp"
+#include "algorithms/reduction/stars.hpp"
 #include "algorithms/reduction/tree.hpp"
 #include "algorithms/reduction/tree_packing.hpp"
 #include "algorithms/reduction/trees.hpp"
@@ -161,6 +162,7 @@ constexpr std::array of_this_project{
     &reduction::lattice_allreduce,
     &reduction::hierarchical_allreduce,
     &reduction::hierarchical_log_allreduce,
+    &reduction::stars_allreduce,
     &reduction::trees_allreduce,
     &reduction::tree_packing_allreduce,
     &reduction::tree_dimension_wise.allreduce,
