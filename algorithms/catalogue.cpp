@@ -31,6 +31,7 @@
 #include "algorithms/multinode_broadcast/edst_pipelined.hpp"
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
 #include "algorithms/multinode_broadcast/hyperplane.hpp"
+#include "algorithms/multinode_broadcast/joint_swath.hpp"
 #include "algorithms/multinode_broadcast/log.hpp"
 #include "algorithms/multinode_broadcast/relay.hpp"
 #include "algorithms/multinode_broadcast/ring.hpp"
@@ -102,6 +103,7 @@ constexpr std::array of_this_project{
     &multinode::hyperplane,
     &multinode::relay,
     &multinode::swaths,
+    &multinode::joint_swath,
     &multinode::edst,
     &multinode::edst_pipelined,
     &multinode::hierarchical,

@@ -8,8 +8,7 @@
 #include "algorithms/broadcast/swath.hpp"
 #include "algorithms/broadcast/swath_view.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
-#include "algorithms/multinode_broadcast/hyperplane.hpp"
-#include "algorithms/multinode_broadcast/root_trees.hpp"
+#include "algorithms/multinode_broadcast/source_names.hpp"
 #include "algorithms/multinode_broadcast/swath_choice.hpp"
 
 namespace torus::multinode {
@@ -26,18 +25,7 @@ Step gather_steps(const SwathSchedule& schedule) {
 }
 
 struct Scheme {
-  Scheme(const Machine& machine, SwathSchedule of_one) : trees{machine}, schedule{std::move(of_one)} {
-    const Topology& topology = machine.topology;
-    const std::int32_t n = trees.axes.empty() ? 1 : topology.extent(trees.axes.front());
-    const bool equal = std::all_of(trees.axes.begin(), trees.axes.end(), [&](Dimension d) { return topology.extent(d) == n; });
-    if (!equal || trees.axes.size() < 2 || machine.ports < static_cast<int>(topology.max_ports())) return;
-    plane.emplace(topology, HyperplaneScheme::Trees::diagonals);
-    if (plane->steps() >= 2 * static_cast<std::uint64_t>(trees.steps())) plane.reset();
-  }
-  std::uint64_t learning_steps() const { return plane ? plane->steps() : 2 * static_cast<std::uint64_t>(trees.steps()); }
-
-  RootTrees trees;
-  std::optional<HyperplaneScheme> plane;
+  SourceNames names;
   SwathSchedule schedule;
 };
 
@@ -59,19 +47,6 @@ class Together final : public broadcast::SwathOutlet {
   std::vector<std::pair<Leg, Bundle>> leaving_;
 };
 
-/// The names of all sources, ascending.
-Program learn(Node& self, const Scheme& scheme, Bundle& names) {
-  if (!self.blocks().empty()) names.push_back(self.rank());
-  if (scheme.plane) {
-    co_await hyperplane_program(self, *scheme.plane, Cargo::words, names);
-  } else {
-    co_await gather_to_root(self, scheme.trees, Cargo::words, names);
-    co_await spread_from_root(self, scheme.trees, Cargo::words, names);
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-}
-
 /// The phases up to the gathers for some sources, or the gathers, with these sources' messages together.
 Program take_turn(Node& self, const SwathSchedule& schedule, std::span<const NodeId> sources, bool gathers) {
   Together together;
@@ -88,7 +63,7 @@ Program take_turn(Node& self, const SwathSchedule& schedule, std::span<const Nod
 
 Program program(Node& self, const Scheme& scheme) {
   Bundle names;
-  co_await learn(self, scheme, names);
+  co_await learn_sources(self, scheme.names, names);
   for (std::size_t i = 0; i < names.size(); ++i) co_await take_turn(self, scheme.schedule, std::span(names).subspan(i, 1), false);
   if (!names.empty()) co_await take_turn(self, scheme.schedule, names, true);
 }
@@ -102,11 +77,9 @@ double turn_steps(const SwathSchedule& schedule, double s) {
 Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request);
   const double most = request.expected_sources ? s : machine.topology.nodes();  // of whom nothing is known may be all
-  const auto scheme =
-      std::make_shared<const Scheme>(machine, choose_swath(machine, request, s, [s](const SwathSchedule& of_one, double bytes) {
-                                       return std::pair{turn_steps(of_one, s), s * bytes};
-                                     }));
-  const std::uint64_t learning = scheme->learning_steps();
+  const auto total = [s](const SwathSchedule& of_one, double bytes) { return std::pair{turn_steps(of_one, s), s * bytes}; };
+  const auto scheme = std::make_shared<const Scheme>(Scheme{SourceNames(machine), choose_swath(machine, request, s, total)});
+  const std::uint64_t learning = scheme->names.steps();
   Plan plan;
   plan.segments = scheme->schedule.segments();
   plan.start = [scheme](Node& self) { return program(self, *scheme); };
@@ -116,7 +89,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.formula = swaths.steps;
   plan.channel_bytes =
       most * (4.0 * static_cast<double>(learning) + static_cast<double>(scheme->schedule.cost(request.bytes).channel_bytes));
-  plan.table_bytes = scheme->schedule.table_bytes() + (scheme->plane ? scheme->plane->table_bytes() : 0);
+  plan.table_bytes = scheme->schedule.table_bytes() + scheme->names.table_bytes();
   plan.node_bytes = (4 + 2 * plan.segments) * sizeof(BlockId) * request.sources.size();
   plan.notes = {{"h", std::to_string(scheme->schedule.layout().pieces)},
                 {"steps to learn the sources", std::to_string(learning)},
@@ -136,8 +109,9 @@ const Algorithm swaths{
     .source = "this project: the sources make themselves known, then a swath for each, the gathers in common",
     .shapes = swath_shapes,
     .steps =
-        "learn + s (R-t) + t, R steps of swath, t of its gather, with one port of strip; learn = 2 sum of ceil(log_b n_d), b = 3, one "
-        "port: 2, or on n x .. x n with all ports 2 ceil(log_{2k+1} n) + ceil(log_{k+1} n^(k-1))",
+        "learn + s (R-t) + t, R steps of swath, t of its gather, with one port of strip; learn = sum of min over r of "
+        "2 ceil(log_b ceil(n_d/r)) + floor(r/2), b = 3, one port: 2 and r-1, or on n x .. x n with all ports "
+        "2 ceil(log_{2k+1} n) + ceil(log_{k+1} n^(k-1))",
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
     .parameters = swath_parameters,

@@ -1,8 +1,10 @@
-/// The multi-node broadcasts by way of a plane, of one node, and by a swath for each source; and messages split over all subnetworks.
+/// The multi-node broadcasts by way of a plane, of one node, and by a swath for each source or one for all; and messages split over all
+/// subnetworks.
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "algorithms/broadcast/row_classes.hpp"
 #include "algorithms/common/integers.hpp"
 #include "tests/support/multinode.hpp"
 #include "tests/support/run.hpp"
@@ -165,6 +167,116 @@ TEST_CASE("a swath for each source that nobody has told of: at most the steps of
   const Emulation e = checked("swaths", square(6), multinode_request({3, 17, 20}, 100));
   REQUIRE(e.plan.steps_estimate.has_value());
   CHECK(*e.plan.steps_estimate < e.plan.steps);
+}
+
+TEST_CASE("one swath for all sources: wherever they stand, with any ports and h, legal, complete and within the limit", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (const char* shape : {"1", "2", "7", "1x6", "2x2", "3x9", "6x6", "5x8", "13x4", "2x3x5", "4x4x4", "3x1x4x2"}) {
+    const Topology topology = Topology::parse(shape);
+    for (int ports = 1; ports <= static_cast<int>(topology.max_ports()); ++ports) {
+      const Machine machine = torus_of(shape, ports);
+      for (const std::size_t sources : {0U, 1U, 2U, 5U, 9U}) {
+        for (const bool together : {false, true}) {
+          std::vector<NodeId> nodes = all_nodes(machine.topology.nodes());
+          if (!together) std::shuffle(nodes.begin(), nodes.end(), random);  // else they share rings
+          nodes.resize(std::min(nodes.size(), sources));
+          std::sort(nodes.begin(), nodes.end());
+          Request request = multinode_request(nodes, 530);
+          request.expected_sources = static_cast<double>(nodes.size());
+          for (std::uint64_t h = 0; h <= 4; ++h) {
+            request.parameters.set("h", h);
+            if (refuses(multinode_algorithm("joint-swath"), machine, request)) continue;
+            CAPTURE(shape, ports, sources, together, h);
+            const Emulation e = checked("joint-swath", machine, request);
+            if (nodes.empty()) CHECK(e.result.steps == number_in(e.plan, "steps to learn the sources"));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("one swath for all sources: on a diagonal no ring is shared, and each phase takes the steps of its trees", "[conformance]") {
+  for (const std::int32_t n : {4, 7, 9, 16}) {
+    for (const std::int32_t s : {1, 2, 3, 4}) {
+      for (std::int32_t h = n / (2 * s) + 1; h * s <= n; ++h) {  // one window of classes
+        std::vector<NodeId> sources;
+        for (std::int32_t i = 0; i < s; ++i) sources.push_back(static_cast<NodeId>((n + 1) * (i * n / s)));
+        Request request = multinode_request(sources, 4096);
+        request.parameters.set("h", static_cast<std::uint64_t>(h));
+        CAPTURE(n, s, h);
+        const Emulation e = checked("joint-swath", square(n), request);
+        const auto log3 = [](std::int32_t places) { return std::uint64_t{ceil_log(3, static_cast<std::uint64_t>(places))}; };
+        CHECK(phase_steps(e.result, "scatter") >= log3(h));
+        CHECK(phase_steps(e.result, "scatter") <= log3((n + s - 1) / s + 1));  // the rows of a source, and its own
+        CHECK(phase_steps(e.result, "rows") == log3(n));
+        CHECK(phase_steps(e.result, "gather pieces") == broadcast::RowClasses(n, s * h).gather_steps());
+        const Bytes piece = (request.bytes + 2 * static_cast<Bytes>(h) - 1) / (2 * static_cast<Bytes>(h));
+        CHECK(phase_bytes(e.result, "rows") <= log3(n) * (piece + 2));  // blocks differ by a byte
+      }
+    }
+  }
+}
+
+TEST_CASE("one swath for all sources: rows take long messages in shares, which costs steps and saves bytes", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  int cases = 0, with_shares = 0;
+  for (const char* shape : {"5x8", "7x4", "8x8", "4x4x4", "2x3x5"}) {
+    for (const int ports : {1, 0}) {
+      const Machine machine = torus_of(shape, ports);
+      for (const std::size_t sources : {1U, 3U, 6U}) {
+        std::vector<NodeId> nodes = all_nodes(machine.topology.nodes());
+        std::shuffle(nodes.begin(), nodes.end(), random);
+        nodes.resize(sources);
+        std::sort(nodes.begin(), nodes.end());
+        const auto share_steps = [&](Bytes bytes) {
+          Request request = multinode_request(nodes, bytes);
+          request.expected_sources = static_cast<double>(sources);
+          CAPTURE(shape, ports, sources, bytes);
+          return phase_steps(checked("joint-swath", machine, request).result, "gather shares");
+        };
+        CHECK(share_steps(8) == 0);
+        ++cases;
+        if (share_steps(1 << 20) > 0) ++with_shares;
+      }
+    }
+  }
+  CHECK(with_shares > cases / 2);
+}
+
+TEST_CASE("one swath for all sources takes less time than one for each", "[conformance]") {
+  for (const char* shape : {"16x16", "8x8x8", "12x40"}) {
+    for (const int ports : {1, 0}) {
+      for (const Bytes bytes : {Bytes{16} << 10U, Bytes{64} << 10U, Bytes{256} << 10U}) {
+        CAPTURE(shape, ports, bytes);
+        const Machine machine = torus_of(shape, ports);
+        Request request = multinode_request({1, 50, 77, 130}, bytes);
+        request.expected_sources = 4;
+        const auto time = [&](std::string_view name) {
+          return multinode_algorithm(name).plan(machine, request).model_time_s(machine.cost);
+        };
+        CHECK(time("joint-swath") < 0.75 * time("swaths"));
+      }
+    }
+  }
+}
+
+TEST_CASE("the sources become known in the fewest steps that arcs of rings, or the plane, allow", "[conformance]") {
+  const auto learning = [](const char* shape, int ports) {
+    const Emulation e = checked("joint-swath", torus_of(shape, ports), multinode_request({}, 8));
+    CHECK(e.result.steps == number_in(e.plan, "steps to learn the sources"));
+    return e.result.steps;
+  };
+  CHECK(learning("3", 0) == 1);
+  CHECK(learning("8", 0) == 3);
+  CHECK(learning("40", 0) == 6);
+  CHECK(learning("12x40", 0) == 10);
+  CHECK(learning("16x16", 0) == 7);
+  CHECK(learning("8x8x8", 0) == 7);
+  CHECK(learning("8", 1) == 5);
+  CHECK(learning("16x16", 1) == 14);
 }
 
 TEST_CASE("messages split over the subnetworks: each gets the same blocks from any sources, and all bytes are exact", "[conformance]") {

@@ -486,11 +486,12 @@ TEST_CASE("machines and options that do not fit are refused in one line that say
   };
   for (const std::string_view name : multinode_names) {
     refused(name, Machine(Topology::parse("mesh:4x4")), plain, "would do");
-    if (name != "relay" && name != "swaths") refused(name, Machine(Topology::parse("4x4"), 2), plain, "; 4 would do");
+    if (name != "relay" && name != "swaths" && name != "joint-swath")
+      refused(name, Machine(Topology::parse("4x4"), 2), plain, "; 4 would do");
     CHECK_FALSE(refuses(multinode_algorithm(name), Machine(Topology::parse("4x4")), plain).has_value());
   }
-  for (const std::string_view name :
-       {"log", "hyperplane", "relay", "swaths", "aggregate-distribute", "hierarchical", "hierarchical-log", "edst-pipelined"}) {
+  for (const std::string_view name : {"log", "hyperplane", "relay", "swaths", "joint-swath", "aggregate-distribute", "hierarchical",
+                                      "hierarchical-log", "edst-pipelined"}) {
     refused(name, Machine(Topology::parse("4x4"), 0, Switching::packet), plain, "; wormhole would do");
   }
   Request request = plain;

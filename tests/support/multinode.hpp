@@ -111,8 +111,17 @@ inline void check_all_sources(std::int32_t n, Bytes bytes, std::span<const std::
   }
 }
 
-inline constexpr std::array<std::string_view, 10> multinode_names{
-    "ring", "log", "hyperplane", "relay", "swaths", "edst", "edst-pipelined", "hierarchical", "hierarchical-log", "aggregate-distribute"};
+inline constexpr std::array<std::string_view, 11> multinode_names{"ring",
+                                                                  "log",
+                                                                  "hyperplane",
+                                                                  "relay",
+                                                                  "swaths",
+                                                                  "joint-swath",
+                                                                  "edst",
+                                                                  "edst-pipelined",
+                                                                  "hierarchical",
+                                                                  "hierarchical-log",
+                                                                  "aggregate-distribute"};
 inline constexpr std::array<std::string_view, 1> default_prefix{"global5"};
 
 }  // namespace torus::support

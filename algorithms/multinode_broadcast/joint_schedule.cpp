@@ -1,0 +1,148 @@
+#include "algorithms/multinode_broadcast/joint_schedule.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace torus::multinode {
+namespace {
+
+using broadcast::LineSpread;
+using broadcast::Ways;
+
+constexpr std::int32_t ceil_div(std::int32_t a, std::int32_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+JointSchedule::JointSchedule(const JointFrame& frame, std::span<const NodeId> sources, std::int32_t h, bool by_columns)
+    : parts_{frame.parts}, part_blocks_{frame.part_blocks}, h_{h} {
+  const auto s = static_cast<std::int32_t>(sources.size());
+  const std::int32_t rounds = ceil_div(s, std::max(1, frame.shortest / h));
+  at_once_ = std::max(1, ceil_div(s, std::max(1, rounds)));
+  for (const Dimension d : frame.linked) {
+    const std::int32_t n = frame.topology.extent(d);
+    rows_.push_back(LineSpread::over_ring(n, frame.ways));
+    shares_.emplace_back(n, n, frame.ways);
+  }
+  for (std::uint32_t part = 0; part < parts_; ++part)
+    classes_.emplace_back(frame.topology.extent(frame.along(part, 0)), at_once_ * h, frame.ways);
+  for (std::int32_t r = 0; r < rounds; ++r) {
+    std::vector<NodeId> now;
+    for (std::int32_t i = r; i < s; i += rounds) now.push_back(sources[static_cast<std::size_t>(i)]);
+    rounds_.push_back(make_joint_round(frame, classes_, {h, by_columns, rounds > 4 ? 1U : 8U}, now));
+  }
+}
+
+JointSchedule JointSchedule::with_shares() const {
+  JointSchedule schedule = *this;
+  schedule.in_shares_ = true;
+  return schedule;
+}
+
+Step JointSchedule::row_steps(std::size_t e) const noexcept {
+  Step steps = 0;
+  for (std::uint32_t part = 0; part < parts_; ++part) steps = std::max(steps, row(part, e).steps());
+  return steps;
+}
+
+Step JointSchedule::gather_steps() const noexcept {
+  Step steps = 0;
+  for (const broadcast::RowClasses& classes : classes_) steps = std::max(steps, classes.gather_steps());
+  return rounds_.empty() ? 0 : steps;
+}
+
+Step JointSchedule::share_steps() const noexcept {
+  Step steps = 0;
+  for (std::uint32_t part = 0; part < parts_ && in_shares_; ++part) steps = std::max(steps, shares(part).gather_steps());
+  return rounds_.empty() ? 0 : steps;
+}
+
+std::uint64_t JointSchedule::steps() const noexcept {
+  std::uint64_t sum = std::uint64_t{gather_steps()} + share_steps(), rows = 0;
+  for (std::size_t e = 1; e < rows_.size(); ++e) rows += row_steps(e);
+  for (const Round& round : rounds_) sum += round.scatter_steps + rows;
+  return sum;
+}
+
+double JointSchedule::row_blocks(double piece) const noexcept {
+  double blocks = 0;
+  for (std::size_t e = 1; e < rows_.size(); ++e) {
+    std::vector<double> most(row_steps(e), 0);
+    for (std::uint32_t part = 0; part < parts_; ++part) {
+      const double share = in_shares_ ? std::ceil(piece / row(part, 1).places()) : piece;
+      row(part, e).for_all_sends([&](Step step, const LineSpread::Send& send) {
+        const double shares = in_shares_ && e == 1 ? send.high - send.low + 1 : 1;
+        most[step] = std::max(most[step], std::min(piece, shares * share));
+      });
+    }
+    blocks = std::accumulate(most.begin(), most.end(), blocks);
+  }
+  return blocks;
+}
+
+double JointSchedule::gather_blocks(double piece) const noexcept {
+  double blocks = 0, of_shares = 0;
+  for (std::uint32_t part = 0; part < parts_; ++part) {
+    // Both ways a piece comes to the middle between two places that have it, by halves where the middle is a place.
+    const auto taken = [](const broadcast::RowClasses& classes) {
+      const double others = classes.longest_gap() - 1;
+      return classes.ways() == Ways::both ? others / 2 : others;
+    };
+    const double share = in_shares_ ? std::ceil(piece / row(part, 1).places()) : piece;
+    blocks = std::max(blocks, taken(classes_[part]) * share);
+    if (in_shares_) of_shares = std::max(of_shares, taken(shares(part)) * share * at_once_ * h_);
+  }
+  return blocks + of_shares;
+}
+
+double JointSchedule::channel_blocks() const noexcept {
+  const double piece = ceil_div(static_cast<std::int32_t>(part_blocks_), h_);
+  double blocks = static_cast<double>(rounds_.size()) * (row_blocks(piece) + gather_blocks(piece));
+  for (const Round& round : rounds_) {
+    std::vector<std::size_t> most(round.scatter_steps);
+    for (const ScatterSend& send : round.scatter) most[send.step] = std::max(most[send.step], send.pieces.size());
+    for (const std::size_t pieces : most) blocks += piece * static_cast<double>(pieces);
+  }
+  return blocks;
+}
+
+JointSchedule::Blocks JointSchedule::cut(const Blocks& whole, std::int32_t i, std::int32_t n) const noexcept {
+  const auto before = [&](std::int32_t parts) {
+    return static_cast<std::uint32_t>(std::uint64_t{whole.count} * static_cast<std::uint32_t>(parts) / static_cast<std::uint32_t>(n));
+  };
+  return {whole.first + before(i), before(i + 1) - before(i)};
+}
+
+JointSchedule::Blocks JointSchedule::piece(NodeId source, std::uint32_t part, std::int32_t piece) const noexcept {
+  return cut({(source * parts_ + part) * part_blocks_, part_blocks_}, piece, h_);
+}
+
+JointSchedule::Blocks JointSchedule::share(const Blocks& piece, std::uint32_t part, std::int32_t place) const noexcept {
+  return cut(piece, place, row(part, 1).places());
+}
+
+JointSchedule choose_joint_schedule(const JointFrame& frame, std::span<const NodeId> sources) {
+  const double block = static_cast<double>(frame.bytes) / frame.segments();
+  std::optional<JointSchedule> best;
+  double least = std::numeric_limits<double>::infinity();
+  const auto consider = [&](JointSchedule schedule) {
+    const double time = frame.cost.steps(static_cast<double>(schedule.steps()), schedule.channel_blocks() * block, 0);
+    if (best && time >= least) return;
+    least = time;
+    best = std::move(schedule);
+  };
+  for (const std::int32_t h : frame.candidates()) {
+    for (const bool by_columns : {false, true}) {
+      if (by_columns && frame.linked.size() < 2) continue;
+      JointSchedule schedule(frame, sources, h, by_columns);
+      const std::int64_t shares = std::int64_t{h} * frame.shortest;  // that are not without a block
+      if (frame.linked.size() > 1 && shares <= std::int64_t{frame.part_blocks}) consider(schedule.with_shares());
+      consider(std::move(schedule));
+    }
+  }
+  return std::move(*best);
+}
+
+}  // namespace torus::multinode

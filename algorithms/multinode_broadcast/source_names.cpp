@@ -1,0 +1,132 @@
+#include "algorithms/multinode_broadcast/source_names.hpp"
+
+#include <algorithm>
+
+#include "algorithms/common/integers.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/multinode_broadcast/hyperplane.hpp"
+
+namespace torus::multinode {
+namespace {
+
+/// The arcs that take the fewest steps.
+std::int32_t best_arcs(std::int32_t n, bool one_port) {
+  const auto steps = [&](std::int32_t arcs) {
+    const auto longest = static_cast<std::uint64_t>((n + arcs - 1) / arcs);
+    return 2 * static_cast<std::int32_t>(ceil_log(one_port ? 2 : 3, longest)) + (one_port ? arcs - 1 : arcs / 2);
+  };
+  std::int32_t best = 1;
+  for (std::int32_t arcs = 2; arcs <= n; ++arcs) {
+    if (steps(arcs) < steps(best)) best = arcs;
+  }
+  return best;
+}
+
+LineTree tree_over(std::int32_t n, bool one_port) { return one_port ? LineTree::halving(n) : LineTree::line(3, n); }
+
+void to_root(Node& self, const RingArcs& ring, std::int32_t level, Bundle& names) {
+  const std::int32_t place = self.coordinate(ring.along()), position = place - ring.start_of(place);
+  const LineTree::Vertex& v = ring.tree_of(place).at(position);
+  if (v.level != level || v.slot == 0) return;
+  send_bundle(self, {{ring.along(), v.parent - position}}, names, Cargo::words);
+  names.clear();
+}
+
+void from_root(Node& self, const RingArcs& ring, std::int32_t level, const Bundle& names) {
+  const std::int32_t place = self.coordinate(ring.along()), position = place - ring.start_of(place);
+  const LineTree& tree = ring.tree_of(place);
+  if (level >= tree.levels() || !tree.holds_at(position, level)) return;
+  tree.for_children(position, level, [&](std::int32_t child, std::int32_t) {
+    send_bundle(self, {{ring.along(), child - position}}, names, Cargo::words);
+  });
+}
+
+/// Names that go on forwards and backwards.
+using Passing = std::array<Bundle, 2>;
+
+void pass_on(Node& self, const RingArcs& ring, const Passing& passing) {
+  const std::int32_t place = self.coordinate(ring.along());
+  if (!ring.is_root(place)) return;
+  for (const std::int32_t direction : {+1, -1}) {
+    if (direction < 0 && ring.one_port()) continue;
+    send_bundle(self, {{ring.along(), ring.hops_to_next(place, direction)}}, passing[direction > 0 ? 0 : 1], Cargo::words);
+  }
+}
+
+void take(const Arrivals& came, Bundle& names, Passing& passing) {
+  for (Bundle& bundle : passing) bundle.clear();
+  for (const Message& m : came) {
+    append(names, m, Cargo::words);
+    append(passing[m.direction() > 0 ? 0 : 1], m, Cargo::words);
+  }
+}
+
+void sort_and_unite(Bundle& names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
+Program round_ring(Node& self, const RingArcs& ring, Bundle& names) {
+  for (std::int32_t level = 0; level < ring.levels(); ++level) {
+    self.phase("names to the roots");
+    to_root(self, ring, level, names);
+    for (const Message& m : co_await self.step()) append(names, m, Cargo::words);
+  }
+  Passing passing{names, names};
+  for (std::int32_t round = 0; round < ring.rounds(); ++round) {
+    self.phase("names between roots");
+    pass_on(self, ring, passing);
+    take(co_await self.step(), names, passing);
+  }
+  sort_and_unite(names);
+  for (std::int32_t level = ring.levels(); level-- > 0;) {
+    self.phase("names from the roots");
+    from_root(self, ring, level, names);
+    for (const Message& m : co_await self.step()) append(names, m, Cargo::words);
+  }
+}
+
+}  // namespace
+
+RingArcs::RingArcs(Dimension along, std::int32_t n, bool one_port)
+    : along_{along},
+      n_{n},
+      one_port_{one_port},
+      arcs_{best_arcs(n, one_port)},
+      shorter_{tree_over(n / arcs_, one_port)},
+      longer_{tree_over((n + arcs_ - 1) / arcs_, one_port)} {}
+
+std::int32_t RingArcs::hops_to_next(std::int32_t place, std::int32_t direction) const noexcept {
+  const std::int32_t next = root(modulo(arc_of(place) + direction, arcs_));
+  return direction > 0 ? modulo(next - place, n_) : -modulo(place - next, n_);
+}
+
+SourceNames::SourceNames(const Machine& machine) {
+  const Topology& topology = machine.topology;
+  for (const Dimension d : linked_dimensions(topology)) rings_.emplace_back(d, topology.extent(d), machine.ports == 1);
+  const std::int32_t n = largest_extent(topology);
+  const bool equal = std::all_of(rings_.begin(), rings_.end(), [&](const RingArcs& ring) { return topology.extent(ring.along()) == n; });
+  if (!equal || rings_.size() < 2 || machine.ports < static_cast<int>(topology.max_ports())) return;
+  const std::uint64_t by_rings = steps();
+  plane_.emplace(topology, HyperplaneScheme::Trees::diagonals);
+  if (plane_->steps() >= by_rings) plane_.reset();
+}
+
+std::uint64_t SourceNames::steps() const noexcept {
+  if (plane_) return plane_->steps();
+  std::uint64_t sum = 0;
+  for (const RingArcs& ring : rings_) sum += static_cast<std::uint64_t>(ring.steps());
+  return sum;
+}
+
+Program learn_sources(Node& self, const SourceNames& scheme, Bundle& names) {
+  if (!self.blocks().empty()) names.push_back(self.rank());
+  if (scheme.plane()) {
+    co_await hyperplane_program(self, *scheme.plane(), Cargo::words, names);
+  } else {
+    for (const RingArcs& ring : scheme.rings()) co_await round_ring(self, ring, names);
+  }
+  sort_and_unite(names);
+}
+
+}  // namespace torus::multinode
