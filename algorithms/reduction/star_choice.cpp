@@ -9,7 +9,7 @@
 namespace torus::reduction {
 namespace {
 
-constexpr std::size_t most_packings = 4;
+constexpr std::size_t most_packings = 2;
 
 double time(const Machine& machine, const Request& request, double pieces, double steps, double channel) {
   return machine.cost.steps(steps, channel * static_cast<double>(request.bytes) / pieces, 0);
