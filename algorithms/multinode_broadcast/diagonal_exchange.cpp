@@ -1,6 +1,9 @@
 #include "algorithms/multinode_broadcast/diagonal_exchange.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include "algorithms/multinode_broadcast/staircase.hpp"
 
 namespace torus::multinode {
 namespace {
@@ -13,7 +16,7 @@ class Window {
   Window(std::int32_t q, Bundle&& own) : q_{q}, bundles_(static_cast<std::size_t>(q)) { bundles_.front() = std::move(own); }
 
   /// Sends the bundles first .. first + count - 1 (relative to the sender).
-  void send(Node& self, std::initializer_list<Leg> route, std::int32_t first, std::int32_t count, bool with_lengths) {
+  void send(Node& self, const Route& route, std::int32_t first, std::int32_t count, bool with_lengths) {
     blocks_.clear();
     lengths_.clear();
     for (std::int32_t p = first; p < first + count; ++p) {
@@ -56,18 +59,18 @@ std::int32_t first_taken(const Round& round, std::size_t side, bool far) noexcep
   return side == 0 ? round.reach + 1 + skipped : -(round.reach + skipped + count);
 }
 
+Route near_route(const ExchangeSite& site, std::int32_t away) {
+  return site.stairs != nullptr ? site.stairs->route(site.position, away) : Route{{0, away * site.unit}, {1, away * site.unit}};
+}
+
 /// To the receiver that has this node on its `side`: it stands `distance` places the other way.
-void send_round(Node& self, const Round& round, std::int32_t unit, bool far, Window& window) {
+void send_round(Node& self, const Round& round, const ExchangeSite& site, bool far, Window& window) {
   for (std::size_t side = 0; side < 2; ++side) {
     const std::int32_t count = far ? round.far[side] : round.near[side];
     if (count == 0) continue;
     const std::int32_t away = (side == 0 ? -1 : +1) * round.t * (far ? 2 : 1);  // from here to the receiver
     const std::int32_t first = first_taken(round, side, far) + away;            // relative to this node
-    if (far) {
-      window.send(self, {{1, away * unit}}, first, count, !round.last);
-    } else {
-      window.send(self, {{0, away * unit}, {1, away * unit}}, first, count, !round.last);
-    }
+    window.send(self, far ? Route{{1, away * site.unit}} : near_route(site, away), first, count, !round.last);
   }
 }
 
@@ -77,7 +80,7 @@ void relay(Node& self, const Arrivals& came) {
 
 void take_round(const Round& round, const Arrivals& came, Window& window) {
   for (const Message& m : came) {
-    const bool far = m.dimension() == 0;
+    const bool far = round.relayed() && m.dimension() == 0;
     window.take(m, first_taken(round, m.direction() < 0 ? 0 : 1, far));
   }
 }
@@ -86,12 +89,11 @@ void take_round(const Round& round, const Arrivals& came, Window& window) {
 
 std::int32_t Round::widest() const noexcept { return std::max({near[0], near[1], far[0], far[1]}); }
 
-ExchangeRounds::ExchangeRounds(std::int32_t positions, bool ternary) : q{positions} {
+ExchangeRounds::ExchangeRounds(std::int32_t positions, bool ternary, std::int32_t farthest) : q{positions} {
   for (std::int32_t width = 1; width < q;) {
-    const std::int32_t missing = q - width;
-    const std::int32_t arms = ternary ? 1 : 2;
-    const bool whole = missing > 2 * arms * width;
-    Round round{(width - 1) / 2, width, {width, width}, {ternary ? 0 : width, ternary ? 0 : width}, !whole};
+    const std::int32_t missing = q - width, arms = ternary ? 1 : 2, t = std::min(width, farthest);
+    const bool whole = missing > 2 * arms * t;
+    Round round{(width - 1) / 2, t, {t, t}, {ternary ? 0 : t, ternary ? 0 : t}, !whole};
     if (!whole) {
       round.t = (missing + 2 * arms - 1) / (2 * arms);
       const std::array<std::int32_t, 2> side{(missing + 1) / 2, missing / 2};
@@ -101,14 +103,12 @@ ExchangeRounds::ExchangeRounds(std::int32_t positions, bool ternary) : q{positio
       }
     }
     rounds.push_back(round);
-    width += whole ? 2 * arms * width : missing;
+    width += whole ? 2 * arms * t : missing;
   }
 }
 
 std::int32_t ExchangeRounds::steps() const noexcept {
-  std::int32_t steps = 0;
-  for (const Round& round : rounds) steps += round.relayed() ? 2 : 1;
-  return steps;
+  return std::accumulate(rounds.begin(), rounds.end(), 0, [](std::int32_t sum, const Round& r) { return sum + (r.relayed() ? 2 : 1); });
 }
 
 std::vector<std::int32_t> ExchangeRounds::step_payloads() const {
@@ -124,7 +124,7 @@ std::vector<std::int32_t> ExchangeRounds::step_words() const {
   std::vector<std::int32_t> words = step_payloads();
   std::size_t step = 0;
   for (const Round& round : rounds) {
-    for (std::int32_t i = 0; i < (round.relayed() ? 2 : 1); ++i, ++step) words[step] = round.last ? 0 : words[step] - 1;
+    for (std::int32_t i = round.relayed() ? 2 : 1; i > 0; --i, ++step) words[step] = round.last ? 0 : words[step] - 1;
   }
   return words;
 }
@@ -135,11 +135,11 @@ Program exchange_on_diagonal(Node& self, const ExchangeRounds& rounds, ExchangeS
     Arrivals came;
     if (round.relayed()) {
       self.phase("all-to-all");
-      if (site.member) send_round(self, round, site.unit, true, window);
+      if (site.member) send_round(self, round, site, true, window);
       came = co_await self.step();
     }
     self.phase("all-to-all");
-    if (site.member) send_round(self, round, site.unit, false, window);
+    if (site.member) send_round(self, round, site, false, window);
     relay(self, came);
     came = co_await self.step();
     take_round(round, came, window);

@@ -4,13 +4,15 @@
 /// nodes t and 2t places away on both sides what it lacks. The near ones send straight, over both dimensions; the far ones over a relay in
 /// its column, one step earlier, since only two of four routes can end in a node along the same dimension. The ternary form takes
 /// from the near ones alone, in one step a round: never worse, and not in the paper.
-/// Machine  square 2-D torus, wormhole in ascending order, all ports.
+/// On unequal sides the positions are the stations of a staircase: those that stand in one line along are a apart, and t is at most a.
+/// Machine  square 2-D torus, or any with a staircase; wormhole in ascending order, all ports.
 /// Steps    quinary 2 ceil(log5 q), one less if at most two positions are left for the last round; ternary ceil(log3 q).
 /// Header   lengths of a message's bundles but the last, if it has several and a later round asks for them (never for q <= 25).
 /// Source   Chen, Chen & Tseng, section 3.2.2 (all-to-all broadcasting on the diagonal); the ternary form: this project.
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 #include <torus/program.hpp>
 
@@ -18,7 +20,9 @@
 
 namespace torus::multinode {
 
-/// What happens in each round: a function of q alone.
+class Staircase;
+
+/// What happens in each round: a function of q (and of the farthest t) alone.
 struct ExchangeRounds {
   /// In a round a node takes `near[side]` positions from the node t away and `far[side]` from the one 2t away; side 0 is +, 1 is -.
   struct Round {
@@ -31,7 +35,8 @@ struct ExchangeRounds {
     std::int32_t widest() const noexcept;  ///< positions of the longest message
   };
 
-  ExchangeRounds(std::int32_t positions, bool ternary);
+  /// farthest: what t may be, if less than the rounds would have it. For the ternary form.
+  ExchangeRounds(std::int32_t positions, bool ternary, std::int32_t farthest = INT32_MAX);
 
   std::int32_t steps() const noexcept;
   /// The most positions that cross a channel in each step.
@@ -48,6 +53,7 @@ struct ExchangeSite {
   bool member = false;
   std::int32_t position = 0;
   std::int32_t unit = 1;
+  const Staircase* stairs = nullptr;  ///< on unequal sides: where the positions stand; ternary alone, t <= the shorter side
 };
 
 /// Called by every node; others than the members only relay.

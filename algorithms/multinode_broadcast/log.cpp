@@ -4,22 +4,50 @@
 
 #include "algorithms/multinode_broadcast/aggregate_distribute.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
-#include "algorithms/multinode_broadcast/partition.hpp"
+#include "algorithms/multinode_broadcast/staircase_scheme.hpp"
 
 namespace torus::multinode {
 namespace {
 
-Plan plan(const Machine& machine, const Request& request) {
+constexpr Requirements any_sides{.shape = Requirements::Shape::torus,
+                                 .dimensions = 2,
+                                 .switching = Switching::wormhole,
+                                 .ports = Requirements::all_ports,
+                                 .ascending_routing = true};
+
+/// Without the program.
+template <class Scheme>
+Plan plan_of(const Machine& machine, const Request& request, const Scheme& scheme, const char* formula) {
   const double s = assumed_sources(machine, request);
-  const auto scheme = std::make_shared<const AggregateDistribute>(machine.topology.extent(0), 1, Prefix::none, true);
   Plan plan;
-  plan.start = [scheme](Node& self) { return aggregate_distribute_program(self, *scheme); };
-  plan.steps = static_cast<std::uint64_t>(scheme->steps());
-  plan.formula = "2 ceil(log5 n) + ceil(log3 n)";
-  plan.channel_bytes = scheme->channel_bytes(s, static_cast<double>(request.bytes));
+  plan.steps = static_cast<std::uint64_t>(scheme.steps());
+  plan.formula = formula;
+  plan.channel_bytes = scheme.channel_bytes(s, static_cast<double>(request.bytes));
   plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size();
   plan.notes = {{"sources assumed by the prediction", decimal(s)}};
   return plan;
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  const Topology& topology = machine.topology;
+  if (topology.extent(0) == topology.extent(1)) {
+    const auto scheme = std::make_shared<const AggregateDistribute>(topology.extent(0), 1, Prefix::none, true);
+    Plan plan = plan_of(machine, request, *scheme, "2 ceil(log5 n) + ceil(log3 n)");
+    plan.start = [scheme](Node& self) { return aggregate_distribute_program(self, *scheme); };
+    return plan;
+  }
+  const auto scheme = std::make_shared<const StaircaseScheme>(topology);
+  Plan plan = plan_of(machine, request, *scheme, "2 levels of the trees + rounds of the exchange");
+  plan.start = [scheme](Node& self) { return staircase_program(self, *scheme); };
+  plan.table_bytes = scheme->stairs.table_bytes();
+  plan.notes.insert(plan.notes.begin(), {"stations", std::to_string(scheme->stairs.stations())});
+  return plan;
+}
+
+/// The tables of the best staircase and of one that is tried.
+Bytes planning_bytes(const Machine& machine) {
+  const Topology& topology = machine.topology;
+  return topology.extent(0) == topology.extent(1) ? 0 : Bytes{topology.nodes()} * 2 * (2 * sizeof(Staircase::Move) + sizeof(std::size_t));
 }
 
 }  // namespace
@@ -27,12 +55,13 @@ Plan plan(const Machine& machine, const Request& request) {
 const Algorithm log{
     .name = "log",
     .collective = Collective::multinode_broadcast,
-    .source = "after Chen, Chen & Tseng: their diagonal phases with h = 1 and a ternary all-to-all",
-    .shapes = "torus n x n",
-    .steps = "2 ceil(log5 n) + ceil(log3 n)",
+    .source = "after Chen, Chen & Tseng: their diagonal phases with h = 1 and a ternary all-to-all; a staircase on unequal sides",
+    .shapes = "torus n1 x n2",
+    .steps = "n x n: 2 ceil(log5 n) + ceil(log3 n); unequal sides: 2 levels + rounds",
     .native = {},
-    .needs = square_torus,
+    .needs = any_sides,
     .plan = plan,
+    .planning_bytes = planning_bytes,
 };
 
 }  // namespace torus::multinode

@@ -323,6 +323,43 @@ TEST_CASE("hierarchical broadcasts go round unequal sides in the fewest steps, a
   }
 }
 
+TEST_CASE("log serves unequal sides in few steps, from any sources, with the bytes it foretells for all", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  struct Known {
+    const char* shape;
+    std::uint64_t steps;  // worked out by hand
+  };
+  // Gather, exchange and spread. 12x40: 36 stations, 4 lines folded, 2 + 4 + 2. 15x16: 15 stations, 1 line folded, 2 + 3 + 2. 8x32: 24
+  // stations, 8 lines folded, 2 + 3 + 2. 4x64: 24 stations, joined from up to 3 lines each, 1 + 1 before and after; t = 1, 3, 4, 4.
+  for (const Known& k : {Known{"12x40", 8}, Known{"40x12", 8}, Known{"15x16", 7}, Known{"16x15", 7}, Known{"8x32", 7}, Known{"32x8", 7},
+                         Known{"4x64", 8}, Known{"64x4", 8}, Known{"7x9", 6}, Known{"3x5", 3}, Known{"2x1", 1}, Known{"1x9", 3}}) {
+    const Machine machine(Topology::parse(k.shape));
+    CAPTURE(k.shape);
+    Request request = multinode_request(all_nodes(machine.topology.nodes()), 5);
+    request.expected_sources = machine.topology.nodes();
+    const Emulation all = checked("log", machine, request);
+    CHECK(all.result.steps == k.steps);
+    CHECK(static_cast<double>(all.result.channel_bytes_sum) == all.plan.channel_bytes);
+    for (const std::uint32_t one_in : {2U, 30U})
+      checked("log", machine, multinode_request(random_nodes(random, machine.topology.nodes(), one_in), 5));
+    checked("log", machine, multinode_request({machine.topology.nodes() - 1}, 0));
+  }
+}
+
+TEST_CASE("log shares no channel on any two sides up to 14", "[conformance]") {
+  for (std::int32_t a = 1; a <= 14; ++a) {
+    for (std::int32_t b = 1; b <= 14; ++b) {
+      const Machine machine(Topology::parse(std::to_string(a) + "x" + std::to_string(b)));
+      CAPTURE(a, b);
+      Request request = multinode_request(all_nodes(machine.topology.nodes()), 1);
+      request.expected_sources = machine.topology.nodes();
+      const Emulation e = checked("log", machine, request);
+      CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
+    }
+  }
+}
+
 TEST_CASE("with all nodes as sources the bytes are exact, also where the parts of a message differ by one", "[conformance]") {
   for (const char* shape : {"4x6", "2x3x5", "3x3x3", "4x4x4", "6x3x9", "2x3x2x3"}) {
     const Machine machine(Topology::parse(shape));
