@@ -37,6 +37,7 @@ Plan plan_any(const Machine& machine, const Request& request, Hierarchy::Dcn dcn
     plan.observe = subnetwork_loads(machine, request, plan.segments, scheme->h, scheme->aggregation_steps(),
                                     scheme->aggregation_steps() + scheme->balancing_steps());
   plan.node_bytes = 5 * sizeof(BlockId) * request.sources.size() * plan.segments;
+  if (scheme->uneven()) plan.node_bytes += 2 * static_cast<Bytes>(scheme->h) * sizeof(Bundle);  // a list a class and part
   plan.notes = {{"h", std::to_string(scheme->h)},
                 {"prefix", std::string(balances[static_cast<std::size_t>(scheme->balance)])},
                 {"rings", scheme->ddn_rings.together ? "together" : "in parts"},
@@ -94,11 +95,10 @@ const Algorithm hierarchical{
     .source = "after Chen, Chen & Tseng: their partition with ring pipelines, the DCNs by scatter and all-gather",
     .shapes = "torus of any dimension, any h that divides every side, in 2-D any h up to the shorter side; one ring: h = 1",
     .steps =
-        "h divides the sides: 2-D: L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2), n the longest side; k-D: 2(k-1) L3(h) + tune + k "
-        "floor(n/2h) + k "
-        "floor(h/2); h = 1: k floor(n/2), k dimensions wider than 1; other h, g the most places between nodes of a class, h..2h: 1 + L5(h) "
-        "+ tune + 2 floor(n/2h) + L3(h) + 2 "
-        "floor(g/2); unequal sides: or the sum of floor(n_d/2h) for k floor(n/2h)",
+        "2-D: L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2), n the longest side; k-D: 2(k-1) L3(h) + tune + k floor(n/2h) + k "
+        "floor(h/2); h = 1: k floor(n/2), k dimensions wider than 1; h that does not divide the sides: 1 more, and g for h in the last "
+        "term, "
+        "g <= 2h the longest gap between nodes of a class; unequal sides: at times the sum of floor(n_d/2h) for k floor(n/2h)",
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,
@@ -112,9 +112,9 @@ const Algorithm hierarchical_log{
     .source = "after Chen, Chen & Tseng: their partition with ring pipelines, the DCNs by broadcast and one pass of the rings",
     .shapes = "2-D torus, any h up to the shorter side",
     .steps =
-        "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2), n the longer side; h that does not divide both: 1 + L5(h) + tune + 2 "
-        "floor(n/2h) "
-        "+ L3(g), at times 1 more, + floor(g/2), g as for hierarchical; unequal sides: or the sum of floor(n_d/2h)",
+        "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2), n the longer side; h that does not divide both: 1 more, at times 2, and g for "
+        "h in "
+        "the last two terms, g as for hierarchical; unequal sides: at times the sum of floor(n_d/2h) for 2 floor(n/2h)",
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .dimensions = 2, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,

@@ -17,7 +17,7 @@ constexpr std::int32_t ceil_div(std::int32_t a, std::int32_t b) { return (a + b 
 }  // namespace
 
 JointSchedule::JointSchedule(const JointFrame& frame, std::span<const NodeId> sources, std::int32_t h, bool by_columns)
-    : parts_{frame.parts}, part_blocks_{frame.part_blocks}, h_{h} {
+    : parts_{frame.parts}, part_blocks_{frame.part_blocks}, h_{h}, by_columns_{by_columns} {
   const auto s = static_cast<std::int32_t>(sources.size());
   const std::int32_t rounds = ceil_div(s, std::max(1, frame.shortest / h));
   at_once_ = std::max(1, ceil_div(s, std::max(1, rounds)));
@@ -33,30 +33,20 @@ JointSchedule::JointSchedule(const JointFrame& frame, std::span<const NodeId> so
     for (std::int32_t i = r; i < s; i += rounds) now.push_back(sources[static_cast<std::size_t>(i)]);
     rounds_.push_back(make_joint_round(frame, classes_, {h, by_columns, rounds > 4 ? 1U : 8U}, now));
   }
+  for (std::size_t e = 0; e < rows_.size(); ++e) {
+    row_steps_.push_back(0);
+    for (std::uint32_t part = 0; part < parts_; ++part) row_steps_[e] = std::max(row_steps_[e], row(part, e).steps());
+  }
+  for (std::uint32_t part = 0; part < parts_ && !rounds_.empty(); ++part)
+    gather_steps_ = std::max(gather_steps_, classes_[part].gather_steps());
 }
 
 JointSchedule JointSchedule::with_shares() const {
   JointSchedule schedule = *this;
   schedule.in_shares_ = true;
+  for (std::uint32_t part = 0; part < parts_ && !rounds_.empty(); ++part)
+    schedule.share_steps_ = std::max(schedule.share_steps_, shares(part).gather_steps());
   return schedule;
-}
-
-Step JointSchedule::row_steps(std::size_t e) const noexcept {
-  Step steps = 0;
-  for (std::uint32_t part = 0; part < parts_; ++part) steps = std::max(steps, row(part, e).steps());
-  return steps;
-}
-
-Step JointSchedule::gather_steps() const noexcept {
-  Step steps = 0;
-  for (const broadcast::RowClasses& classes : classes_) steps = std::max(steps, classes.gather_steps());
-  return rounds_.empty() ? 0 : steps;
-}
-
-Step JointSchedule::share_steps() const noexcept {
-  Step steps = 0;
-  for (std::uint32_t part = 0; part < parts_ && in_shares_; ++part) steps = std::max(steps, shares(part).gather_steps());
-  return rounds_.empty() ? 0 : steps;
 }
 
 std::uint64_t JointSchedule::steps() const noexcept {
@@ -123,7 +113,9 @@ JointSchedule::Blocks JointSchedule::share(const Blocks& piece, std::uint32_t pa
   return cut(piece, place, row(part, 1).places());
 }
 
-JointSchedule choose_joint_schedule(const JointFrame& frame, std::span<const NodeId> sources) {
+namespace {
+
+JointSchedule choose_among_all(const JointFrame& frame, std::span<const NodeId> sources) {
   const double block = static_cast<double>(frame.bytes) / frame.segments();
   std::optional<JointSchedule> best;
   double least = std::numeric_limits<double>::infinity();
@@ -143,6 +135,18 @@ JointSchedule choose_joint_schedule(const JointFrame& frame, std::span<const Nod
     }
   }
   return std::move(*best);
+}
+
+}  // namespace
+
+JointSchedule choose_joint_schedule(const JointFrame& frame, std::span<const NodeId> sources) {
+  constexpr std::size_t most_weighed = 128;
+  if (sources.size() <= most_weighed) return choose_among_all(frame, sources);
+  std::vector<NodeId> some;
+  for (std::size_t i = 0; i < most_weighed; ++i) some.push_back(sources[i * sources.size() / most_weighed]);
+  const JointSchedule of_some = choose_among_all(frame, some);
+  JointSchedule schedule(frame, sources, of_some.h(), of_some.by_columns());
+  return of_some.in_shares() ? schedule.with_shares() : schedule;
 }
 
 }  // namespace torus::multinode

@@ -29,15 +29,16 @@ class JointSchedule {
   JointSchedule with_shares() const;
 
   std::int32_t h() const noexcept { return h_; }
+  bool by_columns() const noexcept { return by_columns_; }
   bool in_shares() const noexcept { return in_shares_; }
   const std::vector<Round>& rounds() const noexcept { return rounds_; }
   const broadcast::RowClasses& classes(std::uint32_t part) const noexcept { return classes_[part]; }
   const broadcast::LineSpread& row(std::uint32_t part, std::size_t e) const noexcept { return rows_[(part + e) % rows_.size()]; }
-  Step row_steps(std::size_t e) const noexcept;
+  Step row_steps(std::size_t e) const noexcept { return row_steps_[e]; }
   /// Of the classes.
-  Step gather_steps() const noexcept;
+  Step gather_steps() const noexcept { return gather_steps_; }
   /// Of the shares, after that.
-  Step share_steps() const noexcept;
+  Step share_steps() const noexcept { return share_steps_; }
   const broadcast::RowClasses& shares(std::uint32_t part) const noexcept { return shares_[(part + 1) % shares_.size()]; }
   std::uint64_t steps() const noexcept;
   /// Sum over the steps of the most blocks on a channel, with the blocks of a piece or share rounded up.
@@ -59,15 +60,17 @@ class JointSchedule {
 
   std::uint32_t parts_, part_blocks_;
   std::int32_t h_;
-  bool in_shares_ = false;
+  bool by_columns_, in_shares_ = false;
   std::int32_t at_once_;                        // most sources of a round
   std::vector<broadcast::RowClasses> classes_;  // by part
   std::vector<broadcast::RowClasses> shares_;   // by linked dimension
   std::vector<broadcast::LineSpread> rows_;     // by linked dimension
   std::vector<Round> rounds_;
+  std::vector<Step> row_steps_;  // by linked dimension
+  Step gather_steps_ = 0, share_steps_ = 0;
 };
 
-/// With the least model time for these sources, or with the h that is asked for.
+/// With the least model time for these sources, or with the h that is asked for. Of many sources some are weighed, and stand for all.
 JointSchedule choose_joint_schedule(const JointFrame& frame, std::span<const NodeId> sources);
 
 }  // namespace torus::multinode

@@ -1,7 +1,9 @@
 #include "algorithms/multinode_broadcast/joint_swath.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "algorithms/common/remembered.hpp"
@@ -20,12 +22,14 @@ struct Scheme {
 
   /// Every node finds the same from the names: it is computed once for all.
   std::shared_ptr<const JointSchedule> schedule(const Bundle& sources) const {
+    const std::lock_guard lock(one_at_a_time);
     return found.of(sources, [&] { return choose_joint_schedule(frame, sources); });
   }
 
   SourceNames names;
   JointFrame frame;
   mutable Remembered<Bundle, JointSchedule> found;
+  mutable std::mutex one_at_a_time;  // of the workers that miss the same schedule
 };
 
 Program go_out(const JointView view, const JointSchedule::Round& round) {
@@ -99,6 +103,11 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
                  std::to_string(most), "h"};
 }
 
+/// Of the schedules that the forecast makes.
+Bytes planning_bytes(const Machine& machine) {
+  return JointFrame(machine, 0, 0).schedule_bytes(std::min<Bytes>(128, machine.topology.nodes()));
+}
+
 constexpr std::array parameters{Parameter{"h", "pieces that each part of a message is split into", {}, possible_pieces}};
 
 }  // namespace
@@ -116,6 +125,7 @@ const Algorithm joint_swath{
     .parameters = parameters,
     .also_requires = also_requires,
     .plan = plan,
+    .planning_bytes = planning_bytes,
 };
 
 }  // namespace torus::multinode

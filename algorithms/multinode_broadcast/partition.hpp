@@ -69,7 +69,7 @@ inline std::optional<Refusal> needs_partition(std::string_view algorithm, const 
   const std::int32_t largest = largest_any_partition(topology);
   if (topology.dimensions() != 2) return needs_divisor(algorithm, largest, request);
   if (h <= largest) return std::nullopt;
-  return Refusal{Refusal::About::parameter, std::to_string(h), std::string(algorithm) + " needs at most the shorter side",
+  return Refusal{Refusal::About::parameter, std::to_string(h), std::string(algorithm) + " takes h up to the shorter side",
                  std::to_string(largest), "h"};
 }
 

@@ -38,8 +38,8 @@ RingGather whole_rings(const Topology& topology, const char* label);
 /// The blocks of a bundle by part: block ids are source * parts + part.
 std::vector<Bundle> split_parts(std::span<const BlockId> bundle, std::size_t parts);
 
-/// Called by every node; who is no member is silent. bundles: one a part, or one of all. station: where the node stands on a grid, if the
-/// rings are of one.
+/// Called by every node; those that are no members send nothing. bundles: one a part, or one of all. station: where the node stands on a
+/// grid, if the rings are of one.
 Program ring_gather(Node& self, const RingGather& rings, bool member, std::vector<Bundle>& bundles, const Station* station = nullptr);
 /// The same for a bundle of whole messages, which ends cut in parts.
 Program ring_gather(Node& self, const RingGather& rings, bool member, const Bundle& bundle, std::vector<Bundle>& parts,

@@ -10,22 +10,28 @@ Stations::Stations(const Topology& topology, std::int32_t h) : h_{h} {
     even_ &= dimension.extent % h == 0;
   }
   for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    std::vector<std::int32_t>& places = places_.emplace_back();
+    std::vector<std::int32_t>& indices = indices_.emplace_back(static_cast<std::size_t>(extent(d)), -1);
+    const std::int64_t n = extent(d);
+    for (std::int64_t window = 0; window < windows(d); ++window) {
+      const std::int64_t start = window * n / windows(d), length = (window + 1) * n / windows(d) - start;
+      for (std::int64_t c = 0; c < h; ++c) {
+        const std::int64_t place = start + (c * length + h - 1) / h;
+        indices[static_cast<std::size_t>(place)] = static_cast<std::int32_t>(places.size());
+        places.push_back(static_cast<std::int32_t>(place));
+      }
+    }
     for (std::int32_t i = 0; i < stations(d); ++i) longest_gap_ = std::max(longest_gap_, gap(d, i));
   }
 }
 
 std::int32_t Stations::place(Dimension d, std::int32_t index) const noexcept {
-  const std::int64_t n = extent(d), at = modulo(index, stations(d)), window = at / h_, c = at % h_;
-  const std::int64_t start = window * n / windows(d), length = (window + 1) * n / windows(d) - start;
-  return static_cast<std::int32_t>(start + (c * length + h_ - 1) / h_);
+  return places_[static_cast<std::size_t>(d)][static_cast<std::size_t>(modulo(index, stations(d)))];
 }
 
-std::optional<std::int32_t> Stations::index(Dimension d, std::int32_t place_asked) const noexcept {
-  const std::int64_t n = extent(d), at = modulo(place_asked, extent(d));
-  const std::int64_t window = ((at + 1) * windows(d) - 1) / n;  // the last that starts here or before
-  const std::int64_t start = window * n / windows(d), length = (window + 1) * n / windows(d) - start;
-  const auto station = static_cast<std::int32_t>(window * h_ + (at - start) * h_ / length);
-  return place(d, station) == at ? std::optional(station) : std::nullopt;
+std::optional<std::int32_t> Stations::index(Dimension d, std::int32_t place) const noexcept {
+  const std::int32_t index = indices_[static_cast<std::size_t>(d)][static_cast<std::size_t>(modulo(place, extent(d)))];
+  return index < 0 ? std::nullopt : std::optional(index);
 }
 
 std::int32_t Stations::hops(Dimension d, std::int32_t index, std::int32_t further) const noexcept {

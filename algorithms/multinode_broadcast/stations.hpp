@@ -45,6 +45,7 @@ class Stations {
   std::int32_t h_, longest_gap_ = 1;
   bool even_ = true;
   std::vector<std::int32_t> extents_;
+  std::vector<std::vector<std::int32_t>> places_, indices_;  // by dimension: of each station, and of each place, where -1 is none
 };
 
 /// A node as the grid sees it.

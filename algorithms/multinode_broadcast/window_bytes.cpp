@@ -76,6 +76,8 @@ class Count {
   /// messages(piece): the most that a place takes of a class in this phase.
   template <class F>
   Bytes gather(Dimension phase, F messages) const {
+    std::vector<Bytes> of_class;
+    for (std::int32_t piece = 0; piece < h_; ++piece) of_class.push_back(messages(piece));
     Bytes bytes = 0;
     for (std::int32_t step = 1; step <= scheme_.class_windows->gather_steps(); ++step) {
       Bytes most = 0;
@@ -83,7 +85,7 @@ class Count {
         for (std::int32_t place = 0; place < grid_.extent(d); ++place) {
           const auto take = scheme_.class_windows->taken(d, place, -1, step);  // the - side gives the larger half
           if (!take) continue;
-          const Bytes full = messages(take->piece);
+          const Bytes full = of_class[static_cast<std::size_t>(take->piece)];
           most = std::max(most, part_[static_cast<std::size_t>((d + phase) % 2)] * (take->half ? (full + 1) / 2 : full));
         }
       }

@@ -18,7 +18,8 @@ double time(const Machine& machine, const Request& request, double pieces, doubl
 }  // namespace
 
 Stars Stars::choose(const Machine& machine, const Request& request) {
-  const double nodes = machine.topology.nodes(), base = std::log(1.0 + std::min(machine.ports, machine.topology.max_ports()));
+  const double nodes = machine.topology.nodes(),
+               base = std::log(std::max(2.0, 1.0 + std::min(machine.ports, machine.topology.max_ports())));
   struct Promising {
     WindowClasses windows;
     double about, least;  // time

@@ -8,7 +8,7 @@
 namespace torus::reduction {
 namespace {
 
-constexpr std::uint64_t most_work = 6'000;  // nodes that are looked at in all orders of a step together
+constexpr std::uint64_t most_work = 6'000;  // nodes that are looked at in all orders of a step together; fewer with more than 8 ports each
 constexpr std::uint64_t most_orders = 24;
 constexpr std::size_t most_guides = 200;
 
@@ -119,7 +119,8 @@ std::vector<StarPacking::Guide> StarPacking::guides() const {
 Worms StarPacking::merge(const std::vector<bool>& active) {
   const Neighbourhood around = neighbours_.around(active, kept_, static_cast<std::size_t>(2 * ports_ + 6));
   const std::uint64_t nodes = std::max<std::uint64_t>(1, around.nodes.size());
-  const std::uint64_t orders = std::clamp<std::uint64_t>(most_work / nodes, 2, most_orders);
+  const std::uint64_t orders =
+      std::clamp<std::uint64_t>(most_work * 8 / static_cast<std::uint64_t>(std::max(8, ports_)) / nodes, 2, most_orders);
   std::vector<std::uint32_t> members(classes_, 0);
   for (const NodeId node : around.nodes) ++members[neighbours_.class_of(node)];
   std::uint64_t fewest = 0;  // that can be left

@@ -1,8 +1,8 @@
 /// Worms of one step that cross no channel twice, packed as stars: of the nodes of a class some are centres, and others send to them.
 ///
-/// A node that might be a centre looks for the nearest nodes of its class whose worms find their channels free. Whoever has most of them,
-/// up to a port each, becomes a centre; who has fewer, later; and so on until nobody has any. That is done in several random orders, always
-/// the same ones. In most of them centres that repeat over the torus come first. The order that leaves fewest nodes is taken.
+/// A node that might be a centre looks for the nearest nodes of its class whose worms find their channels free. Those that find
+/// one for each port become centres first, then those that find fewer, down to one. That is done in several random orders, always the same
+/// ones. In most of them centres that repeat over the torus come first. The order that leaves the fewest nodes is taken.
 /// Source   this project.
 #pragma once
 

@@ -69,6 +69,7 @@ Program program(Node& self, const Stars& stars) {
 
 std::vector<std::uint32_t> possible_pieces(const Machine& machine) {
   std::vector<std::uint32_t> pieces;
+  if (machine.topology.nodes() > most_nodes) return {1};  // it is refused
   for (std::uint32_t w = 1; w <= std::min<std::uint64_t>(Stars::most_pieces, machine.topology.nodes()); ++w) {
     if (WindowClasses::find(machine, w)) pieces.push_back(w);
   }
@@ -82,8 +83,7 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
                    "stars searches for its worms on machines of up to " + std::to_string(most_nodes) + " nodes", "32x32"};
   }
   if (pieces == 0 || (pieces <= Stars::most_pieces && WindowClasses::find(machine, pieces))) return std::nullopt;
-  return Refusal{Refusal::About::parameter, std::to_string(pieces),
-                 "stars needs classes of nodes that repeat over the torus, as many as pieces",
+  return Refusal{Refusal::About::parameter, std::to_string(pieces), "stars needs as many classes of nodes that repeat over the torus",
                  std::to_string(possible_pieces(machine).back()), "pieces"};
 }
 
