@@ -11,7 +11,6 @@ namespace {
 constexpr std::uint64_t most_work = 6'000;  // nodes that are looked at in all orders of a step together; fewer with more than 8 ports each
 constexpr std::uint64_t most_orders = 24;
 constexpr std::size_t most_guides = 200;
-
 /// The same number for the same arguments (splitmix64).
 std::uint64_t mixed(std::uint64_t x) noexcept {
   x += 0x9e3779b97f4a7c15;
