@@ -53,7 +53,10 @@ double first_half(double messages, Bytes message, std::size_t blocks) {
   const double half = std::ceil(messages * static_cast<double>(blocks) / 2), whole = std::floor(half / static_cast<double>(blocks));
   double bytes = whole * static_cast<double>(message);
   const auto rest = static_cast<std::size_t>(half - whole * static_cast<double>(blocks));
-  for (std::size_t i = 0; i < rest; ++i) bytes += static_cast<double>(message / blocks + (i < message % blocks ? 1 : 0));
+  for (std::size_t i = 0; i < rest; ++i) {
+    const Bytes block = message / blocks + (i < message % blocks ? 1 : 0);
+    bytes += static_cast<double>(block);
+  }
   return bytes;
 }
 

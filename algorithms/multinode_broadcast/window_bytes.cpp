@@ -1,6 +1,7 @@
 #include "algorithms/multinode_broadcast/window_bytes.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace torus::multinode {
 namespace {
@@ -30,7 +31,7 @@ class Count {
 
  private:
   /// Messages of a DDN in its run for a place of the window, from the lowest.
-  std::vector<Bytes>::iterator run(std::int32_t ddn, std::int32_t place) { return runs_.begin() + ddn * h_ + place; }
+  std::vector<Bytes>::iterator run(std::int32_t ddn, std::int32_t place) { return runs_.begin() + std::ptrdiff_t{ddn} * h_ + place; }
 
   /// Bytes of a level of the spread.
   Bytes spread(std::int32_t level) const {
