@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "algorithms/common/remembered.hpp"
 
 namespace torus::reduction {
 namespace {
@@ -13,6 +17,11 @@ constexpr std::size_t most_packings = 2;
 
 double time(const Machine& machine, const Request& request, double pieces, double steps, double channel) {
   return machine.cost.steps(steps, channel * static_cast<double>(request.bytes) / pieces, 0);
+}
+
+std::shared_ptr<const StarTrees> packed(const Machine& machine, const Sublattice& classes) {
+  static Remembered<std::tuple<Topology, int, std::vector<Dimension>, Sublattice>, StarTrees> lately;
+  return lately.of({machine.topology, machine.ports, machine.routing, classes}, [&] { return StarTrees::pack(machine, classes); });
 }
 
 }  // namespace
@@ -45,7 +54,7 @@ Stars Stars::choose(const Machine& machine, const Request& request) {
   for (Promising& one : promising) {
     if (best && one.least >= shortest) continue;
     Stars tried{std::move(one.windows), {}};
-    tried.trees = StarTrees::pack(machine, tried.windows.sublattice());
+    tried.trees = *packed(machine, tried.windows.sublattice());
     const double needs = of(tried.windows, static_cast<double>(tried.trees.steps()));
     if (best && needs >= shortest) continue;
     best = std::move(tried);

@@ -14,6 +14,7 @@ class Sublattice {
  public:
   /// All points.
   explicit Sublattice(std::size_t dimensions);
+  bool operator==(const Sublattice&) const = default;
 
   /// How many cosets there are.
   std::uint32_t index() const noexcept;
