@@ -9,21 +9,23 @@
 namespace torus::detail::inbox {
 namespace {
 
+/// Stores a block that has arrived, or counts it where the node holds it already.
+[[gnu::always_inline]] inline void store_block(RunState& run, Worker& w, NodeId rank, std::uint32_t bucket, BlockId id, Slot slot) {
+  if (run.no_duplicates)
+    run.payload.tables.add(rank, bucket, id, slot);
+  else if (!run.payload.store(*w.free_slots, rank, bucket, id, slot))
+    ++w.tally.duplicates;
+}
+
 [[gnu::noinline]] void store_bundle(RunState& run, Worker& w, NodeId rank, const Message& m) {
   const std::size_t forwarded = MessageArena::forwarded(m);
   const std::span<const BlockId> ids = m.blocks().subspan(forwarded);
   const Slot* const slots = MessageArena::slots(m) + forwarded;
-  if (run.no_duplicates) {
-    // Where ids are hashed, the last ones first: they are mostly sent on in their order, and found without a walk along a chain.
-    const bool backwards = run.placement.hashes();
-    for (std::size_t n = 0; n < ids.size(); ++n) {
-      const std::size_t i = backwards ? ids.size() - 1 - n : n;
-      run.payload.tables.add(rank, run.placement.bucket(ids[i]), ids[i], slots[i]);
-    }
-    return;
-  }
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (!run.payload.store(*w.free_slots, rank, run.placement.bucket(ids[i]), ids[i], slots[i])) ++w.tally.duplicates;
+  // Where ids are hashed, the last ones first: they are mostly sent on in their order, and found without a walk along a chain.
+  const bool backwards = run.placement.hashes();
+  for (std::size_t n = 0; n < ids.size(); ++n) {
+    const std::size_t i = backwards ? ids.size() - 1 - n : n;
+    store_block(run, w, rank, run.placement.bucket(ids[i]), ids[i], slots[i]);
   }
 }
 
@@ -165,11 +167,7 @@ void store(RunState& run, Worker& w, NodeId rank, const ArrivedMessages& arrived
     }
     const Slot slot = MessageArena::only_slot(*m);
     if (slot == 0) continue;  // it has been forwarded
-    const BlockId id = m->blocks()[0];
-    if (run.no_duplicates)
-      run.payload.tables.add(rank, MessageArena::first_bucket(*m), id, slot);
-    else if (!run.payload.store(*w.free_slots, rank, MessageArena::first_bucket(*m), id, slot))
-      ++w.tally.duplicates;
+    store_block(run, w, rank, MessageArena::first_bucket(*m), m->blocks()[0], slot);
   }
 }
 

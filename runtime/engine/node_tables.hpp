@@ -85,12 +85,8 @@ class NodeTables {
   /// The same of any block. False if the node holds it already. This is the only place where a block that arrives meets one that is held.
   bool store(NodeId node, BlockId id, Slot slot) noexcept { return store(node, placement_->bucket(id), id, slot); }
   [[gnu::always_inline]] inline bool store(NodeId node, std::uint32_t bucket, BlockId id, Slot slot) noexcept {
-    TORUS_ASSERT(slot != 0 && bucket < buckets_);
-    Slot& head = table_[std::size_t{node} * buckets_ + bucket];
-    const Slot first = head;
-    if (first != 0 && (!chained_ || *link(*this, node, bucket, id) != 0)) return false;
-    if (chained_) entries_[slot] = {id, first};
-    head = slot;
+    if (*link(*this, node, bucket, id) != 0) return false;
+    add(node, bucket, id, slot);
     return true;
   }
 
