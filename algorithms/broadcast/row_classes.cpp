@@ -2,39 +2,34 @@
 
 namespace torus::broadcast {
 
-std::int32_t RowClasses::window_of(std::int32_t index) const noexcept {
-  // The last window that starts at the index or before it: floor(w n / C) <= index.
-  return static_cast<std::int32_t>((std::int64_t{index + 1} * windows_ - 1) / n_);
-}
-
 std::int32_t RowClasses::class_at(std::int32_t index) const noexcept {
-  const std::int32_t w = window_of(index);
-  return static_cast<std::int32_t>(std::int64_t{index - start(w)} * h_ / length(w));
+  const std::int32_t w = windows_.part_of(index);
+  return static_cast<std::int32_t>(std::int64_t{index - windows_.start(w)} * h_ / windows_.length(w));
 }
 
 std::int32_t RowClasses::class_of(std::int32_t place) const noexcept { return class_at(index_of(place)); }
 
 std::vector<std::int32_t> RowClasses::places_of(std::int32_t piece) const {
   std::vector<std::int32_t> places;
-  for (std::int32_t w = 0; w < windows_; ++w) {
-    for (std::int32_t x = first(w, piece); x < end(w, piece); ++x) places.push_back(modulo(start(w) + x - origin_, n_));
+  for (std::int32_t w = 0; w < windows_.parts; ++w) {
+    for (std::int32_t x = first(w, piece); x < end(w, piece); ++x) places.push_back(modulo(windows_.start(w) + x - origin_, n_));
   }
   std::sort(places.begin(), places.end());
   return places;
 }
 
 std::int32_t RowClasses::distance(std::int32_t index, std::int32_t direction, std::int32_t piece) const noexcept {
-  const std::int32_t w = window_of(index);
-  const std::int32_t x = index - start(w);
+  const std::int32_t w = windows_.part_of(index);
+  const std::int32_t x = index - windows_.start(w);
   if (direction < 0) {
     if (x >= first(w, piece)) return std::max(0, x - (end(w, piece) - 1));
     if (!wraps_ && w == 0) return 2 * n_;
-    const std::int32_t before = (w + windows_ - 1) % windows_;
-    return x + length(before) - (end(before, piece) - 1);
+    const std::int32_t before = (w + windows_.parts - 1) % windows_.parts;
+    return x + windows_.length(before) - (end(before, piece) - 1);
   }
   if (x < end(w, piece)) return std::max(0, first(w, piece) - x);
-  if (!wraps_ && w == windows_ - 1) return 2 * n_;
-  return length(w) - x + first((w + 1) % windows_, piece);
+  if (!wraps_ && w == windows_.parts - 1) return 2 * n_;
+  return windows_.length(w) - x + first((w + 1) % windows_.parts, piece);
 }
 
 std::int32_t RowClasses::longest_gap() const noexcept {

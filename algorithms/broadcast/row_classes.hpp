@@ -17,6 +17,7 @@
 #include <torus/topology.hpp>
 
 #include "algorithms/broadcast/line_spread.hpp"
+#include "algorithms/common/equal_parts.hpp"
 
 namespace torus::broadcast {
 
@@ -24,7 +25,7 @@ namespace torus::broadcast {
 class RowClasses {
  public:
   /// 1 <= h <= n.
-  RowClasses(std::int32_t n, std::int32_t h, Ways ways = Ways::both) noexcept : n_{n}, h_{h}, windows_{n / h}, ways_{ways} {}
+  RowClasses(std::int32_t n, std::int32_t h, Ways ways = Ways::both) noexcept : n_{n}, h_{h}, windows_{n, n / h}, ways_{ways} {}
 
   /// On a mesh line of n, where place 0 stands at `origin` and the places before it are those up to n-1.
   static RowClasses on_line(std::int32_t n, std::int32_t h, std::int32_t origin) noexcept {
@@ -65,35 +66,33 @@ class RowClasses {
   template <class F>
   void for_gaps(F&& f) const {
     for (std::int32_t piece = 0; piece < h_; ++piece) {
-      for (std::int32_t w = 0; w + 1 < windows_; ++w) f(piece, gap_between(w, w + 1, piece));
-      const std::int32_t last = windows_ - 1;
+      for (std::int32_t w = 0; w + 1 < windows_.parts; ++w) f(piece, gap_between(w, w + 1, piece));
+      const std::int32_t last = windows_.parts - 1;
       if (wraps_) {
         f(piece, gap_between(last, 0, piece));
       } else {
-        f(piece, 2 * std::max(first(0, piece), length(last) - end(last, piece)) + 1);
+        f(piece, 2 * std::max(first(0, piece), windows_.length(last) - end(last, piece)) + 1);
       }
     }
   }
 
  private:
-  std::int32_t start(std::int32_t w) const noexcept { return static_cast<std::int32_t>(std::int64_t{w} * n_ / windows_); }
-  std::int32_t length(std::int32_t w) const noexcept { return start(w + 1) - start(w); }
   std::int32_t gap_between(std::int32_t w, std::int32_t next, std::int32_t piece) const noexcept {
-    return length(w) - end(w, piece) + 1 + first(next, piece);
+    return windows_.length(w) - end(w, piece) + 1 + first(next, piece);
   }
   /// Where a place stands, counted from the start of the first window.
   std::int32_t index_of(std::int32_t place) const noexcept { return wraps_ ? place : modulo(place + origin_, n_); }
-  std::int32_t window_of(std::int32_t index) const noexcept;
   /// The places of a piece in a window: from first to end - 1.
   std::int32_t first(std::int32_t w, std::int32_t piece) const noexcept {
-    return static_cast<std::int32_t>((std::int64_t{piece} * length(w) + h_ - 1) / h_);
+    return static_cast<std::int32_t>((std::int64_t{piece} * windows_.length(w) + h_ - 1) / h_);
   }
   std::int32_t end(std::int32_t w, std::int32_t piece) const noexcept { return first(w, piece + 1); }
   std::int32_t class_at(std::int32_t index) const noexcept;
   /// From an index back or on to the nearest that holds the piece; 2n where there is none.
   std::int32_t distance(std::int32_t index, std::int32_t direction, std::int32_t piece) const noexcept;
 
-  std::int32_t n_, h_, windows_;
+  std::int32_t n_, h_;
+  EqualParts windows_;
   Ways ways_;
   bool wraps_ = true;
   std::int32_t origin_ = 0;  // the index of place 0

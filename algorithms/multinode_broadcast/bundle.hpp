@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,12 @@ inline std::span<const BlockId> brought(const Message& message, Cargo cargo) noe
 inline void append(Bundle& bundle, const Message& message, Cargo cargo = Cargo::blocks) {
   const std::span<const BlockId> ids = brought(message, cargo);
   bundle.insert(bundle.end(), ids.begin(), ids.end());
+}
+
+/// Appends `count` consecutive ids.
+inline void append(Bundle& bundle, BlockId first, std::uint32_t count) {
+  bundle.resize(bundle.size() + count);
+  std::iota(bundle.end() - count, bundle.end(), first);
 }
 
 /// Sends a bundle unless it is empty: who has nothing to send in a scheduled transfer is silent, and silence is read as an empty bundle.

@@ -26,10 +26,7 @@ Place place_in_window(const Node& self, const ClassWindows& windows, const Stati
 }
 
 void hand_down(Node& self, const Place& place, std::int32_t level, const Bundle& bundle) {
-  if (place.tree == nullptr || level >= place.tree->levels() || !place.tree->holds_at(place.position, level)) return;
-  place.tree->for_children(place.position, level, [&](std::int32_t child, std::int32_t) {
-    send_bundle(self, {{place.dimension, child - place.position}}, bundle);
-  });
+  if (place.tree != nullptr) multinode::hand_down(self, place.dimension, *place.tree, place.position, level, bundle);
 }
 
 /// One part's classes in a phase of a gather along dimension d.

@@ -97,8 +97,7 @@ const Algorithm hierarchical{
     .steps =
         "2-D: L5(h) + tune + 2 floor(n/2h) + L3(h) + 2 floor(h/2), n the longest side; k-D: 2(k-1) L3(h) + tune + k floor(n/2h) + k "
         "floor(h/2); h = 1: k floor(n/2), k dimensions wider than 1; h that does not divide the sides: 1 more, and g for h in the last "
-        "term, "
-        "g <= 2h the longest gap between nodes of a class; unequal sides: at times the sum of floor(n_d/2h) for k floor(n/2h)",
+        "term, g <= 2h the longest gap between nodes of a class; unequal sides: at times the sum of floor(n_d/2h) for k floor(n/2h)",
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,
@@ -113,8 +112,7 @@ const Algorithm hierarchical_log{
     .shapes = "2-D torus, any h up to the shorter side",
     .steps =
         "L5(h) + tune + 2 floor(n/2h) + L3(h) + floor(h/2), n the longer side; h that does not divide both: 1 more, at times 2, and g for "
-        "h in "
-        "the last two terms, g as for hierarchical; unequal sides: at times the sum of floor(n_d/2h) for 2 floor(n/2h)",
+        "h in the last two terms, g as for hierarchical; unequal sides: at times the sum of floor(n_d/2h) for 2 floor(n/2h)",
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .dimensions = 2, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,

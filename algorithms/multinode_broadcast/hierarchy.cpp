@@ -34,9 +34,8 @@ Hierarchy::Hierarchy(const Topology& topology, std::int32_t partition, Dcn dcn_k
       window{LineTree::window(3, h)},
       tuning{h, h <= 5 ? 5 : 3},
       ddn_rings{ddn_rings_of(topology, h)},
-      dcn_rings{dcn_rings_of(topology, h, dcn)},
-      stations{topology, h} {
-  if (!stations.even()) class_windows.emplace(stations);
+      dcn_rings{dcn_rings_of(topology, h, dcn)} {
+  if (const Stations stations(topology, h); !stations.even()) class_windows.emplace(stations);
 }
 
 std::int32_t Hierarchy::aggregation_steps() const noexcept {
@@ -90,7 +89,7 @@ double Hierarchy::gathering_bytes(double s, Bytes m) const {
 }
 
 double Hierarchy::messages_over_windows(double bundle) const {
-  const double steps_with_all = (stations.longest_gap() - 1) / 2.0;
+  const double steps_with_all = (class_windows->stations().longest_gap() - 1) / 2.0;
   if (dcn == Dcn::log) return bundle * (class_windows->levels() + steps_with_all);
   double messages = (std::ceil(bundle / h) + bundle) * steps_with_all;
   for (const std::int32_t size : window.level_sizes()) messages += std::ceil(bundle * size / h);
@@ -103,7 +102,7 @@ double Hierarchy::spreading_bytes(double s, Bytes m) const {
   const Bytes piece = (m + pieces() - 1) / pieces(), part_bytes = (piece + parts() - 1) / parts();  // what each DDN gets of a message
   const double share = s / nodes, part = static_cast<double>(part_bytes);
   double crowd = std::pow(h, dimensions - 1);
-  if (uneven()) crowd = nodes / (stations.windows(0) * stations.windows(1) * h);
+  if (uneven()) crowd = nodes / (class_windows->stations().windows(0) * class_windows->stations().windows(1) * h);
   const double members = nodes / crowd;
   if (h == 1) return ddn_rings.channel_bytes(m, 1, share, members);
   double bytes = ddn_rings.channel_bytes(piece, crowd * pieces(), share, members);

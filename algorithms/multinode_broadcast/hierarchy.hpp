@@ -58,8 +58,7 @@ struct Hierarchy {
   LineTree window;  ///< W_3(h)
   TuneMoves tuning;
   RingGather ddn_rings;
-  RingGather dcn_rings;  ///< where h divides every side
-  Stations stations;
+  RingGather dcn_rings;                       ///< where h divides every side
   std::optional<ClassWindows> class_windows;  ///< where not
 };
 

@@ -1,6 +1,5 @@
 #include "algorithms/multinode_broadcast/joint_sends.hpp"
 
-#include <numeric>
 #include <utility>
 
 #include "algorithms/multinode_broadcast/bundle.hpp"
@@ -12,10 +11,7 @@ using broadcast::LineSpread;
 using broadcast::RowClasses;
 using Round = JointSchedule::Round;
 
-void add(Bundle& bundle, JointSchedule::Blocks blocks) {
-  bundle.resize(bundle.size() + blocks.count);
-  std::iota(bundle.end() - blocks.count, bundle.end(), blocks.first);
-}
+void add(Bundle& bundle, JointSchedule::Blocks blocks) { append(bundle, blocks.first, blocks.count); }
 
 /// Halves of blocks, or all of them. Of several the first half and the second are the larger one in turn.
 class Halves {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "algorithms/multinode_broadcast/bundle.hpp"
-
 namespace torus::multinode {
 
 LineTree LineTree::window(std::int32_t base, std::int32_t n) { return {window_low(n), window_high(n), 0, base}; }
@@ -69,6 +67,21 @@ std::vector<std::int32_t> LineTree::level_sizes() const {
     size = std::max(size, v.high - v.low + 1);
   }
   return sizes;
+}
+
+void hand_up(Node& self, Dimension along, const LineTree& tree, std::int32_t position, std::int32_t level, Bundle& bundle, Cargo cargo) {
+  const LineTree::Vertex& v = tree.at(position);
+  if (v.level != level || v.slot == 0) return;
+  send_bundle(self, {{along, v.parent - position}}, bundle, cargo);
+  bundle.clear();
+}
+
+void hand_down(Node& self, Dimension along, const LineTree& tree, std::int32_t position, std::int32_t level, const Bundle& bundle,
+               Cargo cargo) {
+  if (!tree.holds_at(position, level)) return;
+  tree.for_children(position, level, [&](std::int32_t child, std::int32_t) {
+    send_bundle(self, {{along, child - position}}, bundle, cargo);
+  });
 }
 
 }  // namespace torus::multinode

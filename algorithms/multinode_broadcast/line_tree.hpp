@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "algorithms/multinode_broadcast/bundle.hpp"
+
 namespace torus::multinode {
 
 class LineTree {
@@ -69,5 +71,12 @@ class LineTree {
   std::vector<Vertex> vertices_;
   std::vector<std::int32_t> children_;  // by position, level, slot
 };
+
+/// One level of a gather, or of a spread, over a tree whose positions lie along a dimension: what the node at a position sends. A bundle
+/// that has been handed up is empty then.
+void hand_up(Node& self, Dimension along, const LineTree& tree, std::int32_t position, std::int32_t level, Bundle& bundle,
+             Cargo cargo = Cargo::blocks);
+void hand_down(Node& self, Dimension along, const LineTree& tree, std::int32_t position, std::int32_t level, const Bundle& bundle,
+               Cargo cargo = Cargo::blocks);
 
 }  // namespace torus::multinode

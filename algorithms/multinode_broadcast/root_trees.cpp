@@ -14,19 +14,6 @@ bool takes_part(const Node& self, const RootTrees& trees, std::size_t axis) {
   return true;
 }
 
-void hand_up(Node& self, Dimension d, const LineTree& tree, std::int32_t level, Cargo cargo, Bundle& bundle) {
-  const std::int32_t position = self.coordinate(d);
-  if (tree.at(position).level != level) return;
-  send_bundle(self, {{d, tree.at(position).parent - position}}, bundle, cargo);
-  bundle.clear();
-}
-
-void hand_down(Node& self, Dimension d, const LineTree& tree, std::int32_t level, Cargo cargo, const Bundle& bundle) {
-  const std::int32_t position = self.coordinate(d);
-  if (!tree.holds_at(position, level)) return;
-  tree.for_children(position, level, [&](std::int32_t child, std::int32_t) { send_bundle(self, {{d, child - position}}, bundle, cargo); });
-}
-
 }  // namespace
 
 RootTrees::RootTrees(const Machine& machine)
@@ -60,7 +47,7 @@ Program gather_to_root(Node& self, const RootTrees& trees, Cargo cargo, Bundle& 
     const bool member = takes_part(self, trees, axis);
     for (std::int32_t level = 0; level < trees.trees[axis].levels(); ++level) {
       self.phase("to the root");
-      if (member) hand_up(self, trees.axes[axis], trees.trees[axis], level, cargo, bundle);
+      if (member) hand_up(self, trees.axes[axis], trees.trees[axis], self.coordinate(trees.axes[axis]), level, bundle, cargo);
       for (const Message& m : co_await self.step()) append(bundle, m, cargo);
     }
   }
@@ -71,7 +58,7 @@ Program spread_from_root(Node& self, const RootTrees& trees, Cargo cargo, Bundle
     const bool member = takes_part(self, trees, axis);
     for (std::int32_t level = trees.trees[axis].levels() - 1; level >= 0; --level) {
       self.phase("from the root");
-      if (member) hand_down(self, trees.axes[axis], trees.trees[axis], level, cargo, bundle);
+      if (member) hand_down(self, trees.axes[axis], trees.trees[axis], self.coordinate(trees.axes[axis]), level, bundle, cargo);
       for (const Message& m : co_await self.step()) append(bundle, m, cargo);
     }
   }

@@ -24,23 +24,6 @@ std::int32_t best_arcs(std::int32_t n, bool one_port) {
 
 LineTree tree_over(std::int32_t n, bool one_port) { return one_port ? LineTree::halving(n) : LineTree::line(3, n); }
 
-void to_root(Node& self, const RingArcs& ring, std::int32_t level, Bundle& names) {
-  const std::int32_t place = self.coordinate(ring.along()), position = place - ring.start_of(place);
-  const LineTree::Vertex& v = ring.tree_of(place).at(position);
-  if (v.level != level || v.slot == 0) return;
-  send_bundle(self, {{ring.along(), v.parent - position}}, names, Cargo::words);
-  names.clear();
-}
-
-void from_root(Node& self, const RingArcs& ring, std::int32_t level, const Bundle& names) {
-  const std::int32_t place = self.coordinate(ring.along()), position = place - ring.start_of(place);
-  const LineTree& tree = ring.tree_of(place);
-  if (level >= tree.levels() || !tree.holds_at(position, level)) return;
-  tree.for_children(position, level, [&](std::int32_t child, std::int32_t) {
-    send_bundle(self, {{ring.along(), child - position}}, names, Cargo::words);
-  });
-}
-
 /// Names that go on forwards and backwards.
 using Passing = std::array<Bundle, 2>;
 
@@ -67,9 +50,11 @@ void sort_and_unite(Bundle& names) {
 }
 
 Program round_ring(Node& self, const RingArcs& ring, Bundle& names) {
+  const std::int32_t place = self.coordinate(ring.along()), position = place - ring.start_of(place);
+  const LineTree& tree = ring.tree_of(place);
   for (std::int32_t level = 0; level < ring.levels(); ++level) {
     self.phase("names to the roots");
-    to_root(self, ring, level, names);
+    hand_up(self, ring.along(), tree, position, level, names, Cargo::words);
     for (const Message& m : co_await self.step()) append(names, m, Cargo::words);
   }
   Passing passing{names, names};
@@ -81,7 +66,7 @@ Program round_ring(Node& self, const RingArcs& ring, Bundle& names) {
   sort_and_unite(names);
   for (std::int32_t level = ring.levels(); level-- > 0;) {
     self.phase("names from the roots");
-    from_root(self, ring, level, names);
+    hand_down(self, ring.along(), tree, position, level, names, Cargo::words);
     for (const Message& m : co_await self.step()) append(names, m, Cargo::words);
   }
 }
@@ -90,15 +75,14 @@ Program round_ring(Node& self, const RingArcs& ring, Bundle& names) {
 
 RingArcs::RingArcs(Dimension along, std::int32_t n, bool one_port)
     : along_{along},
-      n_{n},
       one_port_{one_port},
-      arcs_{best_arcs(n, one_port)},
-      shorter_{tree_over(n / arcs_, one_port)},
-      longer_{tree_over((n + arcs_ - 1) / arcs_, one_port)} {}
+      arcs_{n, best_arcs(n, one_port)},
+      shorter_{tree_over(n / arcs_.parts, one_port)},
+      longer_{tree_over((n + arcs_.parts - 1) / arcs_.parts, one_port)} {}
 
 std::int32_t RingArcs::hops_to_next(std::int32_t place, std::int32_t direction) const noexcept {
-  const std::int32_t next = root(modulo(arc_of(place) + direction, arcs_));
-  return direction > 0 ? modulo(next - place, n_) : -modulo(place - next, n_);
+  const std::int32_t next = root(modulo(arcs_.part_of(place) + direction, arcs_.parts));
+  return direction > 0 ? modulo(next - place, arcs_.n) : -modulo(place - next, arcs_.n);
 }
 
 SourceNames::SourceNames(const Machine& machine) {

@@ -16,6 +16,7 @@
 #include <torus/machine.hpp>
 #include <torus/program.hpp>
 
+#include "algorithms/common/equal_parts.hpp"
 #include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/hyperplane_scheme.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
@@ -29,31 +30,25 @@ class RingArcs {
 
   Dimension along() const noexcept { return along_; }
   std::int32_t levels() const noexcept { return longer_.levels(); }
-  std::int32_t rounds() const noexcept { return one_port_ ? arcs_ - 1 : arcs_ / 2; }
+  std::int32_t rounds() const noexcept { return one_port_ ? arcs_.parts - 1 : arcs_.parts / 2; }
   std::int32_t steps() const noexcept { return 2 * levels() + rounds(); }
   bool one_port() const noexcept { return one_port_; }
 
   /// Of the arc that a place lies in.
-  std::int32_t start_of(std::int32_t place) const noexcept { return start(arc_of(place)); }
+  std::int32_t start_of(std::int32_t place) const noexcept { return arcs_.start(arcs_.part_of(place)); }
   const LineTree& tree_of(std::int32_t place) const noexcept {
-    const std::int32_t arc = arc_of(place);
-    return start(arc + 1) - start(arc) == longer_.positions() ? longer_ : shorter_;
+    return arcs_.length(arcs_.part_of(place)) == longer_.positions() ? longer_ : shorter_;
   }
-  bool is_root(std::int32_t place) const noexcept { return root(arc_of(place)) == place; }
+  bool is_root(std::int32_t place) const noexcept { return root(arcs_.part_of(place)) == place; }
   /// From a root to the next in a direction, in signed hops. There are two or more.
   std::int32_t hops_to_next(std::int32_t place, std::int32_t direction) const noexcept;
 
  private:
-  std::int32_t start(std::int32_t arc) const noexcept { return static_cast<std::int32_t>(std::int64_t{arc} * n_ / arcs_); }
-  std::int32_t arc_of(std::int32_t place) const noexcept {
-    return static_cast<std::int32_t>((std::int64_t{place + 1} * arcs_ - 1) / n_);  // the last that starts there or before
-  }
-  std::int32_t root(std::int32_t arc) const noexcept { return start(arc) + tree_of(start(arc)).root(); }
+  std::int32_t root(std::int32_t arc) const noexcept { return arcs_.start(arc) + tree_of(arcs_.start(arc)).root(); }
 
   Dimension along_;
-  std::int32_t n_;
   bool one_port_;
-  std::int32_t arcs_;
+  EqualParts arcs_;
   LineTree shorter_, longer_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "algorithms/common/equal_parts.hpp"
+
 namespace torus::multinode {
 
 Stations::Stations(const Topology& topology, std::int32_t h) : h_{h} {
@@ -12,13 +14,12 @@ Stations::Stations(const Topology& topology, std::int32_t h) : h_{h} {
   for (Dimension d = 0; d < topology.dimensions(); ++d) {
     std::vector<std::int32_t>& places = places_.emplace_back();
     std::vector<std::int32_t>& indices = indices_.emplace_back(static_cast<std::size_t>(extent(d)), -1);
-    const std::int64_t n = extent(d);
-    for (std::int64_t window = 0; window < windows(d); ++window) {
-      const std::int64_t start = window * n / windows(d), length = (window + 1) * n / windows(d) - start;
+    const EqualParts parts{extent(d), windows(d)};
+    for (std::int32_t window = 0; window < parts.parts; ++window) {
       for (std::int64_t c = 0; c < h; ++c) {
-        const std::int64_t place = start + (c * length + h - 1) / h;
+        const auto place = parts.start(window) + static_cast<std::int32_t>((c * parts.length(window) + h - 1) / h);
         indices[static_cast<std::size_t>(place)] = static_cast<std::int32_t>(places.size());
-        places.push_back(static_cast<std::int32_t>(place));
+        places.push_back(place);
       }
     }
     for (std::int32_t i = 0; i < stations(d); ++i) longest_gap_ = std::max(longest_gap_, gap(d, i));

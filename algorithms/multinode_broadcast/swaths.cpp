@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 
 #include "algorithms/broadcast/swath.hpp"
 #include "algorithms/broadcast/swath_view.hpp"
@@ -35,8 +34,7 @@ class Together final : public broadcast::SwathOutlet {
   void send(const SwathView& view, Leg leg, std::uint32_t first, std::uint32_t count) override {
     const auto same = std::find_if(leaving_.begin(), leaving_.end(), [&](const auto& bundle) { return bundle.first == leg; });
     Bundle& bundle = same != leaving_.end() ? same->second : leaving_.emplace_back(leg, Bundle{}).second;
-    bundle.resize(bundle.size() + count);
-    std::iota(bundle.end() - count, bundle.end(), view.root * view.schedule.segments() + first);
+    append(bundle, view.root * view.schedule.segments() + first, count);
   }
   void flush(Node& self) {
     for (const auto& [leg, bundle] : leaving_) self.send({leg}, bundle);

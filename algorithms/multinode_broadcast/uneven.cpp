@@ -31,7 +31,7 @@ bool in_a_ddn(const Station& station, std::int32_t h) {
 }  // namespace
 
 Program uneven_program(Node& self, const Hierarchy& scheme) {
-  const Station station(self, scheme.stations);
+  const Station station(self, scheme.class_windows->stations());
   Bundle bundle(self.blocks().begin(), self.blocks().end());
   co_await join(self, station, bundle);
   co_await gather_to_diagonal(self, scheme.strip, DiagonalSite::in_grid(station, scheme.h), "aggregate", bundle);

@@ -11,7 +11,12 @@ namespace {
 class Count {
  public:
   Count(const Hierarchy& scheme, Bytes m)
-      : scheme_{scheme}, grid_{scheme.stations}, h_{scheme.h}, m_{m}, part_{(m + 1) / 2, m / 2}, of_ddn_(static_cast<std::size_t>(h_)) {
+      : scheme_{scheme},
+        grid_{scheme.class_windows->stations()},
+        h_{scheme.h},
+        m_{m},
+        part_{(m + 1) / 2, m / 2},
+        of_ddn_(static_cast<std::size_t>(h_)) {
     for (std::int32_t u = 0; u < grid_.stations(0); ++u) {
       for (std::int32_t v = 0; v < grid_.stations(1); ++v) {
         held_.push_back(Bytes{1} + (spare_after(0, u) ? 1U : 0U) + (spare_after(1, v) ? 1U : 0U) +

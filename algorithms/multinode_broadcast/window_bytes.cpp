@@ -9,7 +9,7 @@ namespace {
 class Count {
  public:
   Count(const Hierarchy& scheme, const std::array<Bytes, 2>& part, const std::vector<Bytes>& of_ddn)
-      : scheme_{scheme}, grid_{scheme.stations}, h_{scheme.h}, part_{part}, of_ddn_{of_ddn} {}
+      : scheme_{scheme}, grid_{scheme.class_windows->stations()}, h_{scheme.h}, part_{part}, of_ddn_{of_ddn} {}
 
   Bytes broadcast() const {
     Bytes bytes = 0;

@@ -5,20 +5,15 @@
 #include <numeric>
 #include <utility>
 
+#include "algorithms/common/shuffle.hpp"
+#include "runtime/model/words.hpp"
+
 namespace torus::reduction {
 namespace {
 
 constexpr std::uint64_t most_work = 6'000;  // nodes that are looked at in all orders of a step together; fewer with more than 8 ports each
 constexpr std::uint64_t most_orders = 24;
 constexpr std::size_t most_guides = 200;
-/// The same number for the same arguments (splitmix64).
-std::uint64_t mixed(std::uint64_t x) noexcept {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 }  // namespace
 
 StarPacking::StarPacking(const Machine& machine, const Sublattice& classes, std::vector<bool> kept)
@@ -32,10 +27,6 @@ StarPacking::StarPacking(const Machine& machine, const Sublattice& classes, std:
   kept_.resize(machine.topology.nodes(), false);
 }
 
-void StarPacking::shuffle(std::vector<std::size_t>& order) {
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_() % i]);
-}
-
 bool StarPacking::add_star(const Neighbourhood& around, std::size_t centre, int least, int most, std::uint64_t turn, Worms& worms) {
   const NodeId node = around.nodes[centre];
   if (roles_[node] != Role::none) return false;
@@ -46,7 +37,8 @@ bool StarPacking::add_star(const Neighbourhood& around, std::size_t centre, int 
   }
   if (near.size() < static_cast<std::size_t>(least)) return false;
   const auto key = [&](const Near& n) {
-    return std::pair(n.distance, mixed(turn ^ (std::uint64_t{n.displacement} << 20U) ^ neighbours_.class_of(node)));
+    return std::pair(n.distance,
+                     detail::mixed((turn ^ (std::uint64_t{n.displacement} << 20U) ^ neighbours_.class_of(node)) + detail::mixed_step));
   };
   std::sort(near.begin(), near.end(), [&](const Near& a, const Near& b) { return key(a) < key(b); });
   for (const Near& other : near) {
@@ -92,7 +84,7 @@ Worms StarPacking::pack(const Neighbourhood& around, const Guide* guide) {
   roles_.assign(kept_.size(), Role::none);
   std::vector<std::size_t> order(around.nodes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  shuffle(order);
+  shuffle(order, random_);
   std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return kept_[around.nodes[i]]; });
   channels_.free_after(0);
   Worms worms;

@@ -43,7 +43,6 @@ class StarPacking {
   void add_regular(const Neighbourhood& around, const Guide& guide, const std::vector<std::size_t>& order, std::uint64_t turn,
                    Worms& worms);
   std::vector<Guide> guides() const;
-  void shuffle(std::vector<std::size_t>& order);
 
   const Machine* machine_;
   int ports_;

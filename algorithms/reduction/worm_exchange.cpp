@@ -6,6 +6,8 @@
 #include <random>
 #include <utility>
 
+#include "algorithms/common/shuffle.hpp"
+
 namespace torus::reduction {
 
 std::optional<Worms> worm_exchange(const Machine& machine, const Sublattice& classes, const std::vector<bool>& givers,
@@ -34,7 +36,7 @@ std::optional<Worms> worm_exchange(const Machine& machine, const Sublattice& cla
   std::mt19937_64 random(1);
   WormChannels channels(machine);
   for (int tried = 0; tried < tries; ++tried) {
-    for (std::size_t i = ends.size(); i > 1; --i) std::swap(ends[i - 1], ends[random() % i]);
+    shuffle(ends, random);
     if (tried % 2 == 1) std::stable_sort(ends.begin(), ends.end(), [](const Ends& a, const Ends& b) { return a.distance > b.distance; });
     channels.free_after(0);
     Worms worms;
