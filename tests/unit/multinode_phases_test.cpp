@@ -102,7 +102,7 @@ TEST_CASE("each place takes each class from the nearest station of it, half from
     const ClassWindows windows(stations);
     for (std::int32_t place = 0; place < n; ++place) {
       for (std::int32_t piece = 0; piece < h; ++piece) {
-        const auto nearest = [&](std::int32_t direction) {
+        const auto nearest = [&, h = h](std::int32_t direction) {  // clang captures no structured binding by itself before 16
           std::int32_t distance = 0;
           while (stations.index(0, place + direction * distance).value_or(-1) % h != piece) ++distance;
           return distance;
