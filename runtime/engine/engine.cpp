@@ -130,7 +130,7 @@ class Engine::Impl {
     const Clock::time_point start = Clock::now();
     executor_ = make_executor(options_.executor, options_.threads);
     estimate_ = detail::estimate_of(machine_, placement_, slab_, options_.program_bytes, parts());
-    const Bytes limit = options_.memory_limit > 0 ? options_.memory_limit : usable_memory();
+    const Bytes limit = options_.memory_limit > 0 ? options_.memory_limit : usable_memory(estimate_.total());
     detail::refuse_too_large(estimate_, limit, machine_, placement_, slab_, parts());
     const Borrowed threads(*executor_);
     fabric_.emplace(machine_, placement_, slab_, detail::spare_bytes(estimate_, limit), parts());

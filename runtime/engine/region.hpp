@@ -1,10 +1,13 @@
-/// Large arrays straight from the kernel: zeroed unless asked otherwise, on huge pages where the host has them, touched only where used.
+/// Arrays of zeros, unless asked otherwise. Large ones come straight from the kernel, on huge pages where the host has them, and are touched
+/// only where used. Small ones come from the heap: of many short runs, most of the time would go into calls of the kernel.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 #include <span>
 #include <sys/mman.h>
@@ -50,7 +53,7 @@ class KeptPages {
   std::span<std::byte> pages_;
 };
 
-/// `count` values of T whose all-zero bytes are a valid T. Address space only, until a page is written. Not copied, not resized.
+/// `count` values of T whose all-zero bytes are a valid T. If large, address space only, until a page is written. Not copied, not resized.
 template <class T>
 class Region {
  public:
@@ -58,17 +61,20 @@ class Region {
 
   Region() = default;
   /// Throws std::bad_alloc if there is no such address space.
-  explicit Region(std::size_t count) : bytes_{round_up(count * sizeof(T))}, count_{count} { map(); }
+  explicit Region(std::size_t count) : bytes_{round_up(count * sizeof(T))}, count_{count} {
+    provide();
+    if (small() && count > 0) std::memset(static_cast<void*>(data_), 0, bytes_);
+  }
   Region(std::size_t count, Unzeroed) : bytes_{round_up(count * sizeof(T))}, count_{count}, kept_{true} {
-    KeptPages* const pages = KeptPages::innermost();
-    const std::span<std::byte> found = pages != nullptr && bytes_ > 0 ? pages->take(bytes_) : std::span<std::byte>{};
+    KeptPages* const pages = small() ? nullptr : KeptPages::innermost();
+    const std::span<std::byte> found = pages != nullptr ? pages->take(bytes_) : std::span<std::byte>{};
     if (!found.empty()) {
       data_ = reinterpret_cast<T*>(found.data());
       bytes_ = found.size();
       return;
     }
-    if (pages != nullptr && bytes_ > 0) bytes_ = std::bit_ceil(bytes_);  // address space, for those who will need a little more
-    map();
+    if (pages != nullptr) bytes_ = std::bit_ceil(bytes_);  // address space, for those who will need a little more
+    provide();
   }
   Region(Region&& other) noexcept { *this = std::move(other); }
   Region& operator=(Region&& other) noexcept {
@@ -79,8 +85,9 @@ class Region {
     return *this;
   }
   ~Region() {
-    if (data_ == nullptr) return;
-    if (kept_ && KeptPages::innermost() != nullptr)
+    if (small())
+      std::free(data_);
+    else if (kept_ && KeptPages::innermost() != nullptr)
       KeptPages::innermost()->keep({reinterpret_cast<std::byte*>(data_), bytes_});
     else
       ::munmap(data_, bytes_);
@@ -99,7 +106,11 @@ class Region {
   /// fault falls into the timed run.
   void populate(std::size_t count, unsigned part, unsigned parts) { populate(0, count, part, parts); }
   void populate(std::size_t first, std::size_t count, unsigned part, unsigned parts) {
-    if (count == 0) return;
+    if (count == 0 || small()) return;
+    if (count * sizeof(T) < huge_page / 8 && bytes_ >= huge_page) {  // far less than was reserved
+      if (part == 0) populate_little(first * sizeof(T), count * sizeof(T));
+      return;
+    }
     const std::size_t unit = count * sizeof(T) >= huge_page ? huge_page : 4096;
     const std::size_t begin = first * sizeof(T) / unit;
     const std::size_t units = ((first + count) * sizeof(T) + unit - 1) / unit - begin;
@@ -112,12 +123,28 @@ class Region {
   }
 
  private:
-  void map() {
+  static constexpr std::size_t least_mapped = std::size_t{1} << 17U;
+  bool small() const noexcept { return bytes_ < least_mapped; }
+  void provide() {
     if (bytes_ == 0) return;
+    if (small()) {
+      data_ = static_cast<T*>(std::aligned_alloc(alignment, bytes_));
+      if (data_ == nullptr) throw std::bad_alloc();
+      return;
+    }
     void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<T*>(memory);
     if (bytes_ >= huge_page) ::madvise(memory, bytes_, MADV_HUGEPAGE);
+  }
+  /// Not on huge pages: for a small machine, zeroing one takes longer than a run.
+  void populate_little(std::size_t from, std::size_t bytes) noexcept {
+    const std::size_t begin = from / huge_page * huge_page;
+    const std::size_t end = std::min(bytes_, round_up(from + bytes, huge_page));
+    auto* const memory = reinterpret_cast<char*>(data_);
+    ::madvise(memory + begin, end - begin, MADV_NOHUGEPAGE);
+    const std::size_t first = from / 4096 * 4096;
+    populate(memory + first, round_up(from + bytes, 4096) - first);
   }
   static void populate(char* first, std::size_t bytes) noexcept {
     if (::madvise(first, bytes, MADV_POPULATE_WRITE) == 0) return;
@@ -128,9 +155,11 @@ class Region {
   }
 
   static constexpr std::size_t huge_page = std::size_t{1} << 21U;
+  static constexpr std::size_t alignment = 128;  // two cache lines, which are fetched together
+  static_assert(alignof(T) <= alignment);
+  static std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
   static std::size_t round_up(std::size_t bytes) noexcept {
-    const std::size_t unit = bytes >= huge_page ? huge_page : 4096;
-    return (bytes + unit - 1) / unit * unit;
+    return round_up(bytes, bytes >= huge_page ? huge_page : bytes >= least_mapped ? 4096 : alignment);
   }
 
   T* data_ = nullptr;

@@ -1,6 +1,8 @@
 #include "runtime/host/host_memory.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -20,30 +22,46 @@ Bytes left_of_address_space() {
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
+/// What the kernel calls available, and the limits of control groups allow.
+Bytes left_of_host() {
+  Bytes available = std::numeric_limits<Bytes>::max();
+  std::ifstream info("/proc/meminfo");
+  for (std::string key; info >> key;) {
+    Bytes kib = 0;
+    if (key == "MemAvailable:" && info >> kib) available = kib * 1024;
+    info.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return std::min(available, detail::left_of_control_groups("/proc/self/cgroup", "/sys/fs/cgroup"));
+}
+
 }  // namespace
 
-Bytes available_memory() noexcept {
+Bytes available_memory(Bytes needed) noexcept {
+  using Clock = std::chrono::steady_clock;
+  thread_local struct {
+    Clock::time_point at;
+    Bytes left = 0;
+  } last;
   try {
-    Bytes available = std::numeric_limits<Bytes>::max();
-    std::ifstream info("/proc/meminfo");
-    for (std::string key; info >> key;) {
-      Bytes kib = 0;
-      if (key == "MemAvailable:" && info >> kib) available = kib * 1024;
-      info.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-    }
-    return std::min({available, detail::left_of_control_groups("/proc/self/cgroup", "/sys/fs/cgroup"), left_of_address_space()});
+    const Clock::time_point now = Clock::now();
+    if (needed > last.left / 64 || now - last.at > std::chrono::milliseconds(100)) last = {now, left_of_host()};
+    return std::min(last.left, left_of_address_space());
   } catch (...) {
     return std::numeric_limits<Bytes>::max();
   }
 }
 
-Bytes usable_memory() noexcept { return available_memory() / 5 * 4; }
+Bytes usable_memory(Bytes needed) noexcept { return available_memory(needed) / 5 * 4; }
 
 Bytes last_level_cache() noexcept {
-  // Not sysconf(): it sums the caches of all cores, and each core uses one.
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
-  Bytes kib = 0;
-  return file >> kib && kib > 0 ? kib << 10U : Bytes{32} << 20U;
+  static std::atomic<Bytes> known{0};  // read once; whoever reads it too reads the same
+  if (known.load(std::memory_order_relaxed) == 0) {
+    // Not sysconf(): it sums the caches of all cores, and each core uses one.
+    std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+    Bytes kib = 0;
+    known.store(file >> kib && kib > 0 ? kib << 10U : Bytes{32} << 20U, std::memory_order_relaxed);
+  }
+  return known.load(std::memory_order_relaxed);
 }
 
 Bytes peak_memory() noexcept {

@@ -255,7 +255,7 @@ TEST_CASE("more memory allowed than there is address space does no harm", "[unit
 
 TEST_CASE("pages are kept only where that was asked for, and only for values that need not be zero", "[unit]") {
   using Bytes = detail::Region<std::byte>;
-  constexpr std::size_t size = 1 << 16;
+  constexpr std::size_t size = 1 << 17;
   constexpr std::byte written{77};
   const auto write = [&](Bytes region) { region[5] = written; };
   const auto kept = [&](const Bytes& region) { return region[5] == written; };
