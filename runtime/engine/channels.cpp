@@ -32,9 +32,9 @@ Channels::Channels(const Machine& machine, const Slab& own)
     const bool linked = topology_.extent(d) > 1;
     const bool complete = topology_.wiring(d) == Wiring::complete;
     const auto first = static_cast<std::uint32_t>(topology_.first_slot(d));
-    std::uint32_t* const row = &hop_slots_[static_cast<std::size_t>(d) * 4];
-    row[0] = linked && !complete ? first + 1 : no_slot;
-    row[2] = linked ? first : no_slot;
+    std::uint32_t* const of_dimension = &hop_slots_[static_cast<std::size_t>(d) * 4];
+    of_dimension[0] = linked && !complete ? first + 1 : no_slot;
+    of_dimension[2] = linked ? first : no_slot;
   }
   if (!shared_) return;
   shared_bytes_ = Region<std::uint64_t>(table_.entries());

@@ -1,5 +1,5 @@
-/// Arrays of zeros, unless asked otherwise. Large ones come straight from the kernel, on huge pages where the host has them, and are touched
-/// only where used. Small ones come from the heap: of many short runs, most of the time would go into calls of the kernel.
+/// Arrays of zeros, unless asked otherwise. Large ones come straight from the kernel, on huge pages where the host has them, and are
+/// touched only where used. Small ones come from the heap: of many short runs, most of the time would go into calls of the kernel.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 /// CAPTURE, GENERATE, Approx.
 #pragma once
 
-#if TORUS_CATCH2_MAJOR >= 3
+#if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
 #else
