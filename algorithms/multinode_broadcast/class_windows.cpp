@@ -16,13 +16,14 @@ Place place_in_window(const Node& self, const ClassWindows& windows, const Stati
   const Stations& stations = windows.stations();
   const Dimension d = 1 - part;
   if (!station.stands(part)) return {d};
-  const std::int32_t n = stations.extent(d), at = self.coordinate(d);
+  const std::int32_t class_ = station.coordinate(part) % stations.h();
   // The last holder before or at the place: it is no further back than the longest gap.
-  std::int32_t holder = station.coordinate(part) % stations.h();
-  while (modulo(at - stations.place(d, holder), n) >= stations.gap(d, holder)) holder += stations.h();
-  const std::int32_t behind = modulo(at - stations.place(d, holder), n), gap = stations.gap(d, holder);
-  if (behind <= gap / 2) return {d, &windows.tree(d, holder), behind};
-  return {d, &windows.tree(d, holder + stations.h()), behind - gap};
+  std::int32_t behind = 0;
+  std::optional<std::int32_t> holder;
+  while (holder = stations.index(d, self.coordinate(d) - behind), !holder || *holder % stations.h() != class_) ++behind;
+  const std::int32_t gap = stations.gap(d, *holder);
+  if (behind <= gap / 2) return {d, &windows.tree(d, *holder), behind};
+  return {d, &windows.tree(d, *holder + stations.h()), behind - gap};
 }
 
 void hand_down(Node& self, const Place& place, std::int32_t level, const Bundle& bundle) {

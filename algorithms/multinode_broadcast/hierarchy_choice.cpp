@@ -54,10 +54,10 @@ Hierarchy choose_hierarchy(const Machine& machine, const Request& request, Hiera
   Choice choice(machine, request, s);
   for (const std::int32_t h : any_partitions(machine.topology)) {
     if (asked != 0 && static_cast<std::uint32_t>(h) != asked) continue;
-    const Hierarchy tables(machine.topology, h, dcn, Balance::none);
+    Hierarchy scheme(machine.topology, h, dcn, Balance::none);  // its tables serve all
     for (const Balance balance : {Balance::hash, Balance::none, Balance::split}) {
       if (!word.empty() && word != balances[static_cast<std::size_t>(balance)]) continue;
-      Hierarchy scheme = tables;
+      scheme.ddn_rings.together = false;
       scheme.balance = h > 1 ? balance : Balance::none;
       const std::int32_t steps = scheme.steps();
       choice.weigh(scheme);

@@ -10,12 +10,16 @@
 
 namespace torus::multinode {
 
+std::int32_t most_forecast_sources(const JointFrame& frame) noexcept {
+  const NodeId nodes = frame.topology.nodes();
+  const std::int32_t rounds = (15 + frame.shortest) / frame.shortest;
+  return static_cast<std::int32_t>(std::min<NodeId>(nodes, static_cast<NodeId>(std::min(128, frame.shortest * rounds))));
+}
+
 JointForecast joint_forecast(const JointFrame& frame, double s) {
   if (s <= 0) return {};
   const NodeId nodes = frame.topology.nodes();
-  // Sources of a set: a few full rounds. More of them take more rounds of the same kind.
-  const double most = std::min(128, frame.shortest * ((15 + frame.shortest) / frame.shortest));
-  const std::size_t sources = static_cast<std::size_t>(std::min({std::ceil(s), most, static_cast<double>(nodes)}));
+  const auto sources = static_cast<std::size_t>(std::min<double>(std::ceil(s), most_forecast_sources(frame)));
   const double more = std::ceil(s) / static_cast<double>(sources);
   const int sets = sources <= 16 ? 3 : 1;
   double steps = 0, blocks = 0;

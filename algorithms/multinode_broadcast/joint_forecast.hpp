@@ -10,6 +10,9 @@ struct JointForecast {
   double channel_bytes = 0;
 };
 
+/// Sources of a set at most: a few full rounds. More of them take more rounds of the same kind.
+std::int32_t most_forecast_sources(const JointFrame& frame) noexcept;
+
 /// The mean of a few sets of s sources at random, always the same sets.
 JointForecast joint_forecast(const JointFrame& frame, double s);
 

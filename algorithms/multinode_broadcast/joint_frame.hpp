@@ -13,7 +13,8 @@ namespace torus::multinode {
 
 /// An immutable value.
 struct JointFrame {
-  JointFrame(const Machine& machine, Bytes message, std::uint32_t pieces);
+  /// sources: expected ones.
+  JointFrame(const Machine& machine, Bytes message, std::uint32_t pieces, double sources);
 
   Topology topology;
   broadcast::Ways ways;
@@ -28,6 +29,8 @@ struct JointFrame {
   std::uint32_t segments() const noexcept { return std::max(1U, parts * part_blocks); }
   /// The dimensions of a part: that of its rows' classes first, then those along which rows go.
   Dimension along(std::uint32_t part, std::size_t e) const noexcept { return linked[(part + e) % linked.size()]; }
+  /// Of a part: no more than its blocks, or than the shortest ring has classes.
+  std::int32_t most_pieces() const noexcept { return std::min(shortest, static_cast<std::int32_t>(part_blocks)); }
   /// The values of h worth a try: small ones, then fewer, and those that use all of the shortest ring.
   std::vector<std::int32_t> candidates() const;
   /// Of the schedules for so many sources that are in memory at once, about: a message for each row and column.

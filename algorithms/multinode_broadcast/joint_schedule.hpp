@@ -66,7 +66,7 @@ class JointSchedule {
   std::vector<broadcast::RowClasses> shares_;   // by linked dimension
   std::vector<broadcast::LineSpread> rows_;     // by linked dimension
   std::vector<Round> rounds_;
-  std::vector<Step> row_steps_;  // by linked dimension
+  std::vector<Step> row_steps_;  // by e of JointFrame::along(): the most of any part
   Step gather_steps_ = 0, share_steps_ = 0;
 };
 

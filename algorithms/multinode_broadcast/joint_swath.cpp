@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <string>
 
 #include "algorithms/common/remembered.hpp"
@@ -18,7 +19,8 @@ namespace {
 
 /// What every node knows beforehand.
 struct Scheme {
-  Scheme(const Machine& machine, const Request& request) : names{machine}, frame{machine, request.bytes, request.parameters.whole("h")} {}
+  Scheme(const Machine& machine, const Request& request)
+      : names{machine}, frame{machine, request.bytes, request.parameters.whole("h"), assumed_sources(machine, request)} {}
 
   /// Every node finds the same from the names: it is computed once for all.
   std::shared_ptr<const JointSchedule> schedule(const Bundle& sources) const {
@@ -89,15 +91,19 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
+/// For a message as long as any.
+JointFrame longest_frame(const Machine& machine) { return {machine, ~Bytes{0}, 0, 1}; }
+
 std::vector<std::uint32_t> possible_pieces(const Machine& machine) {
-  std::vector<std::uint32_t> found;
-  const JointFrame frame(machine, ~Bytes{0}, 0);
-  for (std::int32_t h = 1; h <= frame.shortest; ++h) found.push_back(static_cast<std::uint32_t>(h));
+  std::vector<std::uint32_t> found(static_cast<std::size_t>(longest_frame(machine).shortest));
+  std::iota(found.begin(), found.end(), 1U);
   return found;
 }
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
-  const std::uint32_t h = request.parameters.whole("h"), most = possible_pieces(machine).back();
+  const std::uint32_t h = request.parameters.whole("h");
+  if (h == 0) return std::nullopt;
+  const auto most = static_cast<std::uint32_t>(longest_frame(machine).shortest);
   if (h <= most) return std::nullopt;
   return Refusal{Refusal::About::parameter, std::to_string(h), "joint-swath has at most as many pieces as the shortest ring has nodes",
                  std::to_string(most), "h"};
@@ -105,7 +111,8 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
 
 /// Of the schedules that the forecast makes.
 Bytes planning_bytes(const Machine& machine) {
-  return JointFrame(machine, 0, 0).schedule_bytes(std::min<Bytes>(128, machine.topology.nodes()));
+  const JointFrame frame = longest_frame(machine);
+  return frame.schedule_bytes(static_cast<Bytes>(most_forecast_sources(frame)));
 }
 
 constexpr std::array parameters{Parameter{"h", "pieces that each part of a message is split into", {}, possible_pieces}};

@@ -72,6 +72,12 @@ class LineTree {
   std::vector<std::int32_t> children_;  // by position, level, slot
 };
 
+/// How `items` for all places of a segment are cut in a scatter: of T items for L places, low .. high, a place y gets the items from
+/// (y - low) T / L to before (y + 1 - low) T / L.
+constexpr std::uint64_t first_item(const LineTree::Vertex& segment, std::uint64_t items, std::int32_t place) noexcept {
+  return static_cast<std::uint64_t>(place - segment.low) * items / static_cast<std::uint64_t>(segment.high - segment.low + 1);
+}
+
 /// One level of a gather, or of a spread, over a tree whose positions lie along a dimension: what the node at a position sends. A bundle
 /// that has been handed up is empty then.
 void hand_up(Node& self, Dimension along, const LineTree& tree, std::int32_t position, std::int32_t level, Bundle& bundle,

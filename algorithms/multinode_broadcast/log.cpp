@@ -44,10 +44,10 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
-/// The tables of the best staircase and of one that is tried.
+/// The tables of the best staircase, and of one that is tried with what its children are numbered by.
 Bytes planning_bytes(const Machine& machine) {
   const Topology& topology = machine.topology;
-  return topology.extent(0) == topology.extent(1) ? 0 : Bytes{topology.nodes()} * 2 * (2 * sizeof(Staircase::Move) + sizeof(std::size_t));
+  return topology.extent(0) == topology.extent(1) ? 0 : Bytes{topology.nodes()} * (4 * sizeof(Staircase::Move) + 3 * sizeof(std::size_t));
 }
 
 }  // namespace

@@ -70,8 +70,7 @@ class Count {
     std::copy(kept.begin(), kept.end(), run(ddn, 0));
   }
   static Bytes items(const LineTree::Vertex& segment, Bytes total, std::int32_t low, std::int32_t high) {
-    const auto places = static_cast<Bytes>(segment.high - segment.low + 1);
-    return static_cast<Bytes>(high + 1 - segment.low) * total / places - static_cast<Bytes>(low - segment.low) * total / places;
+    return first_item(segment, total, high + 1) - first_item(segment, total, low);
   }
 
   /// messages(piece): the most that a place takes of a class in this phase.

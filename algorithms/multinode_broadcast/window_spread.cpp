@@ -23,40 +23,26 @@ WindowSite window_site(const Node& self, std::int32_t h, Dimension part, std::in
 }
 
 void send_whole(Node& self, const LineTree& window, const WindowSite& site, std::int32_t level, const Bundle& bundle) {
-  if (!site.member || !window.holds_at(site.position, level)) return;
-  window.for_children(site.position, level, [&](std::int32_t child, std::int32_t) {
-    send_bundle(self, {{site.dimension, child - site.position}}, bundle);
-  });
+  if (site.member) hand_down(self, site.dimension, window, site.position, level, bundle);
 }
 
-/// The cut of a bundle for a segment of places: who is responsible for places low..high gives place y the items
-/// [(y - low) T / L, (y + 1 - low) T / L) of its T items for L places.
-class Cut {
- public:
-  Cut(const LineTree::Vertex& segment, std::size_t items) : low_{segment.low}, places_{segment.high - segment.low + 1}, items_{items} {}
-  std::span<const BlockId> of(const Bundle& bundle, std::int32_t low, std::int32_t high) const {
-    const std::size_t first = at(low), last = at(high + 1);
-    return std::span<const BlockId>(bundle).subspan(first, last - first);
-  }
-
- private:
-  std::size_t at(std::int32_t place) const { return static_cast<std::size_t>(place - low_) * items_ / static_cast<std::size_t>(places_); }
-
-  std::int32_t low_, places_;
-  std::size_t items_;
-};
+/// What of a bundle for all places of a segment the places low .. high get.
+std::span<const BlockId> cut(const LineTree::Vertex& segment, std::span<const BlockId> bundle, std::int32_t low, std::int32_t high) {
+  const std::size_t first = first_item(segment, bundle.size(), low), last = first_item(segment, bundle.size(), high + 1);
+  return bundle.subspan(first, last - first);
+}
 
 void send_cut(Node& self, const LineTree& window, const WindowSite& site, std::int32_t level, const Bundle& bundle) {
   if (!site.member || !window.holds_at(site.position, level)) return;
-  const Cut cut(window.at(site.position), bundle.size());
+  const LineTree::Vertex& own = window.at(site.position);
   window.for_children(site.position, level, [&](std::int32_t child, std::int32_t) {
     const LineTree::Vertex& v = window.at(child);
-    send_bundle(self, {on_machine(site.on, {site.dimension, child - site.position})}, cut.of(bundle, v.low, v.high));
+    send_bundle(self, {on_machine(site.on, {site.dimension, child - site.position})}, cut(own, bundle, v.low, v.high));
   });
 }
 
 void keep_own_cut(const LineTree& window, const WindowSite& site, Bundle& bundle) {
-  const std::span<const BlockId> own = Cut(window.at(site.position), bundle.size()).of(bundle, site.position, site.position);
+  const std::span<const BlockId> own = cut(window.at(site.position), bundle, site.position, site.position);
   bundle = Bundle(own.begin(), own.end());
 }
 
@@ -78,10 +64,7 @@ Program gather_windows(Node& self, const LineTree& window, Bundle& bundle) {
     const std::int32_t position = centred(self.coordinate(d) - self.coordinate(0), h);
     for (std::int32_t level = 0; level < window.levels(); ++level) {
       self.phase("aggregate");
-      if (member && window.at(position).level == level) {
-        send_bundle(self, {{d, window.at(position).parent - position}}, bundle);
-        bundle.clear();
-      }
+      if (member) hand_up(self, d, window, position, level, bundle);
       for (const Message& m : co_await self.step()) append(bundle, m);
     }
     member = member && position == 0;

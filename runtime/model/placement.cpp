@@ -70,7 +70,7 @@ Placement Placement::rooted(Kind kind, NodeId nodes, NodeId root, Bytes bytes) {
   if (root >= nodes) throw InputError("root " + std::to_string(root) + ": ranks here go from 0 to " + std::to_string(nodes - 1));
   Placement placement(kind, nodes, 1);
   placement.segment_ = bytes;
-  // About the root of the nodes: the tables stay small, and so do the chains of the root, which holds all blocks at once.
+  // About the root of the nodes: N^1.5 entries in all, and short chains at the root, which holds all blocks at once.
   const auto bits = std::max(1U, (static_cast<unsigned>(std::bit_width(nodes - 1)) + 1) / 2);
   placement.buckets_ = 1U << bits;
   placement.hash_shift_ = 64 - bits;
