@@ -1,7 +1,8 @@
 /// What `joint-swath` needs on large machines.
+#include "algorithms/multinode_broadcast/joint_frame.hpp"
+
 #include <torus/block.hpp>
 
-#include "algorithms/multinode_broadcast/joint_frame.hpp"
 #include "algorithms/multinode_broadcast/joint_swath.hpp"
 #include "tests/support/catch.hpp"
 
