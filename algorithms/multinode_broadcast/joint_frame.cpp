@@ -50,13 +50,12 @@ std::vector<std::int32_t> JointFrame::candidates() const {
   return found;
 }
 
-Bytes JointFrame::schedule_bytes(Bytes sources) const noexcept {
+Bytes JointFrame::schedule_bytes(std::int32_t sources) const noexcept {
   constexpr Bytes at_once = 3;  // the best, another, and its rounds
-  const auto of_a_round = static_cast<Bytes>(std::max(1, shortest / std::max(1, h > 0 ? static_cast<std::int32_t>(h) : most_pieces())));
-  const Bytes rounds = (sources + of_a_round - 1) / of_a_round;
+  const auto most_rounds = static_cast<Bytes>(rounds(sources, h > 0 ? static_cast<std::int32_t>(h) : most_pieces()));
   Bytes sends = 0;  // of a round: a place of the rings lies in one class, and has a column at most
   for (std::uint32_t part = 0; part < parts; ++part) sends += 2 * static_cast<Bytes>(topology.extent(along(part, 0)));
-  return at_once * rounds * sends * (sizeof(ScatterSend) + 2 * sizeof(std::int32_t));
+  return at_once * most_rounds * sends * (sizeof(ScatterSend) + 2 * sizeof(std::int32_t));
 }
 
 }  // namespace torus::multinode

@@ -31,10 +31,15 @@ struct JointFrame {
   Dimension along(std::uint32_t part, std::size_t e) const noexcept { return linked[(part + e) % linked.size()]; }
   /// Of a part: no more than its blocks, or than the shortest ring has classes.
   std::int32_t most_pieces() const noexcept { return std::min(shortest, static_cast<std::int32_t>(part_blocks)); }
+  /// Rounds in which so many sources go out with h pieces: each takes h classes of the shortest ring.
+  std::int32_t rounds(std::int32_t sources, std::int32_t pieces) const noexcept {
+    const std::int32_t at_once = std::max(1, shortest / pieces);
+    return (sources + at_once - 1) / at_once;
+  }
   /// The values of h worth a try: small ones, then fewer, and those that use all of the shortest ring.
   std::vector<std::int32_t> candidates() const;
   /// Of the schedules for so many sources that are in memory at once, about: a message for each row and column.
-  Bytes schedule_bytes(Bytes sources) const noexcept;
+  Bytes schedule_bytes(std::int32_t sources) const noexcept;
 };
 
 }  // namespace torus::multinode

@@ -16,7 +16,7 @@ constexpr std::int32_t ceil_div(std::int32_t a, std::int32_t b) { return (a + b 
 JointSchedule::JointSchedule(const JointFrame& frame, std::span<const NodeId> sources, std::int32_t h, bool by_columns)
     : parts_{frame.parts}, part_blocks_{frame.part_blocks}, h_{h}, by_columns_{by_columns} {
   const auto s = static_cast<std::int32_t>(sources.size());
-  const std::int32_t rounds = ceil_div(s, std::max(1, frame.shortest / h));
+  const std::int32_t rounds = frame.rounds(s, h);
   at_once_ = std::max(1, ceil_div(s, std::max(1, rounds)));
   for (const Dimension d : frame.linked) {
     const std::int32_t n = frame.topology.extent(d);

@@ -83,7 +83,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.steps_exact = false;
   plan.formula = joint_swath.steps;
   plan.channel_bytes = 4.0 * s * static_cast<double>(learning) + likely.channel_bytes;
-  plan.table_bytes = scheme->names.table_bytes() + scheme->frame.schedule_bytes(request.sources.size());
+  plan.table_bytes = scheme->names.table_bytes() + scheme->frame.schedule_bytes(static_cast<std::int32_t>(request.sources.size()));
   plan.node_bytes = (4 + 2 * plan.segments) * sizeof(BlockId) * request.sources.size();
   plan.notes = {{"steps to learn the sources", std::to_string(learning)},
                 {"sources assumed by the prediction", decimal(s)},
@@ -101,9 +101,7 @@ std::vector<std::uint32_t> possible_pieces(const Machine& machine) {
 }
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
-  const std::uint32_t h = request.parameters.whole("h");
-  if (h == 0) return std::nullopt;
-  const auto most = static_cast<std::uint32_t>(longest_frame(machine).shortest);
+  const std::uint32_t h = request.parameters.whole("h"), most = static_cast<std::uint32_t>(longest_frame(machine).shortest);
   if (h <= most) return std::nullopt;
   return Refusal{Refusal::About::parameter, std::to_string(h), "joint-swath has at most as many pieces as the shortest ring has nodes",
                  std::to_string(most), "h"};
@@ -112,7 +110,7 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
 /// Of the schedules that the forecast makes.
 Bytes planning_bytes(const Machine& machine) {
   const JointFrame frame = longest_frame(machine);
-  return frame.schedule_bytes(static_cast<Bytes>(most_forecast_sources(frame)));
+  return frame.schedule_bytes(most_forecast_sources(frame));
 }
 
 constexpr std::array parameters{Parameter{"h", "pieces that each part of a message is split into", {}, possible_pieces}};

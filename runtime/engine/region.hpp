@@ -107,9 +107,11 @@ class Region {
   void populate(std::size_t count, unsigned part, unsigned parts) { populate(0, count, part, parts); }
   void populate(std::size_t first, std::size_t count, unsigned part, unsigned parts) {
     if (count == 0 || small()) return;
-    if (count * sizeof(T) < huge_page / 8 && bytes_ >= huge_page) {  // far less than was reserved
-      if (part == 0) populate_little(first * sizeof(T), count * sizeof(T));
-      return;
+    // Far less than was reserved, all in one part and not on huge pages: for a small machine, zeroing one takes longer than a run.
+    const bool little = count * sizeof(T) < huge_page / 8 && bytes_ >= huge_page;
+    if (little) {
+      if (part > 0) return;
+      parts = 1;
     }
     const std::size_t unit = count * sizeof(T) >= huge_page ? huge_page : 4096;
     const std::size_t begin = first * sizeof(T) / unit;
@@ -117,6 +119,7 @@ class Region {
     const std::size_t from = (begin + units * part / parts) * unit;
     const std::size_t to = std::min(bytes_, (begin + units * (part + 1) / parts) * unit);
     auto* const memory = reinterpret_cast<char*>(data_);
+    if (little) ::madvise(memory + from, to - from, MADV_NOHUGEPAGE);
     // A huge page at a time: the kernel lets no other thread map memory until such a call returns, and where the host must find the pages
     // first that takes seconds for a gigabyte.
     for (std::size_t at = from; at < to; at += huge_page) populate(memory + at, std::min(huge_page, to - at));
@@ -137,15 +140,6 @@ class Region {
     data_ = static_cast<T*>(memory);
     if (bytes_ >= huge_page) ::madvise(memory, bytes_, MADV_HUGEPAGE);
   }
-  /// Not on huge pages: for a small machine, zeroing one takes longer than a run.
-  void populate_little(std::size_t from, std::size_t bytes) noexcept {
-    const std::size_t begin = from / huge_page * huge_page;
-    const std::size_t end = std::min(bytes_, round_up(from + bytes, huge_page));
-    auto* const memory = reinterpret_cast<char*>(data_);
-    ::madvise(memory + begin, end - begin, MADV_NOHUGEPAGE);
-    const std::size_t first = from / 4096 * 4096;
-    populate(memory + first, round_up(from + bytes, 4096) - first);
-  }
   static void populate(char* first, std::size_t bytes) noexcept {
     if (::madvise(first, bytes, MADV_POPULATE_WRITE) == 0) return;
     for (std::size_t at = 0; at < bytes; at += 4096) {
@@ -157,9 +151,9 @@ class Region {
   static constexpr std::size_t huge_page = std::size_t{1} << 21U;
   static constexpr std::size_t alignment = 128;  // two cache lines, which are fetched together
   static_assert(alignof(T) <= alignment);
-  static std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept { return (bytes + unit - 1) / unit * unit; }
   static std::size_t round_up(std::size_t bytes) noexcept {
-    return round_up(bytes, bytes >= huge_page ? huge_page : bytes >= least_mapped ? 4096 : alignment);
+    const std::size_t unit = bytes >= huge_page ? huge_page : bytes >= least_mapped ? 4096 : alignment;
+    return (bytes + unit - 1) / unit * unit;
   }
 
   T* data_ = nullptr;
