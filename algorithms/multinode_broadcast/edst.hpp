@@ -12,8 +12,8 @@
 /// behind no more than the U of its own source. The rule above is an estimate: most runs end below it, on some shapes a run takes a third
 /// more.
 /// Machine  torus of 1..8 dimensions of more than one node, packet (single hops; the counting: wormhole), all ports, no channel shared.
-/// Memory   6 N k bytes of tables, 14 N k while they are made; a node queues at most all segments.   Header  counting: one word;
-/// data: none.
+/// Memory   6 N k bytes of tables, 14 N k while they are made; a node queues at most all segments.
+/// Header   counting: one word; data: none.
 /// Source   Varvarigos & Bertsekas, partial multinode broadcast; the trees and the counting: this project.
 #pragma once
 

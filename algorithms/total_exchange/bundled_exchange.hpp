@@ -6,8 +6,8 @@
 /// front part of the list that has just arrived: it computes nothing and keeps nothing. Only for the first leg of a bundle a node looks the
 /// classes up, in a table that all nodes share. The table is a cache: every node can compute its row from the machine's shape.
 ///
-/// Header   none: which blocks travel together follows from the shape.   Memory  nothing a node beside its blocks; tables of 8 bytes a
-/// class and bundle that it travels in, and those of offsets.hpp.
+/// Header   none: which blocks travel together follows from the shape.
+/// Memory   nothing a node beside its blocks; tables of 8 bytes a class and bundle that it travels in, and those of offsets.hpp.
 #pragma once
 
 #include <cstdint>

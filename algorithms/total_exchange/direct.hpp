@@ -11,9 +11,10 @@
 /// vector v of directions with v_0 = +, a class in each dimension and a shift: all products whose pattern numbers add up to the shift,
 /// modulo q of the largest side, in the directions v; and beside them, on other nodes, those for shift + 1 in the directions -v.
 ///
-/// Machine  wormhole in any routing order, one port, torus with sides multiples of 4.   Header none.   Memory  O(1) a node, and 6 n^2 bytes
-/// a ring of n nodes, shared by all; n at most 5792, which makes 192 MiB. Steps    N n_max/8; N where no side is above 4.   Blocks on the
-/// busiest channel  the same. Source   this project: the k-dimensional form of the classic ring patterns.
+/// Machine  wormhole in any routing order, one port, torus with sides multiples of 4.   Header  none.
+/// Steps    N n_max/8; N where no side is above 4.   Blocks on the busiest channel  the same.
+/// Memory   O(1) a node, and 6 n^2 bytes a ring of n nodes, shared by all; n at most 5792, which makes 192 MiB.
+/// Source   this project: the k-dimensional form of the classic ring patterns.
 #pragma once
 
 #include <torus/algorithm.hpp>

@@ -16,8 +16,8 @@ namespace torus::exchange {
 /// Source  Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection networks: algorithm A3.
 std::uint32_t halving_phase(const Topology& topology, NodeId delta, std::size_t i);
 
-/// A closed form for any number k of dimensions with links. Phases are vectors (p_1 .. p_(k-1)) modulo n; class delta travels along
-/// dimension i in phase
+/// A closed form for any number k of dimensions with links. Phases are vectors (p_1 .. p_(k-1)) modulo n; class delta travels
+/// along dimension i in phase
 ///     (delta_1 .. delta_(k-1)) + delta_i e_(i-1) + delta_0 e_i    (the first term of the sum for i >= 2, neither for i = 0).
 /// Each phase and dimension carries each offset once: for fixed delta_i, the map from the rest to phases is a bijection.
 /// No class is in two dimensions i < j, delta_i and delta_j not 0, at once: for i >= 1 component j differs by delta_0, or else the

@@ -3,9 +3,9 @@
 /// Machine  packet, all ports, any topology.
 /// Steps    max over i of (N/n_i) T_i; meets bound (4) on every mesh.
 /// Header   none.   Memory  that of phase_schedule.hpp.
-/// Errors   plan() throws InputError where extents differ and a hundred orders of the classes all fail; of 20,000 shapes none needed a
-/// third. Source   this project, beyond Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection
-/// networks.
+/// Errors   plan() throws InputError where extents differ and a hundred orders of the classes all fail; of 20,000 shapes none needed
+///          a third.
+/// Source   this project, beyond Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection networks.
 #pragma once
 
 #include <torus/algorithm.hpp>

@@ -11,8 +11,7 @@ struct gzFile_s;
 namespace torus {
 
 /// Compresses (gzip) if the name ends in .gz. Writes through links and keeps them. A replaced file keeps its owner and mode. Devices and
-/// pipes
-/// (/dev/full) and files that are open already (/dev/stdout, /dev/fd/3) are written in place. Not thread-safe.
+/// pipes (/dev/full) and files that are open already (/dev/stdout, /dev/fd/3) are written in place. Not thread-safe.
 class OutputFile {
  public:
   /// Throws InputError if the file cannot be created, if the path is empty, or if it is `-`.

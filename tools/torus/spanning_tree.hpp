@@ -14,9 +14,8 @@ namespace torus::command {
 ///
 /// - Broadcast and scatter: for each node the first message that brought it data. The root is the source.
 /// - Reduce and gather: for each node the last message by which it sent data on. The root is the collective's.
-/// - All others: for each node the first message that brought it news of the origin: a block of it, a partial with its contribution, or in
-/// a
-///   barrier a message of one that had heard of it. The root is the origin.
+/// - All others: for each node the first message that brought it news of the origin: a block of it, a partial with its contribution, or
+///   in a barrier a message of one that had heard of it. The root is the origin.
 ///
 /// Where a collective is complete, each node but the root has one edge, and edges lead from earlier steps to later ones: it is a tree.
 class SpanningTree {
