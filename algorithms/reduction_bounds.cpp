@@ -5,6 +5,7 @@
 
 #include "algorithms/common/factor.hpp"
 #include "algorithms/common/growth.hpp"
+#include "algorithms/common/integers.hpp"
 
 namespace torus {
 namespace {
@@ -61,7 +62,7 @@ void bound_rooted_blocks(const Machine& machine, const Request& request, const F
   for (std::size_t e = 1; e < within.size(); ++e) {
     const auto farther = static_cast<std::uint64_t>(static_cast<double>(figures.nodes) - within[e - 1]);
     const std::uint64_t travel = machine.switching == Switching::packet ? e - 1 : 0;
-    const std::uint64_t steps = travel + (farther + at_once - 1) / at_once;
+    const std::uint64_t steps = travel + ceil_div(farther, at_once);
     if (steps <= bounds.single_block_steps) continue;
     bounds.single_block_steps = steps;
     bounds.single_block_reason = std::to_string(farther) + " blocks of nodes at distance " + std::to_string(e) + " or more" + over(at_once);

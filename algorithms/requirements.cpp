@@ -4,6 +4,7 @@
 
 #include <torus/requirements.hpp>
 
+#include "algorithms/common/integers.hpp"
 #include "algorithms/common/shapes.hpp"
 
 namespace torus {
@@ -41,7 +42,7 @@ std::optional<Refusal> unmet_shape(const Requirements& needs, const std::string&
     const std::int32_t unit = needs.multiples_of;
     if (dimension.extent > 1 && dimension.extent % unit != 0) {
       return refuse("needs extents that are multiples of " + std::to_string(unit), changed(topology, [unit](DimensionShape& d) {
-                      if (d.extent > 1) d.extent = (d.extent + unit - 1) / unit * unit;
+                      if (d.extent > 1) d.extent = ceil_div<std::int32_t>(d.extent, unit) * unit;
                     }));
     }
   }

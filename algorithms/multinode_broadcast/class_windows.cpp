@@ -19,8 +19,8 @@ Place place_in_window(const Node& self, const ClassWindows& windows, const Stati
   const std::int32_t class_ = station.coordinate(part) % stations.h();
   // The last holder before or at the place: it is no further back than the longest gap.
   std::int32_t behind = 0;
-  std::optional<std::int32_t> holder;
-  while (holder = stations.index(d, self.coordinate(d) - behind), !holder || *holder % stations.h() != class_) ++behind;
+  std::optional<std::int32_t> holder = stations.index(d, self.coordinate(d));
+  while (!holder || *holder % stations.h() != class_) holder = stations.index(d, self.coordinate(d) - ++behind);
   const std::int32_t gap = stations.gap(d, *holder);
   if (behind <= gap / 2) return {d, &windows.tree(d, *holder), behind};
   return {d, &windows.tree(d, *holder + stations.h()), behind - gap};

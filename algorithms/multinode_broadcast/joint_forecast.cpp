@@ -12,7 +12,7 @@ namespace torus::multinode {
 
 std::int32_t most_forecast_sources(const JointFrame& frame) noexcept {
   const NodeId nodes = frame.topology.nodes();
-  const std::int32_t rounds = (15 + frame.shortest) / frame.shortest;
+  const std::int32_t rounds = ceil_div(16, frame.shortest);
   return static_cast<std::int32_t>(std::min<NodeId>(nodes, static_cast<NodeId>(std::min(128, frame.shortest * rounds))));
 }
 

@@ -8,6 +8,7 @@
 #include <torus/machine.hpp>
 
 #include "algorithms/broadcast/line_spread.hpp"
+#include "algorithms/common/integers.hpp"
 
 namespace torus::multinode {
 
@@ -33,8 +34,7 @@ struct JointFrame {
   std::int32_t most_pieces() const noexcept { return std::min(shortest, static_cast<std::int32_t>(part_blocks)); }
   /// Rounds in which so many sources go out with h pieces: each takes h classes of the shortest ring.
   std::int32_t rounds(std::int32_t sources, std::int32_t pieces) const noexcept {
-    const std::int32_t at_once = std::max(1, shortest / pieces);
-    return (sources + at_once - 1) / at_once;
+    return ceil_div(sources, std::max(1, shortest / pieces));
   }
   /// The values of h worth a try: small ones, then fewer, and those that use all of the shortest ring.
   std::vector<std::int32_t> candidates() const;

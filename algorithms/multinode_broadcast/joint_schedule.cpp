@@ -3,13 +3,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "algorithms/common/integers.hpp"
+
 namespace torus::multinode {
 namespace {
 
 using broadcast::LineSpread;
 using broadcast::Ways;
-
-constexpr std::int32_t ceil_div(std::int32_t a, std::int32_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 

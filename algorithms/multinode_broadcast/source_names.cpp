@@ -12,7 +12,7 @@ namespace {
 /// The arcs that take the fewest steps.
 std::int32_t best_arcs(std::int32_t n, bool one_port) {
   const auto steps = [&](std::int32_t arcs) {
-    const auto longest = static_cast<std::uint64_t>((n + arcs - 1) / arcs);
+    const auto longest = static_cast<std::uint64_t>(ceil_div(n, arcs));
     return 2 * static_cast<std::int32_t>(ceil_log(one_port ? 2 : 3, longest)) + (one_port ? arcs - 1 : arcs / 2);
   };
   std::int32_t best = 1;

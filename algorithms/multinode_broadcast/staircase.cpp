@@ -36,7 +36,7 @@ std::vector<Vertex> window_trees(std::int32_t a, bool ternary_top, std::int32_t 
 
 std::int32_t Staircase::levels(std::int32_t a, std::int32_t b, std::int32_t windings, Spare spare) noexcept {
   const std::int32_t stations = windings * a;
-  return spare == Spare::folded ? 1 + L(5, (a + 2) / 3) : L(3, (b + stations - 1) / stations) + L(5, a);
+  return spare == Spare::folded ? 1 + L(5, ceil_div(a, 3)) : L(3, ceil_div(b, stations)) + L(5, a);
 }
 
 Staircase::Staircase(const Topology& topology, std::int32_t windings, Spare spare)

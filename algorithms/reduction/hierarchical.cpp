@@ -9,6 +9,7 @@
 
 #include <torus/error.hpp>
 
+#include "algorithms/common/integers.hpp"
 #include "algorithms/multinode_broadcast/hierarchical.hpp"
 #include "algorithms/multinode_broadcast/partition.hpp"
 #include "algorithms/reduction/route_loads.hpp"
@@ -34,7 +35,7 @@ bool both_ways(const Request& request) { return request.collective == Collective
 /// Bytes of the part that a node would own.
 Bytes share_of(const Machine& machine, const Request& request) {
   const NodeId nodes = machine.topology.nodes();
-  return both_ways(request) ? (request.bytes + nodes - 1) / nodes : request.bytes;
+  return both_ways(request) ? ceil_div<Bytes>(request.bytes, nodes) : request.bytes;
 }
 
 Step left_out(const Request& request, const Hierarchy& scheme) {

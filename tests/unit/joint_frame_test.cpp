@@ -21,7 +21,7 @@ TEST_CASE("the blocks of the expected sources have room at all nodes", "[unit]")
   }
 }
 
-TEST_CASE("the schedules of a forecast grow with the rings, not with each source's", "[unit]") {
+TEST_CASE("the schedules of a forecast take little memory on large machines", "[unit]") {
   for (const char* const shape : {"4x262144", "1048576", "1024x1024", "16x16"}) {
     CAPTURE(shape);
     const Machine machine(Topology::parse(shape));

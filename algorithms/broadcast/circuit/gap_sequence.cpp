@@ -44,7 +44,7 @@ GapCaps gap_caps(GapBase base, std::int32_t ports, std::uint32_t steps) noexcept
 
 std::uint32_t expanding_steps(GapBase base, std::int32_t extent, std::int32_t m, std::int32_t ports) noexcept {
   const std::int64_t length = base == GapBase::full ? 2 * std::int64_t{extent} : 2 * std::int64_t{extent / 2};
-  return ceil_log(static_cast<std::uint64_t>(ports) + 1, static_cast<std::uint64_t>((length + m - 1) / m));
+  return ceil_log(static_cast<std::uint64_t>(ports) + 1, static_cast<std::uint64_t>(ceil_div<std::int64_t>(length, m)));
 }
 
 std::vector<std::int32_t> cut_gap(GapBase base, std::int32_t gap, bool large, std::int32_t ports, std::uint32_t steps) {

@@ -14,6 +14,7 @@
 #include "algorithms/broadcast/synthesis/moved.hpp"
 #include "algorithms/broadcast/synthesis/quasi_lattice.hpp"
 #include "algorithms/common/growth.hpp"
+#include "algorithms/common/integers.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -118,7 +119,7 @@ bool Synthesizer::last_resorts(std::uint32_t step, std::size_t size, const Nodes
 std::vector<std::size_t> Synthesizer::sizes(std::uint32_t step, std::size_t after) const {
   const auto base = static_cast<std::uint64_t>(ports_) + 1;
   const std::uint64_t cap = std::min<std::uint64_t>(reach_[std::min<std::size_t>(step, reach_.size() - 1)], after - 1);
-  const std::uint64_t least = (after + base - 1) / base;
+  const std::uint64_t least = ceil_div<std::uint64_t>(after, base);
   const double slack = static_cast<double>(cap) / static_cast<double>(least);
   std::vector<std::size_t> all;
   for (const double factor : {std::min(1.15, std::pow(slack, 0.5)), std::min(1.35, std::pow(slack, 0.7)), 1.0, 1.6, 2.0, 3.0, 5.0}) {
