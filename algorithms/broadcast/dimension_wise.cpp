@@ -4,6 +4,7 @@
 
 #include "algorithms/broadcast/sides.hpp"
 #include "algorithms/broadcast/whole_message.hpp"
+#include "algorithms/common/received.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -24,10 +25,13 @@ std::int32_t ports_in(const Machine& machine, Dimension d) {
 void receive(const Node& self, Holder& holder, const Message& message) {
   const Machine& machine = self.machine();
   const Dimension d = message.dimension();
+  const Wiring wiring = machine.topology.wiring(d);
+  const std::int32_t n = self.extent(d), ports = ports_in(machine, d);
   holder.stage = static_cast<std::int32_t>(std::find(machine.routing.begin(), machine.routing.end(), d) - machine.routing.begin());
-  holder.sides = sides_of_child(machine.topology.wiring(d), static_cast<std::int32_t>(message.header()[0]), ports_in(machine, d),
-                                message.direction() > 0);
-  holder.next = message.header()[1];
+  holder.sides = sides_of_child(wiring, bounded(message.header()[0], 1, n, "length"), ports, message.direction() > 0);
+  // A holder that begins the next dimension too late would wait for its step for ever.
+  const Step longest = steps_of(wiring, sides_of_first(wiring, n, 0, ports), ports);
+  holder.next = bounded(message.header()[1], self.now(), self.now() + longest, "step in which the next dimension begins");
 }
 
 /// Begins the next dimension in which nodes are left to inform. False if there is none.

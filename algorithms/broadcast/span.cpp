@@ -3,6 +3,7 @@
 #include "algorithms/broadcast/tracks.hpp"
 #include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/integers.hpp"
+#include "algorithms/common/received.hpp"
 #include "algorithms/common/segment.hpp"
 
 namespace torus::broadcast {
@@ -30,7 +31,7 @@ Program span_program(Node& self, Step stage_steps) {
   std::int32_t length = 1;
   if (self.blocks().empty()) {
     const Arrivals came = co_await self.arrival();
-    length = static_cast<std::int32_t>(came.front().header()[0]);
+    length = bounded(came.front().header()[0], 1, self.extent(0), "length");
   }
   const Step end = stage_steps * static_cast<Step>(self.dimensions());
   while (self.now() < end) {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "algorithms/broadcast/whole_message.hpp"
+#include "algorithms/common/received.hpp"
 #include "algorithms/common/segment.hpp"
 
 namespace torus::broadcast {
@@ -19,9 +19,9 @@ constexpr std::int32_t column_ports = 6;
 Dimension dimension(const Machine& machine, std::size_t i) { return machine.routing[i]; }
 
 /// The length of the segment that a node receives. In the plane it is the node alone.
-std::int32_t length_in(const Arrivals& came) {
-  const std::span<const Word> header = came.front().header();
-  return header.empty() ? 1 : static_cast<std::int32_t>(header[0]);
+std::int32_t length_in(const Arrivals& came, std::int32_t height) {
+  const WordsView header = came.front().header();
+  return header.empty() ? 1 : bounded(header[0], 1, height, "length");
 }
 
 /// Gives the whole segment away but for the own place.
@@ -40,7 +40,7 @@ void send_in_plane(Node& self, Step step) {
   const Dimension x = dimension(self.machine(), 0);
   const Dimension y = dimension(self.machine(), 1);
   const std::int32_t s = self.extent(x) >> (step + 1);
-  const std::span<const BlockId> blocks = self.blocks();
+  const BlocksView blocks = self.blocks();
   self.send({{x, s}}, blocks);
   self.send({{y, s}}, blocks);
   self.send({{x, -s}, {y, s}}, blocks);
@@ -82,7 +82,7 @@ TsaiMcKinleySchedule::TsaiMcKinleySchedule(const Machine& machine)
 Program tsai_mckinley_program(Node& self, const TsaiMcKinleySchedule& schedule) {
   std::int32_t length = schedule.height;
   if (self.blocks().empty()) {
-    length = length_in(co_await self.arrival());
+    length = length_in(co_await self.arrival(), schedule.height);
   }
   while (self.now() < schedule.end) {
     if (self.now() >= schedule.plane_begins) {

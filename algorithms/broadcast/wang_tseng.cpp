@@ -6,6 +6,7 @@
 #include "algorithms/broadcast/tracks.hpp"
 #include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/integers.hpp"
+#include "algorithms/common/received.hpp"
 #include "algorithms/common/segment.hpp"
 
 namespace torus::broadcast {
@@ -16,10 +17,10 @@ struct Holder {
   std::int32_t length = 0;  // of its segment; 0: retired
 };
 
-void receive(Holder& holder, const Arrivals& came) {
+void receive(const Node& self, Holder& holder, const Arrivals& came) {
   for (const Message& m : came) {
-    holder.source = m.header()[0];
-    holder.length = static_cast<std::int32_t>(m.header()[1]);
+    holder.source = bounded(m.header()[0], NodeId{0}, self.topology().nodes() - 1, "source");
+    holder.length = bounded(m.header()[1], 1, self.extent(0), "length");
   }
 }
 
@@ -122,8 +123,8 @@ WangTsengSchedule::Moment WangTsengSchedule::moment(Step now) const noexcept {
 
 Program wang_tseng_program(Node& self, const WangTsengSchedule& schedule) {
   Holder holder{self.rank(), 1};
-  if (self.blocks().empty()) receive(holder, co_await self.arrival());
-  while (act(self, schedule, holder)) receive(holder, co_await self.step());
+  if (self.blocks().empty()) receive(self, holder, co_await self.arrival());
+  while (act(self, schedule, holder)) receive(self, holder, co_await self.step());
 }
 
 const Algorithm wang_tseng{

@@ -25,7 +25,7 @@ class RowTable {
 
   /// Throws RunError if there is no such row: a message has come to a node, or in a step, that the table was not made for.
   std::span<const T> row(std::size_t i) const {
-    if (i + 1 >= start_.size()) [[unlikely]]
+    if (i >= start_.size() - 1) [[unlikely]]
       throw RunError("row " + std::to_string(i) + " of a table of " + std::to_string(start_.size() - 1) +
                      ": no message was to come here now");
     return {cells_.data() + start_[i], start_[i + 1] - start_[i]};

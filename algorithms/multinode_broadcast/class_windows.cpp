@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "algorithms/common/received.hpp"
+
 namespace torus::multinode {
 namespace {
 
@@ -50,10 +52,7 @@ class Classes {
     }
   }
 
-  void take(const Message& m, std::int32_t step) {
-    const std::optional<ClassWindows::Take> take = windows_.taken(d_, place_, -sign(m.direction()), step);
-    append(held(take->piece), m);
-  }
+  void take(const Message& m, std::int32_t step) { append(held(due(windows_.taken(d_, place_, -sign(m.direction()), step), m).piece), m); }
 
   Bundle all() const {
     Bundle bundle;
@@ -103,7 +102,7 @@ Program spread_classes(Node& self, const ClassWindows& windows, const Station& s
     self.phase("dcn-broadcast");
     hand_down(self, row, level, parts[0]);
     hand_down(self, column, level, parts[1]);
-    for (const Message& m : co_await self.step()) append(parts[static_cast<std::size_t>(1 - m.dimension())], m);
+    for (const Message& m : co_await self.step()) append(checked_at(parts, 1 - m.dimension()), m);
   }
 }
 
@@ -116,7 +115,7 @@ Program gather_classes(Node& self, const ClassWindows& windows, const Station& s
     for (std::int32_t step = 1; step <= windows.gather_steps(); ++step) {
       self.phase("dcn-rings");
       for (Classes& part : classes) part.send(self, step);
-      for (const Message& m : co_await self.step()) classes[static_cast<std::size_t>(modulo(m.dimension() - phase, 2))].take(m, step);
+      for (const Message& m : co_await self.step()) checked_at(classes, modulo(m.dimension() - phase, 2)).take(m, step);
     }
     for (std::size_t part = 0; part < 2; ++part) parts[part] = classes[part].all();
   }

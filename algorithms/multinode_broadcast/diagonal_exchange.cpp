@@ -31,11 +31,10 @@ class Window {
   void take(const Message& m, std::int32_t first) {
     std::size_t at_block = 0;
     for (const Word length : m.header()) {
-      at(first++).assign(m.blocks().begin() + static_cast<std::ptrdiff_t>(at_block),
-                         m.blocks().begin() + static_cast<std::ptrdiff_t>(at_block + length));
+      put(first++, m.blocks().subspan(at_block, length));
       at_block += length;
     }
-    at(first).assign(m.blocks().begin() + static_cast<std::ptrdiff_t>(at_block), m.blocks().end());
+    put(first, m.blocks().subspan(at_block));
   }
 
   void give_all(Bundle& all) const {
@@ -44,6 +43,7 @@ class Window {
   }
 
  private:
+  void put(std::int32_t relative, BlocksView bundle) { at(relative).assign(bundle.begin(), bundle.end()); }
   Bundle& at(std::int32_t relative) { return bundles_[static_cast<std::size_t>(modulo(relative, q_))]; }
 
   std::int32_t q_;

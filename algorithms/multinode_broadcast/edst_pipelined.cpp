@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "algorithms/common/received.hpp"
 #include "algorithms/multinode_broadcast/count.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/forest_plan.hpp"
@@ -67,7 +68,8 @@ Plan plan_edst_pipelined(const Machine& machine, const Request& request) {
 
 Program edst_pipelined_program(Node& self, const Forest& forest, std::uint32_t chunk) {
   std::size_t held = self.blocks().size();
-  const std::uint32_t sources = co_await count_everywhere(self, forest.axes(), forest.counting(), held > 0 ? 1 : 0);
+  const std::uint32_t counted = co_await count_everywhere(self, forest.axes(), forest.counting(), held > 0 ? 1 : 0);
+  const NodeId sources = bounded(counted, NodeId{0}, self.topology().nodes(), "number of sources");
   TreeQueues queues(self, forest);
   const std::size_t wanted = std::size_t{sources} * forest.segments();
   while (held < wanted || !queues.empty()) {

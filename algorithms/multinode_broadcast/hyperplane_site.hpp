@@ -8,6 +8,7 @@
 
 #include <torus/node.hpp>
 
+#include "algorithms/common/received.hpp"
 #include "algorithms/multinode_broadcast/hyperplane.hpp"
 
 namespace torus::multinode {
@@ -16,7 +17,12 @@ namespace torus::multinode {
 class HyperplaneSite {
  public:
   HyperplaneSite(Node& self, const HyperplaneScheme& scheme, Cargo cargo, const Bundle& own)
-      : self_{self}, scheme_{scheme}, cargo_{cargo}, position_{scheme.position(self.coordinates())}, parts_(scheme.parts()) {
+      : self_{self},
+        scheme_{scheme},
+        cargo_{cargo},
+        last_id_{self.topology().nodes() * scheme.segments() - 1},
+        position_{scheme.position(self.coordinates())},
+        parts_(scheme.parts()) {
     for (const BlockId id : own) parts_[scheme.part_of(id)].push_back(id);
   }
 
@@ -60,7 +66,7 @@ class HyperplaneSite {
   }
   void take(const Arrivals& came) {
     for (const Message& m : came) {
-      for (const BlockId id : brought(m, cargo_)) parts_[scheme_.part_of(id)].push_back(id);
+      for (const BlockId id : brought(m, cargo_)) parts_[scheme_.part_of(bounded(id, BlockId{0}, last_id_, "block"))].push_back(id);
     }
   }
   /// In the plane a bundle may come twice.
@@ -102,6 +108,7 @@ class HyperplaneSite {
   Node& self_;
   const HyperplaneScheme& scheme_;
   Cargo cargo_;
+  BlockId last_id_;
   std::int32_t position_;
   std::vector<Bundle> parts_;
 };

@@ -6,6 +6,7 @@
 
 #include <torus/program.hpp>
 
+#include "algorithms/common/received.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 
@@ -20,8 +21,8 @@ class TreeSum {
 
   std::uint32_t held() const noexcept { return held_; }
   void open(std::int32_t level) noexcept { levels_[static_cast<std::size_t>(level)].inner = held_; }
-  void take(std::int32_t level, std::int32_t slot, std::uint32_t sum) noexcept {
-    levels_[static_cast<std::size_t>(level)].child[slot_index(slot)] = sum;
+  void take(std::int32_t level, std::int32_t slot, std::uint32_t sum) {
+    checked_at(levels_[static_cast<std::size_t>(level)].child, slot_index(slot)) = sum;
     held_ += sum;
   }
   /// Shares out a base among the slots of a level in the order -2, -1, itself, +1, +2; leaves the node its own.

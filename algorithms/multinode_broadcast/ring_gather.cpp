@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/common/received.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 
 namespace torus::multinode {
@@ -34,6 +35,14 @@ void send_step(Node& self, const RingGather& rings, std::int32_t phase, std::int
   }
 }
 
+/// The part that goes along the dimension by which a message has come.
+std::size_t part_of(const RingGather& rings, std::int32_t phase, std::size_t parts, const Message& m) {
+  for (std::size_t part = 0; part < parts; ++part) {
+    if (rings.axes[axis_of(rings, phase, part)] == m.dimension()) return part;
+  }
+  unexpected(m, "no part goes along this dimension in this phase");
+}
+
 void take_step(const RingGather& rings, std::int32_t phase, const Arrivals& came, std::vector<Passing>& passing,
                std::vector<Bundle>& bundles) {
   for (Passing& p : passing) {
@@ -41,8 +50,7 @@ void take_step(const RingGather& rings, std::int32_t phase, const Arrivals& came
     p.down.clear();
   }
   for (const Message& m : came) {
-    std::size_t part = 0;
-    while (rings.axes[axis_of(rings, phase, part)] != m.dimension()) ++part;
+    const std::size_t part = part_of(rings, phase, passing.size(), m);
     append(m.direction() > 0 ? passing[part].up : passing[part].down, m);
     append(bundles[part], m);
   }

@@ -4,6 +4,7 @@
 
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/common/received.hpp"
 #include "algorithms/multinode_broadcast/hyperplane.hpp"
 
 namespace torus::multinode {
@@ -111,6 +112,7 @@ Program learn_sources(Node& self, const SourceNames& scheme, Bundle& names) {
     for (const RingArcs& ring : scheme.rings()) co_await round_ring(self, ring, names);
   }
   sort_and_unite(names);
+  if (!names.empty()) bounded(names.back(), NodeId{0}, self.topology().nodes() - 1, "name of a source");
 }
 
 }  // namespace torus::multinode

@@ -1,6 +1,11 @@
 #include "algorithms/multinode_broadcast/tune.hpp"
 
 #include <algorithm>
+#include <string>
+
+#include <torus/error.hpp>
+
+#include "algorithms/common/received.hpp"
 
 namespace torus::multinode {
 namespace {
@@ -11,6 +16,8 @@ class Drift {
   Drift(const Node& self, const TuneMoves& moves, std::uint32_t first_rank, std::uint32_t parts, Bundle& bundle, std::uint32_t pieces,
         const Station* station)
       : moves_{moves}, parts_{parts}, bundle_{bundle}, station_{station} {
+    if (bundle.size() % parts != 0)
+      throw RunError("a bundle of " + std::to_string(bundle.size()) + " blocks: messages have " + std::to_string(parts));
     const std::int32_t here = (station == nullptr ? self.coordinate(0) : station->coordinate(0)) % moves.h;
     for (std::size_t x = 0; x * parts < bundle.size(); ++x) {
       const std::size_t wanted = pieces > 1 ? bundle[x * parts] / parts % pieces : first_rank + x;
@@ -41,8 +48,11 @@ class Drift {
   }
 
   void take(const Message& m) {
+    const std::size_t messages = m.blocks().size() / parts_;
+    if (m.blocks().size() != messages * parts_) unexpected(m, "it brings a part of a message");
+    if (!m.header().empty() && m.header().size() != messages) unexpected(m, "it brings another number of distances than of messages");
     append(bundle_, m);
-    for (const Word word : m.header()) rest_.push_back(static_cast<std::int32_t>(word));
+    for (const Word word : m.header()) rest_.push_back(bounded(word, -moves_.h, moves_.h, "distance left"));
     rest_.resize(bundle_.size() / parts_, 0);
   }
 

@@ -1,5 +1,7 @@
 #include "algorithms/multinode_broadcast/window_spread.hpp"
 
+#include "algorithms/common/received.hpp"
+
 namespace torus::multinode {
 namespace {
 
@@ -78,7 +80,7 @@ Program broadcast_cross(Node& self, const LineTree& window, std::vector<Bundle>&
     self.phase("dcn-broadcast");
     send_whole(self, window, row, level, parts[0]);
     send_whole(self, window, column, level, parts[1]);
-    for (const Message& m : co_await self.step()) append(parts[static_cast<std::size_t>(1 - m.dimension())], m);
+    for (const Message& m : co_await self.step()) append(checked_at(parts, 1 - m.dimension()), m);
   }
 }
 
@@ -91,7 +93,7 @@ Program scatter_windows(Node& self, const LineTree& window, std::vector<Bundle>&
       for (Dimension t = 0; t < k; ++t) {
         send_cut(self, window, window_site(self, h, t, phase, station), level, parts[static_cast<std::size_t>(t)]);
       }
-      for (const Message& m : co_await self.step()) append(parts[static_cast<std::size_t>(modulo(m.dimension() - phase, k))], m);
+      for (const Message& m : co_await self.step()) append(checked_at(parts, modulo(m.dimension() - phase, k)), m);
     }
     for (Dimension t = 0; t < k; ++t) keep_own_cut(window, window_site(self, h, t, phase, station), parts[static_cast<std::size_t>(t)]);
   }

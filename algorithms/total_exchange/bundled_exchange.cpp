@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "algorithms/common/received.hpp"
+
 namespace torus::exchange {
 namespace {
 
@@ -26,6 +28,7 @@ void go_on(Node& self, const Stage& stage, std::uint32_t move, const Message& me
     if (move < bundle.moving.size()) self.forward({bundle.leg}, message.blocks().first(bundle.moving[move]));
     return;
   }
+  unexpected(message, "no bundle of this stage goes by its leg");
 }
 
 }  // namespace

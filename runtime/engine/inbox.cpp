@@ -167,7 +167,7 @@ void store(RunState& run, Worker& w, NodeId rank, const ArrivedMessages& arrived
     }
     const Slot slot = MessageArena::only_slot(*m);
     if (slot == 0) continue;  // it has been forwarded
-    store_block(run, w, rank, MessageArena::first_bucket(*m), m->blocks()[0], slot);
+    store_block(run, w, rank, MessageArena::first_bucket(*m), *m->blocks().begin(), slot);
   }
 }
 

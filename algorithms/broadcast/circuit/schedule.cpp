@@ -1,13 +1,17 @@
 #include "algorithms/broadcast/circuit/schedule.hpp"
 
 #include "algorithms/broadcast/whole_message.hpp"
+#include "algorithms/common/received.hpp"
 
 namespace torus::broadcast {
 namespace {
 
 constexpr NodeId last_step = ~NodeId{0};  // stands for a message without a header: nothing more to do
 
-NodeId root_in(const Arrivals& came) noexcept { return came.front().header().empty() ? last_step : came.front().header()[0]; }
+NodeId root_in(const Node& self, const Arrivals& came) {
+  const WordsView header = came.front().header();
+  return header.empty() ? last_step : bounded(header[0], NodeId{0}, self.topology().nodes() - 1, "root");
+}
 
 void send_own(Node& self, const CircuitSchedule& schedule, NodeId root) {
   const Topology& topology = self.topology();
@@ -27,7 +31,7 @@ Program follow_schedule(Node& self, const CircuitSchedule& schedule) {
   NodeId root = self.rank();
   if (self.blocks().empty()) {
     const Arrivals came = co_await self.arrival();
-    root = root_in(came);
+    root = root_in(self, came);
     if (root == last_step) co_return;
   }
   while (self.now() < schedule.steps()) {

@@ -26,6 +26,64 @@ class RehearsedMessage;
 [[noreturn, gnu::cold]] void no_such_arrival(std::size_t i, std::size_t count);
 }  // namespace detail
 
+/// What a CheckedView lists.
+enum class Listed : std::uint8_t { words, blocks, legs };
+
+namespace detail {
+/// Throws RunError: a program asks for `count` elements from `first` on, of a list of `size`.
+[[noreturn, gnu::cold]] void not_listed(Listed what, std::size_t first, std::size_t count, std::size_t size);
+}  // namespace detail
+
+/// The control words, blocks or legs of a message, or the blocks of a node. Reads are checked: RunError where the list is shorter, with
+/// which the run names the step and the node. What a program reads at a fixed place may not be there: a message may be lost, be late, or
+/// have been meant for another node. Loops run over plain pointers; as an argument it is a std::span.
+template <class T, Listed what>
+class CheckedView {
+ public:
+  CheckedView() = default;
+  CheckedView(const T* first, std::size_t count) noexcept : data_{first}, size_{count} {}
+  explicit CheckedView(std::span<const T> list) noexcept : data_{list.data()}, size_{list.size()} {}
+
+  const T* begin() const noexcept { return data_; }
+  const T* end() const noexcept { return data_ + size_; }
+  const T* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+
+  const T& operator[](std::size_t i) const {
+    if (i >= size_) [[unlikely]]
+      detail::not_listed(what, i, 1, size_);
+    return data_[i];
+  }
+  const T& front() const { return (*this)[0]; }
+  const T& back() const { return (*this)[empty() ? 0 : size_ - 1]; }
+  CheckedView first(std::size_t count) const { return subspan(0, count); }
+  CheckedView last(std::size_t count) const {
+    if (count > size_) [[unlikely]]
+      detail::not_listed(what, 0, count, size_);
+    return {end() - count, count};
+  }
+  CheckedView subspan(std::size_t from, std::size_t count) const {
+    if (from > size_ || count > size_ - from) [[unlikely]]
+      detail::not_listed(what, from, count, size_);
+    return {data_ + from, count};
+  }
+  /// All from an element on.
+  CheckedView subspan(std::size_t from) const {
+    if (from > size_) [[unlikely]]
+      detail::not_listed(what, from, 0, size_);
+    return {data_ + from, size_ - from};
+  }
+
+ private:
+  const T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+using WordsView = CheckedView<Word, Listed::words>;
+using BlocksView = CheckedView<BlockId, Listed::blocks>;
+using LegsView = CheckedView<Leg, Listed::legs>;
+
 /// What one node sent to another in one step. Valid until its receiver's next wait.
 ///
 /// In memory the lists follow the fields directly, so that a message of one block over one leg is a single cache line.
@@ -39,14 +97,14 @@ class Message {
   /// The step in which it was sent.
   Step step() const noexcept { return static_cast<Step>(step_and_source_); }
   /// The legs that it travelled. None has 0 hops.
-  RouteView route() const noexcept { return {reinterpret_cast<const Leg*>(after()), legs_}; }
+  LegsView route() const noexcept { return {reinterpret_cast<const Leg*>(after()), legs_}; }
   /// The channel by which it arrived, as (dimension, direction of travel). On a complete dimension the direction is the offset.
-  Dimension dimension() const noexcept { return route().back().dimension; }
-  std::int32_t direction() const noexcept { return route().back().hops; }
+  Dimension dimension() const noexcept { return last_leg().dimension; }
+  std::int32_t direction() const noexcept { return last_leg().hops; }
   /// Its blocks, in the sender's order.
-  std::span<const BlockId> blocks() const noexcept { return {reinterpret_cast<const BlockId*>(after() + 8 * std::size_t{legs_}), blocks_}; }
+  BlocksView blocks() const noexcept { return {reinterpret_cast<const BlockId*>(after() + 8 * std::size_t{legs_}), blocks_}; }
   /// Its control words.
-  std::span<const Word> header() const noexcept {
+  WordsView header() const noexcept {
     return {reinterpret_cast<const Word*>(after() + 8 * std::size_t{legs_} + room_for_ids(blocks_)), header_words_};
   }
   /// Its size on a channel: 4 bytes a control word, and the blocks' bytes.
@@ -77,6 +135,8 @@ class Message {
   static std::size_t room_for_ids(std::size_t blocks) noexcept { return (4 * blocks + 7) / 8 * 8; }
   const std::byte* after() const noexcept { return reinterpret_cast<const std::byte*>(this) + sizeof(Message); }
   std::byte* after() noexcept { return reinterpret_cast<std::byte*>(this) + sizeof(Message); }
+  /// No message is delivered without one.
+  const Leg& last_leg() const noexcept { return reinterpret_cast<const Leg*>(after())[legs_ - 1]; }
 
   NodeId destination_;
   std::uint32_t header_words_;

@@ -142,7 +142,7 @@ class Node {
   /// All blocks held, ascending (personalised placements: in the order of the node's table). Valid until the next call on any node of the
   /// same thread or the next wait. O(table of the node); of a scatter or gather, whose blocks are hashed, O(sqrt(nodes) + blocks log
   /// blocks).
-  std::span<const BlockId> blocks() const { return world_->network->blocks(*this); }
+  BlocksView blocks() const { return BlocksView{world_->network->blocks(*this)}; }
   /// A held block's bytes, the node's own copy; empty if not held. Mutable, so that tests can inject faults. Invalid after forward() or
   /// release() of the block.
   std::span<std::byte> bytes(BlockId id) { return world_->network->bytes(*this, id); }
