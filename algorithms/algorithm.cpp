@@ -153,7 +153,9 @@ std::string ports_text(const Algorithm& algorithm) {
   return algorithm.needs.ports > 1 ? std::to_string(algorithm.needs.ports) + " or more" : "any";
 }
 
-Placement placement_of(const Machine& machine, const Request& request, const Plan& plan) {
+namespace {
+
+Placement blocks_of(const Machine& machine, const Request& request, const Plan& plan) {
   const Topology& topology = machine.topology;
   const auto contributed = [&](Contributions::Wanted wanted) {
     return Placement::contributed(topology, {.reduction = request.reduction,
@@ -176,6 +178,12 @@ Placement placement_of(const Machine& machine, const Request& request, const Pla
     case Collective::barrier: return Placement::replicated(topology, {}, 0);
   }
   return Placement::replicated(topology, request.sources, request.bytes, plan.segments);
+}
+
+}  // namespace
+
+Placement placement_of(const Machine& machine, const Request& request, const Plan& plan) {
+  return blocks_of(machine, request, plan).with_copies(plan.copies);
 }
 
 }  // namespace torus

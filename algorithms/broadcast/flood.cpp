@@ -1,9 +1,15 @@
 #include "algorithms/broadcast/flood.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "algorithms/broadcast/segment_count.hpp"
 #include "algorithms/broadcast/whole_message.hpp"
+#include "algorithms/common/centred.hpp"
+#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/common/parameters.hpp"
 
 namespace torus::broadcast {
@@ -19,11 +25,97 @@ void pass_on(Node& self, BlockId block, const Arrivals& came) {
   });
 }
 
+/// By distance from the root: nodes, and channels that carry the message on, which are those to nodes as far away or farther.
+struct Shells {
+  std::vector<std::uint64_t> nodes{1}, sends{0};
+};
+
+/// Distances add over the dimensions, if nothing is dead and nothing twisted.
+Shells shells_of_product(const Topology& topology, NodeId root) {
+  Shells shells;
+  for (const Dimension d : linked_dimensions(topology)) {
+    const std::int32_t n = topology.extent(d), at = topology.coordinate(root, d);
+    const auto distance = [&](std::int32_t place) {
+      const std::int32_t apart = std::abs(place - at);
+      return topology.wiring(d) == Wiring::line ? apart : topology.wiring(d) == Wiring::ring ? std::min(apart, n - apart) : apart > 0;
+    };
+    Shells line{std::vector<std::uint64_t>(static_cast<std::size_t>(n), 0), std::vector<std::uint64_t>(static_cast<std::size_t>(n), 0)};
+    for (std::int32_t place = 0; place < n; ++place) {
+      const auto away = static_cast<std::size_t>(distance(place));
+      ++line.nodes[away];
+      if (topology.wiring(d) == Wiring::complete) {
+        line.sends[away] += static_cast<std::uint64_t>(n) - (away == 0 ? 1 : 2);
+        continue;
+      }
+      for (const std::int32_t to : {place - 1, place + 1}) {
+        if (topology.wiring(d) == Wiring::line && (to < 0 || to == n)) continue;
+        if (distance(modulo(to, n)) >= distance(place)) ++line.sends[away];
+      }
+    }
+    while (line.nodes.back() == 0) {
+      line.nodes.pop_back();
+      line.sends.pop_back();
+    }
+    Shells product{std::vector<std::uint64_t>(shells.nodes.size() + line.nodes.size() - 1, 0), {}};
+    product.sends = product.nodes;
+    for (std::size_t i = 0; i < shells.nodes.size(); ++i) {
+      for (std::size_t j = 0; j < line.nodes.size(); ++j) {
+        product.nodes[i + j] += shells.nodes[i] * line.nodes[j];
+        product.sends[i + j] += shells.sends[i] * line.nodes[j] + shells.nodes[i] * line.sends[j];
+      }
+    }
+    shells = std::move(product);
+  }
+  return shells;
+}
+
+Shells shells_by_search(const Topology& topology, NodeId root) {
+  constexpr std::int32_t unknown = -1;
+  Shells shells{{}, {}};
+  std::vector<std::int32_t> distance(topology.nodes(), unknown);
+  std::vector<NodeId> reached{root};
+  distance[root] = 0;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const std::int32_t away = distance[reached[i]];
+    shells.nodes.resize(static_cast<std::size_t>(away) + 1);
+    shells.sends.resize(shells.nodes.size());
+    ++shells.nodes.back();
+    topology.each_link(reached[i], [&](Dimension, std::int32_t, NodeId to) {
+      if (distance[to] == unknown) {
+        distance[to] = away + 1;
+        reached.push_back(to);
+      }
+      if (distance[to] >= away) ++shells.sends.back();
+    });
+  }
+  return shells;
+}
+
+/// Copies that the nodes hold and have on their way at once, at most, beyond the one of each segment that each has in the end.
+std::uint64_t copies(const Topology& topology, NodeId root, std::uint32_t segments) {
+  const Shells shells = topology.whole() && !topology.twisted() ? shells_of_product(topology, root) : shells_by_search(topology, root);
+  // A segment that is sent by the nodes at a distance: the copies more, or fewer, than in the end.
+  std::vector<std::int64_t> more;
+  std::int64_t held = -std::int64_t{topology.living_nodes()};
+  for (std::size_t t = 0; t + 1 < shells.nodes.size(); ++t) {
+    held += static_cast<std::int64_t>(shells.nodes[t]);
+    more.push_back(held + static_cast<std::int64_t>(shells.sends[t]));
+  }
+  // Segments are at consecutive distances. The most copies are there while none is still at the root alone.
+  std::int64_t most = 0;
+  std::vector<std::int64_t> before{0};
+  for (const std::int64_t each : more) before.push_back(before.back() + each);
+  for (std::size_t last = 0; last < more.size(); ++last)
+    most = std::max(most, before[std::min<std::size_t>(last + segments, more.size())] - before[last]);
+  return static_cast<std::uint64_t>(most);
+}
+
 Plan plan_whole(const Machine& machine, const Request& request) {
   const auto eccentricity = static_cast<Step>(machine.topology.eccentricity(request.sources.front()));
   Plan plan =
       whole_message_plan(request, eccentricity, flood.steps, [eccentricity](Node& self) { return flood_program(self, eccentricity, 1); });
   plan.route_hops = plan.steps;
+  plan.copies = copies(machine.topology, request.sources.front(), 1);
   return plan;
 }
 
@@ -39,10 +131,17 @@ Plan plan_pipelined(const Machine& machine, const Request& request) {
   plan.start = [eccentricity, k = plan.segments](Node& self) { return flood_program(self, eccentricity, k); };
   plan.formula = "eccentricity of the root + K-1";
   plan.route_hops = plan.steps;
+  plan.copies = copies(machine.topology, request.sources.front(), plan.segments);
   return plan;
 }
 
 constexpr std::array parameters{parameter::segments};
+
+/// Of the search: a distance and a place in the queue.
+Bytes planning_bytes(const Machine& machine) {
+  return machine.topology.whole() && !machine.topology.twisted() ? 0
+                                                                 : machine.topology.nodes() * (sizeof(std::int32_t) + 2 * sizeof(NodeId));
+}
 
 }  // namespace
 
@@ -72,6 +171,7 @@ const Algorithm flood{
     .native = {.switching = Switching::packet},
     .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
     .plan = plan_whole,
+    .planning_bytes = planning_bytes,
 };
 
 const Algorithm flood_pipelined{
@@ -84,6 +184,7 @@ const Algorithm flood_pipelined{
     .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
     .parameters = parameters,
     .plan = plan_pipelined,
+    .planning_bytes = planning_bytes,
 };
 
 }  // namespace torus::broadcast

@@ -62,7 +62,11 @@ Plan plan(const Machine& machine, const Request& request) {
   const RouteLoads::Step sum = traffic(machine, *rounds);
   plan.route_hops = sum.hops;
   if (barrier) return plan;
-  plan.registers = 2;
+  plan.registers = rounds->size() > 1 ? 2 : 1;
+  // A node keeps what it sends: the pieces of a round are copies, beside its registers, of which the second is empty in the first round.
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < rounds->size(); ++i) most = std::max<std::uint64_t>(most, (i == 0 ? 1 : 2) + (*rounds)[i].pieces.size());
+  plan.copies = machine.topology.nodes() * (most - std::min<std::uint64_t>(most, plan.registers));
   const SegmentBytes vector(request, 1);
   plan.channel_bytes = vector.of(sum.most);
   for (std::size_t i = 0; i < rounds->size(); ++i) plan.combined_bytes += vector.of((*rounds)[i].combined(i == 0));

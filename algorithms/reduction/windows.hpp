@@ -5,10 +5,9 @@
 /// Messages go the shortest way, across each other.
 /// Machine  any shape, wormhole, shared channels, any number of ports; more than 8 of them are not used, as a channel's queue at the
 ///          receiver takes 8 messages a step.
-/// Steps    ceil(log_{p+1} N), which is optimal.   Header  none.   Memory  2 vectors a node.
-/// Bytes    m for each message on the fullest channel of a step, which plan() counts, in O(N) memory.
-/// Barrier  the same messages without blocks: 0 bytes.
-/// Source   Bruck & Ho 1993.
+/// Steps    ceil(log_{p+1} N), which is optimal.   Header  none.   Memory  2 vectors a node, and those that it has on their way: one a
+/// port. Bytes    m for each message on the fullest channel of a step, which plan() counts, in O(N) memory. Barrier  the same messages
+/// without blocks: 0 bytes. Source   Bruck & Ho 1993.
 #pragma once
 
 #include <torus/algorithm.hpp>

@@ -19,13 +19,14 @@ namespace torus::detail {
 /// Placement::most_held() of the nodes of a slab.
 inline std::uint64_t most_held(const Placement& placement, const Slab& slab) noexcept {
   if (slab.whole()) return placement.most_held();
-  if (placement.reduces()) return placement.most_held() / placement.nodes() * slab.nodes();
+  const std::uint64_t copies = placement.copies() / placement.nodes() * slab.nodes();
+  if (placement.reduces()) return (placement.most_held() - placement.copies()) / placement.nodes() * slab.nodes() + copies;
   std::uint64_t first = 0, last = 0;
   for (NodeId node = slab.begin(); node < slab.end(); ++node) {
     first += placement.initial_count(node);
     last += placement.wanted_count(node);
   }
-  return std::max(first, last);
+  return std::max(first, last) + copies;
 }
 
 /// A delivery takes a slot from the sending worker's free list and copies the bytes into it once. The receiver then owns the slot.

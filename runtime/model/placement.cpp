@@ -133,7 +133,12 @@ std::uint64_t Placement::first_element(BlockId segment) const noexcept {
 }
 
 std::uint64_t Placement::most_held() const noexcept {
-  return kind_ == Kind::contributed ? nodes_ * ids_ : std::max(initial_total(), wanted_total());
+  return (kind_ == Kind::contributed ? nodes_ * ids_ : std::max(initial_total(), wanted_total())) + copies_;
+}
+
+Placement Placement::with_copies(std::uint64_t copies) && {
+  copies_ = copies;
+  return std::move(*this);
 }
 
 std::uint64_t Placement::initial_count(NodeId node) const noexcept {

@@ -79,8 +79,11 @@ class RunObserver {
 struct Plan {
   /// Makes a node's program. Called once a node. All nodes share what it captures (tables), which outlives the run.
   std::function<Program(Node&)> start = {};
-  std::uint32_t segments = 1;                        ///< blocks that each source's message, or the request's bytes, are split into
-  std::uint32_t registers = 1;                       ///< partials of a segment that a node holds, in reductions
+  std::uint32_t segments = 1;   ///< blocks that each source's message, or the request's bytes, are split into
+  std::uint32_t registers = 1;  ///< partials of a segment that a node holds, in reductions
+  /// Blocks that all nodes together hold and have on their way at once, at most, beyond those of the placement: copies of what a node
+  /// keeps, or of what their receiver has. For the estimate of memory.
+  std::uint64_t copies = 0;
   std::uint64_t steps = 0;                           ///< scheduled steps, by the paper's formula
   bool steps_exact = true;                           ///< false: at most so many
   bool bytes_exact = true;                           ///< false: channel_bytes and combined_bytes are upper limits, whatever steps_exact

@@ -56,9 +56,9 @@ struct MemoryEstimate {
   Bytes programs = 0;  ///< RunOptions::program_bytes
   Bytes total() const noexcept { return payload + blocks + nodes + flight + programs; }
 };
-/// Estimates a run before anything is allocated. workers: of the executor; each keeps some free slots at hand. Programs that send much more
-/// than one message a node and step, or many blocks that their receivers hold already, need more; such a run ends with a RunError when it
-/// reaches the memory limit.
+/// Estimates a run before anything is allocated. workers: of the executor; each keeps some free slots at hand. Programs that send many
+/// blocks which the sender keeps or the receiver holds already need more, unless Placement::with_copies() counts them; such a run ends with
+/// a RunError when it reaches the memory limit.
 MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes = 0, unsigned workers = 1);
 
 /// An emulated machine with its blocks in place. It runs programs, audits every step and verifies every byte.

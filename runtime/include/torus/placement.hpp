@@ -75,8 +75,13 @@ class Placement {
   /// Blocks of the whole machine at the start, and at the end.
   std::uint64_t initial_total() const noexcept;
   std::uint64_t wanted_total() const noexcept;
-  /// Blocks that the nodes hold together at any time, if none has more than it wants or may have in its registers.
+  /// Blocks that the nodes hold together at any time, if none has more than it wants or may have in its registers; and those of
+  /// with_copies().
   std::uint64_t most_held() const noexcept;
+  /// The same blocks, of programs that hold and have on their way so many more at once, all nodes together: copies that are replaced,
+  /// dropped or combined. For estimates of memory.
+  Placement with_copies(std::uint64_t copies) &&;
+  std::uint64_t copies() const noexcept { return copies_; }
 
   // Of a reduction.
 
@@ -152,6 +157,7 @@ class Placement {
   std::uint32_t hash_shift_ = 63;  // leaves the bits that number the entries
   BlockId first_id_ = 0;           // existing ids are among the ids_ from here
   std::uint64_t ids_ = 0;
+  std::uint64_t copies_ = 0;
   NodeId root_ = 0;
   std::vector<NodeId> dead_;                    // ascending; they want nothing
   std::vector<NodeId> sources_;                 // ascending
