@@ -108,7 +108,12 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Request& reque
 }
 
 Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request) {
-  Plan plan = algorithm.plan(machine, request);
+  PlanCache cache;
+  return make_plan(algorithm, machine, request, cache);
+}
+
+Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache) {
+  Plan plan = algorithm.plan(machine, request, cache);
   if (machine.cost.hop_s > 0 && plan.predicts() && !plan.route_hops) {
     if (const auto hops = count_hops(machine, request, plan)) plan.route_hops = *hops;
   }

@@ -22,8 +22,8 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
   return too_many_chunks("tree-packing", machine.topology, request, ArcTrees::most(machine.topology));
 }
 
-Plan plan(const Machine& machine, const Request& request) {
-  const auto trees = std::make_shared<const TreeChunks>(packed_trees(machine.topology, request.sources.front()));
+Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
+  const auto trees = std::make_shared<const TreeChunks>(packed_trees(machine.topology, request.sources.front(), cache));
   const std::uint32_t chunks = trees->chunks(machine, request, request.bytes, machine.cost.byte_s, [&](std::uint32_t k) {
     const auto steps = static_cast<double>(trees->steps(k));
     return machine.cost.steps(steps, static_cast<double>(trees->down(request.bytes, k)), steps);

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/common/remembered.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/common/tree_growth.hpp"
 
@@ -55,9 +54,8 @@ ArcTrees search(const Topology& topology, NodeId root) {
 
 }  // namespace
 
-std::shared_ptr<const ArcTrees> packed_trees(const Topology& topology, NodeId root) {
-  static Remembered<std::pair<Topology, NodeId>, ArcTrees> lately;
-  return lately.of({topology, root}, [&] { return search(topology, root); });
+std::shared_ptr<const ArcTrees> packed_trees(const Topology& topology, NodeId root, PlanCache& cache) {
+  return cache.of<search>(topology, root);
 }
 
 NodeId centre_of(const Topology& topology) {

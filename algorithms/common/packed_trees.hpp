@@ -13,14 +13,15 @@
 #include <optional>
 #include <string_view>
 
+#include <torus/plan_cache.hpp>
 #include <torus/requirements.hpp>
 
 #include "algorithms/common/arc_trees.hpp"
 
 namespace torus {
 
-/// Deterministic. Of more than ArcTrees::most_trees so many. Those of the last few roots are remembered.
-std::shared_ptr<const ArcTrees> packed_trees(const Topology& topology, NodeId root);
+/// Deterministic. Of more than ArcTrees::most_trees so many.
+std::shared_ptr<const ArcTrees> packed_trees(const Topology& topology, NodeId root, PlanCache& cache);
 
 /// The living node that all others are nearest to: of the least eccentricity, the first of them. O(nodes^2).
 NodeId centre_of(const Topology& topology);

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <utility>
 
-#include "algorithms/common/remembered.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/joint_forecast.hpp"
 #include "algorithms/multinode_broadcast/joint_schedule.hpp"
@@ -17,21 +18,33 @@
 namespace torus::multinode {
 namespace {
 
+/// The schedules that the nodes of a run find from the names of the sources. All find the same, unless a fault struck: the first computes
+/// it. It depends on the frame and the names, which are compared, and on no earlier run.
+class Schedules {
+ public:
+  std::shared_ptr<const JointSchedule> of(const JointFrame& frame, const Bundle& sources) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [names, schedule] : found_) {
+      if (names == sources) return schedule;
+    }
+    constexpr std::size_t most = 4;  // kept, of nodes that disagree
+    if (found_.size() == most) found_.pop_front();
+    return found_.emplace_back(sources, std::make_shared<const JointSchedule>(choose_joint_schedule(frame, sources))).second;
+  }
+
+ private:
+  std::mutex mutex_;  // of the workers that miss the same schedule
+  std::deque<std::pair<Bundle, std::shared_ptr<const JointSchedule>>> found_;
+};
+
 /// What every node knows beforehand.
 struct Scheme {
   Scheme(const Machine& machine, const Request& request)
       : names{machine}, frame{machine, request.bytes, request.parameters.whole("h"), assumed_sources(machine, request)} {}
 
-  /// Every node finds the same from the names: it is computed once for all.
-  std::shared_ptr<const JointSchedule> schedule(const Bundle& sources) const {
-    const std::lock_guard lock(one_at_a_time);
-    return found.of(sources, [&] { return choose_joint_schedule(frame, sources); });
-  }
-
   SourceNames names;
   JointFrame frame;
-  mutable Remembered<Bundle, JointSchedule> found;
-  mutable std::mutex one_at_a_time;  // of the workers that miss the same schedule
+  mutable Schedules schedules;
 };
 
 Program go_out(const JointView view, const JointSchedule::Round& round) {
@@ -54,7 +67,7 @@ Program program(Node& self, const Scheme& scheme) {
   Bundle sources;
   co_await learn_sources(self, scheme.names, sources);
   if (sources.empty()) co_return;
-  const std::shared_ptr<const JointSchedule> schedule = scheme.schedule(sources);
+  const std::shared_ptr<const JointSchedule> schedule = scheme.schedules.of(scheme.frame, sources);
   const JointView view(self, scheme.frame, *schedule);
   for (const JointSchedule::Round& round : schedule->rounds()) co_await go_out(view, round);
   for (Step step = 0; step < schedule->gather_steps(); ++step) {

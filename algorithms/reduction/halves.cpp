@@ -9,10 +9,7 @@
 namespace torus::reduction {
 namespace {
 
-/// What the running node sends. Programs do not pause while they send, so all that a thread runs share it.
-thread_local Gifts gifts;
-
-void give(Node& self, const Halves& halves, std::uint64_t step) {
+void give(Node& self, const Halves& halves, std::uint64_t step, Gifts& gifts) {
   self.phase("reduce-scatter");
   gifts.clear();
   halves.gives(self, step, gifts);
@@ -21,7 +18,7 @@ void give(Node& self, const Halves& halves, std::uint64_t step) {
   }
 }
 
-void give_back(Node& self, const Halves& halves, std::uint64_t step, bool holds_all) {
+void give_back(Node& self, const Halves& halves, std::uint64_t step, bool holds_all, Gifts& gifts) {
   self.phase("all-gather");
   gifts.clear();
   halves.returns(self, step, gifts);
@@ -32,15 +29,17 @@ void give_back(Node& self, const Halves& halves, std::uint64_t step, bool holds_
 }
 
 Program reduce_scatter(Node& self, const Halves& halves) {
+  Gifts gifts;
   for (std::uint64_t step = 0; step < halves.steps(); ++step) {
-    give(self, halves, step);
+    give(self, halves, step, gifts);
     co_await self.step();
   }
 }
 
 Program all_gather(Node& self, const Halves& halves, bool holds_all) {
+  Gifts gifts;
   for (std::uint64_t step = halves.steps(); step-- > 0;) {
-    give_back(self, halves, step, holds_all);
+    give_back(self, halves, step, holds_all, gifts);
     co_await self.step();
   }
 }

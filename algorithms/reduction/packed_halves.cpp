@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <tuple>
 
 #include "algorithms/common/growth.hpp"
-#include "algorithms/common/remembered.hpp"
 
 namespace torus::reduction {
 
@@ -52,10 +50,7 @@ void PackedHalves::append_row(const Table& table, const Node& self, std::uint64_
   for (const auto& [leg, block] : table.row(step * self.topology().nodes() + self.rank())) gifts.of({leg}).push_back(block);
 }
 
-std::shared_ptr<const PackedHalves> packed_halves(const Topology& topology, std::uint32_t chunk, BlockOwners owners) {
-  static Remembered<std::tuple<Topology, std::uint32_t, BlockOwners>, PackedHalves> lately;
-  return lately.of({topology, chunk, owners}, [&] { return PackedHalves(topology, chunk, owners); });
-}
+PackedHalves PackedHalves::pack(const Topology& topology, std::uint32_t chunk, BlockOwners owners) { return {topology, chunk, owners}; }
 
 ChunkChoice choose_chunk(const Machine& machine, BlockOwners owners, Bytes block) {
   const Topology& topology = machine.topology;

@@ -18,6 +18,7 @@ std::vector<NodeId> owners_of(BlockOwners owners, const Topology& topology);
 class PackedHalves : public Halves {
  public:
   PackedHalves(const Topology& topology, std::uint32_t chunk, BlockOwners owners);
+  static PackedHalves pack(const Topology& topology, std::uint32_t chunk, BlockOwners owners);
 
   std::uint64_t steps() const override { return steps_; }
   std::uint32_t pieces() const override { return 1; }
@@ -38,9 +39,6 @@ class PackedHalves : public Halves {
   Load load_;
 };
 
-/// Those of the last few machines are remembered.
-std::shared_ptr<const PackedHalves> packed_halves(const Topology& topology, std::uint32_t chunk, BlockOwners owners);
-
 /// The chunk, of 1, 2, 4, .., whose all-gather of such blocks is about the fastest, with its model time. Steps are estimated from the two
 /// bounds D, the farthest of any two living nodes, and B, the blocks of the others over the channels of a node, the most of all, by
 /// (D^4 + (B / chunk)^4)^(1/4); searches end near it.
@@ -50,7 +48,7 @@ struct ChunkChoice {
 };
 ChunkChoice choose_chunk(const Machine& machine, BlockOwners owners, Bytes block);
 
-/// Memory that packed_halves() takes at most.
+/// Memory that PackedHalves::pack() takes at most.
 Bytes packed_halves_bytes(const Topology& topology);
 
 }  // namespace torus::reduction

@@ -4,11 +4,8 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
-
-#include "algorithms/common/remembered.hpp"
 
 namespace torus::reduction {
 namespace {
@@ -19,14 +16,9 @@ double time(const Machine& machine, const Request& request, double pieces, doubl
   return machine.cost.steps(steps, channel * static_cast<double>(request.bytes) / pieces, 0);
 }
 
-std::shared_ptr<const StarTrees> packed(const Machine& machine, const Sublattice& classes) {
-  static Remembered<std::tuple<Topology, int, std::vector<Dimension>, Sublattice>, StarTrees> lately;
-  return lately.of({machine.topology, machine.ports, machine.routing, classes}, [&] { return StarTrees::pack(machine, classes); });
-}
-
 }  // namespace
 
-Stars Stars::choose(const Machine& machine, const Request& request) {
+Stars Stars::choose(const Machine& machine, const Request& request, PlanCache& cache) {
   const double nodes = machine.topology.nodes(),
                base = std::log(std::max(2.0, 1.0 + std::min(machine.ports, machine.topology.max_ports())));
   struct Promising {
@@ -54,7 +46,7 @@ Stars Stars::choose(const Machine& machine, const Request& request) {
   for (Promising& one : promising) {
     if (best && one.least >= shortest) continue;
     Stars tried{std::move(one.windows), {}};
-    tried.trees = *packed(machine, tried.windows.sublattice());
+    tried.trees = *cache.of<StarTrees::pack>(machine, tried.windows.sublattice());
     const double needs = of(tried.windows, static_cast<double>(tried.trees.steps()));
     if (best && needs >= shortest) continue;
     best = std::move(tried);

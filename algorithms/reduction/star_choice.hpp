@@ -14,7 +14,7 @@ struct Stars {
   static constexpr std::uint32_t most_pieces = 64;
 
   /// For the number of pieces that is asked for. Else it packs the worms for the most promising ones, and takes what needs least time.
-  static Stars choose(const Machine& machine, const Request& request);
+  static Stars choose(const Machine& machine, const Request& request, PlanCache& cache);
 
   std::uint64_t steps() const noexcept { return 2 * windows.rounds().size() + trees.steps(); }
   /// Pieces on the fullest channel, summed over the steps.

@@ -87,8 +87,8 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
                  std::to_string(possible_pieces(machine).back()), "pieces"};
 }
 
-Plan plan(const Machine& machine, const Request& request) {
-  const auto stars = std::make_shared<const Stars>(Stars::choose(machine, request));
+Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
+  const auto stars = std::make_shared<const Stars>(Stars::choose(machine, request, cache));
   Plan plan;
   plan.segments = stars->windows.classes();
   plan.start = [stars](Node& self) { return program(self, *stars); };

@@ -23,26 +23,26 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
   return broadcast::too_many_chunks("tree-packing", machine.topology, request, ArcTrees::most(machine.topology));
 }
 
-Plan plan_over_root(const Machine& machine, const Request& request) {
+Plan plan_over_root(const Machine& machine, const Request& request, PlanCache& cache) {
   const NodeId root = has_root(request.collective) ? request.sources.front() : centre_of(machine.topology);
-  return plan_over_trees(machine, request, packed_trees(machine.topology, root));
+  return plan_over_trees(machine, request, packed_trees(machine.topology, root, cache));
 }
 
-Plan plan_rounds(const Machine& machine, const Request& request, BlockOwners owners, std::uint32_t chunk) {
-  const auto halves = packed_halves(machine.topology, chunk, owners);
+Plan plan_rounds(const Machine& machine, const Request& request, BlockOwners owners, std::uint32_t chunk, PlanCache& cache) {
+  const auto halves = cache.of<PackedHalves::pack>(machine.topology, chunk, owners);
   Plan plan = plan_halves(machine, request, halves, "T, T = " + std::to_string(halves->steps()) + " by search", 1);
   plan.notes.emplace_back("chunk (blocks a channel and step)", std::to_string(chunk));
   return plan;
 }
 
-Plan plan_gather(const Machine& machine, const Request& request) {
+Plan plan_gather(const Machine& machine, const Request& request, PlanCache& cache) {
   const std::uint32_t chunk = request.parameters.whole("chunk");
   return plan_rounds(machine, request, BlockOwners::ranks,
-                     chunk > 0 ? chunk : choose_chunk(machine, BlockOwners::ranks, request.bytes).chunk);
+                     chunk > 0 ? chunk : choose_chunk(machine, BlockOwners::ranks, request.bytes).chunk, cache);
 }
 
-Plan plan_allreduce(const Machine& machine, const Request& request) {
-  if (request.parameters.whole("segments") > 0) return plan_over_root(machine, request);
+Plan plan_allreduce(const Machine& machine, const Request& request, PlanCache& cache) {
+  if (request.parameters.whole("segments") > 0) return plan_over_root(machine, request, cache);
   const auto choose = [&](BlockOwners owners) {
     const std::size_t blocks = owners_of(owners, machine.topology).size();
     return choose_chunk(machine, owners, SegmentBytes(request, static_cast<std::uint32_t>(blocks)).longest);
@@ -50,11 +50,11 @@ Plan plan_allreduce(const Machine& machine, const Request& request) {
   const ChunkChoice even = choose(BlockOwners::vector), balanced = choose(BlockOwners::balanced_vector);
   const BlockOwners owners = balanced.time_s < even.time_s ? BlockOwners::balanced_vector : BlockOwners::vector;
   const ChunkChoice choice = balanced.time_s < even.time_s ? balanced : even;
-  if (const std::uint32_t chunk = request.parameters.whole("chunk"); chunk > 0) return plan_rounds(machine, request, owners, chunk);
-  Plan over_root = plan_over_root(machine, request);
+  if (const std::uint32_t chunk = request.parameters.whole("chunk"); chunk > 0) return plan_rounds(machine, request, owners, chunk, cache);
+  Plan over_root = plan_over_root(machine, request, cache);
   constexpr double doubtful = 1.1;  // the estimate errs by less
   if (2 * choice.time_s > doubtful * over_root.model_time_s(machine.cost)) return over_root;
-  Plan rounds = plan_rounds(machine, request, owners, choice.chunk);
+  Plan rounds = plan_rounds(machine, request, owners, choice.chunk, cache);
   return rounds.model_time_s(machine.cost) < over_root.model_time_s(machine.cost) ? rounds : over_root;
 }
 
@@ -63,8 +63,7 @@ Bytes bytes_of_rounds(const Machine& machine) { return packed_halves_bytes(machi
 Bytes bytes_of_both(const Machine& machine) { return bytes_over_root(machine) + bytes_of_rounds(machine); }
 
 constexpr Algorithm tree_packing(Collective collective, std::string_view source, std::string_view steps,
-                                 std::span<const Parameter> parameters, Plan (*plan)(const Machine&, const Request&),
-                                 Bytes (*planning_bytes)(const Machine&)) {
+                                 std::span<const Parameter> parameters, Planner plan, Bytes (*planning_bytes)(const Machine&)) {
   return {.name = "tree-packing",
           .collective = collective,
           .source = source,

@@ -154,7 +154,8 @@ TEST_CASE("a machine too large to search and parameters that exclude each other 
 
 TEST_CASE("there are as many trees as the least cut has channels", "[conformance]") {
   const auto trees = [](const Topology& topology) {
-    return packed_trees(topology, support::living_from(topology, topology.nodes() / 3))->trees();
+    PlanCache cache;
+    return packed_trees(topology, support::living_from(topology, topology.nodes() / 3), cache)->trees();
   };
   CHECK(trees(Topology("8x8")) == 4);
   CHECK(trees(Topology("4x4x4")) == 6);
@@ -177,7 +178,8 @@ TEST_CASE("there are as many trees as the least of all cuts has channels on smal
       const Topology topology = whole.with_faults(support::random_faults(random, whole, 3, 3, 0));
       const NodeId root = support::living_from(topology, topology.nodes() / 3);
       CAPTURE(support::seed(), i, topology.text());
-      CHECK(packed_trees(topology, root)->trees() == std::min(ArcTrees::most_trees, least_cut(topology, root)));
+      PlanCache cache;
+      CHECK(packed_trees(topology, root, cache)->trees() == std::min(ArcTrees::most_trees, least_cut(topology, root)));
       ++machines;
     } catch (const InputError&) {  // cut apart
     }

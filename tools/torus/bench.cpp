@@ -245,7 +245,7 @@ class Bench {
     Emulation emulation;
     std::string not_run;
     try {
-      if (const auto why_not = plan_with(setting, algorithm)) return add_not_run(setting, algorithm, *why_not);
+      if (const auto why_not = plan_with(setting, algorithm, nullptr, &cache_)) return add_not_run(setting, algorithm, *why_not);
       emulation = emulate(setting, options);
     } catch (const InputError& error) {  // it does not fit into the memory
       not_run = error.what();
@@ -354,6 +354,7 @@ class Bench {
   double last_pairs_s_ = 0;  ///< that the last row of pairs took; it begins more runs to the end where these are long
   detail::KeptPages kept_;
   BenchClock::time_point start_ = BenchClock::now();
+  PlanCache cache_;
   Progress progress_;
 };
 

@@ -94,7 +94,7 @@ class Comparing {
     Setting setting = open_setting(machine, request(size), spec_);
     if (!last_.too_long.empty()) return unplanned(fmt::format("{}, and this is more", last_.too_long));
     Planned planned;
-    if (const auto why_not = plan_with(setting, algorithm, &planned, &hops_)) {
+    if (const auto why_not = plan_with(setting, algorithm, &planned, options_.cache != nullptr ? options_.cache : &cache_, &hops_)) {
       if (!planned.why_not.empty()) {
         if (planned.too_long) last_.too_long = fmt::format("planning took too long at {}", bytes_option(options_.sizes[size]));
         return unplanned(*why_not);
@@ -202,6 +202,7 @@ class Comparing {
   const ComparisonOptions& options_;
   Comparison comparison_;
   Last last_;
+  PlanCache cache_;
   HopMemo hops_;
 };
 

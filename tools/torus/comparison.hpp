@@ -87,6 +87,7 @@ struct ComparisonOptions {
   double most_bytes = std::numeric_limits<double>::infinity();       ///< at all nodes in the end: what takes more is not run
   const std::atomic<bool>* stop = nullptr;
   Progress* progress = nullptr;  ///< shows what is in work
+  PlanCache* cache = nullptr;    ///< of searches, where several comparisons share them
 };
 
 /// Predicts all and runs the smallest sizes, verified and judged; where an algorithm predicts nothing, it runs every size, if any is to be

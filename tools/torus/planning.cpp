@@ -13,6 +13,7 @@
 #include <thread>
 #include <time.h>
 #include <unistd.h>
+#include <utility>
 
 #include <torus/error.hpp>
 #include <torus/run.hpp>
@@ -28,18 +29,20 @@ std::atomic<bool> given_up = false;
 
 /// What a planner works on. It may outlive the caller.
 struct Work {
-  Work(const Algorithm& what, const Machine& where, const Request& asked) : algorithm{what}, machine{where}, request{asked} {}
+  Work(const Algorithm& what, const Machine& where, const Request& asked, PlanCache searches)
+      : algorithm{what}, machine{where}, request{asked}, cache{std::move(searches)} {}
 
   const Algorithm& algorithm;
   const Machine machine;
   const Request request;
+  PlanCache cache;
   std::promise<Plan> plan;
   std::atomic<pid_t> thread = 0;
 
   void run() {
     thread = ::gettid();
     try {
-      plan.set_value(algorithm.plan(machine, request));
+      plan.set_value(algorithm.plan(machine, request, cache));
     } catch (...) {
       plan.set_exception(std::current_exception());
     }
@@ -91,9 +94,10 @@ void add_hops(Plan& plan, const Algorithm& algorithm, const Machine& machine, co
 
 }  // namespace
 
-Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, HopMemo* memo) {
+Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, PlanCache* cache,
+                    HopMemo* memo) {
   const Clock::time_point start = Clock::now();
-  const auto work = std::make_shared<Work>(algorithm, machine, request);
+  const auto work = std::make_shared<Work>(algorithm, machine, request, cache != nullptr ? *cache : PlanCache());
   std::future<Plan> plan = work->plan.get_future();
   std::thread thread([work] { work->run(); });
   Planned planned;
@@ -108,6 +112,7 @@ Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Re
     return planned;
   }
   thread.join();
+  if (cache != nullptr) *cache = std::move(work->cache);
   const auto taken = [start] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   planned.seconds = taken();
   try {

@@ -27,8 +27,10 @@ using HopMemo = std::map<std::string, std::optional<std::uint64_t>>;
 
 /// Plans as make_plan() does, in so many seconds of processor time, and at most four times as many by the clock. The plan has no hops where
 /// the dry run that counts them would take longer. With a memo, plans that say the same of themselves are counted once. A planner cannot be
-/// stopped: one that does not end in time goes on in a thread of its own, as idle work, until the process ends.
-Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, HopMemo* memo = nullptr);
+/// stopped: one that does not end in time goes on in a thread of its own, as idle work, until the process ends. With a cache of searches,
+/// the same plan, sooner.
+Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, PlanCache* cache = nullptr,
+                    HopMemo* memo = nullptr);
 
 /// Whether a planner goes on that was given up. Then the process must end without destroying what that may use.
 bool planner_given_up() noexcept;

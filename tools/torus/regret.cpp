@@ -63,6 +63,9 @@ std::string default_regret_sizes(Collective collective) {
 }
 
 Regret regret(Collective collective, const TypedOptions& typed, const RegretGrid& grid, const ComparisonOptions& options) {
+  PlanCache cache;
+  ComparisonOptions of_all = options;
+  of_all.cache = &cache;
   Regret regret{collective, options.sizes, options.run_sizes, {}, {}, false};
   std::string nothing;
   for (const std::string& switching : grid.switchings) {
@@ -83,7 +86,7 @@ Regret regret(Collective collective, const TypedOptions& typed, const RegretGrid
         };
         if (std::any_of(regret.rows.begin(), regret.rows.end(), there)) continue;  // a small shape: all its ports are named twice
         try {
-          const Comparison comparison = compare(spec, options);
+          const Comparison comparison = compare(spec, of_all);
           regret.interrupted = comparison.interrupted;
           if (regret.interrupted) return regret;
           if (!regret.failure) regret.failure = comparison.failure;

@@ -141,7 +141,7 @@ class Failing {
     };
     bool planned = false;
     try {
-      if (auto why_not = plan_with(setting, algorithm)) {
+      if (auto why_not = plan_with(setting, algorithm, nullptr, &cache_)) {
         end_as(Outcome::refused, std::move(*why_not));
         return run;
       }
@@ -208,6 +208,7 @@ class Failing {
   const std::vector<const Algorithm*>& algorithms_;
   UnfinishedTable* table_;
   FailureComparison comparison_;
+  PlanCache cache_;
   Progress progress_;
 };
 

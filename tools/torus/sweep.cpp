@@ -155,7 +155,7 @@ class Sweep {
     Emulation emulation;
     try {
       setting = open_setting(make_machine(spec, algorithm.native), make_fitting_request(spec), spec);
-      if (const auto why_not = plan_with(*setting, algorithm)) return leave_out(algorithm, *why_not);
+      if (const auto why_not = plan_with(*setting, algorithm, nullptr, &cache_)) return leave_out(algorithm, *why_not);
       emulation = emulate(*setting, options);
     } catch (const InputError& error) {  // it does not fit into the memory
       return leave_out(algorithm, error.what());
@@ -209,6 +209,7 @@ class Sweep {
   std::size_t resumed_ = 0, done_ = 0;
   std::map<const Algorithm*, Omitted> left_out_;
   std::string first_reason_;
+  PlanCache cache_;
   Progress progress_;
 };
 

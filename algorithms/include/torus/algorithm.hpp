@@ -1,6 +1,8 @@
 /// What an algorithm is: its requirements, its program and its predictions.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +16,7 @@
 #include <torus/message.hpp>
 #include <torus/node.hpp>
 #include <torus/placement.hpp>
+#include <torus/plan_cache.hpp>
 #include <torus/program.hpp>
 #include <torus/reduction.hpp>
 #include <torus/requirements.hpp>
@@ -122,6 +125,37 @@ struct NativeMachine {
   int ports = 0;  ///< 0: all
 };
 
+/// How an algorithm plans: a function of the machine and the request. One that searches may keep what it finds in a cache, which does not
+/// change the plan.
+class Planner {
+ public:
+  using Plain = Plan (*)(const Machine& machine, const Request& request);
+  using Searching = Plan (*)(const Machine& machine, const Request& request, PlanCache& cache);
+
+  constexpr Planner(std::nullptr_t = nullptr) noexcept {}
+  /// A function, or a lambda that captures nothing.
+  template <std::convertible_to<Plain> F>
+  constexpr Planner(F function) noexcept : plain_{function} {}
+  template <std::convertible_to<Searching> F>
+  constexpr Planner(F function) noexcept : searching_{function} {}
+
+  Plan operator()(const Machine& machine, const Request& request, PlanCache& cache) const {
+    return plain_ != nullptr ? plain_(machine, request) : searching_(machine, request, cache);
+  }
+  /// The same with an empty cache.
+  Plan operator()(const Machine& machine, const Request& request) const {
+    PlanCache cache;
+    return (*this)(machine, request, cache);
+  }
+  friend constexpr bool operator==(const Planner& planner, std::nullptr_t) noexcept {
+    return planner.plain_ == nullptr && planner.searching_ == nullptr;
+  }
+
+ private:
+  Plain plain_ = nullptr;
+  Searching searching_ = nullptr;
+};
+
 struct Algorithm {
   std::string_view name;  ///< "wang-tseng"
   Collective collective;
@@ -137,7 +171,7 @@ struct Algorithm {
   /// For machines and requests that are not refused. May compute tables; the time counts as set-up.
   /// Errors: std::bad_alloc where there is no room for the tables. A plan that searches (its header says so) throws InputError or RunError,
   /// of one line, if it finds nothing.
-  Plan (*plan)(const Machine& machine, const Request& request) = nullptr;
+  Planner plan = nullptr;
   /// Memory that plan() takes at most, where that grows with the nodes and shapes are not refused for it.
   Bytes (*planning_bytes)(const Machine& machine) = nullptr;
 

@@ -41,6 +41,8 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Request& reque
 /// Plans an algorithm that is not refused. Where the machine charges for hops and the plan states none, count_hops() adds them.
 /// Throws what Algorithm::plan throws.
 Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request);
+/// The same plan, sooner where the cache of earlier plans holds what it searches for.
+Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache);
 
 /// What programs, tables and the witness of a barrier allocate at most: RunOptions::program_bytes.
 Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan);

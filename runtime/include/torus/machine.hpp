@@ -32,6 +32,8 @@ struct CostModel {
   /// T_c by dimension, where channels differ; empty: byte_s in all. Slow links multiply it. A Machine keeps it so: see Machine.
   std::vector<double> dimension_byte_s = {};
 
+  friend bool operator==(const CostModel&, const CostModel&) = default;
+
   bool one_speed() const noexcept { return dimension_byte_s.empty(); }
   /// T_c of the channels of a dimension.
   double byte_s_of(Dimension d) const noexcept { return one_speed() ? byte_s : dimension_byte_s[static_cast<std::size_t>(d)]; }
@@ -77,6 +79,9 @@ struct Machine {
   Contention contention;
   std::vector<Dimension> routing;  ///< wormhole: the order in which routes take the dimensions
   CostModel cost;
+
+  /// All of it: topology with its faults, rules and costs.
+  friend bool operator==(const Machine&, const Machine&) = default;
 
   /// T_c of a channel.
   double byte_s(NodeId from, Dimension d, std::int32_t direction) const noexcept {
