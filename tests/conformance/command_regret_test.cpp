@@ -1,5 +1,6 @@
 /// torus regret: its cells are the winners of comparisons, and the catalogue keeps the distances to the bound that it promises.
 #include <algorithm>
+#include <random>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -10,6 +11,7 @@
 #include "tests/support/command_line.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/json.hpp"
+#include "tests/support/shapes.hpp"
 
 using namespace torus;
 using support::command;
@@ -90,6 +92,52 @@ TEST_CASE("a table of regret has a row for each machine, and dashes where nothin
   const Json& none = table["rows"].front();
   CHECK(none["switching"] == "packet");
   CHECK(none["sizes"].empty());
+}
+
+TEST_CASE("a table of regret is of machines without contention, whatever its algorithms are made for", "[conformance]") {
+  const std::string options = "regret allreduce --on 5x5 --ports all --bytes 64 --json --algorithms ";
+  const support::Ended alone = command(options + "windows");  // it shares channels
+  CHECK(alone.status == 2);
+  CHECK(alone.err.find("windows sends several messages over a channel in a step") != std::string::npos);
+  const auto winner = [&](const std::string& rest) {
+    const support::Ended ended = command(options + rest);
+    CAPTURE(ended.err);
+    REQUIRE(ended.status == 0);
+    return support::parsed(ended.out)["rows"][0]["sizes"][0]["algorithms"].front().get<std::string>();
+  };
+  CHECK(winner("windows,ring") == "ring");
+  CHECK(winner("windows,ring --contention share") == "windows");
+}
+
+TEST_CASE("what regret and compare run is right in every order of switching and ports", "[conformance]") {
+  // One process plans all; the winner of a machine must not be the plan of another.
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  std::vector<std::string> switchings{"circuit", "wormhole", "packet"}, ports{"all", "1", "2"}, shapes{"5x5", "3x4", "3x3x3"};
+  const auto shuffled = [&](std::vector<std::string>& words) {
+    std::shuffle(words.begin(), words.end(), random);
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+    return text;
+  };
+  support::Share share(3, 5);
+  for (const std::string collective : {"broadcast", "multinode-broadcast", "total-exchange", "reduce", "allreduce", "reduce-scatter",
+                                       "scan", "scatter", "gather", "barrier"}) {
+    if (!share.takes_turn()) continue;
+    const std::string bytes = collective == "barrier" ? "" : " --bytes 64,4096", shape = shapes[support::random_below(random, 3)];
+    const std::string regret = "regret " + collective + " --on " + shape + " --ports " + shuffled(ports) + " --switching " +
+                               shuffled(switchings) + bytes + " --run all";
+    const std::string compare = "compare " + collective + " --on " + shape + bytes + " --run all";
+    for (const std::string& line : {regret, compare}) {
+      const support::Ended ended = command(line);
+      CAPTURE(line, ended.err);
+      CHECK(ended.status == 0);
+    }
+  }
+  const support::Ended stars =
+      command("regret allreduce --on 5x5 --ports all --switching circuit,wormhole --algorithms stars --bytes 64 --run all");
+  CAPTURE(stars.err);
+  CHECK(stars.status == 0);
 }
 
 TEST_CASE("regret refuses what it cannot read in one line", "[conformance]") {

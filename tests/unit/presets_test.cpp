@@ -1,6 +1,8 @@
 // Machines that exist: each preset is a machine, says where its figures are from, and refuses shapes that it cannot have.
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <torus/error.hpp>
 
@@ -35,6 +37,34 @@ TEST_CASE("each preset is a machine of its own default shape, and names its sour
       if (figure.origin == Origin::assumed) CHECK(figure.source.find("none published") == 0);
     }
     CHECK((preset.start_up.origin != Origin::assumed || preset.start_up_s == CostModel{}.start_up_s));
+  }
+}
+
+TEST_CASE("the figures of presets are those of their sources", "[unit]") {
+  struct Figures {
+    std::string_view name;
+    int ports;
+    double start_up_us;
+    std::vector<double> gigabytes_per_s;  // of a link, one way
+  };
+  // Written down from the sources a second time.
+  const std::vector<Figures> figures{{"tpu-v4", 6, 1, {45}},
+                                     {"tpu-v5p", 6, 1, {1200.0 / 12}},
+                                     {"trn2", 4, 1, {1280.0 / 8}},
+                                     {"trn2-ultra", 6, 1, {1280.0 / 12}},
+                                     {"bgq", 10, 1, {2 * 0.9}},
+                                     {"tofu-d", 6, 0.49, {6.8}},
+                                     {"gemini", 6, 1.4, {2 * 12 * 3.125 / 8, 12 * 3.125 / 8, 2 * 12 * 3.125 / 8}},
+                                     {"galaxy", 4, 1, {800.0 / 8}}};
+  REQUIRE(figures.size() == presets().size());
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const Preset& preset = presets()[i];
+    CAPTURE(figures[i].name);
+    CHECK(preset.name == figures[i].name);
+    CHECK(preset.ports == figures[i].ports);
+    CHECK(1e6 * preset.start_up_s == Approx(figures[i].start_up_us));
+    REQUIRE(preset.bytes_per_s.size() == figures[i].gigabytes_per_s.size());
+    for (std::size_t d = 0; d < preset.bytes_per_s.size(); ++d) CHECK(preset.bytes_per_s[d] == Approx(1e9 * figures[i].gigabytes_per_s[d]));
   }
 }
 
