@@ -28,6 +28,25 @@ TEST_CASE("a run with a fault says what it did and is refused where it shows", "
   CHECK(nothing.err == "torus: --fault 'drop@3000,1': there was nothing to strike; --trace shows what nodes send, and when\n");
 }
 
+TEST_CASE("a fault that brings a program messages out of turn ends the run, not the command", "[conformance]") {
+  const std::string run =
+      "run multinode-broadcast --on 3x4 --algorithm hierarchical --ports 4 --switching wormhole --contention forbid --bytes 64 "
+      "--sources random:3 --expect 9 --seed 657 --executor shuffled --threads 1 --fault ";
+  const support::Ended ended = support::command(run + "stall@1,9");
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK(lines(ended.err) == 1);
+  CHECK(command::names_step_and_node(ended.err));
+  for (int step = 1; step < 12; ++step) {
+    for (int node = 0; node < 12; ++node) {
+      const std::string fault = "stall@" + std::to_string(step) + "," + std::to_string(node);
+      const int status = support::command(run + fault).status;
+      CAPTURE(fault, status);
+      CHECK((status == 0 || status == 1));
+    }
+  }
+}
+
 TEST_CASE("a fault that is written wrong is wrong usage", "[conformance]") {
   for (const char* fault : {"drop", "drop@", "drop@1", "drop@1,", "drop@1,16", "drop@1,1,4", "drop@1,1,1,1", "drop@x,1", "dorp@1,1", "@1,1",
                             "''", "random:", "random:x", "stall@0,1", "stall@1,1,1", "drop@-1,1", "drop@99999999999,1"}) {
