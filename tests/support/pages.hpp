@@ -15,7 +15,7 @@ namespace torus::support {
 inline std::unique_ptr<Browser> browser() {
   const std::string program = browser_program();
   if (!program.empty()) return std::make_unique<Browser>(program);
-  std::cout << "no headless browser: install chromium, or set TORUS_BROWSER; the pages are not tested\n";
+  std::cout << "not tried here: no headless browser; install chromium, or set TORUS_BROWSER\n";
   return nullptr;
 }
 

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ TEST_CASE("nothing is left of a file when its process is killed", "[unit]") {
   const support::Folder folder;
   const int nameless = ::open(folder.file("").c_str(), O_WRONLY | O_TMPFILE, 0600);
   if (nameless < 0) {
-    WARN("this file system knows no files without names");
+    std::cout << "not tried here: this file system knows no files without names\n";
     return;
   }
   ::close(nameless);
