@@ -66,6 +66,7 @@ class Engine::Impl {
         topology_{machine_.topology},
         processes_{options_.processes != nullptr && options_.processes->count() > 1 ? options_.processes : nullptr},
         slab_{processes_ != nullptr ? detail::Slab(topology_, processes_->count(), processes_->self()) : detail::Slab(topology_)} {
+    if (!speaks()) options_.on_fault = nullptr;
     if (processes_ != nullptr) detail::check_same(*processes_, machine_, placement_, options_);
     if (options_.fault && options_.fault->node >= topology_.nodes()) {
       throw InputError("a fault at node " + std::to_string(options_.fault->node) + ": " + topology_.text() + " has nodes 0 to " +
@@ -120,6 +121,12 @@ class Engine::Impl {
     return std::as_const(*fabric_).payload().bytes(placement_, node, id);
   }
 
+  std::span<const std::byte> bytes_of(const Message& m, std::size_t i) const {
+    TORUS_ASSERT(i < m.blocks().size() && processes_ == nullptr);
+    return {std::as_const(*fabric_).payload().slots.at(detail::MessageArena::slots(m)[i]),
+            static_cast<std::size_t>(placement_.bytes(m.blocks()[i]))};
+  }
+
  private:
   unsigned parts() const noexcept { return executor_->workers(); }
   NodeId part_begin(unsigned part) const { return slab_.part_begin(part, parts()); }
@@ -158,7 +165,7 @@ class Engine::Impl {
     if (border_) border_->begin_run();
     if (accord_) accord_->begin_run(options_.on_messages != nullptr);
     injector_.reset();
-    if (options_.fault) injector_.emplace(*options_.fault, *fabric_, nodes_, processes_);
+    if (options_.fault) injector_.emplace(*options_.fault, *fabric_, nodes_, processes_, options_.on_fault);
     world_.now = 0;
     world_.network = &fabric_->closed();
     executor_->run([&](unsigned part) { fabric_->clear_tables(part, parts()); });
@@ -332,5 +339,6 @@ Engine::~Engine() = default;
 Engine::Engine(Engine&&) noexcept = default;
 RunResult Engine::run(const std::function<Program(Node&)>& program) { return impl_->run(program); }
 std::span<const std::byte> Engine::bytes(NodeId node, BlockId id) const { return impl_->bytes_of(node, id); }
+std::span<const std::byte> Engine::bytes(const Message& message, std::size_t i) const { return impl_->bytes_of(message, i); }
 
 }  // namespace torus

@@ -130,8 +130,16 @@ std::string Injector::text_of(const Message& m) const {
   return "the message from " + node_text(topology, m.source()) + " to " + node_text(topology, m.destination());
 }
 
-void Injector::note(NodeId node, Step step, const std::string& text) {
-  record_ = FaultRecord{step, node, "step " + std::to_string(step) + ": " + text};
+void Injector::note(FaultRecord record) {
+  record.text = "step " + std::to_string(record.step) + ": " + record.text;
+  record_ = std::move(record);
+  if (told_) told_(*record_);
+}
+
+void Injector::note(const Message& m, const std::string& text, std::vector<BlockId> changed) {
+  std::uint64_t carried = 0;
+  for (const BlockId id : m.blocks()) carried += fabric_.run().placement.bytes(id) > 0 ? 1U : 0U;
+  note({m.step(), m.source(), text_of(m) + text, m.destination(), carried, std::move(changed)});
 }
 
 // ---- when and where ----
@@ -209,7 +217,7 @@ bool Injector::corrupt(const Sent& sent) {
   const std::uint64_t offset = random(fabric_.run().placement.bytes(id));
   const std::byte bit = std::byte{1} << random(8);
   if (sent.here != nullptr) bytes_at(slot)[offset] ^= bit;
-  note(*sent.message, " has a wrong bit in block " + std::to_string(id) + ", offset " + std::to_string(offset));
+  note(*sent.message, " has a wrong bit in block " + std::to_string(id) + ", offset " + std::to_string(offset), {id});
   return true;
 }
 
@@ -218,8 +226,15 @@ bool Injector::truncate(const Sent& sent) {
   if (held.empty()) return false;
   const auto [id, slot] = held.back();
   const Bytes bytes = fabric_.run().placement.bytes(id);
-  if (sent.here != nullptr) std::fill(bytes_at(slot) + bytes / 2, bytes_at(slot) + bytes, std::byte{0});
-  note(*sent.message, " loses block " + std::to_string(id) + " from offset " + std::to_string(bytes / 2) + " on");
+  bool changes = false;
+  if (sent.here != nullptr) {
+    const std::span<std::byte> half(bytes_at(slot) + bytes / 2, bytes_at(slot) + bytes);
+    changes = std::any_of(half.begin(), half.end(), [](std::byte b) { return b != std::byte{0}; });
+    std::fill(half.begin(), half.end(), std::byte{0});
+  }
+  std::vector<BlockId> changed;
+  if (any(changes)) changed.push_back(id);
+  note(*sent.message, " loses block " + std::to_string(id) + " from offset " + std::to_string(bytes / 2) + " on", std::move(changed));
   return true;
 }
 
@@ -233,19 +248,26 @@ bool Injector::swap(const Sent& sent, std::span<const Sent> all) {
   for (const Sent& other : others) {
     for (const auto& [other_id, other_slot] : held_bytes(*other.message)) {
       if (other_id == id || placement.bytes(other_id) != placement.bytes(id)) continue;
-      swap_bytes(sent, slot, other, other_slot, placement.bytes(id));
-      note(*sent.message, " brings the bytes of block " + std::to_string(other_id) + " for block " + std::to_string(id) + ", and " +
-                              text_of(*other.message) + " the other way round");
+      std::vector<BlockId> changed;
+      if (swap_bytes(sent, slot, other, other_slot, placement.bytes(id))) changed = {id, other_id};
+      note(*sent.message,
+           " brings the bytes of block " + std::to_string(other_id) + " for block " + std::to_string(id) + ", and " +
+               text_of(*other.message) + " the other way round",
+           std::move(changed));
       return true;
     }
   }
   return false;
 }
 
-void Injector::swap_bytes(const Sent& a, Slot a_slot, const Sent& b, Slot b_slot, Bytes bytes) {
-  if (a.here != nullptr && b.here != nullptr) std::swap_ranges(bytes_at(a_slot), bytes_at(a_slot) + bytes, bytes_at(b_slot));
+bool Injector::swap_bytes(const Sent& a, Slot a_slot, const Sent& b, Slot b_slot, Bytes bytes) {
+  bool differ = false;
+  if (a.here != nullptr && b.here != nullptr) {
+    differ = !std::equal(bytes_at(a_slot), bytes_at(a_slot) + bytes, bytes_at(b_slot));
+    std::swap_ranges(bytes_at(a_slot), bytes_at(a_slot) + bytes, bytes_at(b_slot));
+  }
   const Slab& own = fabric_.own();
-  if (own.owner(a.message->destination()) == own.owner(b.message->destination())) return;
+  if (own.owner(a.message->destination()) == own.owner(b.message->destination())) return any(differ);
   std::vector<std::span<const std::byte>> out(own.processes());
   std::vector<std::span<std::byte>> in(own.processes());
   std::vector<std::byte> sent;
@@ -257,6 +279,8 @@ void Injector::swap_bytes(const Sent& a, Slot a_slot, const Sent& b, Slot b_slot
   if (a.here != nullptr) give(a_slot, b);
   if (b.here != nullptr) give(b_slot, a);
   processes_->exchange(out, in);
+  if (a.here != nullptr) differ = !std::equal(sent.begin(), sent.end(), bytes_at(a_slot));
+  return any(differ);
 }
 
 bool Injector::misdirect(const Sent& sent) {
@@ -328,7 +352,7 @@ void Injector::stall_first(NodeId from, NodeId end) {
   }
   if (first == end) return;
   if (own.owns(first)) stall(first);
-  note(first, fabric_.now(), "node " + node_text(fabric_.run().machine.topology, first) + " does not run");
+  note({fabric_.now(), first, "node " + node_text(fabric_.run().machine.topology, first) + " does not run", first});
 }
 
 bool Injector::can_stall(NodeId rank) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,9 +28,11 @@ namespace torus::detail {
 /// message's receiver changes the message.
 class Injector {
  public:
-  /// All must outlive this. processes: null for one.
-  Injector(const Fault& fault, Fabric& fabric, Region<Node>& nodes, Processes* processes)
-      : fault_{fault}, fabric_{fabric}, nodes_{nodes}, processes_{processes} {}
+  using Told = std::function<void(const FaultRecord&)>;
+
+  /// All must outlive this. processes: null for one. told: called once, when the fault strikes; may be empty.
+  Injector(const Fault& fault, Fabric& fabric, Region<Node>& nodes, Processes* processes, const Told& told)
+      : fault_{fault}, fabric_{fabric}, nodes_{nodes}, processes_{processes}, told_{told} {}
 
   /// True if a message is still on its way, or a node stalls: the run has not ended. Together.
   bool pending() { return any(!late_.empty() || stalled_.has_value()); }
@@ -80,7 +83,8 @@ class Injector {
   bool any(bool here);
   Delivery delivery_of(Message& m) const;
   std::vector<Sent> sent_in_last_step();
-  void swap_bytes(const Sent& a, Slot a_slot, const Sent& b, Slot b_slot, Bytes bytes);
+  /// False if the bytes are the same ones.
+  bool swap_bytes(const Sent& a, Slot a_slot, const Sent& b, Slot b_slot, Bytes bytes);
   Message* moved(const Sent& sent, NodeId to);
   MessageArena& arena_of_last_step();
   std::vector<Delivery> take_all(NodeId node);
@@ -94,14 +98,15 @@ class Injector {
   std::vector<std::pair<BlockId, Slot>> held_bytes(const Message& m) const;
   std::byte* bytes_at(Slot slot) { return fabric_.payload().slots.at(slot); }
   std::uint64_t random(std::uint64_t below) noexcept;
-  void note(NodeId node, Step step, const std::string& text);
-  void note(const Message& m, const std::string& text) { note(m.source(), m.step(), text_of(m) + text); }
+  void note(FaultRecord record);
+  void note(const Message& m, const std::string& text, std::vector<BlockId> changed = {});
   std::string text_of(const Message& m) const;
 
   const Fault fault_;
   Fabric& fabric_;
   Region<Node>& nodes_;
   Processes* const processes_;
+  const Told& told_;
   std::vector<std::vector<std::byte>> images_;  // of the messages of the last step, by process; sent_in_last_step()
   std::vector<Late> late_;                      // for this process's nodes
   std::optional<Stalled> stalled_;              // if it is one of them

@@ -14,6 +14,7 @@ TEST_CASE("links are a node, a direction and a dimension", "[unit]") {
   CHECK(parse_links("--dead-link", "3,4:+0", shape) == std::vector<Link>{{28, 0, 1}});
   CHECK(parse_links("--dead-link", "28:-1;0:+0", shape) == std::vector<Link>{{28, 1, -1}, {0, 0, 1}});
   CHECK(parse_links("--dead-link", "1:3@1", Topology("4x8c")) == std::vector<Link>{{1, 1, 3}});
+  CHECK(parse_links("--dead-link", "0:300@0;7:256@0", Topology("500c")) == std::vector<Link>{{0, 0, 300}, {7, 0, 256}});
   CHECK(parse_slow_links("--slow-link", "3,4:+0:2.5", shape) == std::vector<SlowLink>{{{28, 0, 1}, 2.5}});
   for (const char* bad : {"", "3", "3:", "3:0", "3:+2", "3:+", "3:*1", "99:+0", "3:+0;", "3:0@0", "3:1@2", "3,4,5:+0"}) {
     CAPTURE(bad);

@@ -1,5 +1,7 @@
 /// Injected faults: what each does to a run, and that it does the same on every executor.
 #include <algorithm>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -109,6 +111,100 @@ TEST_CASE("what comes late or twice is harmless to a program that waits for it",
   CHECK(stalled.fault->text == "step 2: node (2) does not run");
   CHECK(stalled.verified);
   CHECK(stalled.steps == steps + 1);
+}
+
+TEST_CASE("the seed decides which bit is wrong, and how much later a message comes", "[unit]") {
+  std::set<std::string> bits;
+  std::set<std::uint64_t> steps;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const RunResult wrong = passed_on({FaultKind::corrupt, 1, 1, {}, true, seed});
+    bits.insert(wrong.fault->text);
+    CHECK(passed_on({FaultKind::corrupt, 1, 1, {}, true, seed}).fault->text == wrong.fault->text);
+    steps.insert(passed_on({FaultKind::late, 1, 1, {}, true, seed}).steps);
+  }
+  CHECK(bits.size() > 15);
+  CHECK(steps.size() == 3);
+}
+
+TEST_CASE("a message that is late waits until its receiver has a port free, so that no rule of arrivals is broken", "[unit]") {
+  const Machine one_port(Topology::parse("3m"), 1, Switching::packet);
+  const Placement placement = Placement::replicated(one_port.topology, {0}, 8, 1);
+  // Node 1 hears node 2 in each of ten steps; what node 0 sends in the first one comes after them, if it is late.
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() == 0) self.send({{0, +1}}, self.blocks());
+    for (int step = 0; step < 10; ++step) {
+      if (self.rank() == 2 && step > 0) self.send({{0, -1}}, {});
+      co_await self.step();
+    }
+    if (self.rank() == 2) co_await self.arrival();
+    if (self.rank() != 1) co_return;
+    if (self.blocks().empty()) co_await self.arrival();
+    self.send({{0, +1}}, self.blocks());
+  };
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const RunResult result = struck(one_port, placement, program, {FaultKind::late, 0, 0, {}, true, seed});
+    CAPTURE(seed, failure_of(one_port, result).value_or(""));
+    REQUIRE(result.fault);
+    CHECK(result.violations.empty());
+    CHECK(result.verified);
+  }
+}
+
+TEST_CASE("a partial that arrives twice is counted twice, also where the bytes hide it", "[unit]") {
+  Contributions what;
+  what.reduction = {Operator::max, ElementType::u8};
+  what.wanted = Contributions::Wanted::at_root;
+  what.root = 4;
+  what.bytes = 8;
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() > 0) co_await self.arrival();
+    if (self.rank() == 1) {
+      for (int step = 0; step < 6; ++step) co_await self.step();  // both copies are here by then
+    }
+    if (self.neighbour({0, +1})) self.forward(combine, {{0, +1}}, {{0}});
+  };
+  const RunResult result = struck(line, Placement::contributed(line.topology, what), program, {FaultKind::twice, 0, 0});
+  CAPTURE(refusal(result));
+  CHECK(result.fault->text == "step 0: the message from (0) to (1) arrives twice");
+  REQUIRE(result.wrong);
+  CHECK(result.wrong->kind == WrongDelivery::Kind::contributor_twice);
+  CHECK(result.wrong->node == 4);
+  CHECK(result.wrong->contributor == 0);
+}
+
+TEST_CASE("a record says what was struck, as soon as it was", "[unit]") {
+  RunOptions options;
+  std::vector<FaultRecord> told;
+  options.on_fault = [&](const FaultRecord& record) { told.push_back(record); };
+  options.fault = Fault{FaultKind::corrupt, 1, 1};
+  const auto throws = [](Node& self) -> Program {  // before there is a result
+    if (self.blocks().empty()) co_await self.arrival();
+    if (self.rank() == 2) throw std::runtime_error("no");
+    self.send({{0, +1}}, self.blocks());
+  };
+  CHECK_THROWS(emulate(line, from_zero, throws, {}, options));
+  REQUIRE(told.size() == 1);
+  CHECK(told.front().step == 1);
+  CHECK(told.front().node == 1);
+  CHECK(told.front().to == 2);
+  CHECK(told.front().carried == 2);
+  CHECK(told.front().changed.size() == 1);
+  const RunResult stalled = passed_on({FaultKind::stall, 2, 2});
+  CHECK(stalled.fault->to == 2);
+  CHECK(stalled.fault->carried == 0);
+  CHECK(passed_on({FaultKind::drop, 1, 1}).fault->changed.empty());
+  // A half that is lost changes nothing where it was zeros: of blocks of one byte, one in 256.
+  const Placement bytes = Placement::replicated(line.topology, {0}, 1, 1);
+  int same = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    RunOptions one;
+    one.seed = seed;
+    one.fault = Fault{FaultKind::truncate, 1, 1};
+    const RunResult result = emulate(line, bytes, pass_on, {}, one).result;
+    CHECK(result.verified == result.fault->changed.empty());
+    same += result.verified ? 1 : 0;
+  }
+  CHECK(same > 0);
 }
 
 TEST_CASE("a fault at a node without a message, or on another channel, strikes nothing", "[unit]") {

@@ -40,11 +40,13 @@ struct RunOptions {
   /// Another thread or a signal handler may set it: the run then ends after its step.
   const std::atomic<bool>* stop = nullptr;
   /// Those that do the run together, each with an engine of its own and the same machine, placement, options and programs; null: this one
-  /// alone. All get one result. Each has the nodes of a range of ranks: see Engine. Process 0 alone calls on_messages, on_phase and
-  /// on_step; a stop of any process ends the run of all. They must outlive the engine.
+  /// alone. All get one result. Each has the nodes of a range of ranks: see Engine. Process 0 alone calls on_messages, on_phase,
+  /// on_step and on_fault; a stop of any process ends the run of all. They must outlive the engine.
   Processes* processes = nullptr;
   /// Injected into each run: RunResult::fault says what it did.
   std::optional<Fault> fault = {};
+  /// Called as soon as the fault has struck, on the calling thread: what follows may throw, or end the process.
+  std::function<void(const FaultRecord&)> on_fault = {};
 };
 
 /// The memory that a run needs.
@@ -89,9 +91,11 @@ class Engine {
     }));
   }
 
-  /// A node's copy of a block after the last run; empty if it does not hold it, or is another process's. The node must exist. For tests and
-  /// tools.
+  /// A node's copy of a block after the last run, or within RunOptions::on_step; empty if it does not hold it, or is another process's. The
+  /// node must exist. For tests and tools.
   std::span<const std::byte> bytes(NodeId node, BlockId id) const;
+  /// The bytes of the i-th block of a message that RunOptions::on_messages is given. Only within that call, and on one process.
+  std::span<const std::byte> bytes(const Message& message, std::size_t i) const;
 
  private:
   class Impl;

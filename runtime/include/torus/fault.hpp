@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <torus/block.hpp>
 #include <torus/machine.hpp>
 #include <torus/topology.hpp>
 
@@ -42,7 +44,10 @@ struct Fault {
 struct FaultRecord {
   Step step = 0;
   NodeId node = 0;
-  std::string text;  ///< one line: "step 2: the message from (0,1) to (0,2) is dropped"
+  std::string text;                   ///< one line: "step 2: the message from (0,1) to (0,2) is dropped"
+  NodeId to = 0;                      ///< receiver of the message; of a stall: the node
+  std::uint64_t carried = 0;          ///< blocks with bytes in the message; 0 of a stall
+  std::vector<BlockId> changed = {};  ///< blocks whose bytes it changed; none if they were like that before, or of another kind
 };
 
 }  // namespace torus
