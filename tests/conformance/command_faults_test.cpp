@@ -3,6 +3,8 @@
 #include "tests/support/command_line.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/json.hpp"
+#include "tests/support/shapes.hpp"
+#include "tools/torus/random.hpp"
 #include "tools/torus/stress_faults.hpp"
 
 using namespace torus;
@@ -48,8 +50,9 @@ TEST_CASE("a fault that brings a program messages out of turn ends the run, not 
 }
 
 TEST_CASE("a fault that is written wrong is wrong usage", "[conformance]") {
-  for (const char* fault : {"drop", "drop@", "drop@1", "drop@1,", "drop@1,16", "drop@1,1,4", "drop@1,1,1,1", "drop@x,1", "dorp@1,1", "@1,1",
-                            "''", "random:", "random:x", "stall@0,1", "stall@1,1,1", "drop@-1,1", "drop@99999999999,1"}) {
+  for (const char* fault : {"drop",    "drop@",    "drop@1",     "drop@1,",     "drop@1,16", "drop@1,1,4",        "drop@1,1,1,1", "drop+",
+                            "drop@+",  "drop@1+",  "drop@1,1++", "drop@1,1,+",  "drop@x,1",  "dorp@1,1",          "@1,1",         "''",
+                            "random:", "random:x", "stall@0,1",  "stall@1,1,1", "drop@-1,1", "drop@99999999999,1"}) {
     const support::Ended ended = support::command(std::string("run broadcast --on 4x4 --algorithm flood --fault ") + fault);
     CAPTURE(fault, ended.err);
     CHECK(ended.status == 2);
@@ -68,11 +71,13 @@ TEST_CASE("a text names a step and a node, or it does not", "[conformance]") {
 }
 
 TEST_CASE("no injected fault is missed, in any algorithm", "[conformance]") {
-  const support::Ended ended = support::command("stress --faults --runs 1500 --seed 1 --json");
-  CAPTURE(ended.out, ended.err);
+  const std::uint64_t seed = support::seed();
+  const support::Ended ended = support::command("stress --faults --each 16 --seed " + std::to_string(seed) + " --json");
+  CAPTURE(seed, ended.out, ended.err, ended.signal);
   CHECK(ended.status == 0);
   const Json json = support::parsed(ended.out);
   CHECK(json["missed"].empty());
+  CHECK(json["no_run"].empty());
   std::uint64_t detected = 0;
   for (const Json& row : json["faults"]) {
     CAPTURE(row.dump());
@@ -81,8 +86,85 @@ TEST_CASE("no injected fault is missed, in any algorithm", "[conformance]") {
     CHECK(row["detected"].get<std::uint64_t>() + row["harmless"].get<std::uint64_t>() + row["nothing_to_strike"].get<std::uint64_t>() ==
           row["runs"].get<std::uint64_t>());
     detected += row["detected"].get<std::uint64_t>();
+    std::uint64_t because = 0;
+    for (const auto& [reason, runs] : row["harmless_because"].items()) because += runs.get<std::uint64_t>();
+    CHECK(row["harmless"] == because);
   }
   CHECK(detected > 300);
+}
+
+TEST_CASE("the line that a stress has for a fault strikes the same again, with the same outcome", "[conformance]") {
+  const std::uint64_t seed = support::seed();
+  CAPTURE(seed);
+  command::Random random(seed, 0xfa017);
+  std::vector<const Algorithm*> algorithms;
+  for (int i = 0; i < 4; ++i) algorithms.push_back(random.one_of(catalogue()));
+  std::vector<command::RepeatLine> struck;
+  command::StressOptions options;
+  options.algorithms = algorithms;
+  options.seed = seed;
+  options.runs = all_fault_kinds.size() * algorithms.size();
+  options.on_struck = [&](const command::RepeatLine& line) { struck.push_back(line); };
+  CHECK(command::stress_faults(options).failures.empty());
+  CHECK(struck.size() > 16);
+  for (const command::RepeatLine& line : struck) {
+    REQUIRE(line.command.starts_with("torus run "));
+    const support::Ended again = support::command(line.command.substr(6));
+    CAPTURE(line.command, again.out, again.err);
+    CHECK(again.status == line.status);
+    for (const std::string& text : line.says) {
+      CAPTURE(text);
+      CHECK((again.out.find(text) != std::string::npos || again.err.find(text) != std::string::npos));
+    }
+  }
+}
+
+TEST_CASE("a fault may strike from a step and a node on, and the run names what it struck", "[conformance]") {
+  const std::string run = "run broadcast --on 4x4 --algorithm flood --bytes 64 --json --fault ";
+  const Json json = support::parsed(support::command(run + "late@0,5+").out);  // node 5 sends later, node 0 is too low
+  CHECK(json["fault"]["step"].get<int>() > 0);
+  const auto option = json["fault"]["option"].get<std::string>();
+  CHECK(option == "late@" + json["fault"]["step"].dump() + "," + json["fault"]["node"].dump());
+  const Json again = support::parsed(support::command(run + option).out);
+  CHECK(again["fault"] == json["fault"]);
+  CHECK(again["steps"] == json["steps"]);
+  CHECK(support::command(run + "stall@0,0+").status != 2);
+}
+
+TEST_CASE("a wrong bit that a sum rounds away is harmless, and the run says why", "[conformance]") {
+  int rounded = 0;
+  for (int seed = 1; seed <= 40; ++seed) {
+    const std::string run =
+        "run allreduce --on 4x4 --algorithm rings --bytes 64 --type f32 --fault random:corrupt --seed " + std::to_string(seed);
+    const support::Ended ended = support::command(run + " --json");
+    const Json json = support::parsed(ended.out);
+    CAPTURE(run, ended.out, ended.err);
+    CHECK(json["verified"] == json["fault"].contains("harmless"));
+    CHECK(json["verified"] == (ended.status == 0));
+    if (ended.status != 0) continue;
+    const auto why = json["fault"]["harmless"].get<std::string>();
+    const auto option = json["fault"]["option"].get<std::string>();
+    CHECK(why.find(" rounds the difference away (f32)") != std::string::npos);
+    if (rounded++ > 0) continue;
+    const std::string text = support::good(run).out;
+    CHECK(text.find(" (--fault " + option + ")\n") != std::string::npos);
+    CHECK(text.find(" harmless: " + why + "\n") != std::string::npos);
+  }
+  CHECK(rounded > 0);
+}
+
+TEST_CASE("each algorithm has as many runs as were asked for", "[conformance]") {
+  const Json json = support::parsed(support::good("stress --only hamiltonian --each 2 --seed 4 --json").out);
+  CHECK(json["rows"].size() == 3);
+  for (const Json& row : json["rows"]) CHECK(row["runs"] == 2);
+  CHECK(json["no_run"].empty());
+  const support::Ended little = support::command("stress --only hamiltonian --runs 2");
+  CHECK(little.status == 0);
+  CHECK(little.out.find("\nno run: reduce-scatter hamiltonian\n") != std::string::npos);
+  const support::Ended hurried = support::command("stress --only hamiltonian --each 1000 --seconds 0.001");
+  CHECK(hurried.status == 1);
+  CHECK(hurried.err.find("torus: --each 1000: no setting was found of ") == 0);
+  CHECK(support::command("stress --each 2 --runs 3").status == 2);
 }
 
 TEST_CASE("a table of faults says the same as text, as CSV and as JSON", "[conformance]") {

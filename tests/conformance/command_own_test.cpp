@@ -176,3 +176,32 @@ TEST_CASE("the stress passes a good algorithm and shrinks the failure of a bad o
   CHECK(own(refused.substr(refused.find(" run ") + 1)).err == "torus: throws cannot be planned: no way beyond four nodes\n");
   CHECK(own("stress --only searches --runs 5").status == 0);  // a search that finds nothing says so; it is no failure
 }
+
+TEST_CASE("the stress repeats its own line in a process of its own, and says where that does not fail", "[conformance]") {
+  const Json lossy = support::parsed(own("stress --only lossy --runs 60 --json").out)["failures"][0];
+  CAPTURE(lossy.dump());
+  CHECK(lossy["repeated"] == true);
+  const support::Ended forgetful = own("stress --only forgetful --runs 200");
+  CAPTURE(forgetful.out, forgetful.err);
+  CHECK(forgetful.status == 1);
+  CHECK(forgetful.out.find("\n  alone, this does not repeat it: it ended with exit status 0\n") != std::string::npos);
+  // The line that it names instead fails, since it makes the same plans before.
+  const std::size_t at = forgetful.err.find(" stress --only forgetful --seed 1 --runs ");
+  REQUIRE(at != std::string::npos);
+  const support::Ended again = own(forgetful.err.substr(at + 1, forgetful.err.find('\n', at) - at - 1));
+  CHECK(again.status == 1);
+  CHECK(again.err == forgetful.err);
+}
+
+TEST_CASE("a crash in a stress leaves the line that crashes again, and says that it does", "[conformance]") {
+  for (const std::string kind : {"stress", "stress --faults"}) {
+    const support::Ended ended = own(kind + " --only crashes --runs 200");
+    CAPTURE(kind, ended.out, ended.err);
+    CHECK(ended.signal == SIGABRT);
+    const std::string before = "torus: crashed; repeat it with: ", after = "torus: run again in a process of its own, it crashes, too\n";
+    REQUIRE(ended.err.starts_with(before));
+    CHECK(ended.err.ends_with(after));
+    const std::string line = ended.err.substr(0, ended.err.find('\n'));
+    CHECK(own(line.substr(line.find(" run ") + 1)).signal == SIGABRT);
+  }
+}

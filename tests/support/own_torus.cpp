@@ -1,5 +1,7 @@
 /// The command with algorithms of its own, good and bad ones, as a user might write them.
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 
@@ -63,6 +65,22 @@ Plan plan_endless(const Machine& machine, const Request& request) {
   return plan_relay(machine, request);
 }
 
+/// Where channels are shared, its first plan in a process is good, and the later ones lose their way, as with a memory that has a wrong
+/// key.
+Plan plan_forgetful(const Machine& machine, const Request& request) {
+  static std::atomic<int> plans = 0;
+  if (machine.contention != Contention::share) return plan_relay(machine, request);
+  return plans++ > 0 ? plan_lossy(machine, request) : plan_relay(machine, request);
+}
+
+Program crash(Node&) { std::abort(); }
+
+/// Crashes where channels are shared.
+Plan plan_crashes(const Machine& machine, const Request& request) {
+  if (machine.contention != Contention::share) return plan_relay(machine, request);
+  return {.start = [](Node& self) { return crash(self); }};
+}
+
 Plan plan_empty(const Machine&, const Request&) { return {}; }
 
 constexpr Algorithm broadcast(std::string_view name, Plan (*plan)(const Machine&, const Request&)) {
@@ -84,8 +102,9 @@ constexpr Algorithm relays = broadcast("relay", plan_relay), predicted = broadca
                     boastful = broadcast("boastful", plan_boastful), lossy = broadcast("lossy", plan_lossy),
                     throws = broadcast("throws", plan_throws), throws_anything = broadcast("throws-anything", plan_throws_anything),
                     searches = broadcast("searches", plan_searches), endless = broadcast("endless", plan_endless),
-                    empty = broadcast("empty", plan_empty), careless = careless_of(relays);
+                    empty = broadcast("empty", plan_empty), forgetful = broadcast("forgetful", plan_forgetful),
+                    crashes = broadcast("crashes", plan_crashes), careless = careless_of(relays);
 
 }  // namespace
 
-TORUS_MAIN(relays, predicted, boastful, lossy, throws, throws_anything, searches, endless, empty, careless)
+TORUS_MAIN(relays, predicted, boastful, lossy, throws, throws_anything, searches, endless, empty, forgetful, crashes, careless)

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace torus::command {
@@ -16,9 +19,67 @@ constexpr std::array signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 std::array<char, 4096> running{};
 std::atomic<std::size_t> running_bytes{0};
 std::array<struct sigaction, signals.size()> before{};
+std::array<char, 4096> again_program{};  // empty: nothing runs again
+std::array<char*, 256> words{};          // of `running`, for a program; the last one is null
+constexpr unsigned most_s = 60;
+constexpr int not_started = 127;
 
 void say(std::string_view text) noexcept {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());  // an error cannot be reported any more
+}
+
+/// Cuts the command in `running` into words, in place, as a shell does with blanks and single quotes. False if they are too many.
+bool cut_into_words(std::size_t bytes) noexcept {
+  std::size_t count = 0, to = 0;
+  bool quoted = false, in_word = false;
+  for (std::size_t at = 0; at < bytes; ++at) {
+    const char c = running[at];
+    if (c == ' ' && !quoted) {
+      if (in_word) running[to++] = '\0';
+      in_word = false;
+      continue;
+    }
+    if (!in_word) {
+      if (count + 1 == words.size()) return false;
+      words[count++] = &running[to];
+      in_word = true;
+    }
+    if (c == '\'')
+      quoted = !quoted;
+    else
+      running[to++] = c;
+  }
+  if (to == running.size()) return false;
+  running[to] = '\0';
+  words[count] = nullptr;
+  return count > 0;
+}
+
+/// Runs the command that crashed in a process of its own, and says how that ends.
+void run_again(std::size_t bytes) noexcept {
+  if (again_program[0] == '\0' || !cut_into_words(bytes)) return;
+  const pid_t child = ::vfork();  // fork() takes locks, which the crash may have left taken
+  if (child == 0) {
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    const int nothing = ::open("/dev/null", O_RDWR);
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, descriptor);
+    ::alarm(most_s);  // whose signal ends it
+    ::execv(again_program.data(), words.data());
+    ::_exit(not_started);
+  }
+  int status = 0;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == not_started))
+    say("torus: it could not be run again\n");
+  else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    say("torus: run again in a process of its own, it had not ended after a minute\n");
+  else if (WIFSIGNALED(status))
+    say("torus: run again in a process of its own, it crashes, too\n");
+  else
+    say("torus: run again in a process of its own, it does not crash: it depends on what ran before it\n");
 }
 
 void report_crash(int signal) {
@@ -27,6 +88,7 @@ void report_crash(int signal) {
     say("torus: crashed; repeat it with: ");
     say({running.data(), bytes});
     say("\n");
+    run_again(bytes);
   }
   ::sigaction(signal, &before[static_cast<std::size_t>(known - signals.begin())], nullptr);
   ::raise(signal);  // delivered when this handler returns
@@ -34,7 +96,9 @@ void report_crash(int signal) {
 
 }  // namespace
 
-void tell_what_crashed() {
+void tell_what_crashed(const std::string& program) {
+  again_program = {};
+  if (program.size() < again_program.size()) std::copy(program.begin(), program.end(), again_program.begin());
   for (std::size_t i = 0; i < signals.size(); ++i) {
     struct sigaction action {};
     action.sa_handler = report_crash;

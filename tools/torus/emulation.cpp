@@ -134,6 +134,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   Watch watch(options.stop);
   run.stop = all == nullptr ? options.stop : &watch.stop;
   run.fault = options.fault;
+  run.on_fault = options.on_fault;
   run.processes = all;
   std::optional<InterruptsAwaited> awaited;  // from the first step on: `stop` is not read before
   run.on_step = [&](Step step) {

@@ -21,6 +21,8 @@ struct Emulation {
   bool interrupted = false;               ///< the last repetition was
   std::vector<Observation> observations;  ///< of the first run
   std::optional<std::string> failure;     ///< one line; none: done and verified
+  std::string fault_option = {};          ///< what --fault takes to inject the fault of this run again, where there was one
+  std::string harmless = {};              ///< why that fault did no harm, where it did none
 };
 
 struct EmulationOptions {
@@ -33,7 +35,8 @@ struct EmulationOptions {
   std::optional<std::uint64_t> digest;                               ///< the trace digest that it must have
   /// Have the judge of traces look at every message too, and hold the bytes against the plan's prediction and all against the lower bounds.
   bool judge = false;
-  std::optional<torus::Fault> fault;  ///< injected
+  std::optional<torus::Fault> fault;                      ///< injected
+  std::function<void(const FaultRecord&)> on_fault = {};  ///< called as soon as it has struck; what follows may throw
   /// Those that do the runs together; null: this one alone. Only the first looks at messages and writes the trace. Where they are those of
   /// the job, it calls this, and follow() has the others call it likewise.
   Processes* processes = nullptr;

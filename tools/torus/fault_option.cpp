@@ -19,7 +19,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& text) {
   throw InputError(
       fmt::format("--fault '{}': it must be KIND@step,node or KIND@step,node,channel, with a rank and the number of a channel of "
-                  "the node, or random, or random:KIND; for instance drop@2,5",
+                  "the node, and a + at the end where the fault may strike later, too; or random, or random:KIND; for instance drop@2,5",
                   text));
 }
 
@@ -54,7 +54,8 @@ torus::Fault parse_fault(const std::string& text, const Setting& setting) {
   fault.kind = parse_kind(text.substr(0, at));
   if (at == std::string::npos) refuse(text);
   std::vector<std::string> parts{""};
-  for (const char c : text.substr(at + 1)) {
+  fault.exact = !text.ends_with('+');
+  for (const char c : text.substr(at + 1, text.size() - at - (fault.exact ? 1 : 2))) {
     if (c == ',')
       parts.emplace_back();
     else
@@ -67,14 +68,24 @@ torus::Fault parse_fault(const std::string& text, const Setting& setting) {
     const auto slots = static_cast<std::uint64_t>(std::max(1, topology.channel_slots()));
     fault.channel = static_cast<std::uint32_t>(whole(text, parts[2], slots - 1, "channel"));
   }
-  if (fault.kind == FaultKind::stall && (fault.step == 0 || fault.channel))
+  if (fault.kind == FaultKind::stall && ((fault.step == 0 && fault.exact) || fault.channel))
     throw InputError(
         fmt::format("--fault '{}': a node stalls from step 1 on, with all its channels; for instance stall@1,{}", text, fault.node));
   fault.seed = setting.seed;
   return fault;
 }
 
-std::string fault_text(FaultKind kind, const FaultRecord& record) { return fmt::format("{}@{},{}", name(kind), record.step, record.node); }
+std::string fault_text(const torus::Fault& fault) {
+  return fmt::format("{}@{},{}{}{}", name(fault.kind), fault.step, fault.node, fault.channel ? fmt::format(",{}", *fault.channel) : "",
+                     fault.exact ? "" : "+");
+}
+
+torus::Fault as_struck(torus::Fault fault, const FaultRecord& record) {
+  fault.step = record.step;
+  fault.node = record.node;
+  fault.exact = true;
+  return fault;
+}
 
 torus::Fault random_fault(FaultKind kind, const Setting& setting, std::uint64_t seed) {
   Random random(seed ^ 0xfa017, static_cast<std::uint64_t>(kind));
@@ -83,7 +94,7 @@ torus::Fault random_fault(FaultKind kind, const Setting& setting, std::uint64_t 
   fault.step = static_cast<Step>(random.below(std::clamp<std::uint64_t>(setting.plan.likely_steps(), 1, 1U << 30U)));
   fault.node = static_cast<NodeId>(random.below(setting.machine.topology.nodes()));
   fault.exact = false;
-  fault.seed = seed;
+  fault.seed = setting.seed;  // what else is random
   return fault;
 }
 

@@ -241,7 +241,11 @@ nlohmann::ordered_json to_json(const Setting& setting, const Emulation& emulatio
   if (!plan.notes.empty()) {
     for (const auto& [key, value] : plan.notes) json["notes"][key] = value;
   }
-  if (result.fault) json["fault"] = {{"step", result.fault->step}, {"node", result.fault->node}, {"text", result.fault->text}};
+  if (result.fault) {
+    json["fault"] = {{"step", result.fault->step}, {"node", result.fault->node}, {"text", result.fault->text}};
+    if (!emulation.fault_option.empty()) json["fault"]["option"] = emulation.fault_option;
+    if (!emulation.harmless.empty()) json["fault"]["harmless"] = emulation.harmless;
+  }
   if (emulation.failure) json["failure"] = *emulation.failure;
   return json;
 }
@@ -265,6 +269,11 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   Rows rows = torus::report(machine, result, options, context);
   if (setting.request.collective == Collective::barrier && result.verified && !emulation.failure)
     rows.back().second = "verified: " + BarrierWitness::proof(machine.topology.nodes());
+  if (result.fault && !emulation.fault_option.empty()) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& each) { return each.first == "fault"; });
+    row->second += fmt::format(" (--fault {})", emulation.fault_option);
+    if (!emulation.harmless.empty()) rows.insert(row + 1, {"", "harmless: " + emulation.harmless});
+  }
 
   Rows asked;
   if (const Preset* preset = setting.preset; preset != nullptr) {

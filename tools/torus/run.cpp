@@ -12,6 +12,7 @@
 #include "tools/torus/console.hpp"
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/fault_option.hpp"
+#include "tools/torus/harmless.hpp"
 #include "tools/torus/interrupt.hpp"
 #include "tools/torus/job.hpp"
 #include "tools/torus/notation.hpp"
@@ -86,7 +87,23 @@ int run(const RunArguments& arguments) {
     };
   }
 
-  Emulation emulation = emulate(setting, options);
+  std::optional<FaultRecord> struck;
+  options.on_fault = [&](const FaultRecord& record) { struck = record; };
+  Emulation emulation = [&] {
+    try {
+      return emulate(setting, options);
+    } catch (const RunError& error) {  // there is no report
+      if (!struck) throw;
+      throw RunError(
+          fmt::format("{}; the fault: {} (--fault {})", error.what(), struck->text, fault_text(as_struck(*options.fault, *struck))));
+    }
+  }();
+  if (struck) {
+    const torus::Fault fault = as_struck(*options.fault, *struck);
+    emulation.fault_option = fault_text(fault);
+    if (emulation.result.verified && !emulation.failure && !emulation.interrupted)
+      emulation.harmless = why_harmless(setting, fault, *struck).text;
+  }
   if (options.fault && !emulation.result.fault && !emulation.failure && !emulation.interrupted) {
     emulation.failure = fmt::format("--fault '{}': there was nothing to strike; --trace shows what nodes send, and when", *arguments.fault);
   }
@@ -129,10 +146,10 @@ Subcommand add_run(CLI::App& torus) {
   app->add_option("--view", arguments->view, "write a page that plays the run in any browser to this file")->type_name("FILE");
   app->add_option("--csv", arguments->csv, "write the report's figures to this file")->type_name("FILE");
   app->add_option("--digest", arguments->digest, "fail unless the trace digest is this one")->type_name("HEX");
-  app->add_option(
-         "--fault", arguments->fault,
-         "inject a fault: KIND@step,node[,channel], random, or random:KIND; drop, double, corrupt, truncate, swap, wrong-neighbour, "
-         "late, stall")
+  app->add_option("--fault", arguments->fault,
+                  "inject a fault: KIND@step,node[,channel], with a + for from there on, random, or random:KIND; drop, double, corrupt, "
+                  "truncate, swap, wrong-neighbour, "
+                  "late, stall")
       ->type_name("random|FAULT");
   app->add_flag("--judge", arguments->judge,
                 "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");

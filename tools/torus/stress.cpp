@@ -28,6 +28,15 @@ bool same(const RunResult& a, const RunResult& b) noexcept {
 /// What repeats a run.
 std::string command_of(const Setting& setting, bool judge) { return command_line(setting) + (judge ? " --judge" : ""); }
 
+constexpr std::string_view exception = "exception: ";
+
+/// A failing run, which its command repeats.
+Fault failing(const std::string& failure, std::string command) {
+  const std::string_view words = failure;  // `torus run` prints what an exception says, and no word before it
+  const std::string_view said = words.starts_with(exception) ? words.substr(exception.size()) : words;
+  return {failure, std::move(command), std::string(said.substr(0, said.find('\n')))};
+}
+
 Emulation emulate_safely(const Setting& setting, bool judge) {
   EmulationOptions options;
   options.judge = judge;
@@ -45,7 +54,7 @@ Emulation emulate_safely(const Setting& setting, bool judge) {
       });
     }
   } catch (const std::exception& error) {
-    emulation.failure = std::string("exception: ") + error.what();
+    emulation.failure = std::string(exception) + error.what();
   }
   now_running({});
   return emulation;
@@ -61,20 +70,20 @@ struct Turn {
 
 std::optional<Fault> fault_of(const StressCase& stress_case, RunResult& result) {
   Emulation first = emulate_safely(stress_case.setting, false);
-  if (first.failure) return Fault{*first.failure, command_of(stress_case.setting, false)};
+  if (first.failure) return failing(*first.failure, command_of(stress_case.setting, false));
   Setting again = stress_case.setting;
   again.executor = stress_case.other;
   again.threads = stress_case.other_threads;
   again.processes = std::min(stress_case.other_processes, again.machine.topology.nodes());
   const Emulation second = emulate_safely(again, true);
-  if (second.failure) return Fault{*second.failure, command_of(again, true)};
+  if (second.failure) return failing(*second.failure, command_of(again, true));
   if (!same(first.result, second.result)) {
     return Fault{
         fmt::format("executor {} with {} threads and executor {} with {} on {} processes do not agree: digests {} and {}, {} and {} steps",
                     name(stress_case.setting.executor), stress_case.setting.threads, name(again.executor), again.threads, again.processes,
                     digest_text(first.result.trace_digest), digest_text(second.result.trace_digest), first.result.steps,
                     second.result.steps),
-        command_line(stress_case.setting) + " --digest " + digest_text(second.result.trace_digest)};
+        command_line(stress_case.setting) + " --digest " + digest_text(second.result.trace_digest), "the trace digest is "};
   }
   result = std::move(first.result);
   return std::nullopt;
@@ -127,12 +136,18 @@ StressOutcome stress(const StressOptions& options) {
     const StressCase shrunk = shrink(stress_case, options.stop);
     RunResult ignored;
     const auto smallest = fault_of(shrunk, ignored);
-    outcome.failures.push_back(smallest ? StressFailure{smallest->what, smallest->command, shrunk.setting}
-                                        : StressFailure{fault->what + " (not every time)", fault->command, stress_case.setting});
+    StressFailure failure{fault->what + " (not every time)", fault->command, stress_case.setting, {fault->says}};
+    if (smallest) {
+      failure = {smallest->what, smallest->command, shrunk.setting, {smallest->says}};
+      failure.before = {fault->command, 1, {fault->says}};
+    }
+    failure.number = number + 1;
+    outcome.failures.push_back(std::move(failure));
   }
   for (Turn& turn : turns) {
     turn.row.shapes = turn.shapes.size();
     turn.row.sources = turn.sources.size();
+    if (turn.row.runs == 0) outcome.idle.push_back(turn.row.algorithm);
     outcome.rows.push_back(turn.row);
   }
   return outcome;

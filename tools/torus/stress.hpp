@@ -13,6 +13,7 @@
 
 #include <torus/result.hpp>
 
+#include "tools/torus/repeat.hpp"
 #include "tools/torus/stress_case.hpp"
 
 namespace torus::command {
@@ -20,13 +21,14 @@ namespace torus::command {
 struct StressOptions {
   std::span<const Algorithm* const> algorithms;  ///< taken in turn
   std::uint64_t seed = 1;
-  std::uint64_t runs = std::numeric_limits<std::uint64_t>::max();  ///< so many settings, or
+  std::uint64_t runs = std::numeric_limits<std::uint64_t>::max();  ///< so many turns, of one setting each, or
   double seconds = std::numeric_limits<double>::infinity();        ///< so long, whichever is over first
   std::optional<ExecutorKind> executor;                            ///< of the first run of each setting; else a random one
   unsigned threads = 0;                                            ///< of the first run of each setting; 0: a random number
   StressBudget budget;
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::string_view)> progress;  ///< called often, with a line
+  std::function<void(std::string_view)> progress;    ///< called often, with a line
+  std::function<void(const RepeatLine&)> on_struck;  ///< called for each fault that struck, with the line that repeats it
 };
 
 /// What was done with one algorithm.
@@ -48,11 +50,17 @@ struct StressFailure {
   std::string what;     ///< one line
   std::string command;  ///< one line: repeats it
   std::optional<Setting> shrunk;
+  std::vector<std::string> says = {};  ///< what the command then says, wherever; its exit status is `status`
+  int status = 1;
+  std::uint64_t number = 0;               ///< of its turn, from 1: a stress of the same seed comes to it with as many runs
+  std::optional<RepeatLine> before = {};  ///< the line before it was shrunk
+  std::string not_repeated = {};          ///< what the command did in a process of its own, where it did not repeat the failure
 };
 
 struct StressOutcome {
   std::vector<StressRow> rows;          ///< one an algorithm
   std::vector<StressFailure> failures;  ///< the first of each algorithm
+  std::vector<const Algorithm*> idle;   ///< algorithms that had no run
   std::uint64_t runs = 0;
   bool interrupted = false;
 };
@@ -72,6 +80,7 @@ struct StressCase {
 struct Fault {
   std::string what;
   std::string command;  ///< torus run ...
+  std::string says;     ///< what that says, which exits with status 1
 };
 
 /// Runs a case both ways; none if all is as it must be. `result` gets the first run's.

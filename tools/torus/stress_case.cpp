@@ -5,9 +5,11 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include <torus/error.hpp>
 
+#include "tools/torus/notation.hpp"
 #include "tools/torus/sources.hpp"
 #include "tools/torus/stress_holes.hpp"
 
@@ -15,6 +17,7 @@ namespace torus::command {
 namespace {
 
 constexpr int most_draws = 300;
+constexpr int most_mended = 8;  // refusals of one draw
 
 std::int32_t draw_extent(Random& random, std::int32_t most) {
   static constexpr std::array<std::int32_t, 24> telling{1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 9, 10, 11, 13, 15, 16, 17, 20, 25, 27, 31, 32, 50};
@@ -156,6 +159,45 @@ std::optional<Topology> draw_twisted(Random& random, std::uint64_t most_nodes) {
   return Topology(std::move(shape), true);
 }
 
+/// The shape that a refusal names, if it is one of at most so many nodes.
+std::optional<Topology> shape_that_would_do(const Refusal& refusal, std::uint64_t most_nodes) {
+  if (refusal.fix.empty()) return std::nullopt;
+  try {
+    Topology shape = Topology::parse(refusal.fix);
+    if (shape.nodes() <= most_nodes) return shape;
+  } catch (const InputError&) {  // it names several, or other words
+  }
+  return std::nullopt;
+}
+
+/// Takes what a refusal says that would do, but for the shape. False if it says nothing that can be taken.
+bool mend(const Refusal& refusal, Machine& machine, Request& request) {
+  using About = Refusal::About;
+  const std::optional<std::uint64_t> number = whole_number(refusal.fix);
+  const auto rebuild = [&](int ports, Switching switching, Contention contention, std::vector<Dimension> routing) {
+    machine = Machine(machine.topology, ports, switching, contention, std::move(routing), machine.cost);
+    return true;
+  };
+  switch (refusal.about) {
+    case About::ports:
+      if (!number || *number > static_cast<std::uint64_t>(machine.topology.max_ports())) return false;
+      return rebuild(static_cast<int>(*number), machine.switching, machine.contention, machine.routing);
+    case About::switching:
+      for (const Switching switching : {Switching::packet, Switching::wormhole, Switching::circuit}) {
+        if (name(switching) == refusal.fix) return rebuild(machine.ports, switching, machine.contention, machine.routing);
+      }
+      return false;
+    case About::contention: return rebuild(machine.ports, machine.switching, Contention::share, machine.routing);
+    case About::routing: return rebuild(machine.ports, machine.switching, machine.contention, {});
+    case About::parameter: request.parameters.set(refusal.parameter, refusal.fix); return true;
+    case About::shape:
+    case About::bytes:
+    case About::reduction:
+    case About::faults: break;
+  }
+  return false;
+}
+
 }  // namespace
 
 Topology draw_shape(Random& random, std::uint64_t most_nodes) {
@@ -228,19 +270,28 @@ std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Reque
 }
 
 std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, const StressBudget& budget) {
+  std::uint64_t room = budget.nodes;
+  std::optional<Topology> would_do;  // what the last refusal names
   for (int draw = 0; draw < most_draws; ++draw) {
     static constexpr std::array<std::uint64_t, 6> sizes{16, 64, 64, 256, 1024, 4096};
-    std::uint64_t most_nodes = random.one_of(sizes);
+    std::uint64_t most_nodes = std::min(random.one_of(sizes), room);
     if (algorithm.collective == Collective::total_exchange || algorithm.collective == Collective::reduce_scatter ||
         algorithm.collective == Collective::allreduce) {
       most_nodes = std::min(most_nodes, static_cast<std::uint64_t>(std::sqrt(static_cast<double>(budget.exchange_blocks))));
     }
-    const Topology shape = draw_shape(random, most_nodes);
+    const Topology shape = would_do ? *std::exchange(would_do, std::nullopt) : draw_shape(random, most_nodes);
     Machine machine = draw_machine(random, draw_faults(random, shape, algorithm.needs.lives_with_holes), algorithm.native);
     const std::uint64_t seed = random.next() % 1000;
     std::string sources;
     Request request = draw_request(random, algorithm.collective, machine.topology, budget, seed, sources);
     draw_parameters(random, algorithm, machine, request);
+    auto refusal = refuses(algorithm, machine, request);
+    for (int mended = 0; refusal && mended < most_mended && mend(*refusal, machine, request); ++mended)
+      refusal = refuses(algorithm, machine, request);
+    if (refusal) {
+      if (refusal->about == Refusal::About::shape) would_do = shape_that_would_do(*refusal, most_nodes);
+      continue;
+    }
     const double nodes = machine.topology.nodes();
     const Setting like{
         .machine = machine, .request = request, .seed = seed, .executor = ExecutorKind::serial, .threads = 1, .sources_text = sources};
@@ -250,6 +301,7 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     const double deliveries =
         reduces(algorithm.collective) ? nodes * setting->plan.segments : nodes * sources_held * setting->plan.segments;
     if (static_cast<double>(setting->plan.likely_steps()) * nodes <= budget.node_steps && deliveries <= budget.deliveries) return setting;
+    room = std::max<std::uint64_t>(16, static_cast<std::uint64_t>(nodes) / 2);  // plans of large machines take seconds
   }
   return std::nullopt;
 }

@@ -15,12 +15,14 @@ struct StressBudget {
   double node_steps = 2e7;                    ///< steps times nodes
   std::uint64_t exchange_blocks = 1U << 18U;  ///< of a total exchange
   double deliveries = 1U << 21U;              ///< blocks of all sources times nodes
+  std::uint64_t nodes = 4096;
 };
 
 /// 1 to 6 dimensions; extents 1, 2, 3, primes, powers, unequal, long and thin; rings, lines, complete.
 Topology draw_shape(Random& random, std::uint64_t most_nodes);
 
-/// A setting that the algorithm does not refuse; none if none was met in many draws. A function of the random numbers alone.
+/// A setting that the algorithm does not refuse; none if none was met in many draws. Where it refuses what was drawn and says what would
+/// do, that is taken, so that few draws are in vain. A function of the random numbers alone.
 std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, const StressBudget& budget);
 
 /// The same request on another machine or the like: settles the plan anew. None if the algorithm refuses it.

@@ -15,12 +15,14 @@
 #include "tools/torus/crash.hpp"
 #include "tools/torus/emulation.hpp"
 #include "tools/torus/fault_option.hpp"
+#include "tools/torus/harmless.hpp"
 
 namespace torus::command {
 namespace {
 
 /// So small that every block of every node can be looked at.
-constexpr StressBudget small{Bytes{1} << 20U, 2e5, 1U << 12U, 1U << 14U};
+constexpr StressBudget small{Bytes{1} << 20U, 2e5, 1U << 12U, 1U << 14U, 256};
+constexpr int most_settings = 4;  // of a turn
 
 /// The same of a reduction: every node that wants a segment has the combination of all that it should have.
 bool all_combined(const Setting& setting, const Placement& placement, const Engine& engine) {
@@ -70,27 +72,42 @@ bool all_right(const Setting& setting, const Engine& engine) {
 }
 
 struct Struck {
-  std::optional<FaultRecord> record;
-  std::optional<std::string> refusal;
+  torus::Fault fault = {};  // as it struck
+  std::optional<FaultRecord> record = {};
+  std::optional<std::string> refusal = {};
   bool right = false;
 };
 
+std::string command_of(const Setting& setting, const torus::Fault& fault) {
+  return fmt::format("{} --fault {}", command_line(setting), fault_text(fault));
+}
+
 Struck run_with(const Setting& setting, const torus::Fault& fault) {
-  Struck struck;
+  Struck struck{fault};
   EmulationOptions options;
   options.fault = fault;
   options.on_engine = [&](const Engine& engine) { struck.right = all_right(setting, engine); };
-  now_running(fmt::format("{} --fault {}@{},{}", command_line(setting), name(fault.kind), fault.step, fault.node));
+  options.on_fault = [&](const FaultRecord& record) {
+    struck.record = record;
+    struck.fault = as_struck(fault, record);
+    now_running(command_of(setting, struck.fault));
+  };
+  now_running(command_of(setting, fault));
   try {
-    const Emulation emulation = emulate(setting, options);
-    struck.record = emulation.result.fault;
-    struck.refusal = emulation.failure;
+    struck.refusal = emulate(setting, options).failure;
   } catch (const std::exception& error) {
     struck.refusal = error.what();
-    struck.record = FaultRecord{fault.step, fault.node, ""};
   }
   now_running({});
   return struck;
+}
+
+/// The line that repeats what a fault did, and what it then says.
+RepeatLine line_of(const Setting& setting, const Struck& struck) {
+  RepeatLine line{command_of(setting, struck.fault), struck.refusal ? 1 : 0, {}};
+  if (struck.record) line.says.push_back(struck.record->text);
+  if (struck.refusal) line.says.push_back(struck.refusal->substr(0, struck.refusal->find('\n')));
+  return line;
 }
 
 }  // namespace
@@ -111,6 +128,7 @@ FaultOutcome stress_faults(const StressOptions& options) {
   FaultOutcome outcome;
   for (const FaultKind kind : all_fault_kinds) outcome.rows.push_back({kind});
   const std::size_t turns = options.algorithms.size();
+  std::vector<std::uint64_t> struck_in(turns);  // faults, by algorithm
   for (std::uint64_t number = 0; turns > 0 && number < options.runs && elapsed() < options.seconds; ++number) {
     if (options.stop != nullptr && options.stop->load()) {
       outcome.interrupted = true;
@@ -118,43 +136,53 @@ FaultOutcome stress_faults(const StressOptions& options) {
     }
     const Algorithm& algorithm = *options.algorithms[number % turns];
     Random random(options.seed ^ 0xfa017, number);
-    auto setting = draw_setting(random, algorithm, small);
-    if (!setting) continue;
-    static constexpr std::array kinds{ExecutorKind::serial, ExecutorKind::shuffled, ExecutorKind::threads, default_executor};
-    setting->executor = options.executor ? *options.executor : random.one_of(kinds);
-    setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + random.below(4));
     FaultRow& row = outcome.rows[number / turns % outcome.rows.size()];
-    torus::Fault fault = random_fault(row.kind, *setting, random.next());
-    if (options.progress) {
-      options.progress(fmt::format("{} faults, {:.0f} s: {} in {} on {}", grouped(outcome.runs), elapsed(), name(row.kind), algorithm.name,
-                                   setting->machine.topology.text()));
+    std::optional<Setting> setting;
+    Struck struck;
+    for (int attempt = 0; attempt < most_settings && !struck.record && !struck.refusal; ++attempt) {
+      setting = draw_setting(random, algorithm, small);
+      if (!setting) break;
+      static constexpr std::array kinds{ExecutorKind::serial, ExecutorKind::shuffled, ExecutorKind::threads, default_executor};
+      setting->executor = options.executor ? *options.executor : random.one_of(kinds);
+      setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + random.below(4));
+      torus::Fault fault = random_fault(row.kind, *setting, random.next());
+      if (options.progress) {
+        options.progress(fmt::format("{} faults, {:.0f} s: {} in {} on {}", grouped(outcome.runs), elapsed(), name(row.kind),
+                                     algorithm.name, setting->machine.topology.text()));
+      }
+      struck = run_with(*setting, fault);
+      if (!struck.record && !struck.refusal) {  // too late, or too high a node: anywhere then
+        fault.step = fault.node = 0;
+        struck = run_with(*setting, fault);
+      }
     }
+    if (!setting) continue;
     ++outcome.runs;
     ++row.runs;
-    Struck struck = run_with(*setting, fault);
-    if (!struck.record && !struck.refusal) {  // too late, or too high a node: anywhere then
-      fault.step = fault.node = 0;
-      struck = run_with(*setting, fault);
-    }
-    if (!struck.record) {
-      ++row.idle;
-      if (!struck.refusal) continue;  // what no fault has touched must be as it always is
-    }
+    if (!struck.record) ++row.idle;
+    if (!struck.record && !struck.refusal) continue;  // what no fault has touched must be as it always is
+    if (struck.record) ++struck_in[number % turns];
+    if (struck.record && options.on_struck) options.on_struck(line_of(*setting, struck));
     if (struck.record && struck.refusal && names_step_and_node(*struck.refusal)) {
       ++row.detected;
       continue;
     }
     if (struck.record && struck.right) {
       ++row.harmless;
+      ++row.harmless_because[why_harmless(*setting, struck.fault, *struck.record).kind];
       continue;
     }
     if (row.missed++ > 0) continue;
     const std::string what =
         struck.refusal ? fmt::format("refused without step and node: {}", *struck.refusal) : "not refused, and not right";
-    outcome.failures.push_back({fmt::format("{}: {}", struck.record ? struck.record->text : "no fault", what),
-                                fmt::format("{} --fault {}", command_line(*setting),
-                                            fault_text(row.kind, struck.record.value_or(FaultRecord{fault.step, fault.node, ""}))),
-                                std::nullopt});
+    const RepeatLine line = line_of(*setting, struck);
+    StressFailure failure{fmt::format("{}: {}", struck.record ? struck.record->text : "no fault", what), line.command, std::nullopt,
+                          line.says, line.status};
+    failure.number = number + 1;
+    outcome.failures.push_back(std::move(failure));
+  }
+  for (std::size_t i = 0; i < turns; ++i) {
+    if (struck_in[i] == 0) outcome.idle.push_back(options.algorithms[i]);
   }
   return outcome;
 }
