@@ -161,7 +161,10 @@ TEST_CASE("a partial that arrives twice is counted twice, also where the bytes h
     if (self.rank() == 1) {
       for (int step = 0; step < 6; ++step) co_await self.step();  // both copies are here by then
     }
-    if (self.neighbour({0, +1})) self.forward(combine, {{0, +1}}, {{0}});
+    if (!self.neighbour({0, +1})) co_return;
+    self.send(combine, {{0, +1}}, {{0}});
+    co_await self.step();  // kept until then: the copy does not take its place, with its contributors
+    self.release(0);
   };
   const RunResult result = struck(line, Placement::contributed(line.topology, what), program, {FaultKind::twice, 0, 0});
   CAPTURE(refusal(result));
