@@ -20,9 +20,9 @@ std::array<char, 4096> running{};
 std::atomic<std::size_t> running_bytes{0};
 std::array<struct sigaction, signals.size()> before{};
 std::array<char, 4096> again_program{};  // empty: nothing runs again
-std::array<char*, 256> words{};          // of `running`, for a program; the last one is null
+std::array<char*, 256> line_words{};     // of `running`, for a program; the last one is null
 constexpr unsigned most_s = 60;
-constexpr int not_started = 127;
+constexpr int no_program = 127;
 
 void say(std::string_view text) noexcept {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());  // an error cannot be reported any more
@@ -40,8 +40,8 @@ bool cut_into_words(std::size_t bytes) noexcept {
       continue;
     }
     if (!in_word) {
-      if (count + 1 == words.size()) return false;
-      words[count++] = &running[to];
+      if (count + 1 == line_words.size()) return false;
+      line_words[count++] = &running[to];
       in_word = true;
     }
     if (c == '\'')
@@ -51,7 +51,7 @@ bool cut_into_words(std::size_t bytes) noexcept {
   }
   if (to == running.size()) return false;
   running[to] = '\0';
-  words[count] = nullptr;
+  line_words[count] = nullptr;
   return count > 0;
 }
 
@@ -66,13 +66,13 @@ void run_again(std::size_t bytes) noexcept {
     const int nothing = ::open("/dev/null", O_RDWR);
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, descriptor);
     ::alarm(most_s);  // whose signal ends it
-    ::execv(again_program.data(), words.data());
-    ::_exit(not_started);
+    ::execv(again_program.data(), line_words.data());
+    ::_exit(no_program);
   }
   int status = 0;
   while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == not_started))
+  if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == no_program))
     say("torus: it could not be run again\n");
   else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
     say("torus: run again in a process of its own, it had not ended after a minute\n");

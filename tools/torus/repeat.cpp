@@ -11,7 +11,7 @@ namespace torus::command {
 namespace {
 
 /// The words of a line that command_line() wrote: blanks part them, but not between single quotes.
-std::vector<std::string> words_of(const std::string& line) {
+std::vector<std::string> words_of_line(const std::string& line) {
   std::vector<std::string> words{""};
   bool quoted = false;
   for (const char c : line) {
@@ -36,7 +36,7 @@ std::string last_line(const std::string& text) {
 }  // namespace
 
 std::string why_not_repeated(const RepeatLine& line, double seconds) {
-  std::vector<std::string> words = words_of(line.command);
+  std::vector<std::string> words = words_of_line(line.command);
   if (words.front() != program()) return fmt::format("it was not tried: {} starts it", words.front());
   words.erase(words.begin());
   try {
