@@ -32,12 +32,12 @@ void hand_down(Node& self, const Place& place, std::int32_t level, const Bundle&
   if (place.tree != nullptr) multinode::hand_down(self, place.dimension, *place.tree, place.position, level, bundle);
 }
 
-/// One part's classes in a phase of a gather along dimension d.
+/// One part's classes in a phase of a gather along dimension d. The two nodes that give half of a class each lie in one line along d. What
+/// they have came by the same ways, so that their blocks are in the same order.
 class Classes {
  public:
   Classes(const Node& self, const ClassWindows& windows, const Station& station, Dimension d, Bundle& part)
       : windows_{windows}, d_{d}, place_{self.coordinate(d)}, held_(static_cast<std::size_t>(windows.stations().h())) {
-    std::sort(part.begin(), part.end());  // halves come from two copies
     if (station.stands(d)) held(station.coordinate(d) % windows.stations().h()) = std::move(part);
   }
 

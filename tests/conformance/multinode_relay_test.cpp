@@ -1,8 +1,13 @@
 /// The multi-node broadcasts by way of a plane, of one node, and by a swath for each source or one for all; and messages split over all
 /// subnetworks.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
+#include <random>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "algorithms/broadcast/row_classes.hpp"
 #include "algorithms/common/integers.hpp"
@@ -244,6 +249,41 @@ TEST_CASE("one swath for all sources: rows take long messages in shares, which c
     }
   }
   CHECK(with_shares > cases / 2);
+}
+
+TEST_CASE("one swath for all sources: what comes half by each way round a ring is as much by either", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  std::size_t compared = 0;
+  for (const char* shape : {"8x8", "6x6", "4x4x4"}) {
+    const Machine machine = torus_of(shape, 0);
+    std::vector<NodeId> nodes = all_nodes(machine.topology.nodes());
+    std::shuffle(nodes.begin(), nodes.end(), random);
+    nodes.resize(6);
+    std::sort(nodes.begin(), nodes.end());
+    Request request = multinode_request(nodes, (Bytes{1} << 20U) + support::random_below(random, 1000));
+    request.expected_sources = 6;
+    // In the last step, the shares of the place on the other side of the ring: blocks by node, dimension and direction.
+    using Ways = std::map<std::pair<NodeId, Dimension>, std::array<std::size_t, 2>>;
+    Ways last;
+    RunOptions options;
+    options.executor = ExecutorKind::serial;
+    options.on_messages = [&](std::span<const Message* const> messages) {
+      if (messages.empty()) return;
+      last.clear();
+      for (const Message* m : messages) last[{m->destination(), m->dimension()}][m->direction() > 0 ? 0 : 1] += m->blocks().size();
+    };
+    const Run e = run(multinode_algorithm("joint-swath"), machine, request, options);
+    CAPTURE(shape, nodes);
+    CHECK(support::complaint(e) == "");
+    if (phase_steps(e.result, "gather shares") == 0) continue;
+    for (const auto& [at, ways] : last) {
+      CAPTURE(at.first, at.second, ways[0], ways[1]);
+      CHECK(std::max(ways[0], ways[1]) - std::min(ways[0], ways[1]) <= 1);
+      ++compared;
+    }
+  }
+  CHECK(compared > 64);
 }
 
 TEST_CASE("one swath for all sources takes less time than one for each", "[conformance]") {

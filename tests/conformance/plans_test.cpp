@@ -1,7 +1,9 @@
-// A plan depends on nothing but the machine and the request, and a run needs no more memory than was estimated for its plan.
+// A plan depends on nothing but the machine and the request, whatever a cache holds, and a run needs no more memory than was estimated for
+// its plan.
 //
 // Children of fork() plan and run alone. They are started before this process plans anything, so these tests have a program of their own.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <random>
 #include <span>
@@ -126,7 +128,33 @@ Bytes bytes_for(Collective collective, const Topology& topology, double all) {
   return std::max<Bytes>(1, static_cast<Bytes>(all / shares) / 64) * 64;
 }
 
+int searches = 0;  // that were made
+
+std::string sum_of(std::int32_t a, std::int32_t b) { return std::to_string(++searches) + ": " + std::to_string(a + b); }
+std::string product_of(std::int32_t a, std::int32_t b) { return std::to_string(++searches) + ": " + std::to_string(a * b); }
+
 }  // namespace
+
+TEST_CASE("a cache holds the last results of each search, by all arguments", "[conformance]") {
+  searches = 0;
+  PlanCache cache;
+  const auto sum = [&](std::int32_t a, std::int32_t b) { return *cache.of<sum_of>(a, b); };
+  CHECK(sum(1, 2) == "1: 3");
+  CHECK(sum(1, 3) == "2: 4");
+  CHECK(sum(2, 2) == "3: 4");
+  CHECK(*cache.of<product_of>(1, 2) == "4: 2");
+  CHECK(sum(1, 2) == "1: 3");
+  PlanCache copy = cache;
+  CHECK(*copy.of<sum_of>(9, 9) == "5: 18");
+  CHECK(sum(5, 5) == "6: 10");
+  CHECK(sum(6, 6) == "7: 12");  // the fifth sum: the oldest goes
+  CHECK(sum(1, 3) == "2: 4");
+  CHECK(sum(1, 2) == "8: 3");
+  CHECK(*cache.of<product_of>(1, 2) == "4: 2");
+  const std::shared_ptr<const std::string> kept = copy.of<sum_of>(9, 9);
+  copy = {};
+  CHECK(*kept == "5: 18");
+}
 
 TEST_CASE("a plan does not depend on what was planned before", "[conformance]") {
   std::mt19937_64 random(support::seed());
