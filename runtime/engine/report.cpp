@@ -83,7 +83,7 @@ std::string aligned(const Rows& rows) {
   std::size_t width = 0;
   for (const auto& row : rows) width = std::max(width, row.first.size());
   std::string text;
-  for (const auto& [name, value] : rows) text += name + std::string(width - name.size() + 2, ' ') + value + "\n";
+  for (const auto& [name, value] : rows) text += name + std::string(width - name.size() + 2, ' ') + printable(value) + "\n";
   return text;
 }
 

@@ -1,22 +1,13 @@
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <utility>
 
 #include <torus/error.hpp>
 
+#include "runtime/model/figures.hpp"
+
 namespace torus {
-namespace {
 
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-  return text;
-}
-
-}  // namespace
-
-InputError::InputError(std::string text) : std::runtime_error(printable(std::move(text))) {}
+InputError::InputError(std::string text) : std::runtime_error(printable(text)) {}
 
 namespace detail {
 

@@ -1,5 +1,6 @@
 #include "runtime/model/figures.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iterator>
@@ -13,7 +14,38 @@ std::string formatted(const char* format, double value) {
   return text;
 }
 
+/// Bytes of the UTF-8 character with which the text begins; 0 if it begins with none.
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t bytes = byte(0) < 0x80 ? 1 : byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : byte(0) < 0xf5 ? 4 : 0;
+  if (bytes == 0 || bytes > text.size()) return 0;
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80) return 0;
+  }
+  return bytes;
+}
+
 }  // namespace
+
+std::string printable(std::string_view text, std::string_view keep) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t bytes = character_bytes(text);
+    const auto first = static_cast<unsigned char>(text.front());
+    const bool control =
+        bytes == 1 ? first < 0x20 || first == 0x7f : bytes == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
+    if (bytes > 0 && (!control || keep.find(text.front()) != std::string_view::npos)) {
+      out += text.substr(0, bytes);
+    } else {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", bytes == 2 ? static_cast<unsigned char>(text[1]) : first);
+      out += code;
+    }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return out;
+}
 
 std::string grouped(std::uint64_t value) {
   std::string digits = std::to_string(value);

@@ -1,4 +1,4 @@
-/// Figures and nodes as text for people.
+/// Figures and nodes as text for people; text from outside, made harmless.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +22,9 @@ std::string rate_text(double per_second, std::string_view unit);
 double per_second(double amount, double seconds) noexcept;
 /// A node's coordinates: "(3,4)".
 std::string node_text(const Topology& topology, NodeId node);
+
+/// A text from a file or a user, for a terminal: each control character, line feeds included, is written as \u001b is. So are the bytes of
+/// what is not UTF-8, which a terminal may take for a control character. Those of `keep` stay. JSON remains the same JSON.
+std::string printable(std::string_view text, std::string_view keep = {});
 
 }  // namespace torus

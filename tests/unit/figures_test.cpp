@@ -31,3 +31,17 @@ TEST_CASE("a node is written by its coordinates", "[unit]") {
   CHECK(node_text(Topology::parse("4x6"), 9) == "(1,3)");
   CHECK(node_text(Topology::parse("7"), 3) == "(3)");
 }
+
+TEST_CASE("text from outside reaches no terminal with a control character in it", "[unit]") {
+  CHECK(printable("plain, \xc3\xa4, \xe2\x82\xac, \xf0\x9f\x98\x80 \\ \"") == "plain, \xc3\xa4, \xe2\x82\xac, \xf0\x9f\x98\x80 \\ \"");
+  CHECK(printable("a\x1b[31m\x7f\n\t\r") == "a\\u001b[31m\\u007f\\u000a\\u0009\\u000d");
+  CHECK(printable(std::string("\0x", 2)) == "\\u0000x");
+  CHECK(printable("\xc2\x9b"
+                  "2J") == "\\u009b2J");  // the control sequence introducer of 8 bits, in UTF-8
+  CHECK(printable("\x9b"
+                  "2J\xff") == "\\u009b2J\\u00ff");             // and alone, as is no UTF-8
+  CHECK(printable("\xe2\x82") == "\\u00e2\\u0082");             // cut off
+  CHECK(printable("\xc1\x81\xed") == "\\u00c1\\u0081\\u00ed");  // too long a form
+  CHECK(printable("a\n\tb\x1b", "\n\t") == "a\n\tb\\u001b");
+  CHECK(printable(printable("\x1b")) == printable("\x1b"));
+}

@@ -18,6 +18,7 @@
 #include <torus/error.hpp>
 #include <torus/main.hpp>
 
+#include "runtime/model/figures.hpp"
 #include "tools/torus/config_file.hpp"
 #include "tools/torus/console.hpp"
 #include "tools/torus/follow.hpp"
@@ -39,7 +40,7 @@ constexpr int wrong_usage = 2;
 
 int complain(int status, std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  std::fprintf(stderr, "torus: %s\n", text.c_str());
+  std::fprintf(stderr, "torus: %s\n", printable(text).c_str());
   return status;
 }
 

@@ -9,6 +9,8 @@
 
 #include <torus/error.hpp>
 
+#include "runtime/model/figures.hpp"
+
 namespace torus::command {
 
 namespace {
@@ -24,7 +26,9 @@ const std::string& program() noexcept { return program_name(); }
 
 void set_program(std::string started_as) { program_name() = std::move(started_as); }
 
-void print(std::string_view text) {
+void print(std::string_view raw) {
+  const std::string shown = printable(raw, "\n\t");
+  std::string_view text = shown;
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -38,6 +42,8 @@ Progress::Progress() : terminal_{::isatty(STDERR_FILENO) == 1}, next_{Clock::now
 bool Progress::due() { return terminal_ && Clock::now() >= next_; }
 
 void Progress::show(std::string_view line) {
+  const std::string shown = printable(line);
+  line = shown;
   winsize terminal{};  // a longer line would go on below, where clear() does not reach it
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &terminal) == 0 && terminal.ws_col > 0) line = line.substr(0, terminal.ws_col - 1U);
   std::fprintf(stderr, "\r\033[K%.*s", static_cast<int>(line.size()), line.data());
@@ -53,7 +59,10 @@ void Progress::clear() {
   shown_ = false;
 }
 
-std::string aligned(const std::vector<std::vector<std::string>>& table) {
+std::string aligned(std::vector<std::vector<std::string>> table) {
+  for (auto& line : table) {
+    for (std::string& cell : line) cell = printable(cell);
+  }
   std::vector<std::size_t> width;
   for (const auto& line : table) {
     width.resize(std::max(width.size(), line.size()));

@@ -15,7 +15,9 @@ const std::string& program() noexcept;
 /// Only at the start of the program.
 void set_program(std::string started_as);
 
-/// Writes to standard output and makes sure that it got there. Throws RunError if it did not: a closed pipe, a full disk.
+/// Writes to standard output and makes sure that it got there. Control characters other than line feeds and tabs are written as their
+/// codes: a name from a file may hold any. Names in a table, where a line feed would end the row, go through aligned(). Throws RunError if
+/// it did not: a closed pipe, a full disk.
 void print(std::string_view text);
 
 /// A line on standard error with the progress of a long piece of work. Only on a terminal, only after a second, at most ten times a
@@ -40,8 +42,8 @@ class Progress {
 };
 
 using torus::aligned;  // of rows
-/// A table: the first line is the head, columns as wide as they must be.
-std::string aligned(const std::vector<std::vector<std::string>>& table);
+/// A table: the first line is the head, columns as wide as they must be. Cells are made printable().
+std::string aligned(std::vector<std::vector<std::string>> table);
 
 /// A line of comma-separated values; what holds a comma, a quote or a line's end is quoted.
 std::string csv_line(const std::vector<std::string>& values);

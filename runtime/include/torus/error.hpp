@@ -9,7 +9,7 @@
 namespace torus {
 
 /// A shape, file or option that cannot be used. The text is one line: the value, the rule, a value that works. Where a value has control
-/// characters, the text has question marks: they would end it early, or reach the terminal that prints it.
+/// characters, the text has their codes, as \u001b: they would end it early, or reach the terminal that prints it.
 class InputError : public std::runtime_error {
  public:
   explicit InputError(std::string text);
