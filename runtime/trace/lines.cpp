@@ -27,13 +27,14 @@ constexpr std::string_view gzip_mark = "\x1f\x8b";
 
 }  // namespace
 
-Lines::Lines(const std::string& path)
-    : name_{path == "-" ? "standard input" : path},
+Lines::Lines(const std::string& path, const Kind& kind)
+    : kind_{kind},
+      name_{path == "-" ? "standard input" : path},
       max_line_bytes_{static_cast<std::size_t>(std::min<Bytes>(max_line_bytes, usable_memory() / memory_per_line_byte))} {
   descriptor_ = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) {
-    throw InputError("trace '" + path + "': it cannot be read (" + std::generic_category().message(errno) +
-                     "); name a file that `torus run --trace` wrote");
+    throw InputError(std::string(kind_.name) + " '" + path + "': it cannot be read (" + std::generic_category().message(errno) +
+                     "); name " + std::string(kind_.example));
   }
 }
 
@@ -73,7 +74,7 @@ std::optional<std::string_view> Lines::next() {
 }
 
 void Lines::refuse(const std::string& why) const {
-  throw InputError("trace " + name_ + " line " + std::to_string(std::max<std::uint64_t>(number_, 1)) + ": " + why);
+  throw InputError(std::string(kind_.name) + " " + name_ + " line " + std::to_string(std::max<std::uint64_t>(number_, 1)) + ": " + why);
 }
 
 void Lines::refuse_next(const std::string& why) {
@@ -87,7 +88,8 @@ void Lines::read() {
   while (filled < chunk_bytes) {
     const ssize_t got = ::read(descriptor_, chunk_.data() + filled, chunk_bytes - filled);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) refuse_next(std::string("reading failed (") + std::generic_category().message(errno) + "); name a trace file");
+    if (got < 0)
+      refuse_next(std::string("reading failed (") + std::generic_category().message(errno) + "); name " + std::string(kind_.example));
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
   }
@@ -97,7 +99,7 @@ void Lines::read() {
   begun_ = true;
   if (!left_.starts_with(gzip_mark)) return;
   zlib_.reset(new z_stream{});
-  if (inflateInit2(zlib_.get(), gzip_format) != Z_OK) throw RunError("trace '" + name_ + "': no memory to read it");
+  if (inflateInit2(zlib_.get(), gzip_format) != Z_OK) throw RunError(std::string(kind_.name) + " '" + name_ + "': no memory to read it");
   in_member_ = true;
 }
 
@@ -120,8 +122,8 @@ void Lines::inflate() {
   buffer_.resize(buffer_.size() - zlib_->avail_out);
   bytes_inflated_ += buffer_.size() - filled;
   if (bytes_inflated_ > any_growth + max_growth * bytes_read_) {
-    refuse_next("the compressed file holds more than " + std::to_string(max_growth) +
-                " times its size, as no trace does; if it is one, decompress it first (gzip -d)");
+    refuse_next("the compressed file holds more than " + std::to_string(max_growth) + " times its size, as no " + std::string(kind_.name) +
+                " does; if it is one, decompress it first (gzip -d)");
   }
   if (outcome == Z_STREAM_END) in_member_ = false;
   if (outcome == Z_OK || outcome == Z_STREAM_END || outcome == Z_BUF_ERROR) return;  // Z_BUF_ERROR: needs more input

@@ -14,7 +14,14 @@ namespace torus::detail {
 /// Reads plain and gzip files; "-" is standard input. Errors are InputErrors that name the file and the line.
 class Lines {
  public:
-  explicit Lines(const std::string& path);
+  /// What a file should be, for errors: "trace"; and where one comes from: "a file that `torus run --trace` wrote".
+  struct Kind {
+    std::string_view name, example;
+  };
+  static constexpr Kind trace{"trace", "a file that `torus run --trace` wrote"};
+  static constexpr Kind table{"table", "a file that torus sweep, compare or bench wrote with --csv"};
+
+  Lines(const std::string& path, const Kind& kind);
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
   ~Lines();
@@ -39,6 +46,7 @@ class Lines {
     void operator()(z_stream_s* stream) const noexcept;
   };
 
+  Kind kind_;
   std::string name_;
   int descriptor_ = -1;
   std::string chunk_;      // raw bytes of the file

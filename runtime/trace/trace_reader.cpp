@@ -206,7 +206,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
 
 class TraceReader::Source {
  public:
-  explicit Source(const std::string& path) : lines{path}, header{read_header()} {}
+  explicit Source(const std::string& path) : lines{path, detail::Lines::trace}, header{read_header()} {}
 
   detail::Lines lines;
   TraceHeader header;

@@ -119,7 +119,7 @@ std::vector<Chart> CurveTable::finish() {
 }
 
 std::vector<Chart> read_curves(const std::string& path) {
-  detail::Lines lines(path);
+  detail::Lines lines(path, detail::Lines::table);
   const auto read = [&](auto&& part) {
     try {
       return part();
