@@ -1,4 +1,6 @@
 /// torus run --steps: a line a step.
+#include <torus/catalogue.hpp>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 #include "tests/support/json.hpp"
@@ -62,4 +64,26 @@ TEST_CASE("for people the steps are a table under the report", "[conformance]") 
   CHECK(ended.out.find("(0,0) 0:-1") != std::string::npos);
   CHECK(command("run broadcast --on 5x5 --steps --repeat 2").err ==
         "torus: --repeat 2: a run whose messages are looked at, by --steps, is no timed run; leave out --repeat or --steps\n");
+}
+
+TEST_CASE("in every algorithm that lives with holes, all living nodes have what they want after the last step", "[conformance]") {
+  unsigned runs = 0;
+  for (const torus::Algorithm* algorithm : torus::catalogue()) {
+    if (!algorithm->needs.lives_with_holes) continue;
+    const std::string collective(torus::name(algorithm->collective));
+    for (const std::string& machine : {std::string("4x4 --dead-node 5"), std::string("mesh:3x4 --dead-node 2,3;0,0")}) {
+      const std::string line = "run " + collective + " --on " + machine + " --bytes 64 --algorithm " + std::string(algorithm->name);
+      const torus::support::Ended ended = command(line + " --source 6 --steps --json");
+      const torus::support::Ended all = ended.status == 0 ? ended : command(line + " --steps --json");  // which takes no source
+      CAPTURE(line, all.err);
+      if (all.err.find("needs every node alive") != std::string::npos) continue;  // it lives with dead links alone
+      REQUIRE(all.status == 0);
+      const Json run = torus::support::parsed(all.out);
+      const Json& last = run["step_table"].back();
+      const std::uint64_t living = machine.starts_with("4x4") ? 15 : 10;
+      CHECK(last[last.contains("complete") ? "complete" : "informed"] == (collective == "reduce" ? 1 : living));
+      ++runs;
+    }
+  }
+  CHECK(runs >= 10);
 }

@@ -39,7 +39,9 @@ ContributorCounts::ContributorCounts(const TraceHeader& header)
              : header.collective == "scan"           ? Wants::prefix
              : header.collective == "barrier"        ? Wants::hearing
                                                      : Wants::everywhere},
-      nodes_{header.machine.topology.nodes()},
+      topology_{header.machine.topology},
+      nodes_{topology_.nodes()},
+      living_before_(nodes_ + std::size_t{1}),
       root_{header.sources.empty() ? 0 : header.sources.front()},
       pieces_{header.segments},
       segments_{segments_of(header)},
@@ -47,10 +49,12 @@ ContributorCounts::ContributorCounts(const TraceHeader& header)
       blocks_{segments_ * registers_},
       had_(nodes_),
       words_{(std::size_t{nodes_} + 63) / 64} {
+  for (NodeId node = 0; node < nodes_; ++node) living_before_[node + 1] = living_before_[node] + (topology_.living(node) ? 1 : 0);
   if (wants_ == Wants::hearing) {
     heard_.resize(nodes_ * words_);
     copied_.resize(nodes_);
     for (NodeId node = 0; node < nodes_; ++node) {
+      if (!topology_.living(node)) continue;
       heard_[node * words_ + node / 64] |= std::uint64_t{1} << (node % 64);
       gain(node, 1);
     }
@@ -59,6 +63,7 @@ ContributorCounts::ContributorCounts(const TraceHeader& header)
   now_.resize(nodes_ * blocks_);
   most_.resize(wants_ == Wants::root || wants_ == Wants::owner ? segments_ : nodes_ * segments_, 1);
   for (NodeId node = 0; node < nodes_; ++node) {
+    if (!topology_.living(node)) continue;
     std::fill_n(now_.begin() + static_cast<std::ptrdiff_t>(node * blocks_), segments_, 1U);
     const std::uint64_t own = wants_ == Wants::owner ? pieces_ : wants_ == Wants::root && node != root_ ? 0 : segments_;
     if (own > 0) gain(node, own);
@@ -66,12 +71,13 @@ ContributorCounts::ContributorCounts(const TraceHeader& header)
 }
 
 std::uint64_t ContributorCounts::wanted(NodeId node) const noexcept {
+  if (!topology_.living(node)) return 0;
   switch (wants_) {
-    case Wants::root: return node == root_ ? segments_ * nodes_ : 0;
-    case Wants::everywhere: return segments_ * nodes_;
-    case Wants::owner: return pieces_ * nodes_;
-    case Wants::prefix: return segments_ * (std::uint64_t{node} + 1);
-    case Wants::hearing: return nodes_;
+    case Wants::root: return node == root_ ? segments_ * contributors(node) : 0;
+    case Wants::everywhere:
+    case Wants::prefix: return segments_ * contributors(node);
+    case Wants::owner: return pieces_ * contributors(node);
+    case Wants::hearing: return contributors(node);
   }
   return 0;
 }
@@ -119,14 +125,15 @@ void ContributorCounts::sent(const TraceMessage& m) {
 std::uint64_t ContributorCounts::arrive(const Arrival& a, std::uint64_t& combined) {
   std::uint32_t& now = now_[a.cell];
   if (a.combines && now > 0) ++combined;
-  // Where contributors may be counted twice (min and max), a count stays within the number of nodes.
-  now = a.combines ? now + std::min(a.count, nodes_ - now) : a.count;
+  // Where contributors may be counted twice (min and max), a count stays within the number of living nodes.
+  const std::uint32_t all = living_before_.back();
+  now = a.combines ? now + std::min(a.count, all - now) : a.count;
   const auto node = static_cast<NodeId>(a.cell / blocks_);
   const std::uint64_t segment = a.cell % blocks_;
   const auto index = segment < segments_ ? wanted_index(node, segment) : std::nullopt;
   if (!index) return 0;
   const std::uint32_t had = most_[*index];
-  const std::uint32_t has = std::max(had, wants_ == Wants::prefix ? std::min(now, node + 1) : now);
+  const std::uint32_t has = std::max(had, wants_ == Wants::prefix ? std::min(now, contributors(node)) : now);
   most_[*index] = has;
   return has > had ? gain(node, has - had) : 0;
 }

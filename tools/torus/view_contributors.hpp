@@ -15,8 +15,8 @@ namespace torus::command {
 /// Counts the contributors of partials. That each is there exactly once is not looked at: `torus verify` does.
 ///
 /// A node wants all contributors of some segments: the root, or each node, of all; an owner of its pieces; in a scan those of the nodes up
-/// to itself. A segment's count is the most that the node has had so far, so that what a node has never falls. In a barrier a node wants to
-/// hear of each node, itself included.
+/// to itself. Dead nodes contribute nothing and want nothing. A segment's count is the most that the node has had so far, so that what a
+/// node has never falls. In a barrier a node wants to hear of each node, itself included.
 class ContributorCounts {
  public:
   static constexpr std::uint64_t max_partials = 1ULL << 25;  ///< nodes x segments x registers: 8 bytes each in memory
@@ -70,8 +70,15 @@ class ContributorCounts {
   std::uint64_t gain(NodeId node, std::uint64_t more);
   std::optional<std::uint64_t> wanted_index(NodeId node, std::uint64_t segment) const noexcept;
 
+  /// Living nodes whose contribution the node wants, of each segment.
+  std::uint32_t contributors(NodeId node) const noexcept {
+    return wants_ == Wants::prefix ? living_before_[node + std::size_t{1}] : living_before_.back();
+  }
+
   const Wants wants_;
+  const Topology topology_;
   const NodeId nodes_;
+  std::vector<std::uint32_t> living_before_;  // by rank: living nodes of lower ranks; the last: of all
   const NodeId root_;
   const std::uint64_t pieces_;    // segments of an owner
   const std::uint64_t segments_;  // of the whole vector
