@@ -11,10 +11,13 @@
 
 namespace torus::detail {
 
-/// The blocks of a collective, numbered 0..count()-1: which nodes hold them first and which must hold them at the end.
+/// The blocks of a collective, numbered 0..count()-1: which nodes hold them first and which must hold them at the end. Dead nodes hold and
+/// want nothing, yet blocks are numbered as if all nodes were alive.
 class Blocks {
  public:
-  explicit Blocks(const TraceHeader& header) : nodes_{header.machine.topology.nodes()}, sources_{header.sources} {
+  /// topology: the header's; it must outlive this.
+  Blocks(const TraceHeader& header, const Topology& topology) : topology_{topology}, nodes_{topology.nodes()}, sources_{header.sources} {
+    std::erase_if(sources_, [this](NodeId source) { return !topology_.living(source); });
     const std::string& c = header.collective;
     if (c == "reduce" || c == "allreduce" || c == "reduce-scatter" || c == "scan" || c == "barrier") {
       kind_ = Kind::none;  // partials are judged by their contributors
@@ -26,7 +29,8 @@ class Blocks {
       count_ = nodes_ * nodes_;
     } else {
       kind_ = c == "scatter" ? Kind::scattered : c == "gather" ? Kind::gathered : Kind::all_gathered;
-      count_ = nodes_;
+      segments_ = header.segments;
+      count_ = nodes_ * segments_;
     }
   }
 
@@ -46,7 +50,7 @@ class Blocks {
   }
   // None of these takes time or memory for each block: a header may name more of them than any trace could carry.
 
-  /// Whether a node holds a block before the first step.
+  /// Whether a living node holds a block before the first step.
   bool starts_at(std::uint64_t node, std::uint64_t number) const noexcept {
     switch (kind_) {
       case Kind::replicated: return sources_[number / segments_] == node;
@@ -56,45 +60,54 @@ class Blocks {
       case Kind::all_gathered:
       case Kind::none: break;
     }
-    return number == node;
+    return number / segments_ == node;
   }
-  /// Whether a node must hold a block at the end.
+  /// Whether a living node must hold a block at the end.
   bool wanted_at(std::uint64_t node, std::uint64_t number) const noexcept {
     switch (kind_) {
-      case Kind::exchanged: return number % nodes_ == node;
-      case Kind::scattered: return number == node;
-      case Kind::gathered: return sources_.front() == node;
+      case Kind::exchanged: return number % nodes_ == node && living(number / nodes_);
+      case Kind::scattered: return number / segments_ == node;
+      case Kind::gathered: return sources_.front() == node && living(number / segments_);
+      case Kind::all_gathered: return living(number / segments_);
       case Kind::replicated:
-      case Kind::all_gathered:
       case Kind::none: break;
     }
     return true;
   }
-  /// How many blocks must reach a node: those that it must hold at the end and does not start with.
+  /// How many blocks must reach a living node: those that it must hold at the end and does not start with.
   std::uint64_t lacking_at(std::uint64_t node) const noexcept {
+    const std::uint64_t others = std::uint64_t{topology_.living_nodes()} - 1;
     switch (kind_) {
       case Kind::replicated:
         return count_ - (std::binary_search(sources_.begin(), sources_.end(), static_cast<NodeId>(node)) ? segments_ : 0);
-      case Kind::exchanged: return nodes_ - 1;
-      case Kind::scattered: return sources_.front() == node ? 0 : 1;
-      case Kind::gathered: return sources_.front() == node ? count_ - 1 : 0;
+      case Kind::exchanged: return others;
+      case Kind::scattered: return sources_.front() == node ? 0 : segments_;
+      case Kind::gathered: return sources_.front() == node ? others * segments_ : 0;
       case Kind::none: return 0;
       case Kind::all_gathered: break;
     }
-    return count_ - 1;
+    return others * segments_;
   }
-  /// The nth block that the node must hold at the end, ascending.
-  std::uint64_t nth_wanted(std::uint64_t node, std::uint64_t nth) const noexcept {
-    if (kind_ == Kind::exchanged) return nth * nodes_ + node;
-    return kind_ == Kind::scattered ? node : nth;
+  /// The lowest block that a living node must hold at the end, does not start with and has not received. There must be one.
+  template <class Received>
+  std::uint64_t first_lacking(std::uint64_t node, const Received& received) const {
+    std::uint64_t number = kind_ == Kind::exchanged ? node : kind_ == Kind::scattered ? node * segments_ : 0;
+    while (true) {
+      const bool of_no_use = !wanted_at(node, number) || starts_at(node, number);  // as are all segments of that origin
+      if (!of_no_use && !received(number)) return number;
+      number += kind_ == Kind::exchanged ? nodes_ : of_no_use ? segments_ - number % segments_ : 1;
+    }
   }
 
  private:
   enum class Kind { replicated, exchanged, scattered, gathered, all_gathered, none };
 
+  bool living(std::uint64_t node) const noexcept { return topology_.living(static_cast<NodeId>(node)); }
+
   Kind kind_ = Kind::replicated;
+  const Topology& topology_;
   std::uint64_t nodes_;
-  std::vector<NodeId> sources_;
+  std::vector<NodeId> sources_;  // the living ones, ascending
   std::uint64_t segments_ = 1;
   std::uint64_t count_ = 0;
 };

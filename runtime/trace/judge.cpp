@@ -14,6 +14,7 @@
 #include "runtime/trace/blocks.hpp"
 #include "runtime/trace/contributors.hpp"
 #include "runtime/trace/held_blocks.hpp"
+#include "runtime/trace/trace_header.hpp"
 
 namespace torus {
 namespace {
@@ -42,7 +43,7 @@ class Judge::State {
         topology_{machine_.topology},
         ports_{header.ports > 0 ? header.ports : static_cast<std::uint64_t>(machine_.ports)},
         block_bytes_{header.block_bytes},
-        blocks_{header},
+        blocks_{header, topology_},
         memory_{memory_for_blocks(topology_, blocks_)},
         look_{std::move(look)},
         held_{topology_.nodes(), blocks_.count(), memory_},
@@ -304,10 +305,8 @@ class Judge::State {
       if (missing == 0) continue;
       verdict_.missing_blocks += missing;
       if (incomplete_nodes++ == 0) {
-        std::uint64_t nth = 0;
-        const auto has = [&](std::uint64_t block) { return blocks_.starts_at(node, block) || held_.has(node, block); };
-        while (has(blocks_.nth_wanted(node, nth))) ++nth;
-        first = fmt::format("node {} lacks block {}", text_of_node(node), blocks_.id(blocks_.nth_wanted(node, nth)));
+        const std::uint64_t block = blocks_.first_lacking(node, [&](std::uint64_t number) { return held_.has(node, number); });
+        first = fmt::format("node {} lacks block {}", text_of_node(node), blocks_.id(block));
         if (missing > 1) first += fmt::format(" and {} more", missing - 1);
       }
     }
@@ -339,7 +338,10 @@ class Judge::State {
   bool wrapped_ = false;     // a sum of bytes went past 2^64
 };
 
-Judge::Judge(const TraceHeader& header, std::function<void()> look) : state_{std::make_unique<State>(header, std::move(look))} {}
+Judge::Judge(const TraceHeader& header, std::function<void()> look) {
+  if (const auto wrong = detail::wrong_sources(header)) throw InputError("trace: the 'sources' " + *wrong);
+  state_ = std::make_unique<State>(header, std::move(look));
+}
 Judge::~Judge() = default;
 bool Judge::message(const TraceMessage& message) { return state_->message(message); }
 Verdict Judge::finish() { return state_->finish(); }

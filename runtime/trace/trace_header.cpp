@@ -17,6 +17,11 @@ namespace {
 
 using Json = nlohmann::json;
 
+bool rooted(const TraceHeader& header) {
+  const std::string& c = header.collective;
+  return c == "broadcast" || c == "scatter" || c == "gather" || c == "reduce";
+}
+
 /// Parses the header's JSON object. Errors are thrown by lines.refuse().
 class HeaderParser {
  public:
@@ -39,11 +44,11 @@ class HeaderParser {
   TraceHeader header() {
     if (word("format", "") != "torus-trace") lines_.refuse("the header's 'format' must be \"torus-trace\"");
     if (whole("version", 0, std::numeric_limits<std::uint64_t>::max()) != 1) lines_.refuse("the header's 'version' must be 1");
+    refuse_foreign_keys();
     TraceHeader header{.machine = machine(), .collective = word("collective", "")};
     read_costs(header);
     header.ports =
         std::min<std::uint64_t>(whole("ports", 1, std::numeric_limits<std::uint64_t>::max()), std::numeric_limits<std::int32_t>::max());
-    const Topology& topology = header.machine.topology;
     static constexpr std::string_view collectives[] = {
         "broadcast", "multinode-broadcast", "total-exchange", "scatter", "gather", "allgather",
         "reduce",    "allreduce",           "reduce-scatter", "scan",    "barrier"};
@@ -52,12 +57,31 @@ class HeaderParser {
                     "'; it must be broadcast, multinode-broadcast, total-exchange, scatter, gather, allgather, reduce, allreduce, "
                     "reduce-scatter, scan or barrier");
     }
+    read_sources(header);
+    header.segments =
+        json_.contains("segments") ? static_cast<std::uint32_t>(whole("segments", 1, std::numeric_limits<std::int32_t>::max())) : 1;
+    header.block_bytes = json_.contains("block_bytes") ? whole("block_bytes", 0, std::numeric_limits<std::uint64_t>::max()) : 0;
+    header.algorithm = word("algorithm", "unknown");
+    header.seed = json_.contains("seed") ? whole("seed", 0, std::numeric_limits<std::uint64_t>::max()) : 0;
+    if (reduces(header)) read_reduction(header);
+    header.ignored_keys = ignored_keys(header);
+    return header;
+  }
+
+ private:
+  /// Without the key all nodes are sources. Dead nodes are none, except a root, which is refused.
+  void read_sources(TraceHeader& header) {
+    const Topology& topology = header.machine.topology;
     if (json_.contains("sources")) {
       for (const std::uint64_t source : list("sources", topology.nodes() - 1)) header.sources.push_back(static_cast<NodeId>(source));
       std::sort(header.sources.begin(), header.sources.end());
       if (std::adjacent_find(header.sources.begin(), header.sources.end()) != header.sources.end()) {
         lines_.refuse("the header's 'sources' name a node twice; name each once");
       }
+      if (header.sources.empty() && header.collective != "multinode-broadcast")
+        lines_.refuse("the header's 'sources' are empty, as they can be in a multinode-broadcast alone; name a root, or leave the key out");
+    } else if (rooted(header)) {
+      lines_.refuse("the header's 'sources' must name one root for a " + header.collective);
     } else {
       // Twice: the judge has a copy.
       if (const Bytes all = Bytes{topology.nodes()} * 2 * sizeof(NodeId); all > usable_memory()) {
@@ -67,19 +91,42 @@ class HeaderParser {
       header.sources.resize(topology.nodes());
       std::iota(header.sources.begin(), header.sources.end(), 0);
     }
-    const bool rooted = header.collective == "broadcast" || header.collective == "scatter" || header.collective == "gather" ||
-                        header.collective == "reduce";
-    if (rooted && header.sources.size() != 1) lines_.refuse("the header's 'sources' must name one root for a " + header.collective);
-    header.segments =
-        json_.contains("segments") ? static_cast<std::uint32_t>(whole("segments", 1, std::numeric_limits<std::int32_t>::max())) : 1;
-    header.block_bytes = json_.contains("block_bytes") ? whole("block_bytes", 0, std::numeric_limits<std::uint64_t>::max()) : 0;
-    header.algorithm = word("algorithm", "unknown");
-    header.seed = json_.contains("seed") ? whole("seed", 0, std::numeric_limits<std::uint64_t>::max()) : 0;
-    read_reduction(header);
-    return header;
+    if (const auto wrong = wrong_sources(header)) lines_.refuse("the header's 'sources' " + *wrong);
+    std::erase_if(header.sources, [&](NodeId source) { return !topology.living(source); });
   }
 
- private:
+  /// Keys of other writers that change what must hold: to ignore them would give a wrong verdict.
+  void refuse_foreign_keys() {
+    for (const char* key : {"groups", "sizes"}) {
+      if (json_.contains(key))
+        lines_.refuse(
+            std::string("the header has '") + key +
+            "', which this version of torus does not read; write a trace of one collective on all nodes, with blocks of one size");
+    }
+  }
+
+  static bool reduces(const TraceHeader& header) {
+    const std::string& c = header.collective;
+    return c == "reduce" || c == "allreduce" || c == "reduce-scatter" || c == "scan";
+  }
+
+  /// The keys that change nothing: unknown ones, and those that say nothing of this collective.
+  std::vector<std::string> ignored_keys(const TraceHeader& header) {
+    static constexpr std::string_view known[] = {"format",     "version",  "shape",       "wrap",       "twist",     "ports", "switching",
+                                                 "contention", "routing",  "collective",  "sources",    "op",        "type",  "registers",
+                                                 "overlap",    "segments", "block_bytes", "algorithm",  "seed",      "ts_s",  "tc_s",
+                                                 "th_s",       "tg_s",     "dead_nodes",  "dead_links", "slow_links"};
+    const std::string& c = header.collective;
+    std::vector<std::string> ignored;
+    for (const auto& [key, value] : json_.items()) {
+      const bool of_reductions = key == "op" || key == "type" || key == "registers" || key == "overlap";
+      const bool uncut = key == "segments" && header.segments > 1 && (c == "total-exchange" || c == "barrier");
+      if ((of_reductions && !reduces(header)) || uncut || std::find(std::begin(known), std::end(known), key) == std::end(known))
+        ignored.push_back(key);
+    }
+    return ignored;
+  }
+
   /// Operators and types that this program does not have are for people only: the judge asks for contributors.
   void read_reduction(TraceHeader& header) {
     const std::string op = word("op", "sum");
@@ -139,6 +186,8 @@ class HeaderParser {
     header.costs_known = json_.contains("ts_s") && json_.contains("tc_s") && json_.contains("th_s");
     if (!header.costs_known && (json_.contains("ts_s") || one_speed || json_.contains("th_s")))
       lines_.refuse("the header has one of 'ts_s', 'tc_s' and 'th_s'; it must have all three or none");
+    if (!header.costs_known && json_.contains("tg_s"))
+      lines_.refuse("the header has 'tg_s' without 'ts_s', 'tc_s' and 'th_s'; it must have those three, too");
     if (!header.costs_known) return;
     CostModel& cost = header.machine.cost;
     cost.start_up_s = seconds("ts_s");
@@ -239,6 +288,28 @@ class HeaderParser {
 };
 
 }  // namespace
+
+std::optional<std::string> wrong_sources(const TraceHeader& header) {
+  const Topology& topology = header.machine.topology;
+  const std::string& c = header.collective;
+  const std::vector<NodeId>& sources = header.sources;
+  for (const NodeId source : sources) {
+    if (source >= topology.nodes())
+      return "name node " + std::to_string(source) + "; ranks go from 0 to " + std::to_string(topology.nodes() - 1);
+  }
+  if (rooted(header)) {
+    if (sources.size() != 1) return "must name one root for a " + c;
+    if (!topology.living(sources.front()))
+      return "name node " + node_text(topology, sources.front()) + ", which is dead; the root of a " + c + " must be alive";
+  } else if (c != "multinode-broadcast" && !sources.empty()) {
+    const auto living =
+        static_cast<NodeId>(std::count_if(sources.begin(), sources.end(), [&](NodeId source) { return topology.living(source); }));
+    if (living < topology.living_nodes())
+      return "name " + std::to_string(living) + " of " + std::to_string(topology.living_nodes()) + " living nodes, and all take part in " +
+             c + "; name all, or leave the key out";
+  }
+  return std::nullopt;
+}
 
 TraceHeader parse_trace_header(const Lines& lines, std::string_view line) { return HeaderParser(lines, line).header(); }
 

@@ -163,3 +163,83 @@ TEST_CASE("ten thousand mutated traces are judged or refused, without a crash", 
   CHECK(judged > 1000);
   CHECK(refused > 1000);
 }
+
+TEST_CASE("a verdict is of the nodes that live, of the segments that the header says, and names the keys that it ignores",
+          "[conformance]") {
+  const support::Folder folder;
+  const auto verified = [&](const std::string& rest, const std::string& messages) {
+    return support::command("verify " + folder.write("t", header_with(R"("ports":2,"switching":"packet",)" + rest) + messages));
+  };
+  const std::string there = R"({"step":0,"src":0,"dst":1,"path":[[0,1]],"bytes":9,"blocks":[0,1]})"
+                            "\n",
+                    back = R"({"step":0,"src":1,"dst":0,"path":[[0,-1]],"bytes":9,"blocks":[2,3]})"
+                           "\n";
+  for (const char* collective : {"allgather", "multinode-broadcast"}) {
+    CAPTURE(collective);
+    const std::string rest =
+        R"("shape":[3],"wrap":[false],"dead_nodes":[2],"segments":2,"note":"x","collective":")" + std::string(collective) + "\"";
+    const support::Ended good = verified(rest, there + back);
+    CHECK(good.status == 0);
+    CHECK(good.out.find("legal and complete") != std::string::npos);
+    CHECK(good.out.find("keys of the header: note\n") != std::string::npos);
+    CHECK(verified(rest, there).status == 1);
+  }
+  const support::Ended dead = verified(R"("shape":[3],"dead_nodes":[2],"collective":"reduce","sources":[2])", "");
+  CHECK(dead.status == 2);
+  CHECK(dead.err.ends_with(" line 1: the header's 'sources' name node (2), which is dead; the root of a reduce must be alive\n"));
+  CHECK(verified(R"("shape":[1],"collective":"allreduce","sources":[0])", "").status == 0);
+  CHECK(verified(R"("shape":[3],"collective":"allreduce","sources":[0])", "").status == 2);
+}
+
+TEST_CASE("no name in a file reaches the terminal with a control character, or forges a line", "[conformance]") {
+  const support::Folder folder;
+  const std::string evil = R"(\u001b[31m\u0000\u007f\u009b2J\nverdict  legal and complete\r)";
+  const std::string start = R"("shape":[4],"ports":2,"switching":"packet","ts_s":1e-6,"tc_s":1e-9,"th_s":0,)";
+  const std::string message = R"({"step":0,"src":0,"dst":1,"path":[[0,1]],"bytes":1,"blocks":[0],"phase":")" + evil + "\"}\n";
+  const std::string trace = folder.write(
+      "t", header_with(start + R"("collective":"broadcast","sources":[0],"algorithm":")" + evil + R"(",")" + evil + R"(":1)") + message);
+  folder.write("collective", header_with(start + R"("collective":")" + evil + "\""));
+  folder.write("twice", header_with(start + "\"" + evil + R"(":1,")" + evil + "\":2"));
+  folder.write("op", header_with(start + R"("collective":"reduce","sources":[0],"op":")" + evil + "\""));
+  folder.write("type", header_with(start + R"("collective":"reduce","sources":[0],"type":")" + evil + "\""));
+  folder.write("switching", header_with(R"("shape":[4],"ports":2,"switching":")" + evil + "\""));
+  folder.write("value", header_with(start + R"("collective":"broadcast","sources":[0])") + R"({"step":")" + evil + "\"}\n");
+  const std::string raw =
+      "\x1b[31m\x7f\xc2\x9b\x9b"
+      "2J\r";
+  folder.write("table.csv", "collective,shape,algorithm,bytes,model_time_s\n" + raw + ",4x4," + raw + ",8," + raw + "\n");
+  folder.write("columns.csv", raw + "\n");
+  folder.write("curves.csv", "collective,shape,algorithm,bytes,model_time_s\nbroadcast,4x4," + raw + ",8,1\n");
+  folder.write("config", raw + "=1\n");
+  for (const std::string& line : {"verify " + trace,
+                                  "verify --json " + trace,
+                                  "verify " + folder.file("collective"),
+                                  "verify " + folder.file("twice"),
+                                  "verify " + folder.file("op"),
+                                  "verify " + folder.file("type"),
+                                  "verify " + folder.file("switching"),
+                                  "verify " + folder.file("value"),
+                                  "view " + trace + " -o " + folder.file("p.html"),
+                                  "export " + trace + " --to dot -o " + folder.file("dot"),
+                                  "plot " + folder.file("table.csv") + " -o " + folder.file("p.html"),
+                                  "plot " + folder.file("columns.csv") + " -o " + folder.file("p.html"),
+                                  "plot " + folder.file("curves.csv") + " --algorithms x -o " + folder.file("p.html"),
+                                  "run broadcast --config " + folder.file("config"),
+                                  "run broadcast --on " + raw,
+                                  "run " + raw,
+                                  raw,
+                                  "verify " + raw,
+                                  "run broadcast --algorithm " + raw,
+                                  "run broadcast --" + raw}) {
+    const support::Ended ended = support::command(line);
+    CAPTURE(line, ended.out, ended.err);
+    CHECK(ended.status != 139);
+    for (const std::string& text : {ended.out, ended.err}) {
+      CHECK(std::none_of(text.begin(), text.end(), [](unsigned char c) { return (c < 0x20 && c != '\n') || c == 0x7f || c == 0x9b; }));
+    }
+    CHECK(lines(ended.err) <= 1);
+    CHECK(ended.out.find("\nverdict  legal") == std::string::npos);
+  }
+  CHECK(support::command("plot " + folder.file("absent")).err.find("torus: table '" + folder.file("absent") + "': it cannot be read") == 0);
+  CHECK(support::command("plot " + folder.file("columns.csv")).err.find("torus: table " + folder.file("columns.csv") + " line 1: ") == 0);
+}

@@ -56,7 +56,10 @@ TEST_CASE("the page of a run is one file, and its data agree with the run", "[co
         "run total-exchange --on 4x4 --bytes 8 --contention share --algorithm direct",
         "run broadcast --on 6cx2m --algorithm flood --bytes 3", "run multinode-broadcast --on 4x4 --sources none", "run broadcast --on 1",
         "run gather --on 3x3 --bytes 4", "run reduce --on 3x5 --op max --type i16", "run allreduce --on 4x4 --bytes 64",
-        "run reduce-scatter --on 4x4m --bytes 64", "run scan --on 5 --bytes 8", "run barrier --on 3x3"}) {
+        "run reduce-scatter --on 4x4m --bytes 64", "run scan --on 5 --bytes 8", "run barrier --on 3x3",
+        "run broadcast --on 4x4 --bytes 8 --algorithm flood --dead-node 1,1",
+        "run allreduce --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,1",
+        "run reduce-scatter --on 4x4 --bytes 64 --algorithm tree-packing --dead-node 1,1;2,2"}) {
     const torus::support::Ended ended = command(line + " --steps --json --view " + folder.file("page.html"));
     CAPTURE(line, ended.err);
     REQUIRE(ended.status == 0);
@@ -120,6 +123,34 @@ TEST_CASE("a trace and its run give the same messages, whatever the executor", "
   CHECK(trace["phases"] == run["phases"]);
   CHECK(trace["phases"].size() > 1);
   CHECK(trace["costs_s"] == run["costs_s"]);
+}
+
+TEST_CASE("on a page nodes want what living nodes have for them, in segments", "[conformance]") {
+  // A line of three, of which the last is dead; each living node has two blocks for or from each node.
+  const torus::support::Folder folder;
+  const std::string machine =
+      R"({"format":"torus-trace","version":1,"shape":[3],"wrap":[false],"dead_nodes":[2],"ports":2,"switching":"packet",)";
+  const auto there = [](const std::string& blocks) {
+    return R"({"step":0,"src":0,"dst":1,"path":[[0,1]],"bytes":8,"blocks":)" + blocks + "}\n";
+  };
+  const auto back = [](const std::string& blocks) {
+    return R"({"step":0,"src":1,"dst":0,"path":[[0,-1]],"bytes":8,"blocks":)" + blocks + "}\n";
+  };
+  const auto check = [&](const std::string& keys, const std::string& messages, const Json& wanted, const Json& first) {
+    CAPTURE(keys);
+    REQUIRE(command("verify " + folder.write("t", machine + keys + "}\n" + messages)).status == 0);
+    REQUIRE(command("view " + folder.file("t") + " -o " + folder.file("p.html")).status == 0);
+    const Json data = torus::support::parsed(data_text(text_of_file(folder.file("p.html"))));
+    CHECK(data["wanted"] == wanted);
+    CHECK(data["held_first"] == first);
+    CHECK(sum<int>(first) + sum<int>(data["each"]["gained"]) == sum<int>(wanted));
+    CHECK(data["dead_nodes"] == Json{2});
+  };
+  check(R"("collective":"allgather","segments":2)", there("[0,1]") + back("[2,3]"), {4, 4, 0}, {2, 2, 0});
+  check(R"("collective":"gather","segments":2,"sources":[0])", back("[2,3]"), {4, 0, 0}, {2, 0, 0});
+  check(R"("collective":"scatter","segments":2,"sources":[0])", there("[2,3]"), {2, 2, 0}, {2, 0, 0});
+  check(R"("collective":"total-exchange")", there("[1]") + back("[3]"), {2, 2, 0}, {1, 1, 0});
+  check(R"("collective":"multinode-broadcast","segments":2)", there("[0,1]") + back("[2,3]"), {4, 4, 0}, {2, 2, 0});
 }
 
 TEST_CASE("no name in a trace can leave the data", "[conformance]") {

@@ -159,6 +159,114 @@ TEST_CASE("every collective has its own idea of what must arrive", "[unit]") {
   CHECK(!judged(cut, {with(back, {3, 4})}).ok);
 }
 
+TEST_CASE("scatter, gather and all-gather may be cut in segments: block id = node x segments + segment", "[unit]") {
+  const Machine pair(Topology::parse("mesh:2"), 1, Switching::packet);
+  const auto cut = [&](const char* collective, std::vector<NodeId> sources) {
+    TraceHeader header = header_for(pair, collective, std::move(sources));
+    header.segments = 2;
+    return header;
+  };
+  const TraceMessage there{0, 0, 1, {{0, 1}}, 2, {2, 3}}, own{0, 0, 1, {{0, 1}}, 2, {0, 1}}, back{0, 1, 0, {{0, -1}}, 2, {2, 3}};
+  CHECK(judged(cut("scatter", {0}), {there}).ok);
+  CHECK_FALSE(judged(cut("scatter", {0}), {own}).ok);
+  CHECK(violation(cut("scatter", {0}), {{0, 0, 1, {{0, 1}}, 2, {3}}}) == "after step 0: node (1) lacks block 2");
+  CHECK(judged(cut("gather", {1}), {own}).ok);
+  CHECK(violation(cut("gather", {1}), {{0, 0, 1, {{0, 1}}, 2, {0}}}) == "after step 0: node (1) lacks block 1");
+  CHECK(judged(cut("allgather", {}), {own, back}).ok);
+  CHECK(judged(cut("allgather", {}), {own}).missing_blocks == 2);
+  CHECK(names(violation(cut("allgather", {}), {{0, 0, 1, {{0, 1}}, 2, {4}}}), {"block 4", "does not exist"}));
+}
+
+TEST_CASE("dead nodes want nothing, and nobody wants what they would have had", "[unit]") {
+  // A line of four whose last node is dead: blocks keep their numbers.
+  const Machine machine(Topology::parse("mesh:4").with_faults({.dead_nodes = {3}}), 2, Switching::packet);
+  const auto send = [](Step step, NodeId from, std::int32_t hop, std::vector<std::uint64_t> blocks) {
+    return TraceMessage{step, from, static_cast<NodeId>(static_cast<std::int32_t>(from) + hop), {{0, hop}}, 9, std::move(blocks)};
+  };
+  const std::vector<TraceMessage> all{send(0, 0, 1, {0}), send(0, 2, -1, {2}), send(1, 1, 1, {0, 1}), send(1, 1, -1, {1, 2})};
+  for (const std::vector<NodeId>& sources : {std::vector<NodeId>{0, 1, 2}, std::vector<NodeId>{0, 1, 2, 3}}) {
+    CHECK(judged(header_for(machine, "multinode-broadcast", sources), all).ok);
+    CHECK(judged(header_for(machine, "allgather", sources), all).ok);
+  }
+  CHECK(judged(header_for(machine, "allgather", {}), {all[0], all[1], all[2]}).missing_blocks == 2);
+  CHECK(judged(header_for(machine, "gather", {1}), {all[0], all[1]}).ok);
+  CHECK(violation(header_for(machine, "gather", {1}), {all[0]}) == "after step 0: node (1) lacks block 2");
+  CHECK(judged(header_for(machine, "scatter", {1}), {send(0, 1, 1, {2}), send(0, 1, -1, {0})}).ok);
+  const std::vector<TraceMessage> exchange{send(0, 0, 1, {1, 2}), send(0, 2, -1, {8, 9}), send(1, 1, 1, {2, 6}), send(1, 1, -1, {4, 8})};
+  CHECK(judged(header_for(machine, "total-exchange", {}), exchange).ok);
+  CHECK(violation(header_for(machine, "total-exchange", {}), {exchange[0], exchange[1], exchange[2]}) ==
+        "after step 1: node (0) lacks block 4 and 1 more");
+}
+
+TEST_CASE("sources that no run can have are refused by the judge, too", "[unit]") {
+  const Machine machine(Topology::parse("4").with_faults({.dead_nodes = {3}}), 2, Switching::packet);
+  for (const char* collective : {"broadcast", "scatter", "gather", "reduce"}) {
+    CAPTURE(collective);
+    CHECK_THROWS_WITH(Judge(header_for(machine, collective, {3})),
+                      "trace: the 'sources' name node (3), which is dead; the root of a " + std::string(collective) + " must be alive");
+    CHECK_THROWS_AS(Judge(header_for(machine, collective, {})), InputError);
+    CHECK_THROWS_AS(Judge(header_for(machine, collective, {0, 1})), InputError);
+    CHECK_THROWS_AS(Judge(header_for(machine, collective, {4})), InputError);
+    CHECK_NOTHROW(Judge(header_for(machine, collective, {2})));
+  }
+  for (const char* collective : {"allgather", "total-exchange", "allreduce", "reduce-scatter", "scan", "barrier"}) {
+    CAPTURE(collective);
+    CHECK_THROWS_WITH(Judge(header_for(machine, collective, {0, 3})),
+                      "trace: the 'sources' name 1 of 3 living nodes, and all take part in " + std::string(collective) +
+                          "; name all, or leave the key out");
+    CHECK_NOTHROW(Judge(header_for(machine, collective, {})));
+    CHECK_NOTHROW(Judge(header_for(machine, collective, {0, 1, 2})));
+  }
+}
+
+TEST_CASE("what replaces a partial in register 0 must have all of its contributors", "[unit]") {
+  // Node 0 has given its own away into two sums; the sum that comes back lacks nothing only after step 1.
+  const Machine ring(Topology::parse("3"), 2, Switching::packet);
+  TraceHeader header = header_for(ring, "allreduce", {});
+  header.block_bytes = 4;
+  const TraceMessage to_1{0, 0, 1, {{0, 1}}, 4, {0}, 1}, lost{0, 2, 0, {{0, 1}}, 4, {0}}, to_2{1, 1, 2, {{0, 1}}, 4, {0}, 1},
+      to_0{2, 2, 0, {{0, 1}}, 4, {0}}, back{2, 2, 1, {{0, -1}}, 4, {0}};
+  CHECK(judged(header, {to_1, to_2, to_0, back}).ok);
+  CHECK(violation(header, {to_1, lost, to_2, to_0, back}) ==
+        "step 0: message from node (2) to (0): block 0: replaces a partial, and node (0)'s contribution with it");
+}
+
+TEST_CASE("where one message replaces a block, no other may arrive for it", "[unit]") {
+  // Node 1 has given its own to node 2 before; all would be there, if both arrived.
+  const Machine line(Topology::parse("mesh:3"), 2, Switching::packet);
+  const TraceMessage gives{0, 1, 2, {{0, 1}}, 1, {0}, 1, true};
+  const auto back = [](NodeId from, std::uint8_t registers) {
+    return TraceMessage{1, from, 1, {{0, from == 0 ? 1 : -1}}, 1, {0}, registers};
+  };
+  const TraceHeader header = header_for(line, "reduce", {1});
+  CHECK(judged(header, {gives, back(0, 1), back(2, 1)}).ok);
+  for (const auto& [first, second] : {std::pair(0, 1), std::pair(1, 0), std::pair(0, 0)}) {
+    CAPTURE(first, second);
+    CHECK(names(violation(header, {gives, back(0, static_cast<std::uint8_t>(first)), back(2, static_cast<std::uint8_t>(second))}),
+                {"step 1", "block 0 is replaced at a node where more arrives for it"}));
+  }
+}
+
+TEST_CASE("what nodes combine is counted by node, and what a dead owner would have had does not count", "[unit]") {
+  const Machine line(Topology::parse("mesh:4"), 2, Switching::packet);
+  TraceHeader header = header_for(line, "allreduce", {});
+  header.segments = 2;
+  const auto combine = [](Step step, NodeId from, std::int32_t hop, std::vector<std::uint64_t> blocks) {
+    return TraceMessage{step, from, static_cast<NodeId>(static_cast<std::int32_t>(from) + hop), {{0, hop}}, 9, std::move(blocks), 1};
+  };
+  // Two nodes combine in step 0, one block and two; two combine two each in step 1.
+  const Verdict verdict = judged(
+      header, {combine(0, 0, 1, {0}), combine(0, 3, -1, {0, 1}), combine(1, 1, -1, {1}), combine(1, 2, 1, {0}), combine(1, 1, 1, {0, 1})});
+  CHECK(verdict.combined_blocks == 3 + 4);
+  CHECK(verdict.node_combined_blocks == 2 + 2);
+
+  const Machine holes(Topology::parse("mesh:3").with_faults({.dead_nodes = {2}}), 2, Switching::packet);
+  const Verdict dead =
+      judged(header_for(holes, "reduce-scatter", {}), {{0, 0, 1, {{0, 1}}, 1, {1}, 1, true}, {0, 1, 0, {{0, -1}}, 1, {0}, 1, true}});
+  CHECK(dead.ok);
+  CHECK(dead.unasked_blocks == 0);  // both still have their own for node 2
+}
+
 TEST_CASE("after ten violations the judge has seen enough", "[unit]") {
   Judge judge(header_for(ring4));
   bool going = true;
@@ -208,6 +316,11 @@ TEST_CASE("many blocks of many nodes take no time or memory that no message asks
   for (NodeId node = 0; node < 1'000'000; ++node) header.sources[node] = node;
   header.segments = std::numeric_limits<std::int32_t>::max();
   CHECK_THROWS_AS(Judge(header), InputError);  // more pairs than there are numbers
+  // The first block that a node lacks is found without a look at all those that are its own, or nobody's.
+  const Machine three(Topology::parse("mesh:3").with_faults({.dead_nodes = {2}}), 2, Switching::wormhole);
+  TraceHeader gathered = header_for(three, "gather", {0});
+  gathered.segments = std::numeric_limits<std::int32_t>::max();
+  CHECK(violation(gathered, {}) == "after step -1: node (0) lacks block 2147483647 and 2147483646 more");
 }
 
 TEST_CASE("the judge lets its caller look at the clock during long work", "[unit]") {

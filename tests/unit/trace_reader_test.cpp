@@ -175,6 +175,63 @@ TEST_CASE("every malformed header is refused as line 1", "[unit]") {
   }
 }
 
+namespace {
+
+/// The complaint about a header of this collective with these keys more; empty if it is read.
+std::string complaint_about_header(const std::string& collective, const std::string& keys) {
+  return complaint_about_text(R"({"format":"torus-trace","version":1,"shape":[4],"ports":2,"switching":"packet","collective":")" +
+                              collective + "\"" + (keys.empty() ? "" : "," + keys) + "}\n");
+}
+
+TraceHeader header_read(const std::string& collective, const std::string& keys) {
+  const support::Folder folder;
+  return TraceReader(folder.write("t", R"({"format":"torus-trace","version":1,"shape":[4],"ports":2,"switching":"packet","collective":")" +
+                                           collective + "\"," + keys + "}\n"))
+      .header();
+}
+
+}  // namespace
+
+TEST_CASE("sources are a living root, any nodes of a multi-node broadcast, or all that live", "[unit]") {
+  for (const char* rooted : {"broadcast", "scatter", "gather", "reduce"}) {
+    CAPTURE(rooted);
+    CHECK(complaint_about_header(rooted, R"("sources":[1],"dead_nodes":[2])").empty());
+    CHECK(complaint_about_header(rooted, R"("sources":[2],"dead_nodes":[2])")
+              .ends_with(" line 1: the header's 'sources' name node (2), which is dead; the root of a " + std::string(rooted) +
+                         " must be alive"));
+    for (const char* wrong : {"", R"("sources":[])", R"("sources":[0,1])"})
+      CHECK(complaint_about_header(rooted, wrong).find("'sources'") != std::string::npos);
+  }
+  for (const char* all : {"total-exchange", "allgather", "allreduce", "reduce-scatter", "scan", "barrier"}) {
+    CAPTURE(all);
+    CHECK(complaint_about_header(all, "").empty());
+    CHECK(complaint_about_header(all, R"("sources":[0,1,2,3])").empty());
+    CHECK(complaint_about_header(all, R"("sources":[0,1,3],"dead_nodes":[2])").empty());
+    CHECK(complaint_about_header(all, R"("sources":[0])")
+              .ends_with(" line 1: the header's 'sources' name 1 of 4 living nodes, and all take part in " + std::string(all) +
+                         "; name all, or leave the key out"));
+    CHECK(complaint_about_header(all, R"("sources":[])").find("the header's 'sources' are empty") != std::string::npos);
+  }
+  CHECK(header_read("multinode-broadcast", R"("sources":[])").sources.empty());
+  CHECK(header_read("multinode-broadcast", R"("sources":[3,1,2],"dead_nodes":[2])").sources == std::vector<NodeId>{1, 3});
+  CHECK(header_read("allgather", R"("dead_nodes":[2])").sources == std::vector<NodeId>{0, 1, 3});
+}
+
+TEST_CASE("keys that would change the verdict are refused by name, those that say nothing are listed", "[unit]") {
+  for (const char* collective : {"allreduce", "allgather", "barrier"}) {
+    CHECK(complaint_about_header(collective, R"("groups":[[0,1],[2,3]])").find(" line 1: the header has 'groups', which") !=
+          std::string::npos);
+    CHECK(complaint_about_header(collective, R"("sizes":[1,2,0,4])").find(" line 1: the header has 'sizes', which") != std::string::npos);
+    CHECK(complaint_about_header(collective, R"("tg_s":1e-9)").find("'tg_s' without 'ts_s', 'tc_s' and 'th_s'") != std::string::npos);
+  }
+  CHECK(header_read("allreduce", R"("op":"max","type":"i32","registers":2,"overlap":true,"segments":2,"seed":3)").ignored_keys.empty());
+  CHECK(header_read("allreduce", R"("note":1,"dead_node":[1])").ignored_keys == std::vector<std::string>{"dead_node", "note"});
+  CHECK(header_read("broadcast", R"("sources":[0],"op":"sum","registers":2,"overlap":true)").ignored_keys ==
+        std::vector<std::string>{"op", "overlap", "registers"});
+  CHECK(header_read("total-exchange", R"("segments":2)").ignored_keys == std::vector<std::string>{"segments"});
+  CHECK(header_read("total-exchange", R"("segments":1)").ignored_keys.empty());
+}
+
 TEST_CASE("a compressed trace that is cut off or damaged is refused", "[unit]") {
   const support::Folder folder;
   std::string text = header + "\n";

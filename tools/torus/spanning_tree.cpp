@@ -34,7 +34,7 @@ SpanningTree::SpanningTree(const TraceHeader& header, std::optional<NodeId> orig
     meaning_ = "how each node first heard of " + name;
   } else if (collective == "multinode-broadcast" || collective == "allgather" || collective == "total-exchange") {
     follows_ = Follows::blocks;
-    blocks_of_origin_ = collective == "total-exchange" ? nodes_ : collective == "allgather" ? 1 : header.segments;
+    blocks_of_origin_ = collective == "total-exchange" ? nodes_ : header.segments;
     meaning_ = "how each node first got a block of " + name;
   } else {
     follows_ = Follows::partials;

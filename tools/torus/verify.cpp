@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include <torus/error.hpp>
 #include <torus/judge.hpp>
@@ -42,6 +44,7 @@ nlohmann::ordered_json to_json(const TraceHeader& header, const Verdict& verdict
                               {"trace_digest", digest_text(verdict.digest)},
                               {"violations", verdict.violations}};
   if (!header.machine.cost.one_speed()) json["channel_time_s"] = verdict.channel_time_s;
+  if (!header.ignored_keys.empty()) json["ignored_keys"] = header.ignored_keys;
   return json;
 }
 
@@ -58,6 +61,11 @@ std::string to_table(const TraceHeader& header, const Verdict& verdict) {
                     fmt::format("{}: {} nodes, {}, {} ports, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
                                 name(machine.switching), judged_ports(header), name(machine.contention)));
   rows.emplace_back("trace", fmt::format("{} by {}", header.collective, header.algorithm));
+  if (const auto& keys = header.ignored_keys; !keys.empty()) {
+    const auto first = std::span(keys).first(std::min<std::size_t>(keys.size(), 8));
+    rows.emplace_back("ignored", fmt::format("keys of the header: {}{}", fmt::join(first, ", "),
+                                             keys.size() > 8 ? fmt::format(" and {} more", keys.size() - 8) : ""));
+  }
   rows.emplace_back("steps", fmt::format("{} with traffic, the last is step {}", grouped(verdict.busy_steps), verdict.last_step));
   rows.emplace_back("messages",
                     fmt::format("{} over {} hops, {} bytes", grouped(verdict.messages), grouped(verdict.hops), grouped(verdict.bytes)));

@@ -57,12 +57,19 @@ std::string harmless(const nlohmann::ordered_json& json) {
 View::View(const TraceHeader& header) : header_{header} {
   const std::string& collective = header_.collective;
   const std::uint64_t nodes = header_.machine.topology.nodes();
-  if (ContributorCounts::follows(collective))
+  std::uint64_t dead = 0;  // blocks that nobody has
+  if (ContributorCounts::follows(collective)) {
     blocks_wanted_ = 0;
-  else if (replicates(collective))
+  } else if (replicates(collective)) {
     blocks_wanted_ = header_.sources.size() * std::uint64_t{header_.segments};
-  else
-    blocks_wanted_ = collective == "scatter" ? 1 : nodes;
+  } else if (collective == "scatter") {
+    blocks_wanted_ = header_.segments;
+  } else {
+    const std::uint64_t of_origin = collective == "total-exchange" ? 1 : header_.segments;
+    blocks_wanted_ = nodes * of_origin;
+    dead = (nodes - header_.machine.topology.living_nodes()) * of_origin;
+  }
+  wanted_ = blocks_wanted_ - dead;
   if (collective == "gather") only_wanting_ = header_.sources.front();
 
   const auto too_large = ContributorCounts::follows(collective) ? ContributorCounts::too_large(header_) : std::nullopt;
@@ -79,12 +86,14 @@ View::View(const TraceHeader& header) : header_{header} {
 
 std::uint64_t View::wanted(NodeId node) const noexcept {
   if (counts_) return counts_->wanted(node);
-  return only_wanting_ && *only_wanting_ != node ? 0 : blocks_wanted_;
+  return !header_.machine.topology.living(node) || (only_wanting_ && *only_wanting_ != node) ? 0 : wanted_;
 }
 
 /// The number of a block among those that the node is to hold; none if it is to do without.
 std::optional<std::uint64_t> View::wanted_index(NodeId node, std::uint64_t block) const noexcept {
-  const std::uint64_t nodes = header_.machine.topology.nodes();
+  const Topology& topology = header_.machine.topology;
+  const std::uint64_t nodes = topology.nodes();
+  const auto living = [&](std::uint64_t origin) { return origin < nodes && topology.living(static_cast<NodeId>(origin)); };
   if (wanted(node) == 0) return std::nullopt;
   if (replicates(header_.collective)) {
     const auto at = std::lower_bound(header_.sources.begin(), header_.sources.end(), block / header_.segments);
@@ -92,9 +101,9 @@ std::optional<std::uint64_t> View::wanted_index(NodeId node, std::uint64_t block
     return static_cast<std::uint64_t>(at - header_.sources.begin()) * header_.segments + block % header_.segments;
   }
   if (header_.collective == "total-exchange")
-    return block % nodes == node && block / nodes < nodes ? std::optional(block / nodes) : std::nullopt;
-  if (header_.collective == "scatter") return block == node ? std::optional<std::uint64_t>(0) : std::nullopt;
-  return block < nodes ? std::optional(block) : std::nullopt;
+    return block % nodes == node && living(block / nodes) ? std::optional(block / nodes) : std::nullopt;
+  if (header_.collective == "scatter") return block / header_.segments == node ? std::optional(block % header_.segments) : std::nullopt;
+  return living(block / header_.segments) ? std::optional(block) : std::nullopt;
 }
 
 /// Notes that a node holds a block. True if it is to hold it and did not before.
@@ -122,16 +131,18 @@ void View::hold_first_blocks() {
   if (ContributorCounts::follows(header_.collective)) {
     counts_.emplace(header_);
     for (NodeId node = 0; node < nodes; ++node) held_first_[node] = counts_->had(node);
-  } else if (replicates(header_.collective)) {
-    for (const NodeId source : header_.sources) {
-      for (std::uint64_t segment = 0; segment < header_.segments; ++segment)
-        first(source, std::uint64_t{source} * header_.segments + segment);
-    }
-  } else if (header_.collective == "scatter") {
-    first(header_.sources.front(), header_.sources.front());
+  } else if (header_.collective == "total-exchange") {
+    for (NodeId node = 0; node < nodes; ++node) first(node, std::uint64_t{node} * nodes + node);
   } else {
-    const bool exchange = header_.collective == "total-exchange";
-    for (NodeId node = 0; node < nodes; ++node) first(node, exchange ? std::uint64_t{node} * nodes + node : node);
+    // Of its own blocks a node has all segments; those that are not wanted do not count.
+    const auto own = [&](NodeId node) {
+      for (std::uint64_t segment = 0; segment < header_.segments; ++segment) first(node, std::uint64_t{node} * header_.segments + segment);
+    };
+    if (replicates(header_.collective) || header_.collective == "scatter") {
+      for (const NodeId source : header_.sources) own(source);
+    } else {
+      for (NodeId node = 0; node < nodes; ++node) own(node);
+    }
   }
 }
 
@@ -323,6 +334,7 @@ std::string View::data() const {
     head["wiring"].push_back(d.wiring == Wiring::ring ? "ring" : d.wiring == Wiring::line ? "line" : "complete");
   }
   head["twisted"] = topology.twisted();
+  head["dead_nodes"] = topology.faults().dead_nodes;
   std::string json = harmless(head);
   json.pop_back();
 

@@ -83,7 +83,8 @@ class View {
   std::string data() const;
 
   TraceHeader header_;
-  std::uint64_t blocks_wanted_ = 0;          // by a node, if it wants any
+  std::uint64_t blocks_wanted_ = 0;          // by a node, if it wants any, as if no node were dead
+  std::uint64_t wanted_ = 0;                 // of them, those that are anywhere: of living nodes
   std::optional<NodeId> only_wanting_;       // gather: the root
   std::vector<bool> held_;                   // by node * blocks_wanted_ + index
   std::vector<std::uint64_t> held_first_;    // by node

@@ -287,11 +287,12 @@ function union(ranges) {
 
 // The blocks that a node holds before the first step.
 function first_blocks(data, node) {
-  const c = data.collective;
+  const c = data.collective, own = [[node * data.segments, data.segments]];
+  if (data.dead_nodes.includes(node)) return [];
   if (c === "total-exchange") return [[node * data.nodes, data.nodes]];
-  if (c === "scatter") return data.sources[0] === node ? [[0, data.nodes]] : [];
-  if (c === "gather" || c === "allgather") return [[node, 1]];
-  return data.sources.includes(node) ? [[node * data.segments, data.segments]] : [];
+  if (c === "scatter") return data.sources[0] === node ? [[0, data.nodes * data.segments]] : [];
+  if (c === "gather" || c === "allgather") return own;
+  return data.sources.includes(node) ? own : [];
 }
 
 // Model seconds up to the end of each step with messages; null where the trace does not say what they take. Idle steps take a start-up too.
