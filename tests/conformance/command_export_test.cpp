@@ -13,6 +13,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 #include "tests/support/protocol_buffer.hpp"
 
 using namespace torus;
@@ -181,6 +182,37 @@ TEST_CASE("Perfetto's packets have each step, its counters, and each channel tha
   const auto channel = on_track(perfetto, "(0,0) 0:-1");  // the fullest channel of `run --steps`
   REQUIRE_FALSE(channel.empty());
   CHECK(channel[0].name.ends_with(", 1024 bytes"));
+}
+
+TEST_CASE("Perfetto's last slice ends at the model time of the run, whatever takes time in it", "[conformance]") {
+  if (!has_perfetto()) return;
+  const Folder folder;
+  const auto last_end = [&](const std::string& trace) {
+    const auto steps = on_track(parse_perfetto(exported(folder, trace, "perfetto")), "steps");
+    REQUIRE_FALSE(steps.empty());
+    return static_cast<double>(steps.back().end);
+  };
+  const std::string costs = " --ts 1us --tc 1ns --th 300ns";
+  for (const std::string& line : {"broadcast --on 9x9 --bytes 1KiB --algorithm wang-tseng" + costs,  // routes of several hops
+                                  "broadcast --on 4x4 --bytes 1KiB --algorithm flood --switching packet --slow-link 0,0:+0:3" + costs,
+                                  std::string("multinode-broadcast --on 4x6 --bytes 1KiB --ts 1us --tc 1ns,3ns --th 300ns"),
+                                  "allreduce --on 4x4 --bytes 1KiB --tg 5ns" + costs}) {
+    const support::Ended ended = command("run " + line + " --json --trace " + folder.file("t"));
+    CAPTURE(line, ended.err);
+    REQUIRE(ended.status == 0);
+    const support::Json run = support::parsed(ended.out);
+    CHECK(last_end(folder.file("t")) == Approx(run["model_time_s"].get<double>() * 1e9).epsilon(1e-6));
+  }
+  // Steps 1 and 2 are idle: they take a start-up each.
+  const std::string idle = folder.write(
+      "idle", R"({"format":"torus-trace","version":1,"shape":[8],"ports":2,"switching":"wormhole","collective":"multinode-broadcast",)"
+              R"("sources":[],"ts_s":1e-06,"tc_s":1e-09,"th_s":3e-07})"
+              "\n"
+              R"({"step":0,"src":0,"dst":2,"path":[[0,2]],"bytes":500,"blocks":[]})"
+              "\n"
+              R"({"step":3,"src":0,"dst":3,"path":[[0,3]],"bytes":100,"blocks":[]})"
+              "\n");
+  CHECK(last_end(idle) == 4 * 1000 + 500 + 100 + (2 + 3) * 300);
 }
 
 TEST_CASE("Perfetto shows phases one after the other, and shared channels once a step", "[conformance]") {

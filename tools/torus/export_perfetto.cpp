@@ -7,6 +7,7 @@
 
 #include "runtime/model/figures.hpp"
 #include "tools/torus/export.hpp"
+#include "tools/torus/view_contributors.hpp"
 #include "tools/torus/view_layout.hpp"
 
 #ifdef TORUS_HAS_PROTOZERO
@@ -118,10 +119,13 @@ struct Load {
   const TraceMessage* first = nullptr;
 };
 
-/// Steps one after the other, in nanoseconds of model time.
+/// Steps one after the other, in nanoseconds of model time: the end of the last is the model time of the run, apart from what combining
+/// takes where partials are too many to follow.
 class Exporter {
  public:
   Exporter(const TraceHeader& header, OutputFile& file) : header_{header}, topology_{header.machine.topology}, out_{file} {
+    if (ContributorCounts::follows(header.collective) && header.machine.cost.combine_s > 0 && !ContributorCounts::too_large(header))
+      partials_.emplace(header);
     out_.track(run, fmt::format("{} on {}", header.collective, topology_.text()), 0);
     out_.track(step_track, "steps", run);
     out_.track(message_count, "messages", run, true);
@@ -144,16 +148,23 @@ class Exporter {
       });
       longest = std::max(longest, hops);
       bytes += m.bytes;
+      if (partials_) partials_->sent(m);
     }
     Bytes fullest = 0;
-    for (const auto& [channel, load] : loads) fullest = std::max(fullest, load.bytes);
+    double slowest_s = 0;
+    for (const auto& [channel, load] : loads) {
+      fullest = std::max(fullest, load.bytes);
+      slowest_s = std::max(slowest_s, seconds_of(channel, load));
+    }
+    if (partials_) partials_->end_step();
 
     const CostModel& cost = header_.machine.cost;
     const Step number = messages.front().step;
     seconds_ += static_cast<double>(number - next_) * cost.start_up_s;  // idle steps
     next_ = number + 1;
     const std::uint64_t begin = std::max(at(seconds_), end_);
-    seconds_ += cost.step(fullest, longest);
+    seconds_ +=
+        cost.timed_steps(1, slowest_s, static_cast<double>(longest), partials_ ? static_cast<double>(partials_->most_combined()) : 0);
     end_ = std::max(at(seconds_), begin + 1);
 
     phase(messages.front().phase, begin);
@@ -174,6 +185,10 @@ class Exporter {
 
  private:
   static std::uint64_t at(double seconds) { return static_cast<std::uint64_t>(std::llround(std::min(seconds * 1e9, 9e18))); }
+
+  double seconds_of(const Channel& channel, const Load& load) const {
+    return static_cast<double>(load.bytes) * header_.machine.byte_s(channel.from, channel.dimension, channel.hop);
+  }
 
   void counts(std::uint64_t time, std::uint64_t messages, std::uint64_t bytes, std::uint64_t busy, Bytes fullest) {
     out_.count(message_count, time, messages);
@@ -207,8 +222,8 @@ class Exporter {
       const std::string what = load.messages == 1 ? fmt::format("{} to {}", node_text(topology_, load.first->source),
                                                                 node_text(topology_, load.first->destination))
                                                   : fmt::format("{} messages", load.messages);
-      const CostModel& cost = header_.machine.cost;
-      const std::uint64_t end = std::clamp(begin + at(cost.step(load.bytes, 0)), begin + 1, end_);
+      const double seconds = header_.machine.cost.timed_steps(1, seconds_of(channel, load), 0);
+      const std::uint64_t end = std::clamp(begin + at(seconds), begin + 1, end_);
       out_.event(slice_begin, track->second, begin, fmt::format("{}, {} bytes", what, load.bytes));
       out_.event(slice_end, track->second, end);
     }
@@ -217,6 +232,7 @@ class Exporter {
   const TraceHeader& header_;
   const Topology& topology_;
   Writer out_;
+  std::optional<ContributorCounts> partials_;  // where combining takes time
   double seconds_ = 0;
   Step next_ = 0;
   std::uint64_t end_ = 0;  // of the last step
