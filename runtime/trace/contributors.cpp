@@ -25,13 +25,15 @@ std::optional<NodeId> lowest(const std::uint64_t* set, std::size_t words) noexce
   return std::nullopt;
 }
 
-/// Sets are written when a trace is opened: a few bytes of a header must not ask for more than this.
-bool in_memory(double bytes) { return bytes <= std::min<double>(0x1p29, static_cast<double>(usable_memory()) / 4); }
+/// Sets are written when a trace is opened.
+bool in_memory(double bytes, Bytes most = NodeSets::most) {
+  return bytes <= std::min(static_cast<double>(most), static_cast<double>(usable_memory()) / 4);
+}
 
 }  // namespace
 
-NodeSets::NodeSets(std::uint64_t cells, std::uint64_t nodes)
-    : exact_{in_memory(static_cast<double>(cells) * 8 * std::ceil(static_cast<double>(nodes) / 64))},
+NodeSets::NodeSets(std::uint64_t cells, std::uint64_t nodes, Bytes most_exact)
+    : exact_{in_memory(static_cast<double>(cells) * 8 * std::ceil(static_cast<double>(nodes) / 64), most_exact)},
       words_{exact_ ? static_cast<std::size_t>((nodes + 63) / 64) : 1},
       sets_{fitting(cells, nodes) * words_} {}
 
@@ -49,7 +51,7 @@ void NodeSets::add(std::uint64_t* set, NodeId node) const noexcept {
     *set += key_of(node);
 }
 
-Contributors::Contributors(const TraceHeader& header, Report report, std::function<std::string(NodeId)> node_text)
+Contributors::Contributors(const TraceHeader& header, Report report, std::function<std::string(NodeId)> node_text, Bytes most_exact)
     : report_{std::move(report)},
       node_text_{std::move(node_text)},
       collective_{header.collective},
@@ -61,7 +63,7 @@ Contributors::Contributors(const TraceHeader& header, Report report, std::functi
       blocks_{segments_ * header.registers},
       registers_{header.registers},
       overlap_{header.overlap},
-      sets_{nodes_ * blocks_, nodes_},
+      sets_{nodes_ * blocks_, nodes_, most_exact},
       held_((nodes_ * blocks_ + 63) / 64) {
   if (overlap_ && !sets_.exact())
     throw InputError("trace: contributors that may be counted twice are judged by exact sets, and these do not fit in memory");

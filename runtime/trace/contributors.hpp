@@ -12,11 +12,14 @@
 
 namespace torus::detail {
 
-/// Sets of nodes by cell, exact where they fit in 512 MiB and in a quarter of the available memory. Else sums of random keys modulo 2^64:
+/// Sets of nodes by cell, exact where they fit in a limit and in a quarter of the available memory. Else sums of random keys modulo 2^64:
 /// they tell a wrong set from the right one at the end, with a chance of error of about 2^-64, but not on the way.
 class NodeSets {
  public:
-  NodeSets(std::uint64_t cells, std::uint64_t nodes);
+  static constexpr Bytes most = Bytes{1} << 29U;  ///< the limit: a few bytes of a header must not ask for more
+
+  /// most_exact: the limit of exact sets. Throws InputError if not even the sums fit in `most`.
+  NodeSets(std::uint64_t cells, std::uint64_t nodes, Bytes most_exact = most);
 
   bool exact() const noexcept { return exact_; }
   std::size_t words() const noexcept { return words_; }
@@ -37,8 +40,8 @@ class Contributors {
  public:
   using Report = std::function<void(std::string)>;
 
-  /// report: takes what breaks a rule, without the step. node_text: a node for people.
-  Contributors(const TraceHeader& header, Report report, std::function<std::string(NodeId)> node_text);
+  /// report: takes what breaks a rule, without the step. node_text: a node for people. most_exact: see NodeSets.
+  Contributors(const TraceHeader& header, Report report, std::function<std::string(NodeId)> node_text, Bytes most_exact = NodeSets::most);
 
   void sent(const TraceMessage& message);
   void end_step();

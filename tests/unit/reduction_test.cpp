@@ -251,3 +251,58 @@ TEST_CASE("segments are cut in whole elements, the first ones an element longer"
   CHECK_FALSE(owned.wants(1, 4));
   CHECK(owned.wanted(2, 1) == 5);
 }
+
+TEST_CASE("a long vector is compared all along, part by part", "[unit]") {
+  for (const std::uint32_t segments : {1U, 3U}) {
+    Contributions what = vector_of(20'000, {Operator::sum, ElementType::u16});
+    what.segments = segments;
+    for (const Bytes spoilt : {Bytes{0}, Bytes{5'001}, Bytes{6'660}}) {
+      CAPTURE(segments, spoilt);
+      const auto program = [&](bool spoils) {
+        return [=](Node& self) -> Program {
+          if (self.rank() > 0) co_await self.arrival();
+          if (self.rank() == 2 && spoils) self.bytes(segments - 1)[spoilt] ^= std::byte{1};
+          std::vector<BlockId> all;
+          for (BlockId segment = 0; segment < segments; ++segment) all.push_back(segment);
+          if (self.neighbour({0, +1})) self.forward(combine, {{0, +1}}, all);
+        };
+      };
+      for (const support::Workers& workers : support::every_executor()) {
+        CAPTURE(workers.text());
+        CHECK(failure(run_on_line(program(false), what, workers)).empty());
+        const RunResult result = run_on_line(program(true), what, workers);
+        REQUIRE(result.wrong);
+        CHECK(result.wrong->kind == WrongDelivery::Kind::damaged);
+        CHECK(result.wrong->block == segments - 1);
+        CHECK(result.wrong->offset == spoilt);
+      }
+    }
+  }
+}
+
+TEST_CASE("in a reduce-scatter nobody asks for what a dead owner would have", "[unit]") {
+  // Nodes 0 and 1 are alive. They give each other its sum; what they hold for the dead node 2 does not matter.
+  const Machine machine(Topology::parse("mesh:3").with_faults({.dead_nodes = {2}}), 0, Switching::packet);
+  const Placement placement =
+      Placement::contributed(machine.topology, {.reduction = {Operator::sum, ElementType::u16}, .wanted = Wanted::at_owner, .bytes = 20});
+  const auto program = [](bool all, bool spoils) {
+    return [=](Node& self) -> Program {
+      const BlockId other = 1 - self.rank();
+      if (spoils) self.bytes(2)[3] ^= std::byte{1};
+      if (spoils && self.rank() == 0) self.release(2);
+      if (all || self.rank() == 0) self.forward(combine, {{0, self.rank() == 0 ? +1 : -1}}, {{other}});
+      if (!all && self.rank() == 1) self.release(other);
+      co_await self.step();
+    };
+  };
+  for (const bool spoils : {false, true}) {
+    const RunResult right = support::emulate(machine, placement, program(true, spoils)).result;
+    CHECK(failure_of(machine, right).value_or("") == "");
+    CHECK(right.verified);
+  }
+  const RunResult lacks = support::emulate(machine, placement, program(false, false)).result;
+  REQUIRE(lacks.wrong);
+  CHECK(lacks.wrong->kind == WrongDelivery::Kind::lacks_contributor);
+  CHECK(lacks.wrong->node == 0);
+  CHECK(lacks.wrong->contributor == 1);
+}
