@@ -16,6 +16,7 @@
 #include "bench/median.hpp"
 #include "bench/program.hpp"
 #include "bench/traffic.hpp"
+#include "runtime/host/host_memory.hpp"
 
 namespace torus::bench {
 namespace {
@@ -84,7 +85,7 @@ void set_up(benchmark::State& state, const std::string& shape, const Workers& wo
   }
   const auto each = [&](double resident) { return (resident - before) / nodes - static_cast<double>(wake_up_bytes); };
   state.counters["bytes/idle_node"] = each(asleep);
-  if (peak_is_ours) state.counters["peak_bytes/node"] = each(static_cast<double>(peak_resident_bytes()));
+  if (peak_is_ours) state.counters["peak_bytes/node"] = each(static_cast<double>(peak_memory()));
 }
 
 // ---- awake nodes ----

@@ -41,7 +41,6 @@ double wall_s() noexcept { return seconds_of(CLOCK_MONOTONIC); }
 double core_s() noexcept { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 Bytes resident_bytes() { return memory("VmRSS:"); }
-Bytes peak_resident_bytes() { return memory("VmHWM:"); }
 
 bool forget_peak() {
   std::ofstream clear("/proc/self/clear_refs");

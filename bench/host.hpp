@@ -14,10 +14,9 @@ double wall_s() noexcept;
 /// Seconds that cores have spent in this process, all threads together.
 double core_s() noexcept;
 
-/// Memory that the process has in RAM now, and the most it ever had since the peak was last forgotten.
+/// Memory that the process has in RAM now.
 Bytes resident_bytes();
-Bytes peak_resident_bytes();
-/// False where the kernel does not let us: then the peak is that of the whole process.
+/// From here on peak_memory() is the most since. False where the kernel does not let us: then it is that of the whole process.
 bool forget_peak();
 
 }  // namespace torus::bench

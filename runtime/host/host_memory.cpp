@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,16 +23,22 @@ Bytes left_of_address_space() {
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
+/// What stands behind a word such as "VmHWM:" in a file under /proc, whose lines say "VmHWM:  1234 kB". 0 if it is not there.
+Bytes bytes_behind(std::string_view word, const char* path) {
+  std::ifstream file(path);
+  for (std::string key; file >> key;) {
+    Bytes kib = 0;
+    if (key == word && file >> kib) return kib * 1024;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return 0;
+}
+
 /// What the kernel calls available, and the limits of control groups allow.
 Bytes left_of_host() {
-  Bytes available = std::numeric_limits<Bytes>::max();
-  std::ifstream info("/proc/meminfo");
-  for (std::string key; info >> key;) {
-    Bytes kib = 0;
-    if (key == "MemAvailable:" && info >> kib) available = kib * 1024;
-    info.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return std::min(available, detail::left_of_control_groups("/proc/self/cgroup", "/sys/fs/cgroup"));
+  const Bytes available = bytes_behind("MemAvailable:", "/proc/meminfo");
+  return std::min(available > 0 ? available : std::numeric_limits<Bytes>::max(),
+                  detail::left_of_control_groups("/proc/self/cgroup", "/sys/fs/cgroup"));
 }
 
 }  // namespace
@@ -65,9 +72,12 @@ Bytes last_level_cache() noexcept {
 }
 
 Bytes peak_memory() noexcept {
-  struct rusage usage {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<Bytes>(usage.ru_maxrss) * 1024;
+  // Not the ru_maxrss of getrusage(): Linux carries it over exec, so that it may be the peak of the program that started this one.
+  try {
+    return bytes_behind("VmHWM:", "/proc/self/status");
+  } catch (...) {  // no memory to read it
+    return 0;
+  }
 }
 
 }  // namespace torus

@@ -18,7 +18,7 @@ Bytes usable_memory(Bytes needed = std::numeric_limits<Bytes>::max()) noexcept;
 /// Size of the last-level cache of a core; 32 MiB if the kernel does not say.
 Bytes last_level_cache() noexcept;
 
-/// The max resident memory of this process so far.
+/// The max resident memory of this program so far; 0 if the kernel does not say.
 Bytes peak_memory() noexcept;
 
 }  // namespace torus

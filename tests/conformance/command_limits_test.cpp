@@ -1,9 +1,11 @@
 /// The command where files, memory or time end: full disks, limits, signals.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <sys/stat.h>
 #include <thread>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
@@ -202,4 +204,15 @@ TEST_CASE("SIGINT ends the stress with its table so far", "[conformance]") {
   CAPTURE(ended.err);
   CHECK(ended.status == 1);
   CHECK(support::parsed(ended.out)["interrupted"] == true);
+}
+
+TEST_CASE("the peak of the memory is the run's own, not that of the program that started it", "[conformance]") {
+  const auto peak = [] {
+    return support::parsed(support::good("run broadcast --on 4x4 --bytes 64 --json").out).at("peak_rss_bytes").get<double>();
+  };
+  const double before = peak();
+  CHECK(before > 1e5);
+  const std::vector<char> large(std::size_t{256} << 20U, 'x');  // which the child has a part in until it becomes another program
+  CHECK(peak() < before + 64e6);
+  CHECK(std::count(large.begin(), large.end(), 'x') == std::int64_t{256} << 20U);
 }
