@@ -154,7 +154,7 @@ Topology Topology::with_faults(Faults faults) const {
   }
   for (const SlowLink& slow : faults.slow_links) {
     if (!(slow.factor >= 1 && slow.factor <= 1e6)) {
-      throw InputError("slow link " + text_of(topology, slow.link) + " with a factor of " + std::to_string(slow.factor) +
+      throw InputError("slow link " + text_of(topology, slow.link) + " with a factor of " + number_text(slow.factor) +
                        ": it must be 1 to 1000000; for instance 2");
     }
     const auto [out, in] = channels_of(topology, slow.link);

@@ -12,6 +12,8 @@ namespace torus {
 
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t value);
+/// The shortest text that reads back as the same number: "2.5", "1e+308".
+std::string number_text(double value);
 /// "1.5 GiB".
 std::string bytes_text(Bytes bytes);
 /// "12.3 us", "4.56 s".

@@ -6,6 +6,8 @@
 #include <torus/error.hpp>
 #include <torus/machine.hpp>
 
+#include "runtime/model/figures.hpp"
+
 namespace torus {
 namespace {
 
@@ -23,7 +25,7 @@ CostModel settled(CostModel cost, const Topology& topology) {
   double most = 0;
   for (Dimension d = 0; d < topology.dimensions(); ++d) {
     const double byte_s = speeds[static_cast<std::size_t>(d)];
-    if (!(byte_s >= 0)) throw InputError("a T_c of " + std::to_string(byte_s) + ": it must be 0 or more; for instance 1e-10");
+    if (!(byte_s >= 0)) throw InputError("a T_c of " + number_text(byte_s) + ": it must be 0 or more; for instance 1e-10");
     if (topology.extent(d) == 1) continue;
     least = std::min(least, byte_s);
     most = std::max(most, byte_s);

@@ -76,6 +76,14 @@ TEST_CASE("on a machine the list says which algorithms apply, and a run agrees",
   CHECK(command("list" + machine).out.find("applies; steps: ") != std::string::npos);
 }
 
+TEST_CASE("the list knows machines of more nodes than f32 can add up exactly", "[conformance]") {
+  const support::Ended ended = command("list --on 4097x4096");
+  CAPTURE(ended.err);
+  CHECK(ended.status == 0);
+  CHECK(ended.out.find("type f32") == std::string::npos);
+  CHECK(lines(command("list allreduce --on 4097x4096").out) > 3);
+}
+
 TEST_CASE("one algorithm is listed with its parameters and the command that runs it", "[conformance]") {
   const std::string text = command("list hierarchical").out;
   CHECK(text.find("--h N: ") != std::string::npos);

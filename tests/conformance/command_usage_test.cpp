@@ -366,6 +366,15 @@ TEST_CASE("options from a file run as options of the command line, which go befo
   CHECK(typed_first.at("source") == 3);
 }
 
+TEST_CASE("a file of options may begin with the mark of UTF-8, and give other subcommands the same option", "[conformance]") {
+  const support::Folder folder;
+  folder.write("options", "\xef\xbb\xbfon = \"4x4\"\r\njson = true\r\n[sweep]\non = \"8x8\"\n[view]\non = \"5x5\"\n");
+  const support::Ended ended = command("run broadcast --config " + folder.file("options"));
+  CAPTURE(ended.err);
+  REQUIRE(ended.status == 0);
+  CHECK(support::parsed(ended.out).at("nodes") == 16);
+}
+
 TEST_CASE("a file of options that is wrong is refused in one line", "[conformance]") {
   const support::Folder folder;
   const auto refused = [&](const std::string& text) {
@@ -377,6 +386,9 @@ TEST_CASE("a file of options that is wrong is refused in one line", "[conformanc
   };
   CHECK(refused("bytez = 4\n") == "'bytez': run has no such option; did you mean '--bytes'?\n");
   CHECK(refused("[walk]\non = 4x4\n") == "'[walk]': it must be a subcommand: [run]\n");
+  CHECK(refused("on = 8x8\non = 4x4\n") == "'on' in line 1 and 'on' in line 2 give one option twice; leave out one\n");
+  CHECK(refused("# two roots\nroot = 1\n\n[sweep]\nroot = 2\n[run]\nsource = 3\n") ==
+        "'root' in line 2 and 'source' in line 7 give one option twice; leave out one\n");
   CHECK(refused("json = maybe\n") == "json = 'maybe': it must be true or false\n");
   CHECK(refused(std::string((1U << 20U) + 1, '#')) == "it must be at most 1 MiB\n");
   for (const std::string& file : {folder.file(""), folder.file("none")}) {

@@ -74,6 +74,7 @@ TEST_CASE("faults that cannot be are refused, and a machine cut apart names its 
   CHECK(refusal("4x4", {.dead_links = {{0, 0, 2}}}).find("+1 or -1") != std::string::npos);
   CHECK(refusal("4m", {.dead_links = {{0, 0, -1}}}).find("no such link") != std::string::npos);
   CHECK(refusal("4x4", {.slow_links = {{{0, 0, 1}, 0.5}}}).find("it must be 1 to") != std::string::npos);
+  CHECK(refusal("4x4", {.slow_links = {{{0, 0, 1}, 1e308}}}).find("with a factor of 1e+308: it must be 1 to 1000000") != std::string::npos);
   CHECK(refusal("2m", {.dead_nodes = {0, 1}}).find("leave one alive") != std::string::npos);
   CHECK(refusal("6", {.dead_links = {{0, 0, 1}, {2, 0, 1}}}) ==
         "dead links and nodes cut 6 apart: 4 nodes (0), (3), (4), .. cannot reach 2 nodes (1), (2); leave one of the links between them "

@@ -27,6 +27,15 @@ TEST_CASE("a machine takes one port up to as many as its nodes have links", "[un
   CHECK(Machine(Topology::parse("1")).ports == 1);
 }
 
+TEST_CASE("a time that cannot be is refused with the number that was given", "[unit]") {
+  try {
+    static_cast<void>(Machine::make({.topology = "4x4", .cost = {.dimension_byte_s = {1e-10, -1e-9}}}));
+    FAIL("a negative T_c is taken");
+  } catch (const InputError& error) {
+    CHECK(std::string(error.what()) == "a T_c of -1e-09: it must be 0 or more; for instance 1e-10");
+  }
+}
+
 TEST_CASE("a routing order is a permutation of the dimensions", "[unit]") {
   const auto with = [](std::vector<Dimension> order) {
     return Machine(Topology::parse("4x4"), 0, Switching::wormhole, Contention::forbid, std::move(order));

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
+#include <map>
 #include <sstream>
+#include <string_view>
 
 #include <torus/error.hpp>
 
@@ -19,7 +21,7 @@ namespace {
 constexpr const char* option_name = "--config";
 constexpr std::size_t most_bytes = 1U << 20U;
 
-std::vector<CLI::ConfigItem> read(const std::string& file) {
+std::string text_of(const std::string& file) {
   if (std::filesystem::is_directory(file)) throw InputError(fmt::format("--config '{}': a folder; it must be a file", file));
   std::ifstream in(file, std::ios::binary);
   if (!in) throw InputError(fmt::format("--config '{}': cannot be read; it must be a file of lines such as on = 8x8", file));
@@ -27,8 +29,46 @@ std::vector<CLI::ConfigItem> read(const std::string& file) {
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
   if (text.size() > most_bytes) throw InputError(fmt::format("--config '{}': it must be at most 1 MiB", file));
+  constexpr std::string_view mark = "\xef\xbb\xbf";  // of UTF-8: some editors write it
+  if (text.starts_with(mark)) text.erase(0, mark.size());
+  return text;
+}
+
+std::vector<CLI::ConfigItem> items_in(const std::string& text) {
   std::istringstream lines(text);
   return CLI::ConfigTOML().from_config(lines);
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  return begin == std::string_view::npos ? std::string_view{} : text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+/// Throws InputError where the file gives a subcommand one option twice. CLI11 would join both values, as it does those of a list.
+void refuse_twice(const std::string& file, const std::string& text, const CLI::App& app) {
+  struct Place {
+    std::string name;
+    std::size_t line;
+  };
+  std::map<const CLI::Option*, Place> places;
+  std::istringstream lines(text);
+  std::string whole;
+  bool counts = true;  // of the lines of a section: it is this subcommand's
+  for (std::size_t number = 1; std::getline(lines, whole); ++number) {
+    const std::string_view line = trimmed(whole);
+    if (line.starts_with('[')) {
+      counts = trimmed(line.substr(1, line.find(']') - 1)) == app.get_name();
+      continue;
+    }
+    const std::string name(trimmed(line.substr(0, line.find('='))));
+    const bool is_name = !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+    const CLI::Option* const option = counts && is_name ? app.get_option_no_throw("--" + name) : nullptr;
+    if (option == nullptr) continue;
+    const auto [place, is_new] = places.try_emplace(option, Place{name, number});
+    if (is_new) continue;
+    throw InputError(fmt::format("--config '{}': '{}' in line {} and '{}' in line {} give one option twice; leave out one", file,
+                                 place->second.name, place->second.line, name, number));
+  }
 }
 
 const CLI::App* subcommand_called(const CLI::App& torus, const std::string& name) {
@@ -58,7 +98,9 @@ std::string no_such_option(const std::string& file, const CLI::App& app, const s
 std::vector<std::string> arguments_in(const std::string& file, const CLI::App& torus, const CLI::App& app,
                                       const std::vector<std::string>& arguments) {
   std::vector<std::string> found;
-  for (const CLI::ConfigItem& item : read(file)) {
+  const std::string text = text_of(file);
+  refuse_twice(file, text, app);
+  for (const CLI::ConfigItem& item : items_in(text)) {
     if (!item.parents.empty()) {
       const std::string section = fmt::format("{}", fmt::join(item.parents, "."));
       if (subcommand_called(torus, section) == nullptr)

@@ -52,11 +52,14 @@ nlohmann::ordered_json machines_json() {
 
 /// Why an algorithm does not run on the machine that was typed, with one block from one source; none if it does.
 std::optional<std::string> why_not_on(const TypedOptions& options, const Algorithm& algorithm) {
-  RunSpec spec = parse_spec(algorithm.collective, options);
+  TypedOptions asked = options;
+  if (reduces(algorithm.collective)) asked.type = "f64";  // there is no --type: one whose sums are exact on every machine
+  const RunSpec spec = parse_spec(algorithm.collective, asked);
   const Machine machine = make_machine(spec, algorithm.native);
   Request request;
   request.collective = algorithm.collective;
   request.bytes = spec.bytes;
+  request.reduction = spec.reduction;
   request.sources = {0};
   return why_not_here(algorithm, machine, request, 0);
 }
