@@ -11,6 +11,7 @@
 
 #include "algorithms/barrier_witness.hpp"
 #include "runtime/engine/together.hpp"
+#include "runtime/model/description.hpp"
 
 namespace torus {
 namespace {
@@ -79,6 +80,32 @@ void share_verdict(Processes& processes, RunResult& result) {
   result.wrong = verdict.wrong ? std::optional(verdict.what) : std::nullopt;
 }
 
+/// Request and plan, in lines for RunOptions::programs. What the programs captured shows in the plan's figures and notes alone.
+std::string programs_of(const Request& request, const Plan& plan) {
+  detail::Description text;
+  const auto& [collective, sources, bytes, reduction, parameters, expected_sources] = request;
+  text.add("collective", name(collective));
+  text.add("sources", sources);
+  text.add("bytes", bytes);
+  text.add("reduction", reduction);
+  for (const auto& [name, value] : parameters) text.add("parameter." + name, value);
+  text.add("expected_sources", expected_sources);
+  // Hops may be counted by a dry run, which each process gives time and memory of its own, as what tables and nodes take is its own.
+  const auto& [start, segments, registers, steps, steps_exact, bytes_exact, steps_estimate, formula, channel_bytes, combined_bytes,
+               route_hops, table_bytes, node_bytes, notes, observe] = plan;
+  text.add("plan.segments", segments);
+  text.add("plan.registers", registers);
+  text.add("plan.steps", steps);
+  text.add("plan.steps_exact", steps_exact);
+  text.add("plan.bytes_exact", bytes_exact);
+  text.add("plan.steps_estimate", steps_estimate);
+  text.add("plan.formula", formula);
+  text.add("plan.channel_bytes", channel_bytes);
+  text.add("plan.combined_bytes", combined_bytes);
+  for (const auto& [name, value] : notes) text.add("plan." + name, value);
+  return text.text();
+}
+
 }  // namespace
 
 Check check(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds, const RunResult& result) {
@@ -91,6 +118,7 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Request& reque
   Run run{make_plan(algorithm, machine, request), lower_bounds(machine, request), {}, {}};
   std::optional<BarrierWitness> witness;
   RunOptions watched = options;
+  watched.programs += "algorithm " + std::string(algorithm.name) + "\n";
   const bool witnessed = request.collective == Collective::barrier && options.verify;
   if (witnessed && sees_messages(options)) {
     witness.emplace(machine.topology);
@@ -127,6 +155,7 @@ Bytes memory_beside_engine(const Machine& machine, const Request& request, const
 
 Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options) {
   options.program_bytes = memory_beside_engine(machine, request, plan);
+  if (options.processes != nullptr) options.programs += programs_of(request, plan);
   // Where few nodes are sources, or none, nobody sends for as long as the schedule is.
   if (options.idle_steps == 0 && plan.predicts() && request.collective == Collective::multinode_broadcast)
     options.idle_steps = 64 + plan.steps;

@@ -8,12 +8,13 @@
 #include <torus/error.hpp>
 
 #include "runtime/engine/auditor.hpp"
+#include "runtime/model/description.hpp"
 #include "runtime/model/digest.hpp"
 
 namespace torus::detail {
 namespace {
 
-std::uint64_t hash_of(const char* phase) { return phase == nullptr ? 0 : XXH3_64bits(phase, std::strlen(phase)) | 1U; }
+std::uint64_t hash_of(const char* name) { return name == nullptr ? 0 : XXH3_64bits(name, std::strlen(name)) | 1U; }
 
 template <class T>
 void append(std::vector<std::byte>& to, const T& value) {
@@ -53,26 +54,43 @@ void Accord::exchange_boxes(std::span<Box> boxes, std::span<const std::uint64_t>
   processes_.exchange(out, in);
 }
 
+namespace {
+
+/// Options that the result depends on. The others are each process's own: how many threads do the work, the memory of its host, who looks
+/// on and stops.
+void describe(Description& to, const RunOptions& options) {
+  const auto& [executor, threads, seed, memory_limit, program_bytes, verify, idle_steps, on_messages, on_phase, on_step, stop, processes,
+               programs, fault] = options;
+  to.add("options.seed", seed);
+  to.add("options.verify", verify);
+  to.add("options.idle_steps", idle_steps);
+  to.add("options.fault", fault.has_value());
+  const auto& [kind, step, node, channel, exact, fault_seed] = fault.value_or(Fault{});
+  to.add("fault.kind", kind);
+  to.add("fault.step", step);
+  to.add("fault.node", node);
+  to.add("fault.channel", channel);
+  to.add("fault.exact", exact);
+  to.add("fault.seed", fault_seed);
+}
+
+}  // namespace
+
 void check_same(Processes& processes, const Machine& machine, const Placement& placement, const RunOptions& options) {
-  std::string what = machine.topology.text();
-  const auto add = [&what](auto... numbers) { ((what += " " + std::to_string(numbers)), ...); };
-  add(machine.ports, static_cast<int>(machine.switching), static_cast<int>(machine.contention), machine.cost.start_up_s,
-      machine.cost.byte_s, machine.cost.hop_s, machine.cost.combine_s);
-  for (const Dimension d : machine.routing) add(d);
-  for (const double each : machine.cost.dimension_byte_s) add(each);
-  for (const NodeId node : machine.topology.faults().dead_nodes) add(node);
-  for (const Link& link : machine.topology.faults().dead_links) add(link.node, link.dimension, link.hop);
-  for (const SlowLink& slow : machine.topology.faults().slow_links) add(slow.link.node, slow.link.dimension, slow.link.hop, slow.factor);
-  add(placement.initial_total(), placement.wanted_total(), placement.most_held(), placement.longest(), placement.buckets(),
-      placement.bytes(0));
-  add(options.seed, int{options.verify}, options.idle_steps);
-  if (const auto& fault = options.fault)
-    add(static_cast<int>(fault->kind), fault->step, fault->node, fault->channel.value_or(~0U), int{fault->exact}, fault->seed);
-  const std::vector<std::uint64_t> all = exchange_each(processes, std::uint64_t{XXH3_64bits(what.data(), what.size())});
-  const auto other = std::find_if(all.begin(), all.end(), [&](std::uint64_t hash) { return hash != all.front(); });
-  if (other == all.end()) return;
-  throw InputError("process " + std::to_string(other - all.begin()) +
-                   " is about to run something else than process 0: give all processes the same machine, blocks and options");
+  // First what the rest follows from: what differs first is named.
+  Description asked, made;
+  describe(asked, machine);
+  describe(made, placement);
+  describe(made, options);
+  const std::string text = asked.text() + options.programs + made.text();
+  const std::vector<std::uint64_t> hashes = exchange_each(processes, std::uint64_t{XXH3_64bits(text.data(), text.size())});
+  const auto other = std::find_if(hashes.begin(), hashes.end(), [&](std::uint64_t hash) { return hash != hashes.front(); });
+  if (other == hashes.end()) return;
+  const auto process = static_cast<std::size_t>(other - hashes.begin());
+  const std::vector<std::vector<std::byte>> texts = gather_bytes(processes, bytes_of(text));
+  throw InputError("process " + std::to_string(process) +
+                   " is about to run something else than process 0: " + difference(text_of(texts[process]), text_of(texts.front())) +
+                   "; give all processes the same machine, blocks, options and programs");
 }
 
 void Accord::throw_failure(std::optional<Step> step) {
@@ -87,7 +105,18 @@ void Accord::throw_failure(std::optional<Step> step) {
 
 // ---- a step ----
 
-void Accord::begin_run(bool observed) { observed_ = exchange_each(processes_, observed).front(); }
+void Accord::begin_run(bool observed, const std::function<Program(Node&)>& program) {
+  struct About {
+    std::uint64_t program;
+    std::uint64_t observed;
+  };
+  const std::vector<About> all = exchange_each(processes_, About{hash_of(program.target_type().name()), observed ? 1U : 0U});
+  observed_ = all.front().observed != 0;
+  const auto other = std::find_if(all.begin(), all.end(), [&](const About& each) { return each.program != all.front().program; });
+  if (other == all.end()) return;
+  throw InputError("process " + std::to_string(other - all.begin()) +
+                   " is about to run another program than process 0: give all processes the same programs");
+}
 
 bool Accord::end_step(StepCounts& counts, Here& here, bool stop, RunResult& result) {
   Border& border = *fabric_.run().border;

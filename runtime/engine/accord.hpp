@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,7 +23,8 @@
 
 namespace torus::detail {
 
-/// Throws InputError, in all processes, unless all are about to run the same.
+/// Throws InputError, in all processes, unless all are about to run the same: everything of machine and placement, and the options that the
+/// result depends on. It names the first difference.
 void check_same(Processes& processes, const Machine& machine, const Placement& placement, const RunOptions& options);
 
 /// Ends a step together with the other processes. All of them see the same summaries and take the same decisions from them, in the order in
@@ -38,8 +40,9 @@ class Accord {
   /// All must outlive this.
   Accord(Processes& processes, Fabric& fabric, Ledger& ledger);
 
-  /// Forgets the last run. observed: whether process 0 looks at messages. Together.
-  void begin_run(bool observed);
+  /// Forgets the last run. observed: whether process 0 looks at messages. Together. Throws InputError, in all processes, if the programs
+  /// are not of one type; what they captured is not compared.
+  void begin_run(bool observed, const std::function<Program(Node&)>& program);
 
   /// What all counted; `here` stays this process's: nodes that run in its next step, and payload that it sent.
   struct Here {

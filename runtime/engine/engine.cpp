@@ -163,7 +163,7 @@ class Engine::Impl {
     schedule_->begin_run();
     ledger_->begin_run();
     if (border_) border_->begin_run();
-    if (accord_) accord_->begin_run(options_.on_messages != nullptr);
+    if (accord_) accord_->begin_run(options_.on_messages != nullptr, program);
     injector_.reset();
     if (options_.fault) injector_.emplace(*options_.fault, *fabric_, nodes_, processes_, options_.on_fault);
     world_.now = 0;

@@ -136,6 +136,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   run.fault = options.fault;
   run.on_fault = options.on_fault;
   run.processes = all;
+  run.programs = fmt::format("algorithm {}\n", setting.algorithm->name);
   std::optional<InterruptsAwaited> awaited;  // from the first step on: `stop` is not read before
   run.on_step = [&](Step step) {
     if (options.stop != nullptr && !awaited) awaited.emplace();

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <type_traits>
 
@@ -41,8 +42,12 @@ struct RunOptions {
   const std::atomic<bool>* stop = nullptr;
   /// Those that do the run together, each with an engine of its own and the same machine, placement, options and programs; null: this one
   /// alone. All get one result. Each has the nodes of a range of ranks: see Engine. Process 0 alone calls on_messages, on_phase,
-  /// on_step and on_fault; a stop of any process ends the run of all. They must outlive the engine.
+  /// on_step and on_fault; a stop of any process ends the run of all. Executor, threads and memory are each one's own; what else differs is
+  /// refused with an InputError in all. They must outlive the engine.
   Processes* processes = nullptr;
+  /// What the programs do, in lines of any words: algorithm, parameters, whatever they captured. Processes that do a run together must say
+  /// the same. run() and make_engine() say it of an algorithm.
+  std::string programs = {};
   /// Injected into each run: RunResult::fault says what it did.
   std::optional<Fault> fault = {};
   /// Called as soon as the fault has struck, on the calling thread: what follows may throw, or end the process.

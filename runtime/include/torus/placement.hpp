@@ -11,6 +11,15 @@
 
 namespace torus {
 
+class Placement;
+
+namespace detail {
+
+class Description;
+void describe(Description& to, const Placement& placement);
+
+}  // namespace detail
+
 /// The blocks of a reduction. Every node starts with its own contribution to every segment of a vector.
 struct Contributions {
   /// Who must have the result: of every segment the root, or each node; the owner of a segment; each node those of the nodes up to itself.
@@ -134,6 +143,8 @@ class Placement {
 
  private:
   enum class Kind : std::uint8_t { one_source, several_sources, personalised, scattered, gathered, resident, contributed };
+
+  friend void detail::describe(detail::Description& to, const Placement& placement);
 
   Placement(Kind kind, NodeId nodes, std::uint32_t divisor) : kind_{kind}, nodes_{nodes}, segments_{divisor} {}
 

@@ -66,6 +66,9 @@ class Topology;
 
 namespace detail {
 
+class Description;
+void describe(Description& to, const Topology& topology);
+
 // Of twisted tori. `to`: a coordinate outside 0..extent-1.
 NodeId over_the_end(const Topology& topology, NodeId from, Dimension d, std::int64_t to) noexcept;
 std::int32_t twisted_circle(const Topology& topology) noexcept;
@@ -211,6 +214,8 @@ class Topology {
     TORUS_ASSERT(static_cast<std::size_t>(d) < facts_.size());
     return facts_[static_cast<std::size_t>(d)];
   }
+
+  friend void detail::describe(detail::Description& to, const Topology& topology);
 
   // Where there are faults.
   bool is_dead(NodeId node) const noexcept;
