@@ -38,14 +38,14 @@ struct Cost {
   std::vector<std::uint64_t> heights;  ///< of the first trees; none: a single node
 
   std::uint64_t steps(std::uint64_t each) const { return heights.empty() ? 0 : heights.back() + each - 1; }
-  Bytes channel_bytes(std::uint64_t each) const {
+  ByteSum channel_bytes(std::uint64_t each) const {
     if (heights.empty()) return 0;
     // The longer segments go first, the last of them in some of the trees only. A step costs the longer size while one is on its way.
     const std::uint64_t segments = each * heights.size(), longer = bytes % segments;
     const std::uint64_t in_all = longer / heights.size(), in_some = longer % heights.size();
     std::uint64_t longer_steps = in_all > 0 ? steps(in_all) : 0;
     if (in_some > 0) longer_steps = std::max(longer_steps, in_all + heights[in_some - 1]);
-    return bytes / segments * steps(each) + longer_steps;
+    return times_bytes(steps(each), bytes / segments) + times_bytes(longer_steps, 1);
   }
 };
 
@@ -74,14 +74,14 @@ Plan plan(const Machine& machine, const Request& request) {
                          static_cast<NodeId>(std::min<std::uint64_t>(holders, std::numeric_limits<NodeId>::max())), machine.cost.byte_s,
                          machine.cost.steps(1, 0, 1), [&](std::uint32_t k) {
                            const auto steps = static_cast<double>(cost.steps(k));
-                           return machine.cost.steps(steps, static_cast<double>(cost.channel_bytes(k)), steps);
+                           return machine.cost.steps(steps, cost.channel_bytes(k), steps);
                          });
   }
   Plan plan;
   plan.segments = each * trees_on(machine);
   plan.steps = cost.steps(each);
   plan.formula = "height of the trees + K-1 (height D + 2 for n x n, n >= 4)";
-  plan.channel_bytes = static_cast<double>(cost.channel_bytes(each));
+  plan.channel_bytes = cost.channel_bytes(each);
   plan.route_hops = plan.steps;
   plan.table_bytes = trees->table_bytes();
   plan.notes = {{"trees", std::to_string(trees->trees())},

@@ -39,7 +39,7 @@ class Travel {
 
 }  // namespace
 
-Bytes fence_channel_bytes(std::uint32_t r, std::uint32_t c, Bytes bytes, std::uint64_t segments) {
+ByteSum fence_channel_bytes(std::uint32_t r, std::uint32_t c, Bytes bytes, std::uint64_t segments) {
   const Travel even(r, c);
   const Travel odd(c, r);
   // The longer segments come first: the first one on its way is the longest.
@@ -47,10 +47,10 @@ Bytes fence_channel_bytes(std::uint32_t r, std::uint32_t c, Bytes bytes, std::ui
     const std::uint64_t last = segments - 1;
     return std::min(even.segment(t, 0, last).value_or(segments), odd.segment(t, 1, last).value_or(segments));
   };
-  Bytes sum = 0;
+  ByteSum sum = 0;
   const auto add = [&](std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t t = from; t < to; ++t) {
-      if (const std::uint64_t s = first_moving(t); s < segments) sum += bytes_of_segments(bytes, segments, s, s + 1);
+      if (const std::uint64_t s = first_moving(t); s < segments) sum += times_bytes(1, bytes_of_segments(bytes, segments, s, s + 1));
     }
   };
   const std::uint64_t steps = fence_steps(r, c, segments);
@@ -64,7 +64,7 @@ Bytes fence_channel_bytes(std::uint32_t r, std::uint32_t c, Bytes bytes, std::ui
     const std::uint64_t count = (segments - t + 1) / 2;
     const std::uint64_t age = t - first_moving(t);
     const std::uint64_t last_longer = std::min(segments, bytes % segments + age);  // in steps before this the first one moving is longer
-    sum += count * (bytes / segments) + (last_longer > t ? (last_longer - t + 1) / 2 : 0);
+    sum += times_bytes(count, bytes / segments) + (last_longer > t ? times_bytes((last_longer - t + 1) / 2, 1) : 0);
   }
   add(segments, steps);
   return sum;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <torus/byte_sum.hpp>
 #include <torus/machine.hpp>
 
 namespace torus::broadcast {
@@ -56,6 +57,6 @@ constexpr std::uint64_t fence_steps(std::uint32_t r, std::uint32_t c, std::uint6
 }
 
 /// The bytes of a step's longest segment, summed over the steps. A step in which no node may send costs none.
-Bytes fence_channel_bytes(std::uint32_t r, std::uint32_t c, Bytes bytes, std::uint64_t segments);
+ByteSum fence_channel_bytes(std::uint32_t r, std::uint32_t c, Bytes bytes, std::uint64_t segments);
 
 }  // namespace torus::broadcast

@@ -126,7 +126,8 @@ Plan plan_pipelined(const Machine& machine, const Request& request) {
       [&](std::uint32_t k) { return eccentricity == 0 ? 0 : std::uint64_t{eccentricity} + k - 1; },
       [&](std::uint32_t k) {
         // Every segment is the oldest on its way in one step, but the first for as many steps as it has hops.
-        return eccentricity == 0 ? 0 : request.bytes + (eccentricity - 1) * bytes_of_segments(request.bytes, k, 0, 1);
+        return eccentricity == 0 ? 0
+                                 : times_bytes(1, request.bytes) + times_bytes(eccentricity - 1, bytes_of_segments(request.bytes, k, 0, 1));
       });
   plan.start = [eccentricity, k = plan.segments](Node& self) { return flood_program(self, eccentricity, k); };
   plan.formula = "eccentricity of the root + K-1";

@@ -34,10 +34,11 @@ Program pipeline_program(Node& self, const Axis& ring, NodeId root, std::uint32_
 
 std::uint64_t pipeline_steps(Place places, std::uint64_t segments) noexcept { return places > 1 ? segments + places - 2 : 0; }
 
-Bytes pipeline_channel_bytes(Place places, Bytes bytes, std::uint64_t segments) noexcept {
+ByteSum pipeline_channel_bytes(Place places, Bytes bytes, std::uint64_t segments) noexcept {
   // The longer segments go first. A step costs the longer size while one of them is on its way.
   const Bytes longer = bytes % segments;
-  return bytes / segments * pipeline_steps(places, segments) + (longer > 0 ? pipeline_steps(places, longer) : 0);
+  return times_bytes(pipeline_steps(places, segments), bytes / segments) +
+         (longer > 0 ? times_bytes(pipeline_steps(places, longer), 1) : 0);
 }
 
 Plan pipeline_plan(const Machine& machine, const Request& request) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include <torus/algorithm.hpp>
+#include <torus/byte_sum.hpp>
 
 #include "algorithms/broadcast/axis.hpp"
 
@@ -23,7 +24,7 @@ Program pipeline_program(Node& self, const Axis& ring, NodeId root, std::uint32_
 
 /// The steps of `segments` segments over a ring of `places`, and the bytes on a step's busiest channel, summed over the steps.
 std::uint64_t pipeline_steps(Place places, std::uint64_t segments) noexcept;
-Bytes pipeline_channel_bytes(Place places, Bytes bytes, std::uint64_t segments) noexcept;
+ByteSum pipeline_channel_bytes(Place places, Bytes bytes, std::uint64_t segments) noexcept;
 
 /// The whole plan, for any machine without a complete dimension.
 Plan pipeline_plan(const Machine& machine, const Request& request);

@@ -27,10 +27,10 @@ void pass_on(Node& self, const Axes& axes, std::size_t a, std::span<const BlockI
 }
 
 /// The bytes of the longest message of each step, summed. O(nodes).
-Bytes channel_bytes(const Topology& topology, const Axes& axes, NodeId root, Bytes bytes) {
+ByteSum channel_bytes(const Topology& topology, const Axes& axes, NodeId root, Bytes bytes) {
   // The longer pieces are the first ones: of all rows along an axis, the one of piece 0 has the longest messages.
   const NodeId p = topology.nodes();
-  Bytes sum = 0;
+  ByteSum sum = 0;
   for (std::size_t a = 0; a < axes.size(); ++a) {
     const std::uint64_t weight = axes.pieces_of_place(a);
     const auto weigh = [&](const Part& part) { return bytes_of_segments(bytes, p, part.first * weight, part.end * weight); };
@@ -38,9 +38,10 @@ Bytes channel_bytes(const Topology& topology, const Axes& axes, NodeId root, Byt
     for (Step t = axes.begin(a); t < axes.begin(a + 1); ++t) {
       Bytes longest = 0;
       halve_all(parts, axes[a].target(), [&](const Halves& halves) { longest = std::max(longest, weigh(halves.given)); });
-      sum += longest;
+      sum += times_bytes(1, longest);
     }
-    sum += (axes[a].places() - 1) * bytes_of_segments(bytes, p, 0, weight);  // in every step of the collect the first place's pieces move
+    sum += times_bytes(axes[a].places() - 1,
+                       bytes_of_segments(bytes, p, 0, weight));  // in every step of the collect the first place's pieces move
   }
   return sum;
 }
@@ -62,7 +63,7 @@ Plan plan(const Machine& machine, const Request& request, Axes axes, std::string
   plan.steps = axes.steps();
   for (std::size_t a = 0; a < axes.size(); ++a) plan.steps += axes[a].places() - 1;
   plan.formula = formula;
-  plan.channel_bytes = static_cast<double>(channel_bytes(machine.topology, axes, root, request.bytes));
+  plan.channel_bytes = channel_bytes(machine.topology, axes, root, request.bytes);
   plan.table_bytes = Bytes{p} * sizeof(BlockId);
   const auto shared = std::make_shared<Shared>(Shared{std::move(axes), std::vector<BlockId>(p)});
   std::iota(shared->pieces.begin(), shared->pieces.end(), BlockId{root} * p);

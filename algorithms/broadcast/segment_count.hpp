@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <torus/algorithm.hpp>
+#include <torus/byte_sum.hpp>
 
 namespace torus::broadcast {
 
@@ -40,7 +41,7 @@ std::uint32_t best_segments(double latency, Bytes bytes, NodeId nodes, double by
 }
 
 /// The plan of a pipelined broadcast, but for its program: with as many segments as the request says, else with the best number of them.
-/// steps(K) and channel_bytes(K) are exact; hops_a_step is at least about what the longest route of a step has.
+/// steps(K) and channel_bytes(K), a ByteSum, are exact; hops_a_step is at least about what the longest route of a step has.
 template <class Steps, class ChannelBytes>
 Plan segmented_plan(const Machine& machine, const Request& request, std::int64_t latency, std::int64_t hops_a_step, Steps&& steps,
                     ChannelBytes&& channel_bytes) {
@@ -48,7 +49,7 @@ Plan segmented_plan(const Machine& machine, const Request& request, std::int64_t
   const auto hops = static_cast<double>(hops_a_step);
   const auto time = [&](std::uint32_t k) {
     const auto count = static_cast<double>(steps(k));
-    return cost.steps(count, static_cast<double>(channel_bytes(k)), count * hops);
+    return cost.steps(count, channel_bytes(k), count * hops);
   };
   Plan plan;
   plan.segments = request.parameters.whole("segments");
@@ -57,7 +58,7 @@ Plan segmented_plan(const Machine& machine, const Request& request, std::int64_t
                                   cost.byte_s, cost.steps(1, 0, hops), time);
   }
   plan.steps = steps(plan.segments);
-  plan.channel_bytes = static_cast<double>(channel_bytes(plan.segments));
+  plan.channel_bytes = channel_bytes(plan.segments);
   plan.notes = {{"segments", std::to_string(plan.segments)}};
   return plan;
 }

@@ -98,7 +98,7 @@ SwathSchedule::Cost SwathSchedule::cost(Bytes bytes) const {
   }
   Cost sum;
   for (const Load& load : loads) {
-    sum.channel_bytes += load.bytes;
+    sum.channel_bytes += times_bytes(1, load.bytes);
     sum.route_hops += load.hops;
   }
   return sum;

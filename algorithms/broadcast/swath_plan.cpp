@@ -26,7 +26,7 @@ Plan swath_plan(const Machine& machine, const Request& request, Ways ways, std::
   };
   const NodeId root = request.sources.front();
   const auto time_s = [&](const SwathSchedule& each, const SwathSchedule::Cost& of_it) {
-    return machine.cost.steps(each.steps(), static_cast<double>(of_it.channel_bytes), static_cast<double>(of_it.route_hops));
+    return machine.cost.steps(each.steps(), of_it.channel_bytes, static_cast<double>(of_it.route_hops));
   };
   constexpr double any_number = std::numeric_limits<double>::infinity();
   const auto shared = std::make_shared<Shared>(Shared{choose_swath(machine, request, ways, root, any_number, time_s), {}});
@@ -39,7 +39,7 @@ Plan swath_plan(const Machine& machine, const Request& request, Ways ways, std::
   plan.segments = schedule.segments();
   plan.steps = schedule.steps();
   plan.formula = formula;
-  plan.channel_bytes = static_cast<double>(cost.channel_bytes);
+  plan.channel_bytes = cost.channel_bytes;
   plan.route_hops = cost.route_hops;
   plan.table_bytes = schedule.table_bytes() + shared->blocks.size() * sizeof(BlockId);
   plan.notes = {{"h", std::to_string(schedule.layout().pieces)}};

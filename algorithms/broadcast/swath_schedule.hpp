@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <torus/byte_sum.hpp>
 #include <torus/machine.hpp>
 #include <torus/topology.hpp>
 
@@ -63,7 +64,7 @@ class SwathSchedule {
   };
   /// The most bytes on a channel and the longest route, each summed over the steps.
   struct Cost {
-    Bytes channel_bytes = 0;
+    ByteSum channel_bytes = 0;
     std::uint64_t route_hops = 0;
   };
 

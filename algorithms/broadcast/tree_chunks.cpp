@@ -1,6 +1,7 @@
 #include "algorithms/broadcast/tree_chunks.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace torus::broadcast {
@@ -27,40 +28,60 @@ void TreeChunks::send_down(Node& self, std::uint32_t chunks, Step step, BlockId 
 }
 
 template <class First>
-std::uint64_t TreeChunks::units_on_channels(std::uint64_t units, std::uint64_t chunks, First&& first) const {
+ByteSum TreeChunks::units_on_channels(std::uint64_t units, std::uint64_t chunks, First&& first) const {
   if (trees_->trees() == 0) return 0;
   const std::uint64_t trees = trees_->trees(), segments = chunks * trees, longer = units % segments;
-  std::vector<bool> has_longer(steps(chunks), false);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> has_longer;  // by tree: from step, to before step
   for (std::uint32_t r = 0; r < trees; ++r) {
     const std::uint64_t long_chunks = longer / trees + (r < longer % trees ? 1 : 0);
     if (long_chunks == 0) continue;
     const std::uint64_t from = first(trees_->height(r)), end = from + trees_->height(r) + long_chunks - 1;
-    std::fill(has_longer.begin() + static_cast<std::ptrdiff_t>(from), has_longer.begin() + static_cast<std::ptrdiff_t>(end), true);
+    has_longer.emplace_back(from, end);
   }
-  return units / segments * steps(chunks) + static_cast<std::uint64_t>(std::count(has_longer.begin(), has_longer.end(), true));
+  std::sort(has_longer.begin(), has_longer.end());
+  std::uint64_t longer_steps = 0, counted = 0;  // counted: up to before this step
+  for (const auto& [from, end] : has_longer) {
+    longer_steps += end - std::clamp(counted, from, end);
+    counted = std::max(counted, end);
+  }
+  return times_bytes(steps(chunks), units / segments) + times_bytes(longer_steps, 1);
 }
 
-std::uint64_t TreeChunks::up(std::uint64_t units, std::uint64_t chunks) const {
+ByteSum TreeChunks::up(std::uint64_t units, std::uint64_t chunks) const {
   return units_on_channels(units, chunks, [&](std::uint32_t height_of_tree) { return height() - height_of_tree; });
 }
-std::uint64_t TreeChunks::down(std::uint64_t units, std::uint64_t chunks) const {
+ByteSum TreeChunks::down(std::uint64_t units, std::uint64_t chunks) const {
   return units_on_channels(units, chunks, [](std::uint32_t) { return std::uint32_t{0}; });
 }
 
-std::uint64_t TreeChunks::combined(NodeId nodes, std::uint64_t units, std::uint64_t chunks) const {
+ByteSum TreeChunks::combined(NodeId nodes, std::uint64_t units, std::uint64_t chunks) const {
   if (trees_->trees() == 0) return 0;
-  const std::uint64_t segments = chunks * trees_->trees();
-  std::vector<std::uint64_t> most(steps(chunks), 0), here;
+  const std::uint64_t trees = trees_->trees(), segments = chunks * trees, longer = units % segments;
+  // A child of tree r is heard from `first` on, as long as chunks come, and a unit more while they are the longer ones. Between the steps
+  // in which any of these begins or ends, every step is like the one before: what begins late, or ends, does so within `height` steps.
+  std::vector<std::uint64_t> bends{0, steps(chunks)};
+  for (std::uint64_t late = 0; late < height(); ++late) {
+    bends.insert(bends.end(), {late, late + chunks});
+    for (const std::uint64_t r : {std::uint64_t{0}, trees - 1}) bends.push_back(late + longer / trees + (r < longer % trees ? 1 : 0));
+  }
+  std::sort(bends.begin(), bends.end());
+  bends.erase(std::unique(bends.begin(), bends.end()), bends.end());
+  std::vector<ByteSum> most(bends.size(), 0), here;  // from this bend to the next
+  const auto add = [&](std::uint64_t first, std::uint64_t count, Bytes bytes) {
+    const auto at = [&](std::uint64_t step) { return std::lower_bound(bends.begin(), bends.end(), step) - bends.begin(); };
+    for (auto i = at(first); i < at(first + count); ++i) here[static_cast<std::size_t>(i)] += times_bytes(1, bytes);
+  };
   for (NodeId node = 0; node < nodes; ++node) {
     here.assign(most.size(), 0);
     trees_->each_child(node, [&](std::uint32_t r, Leg) {
       const std::uint64_t first = height() - trees_->depth(node, r) - 1;
-      for (std::uint64_t c = 0; c < chunks; ++c) here[first + c] += units / segments + (c * trees_->trees() + r < units % segments ? 1 : 0);
+      add(first, chunks, units / segments);
+      add(first, longer / trees + (r < longer % trees ? 1 : 0), 1);
     });
-    for (std::size_t step = 0; step < most.size(); ++step) most[step] = std::max(most[step], here[step]);
+    for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], here[i]);
   }
-  std::uint64_t sum = 0;
-  for (const std::uint64_t each : most) sum += each;
+  ByteSum sum = 0;
+  for (std::size_t i = 0; i + 1 < bends.size(); ++i) sum += most[i] * static_cast<double>(bends[i + 1] - bends[i]);
   return sum;
 }
 

@@ -38,9 +38,9 @@ class TreeChunks {
   std::uint64_t steps(std::uint64_t chunks) const noexcept { return trees_->trees() == 0 ? 0 : height() + chunks - 1; }
   /// Sums over the steps of the most on a channel, up and down, and combined by a node, in units of which there are so many, if the first
   /// segments are one longer.
-  std::uint64_t up(std::uint64_t units, std::uint64_t chunks) const;
-  std::uint64_t down(std::uint64_t units, std::uint64_t chunks) const;
-  std::uint64_t combined(NodeId nodes, std::uint64_t units, std::uint64_t chunks) const;
+  ByteSum up(std::uint64_t units, std::uint64_t chunks) const;
+  ByteSum down(std::uint64_t units, std::uint64_t chunks) const;
+  ByteSum combined(NodeId nodes, std::uint64_t units, std::uint64_t chunks) const;
 
   /// The parameter `segments`, or else the chunks a tree that make time_s(chunks) least, of so many units that take so long each.
   template <class TimeS>
@@ -61,7 +61,7 @@ class TreeChunks {
  private:
   /// The steps in which a chunk that is a unit longer is on its way: of a tree from first(its height) on.
   template <class First>
-  std::uint64_t units_on_channels(std::uint64_t units, std::uint64_t chunks, First&& first) const;
+  ByteSum units_on_channels(std::uint64_t units, std::uint64_t chunks, First&& first) const;
 
   std::shared_ptr<const ArcTrees> trees_;
 };

@@ -26,13 +26,13 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   const auto trees = std::make_shared<const TreeChunks>(packed_trees(machine.topology, request.sources.front(), cache));
   const std::uint32_t chunks = trees->chunks(machine, request, request.bytes, machine.cost.byte_s, [&](std::uint32_t k) {
     const auto steps = static_cast<double>(trees->steps(k));
-    return machine.cost.steps(steps, static_cast<double>(trees->down(request.bytes, k)), steps);
+    return machine.cost.steps(steps, trees->down(request.bytes, k), steps);
   });
   Plan plan;
   plan.segments = chunks * trees->shares();
   plan.steps = trees->steps(chunks);
   plan.formula = "height of the trees + K-1";
-  plan.channel_bytes = static_cast<double>(trees->down(request.bytes, chunks));
+  plan.channel_bytes = trees->down(request.bytes, chunks);
   plan.route_hops = plan.steps;
   plan.table_bytes = trees->trees().table_bytes();
   plan.notes = trees->notes(chunks);

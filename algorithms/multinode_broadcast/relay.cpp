@@ -75,8 +75,8 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.start = [scheme](Node& self) { return program(self, *scheme); };
   plan.steps = static_cast<std::uint64_t>(scheme->trees.steps()) + scheme->schedule.steps();
   plan.formula = relay.steps;
-  plan.channel_bytes = scheme->trees.gathering_bytes(s, static_cast<double>(request.bytes)) +
-                       s * static_cast<double>(scheme->schedule.cost(request.bytes).channel_bytes);
+  plan.channel_bytes =
+      scheme->trees.gathering_bytes(s, static_cast<double>(request.bytes)) + s * scheme->schedule.cost(request.bytes).channel_bytes;
   plan.table_bytes = scheme->schedule.table_bytes();
   plan.node_bytes = plan.segments * (sizeof(Bundle) + 3 * sizeof(BlockId) * request.sources.size());
   plan.notes = {{"h", std::to_string(scheme->schedule.layout().pieces)}, {"sources assumed by the prediction", decimal(s)}};

@@ -30,7 +30,7 @@ broadcast::SwathSchedule choose_swath(const Machine& machine, const Request& req
   const double room = static_cast<double>(most_blocks) / machine.topology.nodes() / std::max(1.0, s);
   return broadcast::choose_swath(machine, request, swath_ways(machine), 0, room,
                                  [&](const broadcast::SwathSchedule& schedule, const broadcast::SwathSchedule::Cost& cost) {
-                                   const auto [steps, bytes] = total(schedule, static_cast<double>(cost.channel_bytes));
+                                   const auto [steps, bytes] = total(schedule, cost.channel_bytes);
                                    return machine.cost.steps(steps, bytes, 0);
                                  });
 }

@@ -25,9 +25,9 @@ class Count {
     }
   }
 
-  Bytes all() {
-    Bytes bytes = m_;  // join
-    for (std::int32_t level = 0; level < scheme_.strip.levels(); ++level) bytes += m_ * aggregate(level);
+  ByteSum all() {
+    ByteSum bytes = times_bytes(1, m_);  // join
+    for (std::int32_t level = 0; level < scheme_.strip.levels(); ++level) bytes += times_bytes(aggregate(level), m_);
     bytes += rings();
     return bytes + window_bytes_of_all(scheme_, part_, of_ddn_);
   }
@@ -55,12 +55,12 @@ class Count {
   }
 
   /// Of a ring round which bundles of so many whole messages go.
-  Bytes ring(std::int32_t length, Bytes full) const {
-    const Bytes half = (full + 1) / 2 * part_[0] + full / 2 * part_[1];
-    return static_cast<Bytes>((length - 1) / 2) * full * m_ + (length % 2 == 0 ? half : 0);
+  ByteSum ring(std::int32_t length, std::uint64_t full) const {
+    const ByteSum half = times_bytes((full + 1) / 2, part_[0]) + times_bytes(full / 2, part_[1]);
+    return times_bytes(static_cast<std::uint64_t>((length - 1) / 2) * full, m_) + (length % 2 == 0 ? half : 0);
   }
 
-  Bytes rings() {
+  ByteSum rings() {
     const std::array length{grid_.windows(0), grid_.windows(1)};
     Bytes alone = 0;
     std::array<Bytes, 2> line{0, 0};  // by part: the most that it has of a line of its own dimension
@@ -79,14 +79,14 @@ class Count {
       }
     }
     if (scheme_.ddn_rings.together) return ring(length[0], alone) + ring(length[1], line[0]);
-    Bytes bytes = 0;
+    ByteSum bytes = 0;
     for (const std::size_t phase : {0U, 1U}) {
       for (std::int32_t step = 1; step <= scheme_.ddn_rings.steps_of(0); ++step) {
-        Bytes most = 0;
+        ByteSum most = 0;
         for (const std::size_t part : {0U, 1U}) {
-          const Bytes full = phase == 0 ? alone : line[part];
+          const std::uint64_t full = phase == 0 ? alone : line[part];
           const std::int32_t ring = length[(part + phase) % 2];
-          if (2 * step <= ring) most = std::max(most, part_[part] * (2 * step == ring ? (full + 1) / 2 : full));
+          if (2 * step <= ring) most = std::max(most, times_bytes(2 * step == ring ? (full + 1) / 2 : full, part_[part]));
         }
         bytes += most;
       }
@@ -105,6 +105,6 @@ class Count {
 
 }  // namespace
 
-double uneven_bytes_of_all(const Hierarchy& scheme, Bytes m) { return static_cast<double>(Count(scheme, m).all()); }
+double uneven_bytes_of_all(const Hierarchy& scheme, Bytes m) { return Count(scheme, m).all(); }
 
 }  // namespace torus::multinode

@@ -11,16 +11,16 @@ class Count {
   Count(const Hierarchy& scheme, const std::array<Bytes, 2>& part, const std::vector<Bytes>& of_ddn)
       : scheme_{scheme}, grid_{scheme.class_windows->stations()}, h_{scheme.h}, part_{part}, of_ddn_{of_ddn} {}
 
-  Bytes broadcast() const {
-    Bytes bytes = 0;
+  ByteSum broadcast() const {
+    ByteSum bytes = 0;
     for (std::int32_t level = scheme_.class_windows->levels(); level-- > 0;) bytes += spread(level);
     return bytes + gather(0, [&](std::int32_t piece) { return of_ddn_[static_cast<std::size_t>(piece)]; });
   }
 
-  Bytes scatter() {
+  ByteSum scatter() {
     for (std::int32_t ddn = 0; ddn < h_; ++ddn) cut(ddn);
-    Bytes bytes = 0;
-    for (const Bytes most : scattered_) bytes += part_[0] * most;
+    ByteSum bytes = 0;
+    for (const std::uint64_t most : scattered_) bytes += times_bytes(most, part_[0]);
     bytes += gather(0, [&](std::int32_t piece) { return *std::max_element(run(piece, 0), run(piece, 0) + h_); });
     return bytes + gather(1, [&](std::int32_t piece) {
              Bytes sum = 0;
@@ -34,13 +34,13 @@ class Count {
   std::vector<Bytes>::iterator run(std::int32_t ddn, std::int32_t place) { return runs_.begin() + std::ptrdiff_t{ddn} * h_ + place; }
 
   /// Bytes of a level of the spread.
-  Bytes spread(std::int32_t level) const {
-    Bytes most = 0;
+  ByteSum spread(std::int32_t level) const {
+    ByteSum most = 0;
     for (Dimension d = 0; d < 2; ++d) {
       for (std::int32_t i = 0; i < grid_.stations(d); ++i) {
         const LineTree& tree = scheme_.class_windows->tree(d, i);
         if (level >= tree.levels() || tree.level_sizes()[static_cast<std::size_t>(level)] == 0) continue;
-        most = std::max(most, part_[static_cast<std::size_t>(1 - d)] * of_ddn_[static_cast<std::size_t>(i % h_)]);
+        most = std::max(most, times_bytes(of_ddn_[static_cast<std::size_t>(i % h_)], part_[static_cast<std::size_t>(1 - d)]));
       }
     }
     return most;
@@ -75,18 +75,18 @@ class Count {
 
   /// messages(piece): the most that a place takes of a class in this phase.
   template <class F>
-  Bytes gather(Dimension phase, F messages) const {
+  ByteSum gather(Dimension phase, F messages) const {
     std::vector<Bytes> of_class;
     for (std::int32_t piece = 0; piece < h_; ++piece) of_class.push_back(messages(piece));
-    Bytes bytes = 0;
+    ByteSum bytes = 0;
     for (std::int32_t step = 1; step <= scheme_.class_windows->gather_steps(); ++step) {
-      Bytes most = 0;
+      ByteSum most = 0;
       for (Dimension d = 0; d < 2; ++d) {
         for (std::int32_t place = 0; place < grid_.extent(d); ++place) {
           const auto take = scheme_.class_windows->taken(d, place, -1, step);  // the - side gives the larger half
           if (!take) continue;
           const Bytes full = of_class[static_cast<std::size_t>(take->piece)];
-          most = std::max(most, part_[static_cast<std::size_t>((d + phase) % 2)] * (take->half ? (full + 1) / 2 : full));
+          most = std::max(most, times_bytes(take->half ? (full + 1) / 2 : full, part_[static_cast<std::size_t>((d + phase) % 2)]));
         }
       }
       bytes += most;
@@ -105,7 +105,7 @@ class Count {
 
 }  // namespace
 
-Bytes window_bytes_of_all(const Hierarchy& scheme, const std::array<Bytes, 2>& part, const std::vector<Bytes>& of_ddn) {
+ByteSum window_bytes_of_all(const Hierarchy& scheme, const std::array<Bytes, 2>& part, const std::vector<Bytes>& of_ddn) {
   Count count(scheme, part, of_ddn);
   return scheme.dcn == Hierarchy::Dcn::log ? count.broadcast() : count.scatter();
 }

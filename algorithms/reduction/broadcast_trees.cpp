@@ -98,8 +98,8 @@ Plan plan_tree(const Algorithm& broadcast, const Machine& machine, const Request
   const auto add = [&](const Transfers& table, bool combines) {
     const Transfers::Load load = table.load(topology, placement);
     plan.steps += table.steps();
-    plan.channel_bytes += static_cast<double>(load.channel);
-    plan.combined_bytes += combines ? static_cast<double>(load.received) : 0;
+    plan.channel_bytes += load.channel;
+    plan.combined_bytes += combines ? load.received : 0;
     *plan.route_hops += load.hops;
   };
   if (goes_up(collective)) add(tables->first, reduces(collective));

@@ -65,7 +65,7 @@ double channel_bytes(const Machine& machine, const Request& request, const Halve
   // A bundle carries the blocks of those of its owners that are sources: all of them, or about a share.
   const double nodes = machine.topology.living_nodes(), steps = static_cast<double>(halves.steps());
   const double share = multinode::assumed_sources(machine, request) / nodes;
-  if (share >= 1) return static_cast<double>(blocks * segment.longest);
+  if (share >= 1) return segment.of(blocks);
   const double bundle = static_cast<double>(blocks) / steps, ports = machine.topology.max_ports();
   return steps * multinode::fullest(bundle * share, ports * nodes, bundle) * static_cast<double>(segment.longest);
 }

@@ -99,8 +99,8 @@ Plan plan_any(const Machine& machine, const Request& request, Hierarchy::Dcn dcn
   const Placement placement = placement_of(machine, request, plan);
   const Transfers::Load back = tables->first.load(machine.topology, placement);
   const Transfers::Load forth = both ? tables->second.load(machine.topology, placement) : Transfers::Load{};
-  plan.channel_bytes = static_cast<double>(back.channel + forth.channel);
-  plan.combined_bytes = static_cast<double>(back.received);
+  plan.channel_bytes = back.channel + forth.channel;
+  plan.combined_bytes = back.received;
   plan.route_hops = back.hops + forth.hops;
   plan.table_bytes = tables->first.table_bytes() + tables->second.table_bytes();
   plan.notes = {{"h", std::to_string(scheme.h)}};

@@ -9,11 +9,10 @@ RouteLoads::RouteLoads(const Topology& topology)
     : topology_{&topology}, changes_(static_cast<std::size_t>(topology.nodes()) * static_cast<std::size_t>(topology.channel_slots())) {}
 
 Bytes RouteLoads::bytes(const Topology& topology) noexcept {
-  return Bytes{topology.nodes()} * static_cast<Bytes>(topology.channel_slots()) * sizeof(std::int64_t);
+  return Bytes{topology.nodes()} * static_cast<Bytes>(topology.channel_slots()) * sizeof(double);
 }
 
-void RouteLoads::add(NodeId from, RouteView route, std::uint64_t weight) {
-  const auto more = static_cast<std::int64_t>(weight);
+void RouteLoads::add(NodeId from, RouteView route, double more) {
   std::int32_t crossed = 0;
   for (const auto [d, hops] : route) {
     const std::int32_t n = topology_->extent(d);
@@ -54,9 +53,9 @@ void RouteLoads::add(NodeId from, RouteView route, std::uint64_t weight) {
   longest_ = std::max(longest_, crossed);
 }
 
-std::int64_t RouteLoads::most_of_line(NodeId first, Dimension d, std::int32_t direction) {
+double RouteLoads::most_of_line(NodeId first, Dimension d, std::int32_t direction) {
   const std::int32_t slot = topology_->slot(d, direction);
-  std::int64_t load = 0, most = 0;
+  double load = 0, most = 0;
   for (std::int32_t x = 0; x < topology_->extent(d); ++x) {
     load += change(*topology_->neighbour(first, d, x), slot);
     most = std::max(most, load);
@@ -65,7 +64,7 @@ std::int64_t RouteLoads::most_of_line(NodeId first, Dimension d, std::int32_t di
 }
 
 RouteLoads::Step RouteLoads::end_step() {
-  std::int64_t most = 0;
+  double most = 0;
   for (NodeId node = 0; node < topology_->nodes(); ++node) {
     for (Dimension d = 0; d < topology_->dimensions(); ++d) {
       const std::int32_t n = topology_->extent(d);
@@ -78,7 +77,7 @@ RouteLoads::Step RouteLoads::end_step() {
     }
   }
   std::fill(changes_.begin(), changes_.end(), 0);
-  return {static_cast<std::uint64_t>(most), static_cast<std::uint64_t>(std::exchange(longest_, 0))};
+  return {most, static_cast<std::uint64_t>(std::exchange(longest_, 0))};
 }
 
 }  // namespace torus::reduction

@@ -16,24 +16,24 @@ class RouteLoads {
   explicit RouteLoads(const Topology& topology);
   static Bytes bytes(const Topology& topology) noexcept;
 
-  /// A message, which counts as so many.
-  void add(NodeId from, RouteView route, std::uint64_t weight = 1);
+  /// A message, which counts as so many: a whole number, as messages or bytes are.
+  void add(NodeId from, RouteView route, double weight = 1);
   struct Step {
-    std::uint64_t most = 0;  ///< on a channel
+    double most = 0;         ///< on a channel
     std::uint64_t hops = 0;  ///< of the longest route
   };
   /// The next step begins with empty channels.
   Step end_step();
 
  private:
-  std::int64_t& change(NodeId node, std::int32_t slot) noexcept {
+  double& change(NodeId node, std::int32_t slot) noexcept {
     return changes_[static_cast<std::size_t>(node) * static_cast<std::size_t>(topology_->channel_slots()) + static_cast<std::size_t>(slot)];
   }
-  std::int64_t most_of_line(NodeId first, Dimension d, std::int32_t direction);
+  double most_of_line(NodeId first, Dimension d, std::int32_t direction);
 
   const Topology* topology_;
-  std::int32_t longest_ = 0;           // route
-  std::vector<std::int64_t> changes_;  // by node and slot: of a complete dimension the load itself, else its change from the place before
+  std::int32_t longest_ = 0;     // route
+  std::vector<double> changes_;  // by node and slot: of a complete dimension the load itself, else its change from the place before
 };
 
 }  // namespace torus::reduction

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <torus/algorithm.hpp>
+#include <torus/byte_sum.hpp>
 
 namespace torus::reduction {
 
@@ -16,7 +17,7 @@ struct SegmentBytes {
     longest = (elements / segments + (equal ? 0 : 1)) * element;
   }
   /// Of so many segments: exact where all are equally long, else at most so many.
-  double of(std::uint64_t count) const noexcept { return static_cast<double>(count) * static_cast<double>(longest); }
+  ByteSum of(std::uint64_t count) const noexcept { return times_bytes(count, longest); }
 
   bool equal = true;
   Bytes longest = 0;

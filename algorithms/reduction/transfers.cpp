@@ -95,17 +95,17 @@ Bytes Transfers::table_bytes() const noexcept {
 
 Transfers::Load Transfers::load(const Topology& topology, const Placement& placement) const {
   RouteLoads channels(topology);
-  std::vector<Bytes> at_node(topology.nodes(), 0);
+  std::vector<ByteSum> at_node(topology.nodes(), 0);
   std::vector<const Send*> by_step;
   for (const Send& s : sends_) by_step.push_back(&s);
   std::stable_sort(by_step.begin(), by_step.end(), [](const Send* a, const Send* b) { return a->step < b->step; });
   Load sum;
   for (auto first = by_step.begin(); first != by_step.end();) {
     const auto end = std::find_if(first, by_step.end(), [&](const Send* s) { return s->step != (*first)->step; });
-    Bytes received = 0;
+    ByteSum received = 0;
     for (auto s = first; s != end; ++s) {
-      Bytes bytes = 0;
-      for (const BlockId id : blocks(**s)) bytes += placement.bytes(id);
+      ByteSum bytes = 0;
+      for (const BlockId id : blocks(**s)) bytes += times_bytes(1, placement.bytes(id));
       channels.add((*s)->from, route(**s), bytes);
       received = std::max(received, at_node[(*s)->to] += bytes);
     }

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include <torus/byte_sum.hpp>
 #include <torus/machine.hpp>
 #include <torus/placement.hpp>
 #include <torus/program.hpp>
@@ -46,7 +47,7 @@ class Transfers {
 
   /// Sums over the steps: of the most bytes on a channel, of the most bytes that reach a node, and of the hops of the longest route.
   struct Load {
-    Bytes channel = 0, received = 0;
+    ByteSum channel = 0, received = 0;
     std::uint64_t hops = 0;
   };
   Load load(const Topology& topology, const Placement& placement) const;

@@ -80,7 +80,7 @@ Plan plan_over_trees(const Machine& machine, const Request& request, std::shared
   const bool both = request.collective == Collective::allreduce;
   const Bytes element = size_of(request.reduction.type), elements = request.bytes / element;
   const auto bytes_of = [&](std::uint64_t chunks) {
-    return static_cast<double>((trees->up(elements, chunks) + (both ? trees->down(elements, chunks) : 0)) * element);
+    return (trees->up(elements, chunks) + (both ? trees->down(elements, chunks) : 0)) * static_cast<double>(element);
   };
   const std::uint32_t chunks =
       trees->chunks(machine, request, elements, machine.cost.byte_s * static_cast<double>(element), [&](std::uint32_t k) {
@@ -93,7 +93,7 @@ Plan plan_over_trees(const Machine& machine, const Request& request, std::shared
   plan.steps = (both ? 2 : 1) * trees->steps(chunks);
   plan.formula = std::string(both ? "2 " : "") + "(height of the trees + K-1)";
   plan.channel_bytes = bytes_of(chunks);
-  plan.combined_bytes = static_cast<double>(trees->combined(nodes, elements, chunks) * element);
+  plan.combined_bytes = trees->combined(nodes, elements, chunks) * static_cast<double>(element);
   plan.route_hops = plan.steps;
   plan.table_bytes = trees->trees().table_bytes();
   plan.notes = trees->notes(chunks);

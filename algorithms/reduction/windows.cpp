@@ -68,7 +68,7 @@ Plan plan(const Machine& machine, const Request& request) {
   for (std::size_t i = 0; i < rounds->size(); ++i) most = std::max<std::uint64_t>(most, (i == 0 ? 1 : 2) + (*rounds)[i].pieces.size());
   plan.copies = machine.topology.nodes() * (most - std::min<std::uint64_t>(most, plan.registers));
   const SegmentBytes vector(request, 1);
-  plan.channel_bytes = vector.of(sum.most);
+  plan.channel_bytes = sum.most * vector.of(1);
   for (std::size_t i = 0; i < rounds->size(); ++i) plan.combined_bytes += vector.of((*rounds)[i].combined(i == 0));
   return plan;
 }

@@ -24,7 +24,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.start = once_round;
   plan.steps = machine.topology.nodes() - 1;
   plan.formula = "n - 1";
-  plan.channel_bytes = static_cast<double>(plan.steps * request.bytes);
+  plan.channel_bytes = times_bytes(plan.steps, request.bytes);
   plan.route_hops = plan.steps;
   if (lie == Lie::too_many_bytes) plan.channel_bytes += 1;
   if (lie == Lie::too_few_bytes) plan.channel_bytes -= 1;

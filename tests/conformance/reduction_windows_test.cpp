@@ -86,7 +86,7 @@ TEST_CASE("the fullest channel and the longest route are counted as they are by 
       const NodeId from = support::random_below(random, topology.nodes()), to = support::random_below(random, topology.nodes());
       const Route route = shortest_route(topology, from, to, order);
       const std::uint64_t weight = support::random_below(random, 9);
-      loads.add(from, route, weight);
+      loads.add(from, route, static_cast<double>(weight));
       std::uint64_t hops = 0;
       NodeId at = from;
       for (const Leg& leg : route) {

@@ -69,7 +69,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.start = [](Node& self) { return walk_on(self, bug); };
   for (Dimension d = 0; d < machine.topology.dimensions(); ++d) plan.steps += static_cast<std::uint64_t>(machine.topology.extent(d) - 1);
   if (bug == Bug::formula && machine.topology.dimensions() > 2) ++plan.steps;
-  plan.channel_bytes = static_cast<double>(plan.steps * request.bytes);
+  plan.channel_bytes = times_bytes(plan.steps, request.bytes);
   plan.formula = "sum of (n_i - 1)";
   return plan;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include <torus/byte_sum.hpp>
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
 #include <torus/node.hpp>
@@ -92,8 +94,8 @@ struct Plan {
   bool bytes_exact = true;                           ///< false: channel_bytes and combined_bytes are upper limits, whatever steps_exact
   std::optional<std::uint64_t> steps_estimate = {};  ///< where that limit is far above the steps of a run: about so many
   std::string formula = {};                          ///< as text: "k*ceil(log_{2k+1} n)+(k-1)"; empty: nothing is predicted
-  double channel_bytes = 0;                          ///< predicted sum over the steps of the most bytes on a channel
-  double combined_bytes = 0;                         ///< the same of the most bytes that a node combines, in reductions
+  ByteSum channel_bytes = 0;                         ///< predicted sum over the steps of the most bytes on a channel
+  ByteSum combined_bytes = 0;                        ///< the same of the most bytes that a node combines, in reductions
   /// Sum over the steps of the hops of the longest route, where the algorithm's own theory states it. Else a dry run counts the hops.
   std::optional<std::uint64_t> route_hops = {};
   Bytes table_bytes = 0;                                        ///< tables made by plan() and shared by all nodes
@@ -109,8 +111,12 @@ struct Plan {
   bool bytes_agree(double taken, double predicted) const noexcept {
     return steps_exact && bytes_exact ? taken == predicted : taken <= predicted;
   }
-  /// What the programs of all nodes allocate at most, tables included. For the engine's estimate of memory.
-  Bytes program_bytes(NodeId nodes) const noexcept { return table_bytes + node_bytes * nodes; }
+  /// What the programs of all nodes allocate at most, tables included. For the engine's estimate of memory. 2^64 - 1 stands for more.
+  Bytes program_bytes(NodeId nodes) const noexcept {
+    Bytes all = 0;
+    const bool wraps = __builtin_mul_overflow(node_bytes, Bytes{nodes}, &all) || __builtin_add_overflow(all, table_bytes, &all);
+    return wraps ? std::numeric_limits<Bytes>::max() : all;
+  }
   /// The steps of a run, exactly or about.
   std::uint64_t likely_steps() const noexcept { return steps_estimate.value_or(steps); }
   double model_time_s(const CostModel& cost) const noexcept {

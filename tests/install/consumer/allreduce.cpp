@@ -26,7 +26,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.segments = n;
   plan.steps = 2 * (n - 1);
   plan.formula = "2 (n - 1)";
-  plan.channel_bytes = static_cast<double>(plan.steps * request.bytes / n);
+  plan.channel_bytes = times_bytes(plan.steps, request.bytes / n);
   plan.combined_bytes = plan.channel_bytes / 2;
   return plan;
 }

@@ -20,7 +20,7 @@ Plan plan_ring(const Machine& machine, const Request& request) {
   plan.start = [root = request.sources.front()](Node& self) { return ring_broadcast(self, root); };
   plan.steps = machine.topology.nodes() - 1;
   plan.formula = "n - 1";
-  plan.channel_bytes = static_cast<double>(plan.steps * request.bytes);
+  plan.channel_bytes = times_bytes(plan.steps, request.bytes);
   return plan;
 }
 
