@@ -43,8 +43,8 @@ class CutBounds {
       rates.clear();
       topology_.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { rates.push_back(1 / machine_.byte_s(node, d, hop)); });
       if (rates.size() > ports) std::partial_sort(rates.begin(), rates.begin() + machine_.ports, rates.end(), std::greater<>());
-      CutSet set{.nodes = 1, .marked = 0, .channels = rates.size(), .rate = 0};
-      for (std::size_t j = 0; j < std::min(rates.size(), ports); ++j) set.rate += rates[j];
+      CutSet set{.nodes = 1, .marked = 0, .channels = std::min(rates.size(), ports), .rate = 0};
+      for (std::size_t j = 0; j < set.channels; ++j) set.rate += rates[j];
       const std::vector<NodeId>& marked = crossing_.marked();
       while (mark < marked.size() && marked[mark] < node) ++mark;
       if (mark < marked.size() && marked[mark] == node) set.marked = 1;
@@ -81,7 +81,7 @@ class CutBounds {
     for (const Factor& f : factors(topology_)) {
       const std::uint64_t lines = topology_.nodes() / f.n, nodes = lines * (f.n / 2);
       const double rate = static_cast<double>(f.middle_cut() * lines) / machine_.cost.byte_s_of(f.dimension);
-      raise_seconds(crossing_.units_of_any(nodes), rate, nodes);
+      raise_seconds(crossing_.units_of_any(nodes), rate);
     }
   }
 
@@ -92,32 +92,29 @@ class CutBounds {
   }
 
  private:
-  /// The side with fewer nodes sends, or receives, at most so many messages a step.
-  std::uint64_t ports_of(std::uint64_t nodes) const {
-    return static_cast<std::uint64_t>(machine_.ports) * std::min<std::uint64_t>(nodes, topology_.living_nodes() - nodes);
-  }
+  // What the channels of a set carry. The ports of its nodes, or of those on the other side, may carry less. Where they do, a single node
+  // is a stronger bound, and it is tried: a side of k nodes with p ports each passes p k messages a step, and none of the collectives
+  // brings over it more than k times what one of its nodes sends or receives.
 
-  void raise_seconds(double units, double rate, std::uint64_t nodes) {
-    const double carried = std::min(rate, static_cast<double>(ports_of(nodes)) * fastest_);
-    bounds_.channel_time_s = std::max(bounds_.channel_time_s.value_or(0), units * static_cast<double>(request_.bytes) / carried);
+  void raise_seconds(double units, double rate) {
+    bounds_.channel_time_s = std::max(bounds_.channel_time_s.value_or(0), units * static_cast<double>(request_.bytes) / rate);
   }
 
   template <class Where>
   void consider(const CutSet& set, Where&& where) {
     const double units = crossing_.units(set.nodes, set.marked);
-    const std::uint64_t channels = std::min(set.channels, ports_of(set.nodes));
-    const double bytes = units * static_cast<double>(request_.bytes) / static_cast<double>(channels);
+    const double bytes = units * static_cast<double>(request_.bytes) / static_cast<double>(set.channels);
     const auto why = [&] {
       return "cut of " + std::to_string(set.nodes) + (set.nodes == 1 ? " node, " : " nodes, ") + where() + ": " + crossing_.text(units) +
-             " over " + std::to_string(channels) + (channels == 1 ? " channel" : " channels");
+             " over " + std::to_string(set.channels) + (set.channels == 1 ? " channel" : " channels");
     };
     if (above(bytes, bounds_.channel_bytes)) {
       bounds_.channel_bytes = bytes;
       bounds_.bytes_reason = why();
     }
-    if (in_seconds_) raise_seconds(units, set.rate, set.nodes);
+    if (in_seconds_) raise_seconds(units, set.rate);
     if (machine_.contention == Contention::share || !whole_blocks()) return;
-    const auto steps = static_cast<std::uint64_t>(std::ceil(units / static_cast<double>(channels)));
+    const auto steps = static_cast<std::uint64_t>(std::ceil(units / static_cast<double>(set.channels)));
     if (steps <= bounds_.single_block_steps) return;
     bounds_.single_block_steps = steps;
     bounds_.single_block_reason = why();

@@ -211,3 +211,90 @@ TEST_CASE("two clusters that one link joins are bound by that link", "[property]
   CHECK(bytes(Collective::scatter, {0}) == 900);
   CHECK(bytes(Collective::total_exchange, {}) == 8100);
 }
+
+TEST_CASE("the words of a cut name its nodes, its layers and its channels", "[property]") {
+  // A mesh of 3 x 8, pinched on both sides of the columns 3 and 4.
+  Faults faults;
+  for (const NodeId node : {2U, 18U, 4U, 20U}) faults.dead_links.push_back({node, 1, +1});
+  const Machine machine(Topology("mesh:3x8").with_faults(faults));
+  Request request;
+  request.bytes = 100;
+  const auto words = [&](Collective collective, std::vector<NodeId> sources) {
+    request.collective = collective;
+    request.sources = std::move(sources);
+    return lower_bounds(machine, request).bytes_reason;
+  };
+  CHECK(words(Collective::broadcast, {0}) == "cut of 9 nodes, layers 0 to 2 of dimension 1: the data over 1 channel");
+  CHECK(words(Collective::scatter, {0}) == "cut of 9 nodes, layers 0 to 2 of dimension 1: 15 blocks over 1 channel");
+  CHECK(words(Collective::total_exchange, {}) == "cut of 9 nodes, layers 0 to 2 of dimension 1: 135 blocks over 1 channel");
+  // Both columns between the pinches take from two sides.
+  CHECK(words(Collective::multinode_broadcast, {3, 4, 11, 12, 19, 20}) ==
+        "cut of 9 nodes, layers 0 to 2 of dimension 1: 6 messages over 1 channel");
+}
+
+TEST_CASE("a node whose links are slow is bound by as many of them as it has ports", "[property]") {
+  Faults faults;
+  for (const std::int32_t hop : {+1, -1}) faults.slow_links.push_back({{2, 0, hop}, 4});
+  Request request;
+  request.sources = {0};
+  request.bytes = 100;
+  const auto seconds = [&](int ports) {
+    return *lower_bounds(Machine(Topology("5").with_faults(faults), ports, Switching::packet), request).channel_time_s;
+  };
+  CHECK(seconds(1) == Approx(100 * 4e-10));
+  CHECK(seconds(2) == Approx(50 * 4e-10));
+}
+
+TEST_CASE("messages of a block each beat no bound on their steps, where channels are shared too", "[property]") {
+  // A line of which one link is slow, so that cuts are tried. In step t each node sends to those 2t+1 and 2t+2 places away, both ways
+  // round: over the last channel of the line go two messages a step, where one port would let one pass.
+  constexpr std::int32_t n = 8;
+  Faults faults;
+  faults.slow_links.push_back({{3, 0, +1}, 2});
+  const auto plan = [](const Machine&, const Request&) {
+    return Plan{.start = [](Node& self) -> Program {
+      const auto own = self.blocks().front();
+      for (std::int32_t t = 0; t < n / 2; ++t) {
+        for (const std::int32_t far : {2 * t + 1, 2 * t + 2}) {
+          const std::int32_t to = (self.coordinate(0) + far) % n;
+          if (far < n) self.send({{0, to - self.coordinate(0)}}, {{own}});
+        }
+        co_await self.step();
+      }
+    }};
+  };
+  const Algorithm direct{.name = "direct", .collective = Collective::multinode_broadcast, .plan = plan};
+  Request request;
+  request.collective = Collective::multinode_broadcast;
+  request.bytes = 10;
+  for (NodeId node = 0; node < n; ++node) request.sources.push_back(node);
+  const Machine shared(Topology("8m").with_faults(faults), 2, Switching::wormhole, Contention::share);
+  const Run ran = run(direct, shared, request);
+  CHECK(support::complaint(ran) == "");
+  CHECK(ran.result.verified);
+  CHECK(ran.result.steps == 4);
+  CHECK(ran.bounds.single_block_steps == 4);  // 7 messages, 2 a step
+  const Machine forbidding(shared.topology, 2, Switching::wormhole);
+  CHECK(lower_bounds(forbidding, request).single_block_steps == 7);
+}
+
+TEST_CASE("no bound is higher where channels are shared", "[property]") {
+  std::mt19937_64 random(support::seed());
+  for (int i = 0; i < 60; ++i) {
+    const auto topology = broken(random, support::random_topology(random, 60));
+    if (!topology || topology->living_nodes() < 2) continue;
+    for (const Collective collective : collectives()) {
+      const auto switching = static_cast<Switching>(support::random_below(random, 3));
+      const int ports = static_cast<int>(1 + support::random_below(random, static_cast<std::uint64_t>(topology->max_ports())));
+      const Request request = request_on(random, *topology, collective);
+      const Bounds forbidden = lower_bounds(Machine(*topology, ports, switching), request);
+      const Bounds shared = lower_bounds(Machine(*topology, ports, switching, Contention::share), request);
+      CAPTURE(support::seed(), i, topology->text(), name(collective), ports, name(switching));
+      CHECK(shared.steps <= forbidden.steps);
+      CHECK(shared.channel_bytes <= forbidden.channel_bytes);
+      CHECK(shared.single_block_steps <= forbidden.single_block_steps);
+      CHECK(shared.channel_time_s.value_or(0) <= forbidden.channel_time_s.value_or(0));
+      CHECK(shared.model_time_s({}) <= forbidden.model_time_s({}));
+    }
+  }
+}

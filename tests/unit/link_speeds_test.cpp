@@ -37,6 +37,23 @@ TEST_CASE("equal speeds are one speed, and links that are not there have none", 
   CHECK_THROWS_AS(machine_of("4x4", {3, std::nan("")}), InputError);
 }
 
+TEST_CASE("messages that share a channel take their bytes together, at its own speed", "[unit]") {
+  // Of 4 x 4, nodes 0 and 4 send 10 bytes over two hops down the fast dimension 0: together over the channel from node 4. Node 1 sends 8
+  // bytes of header down the slow one.
+  const auto program = [](Node& self) -> Program {
+    if (self.rank() == 0 || self.rank() == 4) self.send({{0, self.rank() == 0 ? 2 : 1}}, self.blocks());
+    if (self.rank() == 1) self.send({{1, 1}}, {}, {7, 7});
+    co_await self.step();
+  };
+  const Machine machine = machine_of("4x4", {3, 5}, Contention::share);
+  RunOptions options;
+  options.verify = false;
+  const RunResult result = Engine(machine, Placement::replicated(machine.topology, {0, 4}, 10), options).run(program);
+  CHECK(result.channel_bytes_sum == 20);
+  CHECK(result.channel_time_s == 20 * 3);  // more than 10 * 3, and than 8 * 5
+  CHECK(result.model_time_s == 1 + 60);
+}
+
 TEST_CASE("a step takes as long as its slowest channel, not its fullest", "[unit]") {
   // Node 0 sends a block of 10 bytes down the fast dimension and, a step later, 8 bytes of header alone down the slow one.
   const auto program = [](Node& self) -> Program {
