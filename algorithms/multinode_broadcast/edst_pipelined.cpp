@@ -41,7 +41,7 @@ Pipeline choose(const Machine& machine, const Request& request, double s, double
 Plan plan_edst_pipelined(const Machine& machine, const Request& request) {
   const double nodes = machine.topology.nodes();
   const double s = assumed_sources(machine, request);
-  const double most = request.expected_sources ? s : nodes;  // of whom nothing is known may be all
+  const double most = most_sources(machine, request);
   const std::uint32_t trees = trees_on(machine);
   const Pipeline pipeline = choose(machine, request, s, machine.topology.diameter() + 2);
   const auto forest = std::make_shared<const Forest>(machine.topology, pipeline.segments);
@@ -49,16 +49,16 @@ Plan plan_edst_pipelined(const Machine& machine, const Request& request) {
   plan.start = [forest, chunk = pipeline.chunk](Node& self) { return edst_pipelined_program(self, *forest, chunk); };
   const double cut = std::floor(static_cast<double>(pipeline.segments) / trees), height = forest->height();
   // On its way into a node a channel carries the messages of all sources but that node.
-  const double load = std::ceil(std::min(most, std::max(0.0, nodes - 1)) * cut / pipeline.chunk);
-  const double rounds = height > 0 ? height + load : 0;
-  const double most_rounds = height > 0 ? std::ceil(cut / pipeline.chunk) + (height - 1) * load : 0;
+  const auto load = [&](double sources) { return std::ceil(std::min(sources, std::max(0.0, nodes - 1)) * cut / pipeline.chunk); };
+  const double rounds = height > 0 ? height + load(s) : 0;
+  const double most_rounds = height > 0 ? std::ceil(cut / pipeline.chunk) + (height - 1) * load(most) : 0;
   plan.steps = forest->counting_steps() + static_cast<std::uint64_t>(most_rounds);
   plan.steps_estimate = forest->counting_steps() + static_cast<std::uint64_t>(rounds);
   plan.steps_exact = false;
   plan.formula = "2 sum L3(n_t) + ceil(U/C) + (height-1) ceil(min(s, N-1) U / C)";
   const Bytes segment = (request.bytes + pipeline.segments - 1) / pipeline.segments;
   const double full_chunks = rounds * pipeline.chunk * static_cast<double>(segment);
-  plan.channel_bytes = 4.0 * forest->counting_steps() + std::min(full_chunks, forest->channel_bytes(most, request.bytes));
+  plan.channel_bytes = 4.0 * forest->counting_steps() + std::min(full_chunks, forest->channel_bytes(s, request.bytes));
   describe_forest(plan, *forest, request);
   plan.notes.emplace_back("chunk (segments a channel and step)", std::to_string(pipeline.chunk));
   plan.notes.emplace_back("sources assumed by the limit", decimal(most));

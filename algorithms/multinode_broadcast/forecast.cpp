@@ -8,8 +8,11 @@ namespace torus::multinode {
 
 double assumed_sources(const Machine& machine, const Request& request) noexcept {
   const double nodes = machine.topology.nodes();
-  if (request.expected_sources) return std::clamp(*request.expected_sources, 0.0, nodes);
-  return std::sqrt(nodes);
+  return request.expected_sources ? std::clamp(*request.expected_sources, 0.0, nodes) : machine.topology.living_nodes();
+}
+
+double most_sources(const Machine& machine, const Request& request) noexcept {
+  return std::max(assumed_sources(machine, request), static_cast<double>(request.sources.size()));
 }
 
 double fullest(double mean, double variables, double cap) noexcept {

@@ -9,9 +9,12 @@
 
 namespace torus::multinode {
 
-/// The number of sources that predictions go by: what the user expects, or else the square root of the number of nodes, in the middle of
-/// all orders of magnitude. Never the request's own sources: programs do not know them, and neither may the choice between programs.
+/// The number of sources that predictions go by: what the user expects, or else all living nodes, as an all-gather has them. Never the
+/// request's own sources: programs do not know them, and neither may the choice between programs.
 double assumed_sources(const Machine& machine, const Request& request) noexcept;
+
+/// The number of sources that a limit on the steps holds for: those that are assumed, and those that the request has if they are more.
+double most_sources(const Machine& machine, const Request& request) noexcept;
 
 /// The largest of `variables` independent variables of a mean, at its median: how many messages the fullest of so many channels carries,
 /// each from some of `cap` nodes that are sources with the same probability.

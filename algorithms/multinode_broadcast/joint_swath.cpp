@@ -84,7 +84,7 @@ Program program(Node& self, const Scheme& scheme) {
 
 Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request);
-  const double most = request.expected_sources ? s : machine.topology.nodes();  // of whom nothing is known may be all
+  const double most = most_sources(machine, request);
   const auto scheme = std::make_shared<const Scheme>(machine, request);
   const auto learning = scheme->names.steps();
   const JointForecast likely = joint_forecast(scheme->frame, s);

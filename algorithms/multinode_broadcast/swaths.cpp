@@ -74,7 +74,7 @@ double turn_steps(const SwathSchedule& schedule, double s) {
 
 Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request);
-  const double most = request.expected_sources ? s : machine.topology.nodes();  // of whom nothing is known may be all
+  const double most = most_sources(machine, request);
   const auto total = [s](const SwathSchedule& of_one, double bytes) { return std::pair{turn_steps(of_one, s), s * bytes}; };
   const auto scheme = std::make_shared<const Scheme>(Scheme{SourceNames(machine), choose_swath(machine, request, s, total)});
   const std::uint64_t learning = scheme->names.steps();
@@ -85,8 +85,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.steps_estimate = learning + static_cast<std::uint64_t>(turn_steps(scheme->schedule, s));
   plan.steps_exact = false;
   plan.formula = swaths.steps;
-  plan.channel_bytes =
-      most * (4.0 * static_cast<double>(learning) + static_cast<double>(scheme->schedule.cost(request.bytes).channel_bytes));
+  plan.channel_bytes = s * (4.0 * static_cast<double>(learning) + scheme->schedule.cost(request.bytes).channel_bytes);
   plan.table_bytes = scheme->schedule.table_bytes() + scheme->names.table_bytes();
   plan.node_bytes = (4 + 2 * plan.segments) * sizeof(BlockId) * request.sources.size();
   plan.notes = {{"h", std::to_string(scheme->schedule.layout().pieces)},

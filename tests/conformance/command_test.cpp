@@ -122,7 +122,7 @@ TEST_CASE("predictions expect as many sources as are named, unless --expect says
   };
   CHECK(assumed("--sources random:40") == assumed("--sources random:40 --expect 40"));
   CHECK(assumed("--sources random:40") > assumed("--sources random:40 --expect 2"));
-  CHECK(assumed("") == assumed("--expect 8"));  // the square root of the nodes
+  CHECK(assumed("") == assumed("--expect 64"));  // all nodes are sources
   const std::string machine = " --switching wormhole --ports 4 --contention forbid ";
   const Json comparison =
       support::parsed(command("compare multinode-broadcast --on 8x8 --bytes 8 --run none --json --sources random:40" + machine).out);

@@ -62,7 +62,7 @@ void add_request_options(CLI::App& app, TypedOptions& options) {
         ->type_name(parameter.words.empty() ? "N|auto" : fmt::format("{}|auto", fmt::join(parameter.words, "|")));
   }
   app.add_option("--expect", options.expect,
-                 "sources that predictions expect; default: as many as --sources names; programs never know them")
+                 "sources that predictions expect; default: as many as --sources names, or all; programs never know them")
       ->type_name("S");
 }
 
