@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 
 #include <torus/algorithm.hpp>
+#include <torus/bandwidth.hpp>
 #include <torus/error.hpp>
 
 #include "algorithms/common/shapes.hpp"
@@ -82,6 +84,21 @@ std::optional<Refusal> uncountable_blocks(const Algorithm& algorithm, const Topo
       smaller(topology, [](const Topology& t) { return t.nodes() <= most_nodes; }).text()};
 }
 
+/// More bytes than figures have room for: a node would hold more, or a message be longer, than 2^63.
+std::optional<Refusal> uncountable_bytes(const Request& request, const Topology& topology) {
+  const double asked = asked_bytes(request, topology.nodes());
+  if (asked <= most_predicted_bytes) return std::nullopt;
+  const double each = asked / static_cast<double>(request.bytes);  // messages, blocks or vectors
+  Bytes fix = static_cast<Bytes>(most_predicted_bytes / each);
+  if (reduces(request.collective)) fix -= fix % size_of(request.reduction.type);
+  char count[32];
+  std::snprintf(count, sizeof count, "%.0f", each);
+  return Refusal{Refusal::About::bytes, std::to_string(request.bytes),
+                 "a " + std::string(name(request.collective)) + " on " + topology.text() + " asks for " + count +
+                     " times as many, and predictions count up to 2^63 bytes",
+                 std::to_string(fix)};
+}
+
 /// A reduction that the elements do not allow.
 std::optional<Refusal> unfit_reduction(const Request& request, const Topology& topology) {
   if (!reduces(request.collective)) return std::nullopt;
@@ -117,6 +134,7 @@ std::optional<Refusal> first_refusal(const Algorithm& algorithm, const Machine& 
   if (auto why = unmet(algorithm.needs, algorithm.name, machine)) return why;
   if (auto why = uncountable_blocks(algorithm, machine.topology)) return why;
   if (auto why = unfit_reduction(request, machine.topology)) return why;
+  if (auto why = uncountable_bytes(request, machine.topology)) return why;
   return algorithm.also_requires != nullptr ? algorithm.also_requires(machine, request) : std::nullopt;
 }
 

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <fmt/format.h>
 #include <numeric>
@@ -18,11 +20,9 @@ namespace {
 
 std::string_view limit_text(bool exact) { return exact ? "" : "at most "; }
 
-std::optional<std::string> failure_in(const Machine& machine, const Request& request, const Plan& plan, const RunResult& result) {
+std::optional<std::string> failure_in(const Machine& machine, const Plan& plan, const RunResult& result) {
   if (auto failure = failure_of(machine, result)) return failure;
-  const bool limit_holds =
-      plan.steps_exact || !request.expected_sources || *request.expected_sources >= static_cast<double>(request.sources.size());
-  if (plan.predicts() && limit_holds && !plan.agrees(result.steps, plan.steps)) {
+  if (plan.predicts() && !plan.agrees(result.steps, plan.steps)) {
     return fmt::format("{} steps, where the formula {} says {}{}", result.steps, plan.formula, limit_text(plan.steps_exact), plan.steps);
   }
   return std::nullopt;
@@ -109,13 +109,15 @@ std::string programs_of(const Request& request, const Plan& plan) {
 }  // namespace
 
 Check check(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds, const RunResult& result) {
-  if (auto failure = failure_in(machine, request, plan, result)) return {std::move(failure), std::nullopt};
+  if (auto failure = failure_in(machine, plan, result)) return {std::move(failure), std::nullopt};
   return {std::nullopt, surprise_in(machine, request, plan, bounds, result)};
 }
 
 Run run(const Algorithm& algorithm, const Machine& machine, const Request& request, const RunOptions& options) {
   if (const auto refusal = refuses(algorithm, machine, request)) throw InputError(text(*refusal));
-  Run run{make_plan(algorithm, machine, request), lower_bounds(machine, request), {}, {}};
+  PlanCache cache;
+  const Bounds bounds = lower_bounds(machine, request);
+  Run run{make_plan(algorithm, machine, request, cache, &bounds), bounds, {}, {}};
   std::optional<BarrierWitness> witness;
   RunOptions watched = options;
   watched.programs += "algorithm " + std::string(algorithm.name) + "\n";
@@ -135,22 +137,62 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Request& reque
   return run;
 }
 
+void check_prediction(const Algorithm& algorithm, const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds) {
+  if (!plan.predicts()) return;
+  const auto wrong = [&](std::string_view what, double predicted, const std::string& rule) {
+    throw PredictionError(fmt::format("{} predicts {} {}, {}", algorithm.name, predicted, what, rule));
+  };
+  const auto number = [&](std::string_view what, double predicted) {
+    if (!(predicted >= 0) || !std::isfinite(predicted)) wrong(what, predicted, "where a prediction is a number of 0 or more");
+    if (predicted <= most_predicted_bytes) return;
+    throw InputError(fmt::format("{} predicts {} {} for {} bytes, and predictions count up to 2^63; fewer bytes would do", algorithm.name,
+                                 predicted, what, request.bytes));
+  };
+  constexpr std::string_view channel = "bytes on the fullest channels, summed over the steps",
+                             combined = "bytes combined at the busiest nodes", steps = "steps";
+  number(steps, static_cast<double>(plan.steps));
+  number(steps, static_cast<double>(plan.likely_steps()));
+  number(channel, plan.channel_bytes);
+  number(combined, plan.combined_bytes);
+  CostModel cost = machine.cost;
+  if (!plan.route_hops) cost.hop_s = 0;  // unknown, and not part of the time
+  const double time_s = plan.model_time_s(cost);
+  if (!std::isfinite(time_s)) wrong("s of model time", time_s, "where a prediction is a number of 0 or more");
+
+  const bool for_others = request.collective == Collective::multinode_broadcast && request.expected_sources &&
+                          *request.expected_sources < static_cast<double>(request.sources.size());
+  if (for_others) return;
+  const auto hold = [&](std::string_view what, double predicted, double bound, const std::string& reason) {
+    constexpr double rounding = 1 - 1e-9;  // of sums of doubles
+    if (predicted < bound * rounding)
+      wrong(what, predicted, fmt::format("less than the lower bound {}{}{}", bound, reason.empty() ? "" : ": ", reason));
+  };
+  hold(steps, static_cast<double>(std::min(plan.steps, plan.likely_steps())), static_cast<double>(bounds.steps), bounds.steps_reason);
+  hold(channel, plan.channel_bytes, bounds.channel_bytes, bounds.bytes_reason);
+  if (reduces(request.collective)) hold(combined, plan.combined_bytes, bounds.combined_bytes, "");
+  if (plan.route_hops)
+    hold("hops of the longest routes", static_cast<double>(*plan.route_hops), static_cast<double>(bounds.route_hops), "");
+  hold("s of model time", time_s, bounds.model_time_s(cost), "");
+}
+
 Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request) {
   PlanCache cache;
   return make_plan(algorithm, machine, request, cache);
 }
 
-Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache) {
+Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache, const Bounds* bounds) {
   Plan plan = algorithm.plan(machine, request, cache);
   if (machine.cost.hop_s > 0 && plan.predicts() && !plan.route_hops) {
     if (const auto hops = count_hops(machine, request, plan)) plan.route_hops = *hops;
   }
+  check_prediction(algorithm, machine, request, plan, bounds != nullptr ? *bounds : lower_bounds(machine, request));
   return plan;
 }
 
 Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan) {
   const NodeId nodes = machine.topology.nodes();
-  return plan.program_bytes(nodes) + (request.collective == Collective::barrier ? BarrierWitness::bytes(nodes) : 0);
+  const Bytes programs = plan.program_bytes(nodes), witness = request.collective == Collective::barrier ? BarrierWitness::bytes(nodes) : 0;
+  return programs + std::min(witness, std::numeric_limits<Bytes>::max() - programs);
 }
 
 Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options) {

@@ -120,6 +120,23 @@ TEST_CASE("a planner that fails or does not end is refused in one line by a run,
   CHECK(bench.out.find("not run: planning endless took more than 200 ms") != std::string::npos);
 }
 
+TEST_CASE("a prediction below its bound is refused by name, whatever would use it", "[conformance]") {
+  const std::string why = "modest predicts 1 bytes on the fullest channels, summed over the steps, less than the lower bound 32: ";
+  const support::Ended run = own("run broadcast --on 3x3 --bytes 128 --algorithm modest");
+  CHECK(run.status == 2);
+  CHECK(run.err.starts_with("torus: " + why));
+  const std::string what = " broadcast --on 3x3 --bytes 128 --switching packet --algorithms modest,relay-predicted ";
+  auto rows = rows_of(support::parsed(own("compare" + what + "--json").out)["machines"][0]);
+  CHECK(rows["modest"][0]["no_plan"].get<std::string>().starts_with(why));
+  CHECK(rows["relay-predicted"][0]["best"] == true);
+  const support::Folder folder;
+  CHECK(own("sweep" + what + "--csv " + folder.file("s.csv")).out.find("1 rows, 0 failed; 1 combinations left out") != std::string::npos);
+  CHECK(own("bench" + what + "--csv " + folder.file("b.csv")).out.find("not run: " + why) != std::string::npos);
+  CHECK(own("run broadcast --on 3x3 --bytes 128 --json").out.find(why) != std::string::npos);
+  CHECK(support::parsed(own("stress --only modest --runs 20 --json").out)["failures"][0]["what"].get<std::string>().find(
+            "modest predicts") != std::string::npos);
+}
+
 TEST_CASE("a bench tells of wrong runs, how many, and how to repeat the first", "[conformance]") {
   const support::Folder folder;
   const support::Ended ended = own("bench broadcast --on 6x6 --algorithms lossy --bytes 8,16 --csv " + folder.file("b.csv"));

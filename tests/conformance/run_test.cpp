@@ -1,4 +1,6 @@
 // run(): algorithms of the catalogue and of a user, what it refuses, what it checks, and the hops that it predicts.
+#include <cmath>
+#include <limits>
 #include <string>
 
 #include <torus/catalogue.hpp>
@@ -132,6 +134,94 @@ TEST_CASE("the dry run of a multi-node broadcast is a limit for any sources", "[
     const Run ran = run(*find_algorithm(Collective::multinode_broadcast, name), machine, request);
     CHECK(ran.check.good());
     CHECK(count_hops(machine, request, ran.plan) >= ran.result.route_hops_sum);
+  }
+}
+
+TEST_CASE("a prediction that cannot be is refused by the algorithm's name, before anything runs", "[conformance]") {
+  const Machine machine = ring("5");
+  const Request request = support::broadcast_request(0, 100);
+  const Bounds bounds = lower_bounds(machine, request);
+  const Algorithm algorithm = own();
+  const auto refused = [&](auto&& change) -> std::string {
+    Plan plan = algorithm.plan(machine, request);
+    change(plan);
+    try {
+      check_prediction(algorithm, machine, request, plan, bounds);
+    } catch (const PredictionError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refused([](Plan&) {}) == "");
+  CHECK(refused([](Plan& plan) { plan.steps = 1; }) == "once-around predicts 1 steps, less than the lower bound 2: " + bounds.steps_reason);
+  CHECK(refused([](Plan& plan) { plan.steps_estimate = 1; }).find("once-around predicts 1 steps, less than") == 0);
+  CHECK(refused([](Plan& plan) { plan.channel_bytes = 49; }) ==
+        "once-around predicts 49 bytes on the fullest channels, summed over the steps, less than the lower bound 50: " +
+            bounds.bytes_reason);
+  CHECK(refused([](Plan& plan) { plan.channel_bytes = -1; }).find("predicts -1 bytes") != std::string::npos);
+  CHECK(refused([](Plan& plan) { plan.channel_bytes = std::nan(""); }).find("where a prediction is a number of 0 or more") !=
+        std::string::npos);
+  CHECK(refused([](Plan& plan) { plan.combined_bytes = std::numeric_limits<double>::infinity(); }).find("predicts inf bytes combined") !=
+        std::string::npos);
+  CHECK(refused([](Plan& plan) { plan.route_hops = 1; }).find("predicts 1 hops of the longest routes") != std::string::npos);
+  CHECK(refused([](Plan& plan) {
+          plan.steps = 2;
+          plan.channel_bytes = 50;
+        }).find("s of model time, less than the lower bound") != std::string::npos);  // few steps and few bytes exclude each other
+  CHECK(refused([](Plan& plan) {
+          plan.formula = "";  // nothing is predicted
+          plan.channel_bytes = -1;
+        }) == "");
+
+  Plan large = algorithm.plan(machine, request);
+  large.channel_bytes = 0x1p64;
+  CHECK_THROWS_WITH(check_prediction(algorithm, machine, request, large, bounds),
+                    "once-around predicts 1.8446744073709552e+19 bytes on the fullest channels, summed over the steps for 100 bytes, and "
+                    "predictions count up to 2^63; fewer bytes would do");
+}
+
+TEST_CASE("all that make plans check their predictions", "[conformance]") {
+  Algorithm modest = own();
+  modest.plan = [](const Machine& machine, const Request& request) {
+    Plan plan = own().plan(machine, request);
+    plan.channel_bytes = 1;
+    return plan;
+  };
+  const Machine machine = ring("5");
+  const Request request = support::broadcast_request(0, 100);
+  CHECK_THROWS_AS(make_plan(modest, machine, request), PredictionError);
+  CHECK_THROWS_AS(run(modest, machine, request), PredictionError);
+}
+
+TEST_CASE("what predictions cannot count is refused before it is planned", "[conformance]") {
+  const Machine machine(Topology("1024x1024"), all_ports, Switching::packet);
+  Request request;
+  request.collective = Collective::reduce_scatter;
+  request.bytes = Bytes{1} << 50U;
+  const Algorithm& rings = *find_algorithm(Collective::reduce_scatter, "rings");
+  CHECK(why_not(rings, machine, request) ==
+        "bytes 1125899906842624: a reduce-scatter on 1024x1024 asks for 1048576 times as many, and predictions count up to 2^63 bytes; "
+        "8796093022208 would do");
+  request.bytes = Bytes{8} << 40U;
+  CHECK(why_not(rings, machine, request) == "");
+  const double bytes = make_plan(rings, machine, request).channel_bytes;
+  CHECK(bytes >= lower_bounds(machine, request).channel_bytes);
+  CHECK(bytes < 1.01 * lower_bounds(machine, request).channel_bytes);
+}
+
+TEST_CASE("a limit on the steps holds for the sources that there are, whatever is expected", "[conformance]") {
+  const Machine machine(Topology("3x16"));
+  Request request;
+  request.collective = Collective::multinode_broadcast;
+  request.bytes = 64;
+  for (NodeId node = 0; node < 16; ++node) request.sources.push_back(node);
+  request.expected_sources = 2;
+  for (const char* name : {"joint-swath", "swaths", "edst-pipelined"}) {
+    CAPTURE(name);
+    const Run ran = run(*find_algorithm(Collective::multinode_broadcast, name), machine, request);
+    CHECK_FALSE(ran.plan.steps_exact);
+    CHECK(ran.result.steps <= ran.plan.steps);
+    CHECK(ran.check.good());
   }
 }
 

@@ -74,7 +74,7 @@ class Comparing {
       std::string refusal;
       last_ = {};
       for (std::size_t i = 0; i < options_.sizes.size() && !comparison_.interrupted; ++i)
-        contender.entries.push_back(entry(machine, *algorithm, i, refusal));
+        contender.entries.push_back(entry(contest, *algorithm, i, refusal));
       if (std::any_of(contender.entries.begin(), contender.entries.end(), [](const auto& entry) { return entry.has_value(); }))
         contest.contenders.push_back(std::move(contender));
       else
@@ -84,7 +84,8 @@ class Comparing {
     comparison_.contests.push_back(std::move(contest));
   }
 
-  std::optional<Entry> entry(const Machine& machine, const Algorithm& algorithm, std::size_t size, std::string& refusal) {
+  std::optional<Entry> entry(const Contest& contest, const Algorithm& algorithm, std::size_t size, std::string& refusal) {
+    const Machine& machine = contest.machine;
     const std::string what = fmt::format("{}, {}, {}", machine_text(machine), algorithm.name, bytes_option(options_.sizes[size]));
     if (due()) options_.progress->show(what);
     if (options_.stop != nullptr && options_.stop->load()) {
@@ -94,7 +95,8 @@ class Comparing {
     Setting setting = open_setting(machine, request(size), spec_);
     if (!last_.too_long.empty()) return unplanned(fmt::format("{}, and this is more", last_.too_long));
     Planned planned;
-    if (const auto why_not = plan_with(setting, algorithm, &planned, options_.cache != nullptr ? options_.cache : &cache_, &hops_)) {
+    PlanCache& cache = options_.cache != nullptr ? *options_.cache : cache_;
+    if (const auto why_not = plan_with(setting, algorithm, &planned, &cache, &hops_, &contest.bounds[size])) {
       if (!planned.why_not.empty()) {
         if (planned.too_long) last_.too_long = fmt::format("planning took too long at {}", bytes_option(options_.sizes[size]));
         return unplanned(*why_not);

@@ -94,8 +94,8 @@ void add_hops(Plan& plan, const Algorithm& algorithm, const Machine& machine, co
 
 }  // namespace
 
-Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, PlanCache* cache,
-                    HopMemo* memo) {
+Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, const Bounds& bounds, double seconds,
+                    PlanCache* cache, HopMemo* memo) {
   const Clock::time_point start = Clock::now();
   const auto work = std::make_shared<Work>(algorithm, machine, request, cache != nullptr ? *cache : PlanCache());
   std::future<Plan> plan = work->plan.get_future();
@@ -120,12 +120,15 @@ Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Re
     if (planned.plan->start) {
       add_hops(*planned.plan, algorithm, machine, request, std::max(seconds - planned.seconds, seconds / 2), memo);
       planned.seconds = taken();
+      check_prediction(algorithm, machine, request, *planned.plan, bounds);
       return planned;
     }
-    planned.plan.reset();
     planned.fault = true;
     planned.why_not = fmt::format("{} cannot be planned: its plan has no program; set .start", algorithm.name);
   } catch (const InputError& error) {
+    planned.why_not = one_line(error.what());
+  } catch (const PredictionError& error) {
+    planned.fault = true;
     planned.why_not = one_line(error.what());
   } catch (const RunError& error) {
     planned.why_not = one_line(error.what());
@@ -138,6 +141,7 @@ Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Re
     planned.fault = true;
     planned.why_not = fmt::format("{} cannot be planned: its planner throws what is no std::exception", algorithm.name);
   }
+  planned.plan.reset();
   return planned;
 }
 

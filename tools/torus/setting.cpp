@@ -81,6 +81,7 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   std::vector<Candidate> too_large;
   std::vector<std::string> unplanned;
   std::string first_refusal;
+  std::optional<Bounds> bounds;
   int applicable = 0;
   PlanCache cache;
   for (const Algorithm* algorithm : algorithms) {
@@ -89,7 +90,8 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
       if (first_refusal.empty()) first_refusal = *why_not;
       continue;
     }
-    Planned planned = plan_within(*algorithm, setting.machine, setting.request, setting.plan_limit_s, &cache);
+    if (!bounds) bounds = lower_bounds(setting.machine, setting.request);
+    Planned planned = plan_within(*algorithm, setting.machine, setting.request, *bounds, setting.plan_limit_s, &cache);
     if (!planned.plan) {
       unplanned.push_back(planned.why_not);
       if (first_refusal.empty()) first_refusal = planned.why_not;
@@ -128,9 +130,11 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
           .sources_text = spec.sources.value_or("")};
 }
 
-std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned, PlanCache* cache, HopMemo* memo) {
+std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned, PlanCache* cache, HopMemo* memo,
+                                     const Bounds* bounds) {
   if (auto why_not = why_not_here(algorithm, setting.machine, setting.request, setting.memory)) return why_not;
-  Planned made = plan_within(algorithm, setting.machine, setting.request, setting.plan_limit_s, cache, memo);
+  Planned made = plan_within(algorithm, setting.machine, setting.request,
+                             bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request), setting.plan_limit_s, cache, memo);
   if (planned != nullptr) *planned = {std::nullopt, made.seconds, made.why_not, made.fault, made.too_long};
   if (!made.plan) return made.why_not;
   setting.plan = std::move(*made.plan);

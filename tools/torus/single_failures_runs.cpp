@@ -125,7 +125,8 @@ class Failing {
     if (progress_.due()) progress_.show(what);
     FailureRun run;
     Request request = request_on(machine.topology);
-    run.bound_s = lower_bounds(machine, request).model_time_s(machine.cost);
+    const Bounds bounds = lower_bounds(machine, request);
+    run.bound_s = bounds.model_time_s(machine.cost);
     Setting setting = open_setting(std::move(machine), std::move(request), spec_);
     EmulationOptions options;
     options.judge = true;
@@ -141,7 +142,7 @@ class Failing {
     };
     bool planned = false;
     try {
-      if (auto why_not = plan_with(setting, algorithm, nullptr, &cache_)) {
+      if (auto why_not = plan_with(setting, algorithm, nullptr, &cache_, nullptr, &bounds)) {
         end_as(Outcome::refused, std::move(*why_not));
         return run;
       }

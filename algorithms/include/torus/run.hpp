@@ -10,6 +10,7 @@
 #include <torus/algorithm.hpp>
 #include <torus/bounds.hpp>
 #include <torus/engine.hpp>
+#include <torus/error.hpp>
 
 namespace torus {
 
@@ -21,8 +22,7 @@ struct Check {
   bool good() const noexcept { return !failure && !surprise; }
 };
 
-/// Checks a run. The bytes of a multi-node broadcast are not held against the prediction: it assumes a number of sources. A limit on the
-/// steps holds for at most as many sources as the request expects.
+/// Checks a run. The bytes of a multi-node broadcast are not held against the prediction: it assumes a number of sources.
 Check check(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds, const RunResult& result);
 
 struct Run {
@@ -38,11 +38,23 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Request& reque
 
 // The parts of run(), for several runs of one plan.
 
+/// A prediction that cannot be true: an error of the algorithm, which the text names.
+class PredictionError : public RunError {
+ public:
+  using RunError::RunError;
+};
+
+/// Every prediction passes here before anything uses it. Throws PredictionError where one is no number, negative, or below a lower bound:
+/// steps, bytes on the fullest channels, combined bytes, hops, or the model time that they give. Throws InputError where the bytes or steps
+/// are past 2^63. The bounds are those of the machine and request. They are not compared where a multi-node broadcast expects fewer sources
+/// than the request has: then the prediction is for others.
+void check_prediction(const Algorithm& algorithm, const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds);
+
 /// Plans an algorithm that is not refused. Where the machine charges for hops and the plan states none, count_hops() adds them.
-/// Throws what Algorithm::plan throws.
+/// Throws what Algorithm::plan and check_prediction() throw. A cache makes the same plan sooner where it holds what an earlier one searched
+/// for. The bounds, where they are not given, are computed.
 Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request);
-/// The same plan, sooner where the cache of earlier plans holds what it searches for.
-Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache);
+Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache, const Bounds* bounds = nullptr);
 
 /// What programs, tables and the witness of a barrier allocate at most: RunOptions::program_bytes.
 Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan);

@@ -1,0 +1,194 @@
+/// Predictions against lower bounds: of every algorithm that applies, on random machines, for messages of any length; and of what runs,
+/// against what it takes.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+
+#include <torus/bounds.hpp>
+#include <torus/catalogue.hpp>
+#include <torus/error.hpp>
+#include <torus/run.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/emulate.hpp"
+#include "tests/support/shapes.hpp"
+
+using namespace torus;
+using namespace torus::support;
+
+namespace {
+
+Machine random_machine(std::mt19937_64& random, Topology topology) {
+  const int ports = random_below(random, 2) == 0
+                        ? all_ports
+                        : 1 + static_cast<int>(random_below(random, static_cast<std::uint64_t>(topology.max_ports())));
+  const auto switching = static_cast<Switching>(random_below(random, 3));
+  const auto contention = random_below(random, 4) == 0 ? Contention::share : Contention::forbid;
+  CostModel cost;
+  if (random_below(random, 4) == 0) {
+    for (Dimension d = 0; d < topology.dimensions(); ++d) cost.dimension_byte_s.push_back(1e-10 * (1 + random_below(random, 4)));
+  }
+  return Machine(std::move(topology), ports, switching, contention, {}, std::move(cost));
+}
+
+/// A whole shape, or one with holes or slow links, that hangs together.
+Topology random_shape(std::mt19937_64& random, std::uint32_t most_nodes) {
+  Topology whole = random_topology(random, most_nodes);
+  if (random_below(random, 3) > 0) {  // most algorithms are for tori
+    std::vector<DimensionShape> shape(1 + random_below(random, 3));
+    const auto side = static_cast<std::int32_t>(1 + random_below(random, static_cast<std::uint64_t>(std::cbrt(most_nodes))));
+    for (DimensionShape& d : shape) d = {random_below(random, 2) == 0 ? side : 2 * side, Wiring::ring};
+    whole = Topology(std::move(shape));
+  }
+  if (random_below(random, 6) > 0) return whole;
+  try {
+    return whole.with_faults(random_faults(random, whole, 2, 1, 2));
+  } catch (const InputError&) {  // it falls apart
+    return whole;
+  }
+}
+
+Request random_request(std::mt19937_64& random, const Topology& topology, Bytes bytes) {
+  Request request;
+  request.collective = collectives()[random_below(random, collectives().size())];
+  request.bytes = request.collective == Collective::barrier ? 0 : bytes;
+  if (reduces(request.collective)) request.bytes -= request.bytes % size_of(request.reduction.type);
+  if (has_root(request.collective)) request.sources = {living_from(topology, random_below(random, topology.nodes()))};
+  if (request.collective == Collective::multinode_broadcast) {
+    const std::uint32_t one_in = random_below(random, 2) == 0 ? 1 : 1 + random_below(random, topology.nodes());
+    for (NodeId node = 0; node < topology.nodes(); ++node) {
+      if (topology.living(node) && random_below(random, one_in) == 0) request.sources.push_back(node);
+    }
+    // As the command does where the sources are named; where they are not, all are assumed.
+    if (random_below(random, 2) == 0) request.expected_sources = static_cast<double>(request.sources.size());
+  }
+  return request;
+}
+
+/// Some length of at most 2^62 bytes, each number of bits as likely as any.
+Bytes random_bytes(std::mt19937_64& random, std::uint32_t most_bits) {
+  const std::uint32_t bits = random_below(random, most_bits + 1);
+  return (Bytes{1} << bits) - (random_below(random, 2) == 0 ? 0 : random() % (Bytes{1} << bits));
+}
+
+/// Takes the plans of all algorithms that apply. The search of some takes seconds on shapes that are no product of a few numbers.
+template <class F>
+void each_plan(const Machine& machine, const Request& request, F&& f) {
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->collective != request.collective || refuses(*algorithm, machine, request)) continue;
+    std::optional<Plan> plan;
+    try {
+      plan = algorithm->plan(machine, request);
+    } catch (const InputError&) {  // a search that finds nothing
+      continue;
+    } catch (const RunError&) {
+      continue;
+    }
+    f(*algorithm, *plan);
+  }
+}
+
+std::string text_of(const Machine& machine, const Request& request) {
+  std::string text = std::string(name(request.collective)) + " of " + std::to_string(request.bytes) + " bytes on " +
+                     machine.topology.text() + ", " + std::to_string(machine.ports) + " ports, " + std::string(name(machine.switching)) +
+                     ", " + std::string(name(machine.contention)) + ", " + std::to_string(request.sources.size()) + " sources from " +
+                     std::to_string(request.sources.empty() ? 0 : request.sources.front());
+  if (!machine.topology.whole() || machine.topology.has_slow_links()) text += ", with faults";
+  if (!machine.cost.one_speed()) text += ", speeds by dimension";
+  return text + (request.expected_sources ? ", expected" : "");
+}
+
+/// What is wrong with a prediction; empty if nothing is. What is refused since it is past 2^63 is right by this.
+std::string objection(const Algorithm& algorithm, const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds) {
+  try {
+    check_prediction(algorithm, machine, request, plan, bounds);
+  } catch (const PredictionError& error) {
+    return error.what();
+  } catch (const InputError&) {
+    return plan.channel_bytes > 0x1p63 || plan.combined_bytes > 0x1p63 ? "" : "refused for no reason";
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("no prediction is below its lower bound, for messages of up to 2^62 bytes", "[property]") {
+  std::mt19937_64 random(seed());
+  Share share(10, 10);
+  CAPTURE(seed());
+  int plans = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const std::uint64_t state = random();
+    if (!share.takes_turn()) continue;
+    std::mt19937_64 own(state);
+    const Machine machine = random_machine(own, random_shape(own, 100));
+    const Request request = random_request(own, machine.topology, random_bytes(own, 62));
+    const Bounds bounds = lower_bounds(machine, request);
+    each_plan(machine, request, [&](const Algorithm& algorithm, const Plan& plan) {
+      const std::string wrong = objection(algorithm, machine, request, plan, bounds);
+      if (!wrong.empty()) FAIL_CHECK(text_of(machine, request) << ": " << wrong);
+      ++plans;
+    });
+  }
+  CHECK(plans > 20000 / static_cast<int>(share.one_in()));
+}
+
+TEST_CASE("the bytes of a prediction grow as the message does, up to 2^62", "[property]") {
+  std::mt19937_64 random(seed());
+  Share share(10, 10);
+  CAPTURE(seed());
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint64_t state = random();
+    if (!share.takes_turn()) continue;
+    std::mt19937_64 own(state);
+    const Machine machine = random_machine(own, random_shape(own, 100));
+    constexpr unsigned bits = 20;
+    const Bytes bytes = Bytes{1} << (58 + random_below(own, 5));
+    Request request = random_request(own, machine.topology, bytes);
+    each_plan(machine, request, [&](const Algorithm& algorithm, const Plan& plan) {
+      if (!plan.predicts() || request.bytes == 0) return;
+      Request shorter = request;
+      shorter.bytes >>= bits;
+      const Plan less = algorithm.plan(machine, shorter);
+      CAPTURE(algorithm.name, text_of(machine, request), plan.channel_bytes, less.channel_bytes);
+      const double times = std::ldexp(1.0, bits);
+      CHECK(plan.channel_bytes == Approx(less.channel_bytes * times).epsilon(0.1));
+      CHECK(plan.combined_bytes == Approx(less.combined_bytes * times).epsilon(0.1));
+    });
+  }
+}
+
+TEST_CASE("what runs takes what was predicted, and no less than its lower bound", "[property]") {
+  std::mt19937_64 random(seed());
+  Share share(10, 10);
+  CAPTURE(seed());
+  for (int i = 0; i < 3000; ++i) {
+    const std::uint64_t state = random();
+    if (!share.takes_turn()) continue;
+    std::mt19937_64 own(state);
+    const Machine machine = random_machine(own, random_shape(own, 40));
+    const Request request = random_request(own, machine.topology, random_bytes(own, 9));
+    const bool all = request.collective != Collective::multinode_broadcast ||
+                     (request.sources.size() == machine.topology.living_nodes() && request.expected_sources.value_or(0) == 0);
+    each_plan(machine, request, [&](const Algorithm& algorithm, const Plan&) {
+      RunOptions options;
+      options.executor = ExecutorKind::serial;
+      const Run run = torus::run(algorithm, machine, request, options);
+      CAPTURE(algorithm.name, text_of(machine, request), run.plan.steps, run.plan.channel_bytes);
+      CHECK(complaint(run) == "");
+      CHECK(run.result.verified);
+      CHECK(run.plan.agrees(run.result.steps, run.plan.steps));
+      CHECK(run.result.steps >= run.bounds.steps);
+      CHECK(static_cast<double>(run.result.channel_bytes_sum) >= run.bounds.channel_bytes * (1 - 1e-9));
+      CHECK(run.result.model_time_s >= run.bounds.model_time_s(machine.cost) * (1 - 1e-9));
+      // An upper limit on the steps comes with an estimate of the bytes.
+      if (run.plan.predicts() && all && run.plan.steps_exact && machine.cost.one_speed() && !machine.topology.has_slow_links()) {
+        const double slack = run.plan.bytes_exact ? 1e-9 : 1;
+        CHECK(run.result.model_time_s <= run.plan.model_time_s(machine.cost) * (1 + slack));
+      }
+    });
+  }
+}
