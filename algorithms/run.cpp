@@ -91,17 +91,18 @@ std::string programs_of(const Request& request, const Plan& plan) {
   for (const auto& [name, value] : parameters) text.add("parameter." + name, value);
   text.add("expected_sources", expected_sources);
   // Hops may be counted by a dry run, which each process gives time and memory of its own, as what tables and nodes take is its own.
-  const auto& [start, segments, registers, steps, steps_exact, bytes_exact, steps_estimate, formula, channel_bytes, combined_bytes,
+  const auto& [start, segments, registers, copies, steps, steps_exact, bytes_exact, steps_estimate, formula, channel_bytes, combined_bytes,
                route_hops, table_bytes, node_bytes, notes, observe] = plan;
   text.add("plan.segments", segments);
   text.add("plan.registers", registers);
+  text.add("plan.copies", copies);
   text.add("plan.steps", steps);
   text.add("plan.steps_exact", steps_exact);
   text.add("plan.bytes_exact", bytes_exact);
   text.add("plan.steps_estimate", steps_estimate);
   text.add("plan.formula", formula);
-  text.add("plan.channel_bytes", channel_bytes);
-  text.add("plan.combined_bytes", combined_bytes);
+  text.add("plan.channel_bytes", static_cast<double>(channel_bytes));
+  text.add("plan.combined_bytes", static_cast<double>(combined_bytes));
   for (const auto& [name, value] : notes) text.add("plan." + name, value);
   return text.text();
 }

@@ -60,7 +60,7 @@ namespace {
 /// on and stops.
 void describe(Description& to, const RunOptions& options) {
   const auto& [executor, threads, seed, memory_limit, program_bytes, verify, idle_steps, on_messages, on_phase, on_step, stop, processes,
-               programs, fault] = options;
+               programs, fault, on_fault] = options;
   to.add("options.seed", seed);
   to.add("options.verify", verify);
   to.add("options.idle_steps", idle_steps);

@@ -93,7 +93,7 @@ void describe(Description& to, const Machine& machine) {
 
 void describe(Description& to, const Placement& placement) {
   // What begins with `derived` follows from the rest.
-  const auto& [kind, nodes, segments, segment, longer, unit, derived_buckets, derived_shift, first_id, ids, root, dead, sources,
+  const auto& [kind, nodes, segments, segment, longer, unit, derived_buckets, derived_shift, first_id, ids, copies, root, dead, sources,
                derived_index, contributions, vector_segments] = placement;
   to.add("blocks.kind", kind);
   to.add("blocks.nodes", nodes);
@@ -101,6 +101,7 @@ void describe(Description& to, const Placement& placement) {
   to.add("blocks.bytes", segment);
   to.add("blocks.longer", longer);
   to.add("blocks.unit", unit);
+  to.add("blocks.copies", copies);
   to.add("blocks.root", root);
   to.add("blocks.dead_nodes", dead);
   to.add("blocks.sources", sources);
