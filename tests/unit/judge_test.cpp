@@ -231,6 +231,13 @@ TEST_CASE("what replaces a partial in register 0 must have all of its contributo
         "step 0: message from node (2) to (0): block 0: replaces a partial, and node (0)'s contribution with it");
 }
 
+TEST_CASE("a message of partials has each block once, also where contributors may count twice", "[unit]") {
+  TraceHeader header = header_for(Machine(Topology::parse("mesh:2"), 1, Switching::packet), "reduce", {1});
+  header.overlap = true;
+  CHECK(judged(header, {{0, 0, 1, {{0, 1}}, 2, {0}, 1}}).ok);
+  CHECK(names(violation(header, {{0, 0, 1, {{0, 1}}, 2, {0, 0}, 1}}), {"step 0", "has a block twice"}));
+}
+
 TEST_CASE("where one message replaces a block, no other may arrive for it", "[unit]") {
   // Node 1 has given its own to node 2 before; all would be there, if both arrived.
   const Machine line(Topology::parse("mesh:3"), 2, Switching::packet);

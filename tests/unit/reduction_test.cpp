@@ -306,3 +306,48 @@ TEST_CASE("in a reduce-scatter nobody asks for what a dead owner would have", "[
   CHECK(lacks.wrong->node == 0);
   CHECK(lacks.wrong->contributor == 1);
 }
+
+TEST_CASE("of several wrong bytes the lowest node's is named, whatever the workers", "[unit]") {
+  // A scan along the line: each node keeps the sum of those up to itself.
+  Contributions what = vector_of(16, {Operator::sum, ElementType::u8}, Wanted::of_prefix);
+  what.segments = 2;
+  const auto program = [](bool spoils) {
+    return [spoils](Node& self) -> Program {
+      if (self.rank() > 0) co_await self.arrival();
+      if (self.neighbour({0, +1})) self.send(combine, {{0, +1}}, {{0, 1}});
+      co_await self.step();
+      if (spoils && self.rank() == 1) self.bytes(1)[2] ^= std::byte{1};
+      if (spoils && self.rank() == 3) self.bytes(0)[1] ^= std::byte{1};
+    };
+  };
+  for (const support::Workers& workers : support::every_executor()) {
+    CAPTURE(workers.text());
+    CHECK(failure(run_on_line(program(false), what, workers)).empty());
+    const RunResult result = run_on_line(program(true), what, workers);
+    REQUIRE(result.wrong);
+    CHECK(result.wrong->node == 1);
+    CHECK(result.wrong->block == 1);
+    CHECK(result.wrong->offset == 2);
+  }
+}
+
+TEST_CASE("of an owner every piece is compared", "[unit]") {
+  const Machine pair(Topology::parse("mesh:2"), 0, Switching::packet);
+  const Placement placement = Placement::contributed(
+      pair.topology, {.reduction = {Operator::sum, ElementType::u8}, .wanted = Wanted::at_owner, .bytes = 12, .segments = 3});
+  for (BlockId spoilt = 0; spoilt < 7; ++spoilt) {  // block 6: none
+    CAPTURE(spoilt);
+    const auto program = [spoilt](Node& self) -> Program {
+      const BlockId other = 3 * (1 - self.rank());
+      self.forward(combine, {{0, self.rank() == 0 ? +1 : -1}}, {{other, other + 1, other + 2}});
+      co_await self.step();
+      if (spoilt / 3 == self.rank()) self.bytes(spoilt)[1] ^= std::byte{1};
+    };
+    const RunResult result = support::emulate(pair, placement, program).result;
+    CHECK(result.verified == (spoilt == 6));
+    if (spoilt == 6) continue;
+    REQUIRE(result.wrong);
+    CHECK(result.wrong->block == spoilt);
+    CHECK(result.wrong->node == spoilt / 3);
+  }
+}

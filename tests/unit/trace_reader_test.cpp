@@ -217,6 +217,15 @@ TEST_CASE("sources are a living root, any nodes of a multi-node broadcast, or al
   CHECK(header_read("allgather", R"("dead_nodes":[2])").sources == std::vector<NodeId>{0, 1, 3});
 }
 
+TEST_CASE("each cost of a header is read into its own place", "[unit]") {
+  const CostModel cost = header_read("allreduce", R"("ts_s":1e-6,"tc_s":2e-9,"th_s":3e-7,"tg_s":4e-10)").machine.cost;
+  CHECK(cost.start_up_s == 1e-6);
+  CHECK(cost.byte_s == 2e-9);
+  CHECK(cost.hop_s == 3e-7);
+  CHECK(cost.combine_s == 4e-10);
+  CHECK(header_read("allreduce", R"("ts_s":1e-6,"tc_s":2e-9,"th_s":3e-7)").machine.cost.combine_s == 0);
+}
+
 TEST_CASE("keys that would change the verdict are refused by name, those that say nothing are listed", "[unit]") {
   for (const char* collective : {"allreduce", "allgather", "barrier"}) {
     CHECK(complaint_about_header(collective, R"("groups":[[0,1],[2,3]])").find(" line 1: the header has 'groups', which") !=
