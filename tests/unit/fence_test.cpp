@@ -120,8 +120,8 @@ TEST_CASE("the predicted bytes are those of the longest segment of every step, i
             const Bytes length = bytes_of_segments(bytes, segments, s, s + 1);
             for (const auto& [at, step] : sent[s]) longest[step] = std::max(longest[step], length);
           }
-          Bytes sum = 0;
-          for (const Bytes length : longest) sum += length;
+          ByteSum sum = 0;
+          for (const Bytes length : longest) sum += times_bytes(1, length);
           REQUIRE(fence_channel_bytes(r, c, bytes, segments) == sum);
         }
       }
