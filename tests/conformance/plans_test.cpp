@@ -240,7 +240,7 @@ TEST_CASE("the copies estimated for floods are those that are held and on their 
           for (const Message* m : messages) {
             for (const BlockId id : m->blocks()) {
               auto there = held[m->destination()][id % plan.segments];
-              holds += there ? 0 : 1;
+              holds += there ? 0U : 1U;
               there = true;
             }
           }

@@ -60,7 +60,7 @@ TEST_CASE("every algorithm that each process plans by itself runs as on one proc
   support::Share share(4);
   for (const Algorithm* algorithm : catalogue()) {
     if (!share.takes_turn()) continue;
-    for (int shapes = 0, tries = 0; shapes < 2 && tries < 40; ++tries) {
+    for (unsigned shapes = 0, tries = 0; shapes < 2 && tries < 40; ++tries) {
       const Topology topology = tries == 0 ? Topology("10x10") : tries == 1 ? Topology("12x12") : support::random_topology(random, 120);
       const NativeMachine& native = algorithm->native;
       const Machine machine(topology, std::min(native.ports, topology.max_ports()), native.switching, native.contention);

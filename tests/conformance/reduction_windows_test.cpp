@@ -103,7 +103,7 @@ TEST_CASE("the fullest channel and the longest route are counted as they are by 
     }
     CAPTURE(topology.text());
     const reduction::RouteLoads::Step step = loads.end_step(), idle = loads.end_step();
-    CHECK(step.most == (walked.empty() ? 0 : *std::max_element(walked.begin(), walked.end())));
+    CHECK(step.most == (walked.empty() ? 0 : times_bytes(1, *std::max_element(walked.begin(), walked.end()))));
     CHECK(step.hops == longest);
     CHECK(idle.most == 0);
     CHECK(idle.hops == 0);

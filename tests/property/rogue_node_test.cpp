@@ -114,7 +114,7 @@ TEST_CASE("no program believes what an unexpected message says", "[property]") {
       CAPTURE(std::string(name(algorithm->collective)), std::string(algorithm->name), std::string(shape));
       const Plan plan = algorithm->plan(machine, request);
       const Placement placement = placement_of(machine, request, plan);
-      for (int round = 0; round < 4; ++round, ++runs) refusals += refused(machine, placement, plan, random) ? 1 : 0;
+      for (int round = 0; round < 4; ++round, ++runs) refusals += refused(machine, placement, plan, random) ? 1U : 0U;
     }
   }
   CHECK(runs > 1000);

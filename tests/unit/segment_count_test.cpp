@@ -67,13 +67,13 @@ TEST_CASE("a pipeline pays for a longer segment as long as one is on its way", "
   for (const Place places : {2U, 3U, 7U}) {
     for (const std::uint64_t segments : {1U, 2U, 3U, 5U}) {
       for (const Bytes bytes : {0U, 1U, 4U, 10U, 11U}) {
-        Bytes sum = 0;
+        ByteSum sum = 0;
         for (std::uint64_t t = 0; t < pipeline_steps(places, segments); ++t) {
           Bytes longest = 0;
           for (std::uint64_t s = 0; s < segments; ++s) {
             if (s <= t && t - s <= places - 2) longest = std::max(longest, bytes_of_segments(bytes, segments, s, s + 1));
           }
-          sum += longest;
+          sum += times_bytes(1, longest);
         }
         CHECK(pipeline_channel_bytes(places, bytes, segments) == sum);
       }
