@@ -1,6 +1,7 @@
 // Windows of ranks and of the diagonal: every contributor once, in the fewest steps.
 #include <string>
 
+#include <torus/byte_sum.hpp>
 #include <torus/catalogue.hpp>
 
 #include "algorithms/common/integers.hpp"

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <torus/byte_sum.hpp>
+
 #include "algorithms/broadcast/segment_count.hpp"
 #include "tests/support/catch.hpp"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <torus/byte_sum.hpp>
+
 #include "algorithms/broadcast/pipeline.hpp"
 #include "tests/support/catch.hpp"
 
