@@ -65,11 +65,11 @@ TEST_CASE("sources that all aggregate to one DDN stay there without balancing an
   CHECK(ddn_loads(16, 4, Prefix::diag5, sources).after == std::vector<std::uint32_t>{16, 16, 16, 16});
 }
 
-TEST_CASE("predictions go by the user's expectation, or the middle of all orders of magnitude, never by the sources", "[unit]") {
+TEST_CASE("predictions go by the sources that the user expects, or by all nodes, never by the sources themselves", "[unit]") {
   const Machine machine(Topology::parse("20x20"));
   Request request;
   request.sources = {1, 2, 3};
-  CHECK(assumed_sources(machine, request) == 20);
+  CHECK(assumed_sources(machine, request) == 400);
   request.expected_sources = 7.0;
   CHECK(assumed_sources(machine, request) == 7);
 }

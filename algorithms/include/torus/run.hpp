@@ -54,7 +54,8 @@ void check_prediction(const Algorithm& algorithm, const Machine& machine, const 
 /// Throws what Algorithm::plan and check_prediction() throw. A cache makes the same plan sooner where it holds what an earlier one searched
 /// for. The bounds, where they are not given, are computed.
 Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request);
-Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache, const Bounds* bounds = nullptr);
+Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache,
+               const Bounds* bounds = nullptr);
 
 /// What programs, tables and the witness of a barrier allocate at most: RunOptions::program_bytes.
 Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan);
