@@ -296,12 +296,12 @@ TEST_CASE("help and version are no errors", "[conformance]") {
 }
 
 TEST_CASE("an option that only some algorithms read restricts the choice to these", "[conformance]") {
-  CHECK(command("run multinode-broadcast --on 4x4 --bytes 8").out.find("ring (") != std::string::npos);
+  CHECK(command("run multinode-broadcast --on 4x4 --bytes 8").out.find("rings (") != std::string::npos);
   for (const char* option : {"--h 2", "--prefix hash", "--chunk 2"}) {
     const support::Ended ended = command(std::string("run multinode-broadcast --on 4x4 --bytes 8 ") + option);
     CAPTURE(option, ended.err);
     CHECK(ended.status == 0);
-    CHECK(ended.out.find("ring (") == std::string::npos);
+    CHECK(ended.out.find("rings (") == std::string::npos);
   }
 }
 

@@ -30,9 +30,10 @@ inline Judged judged(const Algorithm& algorithm, const Machine& machine, const R
                      ExecutorKind executor = ExecutorKind::serial) {
   const Plan plan = algorithm.plan(machine, request);
   const Bytes element = reduces(request.collective) ? size_of(request.reduction.type) : 1;
+  const bool names_sources = has_root(request.collective) || request.collective == Collective::multinode_broadcast;
   Judge judge({.machine = machine,
                .collective = std::string(name(request.collective)),
-               .sources = request.sources,
+               .sources = names_sources ? request.sources : std::vector<NodeId>(),
                .segments = plan.segments,
                .block_bytes = request.bytes / element / plan.segments * element,
                .reduction = reduces(request.collective) ? std::optional(request.reduction) : std::nullopt,
