@@ -291,12 +291,15 @@ TEST_CASE("a page of 64x64 with 100,000 messages is small and soon written, and 
   b->open(folder.file("page.html"));
   const std::size_t messages = b->value("messages.count");
   CHECK(messages >= 100'000);
-  // A pixel that is read back makes the canvas draw what it was told.
+  // A pixel that is read back makes the canvas draw what it was told. Of three times that a step is drawn the shortest counts: other
+  // programs on the host only add to it.
   const Json ms = b->value(
-      "(() => { const all = []; for (let i = 1; i <= last_time; ++i) { const t = performance.now(); state.time = i; clock.go(i); "
-      "draw_all(); "
-      "for (const c of [$('torus'), $('strip')]) c.getContext('2d').getImageData(0, 0, 1, 1); all.push(performance.now() - t); } "
-      "return all.sort((a, b) => a - b); })()");
+      "(() => { const best = Array(last_time).fill(Infinity); "
+      "for (let pass = 0; pass < 3; ++pass) for (let i = 1; i <= last_time; ++i) { const t = performance.now(); state.time = i; "
+      "clock.go(i); draw_all(); "
+      "for (const c of [$('torus'), $('strip')]) c.getContext('2d').getImageData(0, 0, 1, 1); "
+      "best[i - 1] = Math.min(best[i - 1], performance.now() - t); } "
+      "return best.sort((a, b) => a - b); })()");
   const double median = ms[ms.size() / 2], max = ms[ms.size() - 1];
   std::cout << messages << " messages on 64x64: a page of " << bytes << " bytes, written in " << written_s
             << " s; redraw of a step: median " << median << " ms, max " << max << " ms of " << ms.size() << " steps\n";
