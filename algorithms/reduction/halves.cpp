@@ -65,12 +65,13 @@ double channel_bytes(const Machine& machine, const Request& request, const Halve
   const SegmentBytes segment = segment_of(machine, request, halves);
   const std::uint64_t blocks = load.channel;
   if (request.collective != Collective::multinode_broadcast || halves.steps() == 0) return segment.of((both(request) ? 2 : 1) * blocks);
-  // A bundle carries the blocks of those of its owners that are sources: all of them, or about a share.
+  // A bundle carries the messages of those of its owners that are sources: all of them, or about a share. The pieces of a message are there
+  // together, or none is.
   const double nodes = machine.topology.living_nodes(), steps = static_cast<double>(halves.steps());
   const double share = multinode::assumed_sources(machine, request) / nodes;
   if (share >= 1) return segment.of(blocks);
-  const double bundle = static_cast<double>(blocks) / steps, ports = machine.topology.max_ports();
-  return steps * multinode::fullest(bundle * share, ports * nodes, bundle) * static_cast<double>(segment.longest);
+  const double pieces = halves.pieces(), bundle = static_cast<double>(blocks) / steps / pieces, ports = machine.topology.max_ports();
+  return steps * multinode::fullest(bundle * share, ports * nodes, bundle) * pieces * static_cast<double>(segment.longest);
 }
 
 Plan plan_halves(const Machine& machine, const Request& request, std::shared_ptr<const Halves> halves, const std::string& formula,
