@@ -13,7 +13,7 @@ struct RepeatLine {
   std::vector<std::string> says;  ///< texts that stand in its output, or on its standard error
 };
 
-/// Runs the line in a process of its own, for at most so many seconds. Empty if it ends as it says; else one line: how it ends instead, or
+/// Runs the line in a process of its own, for at most `seconds`. Empty if it ends as it says; else one line: how it ends instead, or
 /// why it was not run.
 std::string why_not_repeated(const RepeatLine& line, double seconds);
 

@@ -259,7 +259,7 @@ Subcommand add_stress(CLI::App& torus) {
       torus.add_subcommand("stress", "Random machines, shapes, sources, sizes; every run checked in every way; failures shrunk");
   app->add_option("--seconds", arguments->seconds, "so long; default 60")->type_name("S");
   app->add_option("--runs", arguments->runs, "so many runs")->type_name("R");
-  app->add_option("--each", arguments->each, "so many runs of each algorithm; fails if one had none")->type_name("R");
+  app->add_option("--each", arguments->each, "R runs of each algorithm; fails if one had none")->type_name("R");
   app->add_option("--seed", arguments->seed, "default 1")->type_name("N");
   app->add_option("--only", arguments->only, "a collective or an algorithm")->type_name("COLLECTIVE|ALGORITHM");
   app->add_option("--executor", arguments->executor, "default: random ones")->type_name("tbb|threads|serial|shuffled");

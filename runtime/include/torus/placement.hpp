@@ -87,8 +87,8 @@ class Placement {
   /// Blocks that the nodes hold together at any time, if none has more than it wants or may have in its registers; and those of
   /// with_copies().
   std::uint64_t most_held() const noexcept;
-  /// The same blocks, of programs that hold and have on their way so many more at once, all nodes together: copies that are replaced,
-  /// dropped or combined. For estimates of memory.
+  /// The same blocks, with room for `copies` more: those that all nodes together hold or send at one time and that are replaced, dropped or
+  /// combined. For estimates of memory.
   Placement with_copies(std::uint64_t copies) &&;
   std::uint64_t copies() const noexcept { return copies_; }
 
