@@ -1,6 +1,6 @@
 #include <torus/bandwidth.hpp>
 
-#include "runtime/model/figures.hpp"
+#include "runtime/base/figures.hpp"
 
 namespace torus {
 

@@ -12,7 +12,7 @@
 #include <torus/run.hpp>
 
 #include "algorithms/barrier_witness.hpp"
-#include "runtime/engine/together.hpp"
+#include "runtime/engine/processes/together.hpp"
 #include "runtime/model/description.hpp"
 
 namespace torus {

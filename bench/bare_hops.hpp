@@ -13,8 +13,8 @@
 #include <torus/topology.hpp>
 
 #include "bench/shares.hpp"
-#include "runtime/engine/links.hpp"
-#include "runtime/engine/region.hpp"
+#include "runtime/base/region.hpp"
+#include "runtime/engine/network/links.hpp"
 
 namespace torus::bench {
 

@@ -10,7 +10,7 @@
 #include <torus/reduction.hpp>
 
 #include "bench/shares.hpp"
-#include "runtime/engine/region.hpp"
+#include "runtime/base/region.hpp"
 #include "runtime/model/contribution.hpp"
 
 namespace torus::bench {

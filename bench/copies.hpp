@@ -10,7 +10,7 @@
 #include <torus/machine.hpp>
 
 #include "bench/shares.hpp"
-#include "runtime/engine/region.hpp"
+#include "runtime/base/region.hpp"
 
 namespace torus::bench {
 

@@ -16,7 +16,7 @@
 #include "bench/median.hpp"
 #include "bench/program.hpp"
 #include "bench/traffic.hpp"
-#include "runtime/host/host_memory.hpp"
+#include "runtime/base/host.hpp"
 
 namespace torus::bench {
 namespace {

@@ -16,9 +16,9 @@
 
 #include "bench/median.hpp"
 #include "bench/traffic.hpp"
-#include "runtime/engine/together.hpp"
-#include "tools/torus/follow.hpp"
-#include "tools/torus/job.hpp"
+#include "runtime/engine/processes/together.hpp"
+#include "tools/torus/cli/job.hpp"
+#include "tools/torus/run/emulation.hpp"
 
 namespace torus::bench {
 namespace {

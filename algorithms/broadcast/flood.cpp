@@ -1,4 +1,12 @@
-#include "algorithms/broadcast/flood.hpp"
+/// Flooding: on first receipt a node forwards a segment on every channel but those that it received it from. The nodes farthest from the
+/// root send nothing. The message is split into K segments that follow one another, one a step. The baseline; it wastes channels.
+/// Machine  packet, all ports, any topology, with dead links and nodes too. A node knows which of its own links are dead. Nodes know
+///          the eccentricity of the root, as they know the root in any broadcast call.   Memory  O(1) a node,
+///          and the copies that arrive at nodes that have the message, about one a node at once.
+/// Steps    e + K - 1, e the eccentricity of the root, each with a K-th of the m bytes. With K = 1 the minimum for store-and-forward.
+/// Choice   `segments`, K. Without it the K of least model time, about sqrt((e-1) m T_c / (T_s + T_h)).
+/// Header   none.
+/// Source   folklore; the optimum of the constant model in steps.
 
 #include <algorithm>
 #include <array>
@@ -6,13 +14,16 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/broadcast/segment_count.hpp"
-#include "algorithms/broadcast/whole_message.hpp"
-#include "algorithms/common/centred.hpp"
-#include "algorithms/common/linked_dimensions.hpp"
-#include "algorithms/common/parameters.hpp"
+#include <torus/algorithm.hpp>
 
-namespace torus::broadcast {
+#include "algorithms/common/integers.hpp"
+#include "algorithms/common/parameters.hpp"
+#include "algorithms/common/segment_count.hpp"
+#include "algorithms/common/shapes.hpp"
+#include "algorithms/entries.hpp"
+
+namespace torus::broadcast::flood {
+
 namespace {
 
 /// Sends a block over all channels but those that it arrived by (each is the reverse of a channel that leaves here).
@@ -23,6 +34,23 @@ void pass_on(Node& self, BlockId block, const Arrivals& came) {
     for (const Message& m : came) back |= m.dimension() == d && m.direction() == reverse && m.blocks()[0] == block;
     if (!back) self.send({{d, direction}}, {&block, 1});
   });
+}
+
+Program program(Node& self, Step eccentricity, std::uint32_t segments) {
+  Arrivals came;
+  BlockId block = 0;
+  if (self.blocks().empty()) {
+    came = co_await self.arrival();
+    block = came.front().blocks()[0];
+  } else {
+    block = self.blocks().front();
+  }
+  if (self.now() >= eccentricity) co_return;
+  for (std::uint32_t passed = 1;; ++passed, ++block) {  // the ids of a message's segments are consecutive
+    pass_on(self, block, came);
+    if (passed == segments) co_return;
+    came = co_await self.step();
+  }
 }
 
 /// By distance from the root: nodes, and channels that carry the message on, which are those to nodes as far away or farther.
@@ -110,33 +138,23 @@ std::uint64_t copies(const Topology& topology, NodeId root, std::uint32_t segmen
   return static_cast<std::uint64_t>(most);
 }
 
-Plan plan_whole(const Machine& machine, const Request& request) {
-  const auto eccentricity = static_cast<Step>(machine.topology.eccentricity(request.sources.front()));
-  Plan plan =
-      whole_message_plan(request, eccentricity, flood.steps, [eccentricity](Node& self) { return flood_program(self, eccentricity, 1); });
-  plan.route_hops = plan.steps;
-  plan.copies = copies(machine.topology, request.sources.front(), 1);
-  return plan;
-}
-
-Plan plan_pipelined(const Machine& machine, const Request& request) {
-  const auto eccentricity = static_cast<Step>(machine.topology.eccentricity(request.sources.front()));
+Plan plan(const Machine& machine, const Request& request) {
+  const NodeId root = request.sources.front();
+  const auto eccentricity = static_cast<Step>(machine.topology.eccentricity(root));
   Plan plan = segmented_plan(
       machine, request, std::int64_t{eccentricity} - 1, 1,
       [&](std::uint32_t k) { return eccentricity == 0 ? 0 : std::uint64_t{eccentricity} + k - 1; },
       [&](std::uint32_t k) {
-        // Every segment is the oldest on its way in one step, but the first for as many steps as it has hops.
+        // Every segment is the oldest on its way in one step, except the first, which is that for as many steps as it has hops.
         return eccentricity == 0 ? 0
                                  : times_bytes(1, request.bytes) + times_bytes(eccentricity - 1, bytes_of_segments(request.bytes, k, 0, 1));
       });
-  plan.start = [eccentricity, k = plan.segments](Node& self) { return flood_program(self, eccentricity, k); };
+  plan.start = [eccentricity, k = plan.segments](Node& self) { return program(self, eccentricity, k); };
   plan.formula = "eccentricity of the root + K-1";
   plan.route_hops = plan.steps;
-  plan.copies = copies(machine.topology, request.sources.front(), plan.segments);
+  plan.copies = copies(machine.topology, root, plan.segments);
   return plan;
 }
-
-constexpr std::array parameters{parameter::segments};
 
 /// Of the search: a distance and a place in the queue.
 Bytes planning_bytes(const Machine& machine) {
@@ -144,48 +162,25 @@ Bytes planning_bytes(const Machine& machine) {
                                                                  : machine.topology.nodes() * (sizeof(std::int32_t) + 2 * sizeof(NodeId));
 }
 
-}  // namespace
-
-Program flood_program(Node& self, Step eccentricity, std::uint32_t segments) {
-  Arrivals came;
-  BlockId block = 0;
-  if (self.blocks().empty()) {
-    came = co_await self.arrival();
-    block = came.front().blocks()[0];
-  } else {
-    block = self.blocks().front();
-  }
-  if (self.now() >= eccentricity) co_return;
-  for (std::uint32_t passed = 1;; ++passed, ++block) {  // the ids of a message's segments are consecutive
-    pass_on(self, block, came);
-    if (passed == segments) co_return;
-    came = co_await self.step();
-  }
-}
+constexpr std::array parameters{parameter::segments};
+constexpr std::array former_names{FormerName{"flood-pipelined"}};
 
 const Algorithm flood{
     .name = "flood",
     .collective = Collective::broadcast,
-    .source = "folklore: the fewest steps of any store-and-forward broadcast",
-    .shapes = "any",
-    .steps = "eccentricity of the root",
-    .native = {.switching = Switching::packet},
-    .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
-    .plan = plan_whole,
-    .planning_bytes = planning_bytes,
-};
-
-const Algorithm flood_pipelined{
-    .name = "flood-pipelined",
-    .collective = Collective::broadcast,
-    .source = "folklore: flooding, the message split into segments",
+    .source = "folklore: in one segment the fewest steps of any store-and-forward broadcast",
     .shapes = "any",
     .steps = "eccentricity of the root + K-1, K segments",
     .native = {.switching = Switching::packet},
     .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
     .parameters = parameters,
-    .plan = plan_pipelined,
+    .plan = plan,
     .planning_bytes = planning_bytes,
+    .former_names = former_names,
 };
 
-}  // namespace torus::broadcast
+}  // namespace
+
+extern const Entries entries{flood};
+
+}  // namespace torus::broadcast::flood

@@ -1,13 +1,31 @@
-#include "algorithms/broadcast/scatter_collect.hpp"
+/// Scatter, then collect: the message is split into one piece a node. Scatter: every axis in turn is halved, and each message carries only
+/// the pieces of the half that it gives away. Collect: in reverse order of the axes, the nodes of every row pass their pieces round the
+/// row's ring until each node has all pieces of the row. The closing route of a ring is the long way back.
+/// Choice   `variant`. 1d: one axis, the linear array of all nodes, as rs-bcast has it; 2d: an axis a dimension. Without it the one of
+///          least model time, hops aside.
+/// Machine  wormhole, 1 port, meshes and tori (without their wrap-around links) of any extents and any number of dimensions, at most 65535
+///          nodes.
+/// Steps    sum over the axes of ceil(log2 places) + places - 1. On p nodes, where p divides n, 1d takes the model time
+///          (ceil(log2 p) + p - 1) T_s + 2 (p-1)/p n T_c, and 2d, on r x c nodes, (ceil(log2 r) + ceil(log2 c) + r + c - 2) T_s +
+///          2 (p-1)/p n T_c. For long messages.
+/// Header   none.   Memory  O(1) a node beside the names of its p pieces; one table of p block ids, shared.
+/// Source   Barnett, Payne, van de Geijn & Watts, "Scatter-Collect Broadcast", "1-D Scatter-Collect", "2-D Scatter-Collect".
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
 #include <utility>
 
-#include "algorithms/broadcast/segment_count.hpp"
+#include <torus/algorithm.hpp>
 
-namespace torus::broadcast {
+#include "algorithms/broadcast/axes.hpp"
+#include "algorithms/broadcast/plans.hpp"
+#include "algorithms/common/segment_count.hpp"
+#include "algorithms/entries.hpp"
+
+namespace torus::broadcast::scatter_collect {
+
 namespace {
 
 /// What all nodes share: the axes, and the ids of the pieces in their order, so that a run of pieces is a view of them.
@@ -24,6 +42,21 @@ void pass_on(Node& self, const Axes& axes, std::size_t a, std::span<const BlockI
   const std::uint64_t weight = axes.pieces_of_place(a);
   self.send(RouteView(axis.route(self.machine(), self.rank(), (place + 1) % axis.places())),
             pieces.subspan(axes.first_piece_of_row(self.topology(), self.rank(), a) + of * weight, weight));
+}
+
+/// Passes pieces round the rows of axis a in places - 1 steps. At first every node must have the pieces of its own place of the row.
+/// In step t place v sends those of place v - t to place v + 1. The ids of all pieces and the axes must outlive the run.
+Program collect(Node& self, const Axes& axes, std::size_t a, std::span<const BlockId> pieces) {
+  for (Place back = 0; back + 1 < axes[a].places(); ++back) {
+    if (self.rank() == 0) self.phase("collect");
+    pass_on(self, axes, a, pieces, back);
+    co_await self.step();
+  }
+}
+
+Program program(Node& self, const Axes& axes, NodeId root, std::span<const BlockId> pieces) {
+  co_await halving_program(self, axes, root, pieces);
+  for (std::size_t a = axes.size(); a-- > 0;) co_await collect(self, axes, a, pieces);
 }
 
 /// The bytes of the longest message of each step, summed. O(nodes).
@@ -55,61 +88,49 @@ std::optional<Refusal> requires_countable_pieces(const Machine& machine, const R
                  "65535"};
 }
 
-Plan plan(const Machine& machine, const Request& request, Axes axes, std::string_view formula) {
+constexpr std::array<std::string_view, 2> variants{"1d", "2d"};
+constexpr std::array parameters{Parameter{"variant", "form of the algorithm", variants}};
+
+Plan plan_as(std::string_view variant, const Machine& machine, const Request& request) {
+  const bool one_axis = variant == variants[0];
+  Axes axes = one_axis ? Axes::linear_array(machine) : Axes::ascending(machine);
   const NodeId p = machine.topology.nodes();
   const NodeId root = request.sources.front();
   Plan plan;
   plan.segments = p;
   plan.steps = axes.steps();
   for (std::size_t a = 0; a < axes.size(); ++a) plan.steps += axes[a].places() - 1;
-  plan.formula = formula;
+  plan.formula = one_axis ? "ceil(log2 N)+N-1" : "sum of (ceil(log2 n_d)+n_d-1)";
   plan.channel_bytes = channel_bytes(machine.topology, axes, root, request.bytes);
   plan.table_bytes = Bytes{p} * sizeof(BlockId);
   const auto shared = std::make_shared<Shared>(Shared{std::move(axes), std::vector<BlockId>(p)});
   std::iota(shared->pieces.begin(), shared->pieces.end(), BlockId{root} * p);
-  plan.start = [shared, root](Node& self) { return scatter_collect_program(self, shared->axes, root, shared->pieces); };
+  plan.start = [shared, root](Node& self) { return program(self, shared->axes, root, shared->pieces); };
   return plan;
 }
 
+Plan plan(const Machine& machine, const Request& request) {
+  return plan_of_variant(machine, request, variants, [&](std::string_view variant) { return plan_as(variant, machine, request); });
+}
+
+constexpr std::array former_names{FormerName{"scatter-collect-1d", "--variant 1d"}, FormerName{"scatter-collect-2d", "--variant 2d"}};
+
+const Algorithm scatter_collect{
+    .name = "scatter-collect",
+    .collective = Collective::broadcast,
+    .source = "Barnett, Payne, van de Geijn & Watts, 1-D Scatter-Collect, 2-D Scatter-Collect",
+    .shapes = "mesh or torus, any extents, any k",
+    .steps = "1d: ceil(log2 N)+N-1; 2d: sum of (ceil(log2 n_d)+n_d-1)",
+    .native = {.ports = 1},
+    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole},
+    .parameters = parameters,
+    .also_requires = requires_countable_pieces,
+    .plan = plan,
+    .former_names = former_names,
+};
+
 }  // namespace
 
-Program collect_program(Node& self, const Axes& axes, std::size_t a, std::span<const BlockId> pieces) {
-  for (Place back = 0; back + 1 < axes[a].places(); ++back) {
-    if (self.rank() == 0) self.phase("collect");
-    pass_on(self, axes, a, pieces, back);
-    co_await self.step();
-  }
-}
+extern const Entries entries{scatter_collect};
 
-Program scatter_collect_program(Node& self, const Axes& axes, NodeId root, std::span<const BlockId> pieces) {
-  co_await halving_program(self, axes, root, pieces);
-  for (std::size_t a = axes.size(); a-- > 0;) co_await collect_program(self, axes, a, pieces);
-}
-
-const Algorithm scatter_collect_1d{
-    .name = "scatter-collect-1d",
-    .collective = Collective::broadcast,
-    .source = "Barnett, Payne, van de Geijn & Watts, 1-D Scatter-Collect",
-    .shapes = "mesh or torus, any extents, any k",
-    .steps = "ceil(log2 N)+N-1",
-    .native = {.ports = 1},
-    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole},
-    .also_requires = requires_countable_pieces,
-    .plan = [](const Machine& machine,
-               const Request& request) { return plan(machine, request, Axes::linear_array(machine), scatter_collect_1d.steps); },
-};
-
-const Algorithm scatter_collect_2d{
-    .name = "scatter-collect-2d",
-    .collective = Collective::broadcast,
-    .source = "Barnett, Payne, van de Geijn & Watts, 2-D Scatter-Collect",
-    .shapes = "mesh or torus, any extents, any k",
-    .steps = "sum of (ceil(log2 n_d)+n_d-1)",
-    .native = {.ports = 1},
-    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole},
-    .also_requires = requires_countable_pieces,
-    .plan = [](const Machine& machine,
-               const Request& request) { return plan(machine, request, Axes::ascending(machine), scatter_collect_2d.steps); },
-};
-
-}  // namespace torus::broadcast
+}  // namespace torus::broadcast::scatter_collect

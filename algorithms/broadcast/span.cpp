@@ -1,12 +1,21 @@
-#include "algorithms/broadcast/span.hpp"
+/// Broadcast by network spanning on a square torus. Stage i covers the i-th line of supernodes by the splitting rule; each supernode is a
+/// copy of the subgroup that the earlier stages have reached. Tracks of one to four legs keep the messages of a step apart.
+/// Machine  circuit, 1 to 2k ports, no channel shared, torus n x .. x n, any n, any k.   Memory  O(1) a node.
+/// Steps    k ceil(log_{ports+1} n): at most k-1 above ceil(log_{ports+1} N), equal to it where n is a power of ports+1.
+/// Header   the length of the child's segment; the stage follows from the step.
+/// Source   Wang, Tseng, Ni & Sheu, Theorems 1, 2, 5, 6 and section 5; for odd ports the owner's place as in lines/segment.hpp.
 
+#include <torus/algorithm.hpp>
+
+#include "algorithms/broadcast/plans.hpp"
 #include "algorithms/broadcast/tracks.hpp"
-#include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/received.hpp"
-#include "algorithms/common/segment.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/lines/segment.hpp"
 
-namespace torus::broadcast {
+namespace torus::broadcast::span {
+
 namespace {
 
 /// Splits the segment in a stage; returns the length that is kept.
@@ -17,17 +26,7 @@ std::int32_t split(Node& self, std::int32_t stage, std::int32_t length) {
   });
 }
 
-Plan plan(const Machine& machine, const Request& request) {
-  const std::uint64_t base = static_cast<std::uint64_t>(machine.ports) + 1;
-  const Step stage_steps = ceil_log(base, static_cast<std::uint64_t>(machine.topology.extent(0)));
-  return whole_message_plan(
-      request, static_cast<std::uint64_t>(machine.topology.dimensions()) * stage_steps, "k*ceil(log_" + std::to_string(base) + " n)",
-      [stage_steps](Node& self) { return span_program(self, stage_steps); }, 1);
-}
-
-}  // namespace
-
-Program span_program(Node& self, Step stage_steps) {
+Program program(Node& self, Step stage_steps) {
   std::int32_t length = 1;
   if (self.blocks().empty()) {
     const Arrivals came = co_await self.arrival();
@@ -43,6 +42,14 @@ Program span_program(Node& self, Step stage_steps) {
   }
 }
 
+Plan plan(const Machine& machine, const Request& request) {
+  const std::uint64_t base = static_cast<std::uint64_t>(machine.ports) + 1;
+  const Step stage_steps = ceil_log(base, static_cast<std::uint64_t>(machine.topology.extent(0)));
+  return whole_message_plan(
+      request, static_cast<std::uint64_t>(machine.topology.dimensions()) * stage_steps, "k*ceil(log_" + std::to_string(base) + " n)",
+      [stage_steps](Node& self) { return program(self, stage_steps); }, 1);
+}
+
 const Algorithm span{
     .name = "span",
     .collective = Collective::broadcast,
@@ -54,4 +61,8 @@ const Algorithm span{
     .plan = plan,
 };
 
-}  // namespace torus::broadcast
+}  // namespace
+
+extern const Entries entries{span};
+
+}  // namespace torus::broadcast::span

@@ -1,36 +1,58 @@
-#include "algorithms/broadcast/squeeze_expand.hpp"
+/// Broadcast on tori of any sides: squeeze the informed nodes into a lattice spread evenly over the machine, then expand it, dimension by
+/// dimension, by refining all gaps at once.
+///
+/// Machine  circuit, 3 ports or more, a torus of two or more dimensions wider than 1. Variants with closing steps: up to 2^22 nodes, an
+///          even extent counted as 2.
+/// Choice   `variant`, one of those of circuit/squeeze_variants.hpp. Without it the one of the fewest steps.
+/// Steps    the minimum of the variants. Never more than theorems 3 and 4 (2D, 4 and 3 ports) and 7 to 9
+///          (3D, 3 to 6 ports) promise, except one step more at 2x7x7, 2x7x9 and 2x9x9 with 4 ports and 2x5x5 with 5.
+/// Header   one word, the root's rank: a node's part follows from its place relative to the root. None in the last step.
+/// Memory   O(1) a node beside the payload. Shared tables, of which every node can compute its rows from shape and ports: O(sum of n_d) a
+///          step. Where extents are odd in 3D and more, also the circuits of the closing steps: a global schedule, from one maximum flow.
+/// Errors   plan() throws RunError if a closing step can inform no node; no such torus is known.
+/// Source   Wang, Tseng, Ni & Sheu, Circuit-switched broadcasting in multi-port multi-dimensional torus networks, sections 3.2, 4.2 and 5.
 
 #include <algorithm>
+#include <array>
 
-#include "algorithms/broadcast/circuit/closing.hpp"
+#include <torus/algorithm.hpp>
+
 #include "algorithms/broadcast/circuit/squeeze_variants.hpp"
+#include "algorithms/entries.hpp"
 
-namespace torus::broadcast {
+namespace torus::broadcast::squeeze_expand {
+
 namespace {
 
-constexpr Requirements needs{.shape = Requirements::Shape::torus, .switching = Switching::circuit, .ports = 3};
+constexpr std::array<std::string_view, 5> variants{"two-line", "paper2d", "pairs", "plan-a", "plan-b"};
+constexpr std::array parameters{Parameter{"variant", "form of the algorithm", variants}};
 
-/// The variants of that name; all, if it is empty.
-std::vector<SqueezeVariant> variants_of(std::string_view name, const Machine& machine) {
+/// The variants that a machine and a request allow: all, if the request names none.
+std::vector<SqueezeVariant> variants_for(const Machine& machine, const Request& request) {
+  const std::string_view name = request.parameters.word("variant");
   const Topology& topology = machine.topology;
-  auto variants =
+  auto possible =
       wide_dimensions(topology).size() == 2 ? planar_variants(topology, machine.ports) : solid_variants(topology, machine.ports);
-  if (!name.empty()) std::erase_if(variants, [&](const SqueezeVariant& variant) { return variant.name != name; });
-  return variants;
+  if (!name.empty()) std::erase_if(possible, [&](const SqueezeVariant& variant) { return variant.name != name; });
+  return possible;
 }
 
-/// A torus of so many wide dimensions, and a variant of that name, or of any, whose closing is small enough. Even extents keep it small.
-std::optional<Refusal> requires_variant(std::string_view algorithm, std::string_view variant, std::size_t min_wide, std::size_t max_wide,
-                                        const Machine& machine) {
+/// The variants need two wide dimensions, or more than two, and a closing that is small enough. Even extents keep it small.
+std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
-  const std::string name(algorithm);
+  const std::string_view variant = request.parameters.word("variant");
+  const bool planar = variant == "two-line" || variant == "paper2d", solid = !variant.empty() && !planar;
+  const std::string name = "squeeze-expand" + (variant.empty() ? "" : " as " + std::string(variant));
   const std::size_t wide = wide_dimensions(topology).size();
-  if (wide < min_wide || wide > max_wide) {
-    const std::string count = min_wide == max_wide ? "two" : min_wide == 2 ? "two or more" : "three or more";
+  const bool of_three = variant == "plan-a" || variant == "plan-b";
+  if (wide < (solid ? 3 : 2) || (planar && wide > 2) || (of_three && wide > 3)) {
+    const std::string count = planar ? "two" : of_three ? "three" : solid ? "three or more" : "two or more";
     return Refusal{Refusal::About::shape, topology.text(), name + " needs a torus of " + count + " dimensions wider than 1",
-                   min_wide == 2 ? "8x12" : "6x8x12"};
+                   solid ? "6x8x12" : "8x12"};
   }
-  if (closing_nodes(topology) <= max_closing_nodes || !variants_of(variant, machine).empty()) return std::nullopt;
+  if (variant == "plan-b" && machine.ports > 4)
+    return Refusal{Refusal::About::ports, std::to_string(machine.ports), name + " sends at most 4 messages a step", "4"};
+  if (closing_nodes(topology) <= max_closing_nodes || !variants_for(machine, request).empty()) return std::nullopt;
   std::vector<DimensionShape> even(topology.shape().begin(), topology.shape().end());
   for (DimensionShape& dimension : even) dimension.extent -= dimension.extent > 1 ? dimension.extent % 2 : 0;
   return Refusal{Refusal::About::shape, topology.text(),
@@ -39,14 +61,14 @@ std::optional<Refusal> requires_variant(std::string_view algorithm, std::string_
                  Topology(std::move(even)).text()};
 }
 
-/// The variant of that name with the fewest steps; of any name, if it is empty.
-Plan plan_variant(std::string_view name, const Machine& machine, const Request& request) {
-  auto variants = variants_of(name, machine);
-  std::stable_sort(variants.begin(), variants.end(),
+/// The variant with the fewest steps.
+Plan plan(const Machine& machine, const Request& request) {
+  auto possible = variants_for(machine, request);
+  std::stable_sort(possible.begin(), possible.end(),
                    [](const SqueezeVariant& a, const SqueezeVariant& b) { return a.min_steps < b.min_steps; });
-  CircuitSchedule schedule = variants.front().build();
-  const SqueezeVariant* chosen = &variants.front();
-  for (const SqueezeVariant& variant : variants) {
+  CircuitSchedule schedule = possible.front().build();
+  const SqueezeVariant* chosen = &possible.front();
+  for (const SqueezeVariant& variant : possible) {
     if (variant.min_steps >= schedule.steps()) break;
     if (&variant == chosen) continue;
     CircuitSchedule other = variant.build();
@@ -59,7 +81,7 @@ Plan plan_variant(std::string_view name, const Machine& machine, const Request& 
   return plan;
 }
 
-}  // namespace
+constexpr std::array former_names{FormerName{"two-line", "--variant two-line"}, FormerName{"pairs", "--variant pairs"}};
 
 const Algorithm squeeze_expand{
     .name = "squeeze-expand",
@@ -70,34 +92,15 @@ const Algorithm squeeze_expand{
         "2D: min over a of L(m)+L(n_b)+(n_a mod 2), m = n_a less n_a mod 2; kD: at most 1+sum L(floor(n_d/2))+closing; L = "
         "ceil(log_{ports+1})",
     .native = {.switching = Switching::circuit},
-    .needs = needs,
-    .also_requires = [](const Machine& machine,
-                        const Request&) { return requires_variant("squeeze-expand", "", 2, max_dimensions, machine); },
-    .plan = [](const Machine& machine, const Request& request) { return plan_variant("", machine, request); },
+    .needs = {.shape = Requirements::Shape::torus, .switching = Switching::circuit, .ports = 3},
+    .parameters = parameters,
+    .also_requires = also_requires,
+    .plan = plan,
+    .former_names = former_names,
 };
 
-const Algorithm two_line{
-    .name = "two-line",
-    .collective = Collective::broadcast,
-    .source = "this project, after Wang, Tseng, Ni & Sheu, section 3.2",
-    .shapes = "torus n_1 x n_2, any sides wider than 1",
-    .steps = "min over a of L(m)+L(n_b)+(n_a mod 2), m = n_a less n_a mod 2, L = ceil(log_{ports+1})",
-    .native = {.switching = Switching::circuit},
-    .needs = needs,
-    .also_requires = [](const Machine& machine, const Request&) { return requires_variant("two-line", "two-line", 2, 2, machine); },
-    .plan = [](const Machine& machine, const Request& request) { return plan_variant("two-line", machine, request); },
-};
+}  // namespace
 
-const Algorithm pairs{
-    .name = "pairs",
-    .collective = Collective::broadcast,
-    .source = "this project, after Wang, Tseng, Ni & Sheu, section 5",
-    .shapes = "torus of any sides, three or more of them wider than 1",
-    .steps = "1+sum L(floor(n_d/2))+closing, closing = L(2^(k-1)), at times one or two more, L = ceil(log_{ports+1})",
-    .native = {.switching = Switching::circuit},
-    .needs = needs,
-    .also_requires = [](const Machine& machine, const Request&) { return requires_variant("pairs", "pairs", 3, max_dimensions, machine); },
-    .plan = [](const Machine& machine, const Request& request) { return plan_variant("pairs", machine, request); },
-};
+extern const Entries entries{squeeze_expand};
 
-}  // namespace torus::broadcast
+}  // namespace torus::broadcast::squeeze_expand

@@ -1,4 +1,12 @@
-#include "algorithms/broadcast/tsai_mckinley.hpp"
+/// Broadcast by dimension-ordered wormhole messages on 2^p x 2^p and 2^p x 2^p x z tori. In the plane, for s = 2^{p-1}, .., 1, the holders
+/// go from the lattice 2s Z^2 to s Z^2, four times as many. The line of z nodes in a third dimension comes first: a holder gives all of
+/// its segment except its own place to six children, two by its own column and four by those of its neighbours.
+/// Machine  wormhole, dimension-ordered (z routed last), all ports, no channel shared, torus.
+/// Memory   O(1) a node.
+/// Steps    p; with z p + t, t the minimum with c_t >= z, c_0 = 1, c_{t+1} = 6 c_t + 1. The claim is p + 1 for z = 2..7 and p + m + 2 for
+///          7*6^m < z <= 7*6^{m+1}; that is the same except for z = 43, 253..259, .., where ours takes one step less.
+/// Header   in the z part the length of the child's segment; in the plane none.
+/// Source   Tsai & McKinley, extended dominating nodes, as quoted by Wang & Tseng: step count as claimed, pattern ours.
 
 #include <algorithm>
 #include <bit>
@@ -6,11 +14,14 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/broadcast/whole_message.hpp"
-#include "algorithms/common/received.hpp"
-#include "algorithms/common/segment.hpp"
+#include <torus/algorithm.hpp>
 
-namespace torus::broadcast {
+#include "algorithms/broadcast/plans.hpp"
+#include "algorithms/common/received.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/lines/segment.hpp"
+
+namespace torus::broadcast::tsai_mckinley {
 namespace {
 
 constexpr std::int32_t column_ports = 6;
@@ -18,13 +29,22 @@ constexpr std::int32_t column_ports = 6;
 /// The machine's dimensions in the paper's order: x, y and, where there is one, z.
 Dimension dimension(const Machine& machine, std::size_t i) { return machine.routing[i]; }
 
+/// What all nodes know: the nodes of the z line, the first step in the plane, and the number of steps.
+struct TsaiMcKinleySchedule {
+  std::int32_t height;
+  Step plane_begins;
+  Step end;
+
+  explicit TsaiMcKinleySchedule(const Machine& machine);
+};
+
 /// The length of the segment that a node receives. In the plane it is the node alone.
 std::int32_t length_in(const Arrivals& came, std::int32_t height) {
   const WordsView header = came.front().header();
   return header.empty() ? 1 : bounded(header[0], 1, height, "length");
 }
 
-/// Gives the whole segment away but for the own place.
+/// Gives the whole segment away, except its own place.
 void send_in_column(Node& self, std::int32_t length) {
   const Dimension z = dimension(self.machine(), 2);
   segment::share_out(length, 1, column_ports, [&](const segment::Child& child) {
@@ -46,6 +66,30 @@ void send_in_plane(Node& self, Step step) {
   self.send({{x, -s}, {y, s}}, blocks);
 }
 
+/// The sides of the plane are a power of 2.
+TsaiMcKinleySchedule::TsaiMcKinleySchedule(const Machine& machine)
+    : height{machine.topology.dimensions() == 3 ? machine.topology.extent(dimension(machine, 2)) : 1}, plane_begins{0} {
+  for (std::int64_t capacity = 1; capacity < height; capacity = column_ports * capacity + 1) ++plane_begins;
+  end = plane_begins + static_cast<Step>(std::countr_zero(static_cast<std::uint32_t>(machine.topology.extent(dimension(machine, 0)))));
+}
+
+Program program(Node& self, const TsaiMcKinleySchedule& schedule) {
+  std::int32_t length = schedule.height;
+  if (self.blocks().empty()) {
+    length = length_in(co_await self.arrival(), schedule.height);
+  }
+  while (self.now() < schedule.end) {
+    if (self.now() >= schedule.plane_begins) {
+      send_in_plane(self, self.now() - schedule.plane_begins);
+    } else if (length > 1) {
+      send_in_column(self, length);
+      length = 1;
+    }
+    if (self.now() + 1 == schedule.end) co_return;
+    co_await self.step();
+  }
+}
+
 std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
   const Topology& topology = machine.topology;
   const Dimension k = topology.dimensions();
@@ -64,36 +108,10 @@ Plan plan(const Machine& machine, const Request& request) {
   const auto schedule = std::make_shared<const TsaiMcKinleySchedule>(machine);
   const Step column = schedule->plane_begins;
   Plan plan = whole_message_plan(request, schedule->end, column > 0 ? "p + least t with c_t >= z, c_0 = 1, c_{t+1} = 6 c_t + 1" : "p",
-                                 [schedule](Node& self) { return tsai_mckinley_program(self, *schedule); });
+                                 [schedule](Node& self) { return program(self, *schedule); });
   plan.channel_bytes += static_cast<double>(column) * sizeof(Word);
   plan.notes.emplace_back("pattern", "step count as claimed, pattern ours");
   return plan;
-}
-
-}  // namespace
-
-/// The sides of the plane are a power of 2.
-TsaiMcKinleySchedule::TsaiMcKinleySchedule(const Machine& machine)
-    : height{machine.topology.dimensions() == 3 ? machine.topology.extent(dimension(machine, 2)) : 1}, plane_begins{0} {
-  for (std::int64_t capacity = 1; capacity < height; capacity = column_ports * capacity + 1) ++plane_begins;
-  end = plane_begins + static_cast<Step>(std::countr_zero(static_cast<std::uint32_t>(machine.topology.extent(dimension(machine, 0)))));
-}
-
-Program tsai_mckinley_program(Node& self, const TsaiMcKinleySchedule& schedule) {
-  std::int32_t length = schedule.height;
-  if (self.blocks().empty()) {
-    length = length_in(co_await self.arrival(), schedule.height);
-  }
-  while (self.now() < schedule.end) {
-    if (self.now() >= schedule.plane_begins) {
-      send_in_plane(self, self.now() - schedule.plane_begins);
-    } else if (length > 1) {
-      send_in_column(self, length);
-      length = 1;
-    }
-    if (self.now() + 1 == schedule.end) co_return;
-    co_await self.step();
-  }
 }
 
 const Algorithm tsai_mckinley{
@@ -107,4 +125,8 @@ const Algorithm tsai_mckinley{
     .plan = plan,
 };
 
-}  // namespace torus::broadcast
+}  // namespace
+
+extern const Entries entries{tsai_mckinley};
+
+}  // namespace torus::broadcast::tsai_mckinley

@@ -1,16 +1,61 @@
-#include "algorithms/broadcast/wang_tseng.hpp"
+/// Broadcast by dimension-ordered wormhole messages on a square torus. Stage i covers the i-th line of supernodes by the splitting rule:
+/// each holder splits its segment into 2k+1 parts and informs one of them by each port (rows of tracks.hpp). The holders of a supernode
+/// then lie in a shifted copy of the subgroup that the next stage starts from. An alignment step moves the message to the subgroup's
+/// place. The holders that it moves away from retire: they keep the message, but send nothing until they receive it again.
+/// Machine  wormhole, dimension-ordered in the machine's routing order, all ports, no channel shared, torus n x .. x n.
+/// Memory   O(1) a node.
+/// Steps    k T + (k-1), T = ceil(log_{2k+1} n); at most 2(k-1) above ceil(log_{2k+1} N). The alignment steps of n = 2 and 3, which no
+///          node needs, count.
+///          Trimmed: only rows that need no alignment, where that costs no step: k T + [ceil(log_3 n) > T] + (k-2) [ceil(log_5 n) > T].
+/// Choice   `variant`: plain or trimmed. Without it the one of least model time.
+/// Header   the source's rank and the length of the child's segment; the stage follows from the step.
+/// Source   Wang & Tseng, sections 3 and 4; the trimmed form is ours.
 
+#include <array>
 #include <memory>
 #include <vector>
 
+#include <torus/algorithm.hpp>
+
+#include "algorithms/broadcast/plans.hpp"
 #include "algorithms/broadcast/tracks.hpp"
-#include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/received.hpp"
-#include "algorithms/common/segment.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/lines/segment.hpp"
 
-namespace torus::broadcast {
+namespace torus::broadcast::wang_tseng {
 namespace {
+
+/// The stages by step. Every node computes them from the machine alone.
+class WangTsengSchedule {
+ public:
+  WangTsengSchedule(std::int32_t dimensions, std::int32_t extent, bool trimmed);
+
+  /// Ports by which a holder sends in a stage 1..k: all of them, or as many as there are aligned rows.
+  std::int32_t ports(std::int32_t stage) const noexcept { return stage == k_ ? 2 * k_ : stage == 1 ? first_ports_ : middle_ports_; }
+  /// Whether a stage uses only rows that need no alignment. It has no alignment step then; nor has the last stage.
+  bool aligned(std::int32_t stage) const noexcept { return ports(stage) < 2 * k_; }
+
+  struct Moment {
+    std::int32_t stage;  ///< 1..k
+    Step step;           ///< of the stage, from 0; equal to distribution_steps() in the alignment step
+  };
+  Moment moment(Step now) const noexcept;
+  Step distribution_steps() const noexcept { return distribution_; }
+  /// Steps of the whole broadcast, and the number of alignment steps among them.
+  Step steps() const noexcept { return steps_; }
+  Step alignment_steps() const noexcept { return steps_ - static_cast<Step>(k_) * distribution_; }
+
+ private:
+  std::int32_t k_;
+  std::int32_t first_ports_;
+  std::int32_t middle_ports_;
+  Step distribution_;
+  Step first_;   // steps of stage 1
+  Step middle_;  // of each stage 2..k-1
+  Step steps_;
+};
 
 struct Holder {
   NodeId source = 0;
@@ -83,23 +128,6 @@ bool act(Node& self, const WangTsengSchedule& schedule, Holder& holder) {
   return self.now() + 1 < schedule.steps();  // a retired node may receive again as late as in the last stage
 }
 
-Plan plan_as(const Machine& machine, const Request& request, bool trimmed) {
-  const Dimension k = machine.topology.dimensions();
-  const std::int32_t n = machine.topology.extent(0);
-  const auto schedule = std::make_shared<const WangTsengSchedule>(k, n, trimmed);
-  const std::string log = "ceil(log_" + std::to_string(2 * k + 1) + " n)";
-  Plan plan = whole_message_plan(
-      request, schedule->steps(), trimmed ? "k*T+[ceil(log_3 n)>T]+(k-2)[ceil(log_5 n)>T], T=" + log : "k*" + log + "+(k-1)",
-      [schedule](Node& self) { return wang_tseng_program(self, *schedule); }, 2);
-  // With sides of 2 and 3 every holder is in place already: the alignment steps carry nothing.
-  if (n < 4) plan.channel_bytes -= static_cast<double>(schedule->alignment_steps()) * static_cast<double>(request.bytes + 2 * sizeof(Word));
-  return plan;
-}
-
-constexpr Requirements needs{.shape = Requirements::Shape::equal_torus, .switching = Switching::wormhole, .ports = Requirements::all_ports};
-
-}  // namespace
-
 WangTsengSchedule::WangTsengSchedule(std::int32_t dimensions, std::int32_t extent, bool trimmed)
     : k_{dimensions}, first_ports_{2 * dimensions}, middle_ports_{2 * dimensions} {
   const auto n = static_cast<std::uint64_t>(extent);
@@ -121,30 +149,49 @@ WangTsengSchedule::Moment WangTsengSchedule::moment(Step now) const noexcept {
   return {k_, after - static_cast<Step>(k_ - 2) * middle_};
 }
 
-Program wang_tseng_program(Node& self, const WangTsengSchedule& schedule) {
+Program program(Node& self, const WangTsengSchedule& schedule) {
   Holder holder{self.rank(), 1};
   if (self.blocks().empty()) receive(self, holder, co_await self.arrival());
   while (act(self, schedule, holder)) receive(self, holder, co_await self.step());
 }
 
+constexpr std::array<std::string_view, 2> variants{"plain", "trimmed"};
+constexpr std::array parameters{Parameter{"variant", "form of the algorithm", variants}};
+
+Plan plan_as(std::string_view variant, const Machine& machine, const Request& request) {
+  const bool trimmed = variant == variants[1];
+  const Dimension k = machine.topology.dimensions();
+  const std::int32_t n = machine.topology.extent(0);
+  const auto schedule = std::make_shared<const WangTsengSchedule>(k, n, trimmed);
+  const std::string log = "ceil(log_" + std::to_string(2 * k + 1) + " n)";
+  Plan plan = whole_message_plan(
+      request, schedule->steps(), trimmed ? "k*T+[ceil(log_3 n)>T]+(k-2)[ceil(log_5 n)>T], T=" + log : "k*" + log + "+(k-1)",
+      [schedule](Node& self) { return program(self, *schedule); }, 2);
+  // With sides of 2 and 3 every holder is in place already: the alignment steps carry nothing.
+  if (n < 4) plan.channel_bytes -= static_cast<double>(schedule->alignment_steps()) * static_cast<double>(request.bytes + 2 * sizeof(Word));
+  return plan;
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  return plan_of_variant(machine, request, variants, [&](std::string_view variant) { return plan_as(variant, machine, request); });
+}
+
+constexpr std::array former_names{FormerName{"wang-tseng-trimmed", "--variant trimmed"}};
+
 const Algorithm wang_tseng{
     .name = "wang-tseng",
     .collective = Collective::broadcast,
-    .source = "Wang & Tseng, sections 3 and 4",
-    .shapes = "torus n x .. x n, any n, any k",
-    .steps = "k ceil(log_{2k+1} n) + k-1",
-    .needs = needs,
-    .plan = [](const Machine& machine, const Request& request) { return plan_as(machine, request, false); },
-};
-
-const Algorithm wang_tseng_trimmed{
-    .name = "wang-tseng-trimmed",
-    .collective = Collective::broadcast,
     .source = "Wang & Tseng, sections 3 and 4; trimmed here",
     .shapes = "torus n x .. x n, any n, any k",
-    .steps = "k T + [ceil(log_3 n) > T] + (k-2)[ceil(log_5 n) > T], T = ceil(log_{2k+1} n)",
-    .needs = needs,
-    .plan = [](const Machine& machine, const Request& request) { return plan_as(machine, request, true); },
+    .steps = "k T + k-1; trimmed k T + [ceil(log_3 n) > T] + (k-2)[ceil(log_5 n) > T]; T = ceil(log_{2k+1} n)",
+    .needs = {.shape = Requirements::Shape::equal_torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
+    .parameters = parameters,
+    .plan = plan,
+    .former_names = former_names,
 };
 
-}  // namespace torus::broadcast
+}  // namespace
+
+extern const Entries entries{wang_tseng};
+
+}  // namespace torus::broadcast::wang_tseng

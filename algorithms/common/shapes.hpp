@@ -1,4 +1,4 @@
-/// Shapes near another one, for refusals that name a shape that would do.
+/// Shapes: the dimensions that have links, and shapes near another one, for refusals that name one that would do.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,22 @@
 #include <torus/topology.hpp>
 
 namespace torus {
+
+/// The dimensions of more than one node, ascending.
+inline std::vector<Dimension> linked_dimensions(const Topology& topology) {
+  std::vector<Dimension> linked;
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    if (topology.extent(d) > 1) linked.push_back(d);
+  }
+  return linked;
+}
+
+/// The largest extent; 1 for a single node.
+inline std::int32_t largest_extent(const Topology& topology) noexcept {
+  std::int32_t largest = 1;
+  for (const DimensionShape& dimension : topology.shape()) largest = std::max(largest, dimension.extent);
+  return largest;
+}
 
 /// The topology with change(DimensionShape&) applied to each dimension.
 template <class Change>
@@ -24,8 +40,7 @@ template <class Fits>
 Topology smaller(Topology topology, Fits&& fits) {
   while (topology.nodes() > 1 && !fits(topology)) {
     std::vector<DimensionShape> shape(topology.shape().begin(), topology.shape().end());
-    std::int32_t largest = 1;
-    for (const DimensionShape& dimension : shape) largest = std::max(largest, dimension.extent);
+    const std::int32_t largest = largest_extent(topology);
     if (largest <= 2 && shape.size() > 1) {
       shape.pop_back();
     } else {

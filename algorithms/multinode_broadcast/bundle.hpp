@@ -8,9 +8,7 @@
 
 #include <torus/node.hpp>
 
-#include "algorithms/common/centred.hpp"
-
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
 
 /// Blocks that a phase handles as one. The blocks' bytes lie with the node; a bundle only names them, in an order that may matter.
 using Bundle = std::vector<BlockId>;
@@ -33,7 +31,7 @@ inline void append(Bundle& bundle, BlockId first, std::uint32_t count) {
   std::iota(bundle.end() - count, bundle.end(), first);
 }
 
-/// Sends a bundle unless it is empty: who has nothing to send in a scheduled transfer is silent, and silence is read as an empty bundle.
+/// Sends a bundle unless it is empty. Receivers treat no message as an empty bundle.
 inline void send_bundle(Node& self, RouteView route, std::span<const BlockId> bundle, Cargo cargo = Cargo::blocks) {
   if (bundle.empty()) return;
   if (cargo == Cargo::words)
@@ -45,10 +43,10 @@ inline void send_bundle(Node& self, std::initializer_list<Leg> route, std::span<
   send_bundle(self, RouteView{route.begin(), route.size()}, bundle, cargo);
 }
 
-/// window(n), see centred().
+/// window(n), see common/centred.hpp.
 constexpr std::int32_t window_low(std::int32_t n) noexcept { return -((n - 1) / 2); }
 constexpr std::int32_t window_high(std::int32_t n) noexcept { return n / 2; }
 
 constexpr std::int32_t sign(std::int32_t x) noexcept { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

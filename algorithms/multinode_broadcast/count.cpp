@@ -2,7 +2,7 @@
 
 #include "algorithms/multinode_broadcast/bundle.hpp"
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
 namespace {
 
 /// Whether a node takes part along an axis: in all earlier ones it stands where their sums went.
@@ -47,4 +47,4 @@ ProgramOf<std::uint32_t> count_everywhere(Node& self, std::span<const Dimension>
   co_return sum;
 }
 
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

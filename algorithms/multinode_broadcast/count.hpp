@@ -9,9 +9,9 @@
 
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
 
 /// trees[i]: Line_3 along dimension axes[i].
 ProgramOf<std::uint32_t> count_everywhere(Node& self, std::span<const Dimension> axes, std::span<const LineTree> trees, std::uint32_t own);
 
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

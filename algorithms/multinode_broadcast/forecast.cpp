@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
 
 double assumed_sources(const Machine& machine, const Request& request) noexcept {
   const double nodes = machine.topology.nodes();
@@ -49,6 +49,4 @@ std::string decimal(double value) {
   return text;
 }
 
-std::string steps_and_bytes(double steps, double bytes) { return decimal(steps) + " steps + " + decimal(bytes) + " B"; }
-
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

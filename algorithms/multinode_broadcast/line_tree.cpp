@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
 
 LineTree LineTree::window(std::int32_t base, std::int32_t n) { return {window_low(n), window_high(n), 0, base}; }
 LineTree LineTree::line(std::int32_t base, std::int32_t n) { return {0, n - 1, (n - 1) / 2, base}; }
@@ -84,4 +84,4 @@ void hand_down(Node& self, Dimension along, const LineTree& tree, std::int32_t p
   });
 }
 
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

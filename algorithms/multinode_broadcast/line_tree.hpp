@@ -11,7 +11,7 @@
 
 #include "algorithms/multinode_broadcast/bundle.hpp"
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
 
 class LineTree {
  public:
@@ -85,4 +85,4 @@ void hand_up(Node& self, Dimension along, const LineTree& tree, std::int32_t pos
 void hand_down(Node& self, Dimension along, const LineTree& tree, std::int32_t position, std::int32_t level, const Bundle& bundle,
                Cargo cargo = Cargo::blocks);
 
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

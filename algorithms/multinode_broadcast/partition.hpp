@@ -1,22 +1,20 @@
-/// The parameter h of the broadcasts that partition a torus, and the machine of those on n x n nodes.
+/// What the broadcasts that partition a torus share: the parameter h, and how full the subnetworks are.
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <torus/algorithm.hpp>
 
 #include "algorithms/multinode_broadcast/forecast.hpp"
 
-namespace torus::multinode {
-
-inline constexpr Requirements square_torus{.shape = Requirements::Shape::equal_torus,
-                                           .dimensions = 2,
-                                           .switching = Switching::wormhole,
-                                           .ports = Requirements::all_ports,
-                                           .ascending_routing = true};
+namespace torus::multinode_broadcast {
 
 inline constexpr std::string_view partition_meaning = "partition into h x h subnetworks";
 inline constexpr std::string_view balancing_meaning = "how messages are balanced over the subnetworks";
@@ -63,6 +61,12 @@ inline std::optional<Refusal> needs_divisor(std::string_view algorithm, std::int
                  std::to_string(largest), "h"};
 }
 
+/// Two dimensions, if the DCNs are to be served by broadcast.
+inline std::optional<Refusal> needs_plane(const Topology& topology, const Request& request) {
+  if (request.parameters.word("dcn") != "broadcast" || topology.dimensions() == 2) return std::nullopt;
+  return Refusal{Refusal::About::parameter, "broadcast", "hierarchical broadcasts over the DCNs of 2-D tori alone", "scatter", "dcn"};
+}
+
 /// h, if it is set, is one of any_partitions().
 inline std::optional<Refusal> needs_partition(std::string_view algorithm, const Topology& topology, const Request& request) {
   const auto h = static_cast<std::int64_t>(request.parameters.whole("h"));
@@ -73,4 +77,10 @@ inline std::optional<Refusal> needs_partition(std::string_view algorithm, const 
                  std::to_string(largest), "h"};
 }
 
-}  // namespace torus::multinode
+/// For Plan::observe: counts the blocks in each dilated subnetwork (DDN), before the balancing and after it. Node (i, j) of the diagonals i
+/// = j (mod h) belongs to DDN i mod h. `aggregated` and `balanced` are the numbers of steps after which the aggregation and the balancing
+/// are over; until then a block is in one place. None where h is 1 or the machine is no torus n x n.
+std::function<std::unique_ptr<RunObserver>()> subnetwork_loads(const Machine& machine, const Request& request, std::uint32_t segments,
+                                                               std::int32_t h, std::int32_t aggregated, std::int32_t balanced);
+
+}  // namespace torus::multinode_broadcast

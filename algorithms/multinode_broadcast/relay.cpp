@@ -1,19 +1,93 @@
-#include "algorithms/multinode_broadcast/relay.hpp"
+/// Multi-node broadcast by way of one node: everything gathers at it and goes out as one long message, in the swath of a broadcast.
+///
+/// The segments of the swath (broadcast/swath/swath.hpp) are bundles: segment i holds the i-th block of every source's
+/// message. So nobody needs to know the sources: in place of a segment a node sends what it holds of it.
+/// Machine  torus of any sides, wormhole in any routing order, any ports, no channel shared.
+/// Memory   O(s segments) words a node.
+/// Steps    of the gather the sum over the dimensions of ceil(log_b n), b = 2 with one port, else 3; and of the swath for h pieces.
+/// Bytes    of the gather, at most s m a step; and s times those of a broadcast of m bytes.
+/// Header   none.   Source  this project.
 
 #include <memory>
+#include <vector>
 
-#include "algorithms/broadcast/swath.hpp"
-#include "algorithms/broadcast/swath_plan.hpp"
-#include "algorithms/broadcast/swath_view.hpp"
+#include <torus/algorithm.hpp>
+
+#include "algorithms/broadcast/swath/swath.hpp"
+#include "algorithms/common/shapes.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
-#include "algorithms/multinode_broadcast/root_trees.hpp"
+#include "algorithms/multinode_broadcast/line_tree.hpp"
 #include "algorithms/multinode_broadcast/swath_choice.hpp"
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast::relay {
+
 namespace {
 
 using broadcast::SwathSchedule;
 using broadcast::SwathView;
+
+/// The lines to one node, the root, along one dimension after the other: with one port the trees have one child a level, else two.
+struct RootTrees {
+  explicit RootTrees(const Machine& machine);
+
+  std::int32_t steps() const noexcept;
+  /// Sum over the steps of a gather of the most bytes on a channel, for s sources of m bytes: exact for s = all, an estimate for random
+  /// ones.
+  double gathering_bytes(double s, double m) const;
+
+  double nodes;
+  std::vector<Dimension> axes;
+  std::vector<LineTree> trees;  ///< by axis
+  NodeId root;
+};
+
+RootTrees::RootTrees(const Machine& machine)
+    : nodes{static_cast<double>(machine.topology.nodes())}, axes{linked_dimensions(machine.topology)}, root{0} {
+  Coordinates at = machine.topology.coordinates(0);
+  for (const Dimension d : axes) {
+    const std::int32_t n = machine.topology.extent(d);
+    trees.push_back(machine.ports == 1 ? LineTree::halving(n) : LineTree::line(3, n));
+    at[static_cast<std::size_t>(d)] = trees.back().root();
+  }
+  root = machine.topology.rank(at);
+}
+
+std::int32_t RootTrees::steps() const noexcept {
+  std::int32_t steps = 0;
+  for (const LineTree& tree : trees) steps += tree.levels();
+  return steps;
+}
+
+double RootTrees::gathering_bytes(double s, double m) const {
+  double sum = 0, crowd = 1;  // nodes whose messages one place of the axis has
+  for (const LineTree& tree : trees) {
+    for (const std::int32_t size : tree.level_sizes()) sum += m * fullest(size * crowd * s / nodes, nodes / crowd, size * crowd);
+    crowd *= tree.positions();
+  }
+  return sum;
+}
+
+/// Whether a node takes part along an axis: in all earlier ones it stands where their bundles went.
+bool takes_part(const Node& self, const RootTrees& trees, std::size_t axis) {
+  for (std::size_t earlier = 0; earlier < axis; ++earlier) {
+    if (self.coordinate(trees.axes[earlier]) != trees.trees[earlier].root()) return false;
+  }
+  return true;
+}
+
+/// Every bundle ends at the root; all others are empty then.
+Program gather_to_root(Node& self, const RootTrees& trees, Bundle& bundle) {
+  for (std::size_t axis = 0; axis < trees.axes.size(); ++axis) {
+    const bool member = takes_part(self, trees, axis);
+    for (std::int32_t level = 0; level < trees.trees[axis].levels(); ++level) {
+      self.phase("to the root");
+      if (member) hand_up(self, trees.axes[axis], trees.trees[axis], self.coordinate(trees.axes[axis]), level, bundle);
+      for (const Message& m : co_await self.step()) append(bundle, m);
+    }
+  }
+}
 
 struct Scheme {
   RootTrees trees;
@@ -53,16 +127,19 @@ class Bundles final : public broadcast::SwathOutlet {
 
 Program program(Node& self, const Scheme& scheme) {
   Bundle bundle(self.blocks().begin(), self.blocks().end());
-  co_await gather_to_root(self, scheme.trees, Cargo::blocks, bundle);
+  co_await gather_to_root(self, scheme.trees, bundle);
   Bundles bundles(scheme.schedule.segments(), self.rank() == scheme.trees.root, bundle);
   for (const SwathSchedule::Phase& phase : scheme.schedule.phases()) {
     for (Step step = 0; step < phase.end - phase.begin; ++step) {
-      self.phase(broadcast::name_of(phase.stage));
-      broadcast::swath_step(self, scheme.schedule, scheme.trees.root, {}, phase, step, &bundles);
+      self.phase(broadcast::swath::name_of(phase.stage));
+      broadcast::swath::swath_step(self, scheme.schedule, scheme.trees.root, {}, phase, step, &bundles);
       for (const Message& m : co_await self.step()) bundles.take(m);
     }
   }
 }
+
+constexpr std::string_view steps_in_words =
+    "sum of ceil(log_b n_d), b = 3, with one port 2; and the steps of swath, with one port of strip";
 
 Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request);
@@ -74,7 +151,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.segments = scheme->schedule.segments();
   plan.start = [scheme](Node& self) { return program(self, *scheme); };
   plan.steps = static_cast<std::uint64_t>(scheme->trees.steps()) + scheme->schedule.steps();
-  plan.formula = relay.steps;
+  plan.formula = steps_in_words;
   plan.channel_bytes =
       scheme->trees.gathering_bytes(s, static_cast<double>(request.bytes)) + s * scheme->schedule.cost(request.bytes).channel_bytes;
   plan.table_bytes = scheme->schedule.table_bytes();
@@ -87,14 +164,12 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
   return broadcast::swath_also_requires(machine, request, swath_ways(machine), "relay");
 }
 
-}  // namespace
-
-const Algorithm relay{
+constexpr Algorithm relay{
     .name = "relay",
     .collective = Collective::multinode_broadcast,
     .source = "this project: gather to one node, and a swath of bundles from there",
     .shapes = swath_shapes,
-    .steps = "sum of ceil(log_b n_d), b = 3, with one port 2; and the steps of swath, with one port of strip",
+    .steps = steps_in_words,
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
     .parameters = swath_parameters,
@@ -102,4 +177,8 @@ const Algorithm relay{
     .plan = plan,
 };
 
-}  // namespace torus::multinode
+}  // namespace
+
+extern const Entries entries{relay};
+
+}  // namespace torus::multinode_broadcast::relay

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/common/received.hpp"
+#include "algorithms/common/shapes.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
+#include "algorithms/multinode_broadcast/stations.hpp"
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
 namespace {
 
 /// What a node passes on of one part: what it got last by each direction of travel.
@@ -144,4 +145,4 @@ Program ring_gather(Node& self, const RingGather& rings, bool member, const Bund
   if (rings.together) parts = split_parts(parts.front(), rings.axes.size());
 }
 
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

@@ -12,9 +12,10 @@
 #include <torus/program.hpp>
 
 #include "algorithms/multinode_broadcast/bundle.hpp"
-#include "algorithms/multinode_broadcast/stations.hpp"
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
+
+class Station;  // stations.hpp
 
 struct RingGather {
   const char* label;                  ///< the phase that the report sums it under
@@ -45,4 +46,4 @@ Program ring_gather(Node& self, const RingGather& rings, bool member, std::vecto
 Program ring_gather(Node& self, const RingGather& rings, bool member, const Bundle& bundle, std::vector<Bundle>& parts,
                     const Station* station = nullptr);
 
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

@@ -1,13 +1,17 @@
 #include "algorithms/multinode_broadcast/source_names.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
 
 #include "algorithms/common/integers.hpp"
-#include "algorithms/common/linked_dimensions.hpp"
 #include "algorithms/common/received.hpp"
-#include "algorithms/multinode_broadcast/hyperplane.hpp"
+#include "algorithms/common/shapes.hpp"
+#include "algorithms/multinode_broadcast/hyperplane/scheme.hpp"
+#include "algorithms/multinode_broadcast/line_tree.hpp"
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
 namespace {
 
 /// The arcs that take the fewest steps.
@@ -25,10 +29,51 @@ std::int32_t best_arcs(std::int32_t n, bool one_port) {
 
 LineTree tree_over(std::int32_t n, bool one_port) { return one_port ? LineTree::halving(n) : LineTree::line(3, n); }
 
-/// Names that go on forwards and backwards.
-using Passing = std::array<Bundle, 2>;
+/// A ring of n cut in arcs, as equal as whole numbers allow.
+class RingArcs {
+ public:
+  RingArcs(Dimension along, std::int32_t n, bool one_port);
 
-void pass_on(Node& self, const RingArcs& ring, const Passing& passing) {
+  Dimension along() const noexcept { return along_; }
+  std::int32_t levels() const noexcept { return longer_.levels(); }
+  std::int32_t rounds() const noexcept { return one_port_ ? arcs_.parts - 1 : arcs_.parts / 2; }
+  std::int32_t steps() const noexcept { return 2 * levels() + rounds(); }
+  bool one_port() const noexcept { return one_port_; }
+
+  /// Of the arc that a place lies in.
+  std::int32_t start_of(std::int32_t place) const noexcept { return arcs_.start(arcs_.part_of(place)); }
+  const LineTree& tree_of(std::int32_t place) const noexcept {
+    return arcs_.length(arcs_.part_of(place)) == longer_.positions() ? longer_ : shorter_;
+  }
+  bool is_root(std::int32_t place) const noexcept { return root(arcs_.part_of(place)) == place; }
+  /// From a root to the next in a direction, in signed hops. There are two or more.
+  std::int32_t hops_to_next(std::int32_t place, std::int32_t direction) const noexcept;
+
+ private:
+  std::int32_t root(std::int32_t arc) const noexcept { return arcs_.start(arc) + tree_of(arcs_.start(arc)).root(); }
+
+  Dimension along_;
+  bool one_port_;
+  EqualParts arcs_;
+  LineTree shorter_, longer_;
+};
+
+RingArcs::RingArcs(Dimension along, std::int32_t n, bool one_port)
+    : along_{along},
+      one_port_{one_port},
+      arcs_{n, best_arcs(n, one_port)},
+      shorter_{tree_over(n / arcs_.parts, one_port)},
+      longer_{tree_over((n + arcs_.parts - 1) / arcs_.parts, one_port)} {}
+
+std::int32_t RingArcs::hops_to_next(std::int32_t place, std::int32_t direction) const noexcept {
+  const std::int32_t next = root(modulo(arcs_.part_of(place) + direction, arcs_.parts));
+  return direction > 0 ? modulo(next - place, arcs_.n) : -modulo(place - next, arcs_.n);
+}
+
+/// Names that go on forwards and backwards.
+using PassedNames = std::array<Bundle, 2>;
+
+void pass_on(Node& self, const RingArcs& ring, const PassedNames& passing) {
   const std::int32_t place = self.coordinate(ring.along());
   if (!ring.is_root(place)) return;
   for (const std::int32_t direction : {+1, -1}) {
@@ -37,7 +82,7 @@ void pass_on(Node& self, const RingArcs& ring, const Passing& passing) {
   }
 }
 
-void take(const Arrivals& came, Bundle& names, Passing& passing) {
+void take(const Arrivals& came, Bundle& names, PassedNames& passing) {
   for (Bundle& bundle : passing) bundle.clear();
   for (const Message& m : came) {
     append(names, m, Cargo::words);
@@ -58,7 +103,7 @@ Program round_ring(Node& self, const RingArcs& ring, Bundle& names) {
     hand_up(self, ring.along(), tree, position, level, names, Cargo::words);
     for (const Message& m : co_await self.step()) append(names, m, Cargo::words);
   }
-  Passing passing{names, names};
+  PassedNames passing{names, names};
   for (std::int32_t round = 0; round < ring.rounds(); ++round) {
     self.phase("names between roots");
     pass_on(self, ring, passing);
@@ -74,45 +119,42 @@ Program round_ring(Node& self, const RingArcs& ring, Bundle& names) {
 
 }  // namespace
 
-RingArcs::RingArcs(Dimension along, std::int32_t n, bool one_port)
-    : along_{along},
-      one_port_{one_port},
-      arcs_{n, best_arcs(n, one_port)},
-      shorter_{tree_over(n / arcs_.parts, one_port)},
-      longer_{tree_over((n + arcs_.parts - 1) / arcs_.parts, one_port)} {}
+struct SourceNames::Tables {
+  std::vector<RingArcs> rings;
+  std::optional<hyperplane::HyperplaneScheme> plane;
 
-std::int32_t RingArcs::hops_to_next(std::int32_t place, std::int32_t direction) const noexcept {
-  const std::int32_t next = root(modulo(arcs_.part_of(place) + direction, arcs_.parts));
-  return direction > 0 ? modulo(next - place, arcs_.n) : -modulo(place - next, arcs_.n);
-}
+  explicit Tables(const Machine& machine) {
+    const Topology& topology = machine.topology;
+    for (const Dimension d : linked_dimensions(topology)) rings.emplace_back(d, topology.extent(d), machine.ports == 1);
+    const std::int32_t n = largest_extent(topology);
+    const bool equal = std::all_of(rings.begin(), rings.end(), [&](const RingArcs& ring) { return topology.extent(ring.along()) == n; });
+    if (!equal || rings.size() < 2 || machine.ports < static_cast<int>(topology.max_ports())) return;
+    const std::uint64_t by_rings = steps();
+    plane.emplace(topology, hyperplane::HyperplaneScheme::Trees::diagonals);
+    if (plane->steps() >= by_rings) plane.reset();
+  }
 
-SourceNames::SourceNames(const Machine& machine) {
-  const Topology& topology = machine.topology;
-  for (const Dimension d : linked_dimensions(topology)) rings_.emplace_back(d, topology.extent(d), machine.ports == 1);
-  const std::int32_t n = largest_extent(topology);
-  const bool equal = std::all_of(rings_.begin(), rings_.end(), [&](const RingArcs& ring) { return topology.extent(ring.along()) == n; });
-  if (!equal || rings_.size() < 2 || machine.ports < static_cast<int>(topology.max_ports())) return;
-  const std::uint64_t by_rings = steps();
-  plane_.emplace(topology, HyperplaneScheme::Trees::diagonals);
-  if (plane_->steps() >= by_rings) plane_.reset();
-}
+  std::uint64_t steps() const noexcept {
+    if (plane) return plane->steps();
+    std::uint64_t sum = 0;
+    for (const RingArcs& ring : rings) sum += static_cast<std::uint64_t>(ring.steps());
+    return sum;
+  }
+};
 
-std::uint64_t SourceNames::steps() const noexcept {
-  if (plane_) return plane_->steps();
-  std::uint64_t sum = 0;
-  for (const RingArcs& ring : rings_) sum += static_cast<std::uint64_t>(ring.steps());
-  return sum;
-}
+SourceNames::SourceNames(const Machine& machine) : tables_{std::make_shared<const Tables>(machine)} {}
+std::uint64_t SourceNames::steps() const noexcept { return tables_->steps(); }
+Bytes SourceNames::table_bytes() const noexcept { return tables_->plane ? tables_->plane->table_bytes() : 0; }
 
 Program learn_sources(Node& self, const SourceNames& scheme, Bundle& names) {
   if (!self.blocks().empty()) names.push_back(self.rank());
-  if (scheme.plane()) {
-    co_await hyperplane_program(self, *scheme.plane(), Cargo::words, names);
+  if (const auto& plane = scheme.tables_->plane) {
+    co_await hyperplane::hyperplane_program(self, *plane, Cargo::words, names);
   } else {
-    for (const RingArcs& ring : scheme.rings()) co_await round_ring(self, ring, names);
+    for (const RingArcs& ring : scheme.tables_->rings) co_await round_ring(self, ring, names);
   }
   sort_and_unite(names);
   if (!names.empty()) bounded(names.back(), NodeId{0}, self.topology().nodes() - 1, "name of a source");
 }
 
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

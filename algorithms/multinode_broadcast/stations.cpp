@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "algorithms/common/equal_parts.hpp"
+#include "algorithms/common/integers.hpp"
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
 
 Stations::Stations(const Topology& topology, std::int32_t h) : h_{h} {
   for (const DimensionShape& dimension : topology.shape()) {
@@ -57,4 +57,4 @@ Coordinates Station::coordinates() const {
 
 Leg Station::real(Leg leg) const noexcept { return {leg.dimension, stations_.hops(leg.dimension, coordinate(leg.dimension), leg.hops)}; }
 
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

@@ -1,11 +1,11 @@
-/// A torus in which h need not divide a side, seen as one in which it does: the grid of its stations.
+/// Embeds a torus whose sides h divides into one whose sides it does not divide: the grid of the stations.
 ///
 /// Each ring of n places has C = floor(n/h) windows, as equal as whole numbers allow. A window has h stations, one a class: of l places the
 /// one of class c is number ceil(c l / h). The other places are spare. A window is shorter than 2h, so that each spare place comes after a
 /// station. The stations of all dimensions form a torus of C_1 h x C_2 h nodes, on which the phases for sides that h divides run as they
 /// are: a leg of the grid is a leg of the machine from station to station the same way round, and the order of places is the same. So
 /// legs that share no channel of the grid share none of the machine.
-/// Source  this project; the classes are those of broadcast/row_classes.hpp, each with one place a window.
+/// Source  this project; the classes are those of lines/deal.hpp, each with one place a window.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <torus/node.hpp>
 #include <torus/topology.hpp>
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
 
 /// What all nodes know of the grid. An immutable value.
 class Stations {
@@ -70,4 +70,4 @@ class Station {
 /// A leg of the grid, or one of the machine where there is no grid.
 inline Leg on_machine(const Station* station, Leg leg) noexcept { return station == nullptr ? leg : station->real(leg); }
 
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

@@ -9,14 +9,12 @@
 
 #include <torus/algorithm.hpp>
 
-#include "algorithms/broadcast/swath_plan.hpp"
-#include "algorithms/broadcast/swath_schedule.hpp"
+#include "algorithms/broadcast/swath/schedule.hpp"
+#include "algorithms/broadcast/swath/swath.hpp"
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast {
 
-inline broadcast::Ways swath_ways(const Machine& machine) noexcept {
-  return machine.ports == 1 ? broadcast::Ways::forward : broadcast::Ways::both;
-}
+inline lines::Ways swath_ways(const Machine& machine) noexcept { return machine.ports == 1 ? lines::Ways::forward : lines::Ways::both; }
 
 inline std::vector<std::uint32_t> possible_swaths(const Machine& machine) { return broadcast::swath_values(machine, swath_ways(machine)); }
 
@@ -35,4 +33,4 @@ broadcast::SwathSchedule choose_swath(const Machine& machine, const Request& req
                                  });
 }
 
-}  // namespace torus::multinode
+}  // namespace torus::multinode_broadcast

@@ -1,16 +1,27 @@
-#include "algorithms/multinode_broadcast/swaths.hpp"
+/// Multi-node broadcast of few sources: first all nodes learn which nodes are sources, then each source's message goes out in a swath.
+///
+/// The names of the sources travel in control words (source_names.hpp). Then every node knows the schedules of all. The swaths
+/// (broadcast/swath/swath.hpp) take turns up to their gathers, by neighbours, which they have in common.
+/// Machine  torus of any sides, wormhole in any routing order, any ports, no channel shared.
+/// Memory   O(s) words a node beside its blocks.
+/// Steps    learn + s (R - t) + t, R the steps of the swath, t those of its gather; learn is in source_names.hpp.
+/// Bytes    at most 4 s a step of learning, and s times those of the swath.
+/// Header   the names.   Source  this project.
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
-#include "algorithms/broadcast/swath.hpp"
-#include "algorithms/broadcast/swath_view.hpp"
+#include <torus/algorithm.hpp>
+
+#include "algorithms/broadcast/swath/swath.hpp"
+#include "algorithms/entries.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/source_names.hpp"
 #include "algorithms/multinode_broadcast/swath_choice.hpp"
 
-namespace torus::multinode {
+namespace torus::multinode_broadcast::swaths {
+
 namespace {
 
 using broadcast::SwathSchedule;
@@ -51,8 +62,8 @@ Program take_turn(Node& self, const SwathSchedule& schedule, std::span<const Nod
   for (const Phase& phase : schedule.phases()) {
     if ((phase.stage == SwathSchedule::Stage::gather) != gathers) continue;
     for (Step step = 0; step < phase.end - phase.begin; ++step) {
-      self.phase(broadcast::name_of(phase.stage));
-      for (const NodeId source : sources) broadcast::swath_step(self, schedule, source, {}, phase, step, &together);
+      self.phase(broadcast::swath::name_of(phase.stage));
+      for (const NodeId source : sources) broadcast::swath::swath_step(self, schedule, source, {}, phase, step, &together);
       together.flush(self);
       co_await self.step();
     }
@@ -72,6 +83,11 @@ double turn_steps(const SwathSchedule& schedule, double s) {
   return s > 0 ? std::ceil(s) * (static_cast<double>(schedule.steps()) - gather) + gather : 0;
 }
 
+constexpr std::string_view steps_in_words =
+    "learn + s (R-t) + t, R steps of swath, t of its gather, with one port of strip; learn = sum of min over r of "
+    "2 ceil(log_b ceil(n_d/r)) + floor(r/2), b = 3, one port: 2 and r-1, or on n x .. x n with all ports "
+    "2 ceil(log_{2k+1} n) + ceil(log_{k+1} n^(k-1))";
+
 Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request);
   const double most = most_sources(machine, request);
@@ -84,7 +100,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.steps = learning + static_cast<std::uint64_t>(turn_steps(scheme->schedule, most));
   plan.steps_estimate = learning + static_cast<std::uint64_t>(turn_steps(scheme->schedule, s));
   plan.steps_exact = false;
-  plan.formula = swaths.steps;
+  plan.formula = steps_in_words;
   plan.channel_bytes = s * (4.0 * static_cast<double>(learning) + scheme->schedule.cost(request.bytes).channel_bytes);
   plan.table_bytes = scheme->schedule.table_bytes() + scheme->names.table_bytes();
   plan.node_bytes = (4 + 2 * plan.segments) * sizeof(BlockId) * request.sources.size();
@@ -98,17 +114,12 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
   return broadcast::swath_also_requires(machine, request, swath_ways(machine), "swaths");
 }
 
-}  // namespace
-
-const Algorithm swaths{
+constexpr Algorithm swaths{
     .name = "swaths",
     .collective = Collective::multinode_broadcast,
     .source = "this project: the sources make themselves known, then a swath for each, the gathers in common",
     .shapes = swath_shapes,
-    .steps =
-        "learn + s (R-t) + t, R steps of swath, t of its gather, with one port of strip; learn = sum of min over r of "
-        "2 ceil(log_b ceil(n_d/r)) + floor(r/2), b = 3, one port: 2 and r-1, or on n x .. x n with all ports "
-        "2 ceil(log_{2k+1} n) + ceil(log_{k+1} n^(k-1))",
+    .steps = steps_in_words,
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
     .parameters = swath_parameters,
@@ -116,4 +127,8 @@ const Algorithm swaths{
     .plan = plan,
 };
 
-}  // namespace torus::multinode
+}  // namespace
+
+extern const Entries entries{swaths};
+
+}  // namespace torus::multinode_broadcast::swaths

@@ -1,18 +1,30 @@
-// One file for all that the diagonal does: windows or circuits on it, with a vector or, in a barrier, without.
-#include "algorithms/reduction/diagonal.hpp"
+/// All-reduce and barrier in the fewest steps known where no channel is shared: gather to the diagonal, exchange there, spread.
+///
+/// The diagonals of the torus are numbered by o = i - j. In balanced quinary all rows and columns gather on the main diagonal at once, as
+/// in the multi-node broadcast `log`. Its n nodes exchange in growing windows (window_rounds, two pieces a round): one piece travels up a
+/// column and along a row, the other the other way round. Each row and column has one node of the diagonal, so nothing meets. Then the
+/// results go back the way that the partials came. Circuits, n = 5^p: four pieces a round, +-t along one route and +-2t along the other.
+/// Machine  square 2-D torus, all ports, no channel shared; wormhole in any routing order, or circuits.   Header  none.
+/// Steps    2 ceil(log5 n) + ceil(log3 n); circuits, n = 5^p: 3 log5 n.   Bytes  steps m.   Memory  2 vectors a node.
+/// Barrier  the same messages without blocks: 0 bytes.
+/// Source   this project; the trees are those of Chen, Chen & Tseng's multi-node broadcast, section 3.1.1, the windows Bruck & Ho's.
+
+#include "algorithms/multinode_broadcast/diagonal.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "algorithms/multinode_broadcast/diagonal.hpp"
+#include <torus/algorithm.hpp>
+
+#include "algorithms/entries.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 #include "algorithms/reduction/window_rounds.hpp"
 
-namespace torus::reduction {
+namespace torus::reduction::diagonal {
 namespace {
 
-using multinode::LineTree;
+using multinode_broadcast::LineTree;
 
 bool power_of_five(std::int32_t n) noexcept {
   while (n % 5 == 0) n /= 5;
@@ -42,7 +54,7 @@ struct Diagonal {
 
 void hand_over(Node& self, const Diagonal& diagonal, std::int32_t position) {
   const LineTree::Vertex& v = diagonal.tree.at(position);
-  const Leg leg = multinode::diagonal_leg(position, v.parent, v.slot, 1);
+  const Leg leg = multinode_broadcast::diagonal_leg(position, v.parent, v.slot, 1);
   if (diagonal.barrier)
     self.send({leg}, {});
   else
@@ -52,7 +64,7 @@ void hand_over(Node& self, const Diagonal& diagonal, std::int32_t position) {
 void spread(Node& self, const Diagonal& diagonal, std::int32_t position, std::int32_t level) {
   constexpr BlockId block = 0;
   diagonal.tree.for_children(position, level, [&](std::int32_t child, std::int32_t slot) {
-    self.send({multinode::diagonal_leg(position, child, slot, 1)}, std::span(&block, diagonal.barrier ? 0 : 1));
+    self.send({multinode_broadcast::diagonal_leg(position, child, slot, 1)}, std::span(&block, diagonal.barrier ? 0 : 1));
   });
 }
 
@@ -82,7 +94,7 @@ void exchange_circuits(Node& self, const Diagonal& diagonal, std::int32_t t) {
 
 Program program(Node& self, const Diagonal& diagonal) {
   const std::int32_t levels = diagonal.tree.levels();
-  const std::int32_t position = multinode::DiagonalSite::in_torus(self, diagonal.n).position;
+  const std::int32_t position = multinode_broadcast::DiagonalSite::in_torus(self, diagonal.n).position;
   for (std::int32_t level = 0; level < levels; ++level) {
     self.phase("gather");
     if (diagonal.tree.at(position).level == level) hand_over(self, diagonal, position);
@@ -153,9 +165,11 @@ constexpr Algorithm on_the_diagonal(Collective collective) {
           .plan = plan};
 }
 
+constexpr Algorithm diagonal_allreduce = on_the_diagonal(Collective::allreduce);
+constexpr Algorithm diagonal_barrier = on_the_diagonal(Collective::barrier);
+
 }  // namespace
 
-const Algorithm diagonal_allreduce = on_the_diagonal(Collective::allreduce);
-const Algorithm diagonal_barrier = on_the_diagonal(Collective::barrier);
+extern const Entries entries{diagonal_allreduce, diagonal_barrier};
 
-}  // namespace torus::reduction
+}  // namespace torus::reduction::diagonal

@@ -1,6 +1,14 @@
-#include "algorithms/reduction/flood_barrier.hpp"
+/// Barrier by flooding: in every step each node tells all its neighbours what it has heard.
+/// Machine  packet, all ports, any shape, no channel shared.
+/// Steps    the diameter: the minimum for store-and-forward.   Bytes  0: messages have neither blocks nor header.
+/// Source   folklore.
 
-namespace torus::reduction {
+#include <torus/algorithm.hpp>
+
+#include "algorithms/entries.hpp"
+
+namespace torus::reduction::flood_barrier {
+
 namespace {
 
 void tell_all(Node& self) {
@@ -29,9 +37,7 @@ Plan plan(const Machine& machine, const Request&) {
   return plan;
 }
 
-}  // namespace
-
-const Algorithm flood_barrier{
+constexpr Algorithm flood_barrier{
     .name = "flood",
     .collective = Collective::barrier,
     .source = "folklore: the fewest steps of any store-and-forward barrier",
@@ -42,4 +48,8 @@ const Algorithm flood_barrier{
     .plan = plan,
 };
 
-}  // namespace torus::reduction
+}  // namespace
+
+extern const Entries entries{flood_barrier};
+
+}  // namespace torus::reduction::flood_barrier

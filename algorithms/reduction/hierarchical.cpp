@@ -1,24 +1,44 @@
-#include "algorithms/reduction/hierarchical.hpp"
+/// Reduce-scatter and all-reduce over DDNs and DCNs: the multi-node broadcast `hierarchical`, backwards, and there and back.
+///
+/// The reduce-scatter is the multi-node broadcast of all nodes backwards (torus/schedule.hpp). It ends with the aggregation backwards; an
+/// all-gather behind it would begin with the aggregation: the same messages to and fro. So the all-reduce leaves both out. The result of a
+/// segment is made at the node of its DDN where the ring pipelines begin, and not at its owner; what is left has single legs.
+/// Every node has as many segments as any other, so nothing is tuned. Every node knows the schedule: it can play the broadcast through, as
+/// plan() does once for all.
+/// Machine  torus of any dimension, h | every side, wormhole in any routing order, all ports, no channel shared.
+/// Memory   a table of k N block numbers a node, as long as the list of the blocks that the nodes begin with.   Header  none.
+/// Steps    k-D: 2(k-1) L3(h) + k floor(n/2h) + k floor(h/2) [2-D: L5(h) + L3(h) + ..]; all-reduce: twice that without the first
+///          (k-1) L3(h), or L5(h). --dcn broadcast (2-D): floor(h/2) once. h = 1: rings of whole lines, k floor(n/2).
+/// Source   this project, on the partition of Chen, Chen & Tseng.
 
 #include <array>
-#include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include <torus/algorithm.hpp>
 #include <torus/error.hpp>
+#include <torus/schedule.hpp>
 
 #include "algorithms/common/integers.hpp"
-#include "algorithms/multinode_broadcast/hierarchical.hpp"
+#include "algorithms/common/parameters.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/multinode_broadcast/forecast.hpp"
+#include "algorithms/multinode_broadcast/hierarchical/scheme.hpp"
 #include "algorithms/multinode_broadcast/partition.hpp"
-#include "algorithms/reduction/route_loads.hpp"
-#include "algorithms/reduction/transfers.hpp"
+#include "algorithms/schedule/route_loads.hpp"
 
-namespace torus::reduction {
+namespace torus::reduction::hierarchical {
 namespace {
 
-using multinode::Hierarchy;
+using multinode_broadcast::hierarchical::dcn_meaning;
+using multinode_broadcast::hierarchical::dcn_words;
+using multinode_broadcast::hierarchical::Hierarchy;
+using multinode_broadcast::hierarchical::HierarchyForm;
 
 constexpr NodeId most_nodes = 16384;  // whose table has fewer than 2^32 entries in up to 15 dimensions
 
@@ -27,7 +47,8 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
     return Refusal{Refusal::About::shape, machine.topology.text(),
                    "hierarchical has tables for machines of up to " + std::to_string(most_nodes) + " nodes", "128x128"};
   }
-  return multinode::needs_divisor("hierarchical", multinode::largest_partition(machine.topology), request);
+  if (auto why = multinode_broadcast::needs_plane(machine.topology, request)) return why;
+  return multinode_broadcast::needs_divisor("hierarchical", multinode_broadcast::largest_partition(machine.topology), request);
 }
 
 bool both_ways(const Request& request) { return request.collective == Collective::allreduce; }
@@ -42,10 +63,24 @@ Step left_out(const Request& request, const Hierarchy& scheme) {
   return both_ways(request) && scheme.h > 1 ? static_cast<Step>(scheme.aggregation_steps()) : 0;
 }
 
-/// The h of least time; not 1, which is what `rings` does, if there is another.
-Hierarchy choose(const Machine& machine, const Request& request, Hierarchy::Dcn dcn) {
-  const auto with = [&](std::int32_t h) { return Hierarchy(machine.topology, h, dcn, Hierarchy::Balance::none); };
-  const auto time = [&](const Hierarchy& scheme) {
+/// The form of least time. h is not 1, which is what `rings` does, if there is another.
+Hierarchy choose(const Machine& machine, const Request& request) {
+  const auto asked = static_cast<std::int32_t>(request.parameters.whole("h"));
+  const std::string_view dcn = request.parameters.word("dcn");
+  const std::int32_t largest = multinode_broadcast::largest_partition(machine.topology);
+  std::vector<std::int32_t> partitions{asked != 0 ? asked : largest};
+  for (const std::int32_t h : multinode_broadcast::divisors(largest)) {
+    if (asked == 0 && h > 1 && h < largest) partitions.push_back(h);
+  }
+  std::vector<HierarchyForm> forms;
+  for (const auto kind : {HierarchyForm::Dcn::scatter, HierarchyForm::Dcn::broadcast}) {
+    if (dcn.empty() ? kind == HierarchyForm::Dcn::broadcast && machine.topology.dimensions() != 2
+                    : dcn != dcn_words[static_cast<std::size_t>(kind)])
+      continue;
+    for (const std::int32_t h : partitions) forms.push_back({h, kind});
+  }
+  const auto time = [&](const HierarchyForm& form) -> std::optional<double> {
+    const Hierarchy scheme(machine.topology, form);
     const Bytes share = share_of(machine, request);
     const double halves = both_ways(request) ? 2 : 1;
     const double bytes =
@@ -53,62 +88,51 @@ Hierarchy choose(const Machine& machine, const Request& request, Hierarchy::Dcn 
     return machine.cost.steps(halves * (scheme.steps() - static_cast<double>(left_out(request, scheme))), halves * bytes,
                               halves * scheme.hops_for_h());
   };
-  if (request.parameters.whole("h") != 0) return with(static_cast<std::int32_t>(request.parameters.whole("h")));
-  std::int32_t best = multinode::largest_partition(machine.topology);
-  for (const std::int32_t h : multinode::divisors(best)) {
-    if (h > 1 && time(with(h)) < time(with(best))) best = h;
-  }
-  return with(best);
+  return {machine.topology, *cheapest(forms, time)};
 }
 
 /// The multi-node broadcast of all nodes, but for the steps that are left out.
-Transfers broadcast(const Machine& machine, const Hierarchy& scheme, Step begin) {
+Schedule broadcast(const Machine& machine, const Hierarchy& scheme, Step begin) {
   std::vector<NodeId> all(machine.topology.nodes());
   std::iota(all.begin(), all.end(), NodeId{0});
   const Placement placement = Placement::replicated(machine.topology, all, 0, std::max(1U, scheme.parts()));
-  const Rehearsal rehearsal(machine, placement, [&](Node& self) { return multinode::hierarchical_program(self, scheme); });
-  Transfers table(rehearsal, placement, begin);
+  const Rehearsal rehearsal(machine, placement,
+                            [&](Node& self) { return multinode_broadcast::hierarchical::hierarchical_program(self, scheme); });
+  Schedule table(rehearsal, placement, begin);
   if (table.arrivals() != placement.wanted_total() - placement.initial_total()) throw RunError("hierarchical does not reach every node");
   return table;
 }
 
-Program program(Node& self, const std::pair<Transfers, Transfers>& tables, bool both) {
-  co_await follow(self, tables.first, Manner::combine, 0, "reduce-scatter");
-  if (both) co_await follow(self, tables.second, Manner::copy, tables.first.steps(), "all-gather");
-}
-
-Plan plan_any(const Machine& machine, const Request& request, Hierarchy::Dcn dcn) {
+Plan plan(const Machine& machine, const Request& request) {
   const bool both = both_ways(request);
-  const Hierarchy scheme = choose(machine, request, dcn);
+  const Hierarchy scheme = choose(machine, request);
   // Aggregation has routes of two legs, which run backwards in the opposite order of dimensions.
-  Transfers down = broadcast(both ? machine : Transfers::mirrored(machine), scheme, left_out(request, scheme));
-  Transfers up = down.backwards(machine.topology);
-  const auto tables = std::make_shared<const std::pair<Transfers, Transfers>>(std::move(up), std::move(down));
+  Schedule down = broadcast(both ? machine : Schedule::mirrored(machine), scheme, left_out(request, scheme));
+  Schedule ways = down.backwards(machine.topology);
+  ways.name_phase("reduce-scatter");
+  down.name_phase("all-gather");
+  if (both) ways.merge(down, ways.steps());
+  const auto schedule = std::make_shared<const Schedule>(std::move(ways));
 
   Plan plan;
   plan.segments = std::max(1U, scheme.parts()) * (both ? machine.topology.nodes() : 1);
-  plan.start = [tables, both](Node& self) { return program(self, *tables, both); };
-  plan.steps = std::uint64_t{both ? 2U : 1U} * tables->first.steps();
+  plan.start = [schedule](Node& self) { return follow(self, *schedule); };
+  plan.steps = schedule->steps();
   plan.formula = scheme.h == 1                        ? "k floor(n/2)"
                  : both                               ? "(k-1) L3(h) + k floor(n/2h) + k floor(h/2)"
                  : machine.topology.dimensions() == 2 ? "L5(h) + L3(h) + 2 floor(n/2h) + 2 floor(h/2)"
                                                       : "2 (k-1) L3(h) + k floor(n/2h) + k floor(h/2)";
-  if (dcn == Hierarchy::Dcn::log && scheme.h > 1)
+  if (scheme.dcn == Hierarchy::Dcn::broadcast && scheme.h > 1)
     plan.formula = both ? "L3(h) + 2 floor(n/2h) + floor(h/2)" : "L5(h) + L3(h) + 2 floor(n/2h) + floor(h/2)";
   if (both) plan.formula = "2 (" + plan.formula + ")";
-  const Placement placement = placement_of(machine, request, plan);
-  const Transfers::Load back = tables->first.load(machine.topology, placement);
-  const Transfers::Load forth = both ? tables->second.load(machine.topology, placement) : Transfers::Load{};
-  plan.channel_bytes = back.channel + forth.channel;
-  plan.combined_bytes = back.received;
-  plan.route_hops = back.hops + forth.hops;
-  plan.table_bytes = tables->first.table_bytes() + tables->second.table_bytes();
-  plan.notes = {{"h", std::to_string(scheme.h)}};
+  const Schedule::Loads loads = schedule->loads(machine.topology, placement_of(machine, request, plan));
+  plan.channel_bytes = loads.channel;
+  plan.combined_bytes = loads.combined;
+  plan.route_hops = loads.hops;
+  plan.table_bytes = schedule->table_bytes();
+  plan.notes = {{"h", std::to_string(scheme.h)}, {"dcn", std::string(dcn_words[static_cast<std::size_t>(scheme.dcn)])}};
   return plan;
 }
-
-Plan plan_scatter(const Machine& machine, const Request& request) { return plan_any(machine, request, Hierarchy::Dcn::scatter); }
-Plan plan_log(const Machine& machine, const Request& request) { return plan_any(machine, request, Hierarchy::Dcn::log); }
 
 /// A rehearsal, its first ways, and these backwards: a block number each a node and block.
 Bytes planning_bytes(const Machine& machine) {
@@ -116,36 +140,34 @@ Bytes planning_bytes(const Machine& machine) {
   return numbers * (5 * sizeof(BlockId)) + Rehearsal::bytes_for(machine) + RouteLoads::bytes(machine.topology);
 }
 
-constexpr std::array parameters{Parameter{"h", multinode::partition_meaning, {}, multinode::possible_partitions}};
+constexpr std::array parameters{Parameter{"h", multinode_broadcast::partition_meaning, {}, multinode_broadcast::possible_partitions},
+                                Parameter{"dcn", dcn_meaning, dcn_words}};
+constexpr std::array former_names{FormerName{"hierarchical-log", "--dcn broadcast"}};
 
-constexpr Algorithm entry(std::string_view name, Collective collective, bool log, std::string_view steps) {
-  return {
-      .name = name,
-      .collective = collective,
-      .source = log ? "ours, on the partition of Chen, Chen & Tseng: backwards; the DCNs by broadcast and one pass of the rings"
-                    : "ours, on the partition of Chen, Chen & Tseng: backwards; the DCNs by scatter and all-gather",
-      .shapes = log ? "2-D torus, any h that divides both sides" : "torus of any dimension, any h that divides every side; one ring: h = 1",
-      .steps = steps,
-      .needs = {.shape = Requirements::Shape::torus,
-                .dimensions = log ? 2 : 0,
-                .switching = Switching::wormhole,
-                .ports = Requirements::all_ports},
-      .parameters = parameters,
-      .also_requires = also_requires,
-      .plan = log ? plan_log : plan_scatter,
-      .planning_bytes = planning_bytes};
+constexpr Algorithm entry(Collective collective, std::string_view steps) {
+  return {.name = "hierarchical",
+          .collective = collective,
+          .source = "ours, on the partition of Chen, Chen & Tseng: backwards; the DCNs by scatter and all-gather, or by broadcast",
+          .shapes = "torus of any dimension, any h that divides every side; one ring: h = 1",
+          .steps = steps,
+          .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
+          .parameters = parameters,
+          .also_requires = also_requires,
+          .plan = plan,
+          .planning_bytes = planning_bytes,
+          .former_names = former_names};
 }
+
+constexpr Algorithm reduce_scatter =
+    entry(Collective::reduce_scatter,
+          "2-D: L5(h) + L3(h) + 2 floor(n/2h) + 2 floor(h/2), by broadcast floor(h/2), n the longest side; k-D: 2(k-1) L3(h) + k "
+          "floor(n/2h) + k floor(h/2)");
+constexpr Algorithm allreduce = entry(Collective::allreduce,
+                                      "2 ((k-1) L3(h) + k floor(n/2h) + k floor(h/2)), 2-D by broadcast 1 for the last k, n the longest "
+                                      "side; h = 1: 2 k floor(n/2)");
 
 }  // namespace
 
-const Algorithm hierarchical_reduce_scatter =
-    entry("hierarchical", Collective::reduce_scatter, false,
-          "2-D: L5(h) + L3(h) + 2 floor(n/2h) + 2 floor(h/2), n the longest side; k-D: 2(k-1) L3(h) + k floor(n/2h) + k floor(h/2)");
-const Algorithm hierarchical_allreduce = entry("hierarchical", Collective::allreduce, false,
-                                               "2 ((k-1) L3(h) + k floor(n/2h) + k floor(h/2)), n the longest side; h = 1: 2 k floor(n/2)");
-const Algorithm hierarchical_log_reduce_scatter =
-    entry("hierarchical-log", Collective::reduce_scatter, true, "L5(h) + L3(h) + 2 floor(n/2h) + floor(h/2), n the longer side");
-const Algorithm hierarchical_log_allreduce =
-    entry("hierarchical-log", Collective::allreduce, true, "2 (L3(h) + 2 floor(n/2h) + floor(h/2)), n the longer side");
+extern const Entries entries{reduce_scatter, allreduce};
 
-}  // namespace torus::reduction
+}  // namespace torus::reduction::hierarchical

@@ -1,13 +1,28 @@
-#include "algorithms/reduction/line.hpp"
+/// Inclusive scan in the order of ranks: sums run along a line, then go back to the nodes that come after.
+///
+/// Along the last dimension each node passes its prefix on to the next place. Then, dimension by dimension inwards to outwards, the last
+/// nodes of the blocks done so far do the same: what comes in is the sum of all earlier blocks of the same outer coordinates. It is
+/// combined with register 0, kept alone in register 1, and goes from there back over the block, outermost dimension first. A node gives it
+/// away when it passes it on for the last time, and a node that does not pass it on never gets it into register 1. So register 1 is empty
+/// again for the next dimension, and one spare register is enough for any number of dimensions. Without one, a node could not pass on a sum
+/// that has become part of its own prefix.
+/// Machine  any shape, packet (single hops), one port, no channel shared.
+/// Steps    (n_k - 1) + sum over d < k of [(n_d - 1) + sum over e > d of (n_e - 1)].   Bytes  steps m.   Header  none.
+/// Memory   2 vectors a node, one on a single line.
+/// Order    combined in the order of ranks, but that a node's own comes first: for commuting operators.
+/// Source   folklore.
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "algorithms/common/linked_dimensions.hpp"
+#include <torus/algorithm.hpp>
+
+#include "algorithms/common/shapes.hpp"
+#include "algorithms/entries.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 
-namespace torus::reduction {
+namespace torus::reduction::line {
 namespace {
 
 using Dimensions = std::vector<Dimension>;
@@ -71,9 +86,7 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
-}  // namespace
-
-const Algorithm line_scan{
+constexpr Algorithm line_scan{
     .name = "line",
     .collective = Collective::scan,
     .source = "folklore: prefixes along lines, dimension by dimension",
@@ -83,4 +96,8 @@ const Algorithm line_scan{
     .plan = plan,
 };
 
-}  // namespace torus::reduction
+}  // namespace
+
+extern const Entries entries{line_scan};
+
+}  // namespace torus::reduction::line

@@ -1,4 +1,4 @@
-/// How far the nodes of a line are apart.
+/// Distances on a line.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace torus::reduction {
 
-/// The steps in which one node's data comes to all of its line, one hop a step.
+/// The most steps that data needs from a node to another of its line, one hop a step.
 constexpr std::int32_t reach(const DimensionShape& line) noexcept {
   switch (line.wiring) {
     case Wiring::ring: return line.extent / 2;

@@ -16,7 +16,7 @@ struct SegmentBytes {
     equal = elements % segments == 0;
     longest = (elements / segments + (equal ? 0 : 1)) * element;
   }
-  /// Of so many segments: exact where all are equally long, else at most so many.
+  /// Bytes of `count` segments: exact where all are equally long, otherwise an upper limit.
   ByteSum of(std::uint64_t count) const noexcept { return times_bytes(count, longest); }
 
   bool equal = true;

@@ -1,10 +1,21 @@
-#include "algorithms/reduction/spread.hpp"
+/// Scatter over all channels of the root at once, and the gather backwards: each block alone, never waiting, in the fewest steps.
+///
+/// The blocks leave the root the farthest first, one a step and class, and go straight on; spread_classes.hpp says which class takes which
+/// way and why no two blocks meet. A node on the way reads the next hop off the block's id.
+/// Machine  packet (single hops), all ports, rings and lines, no channel shared.
+/// Memory   a class, a step and a count a node.   Header  none.
+/// Steps    max over e of e - 1 + ceil(N_e / c), N_e nodes at distance e or more, c the root's channels: the bound of the blocks one by
+///          one, met on all of some hundred tori; with lines at times a few more.
+/// Bytes    a block a step.   Source  this project.
 
 #include <memory>
 
+#include <torus/algorithm.hpp>
+
+#include "algorithms/entries.hpp"
 #include "algorithms/reduction/spread_classes.hpp"
 
-namespace torus::reduction {
+namespace torus::reduction::spread {
 namespace {
 
 Program scatter(Node& self, const SpreadClasses& ways, NodeId root) {
@@ -82,9 +93,11 @@ constexpr Algorithm spread(Collective collective) {
           .planning_bytes = planning_bytes};
 }
 
+constexpr Algorithm spread_scatter = spread(Collective::scatter);
+constexpr Algorithm spread_gather = spread(Collective::gather);
+
 }  // namespace
 
-const Algorithm spread_scatter = spread(Collective::scatter);
-const Algorithm spread_gather = spread(Collective::gather);
+extern const Entries entries{spread_scatter, spread_gather};
 
-}  // namespace torus::reduction
+}  // namespace torus::reduction::spread

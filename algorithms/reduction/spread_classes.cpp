@@ -3,17 +3,85 @@
 #include <algorithm>
 
 namespace torus::reduction {
+namespace {
+
+bool halfway(const Topology& topology, Dimension d, std::int32_t offset) {
+  return topology.wiring(d) == Wiring::ring && 2 * offset == topology.extent(d);
+}
+
+struct LeavingNode {
+  NodeId rank = 0;
+  std::int32_t distance = 0;         // from the root
+  std::vector<SpreadClass> classes;  // that it may belong to
+  SpreadClass in = 0;                // the one that it belongs to, and the step in which it leaves
+  Step step = 0;
+};
+
+/// The steps taken of a class are its first.
+struct Matching {
+  Matching(std::vector<LeavingNode>& all, Step most, std::size_t classes) : nodes{all}, steps{most}, taken(classes), wanted(classes) {}
+
+  /// The last step in which a node may leave.
+  std::size_t last(std::size_t node) const { return steps - static_cast<std::size_t>(nodes[node].distance); }
+  /// Gives a node the step, in place of the node that has it.
+  void put(std::size_t node, SpreadClass c, std::size_t step) {
+    if (step == taken[c].size()) taken[c].push_back(0);
+    taken[c][step] = node;
+    nodes[node].in = c;
+    nodes[node].step = static_cast<Step>(step);
+  }
+  /// Finds a step for a node, breadth first; others may have to change to other classes. False if there is none.
+  bool place(std::size_t node) {
+    for (std::vector<std::size_t>& each : wanted) each.clear();
+    std::vector<std::size_t> moving{node};
+    for (std::size_t at = 0; at < moving.size(); ++at) {
+      std::size_t mover = moving[at];
+      std::vector<SpreadClass> by_size = nodes[mover].classes;
+      std::stable_sort(by_size.begin(), by_size.end(), [&](SpreadClass a, SpreadClass b) { return taken[a].size() < taken[b].size(); });
+      for (SpreadClass c : by_size) {
+        std::size_t step = taken[c].size();
+        if (step > last(mover)) {  // full: a node whose step would do may move
+          for (std::size_t t = wanted[c].size(); t <= last(mover); ++t) {
+            wanted[c].push_back(mover);
+            moving.push_back(taken[c][t]);
+          }
+          continue;
+        }
+        while (true) {
+          const SpreadClass before = nodes[mover].in;
+          const std::size_t step_before = nodes[mover].step;
+          put(mover, c, step);
+          if (mover == node) return true;
+          c = before;
+          step = step_before;
+          mover = wanted[c][step];
+        }
+      }
+    }
+    return false;
+  }
+
+  std::vector<LeavingNode>& nodes;
+  std::size_t steps;
+  std::vector<std::vector<std::size_t>> taken;   // by class and step: the node
+  std::vector<std::vector<std::size_t>> wanted;  // by class and step: the node that would take it
+};
+
+/// Gives each node, the farthest first, a class and a step, so that all arrive within `steps`. False if that is impossible.
+bool match_leaving_steps(std::vector<LeavingNode>& nodes, Step steps, std::size_t classes) {
+  Matching matching(nodes, steps, classes);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!matching.place(i)) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 /// The shorter way from the root, + where both are alike.
 std::int32_t SpreadClasses::offset(const Topology& topology, NodeId node, Dimension d) const noexcept {
   return topology.offset(d, topology.coordinate(root_, d), topology.coordinate(node, d));
 }
-
-namespace {
-bool halfway(const Topology& topology, Dimension d, std::int32_t offset) {
-  return topology.wiring(d) == Wiring::ring && 2 * offset == topology.extent(d);
-}
-}  // namespace
 
 /// The direction in which the block of a node of a class takes dimension d.
 std::int32_t SpreadClasses::sign(const Topology& topology, NodeId node, SpreadClass c, Dimension d) const noexcept {
@@ -59,23 +127,23 @@ SpreadClasses::SpreadClasses(const Topology& topology, NodeId root)
   for (std::size_t i = 0; i < nodes.size(); ++i)
     steps_ = std::max(steps_, static_cast<Step>(static_cast<std::size_t>(nodes[i].distance) - 1 + i / channels + 1));
   while (!match_leaving_steps(nodes, steps_, classes)) ++steps_;
-  leave(topology, nodes, classes);
-}
-
-void SpreadClasses::leave(const Topology& topology, const std::vector<LeavingNode>& nodes, std::size_t classes) {
   by_class_.resize(classes);
   steps_ = 0;
-  for (const LeavingNode& node : nodes) {  // the farthest first
+  for (const LeavingNode& node : nodes) {
     class_[node.rank] = node.in;
-    std::vector<NodeId>& line = by_class_[node.in];
-    leaving_[node.rank] = static_cast<Step>(line.size());
-    steps_ = std::max(steps_, leaving_[node.rank] + static_cast<Step>(node.distance));
-    line.push_back(node.rank);
-    NodeId at = root_;
-    while (const auto leg = outwards(topology, at, node.rank)) {
-      at = *topology.neighbour(at, leg->dimension, leg->hops);
-      ++passing_[at];
-    }
+    leave(topology, node.rank);
+  }
+}
+
+void SpreadClasses::leave(const Topology& topology, NodeId node) {
+  std::vector<NodeId>& line = by_class_[class_[node]];
+  leaving_[node] = static_cast<Step>(line.size());
+  steps_ = std::max(steps_, leaving_[node] + static_cast<Step>(topology.distance(root_, node)));
+  line.push_back(node);
+  NodeId at = root_;
+  while (const auto leg = outwards(topology, at, node)) {
+    at = *topology.neighbour(at, leg->dimension, leg->hops);
+    ++passing_[at];
   }
 }
 

@@ -1,11 +1,14 @@
-/// The ways of the blocks of a scatter, so that none ever waits: see spread.hpp.
+/// Which way each block of a scatter goes, and when it leaves the root, so that no block ever waits (spread.cpp).
 ///
 /// The block of each node belongs to a class (d, sign), d a dimension in which the node differs from the root. It travels dimension d
-/// first, then d+1, .. cyclically, the shortest ways. Halfway round a ring there are two of them. An offset of half a ring that no other
-/// offset precedes on the way takes the sign of the first that is not such; the sign is free if there is none. Elsewhere it goes +.
-/// Of two classes of different first dimensions one has offset 0 where the other's has not; (d, +) and (d, -) share only columns of offset
-/// n/2, and there the signs of the next leg differ; within a class the step of leaving tells. So no two blocks meet.
-/// leaving_steps.hpp assigns the nodes to the classes.
+/// first, then d+1 and so on cyclically, always the shorter way. At half a ring both ways are shortest. Half-ring offsets at the start of
+/// the route take the sign of the first other offset on it, or either sign if there is none. Later ones take +.
+/// No two blocks meet. In classes of different first dimensions, one has offset 0 where the other has not. (d, +) and (d, -) share only
+/// columns of offset n/2, and there the signs of the next leg differ. Blocks of one class leave in different steps.
+///
+/// When a block leaves is a matching of nodes with the steps of classes. The blocks of a class leave one a step, the farthest first. Within
+/// T steps a class has room for T - e + 1 nodes at distance e or more, for each e. The farthest nodes are assigned first, to the class that
+/// has fewest; where all classes of a node are full, others make room (augmenting paths, which find a matching if there is one).
 #pragma once
 
 #include <cstdint>
@@ -16,13 +19,14 @@
 #include <torus/machine.hpp>
 #include <torus/route.hpp>
 
-#include "algorithms/reduction/leaving_steps.hpp"
-
 namespace torus::reduction {
+
+/// Blocks that leave in one direction: 2 d, and 1 more for -.
+using SpreadClass = std::uint8_t;
 
 class SpreadClasses {
  public:
-  /// The fewest steps from the bound of the blocks one by one on.
+  /// Tries numbers of steps, from the lower bound for single blocks upwards.
   SpreadClasses(const Topology& topology, NodeId root);
 
   Step steps() const noexcept { return steps_; }
@@ -30,9 +34,9 @@ class SpreadClasses {
   Step leaving(NodeId node) const noexcept { return leaving_[node]; }
   /// The nodes whose blocks leave the root in a step.
   std::vector<NodeId> leaving_in(Step step) const;
-  /// Blocks that come to a node on their way, its own among them.
+  /// Blocks that arrive at a node, its own among them.
   std::uint32_t passing(NodeId node) const noexcept { return passing_[node]; }
-  /// The next hop of a node's block away from the root, and back to it. None at the end.
+  /// The next hop of a node's block from `at`, away from the root and towards it. None at the end.
   std::optional<Leg> outwards(const Topology& topology, NodeId at, NodeId node) const noexcept;
   std::optional<Leg> inwards(const Topology& topology, NodeId at, NodeId node) const noexcept;
   Bytes table_bytes() const noexcept;
@@ -41,7 +45,7 @@ class SpreadClasses {
   std::int32_t offset(const Topology& topology, NodeId node, Dimension d) const noexcept;
   std::int32_t sign(const Topology& topology, NodeId node, SpreadClass c, Dimension d) const noexcept;
   std::vector<SpreadClass> classes_of(const Topology& topology, NodeId node) const;
-  void leave(const Topology& topology, const std::vector<LeavingNode>& nodes, std::size_t classes);
+  void leave(const Topology& topology, NodeId node);
 
   NodeId root_;
   Step steps_ = 0;

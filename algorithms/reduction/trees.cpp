@@ -1,107 +1,214 @@
-#include "algorithms/reduction/trees.hpp"
+/// Reductions and the multi-node broadcast over arc-disjoint spanning trees.
+///   trees         reduce over 2k trees in closed form, on tori of k dimensions: the long-message reduce
+///   tree-packing  over the maximum number of trees, packed around the holes of any machine
+///
+/// Reduce: the vector goes up the trees to their root in K chunks a tree, combined on the way (rooted_flow.hpp). All-reduce: the same, and
+/// down again when all is there. The two do not overlap, since every channel is busy both ways. Any root serves, since the minimum cut of
+/// the machine is the same from every node (each link has both its channels): the first node of minimum eccentricity, for low trees.
+/// Multi-node broadcast: a tree for each node's block, and the step of each arc, found together (packed_gather.hpp). The steps are made for
+/// all living nodes as sources; a node that should pass on what it has not got sends nothing. Reduce-scatter: the same backwards.
+/// All-reduce: both, where that is faster than over a root, as for short vectors.
+///
+/// Machine  packet (single hops), all ports, no channel shared. Tori of any extents and up to 8 dimensions of more than one node; or any
+///          topology up to a size, with dead links and nodes too. All nodes know the machine, its holes and the root, and so the trees.
+/// Memory   a byte a channel and 5 k bytes a node of tables, k the trees; k K segments a node; multi-node broadcast: 24 N bytes a node.
+/// Steps    over a root H + K - 1, H the height of the trees; all-reduce twice as many. Multi-node broadcast with C blocks a channel and
+///          step: as the search finds, about (D^4 + (B/C)^4)^(1/4), D the diameter, B = (N-1) / fewest channels of a node; with C = 1 it is
+///          ceil(B) on tori and meshes with few holes, which no scheme of whole blocks beats.
+/// Bytes    m / kK in each step: a reduce's m / k, its lower bound, times 1 + (H-1)/K; K is near sqrt((H-1) m T_c / (k T_s)). Multi-node
+///          broadcast: C blocks in each step.
+/// Choice   `segments`, K; `chunk`, C. Without them those of least model time. An all-reduce goes over a root with `segments`, and between
+///          all nodes with `chunk`.   Header  none.
+/// Source   the trees: closed_form.hpp (after Varvarigos & Bertsekas), packing.hpp, packed_gather.hpp.
 
-#include <algorithm>
-#include <bit>
+#include <array>
+#include <limits>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "algorithms/common/rooted_trees.hpp"
+#include <torus/algorithm.hpp>
 
-namespace torus::reduction {
+#include "algorithms/common/parameters.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/reduction/reduce_scatter/packed_gather.hpp"
+#include "algorithms/reduction/segment_bytes.hpp"
+#include "algorithms/trees/closed_form.hpp"
+#include "algorithms/trees/packing.hpp"
+#include "algorithms/trees/rooted_flow.hpp"
+
+namespace torus::reduction::trees {
 namespace {
 
-Program reduce(Node& self, const broadcast::TreeChunks& trees, std::uint32_t chunks, bool gives_back) {
-  const auto steps = static_cast<Step>(trees.steps(chunks));
-  for (Step step = 0; step < steps; ++step) {
-    self.phase("reduce");
-    trees.send_up(self, chunks, step);
-    co_await self.step();
-  }
-  for (Step step = 0; gives_back && step < steps; ++step) {
-    self.phase("broadcast");
-    trees.send_down(self, chunks, step, 0);
-    co_await self.step();
-  }
+/// What every node knows beforehand.
+struct Scheme {
+  RootedFlow flow;
+  WayUp way_up;
+  std::uint32_t chunks;
+};
+
+Program reduce(Node& self, const Scheme& scheme) { return send_up_trees(self, scheme.flow, scheme.way_up, scheme.chunks, "reduce"); }
+
+Program allreduce(Node& self, const Scheme& scheme) {
+  const ArcTrees& trees = scheme.flow.trees();
+  co_await send_up_trees(self, scheme.flow, scheme.way_up, scheme.chunks, "reduce");
+  co_await send_down_trees(self, trees, scheme.flow.root(), 0, scheme.chunks * trees.trees(), "broadcast");
 }
 
-/// The trees in closed form, from a root.
-ArcTrees trees_from(const Topology& topology, NodeId root) {
-  const RootedTrees rooted(topology);
-  ArcTrees trees(topology, root, rooted.trees());
-  std::vector<NodeId> nodes;
-  for (std::uint32_t r = 0; r < rooted.trees(); ++r) {
-    nodes.assign(1, root);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      for (unsigned to = rooted.onward(topology, nodes[i], root * rooted.trees() + r, rooted.trees()); to != 0; to &= to - 1) {
-        const Leg leg = rooted.leg(static_cast<Direction>(std::countr_zero(to)));
-        nodes.push_back(*topology.neighbour(nodes[i], leg.dimension, leg.hops));
-        trees.add(topology, r, nodes[i], leg, nodes.back());
-      }
-    }
-  }
-  return trees;
-}
-
-NodeId root_of(const Request& request) { return request.collective == Collective::reduce ? request.sources.front() : 0; }
-
-std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
-  if (auto refusal = RootedTrees::refuses("trees", machine.topology)) return refusal;
-  return broadcast::too_many_chunks("trees", machine.topology, request, RootedTrees::shares(machine.topology));
-}
-
-Plan plan_trees(const Machine& machine, const Request& request) {
-  return plan_over_trees(machine, request, std::make_shared<const ArcTrees>(trees_from(machine.topology, root_of(request))));
-}
-
-Bytes planning_bytes(const Machine& machine) {
-  return RootedTrees::planning_bytes(machine.topology) + ArcTrees::table_bytes(machine.topology, RootedTrees::shares(machine.topology));
-}
-
-constexpr Algorithm trees(Collective collective, std::string_view steps) {
-  return {.name = "trees",
-          .collective = collective,
-          .source = "trees of this project after Varvarigos & Bertsekas, reversed; long vectors near the byte bound",
-          .shapes = "torus of any dimension up to 8, any sides",
-          .steps = steps,
-          .native = {.switching = Switching::packet},
-          .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
-          .parameters = broadcast::tree_chunk_parameters,
-          .also_requires = also_requires,
-          .plan = plan_trees,
-          .planning_bytes = planning_bytes};
-}
-
-}  // namespace
-
-Plan plan_over_trees(const Machine& machine, const Request& request, std::shared_ptr<const ArcTrees> arc_trees) {
-  const auto trees = std::make_shared<const broadcast::TreeChunks>(std::move(arc_trees));
-  const NodeId nodes = machine.topology.nodes();
+Plan plan_over_root(const Machine& machine, const Request& request, NodeId root, std::shared_ptr<const ArcTrees> trees) {
+  const RootedFlow flow(trees, machine.topology, root);
   const bool both = request.collective == Collective::allreduce;
   const Bytes element = size_of(request.reduction.type), elements = request.bytes / element;
   const auto bytes_of = [&](std::uint64_t chunks) {
-    return (trees->up(elements, chunks) + (both ? trees->down(elements, chunks) : 0)) * static_cast<double>(element);
+    return (flow.up(elements, chunks) + (both ? flow.down(elements, chunks) : 0)) * static_cast<double>(element);
   };
   const std::uint32_t chunks =
-      trees->chunks(machine, request, elements, machine.cost.byte_s * static_cast<double>(element), [&](std::uint32_t k) {
-        const auto steps = static_cast<double>((both ? 2 : 1) * trees->steps(k));
+      flow.chunks(machine, request, elements, machine.cost.byte_s * static_cast<double>(element), [&](std::uint32_t k) {
+        const auto steps = static_cast<double>((both ? 2 : 1) * flow.steps(k));
         return machine.cost.steps(steps, bytes_of(k), steps);
       });
+  const auto scheme = std::make_shared<const Scheme>(Scheme{flow, WayUp(machine.topology, *trees), chunks});
   Plan plan;
   plan.segments = chunks * trees->shares();
-  plan.start = [trees, chunks, both](Node& self) { return reduce(self, *trees, chunks, both); };
-  plan.steps = (both ? 2 : 1) * trees->steps(chunks);
+  plan.start = [scheme, both](Node& self) { return both ? allreduce(self, *scheme) : reduce(self, *scheme); };
+  plan.steps = (both ? 2 : 1) * flow.steps(chunks);
   plan.formula = std::string(both ? "2 " : "") + "(height of the trees + K-1)";
   plan.channel_bytes = bytes_of(chunks);
-  plan.combined_bytes = trees->combined(nodes, elements, chunks) * static_cast<double>(element);
+  plan.combined_bytes = flow.combined(scheme->way_up, elements, chunks) * static_cast<double>(element);
   plan.route_hops = plan.steps;
-  plan.table_bytes = trees->trees().table_bytes();
-  plan.notes = trees->notes(chunks);
+  plan.table_bytes = trees->table_bytes() + WayUp::table_bytes(machine.topology, trees->trees());
+  plan.notes = flow.notes(chunks);
   return plan;
 }
 
-const Algorithm trees_reduce = trees(Collective::reduce, "height of the trees + K-1, K segments a tree: D + 1 + K for n x n, n >= 4");
-const Algorithm trees_allreduce =
-    trees(Collective::allreduce, "2 (height of the trees + K-1), K segments a tree: 2 (D + 1 + K) for n x n, n >= 4");
+std::optional<Refusal> refuses_closed_form(const Machine& machine, const Request& request) {
+  if (auto refusal = too_many_dimensions("trees", machine.topology)) return refusal;
+  return too_many_chunks("trees", machine.topology, request, closed_form_shares(machine.topology));
+}
 
-}  // namespace torus::reduction
+Plan plan_closed_form(const Machine& machine, const Request& request) {
+  return plan_over_root(machine, request, request.sources.front(), std::make_shared<const ArcTrees>(closed_form_trees(machine.topology)));
+}
+
+Bytes closed_form_planning_bytes(const Machine& machine) {
+  return closed_form_bytes(machine.topology) + WayUp::table_bytes(machine.topology, closed_form_shares(machine.topology));
+}
+
+std::optional<Refusal> refuses_packing(const Machine& machine, const Request& request) {
+  if (auto refusal = too_large_to_pack("tree-packing", machine.topology)) return refusal;
+  if (request.parameters.whole("chunk") > 0 && request.parameters.whole("segments") > 0) {
+    return Refusal{Refusal::About::parameter, std::to_string(request.parameters.whole("chunk")),
+                   "tree-packing goes over a root in segments, or between all nodes in chunks", "", "chunk"};
+  }
+  return too_many_chunks("tree-packing", machine.topology, request, most_packed_trees(machine.topology));
+}
+
+/// The living node of minimum eccentricity, the first of several. O(nodes^2).
+NodeId centre_of(const Topology& topology) {
+  NodeId centre = 0;
+  std::int32_t least = std::numeric_limits<std::int32_t>::max();
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (!topology.living(node)) continue;
+    const std::int32_t farthest = topology.eccentricity(node);
+    if (farthest >= least) continue;
+    least = farthest;
+    centre = node;
+  }
+  return centre;
+}
+
+Plan plan_packed(const Machine& machine, const Request& request, PlanCache& cache) {
+  const NodeId root = has_root(request.collective) ? request.sources.front() : centre_of(machine.topology);
+  return plan_over_root(machine, request, root, packed_trees(machine.topology, root, cache));
+}
+
+Plan plan_rounds(const Machine& machine, const Request& request, BlockOwners owners, std::uint32_t chunk, PlanCache& cache) {
+  const auto halves = cache.of<PackedGather::pack>(machine.topology, chunk, owners);
+  Plan plan = plan_reversible(machine, request, halves, "T, T = " + std::to_string(halves->steps()) + " by search", 1);
+  plan.notes.emplace_back("chunk (blocks a channel and step)", std::to_string(chunk));
+  return plan;
+}
+
+Plan plan_gather(const Machine& machine, const Request& request, PlanCache& cache) {
+  const std::uint32_t chunk = request.parameters.whole("chunk");
+  return plan_rounds(machine, request, BlockOwners::ranks,
+                     chunk > 0 ? chunk : choose_chunk(machine, BlockOwners::ranks, request.bytes).chunk, cache);
+}
+
+Plan plan_allreduce(const Machine& machine, const Request& request, PlanCache& cache) {
+  if (request.parameters.whole("segments") > 0) return plan_packed(machine, request, cache);
+  const auto choose = [&](BlockOwners owners) {
+    const std::size_t blocks = owners_of(owners, machine.topology).size();
+    return choose_chunk(machine, owners, SegmentBytes(request, static_cast<std::uint32_t>(blocks)).longest);
+  };
+  const ChunkChoice even = choose(BlockOwners::vector), balanced = choose(BlockOwners::balanced_vector);
+  const BlockOwners owners = balanced.time_s < even.time_s ? BlockOwners::balanced_vector : BlockOwners::vector;
+  const ChunkChoice choice = balanced.time_s < even.time_s ? balanced : even;
+  if (const std::uint32_t chunk = request.parameters.whole("chunk"); chunk > 0) return plan_rounds(machine, request, owners, chunk, cache);
+  Plan over_root = plan_packed(machine, request, cache);
+  constexpr double doubtful = 1.1;  // the estimate errs by less
+  if (2 * choice.time_s > doubtful * over_root.model_time_s(machine.cost)) return over_root;
+  Plan rounds = plan_rounds(machine, request, owners, choice.chunk, cache);
+  return rounds.model_time_s(machine.cost) < over_root.model_time_s(machine.cost) ? rounds : over_root;
+}
+
+Bytes packing_planning_bytes(const Machine& machine) {
+  return packing_bytes(machine.topology) + WayUp::table_bytes(machine.topology, most_packed_trees(machine.topology));
+}
+Bytes rounds_planning_bytes(const Machine& machine) { return packed_gather_bytes(machine.topology); }
+
+constexpr std::array chunk_alone{parameter::chunk};
+constexpr std::array both_parameters{rooted_flow_parameters[0], parameter::chunk};
+constexpr std::array former_names{FormerName{"trees"}};
+
+constexpr Algorithm trees{.name = "trees",
+                          .collective = Collective::reduce,
+                          .source = "trees of this project after Varvarigos & Bertsekas, reversed; long vectors near the byte bound",
+                          .shapes = "torus of any dimension up to 8, any sides",
+                          .steps = "height of the trees + K-1, K segments a tree: D + 1 + K for n x n, n >= 4",
+                          .native = {.switching = Switching::packet},
+                          .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
+                          .parameters = rooted_flow_parameters,
+                          .also_requires = refuses_closed_form,
+                          .plan = plan_closed_form,
+                          .planning_bytes = closed_form_planning_bytes};
+
+constexpr Algorithm tree_packing(Collective collective, std::string_view source, std::string_view steps,
+                                 std::span<const Parameter> parameters, Planner plan, Bytes (*planning_bytes)(const Machine&)) {
+  return {.name = "tree-packing",
+          .collective = collective,
+          .source = source,
+          .shapes = "any, up to 1024 nodes and 8192 channels",
+          .steps = steps,
+          .native = {.switching = Switching::packet},
+          .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
+          .parameters = parameters,
+          .also_requires = refuses_packing,
+          .plan = plan,
+          .planning_bytes = planning_bytes};
+}
+
+constexpr std::string_view of_trees = "Edmonds 1973, by growth as in Lovasz 1976: as many arc-disjoint trees as the cut allows, pipelined";
+constexpr std::string_view of_rounds = "after Won et al., TACOS: a tree for each block, grown step by step by matchings";
+constexpr std::string_view about = "about (D^4 + ((N-1)/(c C))^4)^(1/4), c the fewest channels of a node, C blocks a channel";
+
+constexpr Algorithm packing_reduce = tree_packing(Collective::reduce, of_trees, "height of the trees + K-1, K segments a tree",
+                                                  rooted_flow_parameters, plan_packed, packing_planning_bytes);
+constexpr Algorithm packing_allreduce = [] {
+  Algorithm allreduce =
+      tree_packing(Collective::allreduce, of_trees, "2 (height of the trees + K-1), K segments a tree; or twice a multi-node broadcast's",
+                   both_parameters, plan_allreduce,
+                   [](const Machine& machine) { return packing_planning_bytes(machine) + rounds_planning_bytes(machine); });
+  allreduce.former_names = former_names;
+  return allreduce;
+}();
+constexpr Algorithm packing_reduce_scatter =
+    tree_packing(Collective::reduce_scatter, of_rounds, about, chunk_alone, plan_gather, rounds_planning_bytes);
+constexpr Algorithm packing_all_gather =
+    tree_packing(Collective::multinode_broadcast, of_rounds, about, chunk_alone, plan_gather, rounds_planning_bytes);
+
+}  // namespace
+
+extern const Entries entries{trees, packing_reduce, packing_allreduce, packing_reduce_scatter, packing_all_gather};
+
+}  // namespace torus::reduction::trees

@@ -1,7 +1,7 @@
-/// Windows that grow round by round until each holds all places of a circle: who sends what how far.
+/// Windows that grow round by round until each holds all places of a circle: what is sent how far.
 ///
 /// Register 0 of a place has the sum F of the w places that end with it, register 1 the same without itself, G. To make w' of w, the place
-/// takes p pieces from behind, end to end, each as long as it needs to be: F of w places, or G of w - 1. Source: Bruck & Ho 1993.
+/// takes p pieces from behind, end to end, each of the length needed: F of w places, or G of w - 1. Source: Bruck & Ho 1993.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,28 @@
-#include "algorithms/reduction/windows.hpp"
+/// All-reduce and barrier in the fewest steps of all, on any number of nodes: windows of ranks that grow (p+1)-fold a step.
+///
+/// The ranks form a circle. After a step a node has the sum of a window: the ranks that end with its own. In the next step it takes p more
+/// windows from behind, end to end. Some of them come without their last rank, so that each contributor counts once: window_rounds.hpp.
+/// Messages go the shortest way and share channels.
+/// Machine  any shape, wormhole, shared channels, any number of ports. At most 8 ports are used, since the queue of a shared channel
+///          takes 8 messages a step.
+/// Steps    ceil(log_{p+1} N), which is optimal.   Header  none.
+/// Memory   2 vectors a node, and one a port on their way.
+/// Bytes    m for each message on the fullest channel of a step, which plan() counts in O(N) memory.
+/// Barrier  the same messages without blocks: 0 bytes.
+/// Source   Bruck & Ho 1993.
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "algorithms/reduction/route_loads.hpp"
+#include <torus/algorithm.hpp>
+
+#include "algorithms/entries.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 #include "algorithms/reduction/window_rounds.hpp"
+#include "algorithms/schedule/route_loads.hpp"
 
-namespace torus::reduction {
+namespace torus::reduction::windows {
 namespace {
 
 using Rounds = std::vector<WindowRound>;
@@ -87,9 +101,11 @@ constexpr Algorithm windows(Collective collective) {
           .planning_bytes = planning_bytes};
 }
 
+constexpr Algorithm windows_allreduce = windows(Collective::allreduce);
+constexpr Algorithm windows_barrier = windows(Collective::barrier);
+
 }  // namespace
 
-const Algorithm windows_allreduce = windows(Collective::allreduce);
-const Algorithm windows_barrier = windows(Collective::barrier);
+extern const Entries entries{windows_allreduce, windows_barrier};
 
-}  // namespace torus::reduction
+}  // namespace torus::reduction::windows

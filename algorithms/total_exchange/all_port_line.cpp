@@ -1,8 +1,11 @@
 #include "algorithms/total_exchange/all_port_line.hpp"
 
 #include <algorithm>
+#include <string>
 
-namespace torus::exchange {
+#include "algorithms/common/shapes.hpp"
+
+namespace torus::total_exchange {
 
 AllPortLine::AllPortLine(Wiring wiring, std::int32_t extent) : wiring_{wiring}, extent_{extent} {
   if (wiring != Wiring::ring) return;
@@ -67,4 +70,15 @@ void AllPortLine::travel(std::size_t lane, std::uint32_t start, std::uint32_t of
   }
 }
 
-}  // namespace torus::exchange
+std::optional<Refusal> needs_tabled_steps(std::string_view algorithm, const Topology& topology,
+                                          std::uint64_t (*steps_of)(const Topology& topology)) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 24U;
+  const std::uint64_t steps = steps_of(topology);
+  if (steps <= most) return std::nullopt;
+  return Refusal{Refusal::About::shape, topology.text(),
+                 std::string(algorithm) + " keeps a table of at most " + std::to_string(most) + " steps, not " + std::to_string(steps) +
+                     " (a2 keeps none)",
+                 smaller(topology, [&](const Topology& t) { return steps_of(t) <= most; }).text()};
+}
+
+}  // namespace torus::total_exchange

@@ -8,12 +8,15 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
+#include <torus/algorithm.hpp>
 #include <torus/machine.hpp>
 #include <torus/topology.hpp>
 
-namespace torus::exchange {
+namespace torus::total_exchange {
 
 /// A block, by the coordinates of its origin and its destination; none where the channel has nothing to carry.
 struct Crossing {
@@ -91,4 +94,9 @@ class AllPortLine {
   std::array<std::vector<Hop>, 2> lanes_;  // ring: step by step
 };
 
-}  // namespace torus::exchange
+/// The refusal of a shape whose schedule has more steps than a table of all steps may have, 2^24: some hundred MiB. `steps_of` grows with
+/// the extents.
+std::optional<Refusal> needs_tabled_steps(std::string_view algorithm, const Topology& topology,
+                                          std::uint64_t (*steps_of)(const Topology& topology));
+
+}  // namespace torus::total_exchange

@@ -7,7 +7,7 @@
 
 #include "algorithms/common/received.hpp"
 
-namespace torus::exchange {
+namespace torus::total_exchange {
 namespace {
 
 /// The first move of a stage's bundles. A function of its own, so that the list is freed before the node waits.
@@ -120,4 +120,4 @@ Plan plan_of(Timetable timetable, std::uint64_t steps, std::string formula, Byte
   return plan;
 }
 
-}  // namespace torus::exchange
+}  // namespace torus::total_exchange

@@ -7,7 +7,7 @@
 /// classes up, in a table that all nodes share. The table is a cache: every node can compute its row from the machine's shape.
 ///
 /// Header   none: which blocks travel together follows from the shape.
-/// Memory   nothing a node beside its blocks; tables of 8 bytes a class and bundle that it travels in, and those of offsets.hpp.
+/// Memory   nothing a node beside its blocks; tables of 8 bytes a class and bundle that it travels in, and those of classes.hpp.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@
 #include <torus/program.hpp>
 #include <torus/topology.hpp>
 
-#include "algorithms/total_exchange/offsets.hpp"
+#include "algorithms/total_exchange/classes.hpp"
 
-namespace torus::exchange {
+namespace torus::total_exchange {
 
 struct ClassBundle {
   Leg leg = {};                          ///< of each move
@@ -85,4 +85,4 @@ Program travel(Node& self, const Timetable& timetable, const Offsets& offsets);
 /// The plan of an algorithm whose nodes all follow the same timetable; `steps` is the formula's value, the bytes are counted in the tables.
 Plan plan_of(Timetable timetable, std::uint64_t steps, std::string formula, Bytes block_bytes);
 
-}  // namespace torus::exchange
+}  // namespace torus::total_exchange

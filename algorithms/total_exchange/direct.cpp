@@ -1,13 +1,32 @@
-#include "algorithms/total_exchange/direct.hpp"
+/// Total exchange in which every block goes straight from its origin to its destination in one step, through one port, and in every step
+/// every channel of the machine carries exactly one block (sides of at least 8): no exchange through one port moves fewer bytes.
+///
+/// One ring of n = 4q nodes, h = n/2. The complete graph on Z_h has h - 1 disjoint perfect matchings of q pairs. A pair x < y, d = y - x,
+/// makes a forward pattern: x goes +d, y +(h-d), x+h +d, y+h +(h-d), which crosses each forward channel once and permutes its four nodes;
+/// and, on the same nodes, a backward one: x goes d-h, y -d, and so x+h, y+h. One more class, of the pairs of matching 0: forwards x, x+h
+/// go +h and y, y+h nowhere; backwards y, y+h go -h and x, x+h nowhere. So h classes of q node-disjoint patterns; every (node, offset)
+/// once.
+///
+/// A product of patterns, one a dimension, is a set of 4^k messages, dimension-ordered, that share no channel. A step takes, for a
+/// vector v of directions with v_0 = +, a class in each dimension and a shift: all products whose pattern numbers add up to the shift,
+/// modulo q of the largest side, in the directions v; and beside them, on other nodes, those for shift + 1 in the directions -v.
+///
+/// Machine  wormhole in any routing order, one port, torus with sides multiples of 4.   Header  none.
+/// Steps    N n_max/8; N where no side is above 4.   Blocks on the busiest channel  the same.
+/// Memory   O(1) a node, and 6 n^2 bytes a ring of n nodes, shared by all; n at most 5792, which makes 192 MiB.
+/// Source   this project: the k-dimensional form of the classic ring patterns.
 
 #include <algorithm>
 #include <memory>
 
-#include "algorithms/common/linked_dimensions.hpp"
-#include "algorithms/total_exchange/ring_patterns.hpp"
-#include "algorithms/total_exchange/tabled_steps.hpp"
+#include <torus/algorithm.hpp>
 
-namespace torus::exchange {
+#include "algorithms/common/shapes.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/total_exchange/ring_patterns.hpp"
+
+namespace torus::total_exchange::direct {
+
 namespace {
 
 /// What all nodes know: the patterns of each dimension with links, and how the steps are numbered. A *combination* is a class in each
@@ -100,8 +119,9 @@ Program direct_program(Node& self, const Patterns& patterns) {
 
 /// A ring of n nodes has a table of n^2/2 moves.
 std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
+  static constexpr std::uint64_t most_moves = std::uint64_t{1} << 24U;
   static constexpr std::int32_t largest = 5792;
-  static_assert(std::uint64_t{largest} * largest / 2 <= most_tabled && std::uint64_t{largest + 4} * (largest + 4) / 2 > most_tabled);
+  static_assert(std::uint64_t{largest} * largest / 2 <= most_moves && std::uint64_t{largest + 4} * (largest + 4) / 2 > most_moves);
   const Topology& topology = machine.topology;
   if (largest_extent(topology) <= largest) return std::nullopt;
   return Refusal{Refusal::About::shape, topology.text(), "direct keeps a table of at most 2^24 moves a ring (bruck keeps none)",
@@ -120,8 +140,6 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
-}  // namespace
-
 const Algorithm direct{
     .name = "direct",
     .collective = Collective::total_exchange,
@@ -134,4 +152,8 @@ const Algorithm direct{
     .plan = plan,
 };
 
-}  // namespace torus::exchange
+}  // namespace
+
+extern const Entries entries{direct};
+
+}  // namespace torus::total_exchange::direct

@@ -1,13 +1,193 @@
-#include "algorithms/total_exchange/open_shop.hpp"
+/// Total exchange over all ports on any torus, in as many steps as the bound allows: an open shop.
+///
+/// All nodes do the same with a class at the same time, so a class is a job that needs |h_i| unit operations on machine (i, sign of h_i),
+/// the channels of dimension i in that direction, h its shortest hops, in any order of the dimensions. Every node keeps the same table of
+/// what is on which machine when; it is made once a run and shared. Ties (half way round a ring) alternate between the directions.
+/// Where n_i is even and N/n_i odd (one dimension at most) they do not come out even: there the classes that move along i alone are left
+/// out, and two jobs of ceil(n_i^2/8) operations step through the exchange of all_port_line.hpp, which divides its ties by node.
+/// A line of 2 is one machine: the two ends of a link exchange. A complete dimension is one machine for each offset.
+///
+/// Machine  packet, all ports; any product of rings, lines of 2 (hypercubes) and complete graphs.
+/// Steps    max(C4, diameter), C4 bound (4): max over i of ceil((N/n_i) floor(n_i^2/4) / 2) for rings, N/n_i for complete graphs and
+///          lines of 2.
+/// Header   none.   Memory  O(1) a node; 16 bytes a hop of a class, shared by all nodes.
+/// Source   this project, beyond Dimakopoulos & Dimopoulos, A theory for total exchange in multidimensional interconnection networks.
 
 #include <algorithm>
 #include <memory>
 
-#include "algorithms/total_exchange/open_shop_schedule.hpp"
-#include "algorithms/total_exchange/tabled_steps.hpp"
+#include <torus/algorithm.hpp>
+#include <torus/bounds.hpp>
 
-namespace torus::exchange {
+#include "algorithms/common/shapes.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/total_exchange/all_port_line.hpp"
+#include "algorithms/total_exchange/classes.hpp"
+#include "algorithms/total_exchange/open_shop_table.hpp"
+
+namespace torus::total_exchange::open_shop {
 namespace {
+
+/// A direction of a dimension: +1 or -1 on a ring, the offset on a complete dimension, 0 on a line of 2 for both.
+std::vector<Leg> machines_of(const Topology& topology) {
+  std::vector<Leg> machines;
+  for (const Dimension d : linked_dimensions(topology)) {
+    switch (topology.wiring(d)) {
+      case Wiring::ring:
+        machines.push_back({d, +1});
+        machines.push_back({d, -1});
+        break;
+      case Wiring::line: machines.push_back({d, 0}); break;
+      case Wiring::complete:
+        for (std::int32_t offset = 1; offset < topology.extent(d); ++offset) machines.push_back({d, offset});
+        break;
+    }
+  }
+  return machines;
+}
+
+/// Operations that a class needs on a machine.
+std::uint32_t operations(const Topology& topology, const ClassHops& hops, NodeId delta, const Leg& machine) {
+  const std::int32_t coordinate = topology.coordinate(delta, machine.dimension);
+  switch (topology.wiring(machine.dimension)) {
+    case Wiring::ring: return static_cast<std::uint32_t>(std::max(0, hops(delta, machine.dimension) * machine.hops));
+    case Wiring::line: return coordinate == 0 ? 0 : 1;
+    case Wiring::complete: return coordinate == machine.hops ? 1 : 0;
+  }
+  return 0;
+}
+
+/// The ring whose ties cannot be divided evenly by class.
+std::optional<Dimension> odd_tie_dimension(const Topology& topology) {
+  for (const Dimension d : linked_dimensions(topology)) {
+    const std::int32_t n = topology.extent(d);
+    if (topology.wiring(d) == Wiring::ring && n % 2 == 0 && topology.nodes() / static_cast<NodeId>(n) % 2 == 1) return d;
+  }
+  return std::nullopt;
+}
+
+/// Whether the class moves along this dimension alone.
+bool moves_along_only(const Topology& topology, NodeId delta, Dimension d) {
+  return delta == static_cast<NodeId>(topology.coordinate(delta, d)) * topology.stride(d);
+}
+
+/// Which class, or one of the two jobs after the classes, is on which machine when. Any order of the jobs would do; with the farthest
+/// classes first the blocks are on their way for the shortest time, so that the few that are under way stay in the host's caches.
+OpenShopTable filled_table(const Topology& topology, const std::vector<Leg>& machines, std::optional<Dimension> odd_ties, Step steps) {
+  const NodeId classes = topology.nodes();
+  std::vector<NodeId> farthest_first;
+  for (NodeId delta = 1; delta < classes; ++delta) {
+    if (!odd_ties || !moves_along_only(topology, delta, *odd_ties)) farthest_first.push_back(delta);
+  }
+  std::stable_sort(farthest_first.begin(), farthest_first.end(),
+                   [&](NodeId a, NodeId b) { return topology.distance(0, a) > topology.distance(0, b); });
+
+  OpenShopTable table(machines.size(), std::size_t{classes} + 2, steps);
+  const ClassHops hops(topology, [](NodeId) { return 0; });
+  for (const NodeId delta : farthest_first) {
+    for (std::size_t m = 0; m < machines.size(); ++m) table.add(delta, m, operations(topology, hops, delta, machines[m]));
+  }
+  for (std::size_t m = 0; odd_ties && m < machines.size(); ++m) {
+    if (machines[m].dimension != *odd_ties) continue;
+    table.add(machines[m].hops > 0 ? classes : classes + 1, m, all_port_steps(Wiring::ring, topology.extent(*odd_ties)));
+  }
+  return table;
+}
+
+/// max(C4, diameter).
+std::uint64_t open_shop_steps(const Topology& topology) {
+  const ShapeFacts facts = shape_facts(topology);
+  return std::max(facts.bound4, static_cast<std::uint64_t>(facts.diameter));
+}
+
+/// The table that all nodes share. Immutable.
+class OpenShopSchedule {
+ public:
+  explicit OpenShopSchedule(const Topology& topology);
+
+  Step steps() const noexcept { return steps_; }
+  /// Sends what the node has to send in step t.
+  void send(Node& self, Step t) const;
+  Bytes table_bytes() const noexcept;
+
+ private:
+  /// What all nodes do with a class over one of their channels in one step.
+  struct Move {
+    RelativeBlock block;
+    std::int32_t direction;  ///< +1 or -1 on a ring, the offset on a complete dimension, 0 on a line of 2: to the other node
+    std::int8_t dimension;
+    bool on_line;  ///< no class, but step block.origin of the exchange along the dimension
+  };
+
+  std::span<const Move> moves(Step t) const noexcept { return {moves_.data() + first_of_step_[t], moves_.data() + first_of_step_[t + 1]}; }
+
+  void send_on_line(Node& self, const Move& move) const;
+
+  Step steps_;
+  Offsets offsets_;
+  std::optional<AllPortLine> line_;  // of the dimension whose ties are divided by node
+  std::vector<Move> moves_;          // step by step
+  std::vector<std::uint32_t> first_of_step_;
+};
+
+OpenShopSchedule::OpenShopSchedule(const Topology& topology) : steps_{static_cast<Step>(open_shop_steps(topology))}, offsets_{topology} {
+  const std::vector<Leg> machines = machines_of(topology);
+  const std::optional<Dimension> odd_ties = odd_tie_dimension(topology);
+  if (odd_ties) line_.emplace(Wiring::ring, topology.extent(*odd_ties));
+
+  const NodeId classes = topology.nodes();
+  const OpenShopTable table = filled_table(topology, machines, odd_ties, steps_);
+  std::vector<NodeId> at(classes, 0);    // how far each class has come
+  std::vector<NodeId> line_steps(2, 0);  // of the two jobs that are no class
+  first_of_step_.reserve(std::size_t{steps_} + 1);
+  for (Step t = 0; t < steps_; ++t) {
+    first_of_step_.push_back(static_cast<std::uint32_t>(moves_.size()));
+    for (std::size_t m = 0; m < machines.size(); ++m) {
+      const OpenShopTable::Job job = table.job_at(m, t);
+      if (job == OpenShopTable::none) continue;
+      const Leg machine = machines[m];
+      Move move{{}, machine.hops, static_cast<std::int8_t>(machine.dimension), job >= classes};
+      if (move.on_line) {
+        move.block.origin = line_steps[job - classes]++;
+      } else {
+        move.block = {offsets_.minus(0, at[job]), offsets_.minus(job, at[job])};
+        const std::int32_t n = topology.extent(machine.dimension);
+        const std::int32_t hops = machine.hops == 0 ? 1 : modulo(machine.hops, n);
+        at[job] = offsets_.plus(at[job], static_cast<NodeId>(hops) * topology.stride(machine.dimension));
+      }
+      moves_.push_back(move);
+    }
+  }
+  first_of_step_.push_back(static_cast<std::uint32_t>(moves_.size()));
+}
+
+void OpenShopSchedule::send(Node& self, Step t) const {
+  for (const Move& move : moves(t)) {
+    if (move.on_line) {
+      send_on_line(self, move);
+      continue;
+    }
+    const BlockId passing = offsets_.block(self.rank(), move.block);
+    const std::int32_t direction = move.direction != 0 ? move.direction : self.coordinate(move.dimension) == 0 ? +1 : -1;
+    self.forward({{move.dimension, direction}}, {&passing, 1});
+  }
+}
+
+void OpenShopSchedule::send_on_line(Node& self, const Move& move) const {
+  const std::int32_t own = self.coordinate(move.dimension);
+  const Crossing crossing = line_->crossing(own, move.direction, move.block.origin);
+  if (!crossing) return;
+  const NodeId stride = self.topology().stride(move.dimension);
+  const NodeId first = self.rank() - static_cast<NodeId>(own) * stride;
+  const BlockId origin = first + static_cast<NodeId>(crossing.origin) * stride;
+  const BlockId passing = origin * offsets_.nodes() + first + static_cast<NodeId>(crossing.destination) * stride;
+  self.forward({{move.dimension, move.direction}}, {&passing, 1});
+}
+
+Bytes OpenShopSchedule::table_bytes() const noexcept {
+  return offsets_.table_bytes() + moves_.size() * sizeof(Move) + first_of_step_.size() * sizeof(std::uint32_t) +
+         (line_ ? line_->table_bytes() : 0);
+}
 
 Program open_shop_program(Node& self, const OpenShopSchedule& schedule) {
   for (Step t = 0; t < schedule.steps(); ++t) {
@@ -38,8 +218,6 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
-}  // namespace
-
 const Algorithm open_shop{
     .name = "open-shop",
     .collective = Collective::total_exchange,
@@ -52,4 +230,8 @@ const Algorithm open_shop{
     .plan = plan,
 };
 
-}  // namespace torus::exchange
+}  // namespace
+
+extern const Entries entries{open_shop};
+
+}  // namespace torus::total_exchange::open_shop

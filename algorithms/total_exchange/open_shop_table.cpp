@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace torus::exchange {
+namespace torus::total_exchange {
 
 OpenShopTable::OpenShopTable(std::size_t machines, std::size_t jobs, std::uint32_t slots)
     : slots_{slots},
@@ -106,4 +106,4 @@ void OpenShopTable::exchange_chain(std::size_t machine, std::uint32_t a, std::ui
   }
 }
 
-}  // namespace torus::exchange
+}  // namespace torus::total_exchange

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace torus::exchange {
+namespace torus::total_exchange {
 
 /// Time slot by time slot, which job is on which machine. Grows operation by operation, moving earlier ones where it must.
 class OpenShopTable {
@@ -46,4 +46,4 @@ class OpenShopTable {
   std::vector<std::uint64_t> job_busy_;             // of the job that is being added
 };
 
-}  // namespace torus::exchange
+}  // namespace torus::total_exchange

@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/common/shapes.hpp"
 
-namespace torus::exchange {
+namespace torus::total_exchange {
 namespace {
 
 std::vector<Exchanges> exchanges_of(const Topology& topology) {
@@ -146,4 +146,4 @@ Plan plan_in_phases(const Machine& machine, const Request& request, const Exchan
   return plan;
 }
 
-}  // namespace torus::exchange
+}  // namespace torus::total_exchange

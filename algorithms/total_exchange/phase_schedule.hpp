@@ -17,9 +17,9 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/total_exchange/all_port_line.hpp"
-#include "algorithms/total_exchange/offsets.hpp"
+#include "algorithms/total_exchange/classes.hpp"
 
-namespace torus::exchange {
+namespace torus::total_exchange {
 
 /// Which exchange along a dimension carries a class that moves along it; the dimension is counted among those that have links. Exchange
 /// numbers are 0..N/n_i - 1; classes of one offset along i must have different ones.
@@ -78,4 +78,4 @@ class PhaseSchedule {
 /// The plan of an algorithm that goes by such a schedule.
 Plan plan_in_phases(const Machine& machine, const Request& request, const ExchangeOf& exchange_of, std::string formula);
 
-}  // namespace torus::exchange
+}  // namespace torus::total_exchange

@@ -5,7 +5,7 @@
 
 #include <torus/topology.hpp>
 
-namespace torus::exchange {
+namespace torus::total_exchange {
 namespace {
 
 /// The pairs of matching m = 0..h-2 of the complete graph on h nodes, h even: the circle method.
@@ -38,4 +38,4 @@ std::vector<RingMove> ring_patterns(std::int32_t n) {
   return moves;
 }
 
-}  // namespace torus::exchange
+}  // namespace torus::total_exchange

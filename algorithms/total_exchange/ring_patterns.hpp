@@ -1,10 +1,10 @@
-/// The patterns of `direct` on one ring. See direct.hpp.
+/// The patterns of `direct` on one ring. See direct.cpp.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-namespace torus::exchange {
+namespace torus::total_exchange {
 
 /// What one coordinate of a ring does in one class.
 struct RingMove {
@@ -16,4 +16,4 @@ struct RingMove {
 /// The moves of all n coordinates in the n/2 classes of a ring, class by class: entry class * n + coordinate. n a multiple of 4.
 std::vector<RingMove> ring_patterns(std::int32_t n);
 
-}  // namespace torus::exchange
+}  // namespace torus::total_exchange

@@ -1,34 +1,37 @@
 #include <chrono>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <torus/engine.hpp>
 #include <torus/error.hpp>
 
-#include "runtime/engine/accord.hpp"
-#include "runtime/engine/border.hpp"
+#include "runtime/base/host.hpp"
+#include "runtime/base/region.hpp"
+#include "runtime/engine/barrier.hpp"
 #include "runtime/engine/estimate.hpp"
 #include "runtime/engine/fabric.hpp"
-#include "runtime/engine/injector.hpp"
 #include "runtime/engine/ledger.hpp"
-#include "runtime/engine/region.hpp"
+#include "runtime/engine/processes/accord.hpp"
+#include "runtime/engine/processes/slab.hpp"
+#include "runtime/engine/processes/together.hpp"
+#include "runtime/engine/rules/injector.hpp"
+#include "runtime/engine/rules/verifier.hpp"
 #include "runtime/engine/schedule.hpp"
-#include "runtime/engine/slab.hpp"
-#include "runtime/engine/verifier.hpp"
-#include "runtime/host/host_memory.hpp"
 
 namespace torus {
 namespace {
 
-using detail::Accord;
-using detail::ChannelLoad;
+using detail::Barrier;
 using detail::Fabric;
-using detail::NodeDoor;
-using detail::RunningNodes;
+using detail::NodeAccess;
 using detail::StepCounts;
 using detail::Worker;
+using detail::WorkerScope;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -43,13 +46,13 @@ const Placement& fitting(const Placement& placement, const Machine& machine) {
                    machine.topology.text() + "): make the placement from the machine's topology");
 }
 
-/// Gives the executor's threads back at the end of a scope.
-class Borrowed {
+/// Returns the executor's threads at the end of a scope.
+class ExecutorLease {
  public:
-  explicit Borrowed(Executor& executor) noexcept : executor_{executor} {}
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
-  ~Borrowed() { executor_.release(); }
+  explicit ExecutorLease(Executor& executor) noexcept : executor_{executor} {}
+  ExecutorLease(const ExecutorLease&) = delete;
+  ExecutorLease& operator=(const ExecutorLease&) = delete;
+  ~ExecutorLease() { executor_.release(); }
 
  private:
   Executor& executor_;
@@ -66,18 +69,17 @@ class Engine::Impl {
         topology_{machine_.topology},
         processes_{options_.processes != nullptr && options_.processes->count() > 1 ? options_.processes : nullptr},
         slab_{processes_ != nullptr ? detail::Slab(topology_, processes_->count(), processes_->self()) : detail::Slab(topology_)} {
-    if (!speaks()) options_.on_fault = nullptr;
+    if (!is_reporter()) options_.on_fault = nullptr;
     if (processes_ != nullptr) detail::check_same(*processes_, machine_, placement_, options_);
     if (options_.fault && options_.fault->node >= topology_.nodes()) {
       throw InputError("a fault at node " + std::to_string(options_.fault->node) + ": " + topology_.text() + " has nodes 0 to " +
                        std::to_string(topology_.nodes() - 1));
     }
-    detail::together(processes_, [this] { allocate(); });
+    detail::run_on_all(processes_, [this] { allocate(); });
+    memory_of_all_ = estimate_.total();
     if (processes_ != nullptr) {
-      accord_.emplace(*processes_, *fabric_, *ledger_);
-      for (const Bytes each : detail::exchange_each(*processes_, estimate_.total())) memory_of_all_ += each;
-    } else {
-      memory_of_all_ = estimate_.total();
+      const std::vector<Bytes> each = detail::exchange_each(*processes_, estimate_.total());
+      memory_of_all_ = std::accumulate(each.begin(), each.end(), Bytes{0});
     }
   }
 
@@ -87,7 +89,7 @@ class Engine::Impl {
   RunResult run(const std::function<Program(Node&)>& program) {
     TORUS_ASSERT(!running_ && "one run at a time, and not from within a program of the same engine");
     running_ = true;
-    const Borrowed threads(*executor_);
+    const ExecutorLease lease(*executor_);
     RunResult result;
     result.threads = parts();
     result.processes = slab_.processes();
@@ -130,8 +132,8 @@ class Engine::Impl {
  private:
   unsigned parts() const noexcept { return executor_->workers(); }
   NodeId part_begin(unsigned part) const { return slab_.part_begin(part, parts()); }
-  /// Whether this process tells of the run.
-  bool speaks() const noexcept { return slab_.self() == 0; }
+  /// Whether this process reports on the run: it calls the functions of the options.
+  bool is_reporter() const noexcept { return slab_.self() == 0; }
 
   void allocate() {
     const Clock::time_point start = Clock::now();
@@ -139,22 +141,25 @@ class Engine::Impl {
     estimate_ = detail::estimate_of(machine_, placement_, slab_, options_.program_bytes, parts());
     const Bytes limit = options_.memory_limit > 0 ? options_.memory_limit : usable_memory(estimate_.total());
     detail::refuse_too_large(estimate_, limit, machine_, placement_, slab_, parts());
-    const Borrowed threads(*executor_);
-    fabric_.emplace(machine_, placement_, slab_, detail::spare_bytes(estimate_, limit), parts());
+    const ExecutorLease lease(*executor_);
+    fabric_.emplace(machine_, placement_, slab_, detail::spare_bytes(estimate_, limit), parts(), options_.keep_memory.get());
     nodes_ = detail::Region<Node>(topology_.nodes());
     world_ = {&machine_, &*fabric_, 0};
     executor_->run([&](unsigned part) {
       fabric_->make(part, parts());
       for (NodeId rank = part_begin(part); rank < part_begin(part + 1); ++rank) {
         Node& node = *new (&nodes_[rank]) Node;
-        NodeDoor::world(node) = &world_;
-        NodeDoor::rank(node) = rank;
+        NodeAccess::world(node) = &world_;
+        NodeAccess::rank(node) = rank;
       }
     });
     fabric_->made();
-    if (processes_ != nullptr) fabric_->run().border = &border_.emplace(fabric_->run());
     schedule_.emplace(machine_, placement_, options_, *fabric_, *executor_, nodes_);
     ledger_.emplace(machine_, placement_, *fabric_);
+    if (processes_ != nullptr)
+      barrier_ = std::make_unique<detail::Accord>(*processes_, *fabric_, *ledger_);
+    else
+      barrier_ = std::make_unique<detail::LocalBarrier>(*fabric_, *ledger_);
     allocation_s_ = seconds_since(start);
   }
 
@@ -162,8 +167,7 @@ class Engine::Impl {
     fabric_->begin_run();
     schedule_->begin_run();
     ledger_->begin_run();
-    if (border_) border_->begin_run();
-    if (accord_) accord_->begin_run(options_.on_messages != nullptr, program);
+    barrier_->begin_run(options_.on_messages != nullptr, program);
     injector_.reset();
     if (options_.fault) injector_.emplace(*options_.fault, *fabric_, nodes_, processes_, options_.on_fault);
     world_.now = 0;
@@ -172,31 +176,28 @@ class Engine::Impl {
     executor_->run([&](unsigned part) {
       Worker& w = fabric_->workers()[part];
       NodeId rank = part_begin(part);
-      const RunningNodes running(w);
+      const WorkerScope scope(w);
       try {
         for (; rank < part_begin(part + 1); ++rank) prepare_node(w, rank, program);
       } catch (...) {
         w.findings.fail(rank, std::current_exception());
       }
     });
-    if (accord_)
-      accord_->throw_failure(std::nullopt);
-    else
-      ledger_->throw_failure(std::nullopt);
+    barrier_->throw_failure(std::nullopt);
     world_.network = &*fabric_;
   }
 
   void prepare_node(Worker& w, NodeId rank, const std::function<Program(Node&)>& program) {
     Node& node = nodes_[rank];
     if (!topology_.living(rank)) {
-      NodeDoor::wait(node) = Wait::ended;
+      NodeAccess::wait(node) = Wait::ended;
       return;
     }
     fabric_->place_initial(w, rank, options_.seed);
-    NodeDoor::wait(node) = Wait::none;
-    NodeDoor::last_arrival(node) = 0;
+    NodeAccess::wait(node) = Wait::none;
+    NodeAccess::last_arrival(node) = 0;
     detail::running.node = &node;
-    NodeDoor::innermost(node) = program(node).take();
+    NodeAccess::innermost(node) = program(node).take();
   }
 
   /// clean: all programs have ended by themselves, and nothing is in flight.
@@ -209,9 +210,9 @@ class Engine::Impl {
   void destroy_programs() noexcept {
     world_.network = &fabric_->ended();  // their locals' destructors may still call their nodes
     executor_->run([&](unsigned part) {
-      const RunningNodes running(fabric_->workers()[part]);
+      const WorkerScope scope(fabric_->workers()[part]);
       for (NodeId rank = part_begin(part); rank < part_begin(part + 1); ++rank) {
-        if (!NodeDoor::innermost(nodes_[rank])) continue;
+        if (!NodeAccess::innermost(nodes_[rank])) continue;
         detail::running.node = &nodes_[rank];
         detail::ProgramPromise::destroy();
       }
@@ -222,15 +223,15 @@ class Engine::Impl {
   void emulate(RunResult& result) {
     const std::uint64_t idle_limit = idle_steps_allowed();
     std::uint64_t idle = 0;
-    Accord::Here here{slab_.nodes(), 0};
+    Barrier::LocalCounts local{slab_.nodes(), 0};
     std::optional<Step> last_traffic;
     while (true) {
-      schedule_->run_step(here.active);
+      schedule_->run_step(local.active);
       StepCounts counts = ledger_->count();
-      if (end_step(counts, here, result)) return;
+      if (barrier_->end_step(counts, local, asked_to_stop(), result)) return;
       ledger_->book(counts, result);
       StepRecord& record = counts.record;  // not a copy, which would wait for the stores of its fields
-      schedule_->carried(here.payload);
+      schedule_->carried(local.payload);
       const bool over = counts.in_flight == 0;  // no node waits for the barrier, and no message crosses it
       if (over && !(injector_ && injector_->pending())) {
         if (counts.ended < topology_.living_nodes()) result.hang = name_the_waiting(last_traffic, false);
@@ -238,14 +239,14 @@ class Engine::Impl {
       }
       if (record.messages > 0) cross_with_messages(record, result);
       ledger_->add(record, result);
-      if (options_.on_step && speaks()) options_.on_step(fabric_->now());
+      if (options_.on_step && is_reporter()) options_.on_step(fabric_->now());
       idle = record.messages > 0 ? 0 : idle + 1;
       if (record.messages > 0) last_traffic = fabric_->now();
       fabric_->begin_step();
       world_.now = fabric_->now();
       if (injector_) [[unlikely]]
-        here.active += injector_->begin_step();
-      if (accord_ ? accord_->stopped() : told_to_stop()) {
+        local.active += injector_->begin_step();
+      if (barrier_->stopped(asked_to_stop())) {
         result.interrupted = true;
         return;
       }
@@ -257,26 +258,17 @@ class Engine::Impl {
     }
   }
 
-  bool told_to_stop() const noexcept { return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed); }
-
-  /// From here on the counts are those of all processes. True if a rule is broken: the violations are in the result.
-  bool end_step(StepCounts& counts, Accord::Here& here, RunResult& result) {
-    if (accord_) return accord_->end_step(counts, here, told_to_stop(), result);
-    if (ledger_->gather_receives(result)) return true;
-    ledger_->throw_failure(fabric_->now());
-    here = {counts.in_flight, counts.record.payload_bytes};
-    return ledger_->gather_violations(result);
-  }
+  bool asked_to_stop() const noexcept { return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed); }
 
   void close(RunResult& result) {
     detail::Ledger::Totals totals = ledger_->totals(*executor_);
-    if (accord_) accord_->gather(totals);
+    barrier_->gather(totals);
     ledger_->close(totals, result);
   }
 
   void check_bytes(RunResult& result) {
-    detail::together(processes_, [&] { result.wrong = verify(placement_, fabric_->payload(), options_.seed, *executor_); });
-    if (accord_) accord_->gather(result.wrong, placement_.reduces());
+    detail::run_on_all(processes_, [&] { result.wrong = verify(placement_, fabric_->payload(), options_.seed, *executor_); });
+    barrier_->gather(result.wrong, placement_.reduces());
   }
 
   std::uint64_t idle_steps_allowed() const {
@@ -287,13 +279,11 @@ class Engine::Impl {
   }
 
   void cross_with_messages(StepRecord& record, RunResult& result) {
-    std::vector<const Message*> messages;
-    if (!accord_ && (ledger_->measures_channels() || options_.on_messages)) messages = fabric_->messages_of(fabric_->now());
-    const ChannelLoad load = accord_ ? accord_->load() : ledger_->measures_channels() ? ledger_->measure(messages) : ChannelLoad{};
-    ledger_->note_channels(load, record, result);
-    if (options_.on_phase && speaks() && record.phase != nullptr) options_.on_phase(record.phase);
-    const std::span<const Message* const> seen = accord_ && accord_->observed() ? accord_->all_messages() : messages;
-    if (options_.on_messages && speaks()) options_.on_messages(seen);
+    ledger_->note_channels(barrier_->load(), record, result);
+    if (options_.on_phase && is_reporter() && record.phase != nullptr) options_.on_phase(record.phase);
+    if (!barrier_->observed()) return;
+    const std::span<const Message* const> messages = barrier_->all_messages();
+    if (options_.on_messages && is_reporter()) options_.on_messages(messages);
   }
 
   Hang name_the_waiting(std::optional<Step> last_traffic, bool stepping) {
@@ -302,12 +292,12 @@ class Engine::Impl {
     hang.stepping = stepping;
     for (NodeId rank = slab_.begin(); rank < slab_.end(); ++rank) {
       Node& node = nodes_[rank];
-      if (NodeDoor::wait(node) == Wait::ended) continue;
+      if (NodeAccess::wait(node) == Wait::ended) continue;
       if (++hang.nodes > max_named_waiters) continue;
-      const Step last = NodeDoor::last_arrival(node);
-      hang.first.push_back({rank, NodeDoor::wait(node), last == 0 ? std::nullopt : std::optional<Step>(last - 1)});
+      const Step last = NodeAccess::last_arrival(node);
+      hang.first.push_back({rank, NodeAccess::wait(node), last == 0 ? std::nullopt : std::optional<Step>(last - 1)});
     }
-    if (accord_) accord_->gather(hang, max_named_waiters);
+    barrier_->gather(hang, max_named_waiters);
     return hang;
   }
 
@@ -324,14 +314,15 @@ class Engine::Impl {
   bool running_ = false;
 
   std::optional<Fabric> fabric_;
-  std::optional<detail::Border> border_;
   detail::Region<Node> nodes_;
   detail::World world_;
   std::optional<detail::Schedule> schedule_;
   std::optional<detail::Ledger> ledger_;
-  std::optional<Accord> accord_;              // with other processes
+  std::unique_ptr<Barrier> barrier_;
   std::optional<detail::Injector> injector_;  // of a run with a fault
 };
+
+std::shared_ptr<detail::KeptPages> kept_memory() { return std::make_shared<detail::KeptPages>(); }
 
 Engine::Engine(const Machine& machine, const Placement& placement, RunOptions options)
     : impl_{std::make_unique<Impl>(machine, placement, std::move(options))} {}

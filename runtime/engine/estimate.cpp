@@ -5,12 +5,11 @@
 
 #include <torus/error.hpp>
 
-#include "runtime/engine/active_set.hpp"
-#include "runtime/engine/arrival_flags.hpp"
-#include "runtime/engine/channel_table.hpp"
-#include "runtime/engine/links.hpp"
-#include "runtime/engine/payload.hpp"
-#include "runtime/model/figures.hpp"
+#include "runtime/base/figures.hpp"
+#include "runtime/engine/network/channel_table.hpp"
+#include "runtime/engine/network/links.hpp"
+#include "runtime/engine/payload/payload.hpp"
+#include "runtime/engine/workers/active_set.hpp"
 
 namespace torus {
 namespace detail {

@@ -3,21 +3,21 @@
 
 #include <torus/engine.hpp>
 
-#include "runtime/engine/slab.hpp"
+#include "runtime/engine/processes/slab.hpp"
 
 namespace torus::detail {
 
 /// A size that no host has. Products stop here, so that sums of a few of them do not overflow.
 inline constexpr Bytes out_of_reach = Bytes{1} << 60U;
 
-/// What the process of a slab will need.
+/// The estimate for the process of a slab.
 MemoryEstimate estimate_of(const Machine& machine, const Placement& placement, const Slab& own, Bytes program_bytes, unsigned workers);
 
 /// Throws InputError if the estimate is above the limit; the text names the longest blocks that would fit.
 void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Placement& placement, const Slab& own,
                       unsigned workers);
 
-/// The bytes for messages and for copies beyond those that nodes want: what the limit leaves, and a little where that is next to nothing.
+/// Bytes for messages and for copies beyond those that nodes want: the rest of the limit, with a small minimum.
 Bytes spare_bytes(const MemoryEstimate& estimate, Bytes limit) noexcept;
 
 }  // namespace torus::detail

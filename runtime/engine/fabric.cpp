@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "runtime/engine/inbox.hpp"
-#include "runtime/engine/outbox_policies.hpp"
+#include "runtime/base/figures.hpp"
+#include "runtime/engine/network/inbox.hpp"
+#include "runtime/engine/network/outbox_policies.hpp"
 #include "runtime/model/contribution.hpp"
-#include "runtime/model/figures.hpp"
 
 namespace torus::detail {
 namespace {
@@ -23,7 +23,7 @@ bool plain(const Placement& placed) noexcept { return placed.uniform() && !place
 
 }  // namespace
 
-RunState::RunState(const Machine& run_on, const Placement& placed, const Slab& slab, Bytes spare, unsigned workers)
+RunState::RunState(const Machine& run_on, const Placement& placed, const Slab& slab, Bytes spare, unsigned workers, KeptPages* pages)
     : machine{run_on},
       placement{placed},
       own{slab},
@@ -35,15 +35,15 @@ RunState::RunState(const Machine& run_on, const Placement& placed, const Slab& s
       only_block{placed.initial_total() == 1 && placed.one_block_a_bucket() ? std::optional(placed.in_bucket(0)) : std::nullopt},
       exceeds_cache{outgrows_cache(run_on.topology)},
       budget(spare),
-      payload(placed, slab, budget, workers),
+      payload(placed, slab, budget, workers, pages),
       channels(run_on, slab),
       messages(std::size_t{2} * workers, budget),
       links(run_on, slab, messages) {
   for (ActiveSet& set : active) set = ActiveSet(run_on.topology.nodes(), workers);
 }
 
-Fabric::Fabric(const Machine& machine, const Placement& placement, const Slab& own, Bytes spare, unsigned workers)
-    : run_(machine, placement, own, spare, workers), workers_(workers) {
+Fabric::Fabric(const Machine& machine, const Placement& placement, const Slab& own, Bytes spare, unsigned workers, KeptPages* pages)
+    : run_(machine, placement, own, spare, workers, pages), workers_(workers) {
   for (std::uint32_t i = 0; i < workers; ++i) {
     Worker& w = workers_[i];
     w.index = i;
@@ -129,8 +129,8 @@ void Fabric::send(Node&, RouteView route, std::span<const BlockId> blocks, std::
 
 void Fabric::send_partials(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
                            std::uint8_t registers) {
-  const unsigned known = run_.reduces ? (1U << run_.placement.contributions().registers) - 1 : 0;
-  if (registers == 0 || (registers & ~known) != 0) {
+  const unsigned existing = run_.reduces ? (1U << run_.placement.contributions().registers) - 1 : 0;
+  if (registers == 0 || (registers & ~existing) != 0) {
     throw RunError("step " + std::to_string(run_.now) + ": node " + node_text(from.topology(), from.rank()) +
                    (run_.reduces ? " sends partials to registers that nodes do not have: they have " +
                                        std::to_string(run_.placement.contributions().registers) + " (Plan::registers)"

@@ -12,8 +12,7 @@
 #include <torus/node.hpp>
 #include <torus/placement.hpp>
 
-#include "runtime/engine/closed_network.hpp"
-#include "runtime/engine/ended_network.hpp"
+#include "runtime/engine/network/idle_networks.hpp"
 #include "runtime/engine/run_state.hpp"
 #include "runtime/engine/worker.hpp"
 
@@ -22,9 +21,9 @@ namespace torus::detail {
 /// Carries what nodes send. Different workers may run different nodes at once, between two barriers.
 class Fabric final : public Network {
  public:
-  /// Of the nodes of a slab. spare: bytes that messages may take, and further copies of blocks than nodes hold in the end. Machine,
-  /// placement and slab must outlive this.
-  Fabric(const Machine& machine, const Placement& placement, const Slab& own, Bytes spare, unsigned workers);
+  /// For the nodes of a slab. spare: bytes for messages, and for copies of blocks beyond those that nodes hold in the end. pages:
+  /// where the memory of blocks comes from; null: the kernel. All must outlive this.
+  Fabric(const Machine& machine, const Placement& placement, const Slab& own, Bytes spare, unsigned workers, KeptPages* pages);
 
   /// Constructs part `part` of `parts`, each on its own worker; made() when all are.
   void make(unsigned part, unsigned parts);
@@ -35,7 +34,7 @@ class Fabric final : public Network {
 
   // ---- between two runs or steps, one thread ----
 
-  /// Forgets the last run, but for its tables.
+  /// Forgets the last run, except for its tables.
   void begin_run();
   /// Clears part `part` of `parts` of the tables.
   void clear_tables(unsigned part, unsigned parts) {
@@ -65,7 +64,7 @@ class Fabric final : public Network {
   bool out_of_memory() const noexcept { return run_.budget.exhausted(); }
   /// Sums what shared channels carried in the present step.
   SharedLoad share_channels(std::span<const Message* const> messages) { return run_.channels.share(messages, run_.stamp); }
-  /// Of part `part` of `parts` of the channels, but for whether those of the border have been used.
+  /// Channel use of part `part` of `parts`; excludes channels to other processes.
   ChannelUse channel_use(unsigned part, unsigned parts) { return run_.channels.use(part, parts); }
   const Slab& own() const noexcept { return run_.own; }
 
@@ -97,7 +96,7 @@ class Fabric final : public Network {
   std::exception_ptr take_error(Node&) noexcept override { return std::exchange(worker().findings.error, nullptr); }
 
  private:
-  /// Of the node that calls.
+  /// The worker that runs the calling node.
   static Worker& worker() noexcept {
     TORUS_ASSERT(running.worker != nullptr);
     return *static_cast<Worker*>(running.worker);

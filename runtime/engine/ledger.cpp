@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,10 +10,9 @@
 
 #include <torus/error.hpp>
 
-#include "runtime/engine/auditor.hpp"
-#include "runtime/engine/program_failure.hpp"
-#include "runtime/engine/step_time.hpp"
-#include "runtime/model/figures.hpp"
+#include "runtime/base/figures.hpp"
+#include "runtime/engine/rules/auditor.hpp"
+#include "runtime/model/channel.hpp"
 
 namespace torus::detail {
 namespace {
@@ -20,6 +20,54 @@ namespace {
 bool same(const char* a, const char* b) noexcept {
   if (a == nullptr || b == nullptr) return a == b;
   return a == b || std::string_view(a) == b;
+}
+
+/// Rethrows what a node's program, or the making of it, threw. The text begins with step and node. std::nullopt: before step 0.
+/// An InputError stays one and std::bad_alloc is thrown as it was; all else becomes a RunError. What was thrown is nested in it.
+[[noreturn]] void rethrow_naming(const Topology& topology, NodeId node, std::optional<Step> step, const std::exception_ptr& thrown) {
+  const std::string where =
+      (step ? "step " + std::to_string(*step) : std::string("before step 0")) + ", node " + node_text(topology, node) + ": ";
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const InputError& error) {
+    std::throw_with_nested(InputError(where + error.what()));
+  } catch (const std::exception& error) {
+    std::throw_with_nested(RunError(where + error.what()));
+  } catch (...) {
+    std::throw_with_nested(RunError(where + "its program threw what is no std::exception"));
+  }
+}
+
+// ---- the byte term of a step where channels differ in speed ----
+
+double by_legs(const Machine& machine, std::span<const Message* const> messages) {
+  double most = 0;
+  for (const Message* m : messages) {
+    for (const Leg& leg : m->route()) {
+      if (leg.hops != 0) most = std::max(most, static_cast<double>(m->bytes()) * machine.cost.byte_s_of(leg.dimension));
+    }
+  }
+  return most;
+}
+
+double by_channels(const Machine& machine, const Slab& own, std::span<const Message* const> messages) {
+  std::vector<std::pair<ChannelName, Bytes>> crossed;
+  double most = 0;
+  each_channel_load(machine.topology, messages, crossed, [&](const ChannelName& channel, Bytes bytes) {
+    if (own.owns(channel.from))
+      most = std::max(most, static_cast<double>(bytes) * machine.byte_s(channel.from, channel.dimension, channel.hop));
+  });
+  return most;
+}
+
+/// The max over the channels of the bytes that a step's messages take over it times its T_c. O(legs of all messages); where channels are
+/// shared or links slow, O(hops log hops). One thread: only machines whose channels differ pay for it. messages: all that take channels of
+/// the slab.
+double byte_term(const Machine& machine, const Slab& own, std::span<const Message* const> messages) {
+  return machine.contention == Contention::share || machine.topology.has_slow_links() ? by_channels(machine, own, messages)
+                                                                                      : by_legs(machine, messages);
 }
 
 }  // namespace
@@ -45,21 +93,21 @@ std::uint64_t Ledger::failed_node() const noexcept {
   return lowest;
 }
 
-NodeId Ledger::misled_node() const noexcept {
-  NodeId misled = machine_.topology.nodes();
+NodeId Ledger::overloaded_receiver() const noexcept {
+  NodeId overloaded = machine_.topology.nodes();
   for (const Worker& w : fabric_.workers()) {
-    if (w.findings.suspect_receives) misled = std::min(misled, w.findings.misled_node);
+    if (w.findings.suspect_receives) overloaded = std::min(overloaded, w.findings.overloaded_receiver);
   }
-  return misled;
+  return overloaded;
 }
 
 Violations Ledger::audit_receives() const { return audit(machine_, placement_, fabric_.own(), fabric_.messages_of(fabric_.now() - 1)); }
 
 bool Ledger::gather_receives(RunResult& result) const {
-  const NodeId misled = misled_node();
-  if (misled == machine_.topology.nodes()) return false;
+  const NodeId overloaded = overloaded_receiver();
+  if (overloaded == machine_.topology.nodes()) return false;
   const Violations found = audit_receives();
-  report_violations(found.first(), found.found(), misled, result);
+  report_violations(found.first(), found.found(), overloaded, result);
   return true;
 }
 
@@ -77,9 +125,10 @@ bool Ledger::gather_violations(RunResult& result) const {
   return true;
 }
 
-void Ledger::report_violations(std::vector<Violation> first, std::uint64_t found, std::optional<NodeId> misled, RunResult& result) const {
-  if (found == 0 && misled) {
-    throw RunError("step " + std::to_string(fabric_.now() - 1) + ": node " + node_text(machine_.topology, *misled) +
+void Ledger::report_violations(std::vector<Violation> first, std::uint64_t found, std::optional<NodeId> overloaded,
+                               RunResult& result) const {
+  if (found == 0 && overloaded) {
+    throw RunError("step " + std::to_string(fabric_.now() - 1) + ": node " + node_text(machine_.topology, *overloaded) +
                    " got messages that together break a rule, though those that were sent to it do not");
   }
   if (found == 0) {
@@ -90,7 +139,7 @@ void Ledger::report_violations(std::vector<Violation> first, std::uint64_t found
   result.violations_found = found;
 }
 
-/// What nodes combined when they ran, of the arrivals of the step before, which pays for it.
+/// Charges the step before for the arrivals that nodes combined when they ran.
 void Ledger::charge_combining(const StepCounts& counts, RunResult& result) {
   const auto [most, all] = std::pair(counts.most_combined, counts.combined_bytes);
   result.combined_bytes += all;

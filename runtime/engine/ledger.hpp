@@ -10,13 +10,13 @@
 #include <torus/result.hpp>
 
 #include "runtime/engine/fabric.hpp"
-#include "runtime/engine/violations.hpp"
+#include "runtime/engine/rules/violations.hpp"
 
 namespace torus::detail {
 
 /// What was counted in a step: by this process, or by all.
 struct StepCounts {
-  StepRecord record;            ///< but for its byte term and what was combined
+  StepRecord record;            ///< without its byte term and what was combined
   Bytes combined_bytes = 0;     ///< of the arrivals of the step before
   Bytes most_combined = 0;      ///< of them, max of a node
   std::uint64_t blocks = 0;     ///< delivered
@@ -25,7 +25,7 @@ struct StepCounts {
   std::uint64_t in_flight = 0;  ///< nodes that run in the next step, and messages that go to other processes
   std::uint64_t ended = 0;      ///< programs, of the run
 
-  /// Those of another process in the same step. Not the phase.
+  /// Adds the counts of another process in the same step, without the phase.
   void add(const StepCounts& more) noexcept {
     record.messages += more.record.messages;
     record.control_messages += more.record.control_messages;
@@ -60,23 +60,23 @@ class Ledger {
   /// Forgets the last run.
   void begin_run() noexcept { phase_ = 0; }
 
-  /// True if a node received more messages of the last step than it has ports, which shows only when it runs. The violations are then in
-  /// the result. To be asked before throw_failure(): what programs throw in this step comes later.
+  /// True if a node received more messages of the last step than it has ports, which is noticed only when it runs. The violations are then
+  /// in the result. To be called before throw_failure(), since what programs throw in this step comes later.
   bool gather_receives(RunResult& result) const;
-  /// The lowest such node; behind all nodes if there is none.
-  NodeId misled_node() const noexcept;
+  /// The lowest such node; the number of nodes if there is none.
+  NodeId overloaded_receiver() const noexcept;
   /// The violations among the messages that arrived in this step.
   Violations audit_receives() const;
-  /// Rethrows what a program threw in this step, of the lowest node, see rethrow_naming(); RunError if a send found no memory. No step: the
-  /// programs are being made.
+  /// Rethrows what the program of the lowest node threw in this step; RunError if a send found no memory. The text begins with step and
+  /// node. std::nullopt: the programs are being made.
   void throw_failure(std::optional<Step> step) const;
-  /// The lowest node whose program threw; behind all nodes if none did.
+  /// The lowest node whose program threw; the number of nodes if none did.
   std::uint64_t failed_node() const noexcept;
   /// True if a message of this step breaks a rule. The violations are then in the result.
   bool gather_violations(RunResult& result) const;
   /// What this process counted in the step. Once a step.
   StepCounts count();
-  /// Adds to the result what counts also if no barrier follows: what was combined, deliveries and the digest.
+  /// Adds what is counted even for the final step: combined bytes, deliveries, the digest.
   void book(StepCounts& counts, RunResult& result) {
     if (counts.combined_bytes > 0) charge_combining(counts, result);
     result.blocks_delivered += counts.blocks;
@@ -86,9 +86,9 @@ class Ledger {
   }
   /// Whether the load of the channels must be measured from the messages of a step.
   bool measures_channels() const noexcept { return fabric_.shares_channels() || !machine_.cost.one_speed(); }
-  /// The load of the process's own channels in this step, by the messages that it knows.
+  /// The load of this process's channels in this step, by the messages that it has.
   ChannelLoad measure(const std::vector<const Message*>& messages) const;
-  /// Notes the load of the machine's channels. load: of all processes, where it was measured.
+  /// Adds the load of the machine's channels. load: of all processes, where it was measured.
   void note_channels(const ChannelLoad& load, StepRecord& record, RunResult& result) const;
   /// Adds a step that ended at a barrier.
   void add(const StepRecord& record, RunResult& result);
@@ -100,12 +100,10 @@ class Ledger {
   Totals totals(Executor& executor) const;
   /// Adds what all processes have counted.
   void close(const Totals& totals, RunResult& result) const;
-  /// All violations of a step, by the messages that this process knows, and what its own nodes sent without holding it. Of its own nodes
-  /// and channels.
+  /// All violations of a step at this process's nodes and channels: those that the messages show, and blocks sent without being held.
   Violations audit_step(std::span<const Message* const> messages) const;
-  /// misled: the node that noticed something of its arrivals; none if something was noticed of what was sent. Throws RunError if there are
-  /// no violations.
-  void report_violations(std::vector<Violation> first, std::uint64_t found, std::optional<NodeId> misled, RunResult& result) const;
+  /// overloaded: the node that received too many messages; none if a sent message broke a rule. Throws RunError if there are no violations.
+  void report_violations(std::vector<Violation> first, std::uint64_t found, std::optional<NodeId> overloaded, RunResult& result) const;
 
  private:
   PhaseTotals& totals_of(const char* phase, RunResult& result);

@@ -6,18 +6,18 @@
 #include <torus/error.hpp>
 #include <torus/machine.hpp>
 
-#include "runtime/engine/atomics.hpp"
+#include "runtime/engine/workers/atomics.hpp"
 
 namespace torus::detail {
 
 /// Bytes that messages and further copies of blocks draw from, in large pieces, on whichever worker: together they stay within the run's
-/// memory limit. Nothing is published by its counts, so no order is needed.
+/// memory limit. Its counts publish nothing, so no order is needed.
 template <class Atomics>
 class BasicMemoryBudget {
  public:
   explicit BasicMemoryBudget(Bytes bytes) noexcept : granted_{bytes}, left_{bytes} {}
 
-  /// False, and nothing taken, if there is not so much left. Any worker.
+  /// Takes bytes. False, and nothing taken, if less is left. Any worker.
   bool take(Bytes bytes) noexcept {
     Bytes left = left_.load(std::memory_order_relaxed);
     while (left >= bytes) {
@@ -25,7 +25,7 @@ class BasicMemoryBudget {
     }
     return false;
   }
-  /// Throws RunError. The run then ends after its step, whoever catches the error: what was to be sent is lost.
+  /// Throws RunError. The run then ends after its step, even if a program catches the error: the message is lost.
   [[noreturn]] void refuse(const std::string& text) {
     exhausted_.store(true, std::memory_order_relaxed);
     throw RunError(text);
@@ -36,7 +36,7 @@ class BasicMemoryBudget {
     left_.store(granted_, std::memory_order_relaxed);
     exhausted_.store(false, std::memory_order_relaxed);
   }
-  /// What there is at the start of a run.
+  /// The bytes at the start of a run.
   Bytes granted() const noexcept { return granted_; }
 
  private:

@@ -5,8 +5,8 @@
 
 #include <torus/report.hpp>
 
-#include "runtime/host/host_memory.hpp"
-#include "runtime/model/figures.hpp"
+#include "runtime/base/figures.hpp"
+#include "runtime/base/host.hpp"
 
 namespace torus {
 namespace {

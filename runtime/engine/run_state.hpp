@@ -9,20 +9,20 @@
 #include <torus/machine.hpp>
 #include <torus/placement.hpp>
 
-#include "runtime/engine/active_set.hpp"
-#include "runtime/engine/channels.hpp"
-#include "runtime/engine/links.hpp"
 #include "runtime/engine/memory_budget.hpp"
-#include "runtime/engine/message_arena.hpp"
-#include "runtime/engine/payload.hpp"
+#include "runtime/engine/network/channels.hpp"
+#include "runtime/engine/network/links.hpp"
+#include "runtime/engine/network/message_arena.hpp"
+#include "runtime/engine/payload/payload.hpp"
+#include "runtime/engine/workers/active_set.hpp"
 
 namespace torus::detail {
 
 class Border;
 
-/// The rooms of a run, and what is known of the present step. Workers read it during a step; only the barrier writes it.
+/// The rooms of a run, and the state of the present step. Workers read it during a step; only the barrier writes it.
 struct RunState {
-  RunState(const Machine& run_on, const Placement& placed, const Slab& slab, Bytes spare, unsigned workers);
+  RunState(const Machine& run_on, const Placement& placed, const Slab& slab, Bytes spare, unsigned workers, KeptPages* pages);
 
   // ---- fixed ----
 
@@ -32,7 +32,7 @@ struct RunState {
   const int ports;
   const Bytes block_bytes;                  ///< where all blocks are equally long
   const bool own_hops;                      ///< packet switching, channels not shared, blocks equally long
-  const bool straight_legs;                 ///< the same with routes of any length
+  const bool straight_legs;                 ///< like own_hops, with routes of any length
   const bool reduces;                       ///< blocks are partials of a reduction
   const std::optional<BlockId> only_block;  ///< where there is only one
   const bool exceeds_cache;                 ///< true if the in-queues outgrow 2 MiB, so that prefetching them pays

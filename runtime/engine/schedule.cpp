@@ -5,9 +5,9 @@
 #include <random>
 #include <utility>
 
-#include "runtime/engine/inbox.hpp"
-#include "runtime/engine/outbox.hpp"
-#include "runtime/host/host_memory.hpp"
+#include "runtime/base/host.hpp"
+#include "runtime/engine/network/inbox.hpp"
+#include "runtime/engine/network/outbox.hpp"
 
 namespace torus::detail {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::uint64_t max_batch_groups = 16;
 /// for 2 % of the time.
 constexpr Bytes long_block = 16384;
 
-/// Does a worker's part of a step. What is thrown there outside programs (no memory for messages) ends the run like what programs throw.
+/// Does a worker's part of a step. An exception from outside the programs (no memory for messages) ends the run like one of a program.
 template <class F>
 void failing(Worker& w, F&& part_of_step) noexcept {
   try {
@@ -36,21 +36,21 @@ void end_program(const Node& node, Worker& w) {
 }
 
 [[gnu::always_inline]] inline void resume(Node& node) {
-  NodeDoor::wait(node) = Wait::none;
-  NodeDoor::innermost(node).resume();
+  NodeAccess::wait(node) = Wait::none;
+  NodeAccess::innermost(node).resume();
 }
 
 /// Gives a node its arrivals and resumes its program until its next wait.
 [[gnu::always_inline]] inline void run_node(RunState& run, Worker& w, Node& node, NodeId rank, ArrivedMessages& arrived) {
   inbox::open(run, w, rank, arrived);
-  const Wait wait = NodeDoor::wait(node);
+  const Wait wait = NodeAccess::wait(node);
   if (wait == Wait::ended || (wait == Wait::arrival && arrived.size == 0)) return inbox::close(run, w, arrived);
   running.arrivals = Arrivals(arrived.room.data(), arrived.size);
   running.node = &node;
   resume(node);
-  while (NodeDoor::wait(node) == Wait::call) [[unlikely]] resume(node);
+  while (NodeAccess::wait(node) == Wait::call) [[unlikely]] resume(node);
   inbox::close(run, w, arrived);
-  switch (NodeDoor::wait(node)) {
+  switch (NodeAccess::wait(node)) {
     case Wait::step: outbox::activate(w, rank); break;
     case Wait::ended: end_program(node, w); break;
     default: break;
@@ -125,7 +125,7 @@ void Schedule::run_shared(const Items& items) {
   });
 }
 
-/// A step of a few microseconds ends before other workers notice it. A guess that affects speed only.
+/// A step of a few microseconds ends before other workers notice it. An estimate that affects only speed.
 bool Schedule::not_worth_a_barrier(std::uint64_t nodes) const {
   const double ports = std::min<double>(machine_.ports, 8);
   const double copied =
@@ -159,7 +159,7 @@ std::span<NodeId> Schedule::take_nodes(std::span<const ActiveSet::Group> groups,
 
 /// Runs nodes in order, and posts what they have sent.
 void Schedule::run_nodes(std::span<const NodeId> nodes, Worker& w) {
-  const RunningNodes running_nodes(w);
+  const WorkerScope scope(w);
   RunState& run = fabric_.run();
   inbox::run_in_stages(run, w, nodes, nodes_.data(),
                        [&run, &w](Node& node, NodeId rank, ArrivedMessages& arrived) { run_node(run, w, node, rank, arrived); });

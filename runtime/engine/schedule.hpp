@@ -7,20 +7,21 @@
 
 #include <torus/engine.hpp>
 
-#include "runtime/engine/active_set.hpp"
+#include "runtime/base/region.hpp"
 #include "runtime/engine/fabric.hpp"
-#include "runtime/engine/region.hpp"
 #include "runtime/engine/worker.hpp"
+#include "runtime/engine/workers/active_set.hpp"
 
 namespace torus::detail {
 
-/// Lets this thread run nodes for a worker. Restores what it ran before, in case a program runs an engine of its own.
-class RunningNodes {
+/// Makes this thread run nodes for a worker until the end of a scope. Then restores what it ran before: a program may run an engine of its
+/// own.
+class WorkerScope {
  public:
-  explicit RunningNodes(Worker& w) noexcept { running.worker = &w; }
-  RunningNodes(const RunningNodes&) = delete;
-  RunningNodes& operator=(const RunningNodes&) = delete;
-  ~RunningNodes() { running = before_; }
+  explicit WorkerScope(Worker& w) noexcept { running.worker = &w; }
+  WorkerScope(const WorkerScope&) = delete;
+  WorkerScope& operator=(const WorkerScope&) = delete;
+  ~WorkerScope() { running = before_; }
 
  private:
   const Running before_ = running;
@@ -32,7 +33,7 @@ class RunningNodes {
 /// of other workers' shares. The result does not depend on which worker runs a node.
 class Schedule {
  public:
-  /// All but the seed and the kind of executor must outlive this.
+  /// The options need not outlive this; all else must.
   Schedule(const Machine& machine, const Placement& placement, const RunOptions& options, Fabric& fabric, Executor& executor,
            Region<Node>& nodes);
 
@@ -40,7 +41,7 @@ class Schedule {
   void begin_run() noexcept { last_payload_ = 0; }
   /// Runs all active nodes once. expected: how many there are, or a few more.
   void run_step(std::uint64_t expected);
-  /// Tells the payload bytes of this step, from which the next step's are guessed.
+  /// Takes the payload bytes of this step, from which those of the next are estimated.
   void carried(Bytes payload);
 
  private:

@@ -12,15 +12,15 @@
 #include <torus/placement.hpp>
 #include <torus/result.hpp>
 
-#include "runtime/engine/active_set.hpp"
-#include "runtime/engine/channels.hpp"
-#include "runtime/engine/copy_queue.hpp"
-#include "runtime/engine/frame_pool.hpp"
-#include "runtime/engine/links.hpp"
-#include "runtime/engine/message_arena.hpp"
-#include "runtime/engine/shared_range.hpp"
-#include "runtime/engine/slot_pool.hpp"
-#include "runtime/engine/violations.hpp"
+#include "runtime/engine/network/channels.hpp"
+#include "runtime/engine/network/links.hpp"
+#include "runtime/engine/network/message_arena.hpp"
+#include "runtime/engine/payload/copier.hpp"
+#include "runtime/engine/payload/slot_pool.hpp"
+#include "runtime/engine/rules/violations.hpp"
+#include "runtime/engine/workers/active_set.hpp"
+#include "runtime/engine/workers/frame_pool.hpp"
+#include "runtime/engine/workers/shared_range.hpp"
 
 namespace torus::detail {
 
@@ -63,20 +63,20 @@ struct Tally {
   std::uint64_t ended = 0;       ///< programs, of the run
 };
 
-/// What the barrier must know of the present step. Written by whoever notices it.
+/// What the barrier must know of the present step. Written by inbox, outbox and schedule.
 struct Findings {
-  bool copied = false;            ///< a node sent a block and kept it
-  bool bundled = false;           ///< a node sent something else than one block over one hop
-  bool suspect = false;           ///< a message of this step breaks a rule; the auditor names it
-  bool suspect_receives = false;  ///< what a node got of the last step breaks a rule
-  NodeId misled_node = 0;         ///< the first such node; meaningful if there is one
-  Violations violations;          ///< those that the messages do not show: blocks not held
-  std::exception_ptr error;       ///< of the program that has just thrown
-  std::exception_ptr failure;     ///< that ends the run
-  NodeId failed_node = 0;         ///< the lowest node with a failure; meaningful if there is one
+  bool copied = false;             ///< a node sent a block and kept it
+  bool bundled = false;            ///< a node sent a message other than one block over one hop
+  bool suspect = false;            ///< a message of this step breaks a rule; the auditor names it
+  bool suspect_receives = false;   ///< a node received more messages of the last step than it has ports
+  NodeId overloaded_receiver = 0;  ///< the lowest such node; meaningful if there is one
+  Violations violations;           ///< those that the messages do not show: blocks not held
+  std::exception_ptr error;        ///< of the program that has just thrown
+  std::exception_ptr failure;      ///< that ends the run
+  NodeId failed_node = 0;          ///< the lowest node with a failure; meaningful if there is one
 
   void suspect_receive(NodeId node) noexcept {
-    if (!suspect_receives || node < misled_node) misled_node = node;
+    if (!suspect_receives || node < overloaded_receiver) overloaded_receiver = node;
     suspect_receives = true;
   }
   /// Ends the run after its step with what was thrown while a node ran. The lowest node's failure counts.

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <xxhash.h>
 
-#include "runtime/model/words.hpp"
+#include "runtime/base/words.hpp"
 
 namespace torus {
 namespace {

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <xxhash.h>
 
-#include "runtime/model/words.hpp"
+#include "runtime/base/words.hpp"
 
 namespace torus::detail {
 namespace {

@@ -5,8 +5,8 @@
 #include <bit>
 #include <charconv>
 
+#include "runtime/base/figures.hpp"
 #include "runtime/model/digest.hpp"
-#include "runtime/model/figures.hpp"
 
 namespace torus::detail {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <torus/error.hpp>
 
-#include "runtime/model/figures.hpp"
+#include "runtime/base/figures.hpp"
 
 namespace torus {
 

@@ -6,7 +6,7 @@
 #include <torus/error.hpp>
 #include <torus/machine.hpp>
 
-#include "runtime/model/figures.hpp"
+#include "runtime/base/figures.hpp"
 
 namespace torus {
 namespace {

@@ -11,7 +11,7 @@
 
 namespace torus {
 
-using detail::NodeDoor;
+using detail::NodeAccess;
 
 namespace detail {
 
@@ -55,8 +55,8 @@ class RehearsalStage final : public detail::Network {
         nodes_{std::make_unique<Node[]>(machine.topology.nodes())},
         held_(std::size_t{machine.topology.nodes()} * placement.buckets(), false) {
     for (NodeId rank = 0; rank < placement.nodes(); ++rank) {
-      NodeDoor::world(nodes_[rank]) = &world_;
-      NodeDoor::rank(nodes_[rank]) = rank;
+      NodeAccess::world(nodes_[rank]) = &world_;
+      NodeAccess::rank(nodes_[rank]) = rank;
       for (std::uint64_t i = 0; i < placement.initial_count(rank); ++i) keep(rank, placement.initial(rank, i), true);
     }
   }
@@ -65,7 +65,7 @@ class RehearsalStage final : public detail::Network {
   ~RehearsalStage() {
     for (NodeId rank = 0; rank < placement_.nodes(); ++rank) {
       detail::running.node = &nodes_[rank];
-      if (NodeDoor::innermost(nodes_[rank])) detail::ProgramPromise::destroy();
+      if (NodeAccess::innermost(nodes_[rank])) detail::ProgramPromise::destroy();
     }
     detail::running = before_;
   }
@@ -73,12 +73,12 @@ class RehearsalStage final : public detail::Network {
   void play(const std::function<Program(Node&)>& start) {
     for (NodeId rank = 0; rank < placement_.nodes(); ++rank) {
       detail::running.node = &nodes_[rank];
-      NodeDoor::innermost(nodes_[rank]) = start(nodes_[rank]).take();
+      NodeAccess::innermost(nodes_[rank]) = start(nodes_[rank]).take();
       awake_.push_back(rank);
     }
     while (!awake_.empty()) play_step();
     for (NodeId rank = 0; rank < placement_.nodes(); ++rank) {
-      if (NodeDoor::wait(nodes_[rank]) != Wait::ended) throw RunError("a rehearsed program waits for a message that nobody sends");
+      if (NodeAccess::wait(nodes_[rank]) != Wait::ended) throw RunError("a rehearsed program waits for a message that nobody sends");
     }
   }
 
@@ -144,15 +144,15 @@ class RehearsalStage final : public detail::Network {
       arrived.clear();
       for (; next < arrivals_.size() && arrivals_[next]->destination() == rank; ++next) arrived.push_back(arrivals_[next]);
       Node& node = nodes_[rank];
-      if (NodeDoor::wait(node) == Wait::ended || (NodeDoor::wait(node) == Wait::arrival && arrived.empty())) continue;
+      if (NodeAccess::wait(node) == Wait::ended || (NodeAccess::wait(node) == Wait::arrival && arrived.empty())) continue;
       detail::running.node = &node;
       detail::running.arrivals = Arrivals(arrived.data(), arrived.size());
       do {
-        NodeDoor::wait(node) = Wait::none;
-        NodeDoor::innermost(node).resume();
-      } while (NodeDoor::wait(node) == Wait::call);
+        NodeAccess::wait(node) = Wait::none;
+        NodeAccess::innermost(node).resume();
+      } while (NodeAccess::wait(node) == Wait::call);
       if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-      if (NodeDoor::wait(node) == Wait::step) again.push_back(rank);
+      if (NodeAccess::wait(node) == Wait::step) again.push_back(rank);
     }
     cross_barrier(std::move(again));
   }

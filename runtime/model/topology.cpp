@@ -1,13 +1,14 @@
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
+#include <string>
 
 #include <torus/error.hpp>
 #include <torus/topology.hpp>
 
 #include "runtime/model/detour.hpp"
-#include "runtime/model/twist.hpp"
 
 namespace torus {
 namespace {
@@ -26,7 +27,85 @@ std::int32_t number(std::string_view text, std::string_view digits, const char* 
   return value;
 }
 
+// ---- twisted tori: what a hop over the end of a short dimension does, and distances that follow ----
+
+std::int32_t shortest(const Topology& topology) {
+  std::int32_t least = topology.extent(0);
+  for (Dimension d = 1; d < topology.dimensions(); ++d) least = std::min(least, topology.extent(d));
+  return least;
+}
+
+/// Throws InputError on a shape that cannot be twisted.
+void check_twist(const Topology& topology) {
+  const std::int64_t k = shortest(topology);
+  bool has_long = false;
+  bool fits = k >= 2 && (topology.shape().size() == 2 || topology.shape().size() == 3);
+  for (const DimensionShape& d : topology.shape()) {
+    fits = fits && d.wiring == Wiring::ring && (d.extent == k || d.extent == 2 * k);
+    has_long = has_long || d.extent == 2 * k;
+  }
+  if (!fits || !has_long)
+    throw InputError("a twisted torus has two or three rings, of extents k and 2k, both, k at least 2; 4x8t or 4x4x8t would do");
+}
+
+/// Tries every choice of short dimensions that are left over an end. Over both ends of one, or twice, is never shorter.
+Coordinates twisted_offsets(const Topology& topology, NodeId from, NodeId to) noexcept {
+  const std::int32_t k = shortest(topology);
+  Coordinates best;
+  std::int32_t least = 0;
+  const unsigned choices = 1U << topology.shape().size();
+  for (int wraps = 0; wraps < static_cast<int>(topology.shape().size()); ++wraps) {
+    for (unsigned over = 0; over < choices; ++over) {
+      if (std::popcount(over) != wraps) continue;
+      Coordinates apart;
+      std::int32_t hops = 0;
+      bool possible = true;
+      for (Dimension d = 0; d < topology.dimensions(); ++d) {
+        const bool wrap = (over >> static_cast<unsigned>(d) & 1U) != 0;
+        std::int32_t o = topology.coordinate(to, d) - topology.coordinate(from, d);
+        if (topology.extent(d) == k) {
+          if (wrap) o += o > 0 ? -k : k;
+        } else {
+          possible = possible && !wrap;
+          o = topology.offset(d, 0, modulo(std::int64_t{o} + (wraps % 2 != 0 ? k : 0), 2 * k));
+        }
+        apart.push_back(o);
+        hops += std::abs(o);
+      }
+      if (!possible || (!best.empty() && hops >= least)) continue;
+      best = apart;
+      least = hops;
+    }
+  }
+  return best;
+}
+
+/// O(nodes).
+std::int32_t twisted_diameter(const Topology& topology) noexcept {
+  std::int32_t farthest = 0;
+  for (NodeId node = 0; node < topology.nodes(); ++node) farthest = std::max(farthest, topology.distance(0, node));
+  return farthest;
+}
+
 }  // namespace
+
+namespace detail {
+
+std::int32_t twisted_circle(const Topology& topology) noexcept { return 2 * shortest(topology); }
+
+NodeId over_the_end(const Topology& topology, NodeId from, Dimension d, std::int64_t to) noexcept {
+  const std::int32_t n = topology.extent(d);
+  const std::int32_t inside = modulo(to, n);
+  NodeId node = from + static_cast<NodeId>(inside - topology.coordinate(from, d)) * topology.stride(d);
+  const bool odd_wraps = ((to - inside) / n) % 2 != 0;
+  if (!odd_wraps || n != shortest(topology)) return node;
+  for (Dimension l = 0; l < topology.dimensions(); ++l) {
+    if (topology.extent(l) != n) node += static_cast<NodeId>(topology.coordinate(from, l) < n ? n : -n) * topology.stride(l);
+  }
+  return node;
+}
+
+}  // namespace detail
 
 Topology::Topology(std::vector<DimensionShape> dimensions, bool twisted) : shape_(std::move(dimensions)), twisted_{twisted} {
   if (shape_.empty() || shape_.size() > max_dimensions) {
@@ -59,7 +138,7 @@ Topology::Topology(std::vector<DimensionShape> dimensions, bool twisted) : shape
     stride /= static_cast<std::uint64_t>(facts.extent);
     facts.by_stride = detail::Divisor(static_cast<std::uint32_t>(stride));
   }
-  if (twisted_) detail::check_twist(*this);
+  if (twisted_) check_twist(*this);
 }
 
 Topology Topology::parse(std::string_view text) {
@@ -158,7 +237,7 @@ std::int32_t Topology::offset(Dimension d, std::int32_t from, std::int32_t to) c
 }
 
 Coordinates Topology::offsets(NodeId from, NodeId to) const noexcept {
-  if (twisted_) return detail::twisted_offsets(*this, from, to);
+  if (twisted_) return twisted_offsets(*this, from, to);
   Coordinates out;
   for (Dimension d = 0; d < dimensions(); ++d) out.push_back(offset(d, coordinate(from, d), coordinate(to, d)));
   return out;
@@ -180,7 +259,7 @@ std::int32_t Topology::eccentricity(NodeId from) const {
     search(*this, from, [&](NodeId, std::int32_t distance) { hops = distance; });
     return hops;
   }
-  if (twisted_) return detail::twisted_diameter(*this);
+  if (twisted_) return twisted_diameter(*this);
   for (Dimension d = 0; d < dimensions(); ++d) {
     const std::int32_t n = extent(d);
     const std::int32_t x = coordinate(from, d);
@@ -194,7 +273,7 @@ std::int32_t Topology::eccentricity(NodeId from) const {
 }
 
 std::int32_t Topology::diameter() const noexcept {
-  if (twisted_) return detail::twisted_diameter(*this);
+  if (twisted_) return twisted_diameter(*this);
   std::int32_t hops = 0;
   for (const DimensionShape& d : shape_)
     hops += d.wiring == Wiring::ring ? d.extent / 2 : d.wiring == Wiring::line ? d.extent - 1 : d.extent > 1 ? 1 : 0;

@@ -8,9 +8,9 @@
 
 #include <torus/error.hpp>
 
-#include "runtime/host/host_memory.hpp"
-#include "runtime/model/figures.hpp"
-#include "runtime/model/words.hpp"
+#include "runtime/base/figures.hpp"
+#include "runtime/base/host.hpp"
+#include "runtime/base/words.hpp"
 
 namespace torus::detail {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <torus/trace_reader.hpp>
 
-#include "runtime/trace/held_blocks.hpp"
+#include "runtime/trace/blocks.hpp"
 
 namespace torus::detail {
 
@@ -87,7 +87,7 @@ class Contributors {
   std::uint64_t combined_ = 0, most_combined_sum_ = 0, unasked_ = 0;
 };
 
-/// Follows a barrier: a message tells all that its sender had heard of when the step began.
+/// Follows a barrier: a message carries the set of nodes that its sender had heard of when the step began.
 class Heard {
  public:
   /// Dead nodes take no part. Throws InputError if the sets of all nodes do not fit in memory.

@@ -9,11 +9,10 @@
 #include <torus/error.hpp>
 #include <torus/judge.hpp>
 
-#include "runtime/host/host_memory.hpp"
-#include "runtime/model/figures.hpp"
+#include "runtime/base/figures.hpp"
+#include "runtime/base/host.hpp"
 #include "runtime/trace/blocks.hpp"
 #include "runtime/trace/contributors.hpp"
-#include "runtime/trace/held_blocks.hpp"
 #include "runtime/trace/trace_header.hpp"
 
 namespace torus {

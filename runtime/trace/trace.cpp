@@ -2,11 +2,11 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <torus/trace.hpp>
 
-#include "runtime/trace/output_file.hpp"
+#include "runtime/base/output_file.hpp"
+#include "runtime/trace/trace_header.hpp"
 
 namespace torus {
 namespace {
@@ -27,12 +27,6 @@ void append_list(std::string& line, const Integers& values) {
     append(line, value);
   }
   line += ']';
-}
-
-/// Appends a JSON string. A user's algorithm may have any name; JSON has no way to write bytes that are not UTF-8, so that they are
-/// replaced.
-void append_quoted(std::string& line, std::string_view text) {
-  line += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void append(std::string& line, const Link& link) {
@@ -124,13 +118,13 @@ std::string to_json_line(const TraceHeader& header) {
                  name(header.machine.switching), name(header.machine.contention));
   append_list(line, header.machine.routing);
   line += ",\"collective\":";
-  append_quoted(line, header.collective);
+  line += detail::quoted(header.collective);
   if (!header.sources.empty() || header.collective == "multinode-broadcast") {
     line += ",\"sources\":";
     append_list(line, header.sources);
   }
   fmt::format_to(std::back_inserter(line), ",\"segments\":{},\"block_bytes\":{},\"algorithm\":", header.segments, header.block_bytes);
-  append_quoted(line, header.algorithm);
+  line += detail::quoted(header.algorithm);
   fmt::format_to(std::back_inserter(line), ",\"seed\":{}", header.seed);
   if (header.reduction)
     fmt::format_to(std::back_inserter(line), ",\"op\":\"{}\",\"type\":\"{}\"", name(header.reduction->op), name(header.reduction->type));
@@ -168,7 +162,7 @@ void TraceWriter::write_step(std::span<const Message* const> messages) {
     if (!phase_.empty()) {  // the first line of a step speaks for all of them
       line_.resize(line_.size() - 2);
       line_ += ",\"phase\":";
-      append_quoted(line_, phase_);
+      line_ += detail::quoted(phase_);
       line_ += "}\n";
       phase_.clear();
     }

@@ -9,8 +9,8 @@
 
 #include <torus/error.hpp>
 
-#include "runtime/host/host_memory.hpp"
-#include "runtime/model/figures.hpp"
+#include "runtime/base/figures.hpp"
+#include "runtime/base/host.hpp"
 
 namespace torus::detail {
 namespace {
@@ -141,7 +141,7 @@ class HeaderParser {
       if (name(known) == op && json_.contains("type")) header.reduction = Reduction{known, type()};
     }
   }
-  /// False if it is not there.
+  /// False if the key is absent.
   bool flag(const char* key) {
     if (!json_.contains(key)) return false;
     if (!json_[key].is_boolean()) lines_.refuse(std::string("the header's '") + key + "' must be true or false");
@@ -180,7 +180,7 @@ class HeaderParser {
     }
   }
 
-  /// All three or none; speeds that differ by dimension also alone.
+  /// The header has all three of ts_s, tc_s and th_s, or none; a tc_s by dimension may stand alone.
   void read_costs(TraceHeader& header) {
     const bool one_speed = json_.contains("tc_s") && json_["tc_s"].is_number();
     header.costs_known = json_.contains("ts_s") && json_.contains("tc_s") && json_.contains("th_s");
@@ -226,7 +226,7 @@ class HeaderParser {
     for (const Json& entry : entries("slow_links", 4)) faults.slow_links.push_back({link(entry), entry[3].get<double>()});
     return faults;
   }
-  /// A list of lists of so many numbers, whole but for the fourth; empty if the key is not there.
+  /// Reads [[int,int,int], ..], or with length 4 [[int,int,int,real], ..]; empty if the key is absent.
   Json entries(const char* key, std::size_t length) {
     if (!json_.contains(key)) return Json::array();
     const auto fits = [length](const Json& entry) {
@@ -310,6 +310,8 @@ std::optional<std::string> wrong_sources(const TraceHeader& header) {
   }
   return std::nullopt;
 }
+
+std::string quoted(std::string_view text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 TraceHeader parse_trace_header(const Lines& lines, std::string_view line) { return HeaderParser(lines, line).header(); }
 

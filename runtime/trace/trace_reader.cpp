@@ -7,8 +7,8 @@
 #include <torus/error.hpp>
 #include <torus/trace_reader.hpp>
 
+#include "runtime/base/lines.hpp"
 #include "runtime/model/digest.hpp"
-#include "runtime/trace/lines.hpp"
 #include "runtime/trace/trace_header.hpp"
 
 namespace torus {

@@ -10,8 +10,8 @@
 #include <torus/judge.hpp>
 #include <torus/trace_reader.hpp>
 
+#include "runtime/base/figures.hpp"
 #include "runtime/model/channel.hpp"
-#include "runtime/model/figures.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/json.hpp"
 #include "tests/support/pages.hpp"
@@ -281,7 +281,7 @@ TEST_CASE("a page of 64x64 with 100,000 messages is small and soon written, and 
   const auto b = browser();
   if (!b) return;
   const Folder folder;
-  const std::string run = "run broadcast --on 64x64 --algorithm flood-pipelined --segments 13 --switching packet --trace ";
+  const std::string run = "run broadcast --on 64x64 --algorithm flood --segments 13 --switching packet --trace ";
   REQUIRE(command(run + folder.file("t.jsonl")).status == 0);
   const auto start = std::chrono::steady_clock::now();
   REQUIRE(command("view " + folder.file("t.jsonl") + " -o " + folder.file("page.html")).status == 0);

@@ -6,7 +6,7 @@
 #include <torus/judge.hpp>
 #include <torus/trace_reader.hpp>
 
-#include "runtime/model/figures.hpp"
+#include "runtime/base/figures.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/json.hpp"
 #include "tests/support/pages.hpp"
@@ -94,7 +94,7 @@ const std::vector<Run> runs{
     {"reduce --on 4x5 --source 7", "which the root alone wants", "It wants no result."},
     {"allreduce --on 4x4 --bytes 1KiB", "of all segments:", "Has had "},
     {"allreduce --on 5x4 --algorithm exchange", "of all segments:", "Has had "},
-    {"reduce-scatter --on 3x4 --bytes 64 --algorithm rings-single", "of the segments that the node owns",
+    {"reduce-scatter --on 3x4 --bytes 64 --algorithm rings --variant single", "of the segments that the node owns",
      "Has had 24 of the 24 contributions that it wants."},
     {"scan --on 3x4 --op xor --type u8", "from the nodes up to itself", "Has had "},
     {"barrier --on 4x4x3", "nodes that a node has heard of", "Has heard of 48 of 48 nodes."},

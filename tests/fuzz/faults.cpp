@@ -2,9 +2,8 @@
 #include <algorithm>
 
 #include "tests/fuzz/target.hpp"
-#include "tools/torus/fault_notation.hpp"
-#include "tools/torus/notation.hpp"
-#include "tools/torus/sources.hpp"
+#include "tools/torus/setting/nodes.hpp"
+#include "tools/torus/setting/notation.hpp"
 
 using namespace torus;
 using namespace torus::command;
@@ -21,7 +20,7 @@ Faults read_faults(std::string_view dead_links, std::string_view slow_links, std
   return faults;
 }
 
-/// The value of an option in the text that fault_options() gives.
+/// The value of an option in the text that damage_options() gives.
 std::string_view value_of(std::string_view option, std::string_view options) {
   const std::size_t at = options.find(option);
   if (at == std::string_view::npos) return {};
@@ -35,7 +34,7 @@ void check(const Topology& broken, const Topology& shape) {
   for (NodeId node = 0; node < broken.nodes(); ++node)
     broken.each_link(node, [&](Dimension, std::int32_t, NodeId to) { channels += broken.living(to) ? 1U : 0U; });
   if (channels != broken.channels()) fuzz::broken("channels are counted as they are", shape.text());
-  const std::string options = fault_options(broken.faults(), shape);
+  const std::string options = damage_options(broken.faults(), shape);
   const Faults again =
       read_faults(value_of("--dead-link", options), value_of("--slow-link", options), value_of("--dead-node", options), shape);
   if (!(shape.with_faults(again).faults() == broken.faults())) fuzz::broken("faults read back", options);

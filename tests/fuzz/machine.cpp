@@ -6,9 +6,8 @@
 #include <torus/machine.hpp>
 
 #include "tests/fuzz/target.hpp"
-#include "tools/torus/grid.hpp"
-#include "tools/torus/notation.hpp"
-#include "tools/torus/presets.hpp"
+#include "tools/torus/machines/presets.hpp"
+#include "tools/torus/setting/notation.hpp"
 
 using namespace torus;
 using namespace torus::command;

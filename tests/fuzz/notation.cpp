@@ -1,6 +1,6 @@
 // What people write on the command line. The first character says which reader gets the rest: it reads it, and what it prints of it reads
 // back as the same; or it refuses it.
-#include "tools/torus/notation.hpp"
+#include "tools/torus/setting/notation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,7 @@
 #include <torus/reduction.hpp>
 
 #include "tests/fuzz/target.hpp"
-#include "tools/torus/grid.hpp"
-#include "tools/torus/sources.hpp"
+#include "tools/torus/setting/nodes.hpp"
 
 using namespace torus;
 using namespace torus::command;

@@ -4,7 +4,7 @@
 #include <torus/catalogue.hpp>
 #include <torus/run.hpp>
 
-#include "algorithms/broadcast_bound.hpp"
+#include "algorithms/bounds/broadcast_bounds.hpp"
 #include "algorithms/common/integers.hpp"
 #include "tests/support/catch.hpp"
 

@@ -7,15 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/common/linked_dimensions.hpp"
-#include "algorithms/total_exchange/equal_phases.hpp"
+#include "algorithms/common/shapes.hpp"
+#include "algorithms/total_exchange/phase_assignment.hpp"
 #include "algorithms/total_exchange/phase_schedule.hpp"
-#include "algorithms/total_exchange/unequal_phases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 
 using namespace torus;
-using namespace torus::exchange;
+using namespace torus::total_exchange;
 
 namespace {
 

@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/engine/arrival_flags.hpp"
-#include "runtime/engine/channel_entry.hpp"
-#include "runtime/engine/gate.hpp"
 #include "runtime/engine/memory_budget.hpp"
-#include "runtime/engine/shared_range.hpp"
+#include "runtime/engine/network/channel_table.hpp"
+#include "runtime/engine/network/links.hpp"
+#include "runtime/engine/workers/gate.hpp"
+#include "runtime/engine/workers/shared_range.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/modelled_atomics.hpp"
 #include "tests/support/shapes.hpp"

@@ -7,8 +7,8 @@
 
 #include <torus/topology.hpp>
 
+#include "algorithms/bounds/broadcast_bounds.hpp"
 #include "algorithms/common/integers.hpp"
-#include "algorithms/ordered_bound.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -14,7 +14,7 @@
 #include <torus/engine.hpp>
 #include <torus/route.hpp>
 
-#include "runtime/engine/auditor.hpp"
+#include "runtime/engine/rules/auditor.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 

@@ -13,8 +13,8 @@ using namespace torus;
 
 namespace {
 
-const std::vector<const char*> shapes{"2x4t",   "4x2t",   "3x6t",   "5x10t",  "2x2x4t", "2x4x2t",
-                                      "4x2x2t", "2x4x4t", "4x2x4t", "3x3x6t", "3x6x6t", "4x4x8t"};
+const std::vector<const char*> twisted_shapes{"2x4t",   "4x2t",   "3x6t",   "5x10t",  "2x2x4t", "2x4x2t",
+                                              "4x2x2t", "2x4x4t", "4x2x4t", "3x3x6t", "3x6x6t", "4x4x8t"};
 
 std::vector<std::int32_t> distances(const Topology& topology, NodeId from) {
   std::vector<std::int32_t> distance(topology.nodes(), -1);
@@ -53,7 +53,7 @@ TEST_CASE("a hop over the end of a short dimension adds half of each long one", 
 }
 
 TEST_CASE("links of a twisted torus lead back, and long legs are their hops one by one", "[property]") {
-  for (const char* shape : shapes) {
+  for (const char* shape : twisted_shapes) {
     const Topology topology(shape);
     CAPTURE(shape);
     CHECK(topology.text() == shape);
@@ -74,7 +74,7 @@ TEST_CASE("links of a twisted torus lead back, and long legs are their hops one 
 }
 
 TEST_CASE("all nodes of a twisted torus are alike, and distances and routes are shortest", "[property]") {
-  for (const char* shape : shapes) {
+  for (const char* shape : twisted_shapes) {
     const Topology topology(shape);
     CAPTURE(shape);
     std::vector<Dimension> order;

@@ -1,6 +1,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
-#include "tools/torus/stress.hpp"
+#include "tools/torus/stress/trials.hpp"
 
 using namespace torus;
 using namespace torus::command;

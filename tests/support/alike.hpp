@@ -12,7 +12,7 @@
 #include <torus/engine.hpp>
 #include <torus/error.hpp>
 
-#include "runtime/engine/thread_processes.hpp"
+#include "runtime/engine/processes/thread_processes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/result_text.hpp"
 #include "tests/support/run.hpp"

@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/common/integers.hpp"
+#include "algorithms/multinode_broadcast/aggregate_distribute/prefix.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
-#include "algorithms/multinode_broadcast/prefix.hpp"
 
 namespace torus::support {
 
@@ -19,8 +20,10 @@ struct DdnLoads {
   std::vector<std::uint32_t> before, after;
 };
 
-inline DdnLoads ddn_loads(std::int32_t n, std::int32_t h, multinode::Prefix prefix, std::span<const NodeId> sources) {
-  using namespace multinode;
+inline DdnLoads ddn_loads(std::int32_t n, std::int32_t h, multinode_broadcast::aggregate_distribute::Prefix prefix,
+                          std::span<const NodeId> sources) {
+  using namespace multinode_broadcast;
+  using namespace multinode_broadcast::aggregate_distribute;
   struct Place {
     std::int32_t i, j;
   };

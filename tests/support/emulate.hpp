@@ -10,6 +10,9 @@
 
 namespace torus::support {
 
+/// The broadcast of that name, which must be in the catalogue.
+inline const Algorithm& broadcast(std::string_view name) { return *find_algorithm(Collective::broadcast, name); }
+
 inline Request broadcast_request(NodeId source, Bytes bytes) {
   Request request;
   request.collective = Collective::broadcast;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,10 +27,17 @@ struct HalfFigures {
   std::uint64_t segments = 0;  ///< of the vector
 };
 
+/// What stands before and behind " --variant " in "rings --variant single".
+inline std::string_view without_variant(std::string_view name) { return name.substr(0, name.find(' ')); }
+inline void set_variant(Request& request, std::string_view name) {
+  constexpr std::string_view option = " --variant ";
+  if (const std::size_t at = name.find(option); at != name.npos) request.parameters.set("variant", name.substr(at + option.size()));
+}
+
 /// One run on the machine that the algorithm was made for: legal, complete, every contributor once, in the steps and bytes predicted.
 inline RunResult half_on(Collective collective, std::string_view algorithm_name, const Topology& topology, Bytes bytes,
                          Reduction reduction = {}, const Workers& workers = {}) {
-  const Algorithm* const algorithm = find_algorithm(collective, algorithm_name);
+  const Algorithm* const algorithm = find_algorithm(collective, without_variant(algorithm_name));
   REQUIRE(algorithm != nullptr);
   const std::string shape = topology.text();
   CAPTURE(std::string(name(collective)), std::string(algorithm_name), shape, bytes, workers.text());
@@ -39,6 +47,7 @@ inline RunResult half_on(Collective collective, std::string_view algorithm_name,
   request.collective = collective;
   request.bytes = bytes;
   request.reduction = reduction;
+  set_variant(request, algorithm_name);
   RunOptions options;
   options.executor = workers.executor;
   options.threads = workers.threads;
@@ -54,12 +63,13 @@ inline std::string_view all_gather_of(std::string_view allreduce) { return allre
 
 /// The second half alone, from so many sources, far apart: legal and complete, in the steps of all. Returns its result.
 inline RunResult all_gather_on(std::string_view algorithm_name, const Machine& machine, Bytes bytes, NodeId sources) {
-  const Algorithm* const algorithm = find_algorithm(Collective::multinode_broadcast, all_gather_of(algorithm_name));
+  const Algorithm* const algorithm = find_algorithm(Collective::multinode_broadcast, all_gather_of(without_variant(algorithm_name)));
   REQUIRE(algorithm != nullptr);
   Request request;
   request.collective = Collective::multinode_broadcast;
   request.bytes = bytes;
   request.expected_sources = machine.topology.nodes();
+  set_variant(request, algorithm_name);
   for (NodeId i = 0; i < sources; ++i)
     request.sources.push_back(static_cast<NodeId>(std::uint64_t{i} * machine.topology.nodes() / sources));
   const Run run = emulate(*algorithm, machine, request);
@@ -74,12 +84,13 @@ inline RunResult all_gather_on(std::string_view algorithm_name, const Machine& m
 /// vectors of one byte a segment.
 inline HalfFigures halves_on(std::string_view algorithm_name, const Topology& topology) {
   constexpr Reduction bytes_xor{Operator::exclusive_or, ElementType::u8};
-  const Algorithm* const algorithm = find_algorithm(Collective::allreduce, algorithm_name);
+  const Algorithm* const algorithm = find_algorithm(Collective::allreduce, without_variant(algorithm_name));
   REQUIRE(algorithm != nullptr);
   const int ports = algorithm->native.ports == 0 ? topology.max_ports() : algorithm->native.ports;
   const Machine machine(topology, ports, algorithm->native.switching, algorithm->native.contention);
   Request request;
   request.collective = Collective::allreduce;
+  set_variant(request, algorithm_name);
   const Plan plan = make_plan(*algorithm, machine, request);
   const Bytes segments = plan.segments, pieces = segments / topology.nodes();
   const RunResult whole = half_on(Collective::reduce_scatter, algorithm_name, topology, pieces, bytes_xor);

@@ -37,7 +37,19 @@ inline Request multinode_request(std::vector<NodeId> sources, Bytes bytes) {
   return request;
 }
 
-inline const Algorithm& multinode_algorithm(std::string_view name) { return *find_algorithm(Collective::multinode_broadcast, name); }
+/// Of an algorithm, or of one with a parameter: "hierarchical --dcn broadcast".
+inline const Algorithm& multinode_algorithm(std::string_view name) {
+  return *find_algorithm(Collective::multinode_broadcast, name.substr(0, name.find(' ')));
+}
+
+/// A request with the parameter that such a name sets.
+inline Request with_parameter_of(std::string_view name, Request request) {
+  const std::size_t option = name.find(" --");
+  if (option == std::string_view::npos) return request;
+  const std::size_t value = name.find(' ', option + 1);
+  request.parameters.set(name.substr(option + 3, value - option - 3), name.substr(value + 1));
+  return request;
+}
 
 inline Machine square(std::int32_t n) { return Machine(Topology(std::vector<DimensionShape>(2, DimensionShape{n, Wiring::ring}))); }
 
@@ -46,7 +58,7 @@ inline Emulation checked(std::string_view name, const Machine& machine, const Re
                          ExecutorKind executor = ExecutorKind::serial) {
   RunOptions options;
   options.executor = executor;
-  Run e = run(multinode_algorithm(name), machine, request, options);
+  Run e = run(multinode_algorithm(name), machine, with_parameter_of(name, request), options);
   CHECK(complaint(e) == "");
   CAPTURE(e.plan.steps_exact, e.plan.steps, e.result.steps);
   CHECK(e.plan.agrees(e.result.steps, e.plan.steps));
@@ -75,7 +87,8 @@ inline std::vector<std::pair<std::string, std::vector<NodeId>>> source_sets(std:
   }
   for (NodeId node = 0; node < nodes; ++node) {
     if (node / side < (side + 1) / 2 && node % side < (side + 1) / 2) cluster.push_back(node);
-    if (ddn_loads(n, h, multinode::Prefix::none, std::vector<NodeId>{node}).before.front() == 1) to_one_ddn.push_back(node);
+    if (ddn_loads(n, h, multinode_broadcast::aggregate_distribute::Prefix::none, std::vector<NodeId>{node}).before.front() == 1)
+      to_one_ddn.push_back(node);
   }
   sets.emplace_back("a row", row);
   sets.emplace_back("a column", column);
@@ -97,12 +110,12 @@ inline void check_all_sources(std::int32_t n, Bytes bytes, std::span<const std::
     CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
   };
   exact("ring");
-  exact("edst");
+  exact("edst --variant synchronous");
   exact("log");
-  for (const std::int32_t h : multinode::divisors(n)) {
+  for (const std::int32_t h : multinode_broadcast::divisors(n)) {
     request.parameters.set("h", static_cast<std::uint64_t>(h));
-    exact("hierarchical");
-    exact("hierarchical-log");
+    exact("hierarchical --dcn scatter");
+    exact("hierarchical --dcn broadcast");
     for (const std::string_view prefix : prefixes) {
       request.parameters.set("prefix", prefix);
       exact("aggregate-distribute");
@@ -117,10 +130,10 @@ inline constexpr std::array<std::string_view, 11> multinode_names{"ring",
                                                                   "relay",
                                                                   "swaths",
                                                                   "joint-swath",
-                                                                  "edst",
-                                                                  "edst-pipelined",
-                                                                  "hierarchical",
-                                                                  "hierarchical-log",
+                                                                  "edst --variant synchronous",
+                                                                  "edst --variant pipelined",
+                                                                  "hierarchical --dcn scatter",
+                                                                  "hierarchical --dcn broadcast",
                                                                   "aggregate-distribute"};
 inline constexpr std::array<std::string_view, 1> default_prefix{"global5"};
 

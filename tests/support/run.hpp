@@ -33,6 +33,9 @@ inline std::vector<Workers> every_executor() {
   return out;
 }
 
+/// For messages of a header alone.
+inline const std::vector<BlockId> no_blocks;
+
 /// The message of node 0, one block of so many bytes, for every node of a machine.
 inline Placement from_zero(const Machine& machine, Bytes bytes = 100, std::uint32_t segments = 1) {
   return Placement::replicated(machine.topology, {0}, bytes, segments);

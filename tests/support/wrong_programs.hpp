@@ -7,9 +7,9 @@
 
 #include <torus/engine.hpp>
 
-namespace torus::support {
+#include "tests/support/run.hpp"
 
-inline const std::vector<BlockId> no_blocks;
+namespace torus::support {
 
 /// A wrong program: what its node 5 does in step 2 (other nodes may help), and what must be said about it.
 struct Wrong {

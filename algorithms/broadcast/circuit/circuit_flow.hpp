@@ -10,17 +10,11 @@
 #include <span>
 #include <vector>
 
-#include <torus/route.hpp>
 #include <torus/topology.hpp>
 
-namespace torus::broadcast {
+#include "algorithms/broadcast/circuit/schedule.hpp"
 
-/// A message of one step.
-struct Circuit {
-  NodeId from;
-  NodeId to;
-  std::vector<Leg> route;
-};
+namespace torus::broadcast {
 
 class CircuitFlow {
  public:

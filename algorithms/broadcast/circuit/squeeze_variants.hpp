@@ -8,9 +8,9 @@
 ///              [Wang, Tseng, Ni & Sheu, section 3.2]
 ///
 /// 3D, and kD for `pairs`; n_1 <= n_2 <= .., m = n_1 less n_1 mod 2, T_d = L(2 floor(n_d/2)/m):
-///   plan A     1 + 3 L(m/2) + T_2 + T_3 + closing: two interleaved lattices of (m/2)^3, expand every dimension to unit gaps, close.
+///   plan-a     1 + 3 L(m/2) + T_2 + T_3 + closing: two interleaved lattices of (m/2)^3, expand every dimension to unit gaps, close.
 ///              [section 4.2]
-///   plan B     1 + 3 L(m/2) + L(2 n_2/m) + L(2 n_3/m) + (n_1 mod 2): the same squeeze, one dimension finished after the other.
+///   plan-b     1 + 3 L(m/2) + L(2 n_2/m) + L(2 n_3/m) + (n_1 mod 2): the same squeeze, one dimension finished after the other.
 ///              At most 4 ports. [section 4.2]
 ///   pairs      1 + sum over d of L(floor(n_d/2)) + closing: two nodes instead of two lattices. Any k >= 3. Ours, after [section 5].
 /// The closing takes L(2^(k-1)) steps, at times one more with odd extents or few ports.
@@ -40,17 +40,8 @@ std::vector<SqueezeVariant> planar_variants(const Topology& topology, std::int32
 /// (max_closing_nodes).
 std::vector<SqueezeVariant> solid_variants(const Topology& topology, std::int32_t ports);
 
-/// The last step where an odd extent is treated as the even one below: the nodes at place 0 of the dimension inform their neighbours at
-/// place -1.
-class SeamStep : public StepRule {
- public:
-  explicit SeamStep(Dimension d) : dimension_{d} {}
-  void routes(const Coordinates& place, const RouteSink& send) const override {
-    if (place[static_cast<std::size_t>(dimension_)] == 0) send(Route{{dimension_, -1}});
-  }
-
- private:
-  Dimension dimension_;
-};
+/// The most nodes of the torus that the flow is solved on: some seconds, and well under 1 GiB.
+inline constexpr NodeId max_closing_nodes = NodeId{1} << 22U;
+NodeId closing_nodes(const Topology& topology);  ///< of the torus with even extents reduced to 2
 
 }  // namespace torus::broadcast

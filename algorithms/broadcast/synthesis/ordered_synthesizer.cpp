@@ -7,11 +7,10 @@
 #include <numeric>
 #include <span>
 
-#include "algorithms/broadcast/synthesis/annealing.hpp"
-#include "algorithms/broadcast/synthesis/balanced_partition.hpp"
-#include "algorithms/broadcast/synthesis/line_broadcast.hpp"
-#include "algorithms/broadcast/synthesis/moved.hpp"
-#include "algorithms/common/linked_dimensions.hpp"
+#include "algorithms/broadcast/circuit/schedule.hpp"
+#include "algorithms/broadcast/synthesis/search.hpp"
+#include "algorithms/broadcast/synthesis/spread_sets.hpp"
+#include "algorithms/common/shapes.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -21,7 +20,7 @@ constexpr std::uint64_t lattices = 8, spreads = 16;  // of the latter the rest a
 constexpr int rounds = 8;
 constexpr std::uint64_t whole_phase = 1U << 20U;  // the distance between two members
 
-std::uint64_t repairs(const Topology& topology) { return std::clamp<std::uint64_t>(1'000'000 / topology.nodes(), 10, 1000); }
+std::uint64_t matching_repairs(const Topology& topology) { return std::clamp<std::uint64_t>(1'000'000 / topology.nodes(), 10, 1000); }
 
 /// The shape of the cells: each is one node.
 Topology shape_of_cells(const Topology& topology, Dimension last) {
@@ -97,7 +96,7 @@ std::vector<std::vector<Circuit>> OrderedSynthesizer::line_by_line() const {
   return steps;
 }
 
-/// The end of a line has nobody on its other side. Within a line this is tried too, since the root may stand near an end.
+/// The end of a line has no neighbour on its other side. Within a line this is tried too, since the root may stand near an end.
 std::int32_t OrderedSynthesizer::idle_at_root(int round) const {
   if (topology_.wiring(step_.last()) != Wiring::line) return 0;
   const std::size_t row = root_ % rows_;
@@ -251,7 +250,7 @@ std::size_t OrderedSynthesizer::unserved(const Cells& before, const Cells& after
 bool OrderedSynthesizer::repair(Cells& before, const Cells& after) {
   std::size_t left = unserved(before, after);
   std::vector<NodeId> missing = step_.unserved();
-  for (std::uint64_t i = 0; i < repairs(topology_) && !gives_up(); ++i) {
+  for (std::uint64_t i = 0; i < matching_repairs(topology_) && !gives_up(); ++i) {
     Cells changed = before;
     if (!move_member(changed, after, missing[below(missing.size())])) continue;
     const std::size_t now = unserved(changed, after);

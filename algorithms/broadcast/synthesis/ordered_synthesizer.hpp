@@ -1,8 +1,8 @@
-/// Finds a broadcast in few steps where messages are worms in dimension order, all ports are used and no channel is shared.
+/// Finds a broadcast in few steps under wormhole switching in dimension order, with all ports and no channel shared.
 ///
 /// First it settles how many nodes of each cell (line along the last dimension) are informed before each step; then, backwards from all
-/// nodes, which: of those informed after a step it keeps so many of each cell, evenly spread, and a matching decides whether one step leads
-/// from these to those (ordered_step.hpp). Where one falls short, simulated annealing moves members within their cells.
+/// nodes, which: of those informed after a step it keeps that number of each cell, evenly spread, and a matching decides whether one step
+/// leads from these to those (ordered_step.hpp). Where one falls short, simulated annealing moves members within their cells.
 /// Deterministic: effort is counted, not timed, and so is the same for every run and platform.
 /// Source: ours.
 #pragma once
@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "algorithms/broadcast/circuit/circuit_flow.hpp"
-#include "algorithms/broadcast/synthesis/cell_counts.hpp"
 #include "algorithms/broadcast/synthesis/ordered_step.hpp"
 
 namespace torus::broadcast {

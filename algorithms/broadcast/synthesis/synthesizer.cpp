@@ -8,12 +8,10 @@
 
 #include <torus/error.hpp>
 
-#include "algorithms/broadcast/synthesis/annealing.hpp"
-#include "algorithms/broadcast/synthesis/balanced_partition.hpp"
-#include "algorithms/broadcast/synthesis/line_broadcast.hpp"
-#include "algorithms/broadcast/synthesis/moved.hpp"
-#include "algorithms/broadcast/synthesis/quasi_lattice.hpp"
-#include "algorithms/common/growth.hpp"
+#include "algorithms/bounds/growth.hpp"
+#include "algorithms/broadcast/circuit/schedule.hpp"
+#include "algorithms/broadcast/synthesis/search.hpp"
+#include "algorithms/broadcast/synthesis/spread_sets.hpp"
 #include "algorithms/common/integers.hpp"
 
 namespace torus::broadcast {
@@ -25,8 +23,8 @@ constexpr std::uint64_t most_rows_less = 7;
 constexpr std::size_t lattices_to_stretch = 30;
 
 /// Flows that a round of last resorts may spend, fewer on large tori: some seconds at most in all.
-std::uint64_t scans(const Topology& topology) { return std::clamp<std::uint64_t>(400'000 / topology.nodes(), 1, 200); }
-std::uint64_t repairs(const Topology& topology) { return std::clamp<std::uint64_t>(800'000 / topology.nodes(), 2, 400); }
+std::uint64_t lattice_scans(const Topology& topology) { return std::clamp<std::uint64_t>(400'000 / topology.nodes(), 1, 200); }
+std::uint64_t flow_repairs(const Topology& topology) { return std::clamp<std::uint64_t>(800'000 / topology.nodes(), 2, 400); }
 
 /// A line without a hole.
 bool is_plain_line(const Topology& topology) { return is_line(topology) && topology.whole(); }
@@ -100,7 +98,7 @@ bool Synthesizer::choose(std::uint32_t step, const Nodes& after) {
 bool Synthesizer::last_resorts(std::uint32_t step, std::size_t size, const Nodes& after, NearMiss best) {
   const bool dense = after.size() == living_;
   for (std::uint64_t round = 0; round < resort_rounds; ++round) {
-    for (std::uint64_t i = 0; i < (dense ? scans(topology_) : 2); ++i) {
+    for (std::uint64_t i = 0; i < (dense ? lattice_scans(topology_) : 2); ++i) {
       const Nodes before = !dense       ? balanced_partition(topology_, after, size, random_shift(topology_, random_))
                            : i % 2 == 0 ? stretched_lattice(size)
                                         : quasi_lattice(topology_, random_multipliers(topology_, random_), size, root_);
@@ -189,7 +187,7 @@ bool Synthesizer::repair(std::uint32_t step, const Nodes& after, const NearMiss&
     std::copy_if(before.begin(), before.end(), std::back_inserter(spare), [&](NodeId node) { return flow_.sends(node) < ports_; });
   };
   note_spare();
-  for (std::uint64_t i = 0; i < repairs(topology_) && !gives_up(step); ++i) {
+  for (std::uint64_t i = 0; i < flow_repairs(topology_) && !gives_up(step); ++i) {
     const NodeId leaves = !spare.empty() && below(10) < 8 ? spare[below(spare.size())] : before[below(before.size())];
     if (!torus_ && leaves == root_) continue;
     const bool far = below(10) < 8;
@@ -200,8 +198,8 @@ bool Synthesizer::repair(std::uint32_t step, const Nodes& after, const NearMiss&
     std::sort(changed.begin(), changed.end());
     const std::size_t now = unserved(changed, after);
     if (now == 0) {
-      NearMiss none{{}, 0};
-      return attempt(step, changed, after, none);
+      NearMiss no_miss{{}, 0};
+      return attempt(step, changed, after, no_miss);
     }
     if (!anneal(left, now, random_)) continue;
     free[leaves] = 1;
@@ -253,7 +251,7 @@ Synthesizer::Nodes Synthesizer::stretched_lattice(std::size_t count) {
   return nodes;
 }
 
-/// A free node at most so many hops away, by random walks.
+/// A free node at most `hops` hops away, by random walks.
 std::optional<NodeId> Synthesizer::near(NodeId node, std::uint64_t hops, const std::vector<std::uint8_t>& free) {
   for (int walk = 0; walk < 10; ++walk) {
     NodeId at = node;

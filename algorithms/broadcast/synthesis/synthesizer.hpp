@@ -4,7 +4,7 @@
 /// It works backwards from all nodes: of the nodes informed after a step it chooses those informed before it, evenly spread, and a maximum
 /// flow decides whether one step leads from these to those. The last, dense choice is a quasi-lattice; the earlier, sparse ones are
 /// balanced partitions. Where neither succeeds, simulated annealing moves members. A choice may take more nodes than the minimum, as long
-/// as earlier steps can reach so many: the slack of N below (ports+1)^L is spread over the steps, which keeps the search short.
+/// as earlier steps can reach them: the slack of N below (ports+1)^L is spread over the steps, which keeps the search short.
 /// A line needs no search: see line_broadcast().
 /// Deterministic: effort is counted, not timed, and so is the same for every run and platform.
 #pragma once
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "algorithms/broadcast/circuit/circuit_flow.hpp"
-#include "algorithms/broadcast/synthesis/quasi_lattice.hpp"
+#include "algorithms/broadcast/synthesis/spread_sets.hpp"
 
 namespace torus::broadcast {
 

@@ -162,6 +162,12 @@ class Planner {
   Searching searching_ = nullptr;
 };
 
+/// A name that an earlier release gave to an algorithm, or to one of its variants.
+struct FormerName {
+  std::string_view name;             ///< "tree-mst"
+  std::string_view parameters = {};  ///< as options of the command: "--along mst"
+};
+
 struct Algorithm {
   std::string_view name;  ///< "wang-tseng"
   Collective collective;
@@ -180,6 +186,8 @@ struct Algorithm {
   Planner plan = nullptr;
   /// Memory that plan() takes at most, where that grows with the nodes and shapes are not refused for it.
   Bytes (*planning_bytes)(const Machine& machine) = nullptr;
+
+  std::span<const FormerName> former_names = {};
 
   bool reads(std::string_view parameter) const noexcept;
 };

@@ -48,7 +48,7 @@ struct Bounds {
   std::optional<double> channel_time_s = {};
 
   /// Few steps and few bytes at once: of a broadcast, the minimum over the steps R of R steps with the bytes that R steps need
-  /// (broadcast_bound.hpp has the proof); of a multi-node broadcast the same with the bytes of one message, or those of all if they are
+  /// (broadcast_bounds.hpp has the proof); of a multi-node broadcast the same with the bytes of one message, or those of all if they are
   /// more; else as simple_model_time_s(). Up to some milliseconds.
   double model_time_s(const CostModel& cost) const;
   /// The minimum of the steps with the minimum of the bytes, as if they did not exclude each other.
@@ -66,7 +66,7 @@ struct Bounds {
 ///  - On a line with two ports or more and no channel shared, a side of r nodes takes the smallest t with (3^t-1)/2 >= r. Of the messages
 ///    to one side only one passes a channel. So in a step a gap between informed nodes loses at most two nodes, and the gap at the end one
 ///    (broadcast/synthesis/line_broadcast.hpp).
-///  - Worms in dimension order that share no channel: what can enter each line of the last dimension (ordered_bound.hpp).
+///  - Worms in dimension order that share no channel: what can enter each line of the last dimension (bounds/broadcast_bounds.hpp).
 ///  - Packet switching: also the eccentricity of the sources (total exchange: the diameter).
 /// Bytes.
 ///  - A node receives all that it must over at most min(ports, its channels) channels a step.
@@ -75,14 +75,14 @@ struct Bounds {
 ///  - Total exchange: the shortest routes of all blocks together must fit into what a step can carry. Under packet switching that is
 ///    min(ports, channels) channels of each node, with one port (3) of the same paper; else all channels.
 ///  - A line with one port under packet switching: node v must send n-1 + 2v(n-1-v) blocks.
-///  - Reductions, scatter, gather: reduction_bounds.hpp.
+///  - Reductions, scatter, gather: bounds/reductions.cpp.
 /// Seconds, where dimensions differ in speed: each argument about bytes once more, with what its channels carry in a second
-/// (common/link_rates.hpp has the proof), and the middle cut of each dimension with that dimension's own speed.
+/// (bounds/bounds.cpp has the proof), and the middle cut of each dimension with that dimension's own speed.
 /// Dead links and nodes: the living nodes with their living channels take the places of all. Of a total exchange only the arguments about
 /// single nodes hold then.
 /// Cuts, where links or nodes are dead or links slow: for each set S of nodes that is tried, what must leave or enter it over what its
 /// channels carry, in bytes and in seconds: single nodes, layers of each dimension, and the sets that max flows find. Where dimensions
-/// differ in speed: the halves of each dimension, in seconds (algorithms/cut_bounds.hpp has the proof and the limits).
+/// differ in speed: the halves of each dimension, in seconds (bounds/cuts.cpp has the proof and the limits).
 /// Hops: the message that goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and every
 /// message of a step crosses at least one.
 /// Single-block steps: the same arguments with a block as the unit and the messages of a step as the limit. Where channels are shared, only

@@ -20,4 +20,8 @@ void extend_catalogue(std::span<const Algorithm* const> own);
 /// The algorithm of that name and collective; none if there is none.
 const Algorithm* find_algorithm(Collective collective, std::string_view name) noexcept;
 
+/// What an algorithm of an earlier release is called now, with the options that say the same: "tree-of-broadcast --along mst". Empty if no
+/// algorithm has had that name.
+std::string renamed(Collective collective, std::string_view name);
+
 }  // namespace torus

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include <torus/executor.hpp>
-#include <torus/fault.hpp>
+#include <torus/injection.hpp>
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
 #include <torus/node.hpp>
@@ -23,6 +23,12 @@
 #include <torus/result.hpp>
 
 namespace torus {
+
+namespace detail {
+class KeptPages;
+}
+/// A place where an engine leaves the memory of its blocks for the next engine; see RunOptions::keep_memory. It holds the memory of one.
+std::shared_ptr<detail::KeptPages> kept_memory();
 
 struct RunOptions {
   ExecutorKind executor = default_executor;
@@ -40,18 +46,21 @@ struct RunOptions {
   std::function<void(Step)> on_step = {};
   /// Another thread or a signal handler may set it: the run then ends after its step.
   const std::atomic<bool>* stop = nullptr;
-  /// Those that do the run together, each with an engine of its own and the same machine, placement, options and programs; null: this one
-  /// alone. All get one result. Each has the nodes of a range of ranks: see Engine. Process 0 alone calls on_messages, on_phase,
-  /// on_step and on_fault; a stop of any process ends the run of all. Executor, threads and memory are each one's own; what else differs is
-  /// refused with an InputError in all. They must outlive the engine.
+  /// The processes of the run; null: one. Each has an engine of its own with the same machine, placement, options and programs, and the
+  /// nodes of a range of ranks: see Engine. All get one result. Process 0 alone calls on_messages, on_phase, on_step and on_fault; a stop
+  /// of any process ends the run of all. Executor, threads and memory may differ between processes; any other difference is refused with an
+  /// InputError in all. Must outlive the engine.
   Processes* processes = nullptr;
-  /// What the programs do, in lines of any words: algorithm, parameters, whatever they captured. Processes that do a run together must say
-  /// the same. run() and make_engine() say it of an algorithm.
+  /// Describes the programs in free text: algorithm, parameters, captured values. Must be equal in all processes of a run. run() and
+  /// make_engine() fill it in for an algorithm.
   std::string programs = {};
-  /// Injected into each run: RunResult::fault says what it did.
+  /// Injected into each run; RunResult::fault records its effect.
   std::optional<Fault> fault = {};
-  /// Called as soon as the fault has struck, on the calling thread: what follows may throw, or end the process.
+  /// Called as soon as the fault has struck, on the calling thread; later steps may throw or end the process.
   std::function<void(const FaultRecord&)> on_fault = {};
+  /// For many short runs in a row: the engine takes the memory of its blocks from there, and leaves it there when it ends. So the kernel
+  /// need not find and zero it for each engine. Kept memory counts as used. One engine at a time; null: the kernel provides the memory.
+  std::shared_ptr<detail::KeptPages> keep_memory = {};
 };
 
 /// The memory that a run needs.

@@ -45,7 +45,7 @@ class Executor {
   unsigned workers() const noexcept { return static_cast<unsigned>(taken_.size()); }
 
   /// Calls task(0) on the calling thread, and task(worker) at most once on each worker that joins before task(0) returns. For tasks that
-  /// share their work among the workers that come.
+  /// share their work among the workers that join.
   virtual void share(const std::function<void(unsigned)>& task) = 0;
 
   /// Calls task(part) once for each part 0..workers()-1: on worker `part` if it joins within some 500 microseconds, else on one that has

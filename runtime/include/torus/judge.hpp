@@ -28,7 +28,7 @@ struct Verdict {
   Bytes channel_bytes = 0;             ///< sum over the steps of the max bytes on a channel: the factor of T_c in the model time
   double channel_time_s = 0;           ///< sum over the steps of the max over the channels of bytes times T_c, by the header's speeds
   std::uint64_t missing_blocks = 0;    ///< (node, block) pairs that were required and did not arrive
-  // Of reductions, where missing_blocks counts those with wrong contributors.
+  // For reductions, in which missing_blocks counts blocks with wrong contributors.
   bool exact_contributors = true;     ///< judged by exact sets of nodes; false: by sums of random keys, as the sets do not fit in memory
   std::uint64_t combined_blocks = 0;  ///< blocks that were combined with one that the receiver held
   std::uint64_t node_combined_blocks = 0;  ///< sum over the steps of the most that one node combined

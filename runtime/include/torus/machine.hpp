@@ -38,20 +38,20 @@ struct CostModel {
   /// T_c of the channels of a dimension.
   double byte_s_of(Dimension d) const noexcept { return one_speed() ? byte_s : dimension_byte_s[static_cast<std::size_t>(d)]; }
 
-  /// Model time of `count` steps, given the sums of L, H and G over them; at most so much, where the dimensions' T_c differ.
+  /// Model time of `count` steps, given the sums of L, H and G over them; an upper bound where the dimensions' T_c differ.
   double steps(double count, double channel_bytes, double route_hops, double combined_bytes = 0) const noexcept {
     return timed_steps(count, channel_bytes * byte_s, route_hops, combined_bytes);
   }
   double step(Bytes most_bytes_on_a_channel, std::uint64_t longest_route, Bytes most_combined = 0) const noexcept {
     return steps(1, static_cast<double>(most_bytes_on_a_channel), static_cast<double>(longest_route), static_cast<double>(most_combined));
   }
-  /// The same as steps(), given the sums of B, H and G.
+  /// Model time of `count` steps, given the sums of B, H and G over them.
   double timed_steps(double count, double channel_time_s, double route_hops, double combined_bytes = 0) const noexcept {
     return count * start_up_s + channel_time_s + route_hops * hop_s + combined_bytes * combine_s;
   }
 };
 
-/// As many ports as the node with the most links has.
+/// A port for each channel of the node that has the most.
 inline constexpr int all_ports = 0;
 
 /// The parameters of a machine by name: Machine::make({.topology = "16x16", .ports = 1, .switching = Switching::packet}).
@@ -64,7 +64,7 @@ struct MachineSpec {
   CostModel cost = {};
 };
 
-/// What every node of the machine knows: its topology, and the rules and costs of sending. Not changed once it is made.
+/// What every node of the machine knows: its topology, and the rules and costs of sending. Immutable.
 struct Machine {
   /// Throws InputError on ports outside 1..max_ports(), a routing that is no permutation of the dimensions, or speeds that are not one a
   /// dimension. Speeds that are all equal become one, if no link is slow: cost.byte_s is the largest T_c of a channel.

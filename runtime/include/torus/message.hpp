@@ -115,11 +115,6 @@ class Message {
   std::uint8_t registers() const noexcept { return static_cast<std::uint8_t>(bytes_ >> registers_at); }
   /// In a reduction: whether the sender has given its blocks away, by forward().
   bool releases() const noexcept { return (bytes_ & released) != 0; }
-  /// The part of the record that the trace digest covers: step and source, bytes, the legs, the block ids.
-  std::span<const std::byte> digested() const noexcept {
-    constexpr std::size_t before = sizeof step_and_source_ + sizeof bytes_;
-    return {reinterpret_cast<const std::byte*>(&step_and_source_), before + 8 * std::size_t{legs_} + room_for_ids(blocks_)};
-  }
 
  private:
   friend class detail::MessageArena;

@@ -31,7 +31,7 @@ enum class Wait : std::uint8_t {
 
 namespace detail {
 
-struct NodeDoor;
+struct NodeAccess;
 
 // The engine behind the nodes. Programs have no use for it; it stands here because every call of a Node goes through it.
 
@@ -128,12 +128,12 @@ class Node {
   const Machine& machine() const noexcept { return *world_->machine; }
   const Topology& topology() const noexcept { return world_->machine->topology; }
   // Those that take a dimension throw RunError if the machine has none of this number.
-  std::int32_t coordinate(Dimension d) const { return topology().coordinate(rank_, known(d)); }
+  std::int32_t coordinate(Dimension d) const { return topology().coordinate(rank_, checked(d)); }
   Coordinates coordinates() const noexcept { return topology().coordinates(rank_); }
-  std::int32_t extent(Dimension d) const { return topology().extent(known(d)); }
+  std::int32_t extent(Dimension d) const { return topology().extent(checked(d)); }
   Dimension dimensions() const noexcept { return topology().dimensions(); }
   /// The node at the end of a leg from here; none if the leg leaves a line.
-  std::optional<NodeId> neighbour(Leg leg) const { return topology().neighbour(rank_, known(leg.dimension), leg.hops); }
+  std::optional<NodeId> neighbour(Leg leg) const { return topology().neighbour(rank_, checked(leg.dimension), leg.hops); }
   /// The present step, from 0.
   Step now() const noexcept { return world_->now; }
 
@@ -205,9 +205,9 @@ class Node {
   Awaiter<Wait::arrival> arrival() noexcept { return {}; }
 
  private:
-  friend struct detail::NodeDoor;
+  friend struct detail::NodeAccess;
 
-  Dimension known(Dimension d) const {
+  Dimension checked(Dimension d) const {
     if (static_cast<std::uint32_t>(d) >= static_cast<std::uint32_t>(dimensions())) [[unlikely]]
       detail::no_such_dimension(topology(), d);
     return d;
@@ -240,7 +240,7 @@ class Node {
 namespace detail {
 
 /// How the engine and the coroutine types reach a node's private parts.
-struct NodeDoor {
+struct NodeAccess {
   static World*& world(Node& n) noexcept { return n.world_; }
   static Network& network(Node& n) noexcept { return *n.world_->network; }
   static std::coroutine_handle<>& innermost(Node& n) noexcept { return n.innermost_; }

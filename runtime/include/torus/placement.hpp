@@ -22,7 +22,8 @@ void describe(Description& to, const Placement& placement);
 
 /// The blocks of a reduction. Every node starts with its own contribution to every segment of a vector.
 struct Contributions {
-  /// Who must have the result: of every segment the root, or each node; the owner of a segment; each node those of the nodes up to itself.
+  /// Where the result of a segment must be: at the root; at all nodes; at its owner; or at all nodes, each with the contributions of the
+  /// nodes up to itself.
   enum class Wanted : std::uint8_t { at_root, everywhere, at_owner, of_prefix };
 
   Reduction reduction = {};
@@ -49,7 +50,7 @@ class Placement {
   static Placement scattered(const Topology& topology, NodeId root, Bytes bytes);
   /// Every node has a block for the root: id = origin. Throws InputError if there is no such root.
   static Placement gathered(const Topology& topology, NodeId root, Bytes bytes);
-  /// For tests and benchmarks, whose blocks come home again: every node has `per_node` blocks and must have the same ones at the end; id =
+  /// For tests and benchmarks: every node has `per_node` blocks at the start and must have the same ones at the end; id =
   /// node * per_node + i.
   static Placement resident(const Topology& topology, std::uint32_t per_node, Bytes bytes);
 
@@ -60,7 +61,7 @@ class Placement {
   static Placement contributed(const Topology& topology, const Contributions& contributions);
 
   NodeId nodes() const noexcept { return nodes_; }
-  /// Of replicated() and contributed(): the node is alive.
+  /// For replicated() and contributed(): whether the node is alive.
   bool living(NodeId node) const noexcept { return dead_.empty() || !is_dead(node); }
   /// Length of a block.
   Bytes bytes(BlockId id) const noexcept { return longer_ == 0 ? segment_ : segment_ + (split(id).second < longer_ ? unit_ : 0); }
@@ -77,7 +78,7 @@ class Placement {
   std::uint64_t wanted_count(NodeId node) const noexcept;
   BlockId wanted(NodeId node, std::uint64_t nth) const noexcept;
   bool wants(NodeId node, BlockId id) const noexcept;
-  /// False of a segment of contributed() whose owner is dead: what nodes hold of it in the end does not matter.
+  /// False for a segment of contributed() whose owner is dead: it is not judged.
   bool wanted_anywhere(BlockId segment) const noexcept {
     return dead_.empty() || contributions_.wanted != Contributions::Wanted::at_owner || living(split(segment).first);
   }
@@ -87,12 +88,12 @@ class Placement {
   /// Blocks that the nodes hold together at any time, if none has more than it wants or may have in its registers; and those of
   /// with_copies().
   std::uint64_t most_held() const noexcept;
-  /// The same blocks, with room for `copies` more: those that all nodes together hold or send at one time and that are replaced, dropped or
-  /// combined. For estimates of memory.
+  /// The same blocks, with `copies` more in estimates of memory: those that all nodes together hold or send at one time and that are later
+  /// replaced, dropped or combined.
   Placement with_copies(std::uint64_t copies) &&;
   std::uint64_t copies() const noexcept { return copies_; }
 
-  // Of a reduction.
+  // For a reduction.
 
   /// True for contributed(): blocks are partials, and messages may combine them.
   bool reduces() const noexcept { return kind_ == Kind::contributed; }

@@ -36,10 +36,10 @@ class ProgramPromise {
   static void* operator new(std::size_t bytes) {
     if (running.node == nullptr) [[unlikely]]
       outside_a_run();
-    return NodeDoor::network(*running.node).allocate_frame(*running.node, bytes);
+    return NodeAccess::network(*running.node).allocate_frame(*running.node, bytes);
   }
   static void operator delete(void* frame, std::size_t bytes) noexcept {
-    NodeDoor::network(*running.node).free_frame(*running.node, frame, bytes);
+    NodeAccess::network(*running.node).free_frame(*running.node, frame, bytes);
   }
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
@@ -51,8 +51,8 @@ class ProgramPromise {
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> self) const noexcept {
       Node& node = *running.node;
-      if (NodeDoor::wait(node) == Wait::none) self.promise().give_back(node);  // else it has thrown
-      return NodeDoor::wait(node) == Wait::call;
+      if (NodeAccess::wait(node) == Wait::none) self.promise().give_back(node);  // else it has thrown
+      return NodeAccess::wait(node) == Wait::call;
     }
     void await_resume() const noexcept {}
   };
@@ -61,24 +61,24 @@ class ProgramPromise {
     Node& node = *running.node;
     give_back(node);
     caller_ = nullptr;
-    NodeDoor::network(node).keep_error(node, std::current_exception());
+    NodeAccess::network(node).keep_error(node, std::current_exception());
   }
 
   void called_by(std::coroutine_handle<> caller, std::coroutine_handle<> self) noexcept {
     caller_ = caller;
-    NodeDoor::innermost(*running.node) = self;
-    NodeDoor::wait(*running.node) = Wait::call;
+    NodeAccess::innermost(*running.node) = self;
+    NodeAccess::wait(*running.node) = Wait::call;
   }
   /// For the caller: throws what the program has thrown.
   void rethrow() const {
-    if (!caller_) std::rethrow_exception(NodeDoor::network(*running.node).take_error(*running.node));
+    if (!caller_) std::rethrow_exception(NodeAccess::network(*running.node).take_error(*running.node));
   }
   /// Destroys the programs of the running node, from the innermost: from the outermost, each would destroy the next from within, and as
   /// deep as programs may call one another no stack is. There must be one. The frames' memory must not be used again meanwhile.
   static void destroy() noexcept {
     using Handle = std::coroutine_handle<ProgramPromise>;
-    TORUS_ASSERT(NodeDoor::innermost(*running.node));
-    std::coroutine_handle<> next = std::exchange(NodeDoor::innermost(*running.node), nullptr);
+    TORUS_ASSERT(NodeAccess::innermost(*running.node));
+    std::coroutine_handle<> next = std::exchange(NodeAccess::innermost(*running.node), nullptr);
     while (next) {
       const Handle program = Handle::from_address(next.address());
       next = program.promise().caller_;
@@ -93,8 +93,8 @@ class ProgramPromise {
     throw RunError("a node program was called outside a run: pass it to Engine::run(), or call it from another node program");
   }
   void give_back(Node& node) const noexcept {
-    NodeDoor::innermost(node) = caller_;
-    NodeDoor::wait(node) = caller_ ? Wait::call : Wait::ended;
+    NodeAccess::innermost(node) = caller_;
+    NodeAccess::wait(node) = caller_ ? Wait::call : Wait::ended;
   }
 
   std::coroutine_handle<> caller_;  // none if it is a node's program, or has thrown

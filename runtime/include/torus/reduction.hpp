@@ -29,7 +29,7 @@ std::string_view name(ElementType type) noexcept;  ///< "u8", .., "f64"
 Operator parse_operator(std::string_view text);
 ElementType parse_element_type(std::string_view text);
 
-/// Throws InputError if the elements have no such operator, if the sum of so many contributions would not be exact, or if the vector is no
+/// Throws InputError if the elements have no such operator, if the sum of all contributions would not be exact, or if the vector is no
 /// whole number of elements.
 void check_reduction(const Reduction& reduction, NodeId nodes, Bytes bytes);
 

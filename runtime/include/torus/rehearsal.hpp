@@ -1,6 +1,6 @@
 /// A rehearsal: programs played through on one thread, without bytes, to know beforehand what they will send.
 ///
-/// For algorithms that are another one turned round: of a broadcast backwards, every node must know when it would have been informed.
+/// For algorithms that reverse another one: in a reversed broadcast, every node must know in which step the broadcast informs it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Rehearsal {
   };
 
   /// Plays the programs that `start` makes, one a node, on a placement of which no two blocks share an entry (one_block_a_bucket()).
-  /// It obeys sends, forwards and releases, but judges nothing. Throws what a program throws, and RunError on partials and on programs
+  /// It follows sends, forwards and releases, but checks nothing. Throws what a program throws, and RunError on partials and on programs
   /// that have not ended when nothing is left to arrive.
   Rehearsal(const Machine& machine, const Placement& placement, const std::function<Program(Node&)>& start);
 
@@ -33,7 +33,7 @@ class Rehearsal {
   RouteView route(const Sent& s) const noexcept { return {legs_.data() + s.first_leg, s.legs}; }
   std::span<const BlockId> blocks(const Sent& s) const noexcept { return {blocks_.data() + s.first_block, s.blocks}; }
 
-  /// Memory that it takes at most while it is played, beside what is sent.
+  /// Max memory while it is played, beside the record of what is sent.
   static Bytes bytes_for(const Machine& machine) noexcept;
 
  private:

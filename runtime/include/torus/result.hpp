@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <torus/block.hpp>
-#include <torus/fault.hpp>
+#include <torus/injection.hpp>
 #include <torus/machine.hpp>
 #include <torus/node.hpp>
 #include <torus/violation.hpp>
@@ -21,10 +21,10 @@ struct WrongDelivery {
     missing,
     unasked,
     damaged,
-    lacks_contributor,  ///< of a partial: all but one node have contributed to it
-    contributor_twice,  ///< of a partial: one node has contributed twice
-    contributors,       ///< of a partial: not every contributor once, in another way
-    not_heard           ///< of a barrier: the node has not heard of another one; whoever runs barriers finds that, not the engine
+    lacks_contributor,  ///< one node has not contributed to a partial
+    contributor_twice,  ///< one node has contributed twice to a partial
+    contributors,       ///< a partial's contributors are wrong in some other way
+    not_heard           ///< in a barrier: the node has not heard of another one; torus::run() finds that, not the engine
   };
   Kind kind{};
   NodeId node = 0;
@@ -82,7 +82,7 @@ struct RunResult {
   static constexpr std::size_t max_step_records = 65'536;
   static constexpr std::size_t max_phases = 256;
 
-  // What happened. Reproducible: the same for every executor and number of threads. After a violation: the steps before it, and its own
+  // What happened. Reproducible: equal for every executor and number of threads. After a violation: the steps before it, and its own
   // step if only the receivers noticed it; the channel figures then depend on which of the colliding messages was first.
   std::uint64_t steps = 0;          ///< barriers crossed until all programs had ended
   std::uint64_t busy_steps = 0;     ///< of them, with a message

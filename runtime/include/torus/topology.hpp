@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <torus/damage.hpp>
 #include <torus/error.hpp>
-#include <torus/faults.hpp>
 #include <torus/inline_vector.hpp>
 
 namespace torus {
@@ -69,7 +69,7 @@ namespace detail {
 class Description;
 void describe(Description& to, const Topology& topology);
 
-// Of twisted tori. `to`: a coordinate outside 0..extent-1.
+// For twisted tori. `to`: a coordinate outside 0..extent-1.
 NodeId over_the_end(const Topology& topology, NodeId from, Dimension d, std::int64_t to) noexcept;
 std::int32_t twisted_circle(const Topology& topology) noexcept;
 
@@ -199,7 +199,7 @@ class Topology {
   std::int32_t eccentricity(NodeId from) const;
   std::int32_t diameter() const noexcept;
 
-  /// The same shape with the same faults.
+  /// Equal shapes with equal faults.
   friend bool operator==(const Topology& a, const Topology& b) noexcept;
 
  private:

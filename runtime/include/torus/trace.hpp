@@ -1,5 +1,5 @@
-/// The trace: a run's messages as JSON lines, so that anybody can check the run. One header line, then one line a message; idle steps have
-/// none.
+/// The trace: a run's messages as JSON lines, so that other programs can check the run. One header line, then one line a message; idle
+/// steps have none.
 ///
 /// runtime/trace/format.md says what each key means. The file does not depend on the executor.
 #pragma once
@@ -31,7 +31,7 @@ struct TraceHeader {
   std::string algorithm = {};  ///< UTF-8; bytes that are not are replaced
   std::uint64_t seed = 0;
 
-  // Of reductions.
+  // For reductions.
   std::optional<Reduction> reduction = {};
   std::uint32_t registers = 1;
   bool overlap = false;  ///< contributors may be counted twice: min and max only

@@ -1,4 +1,4 @@
-/// Reads a trace line by line, whoever wrote it. A trace may be larger than memory.
+/// Reads a trace line by line, of this or any other program. A trace may be larger than memory.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,29 @@
+/// How bounds are raised, one argument after the other, and the arguments that lower_bounds() takes from other sources.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <torus/bounds.hpp>
+
+namespace torus {
+
+/// Keeps the largest of several bounds with its reason; the first of equals.
+template <class Value>
+void raise(Value& bound, std::string& reason, Value candidate, std::string why) {
+  if (candidate <= bound && !reason.empty()) return;
+  bound = candidate;
+  reason = std::move(why);
+}
+
+/// For reasons: ` over 3 channels`.
+inline std::string over(std::uint64_t channels) { return " over " + std::to_string(channels) + (channels == 1 ? " channel" : " channels"); }
+
+/// reductions.cpp: reductions, scan, scatter, gather and barrier.
+void bound_reduction(const Machine& machine, const Request& request, Bounds& bounds);
+
+/// cuts.cpp: raises the bounds of bytes, of seconds and of single-block steps. Two living nodes or more, and a source.
+void bound_cuts(const Machine& machine, const Request& request, Bounds& bounds);
+
+}  // namespace torus

@@ -1,0 +1,135 @@
+/// Broadcasts of a whole message with one port and wormhole switching. None shares a channel, except mst-naive.
+/// Machine  wormhole, 1 port, meshes and tori (without their wrap-around links), any number of dimensions.
+/// Header   none: a node computes its step from the root's rank and its own.   Memory  O(1) a node.
+/// Source   Barnett, Payne, van de Geijn & Watts.
+///
+/// mst, mst-naive       Minimum spanning trees on a mesh that is numbered as a hypercube, extents powers of two: in each step every
+///                      informed node j sends to j XOR 2^i. mst takes the most significant bit first: the column of the root, then each
+///                      row by itself. The routes of a step are disjoint; packet switching does where all extents are 1 or 2.
+///                      mst-naive takes the least significant bit first. In the step of bit i of a dimension, 2^i routes share a channel.
+///   Steps   log2 p on p nodes: the minimum for one port. mst-naive: the busiest channel carries (r-1) + (c-1) messages on an r x c mesh:
+///           model time log2(p) T_s + (r+c-2) n T_c.
+///   Source  "Conflict-Free Hypercube-Like Mesh Algorithm", "Naive Hypercube-Like Mesh Algorithm".
+/// separate-dimensions  One dimension after the other, last dimension first: the row of the root by recursive halving, then all columns, ..
+///                      Every message stays in its line, whatever the extents and the routing order. Packet switching does where all
+///                      extents are 1 or 2.
+///   Steps   sum over d of ceil(log2 n_d): at most k - 1 more than recursive splitting of the whole machine.
+///   Source  "Separating Dimension".
+/// rs-bcast             Recursive splitting: the nodes form one linear array. In each step every holder gives half of its part away, to a
+///                      place chosen so that no two routes of a step share a channel (axes.hpp).
+///   Steps   ceil(log2 p) on p nodes: the minimum for one port.
+///   Source  "Avoiding Network Conflicts on General Meshes", "Recursive Splitting Broadcast".
+
+#include <bit>
+#include <memory>
+
+#include <torus/algorithm.hpp>
+
+#include "algorithms/broadcast/axes.hpp"
+#include "algorithms/broadcast/plans.hpp"
+#include "algorithms/common/integers.hpp"
+#include "algorithms/entries.hpp"
+
+namespace torus::broadcast::one_port {
+namespace {
+
+void send_over_bit(Node& self, NodeId bit) { self.send({leg_over_bit(self.topology(), self.rank(), bit)}, self.blocks()); }
+
+Program mst_program(Node& self, NodeId root) {
+  const NodeId difference = self.rank() ^ root;
+  if (difference != 0) co_await self.arrival();
+  NodeId bit = difference != 0 ? difference & (~difference + 1) : self.topology().nodes();
+  while ((bit >>= 1U) != 0) {
+    send_over_bit(self, bit);
+    co_await self.step();
+  }
+}
+
+Program mst_naive_program(Node& self, NodeId root) {
+  const NodeId difference = self.rank() ^ root;
+  if (difference != 0) co_await self.arrival();
+  NodeId bit = difference != 0 ? std::bit_floor(difference) << 1U : 1;
+  while (bit < self.topology().nodes()) {
+    send_over_bit(self, bit);
+    bit <<= 1U;
+    co_await self.step();
+  }
+}
+
+Plan halving_plan(const Request& request, Axes axes, std::string_view formula) {
+  const auto shared = std::make_shared<const Axes>(std::move(axes));
+  return whole_message_plan(request, shared->steps(), formula,
+                            [shared, root = request.sources.front()](Node& self) { return halving_program(self, *shared, root, {}); });
+}
+
+Plan plan_mst(const Machine& machine, const Request& request) {
+  return whole_message_plan(request, ceil_log(2, machine.topology.nodes()), "log2 N",
+                            [root = request.sources.front()](Node& self) { return mst_program(self, root); });
+}
+
+Plan plan_mst_naive(const Machine& machine, const Request& request) {
+  std::uint64_t messages = 0;  // on the busiest channel, summed over the steps: 1 + 2 + 4 + .. in each dimension
+  for (const DimensionShape& dimension : machine.topology.shape()) messages += static_cast<std::uint64_t>(dimension.extent) - 1;
+  Plan plan = whole_message_plan(request, ceil_log(2, machine.topology.nodes()), "log2 N",
+                                 [root = request.sources.front()](Node& self) { return mst_naive_program(self, root); });
+  plan.channel_bytes = static_cast<double>(messages) * static_cast<double>(request.bytes);
+  return plan;
+}
+
+const Algorithm mst{
+    .name = "mst",
+    .collective = Collective::broadcast,
+    .source = "Barnett, Payne, van de Geijn & Watts, Conflict-Free Hypercube-Like Mesh Algorithm",
+    .shapes = "mesh or torus, extents powers of 2, any k",
+    .steps = "log2 N",
+    .native = {.ports = 1},
+    .needs = {.shape = Requirements::Shape::rings_and_lines,
+              .powers_of_two = true,
+              .switching = Switching::wormhole,
+              .one_dimension_a_route = true},
+    .plan = plan_mst,
+};
+
+const Algorithm mst_naive{
+    .name = "mst-naive",
+    .collective = Collective::broadcast,
+    .source = "Barnett, Payne, van de Geijn & Watts, Naive Hypercube-Like Mesh Algorithm",
+    .shapes = "mesh or torus, extents powers of 2, any k",
+    .steps = "log2 N",
+    .native = {.contention = Contention::share, .ports = 1},
+    .needs = {.shape = Requirements::Shape::rings_and_lines,
+              .powers_of_two = true,
+              .switching = Switching::wormhole,
+              .shared_channels = true},
+    .plan = plan_mst_naive,
+};
+
+const Algorithm separate_dimensions{
+    .name = "separate-dimensions",
+    .collective = Collective::broadcast,
+    .source = "Barnett, Payne, van de Geijn & Watts, Separating Dimension",
+    .shapes = "mesh or torus, any extents, any k",
+    .steps = "sum of ceil(log2 n_d)",
+    .native = {.ports = 1},
+    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole, .one_dimension_a_route = true},
+    .plan = [](const Machine& machine,
+               const Request& request) { return halving_plan(request, Axes::descending(machine), "sum of ceil(log2 n_d)"); },
+};
+
+const Algorithm rs_bcast{
+    .name = "rs-bcast",
+    .collective = Collective::broadcast,
+    .source = "Barnett, Payne, van de Geijn & Watts, Recursive Splitting Broadcast",
+    .shapes = "mesh or torus, any extents, any k",
+    .steps = "ceil(log2 N)",
+    .native = {.ports = 1},
+    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole},
+    .plan = [](const Machine& machine,
+               const Request& request) { return halving_plan(request, Axes::linear_array(machine), "ceil(log2 N)"); },
+};
+
+}  // namespace
+
+extern const Entries entries{mst, mst_naive, separate_dimensions, rs_bcast};
+
+}  // namespace torus::broadcast::one_port

@@ -1,0 +1,96 @@
+/// Broadcast down arc-disjoint spanning trees: the message is split into k K segments, dealt out to k trees, K each. In each of the first K
+/// steps the root sends the next segment of every tree; a node passes a segment on in the step after it came.
+///   edst-broadcast  2k trees in closed form, on tori of k dimensions
+///   tree-packing    the maximum number of trees on any machine, found by search around its holes
+///
+/// Machine  packet (single hops), all ports, no channel shared. Tori of any extents and up to 8 dimensions of more than one node; or any
+///          topology up to a size, with dead links and nodes too. All nodes know the machine, its holes and the root, and so the trees.
+/// Memory   a byte a channel of tables; 14 N k bytes while the closed form is made; O(1) a node.
+/// Steps    H + K - 1, H the height of the trees: D + 2 for n x n, n >= 4.
+/// Bytes    m / kK in each step: m T_c / k in all, times 1 + (H-1)/K. k is the minimum cut between the root and a living node (Edmonds), so
+///          this is the bound of long messages. Best K = sqrt((H-1) m T_c / (k T_s)); the time is then
+///          (sqrt((H-1) T_s) + sqrt(m T_c / k))^2.
+/// Choice   `segments`, K. Without it the K of least model time.
+/// Header   none.
+/// Source   the trees: closed_form.hpp, packing.hpp; pipelining over them as in Johnsson & Ho, "Optimum Broadcasting and Personalized
+///          Communication in Hypercubes".
+
+#include <memory>
+#include <utility>
+
+#include <torus/algorithm.hpp>
+
+#include "algorithms/entries.hpp"
+#include "algorithms/trees/closed_form.hpp"
+#include "algorithms/trees/packing.hpp"
+#include "algorithms/trees/rooted_flow.hpp"
+
+namespace torus::broadcast::trees {
+namespace {
+
+Plan plan_down(const Machine& machine, const Request& request, std::shared_ptr<const ArcTrees> trees) {
+  const NodeId root = request.sources.front();
+  const RootedFlow flow(trees, machine.topology, root);
+  const std::uint32_t chunks = flow.chunks(machine, request, request.bytes, machine.cost.byte_s, [&](std::uint32_t k) {
+    const auto steps = static_cast<double>(flow.steps(k));
+    return machine.cost.steps(steps, flow.down(request.bytes, k), steps);
+  });
+  Plan plan;
+  plan.segments = chunks * trees->shares();
+  plan.start = [trees, root, segments = plan.segments](Node& self) {
+    return send_down_trees(self, *trees, root, BlockId{root} * segments, segments, nullptr);
+  };
+  plan.steps = flow.steps(chunks);
+  plan.formula = "height of the trees + K-1";
+  plan.channel_bytes = flow.down(request.bytes, chunks);
+  plan.route_hops = plan.steps;
+  plan.table_bytes = trees->table_bytes();
+  plan.notes = flow.notes(chunks);
+  return plan;
+}
+
+constexpr Algorithm edst_broadcast{
+    .name = "edst-broadcast",
+    .collective = Collective::broadcast,
+    .source = "arc-disjoint spanning trees of this project, pipelined after Johnsson & Ho; long messages near the byte bound",
+    .shapes = "torus of any dimension up to 8, any sides",
+    .steps = "height of the trees + K-1, K segments a tree: D + 1 + K for n x n, n >= 4",
+    .native = {.switching = Switching::packet},
+    .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
+    .parameters = rooted_flow_parameters,
+    .also_requires = [](const Machine& machine, const Request& request) -> std::optional<Refusal> {
+      if (auto refusal = too_many_dimensions("edst-broadcast", machine.topology)) return refusal;
+      return too_many_chunks("edst-broadcast", machine.topology, request, closed_form_shares(machine.topology));
+    },
+    .plan =
+        [](const Machine& machine, const Request& request) {
+          Plan plan = plan_down(machine, request, std::make_shared<const ArcTrees>(closed_form_trees(machine.topology)));
+          plan.formula += " (height D + 2 for n x n, n >= 4)";
+          return plan;
+        },
+    .planning_bytes = [](const Machine& machine) { return closed_form_bytes(machine.topology); },
+};
+
+constexpr Algorithm tree_packing{
+    .name = "tree-packing",
+    .collective = Collective::broadcast,
+    .source = "Edmonds 1973, by growth as in Lovasz 1976: as many arc-disjoint trees as the cut allows, pipelined",
+    .shapes = "any, up to 1024 nodes and 8192 channels",
+    .steps = "height of the trees + K-1, K segments a tree",
+    .native = {.switching = Switching::packet},
+    .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
+    .parameters = rooted_flow_parameters,
+    .also_requires = [](const Machine& machine, const Request& request) -> std::optional<Refusal> {
+      if (auto refusal = too_large_to_pack("tree-packing", machine.topology)) return refusal;
+      return too_many_chunks("tree-packing", machine.topology, request, most_packed_trees(machine.topology));
+    },
+    .plan = [](const Machine& machine, const Request& request,
+               PlanCache& cache) { return plan_down(machine, request, packed_trees(machine.topology, request.sources.front(), cache)); },
+    .planning_bytes = [](const Machine& machine) { return packing_bytes(machine.topology); },
+};
+
+}  // namespace
+
+extern const Entries entries{edst_broadcast, tree_packing};
+
+}  // namespace torus::broadcast::trees

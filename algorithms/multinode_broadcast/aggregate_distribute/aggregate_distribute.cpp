@@ -1,0 +1,167 @@
+/// Multi-node broadcast by aggregation, then distribution, with the prefix-sum load balancing in between. The sources are not known.
+///
+/// A torus of n x n nodes is h dilated tori of q x q nodes (DDN_k: rows and columns = k mod h; q = n/h), whose links are disjoint, and
+/// q x q blocks of h x h nodes (DCNs). Messages gather on the diagonals of the DCNs (aggregate), learn their ranks (prefix), move to the
+/// DDN that the rank asks for (tune), gather on the DDN's main diagonal (align), are exchanged along it (all-to-all), spread in the DDN
+/// (distribute), and then in the DCNs along the rows (row) and round the columns (column).
+/// Machine  square 2-D torus, wormhole in ascending order, all ports, no channel shared.   Memory  O(s) words a node.
+/// Steps    L5(h) + prefix + tune + 2 L5(q) + exchange(q) + L3(h) + h - 1, whatever the sources; L5 = ceil(log5), L3 = ceil(log3).
+/// Header   see prefix.hpp, diagonal.hpp and exchange.hpp; data messages have none for h <= 5, q <= 25.
+/// Source   Chen, Chen & Tseng, Multi-Node Broadcasting Using an Aggregation-then-Distribution Strategy,
+///          made sound: see properties.md.
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <torus/algorithm.hpp>
+
+#include "algorithms/common/parameters.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/multinode_broadcast/aggregate_distribute/dcn.hpp"
+#include "algorithms/multinode_broadcast/aggregate_distribute/exchange.hpp"
+#include "algorithms/multinode_broadcast/aggregate_distribute/prefix.hpp"
+#include "algorithms/multinode_broadcast/diagonal.hpp"
+#include "algorithms/multinode_broadcast/forecast.hpp"
+#include "algorithms/multinode_broadcast/line_tree.hpp"
+#include "algorithms/multinode_broadcast/partition.hpp"
+
+namespace torus::multinode_broadcast::aggregate_distribute {
+namespace {
+
+/// What every node knows beforehand: tables that follow from n, h and the choice of prefix sum.
+struct AggregateDistribute {
+  AggregateDistribute(std::int32_t nodes_a_side, std::int32_t partition, Prefix prefix_kind);
+
+  bool balances() const noexcept { return h > 1 && prefix.kind != Prefix::none; }
+  std::int32_t balancing_steps() const noexcept { return balances() ? prefix.steps() + tuning.steps() : 0; }
+  std::int32_t steps() const noexcept;
+  /// Hops that grow with h, about: for the choice of h. Aggregation and row cross h/2 each, tuning and column ring 2h each.
+  double hops_for_h() const noexcept { return 5.0 * h; }
+  /// Sum over the steps of the most bytes on a channel, for s sources of m bytes: exact for s = n^2, else for random ones, about.
+  double channel_bytes(double s, double m) const;
+
+  std::int32_t n, h, q;
+  LineTree strip;  ///< W_5(h): the diagonals that one DCN diagonal gathers
+  PrefixTables prefix;
+  TuneMoves tuning;
+  LineTree ddn;  ///< W_5(q): the diagonals of a DDN
+  ExchangeRounds exchange;
+  LineTree row;  ///< W_3(h)
+};
+
+AggregateDistribute::AggregateDistribute(std::int32_t nodes_a_side, std::int32_t partition, Prefix prefix_kind)
+    : n{nodes_a_side},
+      h{partition},
+      q{n / h},
+      strip{LineTree::window(5, h)},
+      prefix{prefix_kind, n, h},
+      tuning{h, 5},
+      ddn{LineTree::window(5, q)},
+      exchange{q, false},
+      row{LineTree::window(3, h)} {}
+
+std::int32_t AggregateDistribute::steps() const noexcept {
+  return strip.levels() + balancing_steps() + 2 * ddn.levels() + exchange.steps() + row.levels() + h - 1;
+}
+
+double AggregateDistribute::channel_bytes(double s, double m) const {
+  const double nodes = static_cast<double>(n) * n, share = s / nodes;
+  double bytes = 0;
+  for (const std::int32_t size : strip.level_sizes()) bytes += m * fullest(size * share, nodes, size);
+  if (balances()) {
+    bytes += prefix.steps() * 4.0;
+    for (const TuneMoves::Move& move : tuning.moves) {
+      bytes += (m + (move.last_digit ? 0 : 4)) * fullest(move.worst * share, 2.0 * n * q, move.worst);
+    }
+  }
+  for (const std::int32_t size : ddn.level_sizes()) bytes += m * fullest(size * h * share, static_cast<double>(n) * q, size * h);
+  const std::vector<std::int32_t> payloads = exchange.step_payloads(), words = exchange.step_words();
+  for (std::size_t i = 0; i < payloads.size(); ++i) {
+    bytes += m * fullest(payloads[i] * n * share, 4.0 * n, static_cast<double>(payloads[i]) * n) + 4.0 * words[i];
+  }
+  const bool exact_balance = h == 1 || prefix.kind == Prefix::global5 || prefix.kind == Prefix::global3;
+  const double heaviest = exact_balance ? std::ceil(s / h) : fullest(s / h, h, nodes / h);
+  return bytes + m * heaviest * (ddn.levels() + row.levels() + h - 1);
+}
+
+Program aggregate_distribute_program(Node& self, const AggregateDistribute& scheme) {
+  Bundle bundle(self.blocks().begin(), self.blocks().end());
+  const DiagonalSite strip = DiagonalSite::in_torus(self, scheme.h);
+  co_await gather_to_diagonal(self, scheme.strip, strip, "aggregate", bundle);
+  if (scheme.balances()) {
+    const std::uint32_t rank = co_await rank_of_first(self, scheme.prefix, static_cast<std::uint32_t>(bundle.size()));
+    co_await tune(self, scheme.tuning, rank, 1, bundle);
+  }
+  const DiagonalSite ddn = DiagonalSite::in_ddn(self, scheme.h);
+  co_await gather_to_diagonal(self, scheme.ddn, ddn, "align", bundle);
+  const ExchangeSite main{self.coordinate(0) == self.coordinate(1), self.coordinate(0) / scheme.h, scheme.h};
+  co_await exchange_on_diagonal(self, scheme.exchange, main, bundle);
+  co_await broadcast_from_diagonal(self, scheme.ddn, ddn, "distribute", bundle);
+  co_await broadcast_row(self, scheme.row, bundle);
+  co_await column_ring(self, scheme.h, bundle);
+}
+
+constexpr Requirements square_torus{.shape = Requirements::Shape::equal_torus,
+                                    .dimensions = 2,
+                                    .switching = Switching::wormhole,
+                                    .ports = Requirements::all_ports,
+                                    .ascending_routing = true};
+
+std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
+  return needs_divisor("aggregate-distribute", machine.topology.extent(0), request);
+}
+
+/// With the h of least time, where the request names none.
+AggregateDistribute choose(const Machine& machine, const Request& request, double s) {
+  const std::int32_t n = machine.topology.extent(0);
+  const Prefix prefix = *parse_prefix(request.parameters.word("prefix"));
+  const auto time = [&](std::int32_t h) -> std::optional<double> {
+    const AggregateDistribute scheme(n, h, prefix);
+    return machine.cost.steps(scheme.steps(), scheme.channel_bytes(s, static_cast<double>(request.bytes)), scheme.hops_for_h());
+  };
+  const auto asked = static_cast<std::int32_t>(request.parameters.whole("h"));
+  return {n, asked != 0 ? asked : *cheapest(divisors(n), time), prefix};
+}
+
+Plan plan(const Machine& machine, const Request& request) {
+  const double s = assumed_sources(machine, request);
+  const auto scheme = std::make_shared<const AggregateDistribute>(choose(machine, request, s));
+  Plan plan;
+  plan.start = [scheme](Node& self) { return aggregate_distribute_program(self, *scheme); };
+  plan.steps = static_cast<std::uint64_t>(scheme->steps());
+  plan.formula = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1";
+  plan.channel_bytes = scheme->channel_bytes(s, static_cast<double>(request.bytes));
+  plan.observe =
+      subnetwork_loads(machine, request, 1, scheme->h, scheme->strip.levels(), scheme->strip.levels() + scheme->balancing_steps());
+  plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size();
+  plan.notes = {{"h", std::to_string(scheme->h)},
+                {"prefix", std::string(name(scheme->prefix.kind))},
+                {"sources assumed by the prediction", decimal(s)}};
+  return plan;
+}
+
+constexpr std::array parameters{Parameter{"h", partition_meaning, {}, possible_partitions},
+                                Parameter{"prefix", balancing_meaning, prefix_names}};
+
+constexpr Algorithm aggregate_distribute{
+    .name = "aggregate-distribute",
+    .collective = Collective::multinode_broadcast,
+    .source = "Chen, Chen & Tseng: multi-node broadcasting, aggregation-then-distribution, Lemmas 2 and 3",
+    .shapes = "torus n x n, any h that divides n",
+    .steps = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1",
+    .native = {},
+    .needs = square_torus,
+    .parameters = parameters,
+    .also_requires = also_requires,
+    .plan = plan,
+};
+
+}  // namespace
+
+extern const Entries entries{aggregate_distribute};
+
+}  // namespace torus::multinode_broadcast::aggregate_distribute

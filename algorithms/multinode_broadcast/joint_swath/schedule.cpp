@@ -1,0 +1,165 @@
+#include "algorithms/multinode_broadcast/joint_swath/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "algorithms/common/integers.hpp"
+#include "algorithms/common/shapes.hpp"
+
+namespace torus::multinode_broadcast::joint_swath {
+namespace {
+
+using lines::LineSpread;
+using lines::Ways;
+
+/// Two blocks a piece where the classes are as many as the shortest ring allows, since a gather may split a piece; and of long parts more,
+/// for shares. No block is empty that need not be, and the blocks of all nodes have room.
+std::uint32_t blocks_of_part(Bytes bytes, std::uint32_t parts, std::uint32_t pieces, double copies) {
+  constexpr std::uint64_t most = 64, most_of_shares = 128;
+  constexpr Bytes long_block = 1024;
+  const Bytes part = bytes / std::max(1U, parts);
+  const std::uint64_t wish = std::max(std::min<std::uint64_t>(2 * std::uint64_t{pieces}, std::max<std::uint64_t>(most, pieces)),
+                                      std::min<std::uint64_t>(most_of_shares, part / long_block / pieces * pieces));
+  const std::uint64_t filled = std::max<std::uint64_t>(1, part);
+  const auto room = static_cast<std::uint64_t>(std::max(1.0, static_cast<double>(most_blocks) / copies / std::max(1U, parts)));
+  return static_cast<std::uint32_t>(std::min({wish, filled, room}));
+}
+
+}  // namespace
+
+JointFrame::JointFrame(const Machine& machine, Bytes message, std::uint32_t pieces, double sources)
+    : topology{machine.topology},
+      ways{machine.ports == 1 ? Ways::forward : Ways::both},
+      linked{linked_dimensions(machine.topology)},
+      parts{ways == Ways::forward ? 1 : static_cast<std::uint32_t>(machine.ports) / 2},
+      shortest{largest_extent(machine.topology)},
+      cost{machine.cost},
+      bytes{message},
+      h{pieces} {
+  parts = std::min(parts, static_cast<std::uint32_t>(linked.size()));
+  for (const Dimension d : linked) shortest = std::min(shortest, topology.extent(d));
+  part_blocks = blocks_of_part(bytes, parts, h > 0 ? h : static_cast<std::uint32_t>(shortest), topology.nodes() * std::max(1.0, sources));
+}
+
+std::vector<std::int32_t> JointFrame::candidates() const {
+  if (h > 0) return {static_cast<std::int32_t>(h)};
+  std::vector<std::int32_t> found;
+  const std::int32_t most = most_pieces();
+  for (std::int32_t pieces = 1; pieces <= most; pieces += pieces < 8 ? 1 : pieces / (pieces < 24 ? 4 : 2)) found.push_back(pieces);
+  for (std::int32_t sources = 1; sources <= 8; ++sources) found.push_back(std::clamp(shortest / sources, 1, most));
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+std::int32_t JointFrame::rounds(std::int32_t sources, std::int32_t pieces) const noexcept {
+  return ceil_div(sources, std::max(1, shortest / pieces));
+}
+
+Bytes JointFrame::schedule_bytes(std::int32_t sources) const noexcept {
+  constexpr Bytes at_once = 3;  // the best, another, and its rounds
+  const auto most_rounds = static_cast<Bytes>(rounds(sources, h > 0 ? static_cast<std::int32_t>(h) : most_pieces()));
+  Bytes sends = 0;  // of a round: a place of the rings lies in one class, and has a column at most
+  for (std::uint32_t part = 0; part < parts; ++part) sends += 2 * static_cast<Bytes>(topology.extent(along(part, 0)));
+  return at_once * most_rounds * sends * (sizeof(ScatterSend) + 2 * sizeof(std::int32_t));
+}
+
+JointSchedule::JointSchedule(const JointFrame& frame, std::span<const NodeId> sources, std::int32_t h, bool by_columns)
+    : parts_{frame.parts}, part_blocks_{frame.part_blocks}, h_{h}, by_columns_{by_columns} {
+  const auto s = static_cast<std::int32_t>(sources.size());
+  const std::int32_t rounds = frame.rounds(s, h);
+  at_once_ = std::max(1, ceil_div(s, std::max(1, rounds)));
+  for (const Dimension d : frame.linked) {
+    const std::int32_t n = frame.topology.extent(d);
+    rows_.push_back(LineSpread::over_ring(n, frame.ways));
+    shares_.emplace_back(n, n, frame.ways);
+  }
+  for (std::uint32_t part = 0; part < parts_; ++part)
+    classes_.emplace_back(frame.topology.extent(frame.along(part, 0)), at_once_ * h, frame.ways);
+  for (std::int32_t r = 0; r < rounds; ++r) {
+    std::vector<NodeId> now;
+    for (std::int32_t i = r; i < s; i += rounds) now.push_back(sources[static_cast<std::size_t>(i)]);
+    rounds_.push_back(make_joint_round(frame, classes_, {h, by_columns, rounds > 4 ? 1U : 8U}, now));
+  }
+  for (std::size_t e = 0; e < rows_.size(); ++e) {
+    row_steps_.push_back(0);
+    for (std::uint32_t part = 0; part < parts_; ++part) row_steps_[e] = std::max(row_steps_[e], row(part, e).steps());
+  }
+  for (std::uint32_t part = 0; part < parts_ && !rounds_.empty(); ++part)
+    gather_steps_ = std::max(gather_steps_, classes_[part].gather_steps());
+}
+
+JointSchedule JointSchedule::with_shares() const {
+  JointSchedule schedule = *this;
+  schedule.in_shares_ = true;
+  for (std::uint32_t part = 0; part < parts_ && !rounds_.empty(); ++part)
+    schedule.share_steps_ = std::max(schedule.share_steps_, shares(part).gather_steps());
+  return schedule;
+}
+
+std::uint64_t JointSchedule::steps() const noexcept {
+  std::uint64_t sum = std::uint64_t{gather_steps()} + share_steps(), rows = 0;
+  for (std::size_t e = 1; e < rows_.size(); ++e) rows += row_steps(e);
+  for (const Round& round : rounds_) sum += round.scatter_steps + rows;
+  return sum;
+}
+
+double JointSchedule::row_blocks(double piece) const noexcept {
+  double blocks = 0;
+  for (std::size_t e = 1; e < rows_.size(); ++e) {
+    std::vector<double> most(row_steps(e), 0);
+    for (std::uint32_t part = 0; part < parts_; ++part) {
+      const double share = in_shares_ ? std::ceil(piece / row(part, 1).places()) : piece;
+      row(part, e).for_all_sends([&](Step step, const LineSpread::Send& send) {
+        const double shares = in_shares_ && e == 1 ? send.high - send.low + 1 : 1;
+        most[step] = std::max(most[step], std::min(piece, shares * share));
+      });
+    }
+    blocks = std::accumulate(most.begin(), most.end(), blocks);
+  }
+  return blocks;
+}
+
+double JointSchedule::gather_blocks(double piece) const noexcept {
+  double blocks = 0, of_shares = 0;
+  for (std::uint32_t part = 0; part < parts_; ++part) {
+    // Both ways a piece comes to the middle between two places that have it, by halves where the middle is a place.
+    const auto taken = [](const lines::RowClasses& classes) {
+      const double others = classes.longest_gap() - 1;
+      return classes.ways() == Ways::both ? others / 2 : others;
+    };
+    const double share = in_shares_ ? std::ceil(piece / row(part, 1).places()) : piece;
+    blocks = std::max(blocks, taken(classes_[part]) * share);
+    if (in_shares_) of_shares = std::max(of_shares, taken(shares(part)) * share * at_once_ * h_);
+  }
+  return blocks + of_shares;
+}
+
+double JointSchedule::channel_blocks() const noexcept {
+  const double piece = ceil_div(static_cast<std::int32_t>(part_blocks_), h_);
+  double blocks = static_cast<double>(rounds_.size()) * (row_blocks(piece) + gather_blocks(piece));
+  for (const Round& round : rounds_) {
+    std::vector<std::size_t> most(round.scatter_steps);
+    for (const ScatterSend& send : round.scatter) most[send.step] = std::max(most[send.step], send.pieces.size());
+    for (const std::size_t pieces : most) blocks += piece * static_cast<double>(pieces);
+  }
+  return blocks;
+}
+
+JointSchedule::Blocks JointSchedule::cut(const Blocks& whole, std::int32_t i, std::int32_t n) const noexcept {
+  const auto before = [&](std::int32_t parts) {
+    return static_cast<std::uint32_t>(std::uint64_t{whole.count} * static_cast<std::uint32_t>(parts) / static_cast<std::uint32_t>(n));
+  };
+  return {whole.first + before(i), before(i + 1) - before(i)};
+}
+
+JointSchedule::Blocks JointSchedule::piece(NodeId source, std::uint32_t part, std::int32_t piece) const noexcept {
+  return cut({(source * parts_ + part) * part_blocks_, part_blocks_}, piece, h_);
+}
+
+JointSchedule::Blocks JointSchedule::share(const Blocks& piece, std::uint32_t part, std::int32_t place) const noexcept {
+  return cut(piece, place, row(part, 1).places());
+}
+
+}  // namespace torus::multinode_broadcast::joint_swath

@@ -1,0 +1,95 @@
+#include "algorithms/reduction/reduce_scatter/reversible_reduce_scatter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "algorithms/multinode_broadcast/forecast.hpp"
+#include "algorithms/reduction/segment_bytes.hpp"
+
+namespace torus::reduction {
+namespace {
+
+// Plain functions, so that the lists of a step are not in the frame of the node.
+void send(Node& self, const ReversibleReduceScatter& half, std::uint64_t step) {
+  self.phase("reduce-scatter");
+  Sends out;
+  half.sends(self, step, out);
+  for (const Sends::Send& send : out) {
+    if (!send.blocks.empty()) self.forward(combine, send.route, send.blocks);
+  }
+}
+
+void send_back(Node& self, const ReversibleReduceScatter& half, std::uint64_t step, bool holds_all) {
+  self.phase("all-gather");
+  Sends out;
+  half.mirrored_sends(self, step, out);
+  for (Sends::Send& send : out) {
+    if (!holds_all) std::erase_if(send.blocks, [&](BlockId id) { return !self.holds(id); });
+    if (!send.blocks.empty()) self.send(send.route, send.blocks);
+  }
+}
+
+Program reduce_scatter(Node& self, const ReversibleReduceScatter& half) {
+  for (std::uint64_t step = 0; step < half.steps(); ++step) {
+    send(self, half, step);
+    co_await self.step();
+  }
+}
+
+Program all_gather(Node& self, const ReversibleReduceScatter& half, bool holds_all) {
+  for (std::uint64_t step = half.steps(); step-- > 0;) {
+    send_back(self, half, step, holds_all);
+    co_await self.step();
+  }
+}
+
+Program program(Node& self, const ReversibleReduceScatter& half, Collective collective) {
+  const bool gathers = collective != Collective::reduce_scatter, reduces = collective != Collective::multinode_broadcast;
+  if (reduces) co_await reduce_scatter(self, half);
+  if (gathers) co_await all_gather(self, half, reduces);
+}
+
+bool both(const Request& request) { return request.collective == Collective::allreduce; }
+
+ByteSum channel_bytes(const Machine& machine, const Request& request, const ReversibleReduceScatter& half, std::uint64_t blocks,
+                      const SegmentBytes& segment) {
+  if (request.collective != Collective::multinode_broadcast || half.steps() == 0) return segment.of((both(request) ? 2 : 1) * blocks);
+  // A bundle carries the messages of those of its owners that are sources: all of them, or about a share. The pieces of a message are there
+  // together, or none is.
+  const double nodes = machine.topology.living_nodes(), steps = static_cast<double>(half.steps());
+  const double share = multinode_broadcast::assumed_sources(machine, request) / nodes;
+  if (share >= 1) return segment.of(blocks);
+  const double pieces = half.pieces(), bundle = static_cast<double>(blocks) / steps / pieces, ports = machine.topology.max_ports();
+  return steps * multinode_broadcast::fullest(bundle * share, ports * nodes, bundle) * pieces * static_cast<double>(segment.longest);
+}
+
+}  // namespace
+
+Plan plan_reversible(const Machine& machine, const Request& request, std::shared_ptr<const ReversibleReduceScatter> half,
+                     const std::string& formula, std::optional<std::uint64_t> hops) {
+  Plan plan;
+  plan.segments = both(request) ? half->vector_blocks(machine.topology) : half->pieces();
+  const SegmentBytes segment(request, plan.segments);
+  plan.steps = (both(request) ? 2 : 1) * half->steps();
+  plan.formula = (both(request) ? "2 " : "") + formula;
+  if (hops) plan.route_hops = plan.steps * *hops;
+  const ReversibleReduceScatter::Load load = half->load();
+  plan.channel_bytes = channel_bytes(machine, request, *half, load.channel, segment);
+  plan.combined_bytes = reduces(request.collective) ? segment.of(load.combined) : 0;
+  plan.bytes_exact = segment.equal;
+  plan.table_bytes = half->table_bytes();
+  plan.node_bytes = Bytes{machine.topology.nodes()} * half->pieces() * sizeof(BlockId);
+  plan.start = [half, collective = request.collective](Node& self) { return program(self, *half, collective); };
+  if (request.collective == Collective::multinode_broadcast)
+    plan.notes = {
+        {"sources assumed by the prediction", multinode_broadcast::decimal(multinode_broadcast::assumed_sources(machine, request))}};
+  return plan;
+}
+
+Sends::Blocks& Sends::by(const Route& route) {
+  const auto same = [&](const Send& send) { return std::equal(send.route.begin(), send.route.end(), route.begin(), route.end()); };
+  const auto found = std::find_if(begin(), end(), same);
+  return found != end() ? found->blocks : add(route);
+}
+
+}  // namespace torus::reduction

@@ -1,0 +1,212 @@
+/// Reduce, all-reduce, scatter and gather along the tree of a broadcast.
+///
+/// A reduce is the broadcast backwards (torus/schedule.hpp): a node combines what arrives from the nodes that it would inform, and gives
+/// the sum to the node that would inform it. An all-reduce is a reduce and a broadcast. In a scatter the message to a node carries the
+/// blocks of all nodes behind it; a gather is the scatter backwards. Every node knows the tree: it can rehearse the broadcast, as plan()
+/// does once for all of them.
+/// Machine  that of the broadcast. Wormhole: if routes have several legs, the broadcast must also allow the opposite order of dimensions.
+/// Memory   a table of one line a node.   Header  none.
+/// Steps    those of the broadcast, for an all-reduce twice as many.
+/// Bytes    the vector in each step. Scatter, gather: counted from the table; few where the trees are balanced.
+/// Choice   `along` names the broadcast, `variant` one of its variants. Default: the one of least model time, hops aside, among those
+///          that apply.
+/// Source   the broadcasts'; that a reduction is a broadcast backwards is folklore.
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <torus/algorithm.hpp>
+#include <torus/catalogue.hpp>
+#include <torus/schedule.hpp>
+
+#include "algorithms/common/parameters.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/schedule/route_loads.hpp"
+
+namespace torus::reduction::tree_of_broadcast {
+namespace {
+
+constexpr std::array<std::string_view, 11> broadcasts{"dimension-wise",
+                                                      "wang-tseng",
+                                                      "tsai-mckinley",  // wormhole
+                                                      "mst",
+                                                      "separate-dimensions",
+                                                      "rs-bcast",  // and one port
+                                                      "span",
+                                                      "squeeze-expand",
+                                                      "peters-syska",
+                                                      "park-choi",
+                                                      "synthesized"};  // circuit
+constexpr std::array<std::string_view, 7> variants{"plain", "trimmed", "two-line", "paper2d", "pairs", "plan-a", "plan-b"};
+constexpr std::array parameters{Parameter{"along", "broadcast whose tree a reduction, a scatter or a gather takes", broadcasts},
+                                Parameter{"variant", "form of the algorithm", variants}};
+
+bool goes_up(Collective collective) { return collective != Collective::scatter; }
+bool goes_down(Collective collective) { return collective == Collective::allreduce || collective == Collective::scatter; }
+
+/// Of an all-reduce: the middle of the lines.
+NodeId root_of(const Machine& machine, const Request& request) {
+  if (request.collective != Collective::allreduce) return request.sources.front();
+  const Topology& topology = machine.topology;
+  Coordinates middle(static_cast<std::size_t>(topology.dimensions()), 0);
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    if (topology.wiring(d) == Wiring::line) middle[static_cast<std::size_t>(d)] = (topology.extent(d) - 1) / 2;
+  }
+  return topology.rank(middle);
+}
+
+Request broadcast_of(const Machine& machine, const Request& request) {
+  Request out;
+  out.sources = {root_of(machine, request)};
+  out.bytes = request.bytes;
+  out.parameters = request.parameters;
+  out.parameters.clear("along");
+  return out;
+}
+
+/// Why the tree of a broadcast does not do.
+std::optional<Refusal> refuses_along(const Algorithm& broadcast, const Machine& machine, const Request& request) {
+  const auto refuses_on = [&](const Machine& m) { return refuses(broadcast, m, broadcast_of(m, request)); };
+  if (goes_down(request.collective)) {
+    if (auto why = refuses_on(machine)) return why;
+  }
+  if (!goes_up(request.collective)) return std::nullopt;
+  auto why = refuses_on(Schedule::mirrored(machine));
+  if (why && goes_down(request.collective)) why->fix.clear();  // what would do one way need not do the other
+  return why;
+}
+
+const Algorithm& broadcast_called(std::string_view name) { return *find_algorithm(Collective::broadcast, name); }
+
+/// Without `along`, where no broadcast applies: the reason of the first; of the first that lives with holes and twists, if the machine has
+/// some.
+std::optional<Refusal> refuses_tree(const Machine& machine, const Request& request) {
+  if (const std::size_t dead = machine.topology.faults().dead_nodes.size(); dead > 0) {
+    return Refusal{Refusal::About::faults, std::to_string(dead) + " dead node" + (dead == 1 ? "" : "s"),
+                   "the tree of a reduction needs every node alive", "dead links alone"};
+  }
+  const auto refused = [&](std::string_view name) { return refuses_along(broadcast_called(name), machine, request); };
+  if (const auto along = request.parameters.word("along"); !along.empty()) return refused(along);
+  const auto applies = [&](std::string_view name) { return !refused(name); };
+  if (std::ranges::any_of(broadcasts, applies)) return std::nullopt;
+  const auto lives = [&](std::string_view name) {
+    const Requirements& needs = broadcast_called(name).needs;
+    return (machine.topology.whole() || needs.lives_with_holes) && (!machine.topology.twisted() || needs.takes_twists);
+  };
+  return refused(*std::ranges::find_if(broadcasts, lives));
+}
+
+/// The broadcast of block 0, or the scatter.
+Schedule tree(const Plan& broadcast, const Machine& machine, const Request& request) {
+  const Placement placement = placement_of(machine, broadcast_of(machine, request), broadcast);
+  const Schedule table(Rehearsal(machine, placement, broadcast.start), placement);
+  if (has_root(request.collective) && !reduces(request.collective)) return table.bundled();
+  return table.renumbered([root = root_of(machine, request)](BlockId id) { return id - root; });
+}
+
+/// The way up, the way down, or both, and the plan of the broadcast.
+std::pair<Schedule, Plan> ways(const Algorithm& broadcast, const Machine& machine, const Request& request, PlanCache& cache) {
+  const auto planned_for = [&](const Machine& m) { return broadcast.plan(m, broadcast_of(m, request), cache); };
+  const bool up = goes_up(request.collective), down = goes_down(request.collective), combines = reduces(request.collective);
+  const Machine first = up ? Schedule::mirrored(machine) : machine;
+  const Plan planned = planned_for(first);
+  const Schedule table = tree(planned, first, request);
+  Schedule out(machine.topology.nodes());
+  if (up) {
+    out = table.backwards(machine.topology);
+    out.name_phase(combines ? "reduce" : "gather");
+  }
+  if (!down) return {out, planned};
+  Schedule there = first.routing != machine.routing ? tree(planned_for(machine), machine, request) : table;
+  there.name_phase(combines ? "broadcast" : "scatter");
+  out.merge(there, out.steps());
+  return {out, planned};
+}
+
+const Algorithm& chosen_broadcast(const Machine& machine, const Request& request, PlanCache& cache) {
+  if (const auto along = request.parameters.word("along"); !along.empty()) return broadcast_called(along);
+  // Where bytes are so many that times round to the same, fewer steps decide, as they do for fewer bytes.
+  const auto time = [&](std::string_view name) -> std::optional<std::pair<double, std::uint64_t>> {
+    const Algorithm& broadcast = broadcast_called(name);
+    if (refuses_along(broadcast, machine, request)) return std::nullopt;
+    const Machine first = goes_up(request.collective) ? Schedule::mirrored(machine) : machine;
+    const Plan plan = broadcast.plan(first, broadcast_of(first, request), cache);
+    return std::pair(plan.model_time_s(machine.cost), plan.steps);
+  };
+  return broadcast_called(*cheapest(broadcasts, time));
+}
+
+Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
+  const Algorithm& broadcast = chosen_broadcast(machine, request, cache);
+  auto [sends, planned] = ways(broadcast, machine, request, cache);
+  const auto schedule = std::make_shared<const Schedule>(std::move(sends));
+  Plan plan;
+  plan.start = [schedule](Node& self) { return follow(self, *schedule); };
+  plan.formula = request.collective == Collective::allreduce ? "2 (" + planned.formula + ")" : planned.formula;
+  plan.table_bytes = schedule->table_bytes();
+  const Schedule::Loads loads = schedule->loads(machine.topology, placement_of(machine, request, plan));
+  plan.steps = schedule->steps();
+  plan.channel_bytes = loads.channel;
+  plan.combined_bytes = loads.combined;
+  plan.route_hops = loads.hops;
+  plan.notes = {{"along", std::string(broadcast.name)}};
+  std::ranges::copy_if(planned.notes, std::back_inserter(plan.notes), [](const auto& note) { return note.first == "variant"; });
+  if (request.collective == Collective::allreduce) plan.notes.emplace_back("root", std::to_string(root_of(machine, request)));
+  return plan;
+}
+
+Bytes planning_bytes(const Machine& machine) {
+  constexpr Bytes line = 6 * (sizeof(Schedule::Send) + 2 * sizeof(Leg));
+  Bytes broadcast = 0;  // one after the other
+  for (const std::string_view name : broadcasts) {
+    if (const auto bytes = broadcast_called(name).planning_bytes; bytes != nullptr) broadcast = std::max(broadcast, bytes(machine));
+  }
+  return Rehearsal::bytes_for(machine) + line * machine.topology.nodes() + RouteLoads::bytes(machine.topology) + broadcast;
+}
+
+constexpr std::array former_names{
+    FormerName{"tree-dimension-wise", "--along dimension-wise"},
+    FormerName{"tree-wang-tseng", "--along wang-tseng --variant plain"},
+    FormerName{"tree-wang-tseng-trimmed", "--along wang-tseng --variant trimmed"},
+    FormerName{"tree-tsai-mckinley", "--along tsai-mckinley"},
+    FormerName{"tree-mst", "--along mst"},
+    FormerName{"tree-separate-dimensions", "--along separate-dimensions"},
+    FormerName{"tree-rs-bcast", "--along rs-bcast"},
+    FormerName{"tree-span", "--along span"},
+    FormerName{"tree-squeeze-expand", "--along squeeze-expand"},
+    FormerName{"tree-two-line", "--along squeeze-expand --variant two-line"},
+    FormerName{"tree-pairs", "--along squeeze-expand --variant pairs"},
+    FormerName{"tree-peters-syska", "--along peters-syska"},
+    FormerName{"tree-park-choi", "--along park-choi"},
+    FormerName{"tree-synthesized", "--along synthesized"},
+};
+
+constexpr Algorithm along(Collective collective) {
+  return {
+      .name = "tree-of-broadcast",
+      .collective = collective,
+      .source = "the broadcasts'",
+      .shapes = "those of the broadcast, any k",
+      .steps = collective == Collective::allreduce ? "twice as many as the broadcast takes" : "as many as the broadcast takes",
+      .needs = {.lives_with_holes = true, .takes_twists = true},
+      .parameters = parameters,
+      .also_requires = refuses_tree,
+      .plan = plan,
+      .planning_bytes = planning_bytes,
+      .former_names = former_names,
+  };
+}
+
+constexpr Algorithm reduce = along(Collective::reduce), allreduce = along(Collective::allreduce), scatter = along(Collective::scatter),
+                    gather = along(Collective::gather);
+
+}  // namespace
+
+extern const Entries entries{reduce, allreduce, scatter, gather};
+
+}  // namespace torus::reduction::tree_of_broadcast

@@ -1,0 +1,120 @@
+#include "algorithms/trees/rooted_flow.hpp"
+
+namespace torus {
+
+Program send_down_trees(Node& self, const ArcTrees& trees, NodeId root, BlockId first, std::uint32_t segments, const char* phase) {
+  if (trees.trees() == 0) co_return;
+  const NodeId place = trees.place(self.topology(), self.rank(), root);
+  const auto pass_on = [&](BlockId segment) {
+    if (phase != nullptr) self.phase(phase);
+    trees.each_child(place, static_cast<std::uint32_t>(segment % trees.trees()), [&](std::uint32_t slot) {
+      self.send({trees.leg(slot)}, {&segment, 1});
+    });
+  };
+  if (self.rank() == root) {
+    for (std::uint32_t next = 0;;) {
+      for (std::uint32_t r = 0; r < trees.trees(); ++r) pass_on(first + next++);
+      if (next == segments) co_return;
+      co_await self.step();
+    }
+  }
+  for (std::uint32_t held = 0; held < segments;) {
+    for (const Message& m : co_await self.arrival()) {
+      pass_on(m.blocks()[0]);
+      ++held;
+    }
+  }
+}
+
+Program send_up_trees(Node& self, const RootedFlow& flow, const WayUp& way_up, std::uint32_t chunks, const char* phase) {
+  const ArcTrees& trees = flow.trees();
+  const NodeId place = trees.place(self.topology(), self.rank(), flow.root());
+  const auto steps = static_cast<Step>(flow.steps(chunks));
+  for (Step step = 0; step < steps; ++step) {
+    self.phase(phase);
+    for (std::uint32_t r = 0; r < trees.trees(); ++r) {
+      const std::uint8_t parent = way_up.parent(place, r);
+      const std::int64_t c = std::int64_t{step} - trees.height() + way_up.depth(place, r);
+      if (parent == WayUp::no_slot || c < 0 || c >= std::int64_t{chunks}) continue;
+      self.forward(combine, {trees.leg(parent)}, {{static_cast<BlockId>(c) * trees.trees() + r}});
+    }
+    co_await self.step();
+  }
+}
+
+template <class First>
+ByteSum RootedFlow::units_on_channels(std::uint64_t units, std::uint64_t chunks, First&& first) const {
+  if (trees_->trees() == 0) return 0;
+  const std::uint64_t trees = trees_->trees(), segments = chunks * trees, longer = units % segments;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> has_longer;  // by tree: from step, to before step
+  for (std::uint32_t r = 0; r < trees; ++r) {
+    const std::uint64_t long_chunks = longer / trees + (r < longer % trees ? 1 : 0);
+    if (long_chunks == 0) continue;
+    const std::uint64_t from = first(trees_->height(r)), end = from + trees_->height(r) + long_chunks - 1;
+    has_longer.emplace_back(from, end);
+  }
+  std::sort(has_longer.begin(), has_longer.end());
+  std::uint64_t longer_steps = 0, counted = 0;  // counted: up to before this step
+  for (const auto& [from, end] : has_longer) {
+    longer_steps += end - std::clamp(counted, from, end);
+    counted = std::max(counted, end);
+  }
+  return times_bytes(steps(chunks), units / segments) + times_bytes(longer_steps, 1);
+}
+
+ByteSum RootedFlow::up(std::uint64_t units, std::uint64_t chunks) const {
+  return units_on_channels(units, chunks, [&](std::uint32_t height_of_tree) { return trees_->height() - height_of_tree; });
+}
+ByteSum RootedFlow::down(std::uint64_t units, std::uint64_t chunks) const {
+  return units_on_channels(units, chunks, [](std::uint32_t) { return std::uint32_t{0}; });
+}
+
+ByteSum RootedFlow::combined(const WayUp& way_up, std::uint64_t units, std::uint64_t chunks) const {
+  if (trees_->trees() == 0) return 0;
+  const std::uint64_t trees = trees_->trees(), segments = chunks * trees, longer = units % segments;
+  // A child in tree r sends from step `first` on while there are chunks, and a unit more while these are the longer ones. Between the
+  // steps in which one of these begins or ends, every step is like the one before: all begin, and all end, within `height` steps.
+  std::vector<std::uint64_t> bends{0, steps(chunks)};
+  for (std::uint64_t late = 0; late < trees_->height(); ++late) {
+    bends.insert(bends.end(), {late, late + chunks});
+    for (const std::uint64_t r : {std::uint64_t{0}, trees - 1}) bends.push_back(late + longer / trees + (r < longer % trees ? 1 : 0));
+  }
+  std::sort(bends.begin(), bends.end());
+  bends.erase(std::unique(bends.begin(), bends.end()), bends.end());
+  std::vector<ByteSum> most(bends.size(), 0), here;  // from this bend to the next
+  const auto add = [&](std::uint64_t first, std::uint64_t count, Bytes bytes) {
+    const auto at = [&](std::uint64_t step) { return std::lower_bound(bends.begin(), bends.end(), step) - bends.begin(); };
+    for (auto i = at(first); i < at(first + count); ++i) here[static_cast<std::size_t>(i)] += times_bytes(1, bytes);
+  };
+  for (NodeId place = 0; place < nodes_; ++place) {
+    here.assign(most.size(), 0);
+    for (std::uint32_t r = 0; r < trees; ++r) {
+      trees_->each_child(place, r, [&](std::uint32_t) {
+        const std::uint64_t first = trees_->height() - way_up.depth(place, r) - 1;
+        add(first, chunks, units / segments);
+        add(first, longer / trees + (r < longer % trees ? 1 : 0), 1);
+      });
+    }
+    for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], here[i]);
+  }
+  ByteSum sum = 0;
+  for (std::size_t i = 0; i + 1 < bends.size(); ++i) sum += most[i] * static_cast<double>(bends[i + 1] - bends[i]);
+  return sum;
+}
+
+std::vector<std::pair<std::string, std::string>> RootedFlow::notes(std::uint32_t chunks) const {
+  return {{"trees", std::to_string(trees_->trees())},
+          {"height of the trees", std::to_string(trees_->height())},
+          {"segments a tree", std::to_string(chunks)}};
+}
+
+std::optional<Refusal> too_many_chunks(std::string_view algorithm, const Topology& topology, const Request& request, std::uint32_t trees) {
+  const std::uint32_t chunks = request.parameters.whole("segments");
+  const std::uint64_t most = std::max<std::uint64_t>(1, most_blocks / (std::uint64_t{topology.nodes()} * trees));
+  if (chunks <= most) return std::nullopt;
+  return Refusal{Refusal::About::parameter, std::to_string(chunks),
+                 std::string(algorithm) + " on " + topology.text() + " would hold more than " + std::to_string(most_blocks) + " segments",
+                 std::to_string(most), "segments"};
+}
+
+}  // namespace torus

@@ -1,0 +1,104 @@
+/// The bytes of all blocks: slots, tables that say which node holds which, and the copies between slots.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <torus/placement.hpp>
+
+#include "runtime/engine/memory_budget.hpp"
+#include "runtime/engine/payload/copier.hpp"
+#include "runtime/engine/payload/node_tables.hpp"
+#include "runtime/engine/payload/partials.hpp"
+#include "runtime/engine/payload/slot_pool.hpp"
+
+namespace torus::detail {
+
+/// Placement::most_held() of the nodes of a slab.
+inline std::uint64_t most_held(const Placement& placement, const Slab& slab) noexcept {
+  if (slab.whole()) return placement.most_held();
+  const std::uint64_t copies = placement.copies() / placement.nodes() * slab.nodes();
+  if (placement.reduces()) return (placement.most_held() - placement.copies()) / placement.nodes() * slab.nodes() + copies;
+  std::uint64_t first = 0, last = 0;
+  for (NodeId node = slab.begin(); node < slab.end(); ++node) {
+    first += placement.initial_count(node);
+    last += placement.wanted_count(node);
+  }
+  return std::max(first, last) + copies;
+}
+
+/// A delivery takes a slot from the sending worker's free list and copies the bytes into it once. The receiver then owns the slot.
+/// A node's table belongs to the worker that runs the node, a free list to its worker, and a slot's bytes to its holder.
+struct Payload {
+  /// For the nodes of a slab. Budget, slab and pages, which may be null, must outlive this. Copies beyond the estimate, made by programs
+  /// that send what receivers hold already, draw from the budget.
+  Payload(const Placement& placement, const Slab& slab, MemoryBudget& budget, unsigned workers, KeptPages* pages)
+      : own(slab),
+        slots(most_held(placement, slab), placement.longest(), NodeTables::slot_overhead(placement) + Partials::slot_overhead(placement),
+              budget, workers, pages),
+        tables(placement),
+        copier(slots),
+        partials(placement, slots, copier) {
+    // Address space only. Fewer slots, but all that are expected, where the process may not have so much of it.
+    reserve_most(slots.max_slots(), slots.expected(), [this](std::size_t count) {
+      slots.open(count);
+      tables.open(count);
+      partials.open(count);
+    });
+  }
+  Payload(const Payload&) = delete;
+  Payload& operator=(const Payload&) = delete;
+
+  /// Makes the kernel provide the memory that the run needs.
+  void populate(unsigned part, unsigned parts) {
+    slots.populate(part, parts);
+    tables.populate(own, slots.expected(), part, parts);
+    partials.populate(slots.expected(), part, parts);
+  }
+  /// Takes all slots back. The tables are cleared apart, in parts.
+  void clear() noexcept {
+    copier.stream(false);
+    slots.clear();
+  }
+
+  /// A held block's bytes; none if a node does not hold it.
+  std::span<const std::byte> bytes(const Placement& placement, NodeId node, BlockId id) const {
+    const Slot slot = tables.find(node, id);
+    if (slot == 0) return {};
+    return {slots.at(slot), static_cast<std::size_t>(placement.bytes(id))};
+  }
+
+  /// Stores a block at a node, or gives its slot back and returns false where the node holds it already.
+  [[gnu::always_inline]] inline bool store(FreeList& list, NodeId node, std::uint32_t bucket, BlockId id, Slot slot) {
+    if (tables.store(node, bucket, id, slot)) return true;
+    slots.give_back(list, slot);
+    return false;
+  }
+  /// Copies a block to a slot of its own.
+  [[gnu::always_inline]] inline Slot copy_to_new(FreeList& list, Slot from, Bytes bytes) {
+    const Slot to = slots.take(list);
+    copier.copy(to, from, bytes);
+    return to;
+  }
+  /// The same, and gives the slot back that it was in.
+  [[gnu::always_inline]] inline Slot move_to_new(FreeList& list, Slot from, Bytes bytes) {
+    Slot to = slots.exchange(list, from);
+    if (to == 0) [[unlikely]] {
+      to = copy_to_new(list, from, bytes);
+      slots.give_back(list, from);
+      return to;
+    }
+    copier.copy(to, from, bytes);
+    return to;
+  }
+
+  const Slab& own;
+  SlotPool slots;
+  NodeTables tables;
+  Copier copier;
+  Partials partials;
+};
+
+}  // namespace torus::detail

@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "runtime/engine/payload/payload.hpp"
+#include "runtime/engine/rules/verifier.hpp"
+#include "runtime/model/contribution.hpp"
+
+namespace torus::detail {
+namespace {
+
+using Wanted = Contributions::Wanted;
+using Kind = WrongDelivery::Kind;
+
+class ReductionVerifier {
+ public:
+  ReductionVerifier(const Placement& placement, const Payload& payload, std::uint64_t seed)
+      : placement_{placement}, payload_{payload}, seed_{seed}, of_prefix_{placement.contributions().wanted == Wanted::of_prefix} {
+    for (NodeId node = 0; node < placement.nodes(); ++node) all_ += key_of(node);
+  }
+
+  /// Which segments the nodes [from, to) hold, and whose contributions they have; the first mistake.
+  std::optional<WrongDelivery> check_contributors(NodeId from, NodeId to) const {
+    std::uint64_t prefix = 0;
+    if (of_prefix_) {
+      for (NodeId node = 0; node < from; ++node) prefix += key_of(node);
+    }
+    for (NodeId node = from; node < to; ++node) {
+      if (of_prefix_) prefix += key_of(node);
+      if (auto wrong = wrong_at(node, of_prefix_ ? prefix : all_)) return wrong;
+    }
+    return std::nullopt;
+  }
+
+  /// Compares the bytes of part `part` of `parts` of every segment, at every node; the first mistake.
+  std::optional<WrongDelivery> check_bytes(unsigned part, unsigned parts) const {
+    const Bytes unit = size_of(placement_.contributions().reduction.type);
+    const Bytes piece = std::max<Bytes>(unit, most_chunk / unit * unit);
+    std::optional<WrongDelivery> first;
+    std::uint64_t chunk = 0;
+    for (BlockId segment = 0; segment < placement_.vector_segments(); ++segment) {
+      const Bytes bytes = placement_.bytes(segment);
+      for (Bytes at = 0; at < bytes; at += piece, ++chunk) {
+        if (chunk % parts == part) check_chunk(segment, at, std::min(piece, bytes - at), first);
+      }
+    }
+    return first;
+  }
+
+ private:
+  /// The share of a node in a complete signature; 0 if it is dead.
+  std::uint64_t key_of(NodeId node) const noexcept { return placement_.living(node) ? contributor_key(seed_, node) : 0; }
+
+  static constexpr Bytes most_chunk = 8192;  // the expected result and a contribution stay in the first-level cache
+
+  static void note(std::optional<WrongDelivery>& first, const WrongDelivery& wrong) {
+    if (!first || std::tie(wrong.node, wrong.block, wrong.offset) < std::tie(first->node, first->block, first->offset)) first = wrong;
+  }
+
+  std::optional<WrongDelivery> wrong_at(NodeId node, std::uint64_t wanted) const {
+    std::optional<WrongDelivery> first;
+    for (BlockId segment = 0; segment < placement_.vector_segments() && !first; ++segment) {
+      if (!placement_.wanted_anywhere(segment)) continue;
+      const Slot slot = payload_.tables.find(node, segment);
+      if (!placement_.wants(node, segment)) {
+        if (slot != 0) first = WrongDelivery{.kind = Kind::unasked, .node = node, .block = segment};
+      } else if (slot == 0) {
+        first = WrongDelivery{.kind = Kind::missing, .node = node, .block = segment};
+      } else if (const std::uint64_t found = payload_.partials.signature(slot); found != wanted) {
+        first = contributors_wrong(node, segment, found - wanted);
+      }
+    }
+    return first;
+  }
+
+  /// Names the contributor that is missing or counted twice, if there is one alone.
+  WrongDelivery contributors_wrong(NodeId node, BlockId segment, std::uint64_t difference) const {
+    const NodeId last = of_prefix_ ? node : placement_.nodes() - 1;
+    for (NodeId contributor = 0; contributor < placement_.nodes(); ++contributor) {
+      const std::uint64_t key = contributor_key(seed_, contributor);
+      if (difference == key) return {.kind = Kind::contributor_twice, .node = node, .block = segment, .contributor = contributor};
+      if (contributor <= last && difference == std::uint64_t{0} - key)
+        return {.kind = Kind::lacks_contributor, .node = node, .block = segment, .contributor = contributor};
+    }
+    return {.kind = Kind::contributors, .node = node, .block = segment};
+  }
+
+  void check_chunk(BlockId segment, Bytes at, Bytes bytes, std::optional<WrongDelivery>& first) const {
+    const Contributions& what = placement_.contributions();
+    const Combiner combine = combiner_of(what.reduction);
+    const std::uint64_t element = placement_.first_element(segment) + at / size_of(what.reduction.type);
+    alignas(64) std::byte expected[most_chunk];
+    alignas(64) std::byte contribution[most_chunk];
+    const std::span<const std::byte> right{expected, static_cast<std::size_t>(bytes)};
+    bool first_living = true;
+    for (NodeId node = 0; node < placement_.nodes(); ++node) {
+      if (!placement_.living(node)) continue;
+      std::byte* const to = first_living ? expected : contribution;
+      fill_contribution({to, right.size()}, what.reduction, placement_.nodes(), seed_, node, element);
+      if (!first_living) combine(expected, contribution, bytes);
+      first_living = false;
+      if (of_prefix_) compare(node, segment, at, right, first);
+    }
+    switch (what.wanted) {
+      case Wanted::of_prefix: break;
+      case Wanted::at_root: compare(what.root, segment, at, right, first); break;
+      case Wanted::at_owner: compare(segment / what.segments, segment, at, right, first); break;
+      case Wanted::everywhere:
+        for (NodeId node = payload_.own.begin(); node < payload_.own.end(); ++node) compare(node, segment, at, right, first);
+        break;
+    }
+  }
+
+  void compare(NodeId node, BlockId segment, Bytes at, std::span<const std::byte> right, std::optional<WrongDelivery>& first) const {
+    if (!payload_.own.owns(node) || !placement_.living(node)) return;
+    const std::byte* const held = payload_.slots.at(payload_.tables.find(node, segment)) + at;
+    if (std::memcmp(held, right.data(), right.size()) == 0) return;
+    std::size_t i = 0;
+    while (held[i] == right[i]) ++i;
+    note(first, {.kind = Kind::damaged,
+                 .node = node,
+                 .block = segment,
+                 .offset = at + i,
+                 .got = std::to_integer<std::uint8_t>(held[i]),
+                 .wanted = std::to_integer<std::uint8_t>(right[i])});
+  }
+
+  const Placement& placement_;
+  const Payload& payload_;
+  const std::uint64_t seed_;
+  const bool of_prefix_;
+  std::uint64_t all_ = 0;  // the signature of all nodes
+};
+
+}  // namespace
+
+std::optional<WrongDelivery> verify_reduction(const Placement& placement, const Payload& payload, std::uint64_t seed, Executor& executor) {
+  const ReductionVerifier verifier(placement, payload, seed);
+  const unsigned parts = executor.workers();
+  std::vector<std::optional<WrongDelivery>> found(parts);
+  executor.run([&](unsigned part) {
+    found[part] = verifier.check_contributors(payload.own.part_begin(part, parts), payload.own.part_begin(part + 1, parts));
+  });
+  for (const auto& wrong : found) {
+    if (wrong) return wrong;
+  }
+  executor.run([&](unsigned part) { found[part] = verifier.check_bytes(part, parts); });
+  std::optional<WrongDelivery> first;
+  for (const auto& wrong : found) {
+    if (wrong && (!first || std::tie(wrong->node, wrong->block, wrong->offset) < std::tie(first->node, first->block, first->offset)))
+      first = wrong;
+  }
+  return first;
+}
+
+}  // namespace torus::detail

@@ -1,0 +1,96 @@
+#include "runtime/engine/rules/verifier.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "runtime/engine/payload/payload.hpp"
+
+namespace torus {
+namespace {
+
+using detail::Payload;
+using detail::Slot;
+
+/// The right bytes of all blocks, where blocks are few and held by many: comparing then costs no more than reading.
+class References {
+ public:
+  References(const Placement& placement, std::uint64_t seed) : placement_{&placement} {
+    const std::uint64_t blocks = placement.wanted_count(0);
+    if (!placement.one_block_a_bucket() || blocks * placement.longest() > max_bytes) return;
+    for (std::uint64_t i = 0; i < blocks; ++i) {
+      const BlockId id = placement.wanted(0, i);
+      if (placement.bucket(id) != i) return;
+    }
+    for (std::uint64_t i = 0; i < blocks; ++i) {
+      const BlockId id = placement.wanted(0, i);
+      right_.emplace_back(placement.bytes(id));
+      fill_block(right_.back(), seed, id);
+    }
+  }
+  bool same(BlockId id, std::span<const std::byte> bytes) const noexcept {
+    const std::uint32_t i = placement_->bucket(id);
+    if (bytes.empty()) return true;  // a segment of no bytes has no address either
+    return i < right_.size() && std::memcmp(right_[i].data(), bytes.data(), bytes.size()) == 0;
+  }
+
+ private:
+  static constexpr Bytes max_bytes = Bytes{4} << 20U;
+  const Placement* placement_;
+  std::vector<std::vector<std::byte>> right_;
+};
+
+/// The first difference at a node, by block.
+std::optional<WrongDelivery> wrong_at(const Placement& placement, const Payload& payload, std::uint64_t seed, const References& references,
+                                      NodeId node) {
+  std::optional<WrongDelivery> first;
+  const auto note = [&](const WrongDelivery& wrong) {
+    if (!first || wrong.block < first->block) first = wrong;
+  };
+  std::uint64_t wanted = 0;
+  const auto check = [&](BlockId id, Slot slot) {
+    if (!placement.wants(node, id)) return note({.kind = WrongDelivery::Kind::unasked, .node = node, .block = id});
+    ++wanted;
+    const std::span<const std::byte> bytes{payload.slots.at(slot), static_cast<std::size_t>(placement.bytes(id))};
+    if (references.same(id, bytes)) return;
+    if (const auto wrong = first_wrong_byte(bytes, seed, id)) {
+      note({.kind = WrongDelivery::Kind::damaged,
+            .node = node,
+            .block = id,
+            .offset = wrong->offset,
+            .got = std::to_integer<std::uint8_t>(wrong->got),
+            .wanted = std::to_integer<std::uint8_t>(wrong->wanted)});
+    }
+  };
+  payload.tables.each_held(node, check, [&payload](Slot slot) { __builtin_prefetch(payload.slots.at(slot)); });
+  const std::uint64_t count = placement.wanted_count(node);
+  if (wanted == count) return first;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const BlockId id = placement.wanted(node, i);
+    if (payload.tables.find(node, id) != 0) continue;
+    note({.kind = WrongDelivery::Kind::missing, .node = node, .block = id});
+    break;
+  }
+  return first;
+}
+
+}  // namespace
+
+std::optional<WrongDelivery> verify(const Placement& placement, const Payload& payload, std::uint64_t seed, Executor& executor) {
+  if (placement.reduces()) return detail::verify_reduction(placement, payload, seed, executor);
+  const References references(placement, seed);
+  std::vector<std::optional<WrongDelivery>> found(executor.workers());
+  executor.run([&](unsigned worker) {
+    const NodeId to = payload.own.part_begin(worker + 1, executor.workers());
+    for (NodeId node = payload.own.part_begin(worker, executor.workers()); node < to && !found[worker]; ++node) {
+      found[worker] = wrong_at(placement, payload, seed, references, node);
+    }
+  });
+  for (const auto& wrong : found) {
+    if (wrong) return wrong;
+  }
+  return std::nullopt;
+}
+
+}  // namespace torus

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <torus/error.hpp>
+#include <torus/executor.hpp>
+
+#include "runtime/base/host.hpp"
+#include "runtime/engine/workers/gate.hpp"
+
+namespace torus {
+namespace {
+
+/// How long threads spin between two calls. With more workers than cores, none spins.
+std::uint32_t spins_for(unsigned workers) noexcept { return workers <= usable_cores() ? 20'000 : 0; }
+
+/// How long a worker of run() spins before it takes the part of a worker that has not joined.
+std::uint32_t patience_for(unsigned workers) noexcept { return spins_for(workers); }
+
+/// Starts the threads 1..workers-1. Throws RunError if the system does not start them all; `dismiss` makes those that it has started end.
+template <class Body, class Dismiss>
+std::vector<std::jthread> start_threads(unsigned workers, Body body, Dismiss dismiss) {
+  std::vector<std::jthread> threads;
+  try {
+    for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back([body, worker] { body(worker); });
+  } catch (const std::system_error&) {
+    dismiss();
+    throw RunError("threads " + std::to_string(workers) + ": the system starts no more than " + std::to_string(threads.size() + 1) +
+                   " for this process; choose fewer");
+  } catch (...) {
+    dismiss();
+    throw;
+  }
+  return threads;
+}
+
+class SerialExecutor final : public Executor {
+ public:
+  SerialExecutor() : Executor(1, 0) {}
+  void share(const std::function<void(unsigned)>& task) override { task(0); }
+};
+
+class ThreadsExecutor final : public Executor {
+ public:
+  explicit ThreadsExecutor(unsigned workers) : Executor(workers, patience_for(workers)), gate_{spins_for(workers)} {
+    gate_.lend();
+    threads_ = start_threads(
+        workers, [this](unsigned worker) { gate_.serve(worker); }, [this] { gate_.release(); });
+  }
+  ~ThreadsExecutor() override { gate_.release(); }
+
+  void share(const std::function<void(unsigned)>& task) override {
+    if (workers() == 1) return task(0);
+    gate_.call(task);
+  }
+
+ private:
+  detail::Gate gate_;
+  std::vector<std::jthread> threads_;
+};
+
+/// Borrows oneTBB's threads by tasks that stay at the gate until release(). A thread's index in the arena is its worker's number: oneTBB
+/// gives no two threads the same, and gives a thread its last one again where it can.
+class TbbExecutor final : public Executor {
+ public:
+  explicit TbbExecutor(unsigned workers)
+      : Executor(workers, patience_for(workers)), gate_{spins_for(workers)}, arena_(static_cast<int>(workers)) {
+    // oneTBB aborts the process where the system does not start a thread that it needs: find out before it does.
+    std::atomic<bool> done{false};
+    const auto dismiss = [&done] {
+      done.store(true);
+      done.notify_all();
+    };
+    const std::vector<std::jthread> tried = start_threads(
+        workers, [&done](unsigned) { done.wait(false); }, dismiss);
+    dismiss();
+  }
+  ~TbbExecutor() noexcept override { release(); }
+
+  void share(const std::function<void(unsigned)>& task) override {
+    if (workers() == 1) return task(0);
+    if (!gate_.lent()) borrow();
+    gate_.call(task);
+  }
+
+  void release() noexcept override {
+    if (!gate_.lent()) return;
+    gate_.release();
+    arena_.execute([this] { borrowed_.wait(); });  // runs here the tasks that no thread has taken
+    allowed_.reset();
+  }
+
+ private:
+  void borrow() {
+    gate_.lend();
+    // Without this, oneTBB lends no more threads than there are cores.
+    allowed_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, std::max(workers(), usable_cores()));
+    arena_.execute([this] {
+      for (unsigned i = 1; i < workers(); ++i) {
+        borrowed_.run([this] {
+          const int worker = oneapi::tbb::this_task_arena::current_thread_index();
+          if (worker > 0 && worker < static_cast<int>(workers())) gate_.serve(static_cast<unsigned>(worker));
+        });
+      }
+    });
+  }
+
+  detail::Gate gate_;
+  oneapi::tbb::task_arena arena_;
+  oneapi::tbb::task_group borrowed_;
+  std::optional<oneapi::tbb::global_control> allowed_;  // while threads are borrowed
+};
+
+}  // namespace
+
+void Executor::run(const std::function<void(unsigned)>& task) {
+  for (std::atomic<bool>& taken : taken_) taken.store(false, std::memory_order_relaxed);  // published by the gate
+  share([this, &task](unsigned worker) {
+    std::uint32_t spin = 0;
+    for (unsigned i = 0; i < workers(); ++i) {
+      const unsigned part = (worker + i) % workers();
+      std::atomic<bool>& taken = taken_[part];
+      while (i > 0 && spin < patience_ && !taken.load(std::memory_order_relaxed)) {
+        detail::relax();
+        ++spin;
+      }
+      if (!taken.exchange(true, std::memory_order_relaxed)) task(part);
+    }
+  });
+}
+
+std::string_view name(ExecutorKind kind) noexcept {
+  switch (kind) {
+    case ExecutorKind::tbb: return "tbb";
+    case ExecutorKind::threads: return "threads";
+    case ExecutorKind::serial: return "serial";
+    case ExecutorKind::shuffled: return "shuffled";
+  }
+  return "";
+}
+
+ExecutorKind parse_executor(std::string_view text) {
+  for (const ExecutorKind kind : {ExecutorKind::tbb, ExecutorKind::threads, ExecutorKind::serial, ExecutorKind::shuffled}) {
+    if (text == name(kind)) return kind;
+  }
+  throw InputError("executor '" + std::string(text) + "': it must be tbb, threads, serial or shuffled");
+}
+
+unsigned workers_of(ExecutorKind kind, unsigned threads) noexcept {
+  if (kind == ExecutorKind::serial || kind == ExecutorKind::shuffled) return 1;
+  return threads > 0 ? threads : usable_cores();
+}
+
+std::unique_ptr<Executor> make_executor(ExecutorKind kind, unsigned threads) {
+  switch (kind) {
+    case ExecutorKind::tbb: return std::make_unique<TbbExecutor>(workers_of(kind, threads));
+    case ExecutorKind::threads: return std::make_unique<ThreadsExecutor>(workers_of(kind, threads));
+    case ExecutorKind::serial:
+    case ExecutorKind::shuffled: break;
+  }
+  return std::make_unique<SerialExecutor>();
+}
+
+}  // namespace torus

@@ -1,0 +1,151 @@
+// Broadcasts turned round: reduce, all-reduce, scatter and gather along their trees, on every machine that the broadcast takes.
+#include <array>
+#include <limits>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <torus/catalogue.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/judged.hpp"
+#include "tests/support/shapes.hpp"
+
+using namespace torus;
+
+namespace {
+
+Request request_of(Collective collective, NodeId root, Bytes bytes, std::string_view along = {}, std::string_view variant = {}) {
+  Request request = support::reduction_request(collective, bytes, {Operator::sum, ElementType::u16});
+  if (has_root(collective)) request.sources = {root};
+  request.parameters.set("along", along);
+  request.parameters.set("variant", variant);
+  return request;
+}
+
+constexpr std::array collectives_along{Collective::reduce, Collective::allreduce, Collective::scatter, Collective::gather};
+
+const Algorithm& along_tree(Collective collective) { return *find_algorithm(collective, "tree-of-broadcast"); }
+
+/// The broadcasts that it can take, and the empty name, which leaves the choice to it.
+std::vector<std::string_view> broadcasts() {
+  const Parameter& along = along_tree(Collective::reduce).parameters.front();
+  std::vector<std::string_view> names(along.words.begin(), along.words.end());
+  names.emplace_back();
+  return names;
+}
+
+/// The variants of a broadcast, and the empty name.
+std::vector<std::string_view> variants_of(std::string_view broadcast) {
+  std::vector<std::string_view> names{""};
+  if (broadcast.empty()) return names;
+  for (const Parameter& parameter : support::broadcast(broadcast).parameters) {
+    if (parameter.name == "variant") names.insert(names.end(), parameter.words.begin(), parameter.words.end());
+  }
+  return names;
+}
+
+/// Runs what applies, on all machines of a shape that differ to it. Returns the runs.
+unsigned check(const Topology& topology, Bytes bytes) {
+  unsigned runs = 0;
+  std::vector<Dimension> descending;
+  for (Dimension d = topology.dimensions(); d-- > 0;) descending.push_back(d);
+  for (const Switching switching : {Switching::packet, Switching::wormhole, Switching::circuit}) {
+    for (const int ports : std::set<int>{1, topology.max_ports()}) {
+      for (const bool turned : {false, true}) {
+        if (turned && (topology.dimensions() == 1 || switching != Switching::wormhole)) continue;
+        const Machine machine(topology, ports, switching, Contention::forbid, turned ? descending : std::vector<Dimension>{});
+        for (const Collective collective : collectives_along) {
+          for (const std::string_view along : broadcasts()) {
+            for (const std::string_view variant : variants_of(along)) {
+              const Algorithm& algorithm = along_tree(collective);
+              const Request request = request_of(collective, topology.nodes() * 2 / 3, bytes, along, variant);
+              if (refuses(algorithm, machine, request)) continue;
+              CAPTURE(topology.text(), std::string(name(switching)), ports, turned, std::string(name(collective)), std::string(along),
+                      std::string(variant), bytes);
+              const auto [run, complaint] = support::judged(algorithm, machine, request);
+              REQUIRE(complaint == "");
+              REQUIRE(run.result.route_hops_sum == run.plan.route_hops);
+              ++runs;
+            }
+          }
+        }
+      }
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("reversed broadcasts reduce, gather and scatter on every machine that they take, as predicted", "[conformance]") {
+  unsigned runs = 0;
+  for (const Topology& topology : support::telling_shapes()) {
+    if (topology.nodes() <= 64) runs += check(topology, topology.nodes() % 3 == 0 ? 0 : 38);
+  }
+  for (const char* shape : {"2x2x3", "8x8x2", "16x16", "10x10", "5x5x5", "mesh:4x4x4", "mesh:9"}) runs += check(Topology::parse(shape), 2);
+  CHECK(runs > 900);
+}
+
+TEST_CASE("a reduce along a broadcast's tree takes the steps of the broadcast, from any root", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  unsigned compared = 0;
+  const Algorithm& reduce = along_tree(Collective::reduce);
+  for (const std::string_view along : broadcasts()) {
+    if (along.empty()) continue;
+    const Algorithm* broadcast = find_algorithm(Collective::broadcast, along);
+    REQUIRE(broadcast != nullptr);
+    for (const char* shape : {"8x8", "5x5", "25x25", "16x16", "9x9x9", "mesh:8x8", "4x4x4", "31", "6x9"}) {
+      const Machine machine(Topology::parse(shape), broadcast->native.ports, broadcast->native.switching);
+      const NodeId root = support::random_below(random, machine.topology.nodes());
+      const Request request = request_of(Collective::reduce, root, 64, along);
+      if (refuses(reduce, machine, request)) continue;
+      CAPTURE(support::seed(), std::string(broadcast->name), std::string(shape), root);
+      const Run forth = support::emulate(*broadcast, machine, support::broadcast_request(root, 64));
+      const Run back = support::emulate(reduce, machine, request);
+      REQUIRE(support::complaint(back) == "");
+      CHECK(back.result.steps == forth.result.steps);
+      ++compared;
+    }
+  }
+  CHECK(compared > 40);
+}
+
+TEST_CASE("without a name, a reduction takes the broadcast that takes the least time", "[conformance]") {
+  for (const auto& [shape, ports, switching] :
+       {std::tuple{"8x8", 0, Switching::wormhole}, {"8x8", 1, Switching::wormhole}, {"25x25", 0, Switching::circuit}}) {
+    const Machine machine(Topology::parse(shape), ports, switching);
+    const Algorithm& reduce = along_tree(Collective::reduce);
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    for (const std::string_view along : broadcasts()) {
+      const Request request = request_of(Collective::reduce, 5, 2, along);
+      if (!along.empty() && !refuses(reduce, machine, request)) least = std::min(least, reduce.plan(machine, request).steps);
+    }
+    CAPTURE(shape, ports);
+    CHECK(reduce.plan(machine, request_of(Collective::reduce, 5, 2)).steps == least);  // of 2 bytes: start-ups decide
+  }
+}
+
+TEST_CASE("a broadcast whose worms take two dimensions is planned for the opposite order to run backwards", "[conformance]") {
+  // On a plane of 2^p x 2^p the third dimension, routed last, comes first: backwards it must be routed first.
+  const auto tsai = [](Collective collective, std::vector<Dimension> routing) {
+    const Machine machine(Topology::parse("4x4x3"), 0, Switching::wormhole, Contention::forbid, std::move(routing));
+    return !refuses(along_tree(collective), machine, request_of(collective, 0, 2, "tsai-mckinley"));
+  };
+  CHECK(tsai(Collective::scatter, {0, 1, 2}));
+  CHECK_FALSE(tsai(Collective::reduce, {0, 1, 2}));
+  CHECK(tsai(Collective::reduce, {2, 1, 0}));
+  CHECK(tsai(Collective::gather, {2, 0, 1}));
+  CHECK_FALSE(tsai(Collective::allreduce, {0, 1, 2}));
+  CHECK_FALSE(tsai(Collective::allreduce, {2, 1, 0}));
+}
+
+TEST_CASE("reversed broadcasts leave one trace and one result on every executor", "[conformance]") {
+  for (const Collective collective : collectives_along) {
+    support::check_same_on_every_executor(along_tree(collective), Machine(Topology::parse("7x7")),
+                                          request_of(collective, 17, 100, "wang-tseng", "trimmed"));
+  }
+}

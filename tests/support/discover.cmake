@@ -1,0 +1,36 @@
+# discover.cmake: asks PROGRAM, of Catch2 of version CATCH, for its test cases and their files, and writes a CTest test for each to OUT.
+if(CATCH VERSION_LESS 3)
+  set(list --list-test-names-only --verbosity high)  # "NAME\t@FILE:LINE" a line
+  set(name_and_file "([^\n]+)\t@([^\n]+):[0-9]+")
+else()
+  set(list --list-tests --reporter xml)
+  set(name_and_file "<Name>([^\n]*)</Name>.*<File>([^\n]*)</File>")
+endif()
+# Version 2 ends with the number of tests as its status.
+execute_process(COMMAND ${PROGRAM} ${list} OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT output MATCHES "${name_and_file}")
+  message(FATAL_ERROR "${PROGRAM} does not list its tests:\n${output}")
+endif()
+string(REPLACE "&lt;" "<" output "${output}")
+string(REPLACE "&amp;" "&" output "${output}")
+string(REPLACE "</TestCase>" ";" tests "${output}")
+if(CATCH VERSION_LESS 3)
+  string(REPLACE "\n" ";" tests "${output}")
+endif()
+set(script "")
+foreach(test IN LISTS tests)
+  if(NOT test MATCHES "${name_and_file}")
+    continue()
+  endif()
+  set(name "${CMAKE_MATCH_1}")
+  cmake_path(GET CMAKE_MATCH_2 STEM LAST_ONLY file)
+  if(name MATCHES "[][\\\\]")
+    message(FATAL_ERROR "CMake or Catch2 would misread a name with [, ] or \\: ${name}")
+  endif()
+  string(REPLACE "," "\\," words "${name}")  # a comma separates test cases
+  string(APPEND script "add_test([==[${LAYER}/${file}/${name}]==] [==[${PROGRAM}]==] [==[${words}]==])\n"
+    "set_tests_properties([==[${LAYER}/${file}/${name}]==] PROPERTIES "
+    "LABELS ${LAYER} TIMEOUT ${TIMEOUT} PROCESSORS ${PROCESSORS} SKIP_REGULAR_EXPRESSION [==[not tried here: ]==])\n")
+endforeach()
+file(WRITE ${OUT}.new "${script}")
+file(RENAME ${OUT}.new ${OUT})

@@ -1,0 +1,150 @@
+#include "tools/torus/setting/notation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include <torus/error.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tools/torus/setting/nodes.hpp"
+
+using namespace torus;
+using namespace torus::command;
+
+TEST_CASE("sizes are whole numbers with or without a binary unit", "[unit]") {
+  CHECK(parse_bytes("--bytes", "0") == 0);
+  CHECK(parse_bytes("--bytes", "64") == 64);
+  CHECK(parse_bytes("--bytes", "64B") == 64);
+  CHECK(parse_bytes("--bytes", "4KiB") == 4096);
+  CHECK(parse_bytes("--bytes", "3MiB") == 3U << 20U);
+  CHECK(parse_bytes("--bytes", "2GiB") == Bytes{2} << 30U);
+  for (const char* bad : {"", "-1", "+1", "1.5", "0.3KiB", "4Kb", "4 KiB", "KiB", "KiB4", "9223372036854775808", "99999999999999999999",
+                          "9000000000000TiB", "1e-3", "1e17", "nan", "inf", "0x10"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(parse_bytes("--bytes", bad), InputError);
+  }
+}
+
+TEST_CASE("sizes are read as people write them", "[unit]") {
+  CHECK(parse_bytes("--bytes", "4K") == 4096);
+  CHECK(parse_bytes("--bytes", "4k") == 4096);
+  CHECK(parse_bytes("--bytes", "2M") == 2U << 20U);
+  CHECK(parse_bytes("--bytes", "1G") == 1U << 30U);
+  CHECK(parse_bytes("--bytes", "4KB") == 4000);
+  CHECK(parse_bytes("--bytes", "1.5MiB") == 3U << 19U);
+  CHECK(parse_bytes("--bytes", "1e6") == 1'000'000);
+  CHECK(parse_bytes("--bytes", "9223372036854775807") == 0x7fffffffffffffff);
+}
+
+TEST_CASE("a bandwidth is the time of a byte", "[unit]") {
+  CHECK(parse_byte_time("--bandwidth", "100Gb/s") == Approx(8e-11));
+  CHECK(parse_byte_time("--bandwidth", "12.5GB/s") == Approx(8e-11));
+  CHECK(parse_byte_time("--bandwidth", "1GiB/s") == Approx(0x1p-30));
+  CHECK(parse_byte_time("--bandwidth", "8b/s") == Approx(1));
+  for (const char* bad : {"", "100", "0Gb/s", "-1GB/s", "100G/s", "100Gb", "GB/s", "1e-9b/s", "nanGB/s"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(parse_byte_time("--bandwidth", bad), InputError);
+  }
+}
+
+TEST_CASE("sizes are written so that they are read back", "[unit]") {
+  CHECK(bytes_option(0) == "0");
+  CHECK(bytes_option(100) == "100");
+  CHECK(bytes_option(65536) == "64KiB");
+  CHECK(bytes_option(1000000) == "1000000");
+  for (Bytes bytes = 1; bytes < Bytes{1} << 50U; bytes = bytes * 3 / 2 + 1) CHECK(parse_bytes("--bytes", bytes_option(bytes)) == bytes);
+}
+
+TEST_CASE("a node is a rank or its coordinates", "[unit]") {
+  const Topology topology = Topology::parse("3x4x5");
+  CHECK(parse_node("--source", "0", topology) == 0);
+  CHECK(parse_node("--source", "59", topology) == 59);
+  CHECK(parse_node("--source", "1,2,3", topology) == 33);
+  for (const char* bad : {"", "60", "-1", "1,2", "1,2,5", "3,0,0", "1,2,3,0", "1,,3", "a", "1,2,3x"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(parse_node("--source", bad, topology), InputError);
+  }
+}
+
+TEST_CASE("sources are lists and patterns", "[unit]") {
+  const Topology topology = Topology::parse("4x5");
+  const auto sources = [&](const char* text) { return parse_sources("--sources", text, topology, 1); };
+  using Nodes = std::vector<NodeId>;
+  CHECK(sources("0,0;3,4") == Nodes{0, 19});
+  CHECK(sources("7;2") == Nodes{2, 7});
+  CHECK(sources("none").empty());
+  CHECK(sources("all").size() == 20);
+  CHECK(sources("row:1") == Nodes{5, 6, 7, 8, 9});
+  CHECK(sources("column:2") == Nodes{2, 7, 12, 17});
+  CHECK(sources("diagonal") == Nodes{0, 6, 12, 18});
+  CHECK(sources("block:2x3") == Nodes{0, 1, 2, 5, 6, 7});
+  CHECK(sources("density:0").empty());
+  CHECK(sources("density:1").size() == 20);
+  for (std::uint64_t s = 0; s <= 20; ++s) {
+    const Nodes drawn = sources(("random:" + std::to_string(s)).c_str());
+    CHECK(drawn.size() == s);
+    CHECK(std::adjacent_find(drawn.begin(), drawn.end(), std::greater_equal<>()) == drawn.end());  // they ascend, none twice
+  }
+  for (const char* bad : {"",         ";",    "0;0",      "0,0;0",     "20",      "random:21", "random:",   "random:x",
+                          "row:4",    "row:", "column:5", "block:5x5", "block:2", "block:0x1", "density:2", "density:-0.1",
+                          "density:", "al",   "some",     "none:1"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(sources(bad), InputError);
+  }
+}
+
+TEST_CASE("in three dimensions a row is along the last, a column along the first", "[unit]") {
+  const Topology topology = Topology::parse("3x4x5");
+  CHECK(parse_sources("--sources", "row:2", topology, 1) == std::vector<NodeId>{10, 11, 12, 13, 14});
+  CHECK(parse_sources("--sources", "column:7", topology, 1) == std::vector<NodeId>{7, 27, 47});
+  CHECK_NOTHROW(parse_sources("--sources", "row:11", topology, 1));
+  CHECK_NOTHROW(parse_sources("--sources", "column:19", topology, 1));
+  for (const char* bad : {"row:12", "column:20"}) CHECK_THROWS_AS(parse_sources("--sources", bad, topology, 1), InputError);
+}
+
+TEST_CASE("random sources follow from the seed alone", "[unit]") {
+  const Topology topology = Topology::parse("16x16");
+  CHECK(parse_sources("--sources", "random:9", topology, 3) == parse_sources("--sources", "random:9", topology, 3));
+  CHECK(parse_sources("--sources", "random:9", topology, 3) != parse_sources("--sources", "random:9", topology, 4));
+  // Every node is drawn about as often: 4000 draws of 8 of 16 nodes give each 2000, with a deviation of 32.
+  const Topology small = Topology::parse("16");
+  std::vector<int> drawn(16);
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    for (const NodeId node : parse_sources("--sources", "random:8", small, seed)) ++drawn[node];
+  }
+  for (const int times : drawn) CHECK(std::abs(times - 2000) < 200);
+}
+
+TEST_CASE("sources are written so that they are read back", "[unit]") {
+  const Topology topology = Topology::parse("4x5");
+  for (const char* text : {"none", "all", "0", "3;7;19", "row:2"}) {
+    const auto sources = parse_sources("--sources", text, topology, 1);
+    CHECK(parse_sources("--sources", sources_option(topology, sources), topology, 1) == sources);
+  }
+}
+
+TEST_CASE("a near word is suggested, a far one is not", "[unit]") {
+  constexpr std::array<std::string_view, 3> words{"wang-tseng", "flood", "span"};
+  CHECK(did_you_mean("wang-tsang", words) == "; did you mean 'wang-tseng'?");
+  CHECK(did_you_mean("flodo", words) == "; did you mean 'flood'?");
+  CHECK(did_you_mean("zebra-crossing", words).empty());
+}
+
+TEST_CASE("numbers are read whole or not at all", "[unit]") {
+  CHECK(parse_whole("--seed", "18446744073709551615", 0, 18446744073709551615U) == 18446744073709551615U);
+  CHECK(parse_seconds("--ts", "1e-6") == 1e-6);
+  CHECK(parse_seconds("--ts", "1us") == 1e-6);
+  CHECK(parse_seconds("--tc", "0.1ns") == 1e-10);
+  CHECK(parse_seconds("--ts", "2ms") == 2e-3);
+  CHECK(parse_seconds("--ts", "3s") == 3);
+  CHECK(parse_routing("1,0,2") == std::vector<Dimension>{1, 0, 2});
+  for (const char* bad : {"", "x", "1x", "-1", "nan", "inf", "1e999", "0x1", " 1"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(parse_whole("--seed", bad, 0, 100), InputError);
+    CHECK_THROWS_AS(parse_seconds("--ts", bad), InputError);
+  }
+  CHECK(parse_seconds("--ts", "1e6") == 1e6);
+  CHECK_THROWS_AS(parse_seconds("--ts", "1.1e6"), InputError);
+  CHECK_THROWS_WITH(parse_real("--expect", "-1", 0, 256, "1"), "--expect '-1': it must be a number from 0 to 256; for instance 1");
+}

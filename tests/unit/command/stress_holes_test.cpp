@@ -1,0 +1,55 @@
+// Faults for the stress: drawn so that the machine stays in one piece, kept where a smaller shape has their place, left out one by one.
+#include <algorithm>
+
+#include "tests/support/catch.hpp"
+#include "tools/torus/stress/draw.hpp"
+
+using namespace torus;
+using namespace torus::command;
+
+TEST_CASE("faults are drawn for many shapes, of every kind, the same for the same numbers", "[unit]") {
+  int links = 0, nodes = 0, slow = 0, none = 0;
+  for (std::uint64_t number = 0; number < 300; ++number) {
+    Random random(7, number), again(7, number);
+    const Topology shape = draw_shape(random, 64);
+    static_cast<void>(draw_shape(again, 64));
+    const Topology drawn = draw_faults(random, shape, true);
+    CHECK(drawn == draw_faults(again, shape, true));
+    const Faults& faults = drawn.faults();
+    CHECK(drawn.text() == shape.text());
+    links += !faults.dead_links.empty();
+    nodes += !faults.dead_nodes.empty();
+    slow += !faults.slow_links.empty();
+    none += faults.empty();
+    CHECK(draw_faults(random, shape, false).whole());
+  }
+  for (const int count : {links, nodes, slow, none}) CHECK(count > 15);
+}
+
+TEST_CASE("of faults that a shape cannot have together, those that come first are kept", "[unit]") {
+  const Topology line = Topology::parse("mesh:4");
+  const Topology possible = with_possible(line, {{3, 9}, {{0, 0, +1}, {0, 0, +1}}, {{{1, 0, +1}, 2}, {{2, 0, -1}, 3}}});
+  CHECK(possible.faults() == Faults{{3}, {}, {{{1, 0, +1}, 2}}});  // no node 9; a cut; a link that is slow already
+}
+
+TEST_CASE("faults stay at their coordinates in a smaller shape", "[unit]") {
+  const Topology whole = Topology::parse("4x4");
+  const Topology old = whole.with_faults({{1, 15}, {{4, 0, +1}, {4, 1, +1}}, {{{0, 1, -1}, 2}}});
+  const Topology shorter = Topology::parse("2x3");
+  CHECK(carried_over(old, shorter, {0, 1}) == Faults{{1}, {{3, 0, +1}, {3, 1, +1}}, {{{0, 1, -1}, 2}}});
+  const Topology flat = Topology::parse("4");  // dimension 1 alone: what lies at 0 in the other
+  CHECK(carried_over(old, flat, {1}) == Faults{{1}, {}, {{{0, 0, -1}, 2}}});
+}
+
+TEST_CASE("fewer faults are none, those of one kind less, and each without one", "[unit]") {
+  CHECK(fewer_faults({}).empty());
+  const Faults faults{{1}, {{4, 0, +1}, {4, 1, +1}}, {}};
+  const std::vector<Faults> fewer = fewer_faults(faults);
+  const auto has = [&](const Faults& wanted) { return std::find(fewer.begin(), fewer.end(), wanted) != fewer.end(); };
+  CHECK(has({}));
+  CHECK(has({{1}, {}, {}}));
+  CHECK(has({{}, {{4, 0, +1}, {4, 1, +1}}, {}}));
+  CHECK(has({{1}, {{4, 0, +1}}, {}}));
+  CHECK(has({{1}, {{4, 1, +1}}, {}}));
+  CHECK_FALSE(has(faults));
+}

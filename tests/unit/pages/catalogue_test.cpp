@@ -1,0 +1,169 @@
+// The catalogue says of every algorithm what a user must know. algorithms/catalogue.md shows it; algorithms/references.md has the papers
+// that they cite. tools/update_pages updates the tables.
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torus/catalogue.hpp>
+
+#include "algorithms/common/integers.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/folder.hpp"
+
+using namespace torus;
+
+namespace {
+
+const std::string begin = "<!-- table of the catalogue -->\n";
+const std::string end = "<!-- end of the table -->\n";
+
+std::string ports_of(const Algorithm& algorithm) {
+  return ports_text(algorithm) + (algorithm.native.contention == Contention::share ? ", shared channels" : "");
+}
+
+std::string table() {
+  std::string out = "| collective | algorithm | switching | ports | shapes | steps | source |\n|---|---|---|---|---|---|---|\n";
+  for (const Algorithm* a : catalogue()) {
+    out += "| " + std::string(name(a->collective)) + " | `" + std::string(a->name) + "` | " + std::string(name(a->native.switching)) +
+           " | " + ports_of(*a) + " | " + std::string(a->shapes) + " | " + std::string(a->steps) + " | " + std::string(a->source) + " |\n";
+  }
+  return out;
+}
+
+/// The cells of a row of a table, with the spaces around them.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  for (std::size_t from = 1, to = 0; (to = line.find('|', from)) != std::string::npos; from = to + 1)
+    cells.push_back(line.substr(from, to - from));
+  return cells;
+}
+
+/// The algorithms whose source cites a paper so.
+std::string citing(const std::string& cited) {
+  std::string names;
+  for (const Algorithm* a : catalogue()) {
+    const std::string quoted = "`" + std::string(a->name) + "`";  // once, also if it has two collectives
+    if (a->source.find(cited) != std::string_view::npos && names.find(quoted) == std::string::npos)
+      names += (names.empty() ? "" : ", ") + quoted;
+  }
+  return names.empty() ? "-" : names;
+}
+
+/// Whether a source names authors or a year.
+bool cites(std::string_view source) {
+  return source.find(" & ") != std::string_view::npos || source.find("et al.") != std::string_view::npos ||
+         source.find("19") != std::string_view::npos || source.find("20") != std::string_view::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a former name of an algorithm leads to its new one, which reads the parameters that it names", "[unit]") {
+  CHECK(renamed(Collective::reduce, "tree-mst") == "tree-of-broadcast --along mst");
+  CHECK(renamed(Collective::reduce, "no-such-tree").empty());
+  for (const Algorithm* algorithm : catalogue()) {
+    for (const FormerName& former : algorithm->former_names) {
+      CAPTURE(std::string(algorithm->name), std::string(former.name));
+      CHECK(find_algorithm(algorithm->collective, former.name) == nullptr);
+      std::istringstream options{std::string(former.parameters)};
+      Request request;
+      request.collective = algorithm->collective;
+      request.sources = {0};
+      for (std::string option, value; options >> option >> value;) request.parameters.set(option.substr(2), value);
+      const auto why = refuses(*algorithm, Machine(Topology::parse("4x4")), request);
+      CHECK_FALSE((why && why->about == Refusal::About::parameter));
+    }
+  }
+}
+
+TEST_CASE("every paper that an algorithm cites is on the page of references, in full", "[unit]") {
+  const std::string path = TORUS_SOURCE_DIR "/algorithms/references.md";
+  std::istringstream lines(support::text_of_file(path));
+  std::string page;
+  std::vector<std::string> papers;
+  for (std::string line; std::getline(lines, line); page += line + "\n") {
+    if (!line.starts_with("| ") || line.starts_with("| cited as")) continue;
+    std::vector<std::string> cells = cells_of(line);
+    CAPTURE(line);
+    REQUIRE(cells.size() == 6);
+    for (std::string& cell : cells) {
+      REQUIRE(cell.size() > 2);
+      cell = cell.substr(1, cell.size() - 2);
+    }
+    papers.push_back(cells[0]);
+    CHECK(std::is_sorted(papers.begin(), papers.end()));
+    CHECK(cells[4].size() == 4);
+    CHECK(cells[4].find_first_not_of("0123456789") == std::string::npos);
+    CHECK(cells[1].find(cells[0].substr(0, cells[0].find_first_of(" ,"))) != std::string::npos);  // the first author
+    if (std::getenv("TORUS_UPDATE_PAGES") != nullptr)
+      line = line.substr(0, line.rfind('|', line.size() - 2) + 2) + citing(cells[0]) + " |";
+    else
+      CHECK(cells[5] == citing(cells[0]));
+  }
+  CHECK(papers.size() >= 12);
+  if (std::getenv("TORUS_UPDATE_PAGES") != nullptr) std::ofstream(path) << page;
+  for (const Algorithm* a : catalogue()) {
+    CAPTURE(a->name, a->source);
+    const auto cited = [&](const std::string& paper) { return a->source.find(paper) != std::string_view::npos; };
+    CHECK((!cites(a->source) || std::any_of(papers.begin(), papers.end(), cited)));
+  }
+}
+
+TEST_CASE("every algorithm has a name of its own, and a source, shapes and steps in words", "[unit]") {
+  std::set<std::pair<Collective, std::string_view>> names;
+  for (const Algorithm* a : catalogue()) {
+    CAPTURE(a->name);
+    CHECK(names.emplace(a->collective, a->name).second);
+    CHECK(a->name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos);
+    for (const std::string_view words : {a->name, a->source, a->shapes, a->steps}) {
+      CHECK_FALSE(words.empty());
+      CHECK(words.find_first_of("|\n") == std::string_view::npos);
+    }
+    CHECK(a->plan != nullptr);
+    CHECK(find_algorithm(a->collective, a->name) == a);
+  }
+  CHECK(find_algorithm(Collective::broadcast, "no such algorithm") == nullptr);
+}
+
+TEST_CASE("the page on the catalogue shows it", "[unit]") {
+  const std::string path = TORUS_SOURCE_DIR "/algorithms/catalogue.md";
+  std::string page = support::text_of_file(path);
+  const std::size_t from = page.find(begin);
+  const std::size_t to = page.find(end);
+  REQUIRE(from != std::string::npos);
+  REQUIRE(to != std::string::npos);
+  const std::size_t first = from + begin.size();
+  if (std::getenv("TORUS_UPDATE_PAGES") != nullptr) {
+    page.replace(first, to - first, table());
+    std::ofstream(path) << page;
+    return;
+  }
+  CHECK(page.substr(first, to - first) == table());
+}
+
+TEST_CASE("logarithms are rounded up, exactly", "[unit]") {
+  CHECK(ceil_log(2, 1) == 0);
+  CHECK(ceil_log(3, 1) == 0);
+  CHECK(ceil_log(2, 2) == 1);
+  CHECK(ceil_log(2, 3) == 2);
+  for (const std::uint64_t base : {2U, 3U, 5U, 7U, 9U, 33U}) {
+    std::uint64_t power = 1;
+    for (std::uint32_t t = 0; power < (std::uint64_t{1} << 40U); ++t, power *= base) {
+      CHECK(ceil_log(base, power) == t);
+      CHECK(ceil_log(base, power + 1) == t + 1);
+      if (power > base) CHECK(ceil_log(base, power - 1) == t);
+    }
+  }
+}
+
+TEST_CASE("a machine allows the switching that algorithms of humbler machines need", "[unit]") {
+  CHECK(allows(Switching::circuit, Switching::packet));
+  CHECK(allows(Switching::wormhole, Switching::packet));
+  CHECK(allows(Switching::wormhole, Switching::wormhole));
+  CHECK_FALSE(allows(Switching::packet, Switching::wormhole));
+  CHECK_FALSE(allows(Switching::wormhole, Switching::circuit));
+}

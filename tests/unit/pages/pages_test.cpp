@@ -1,0 +1,72 @@
+// The pages of the source tree read like a table of contents: the page of a folder names its headers, and links lead somewhere.
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/folder.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// README.md of the folder, or of the nearest folder above it that has one. Each top folder has one.
+fs::path page_of(fs::path folder) {
+  while (!fs::exists(folder / "README.md")) folder = folder.parent_path();
+  return folder / "README.md";
+}
+
+/// What `](..)` links to outside code blocks, without addresses on the web and without the part behind `#`.
+std::vector<std::string> links_of(const std::string& text) {
+  std::vector<std::string> links;
+  std::istringstream lines(text);
+  bool code = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) code = !code;
+    for (std::size_t at = line.find("]("); !code && at != std::string::npos; at = line.find("](", at + 1)) {
+      std::string link = line.substr(at + 2, line.find(')', at) - at - 2);
+      link = link.substr(0, link.find('#'));
+      if (!link.empty() && link.find("://") == std::string::npos) links.push_back(link);
+    }
+  }
+  return links;
+}
+
+}  // namespace
+
+TEST_CASE("the nearest page above each header names it", "[unit]") {
+  std::size_t headers = 0;
+  for (const char* top : {"runtime", "algorithms", "tools", "bench"}) {
+    REQUIRE(fs::exists(fs::path(TORUS_SOURCE_DIR) / top / "README.md"));
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(TORUS_SOURCE_DIR) / top)) {
+      if (entry.path().extension() != ".hpp") continue;
+      ++headers;
+      const fs::path page = page_of(entry.path().parent_path());
+      const std::string text = torus::support::text_of_file(page.string());
+      const std::string name = entry.path().stem().string();
+      CAPTURE(entry.path().string(), page.string());
+      CHECK((text.find("`" + name + "`") != std::string::npos || text.find("`" + name + ".hpp`") != std::string::npos));
+    }
+  }
+  CHECK(headers > 100);
+}
+
+TEST_CASE("every link of a page leads to a file or a folder", "[unit]") {
+  std::vector<fs::path> pages;
+  for (const char* page : {"README.md", "CHANGELOG.md", "CONTRIBUTING.md"}) pages.push_back(fs::path(TORUS_SOURCE_DIR) / page);
+  for (const char* top : {"runtime", "algorithms", "tools", "bench", "tests"}) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(TORUS_SOURCE_DIR) / top)) {
+      if (entry.path().extension() == ".md") pages.push_back(entry.path());
+    }
+  }
+  std::size_t links = 0;
+  for (const fs::path& page : pages) {
+    for (const std::string& link : links_of(torus::support::text_of_file(page.string()))) {
+      CAPTURE(page.string(), link);
+      CHECK(fs::exists(page.parent_path() / link));
+      ++links;
+    }
+  }
+  CHECK(links > 20);
+}

@@ -1,0 +1,148 @@
+/// torus::main(): the command. Exit status: 0 done and verified, 1 a run or a check failed, 2 wrong usage. An error is one line on standard
+/// error.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <iterator>
+#include <new>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <torus/catalogue.hpp>
+#include <torus/error.hpp>
+#include <torus/main.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/job.hpp"
+#include "tools/torus/cli/options.hpp"
+#include "tools/torus/cli/parser.hpp"
+#include "tools/torus/cli/version.hpp"
+#include "tools/torus/run/emulation.hpp"
+#include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/setting.hpp"
+#include "tools/torus/setting/spec.hpp"
+
+namespace torus::command {
+namespace {
+
+constexpr int failed = 1;
+constexpr int wrong_usage = 2;
+
+int complain(int status, std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::fprintf(stderr, "torus: %s\n", printable(text).c_str());
+  return status;
+}
+
+/// What to say of an argument that no option takes.
+std::string surplus_text(const Command& command, const std::string& argument) {
+  const std::string_view word = std::string_view(argument).substr(0, argument.find('='));
+  const bool option = word.starts_with('-');
+  return fmt::format("'{}': {} has no such {}{}; see {} --help", argument, command.name, option ? "option" : "argument",
+                     option ? meant_by_option(word, command) : meant_by_argument(argument, command),
+                     command.name == "torus" ? "torus" : "torus " + command.name);
+}
+
+/// The arguments, the last first, as CLI11 takes them; -h as --help, since CLI11 knows no -h beside an --h from 2.4 on. `help run` is
+/// `run --help`.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> arguments(std::reverse_iterator(argv + argc), std::reverse_iterator(argv + std::min(argc, 1)));
+  std::replace(arguments.begin(), arguments.end(), std::string("-h"), std::string("--help"));
+  if (!arguments.empty() && arguments.back() == "help") {
+    arguments.pop_back();
+    arguments.insert(arguments.begin(), "--help");
+  }
+  return arguments;
+}
+
+/// Opens those of the three standard descriptors that are closed: a file that is opened gets the lowest free one, and would be taken for
+/// standard output. They fail like closed ones: input cannot be read, output cannot be written.
+void keep_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+/// The program and its subcommands. Those that write what all commands take keep a reference to `commands`.
+void describe_all(Commands& commands, std::optional<std::string>& config_file) {
+  commands.push_back({"torus", "Collective algorithms on an emulated torus multicomputer",
+                      "Each has a --help of its own. A first look: torus run broadcast"});
+  for (Command (*const command)() :
+       {run_command, compare_command, sweep_command, bench_command, list_command, verify_command, bounds_command, stress_command,
+        view_command, plot_command, export_command, regret_command, new_command})
+    commands.push_back(command());
+  commands.push_back(completion_command(commands));
+  commands.push_back(man_command(commands));
+  for (Command& command : commands) {
+    if (command.find("--on") != nullptr)
+      command.add("--config", "FILE", &config_file, "options from a file, a line each: on = 8x8; the command line goes before it");
+    command.options.insert(command.options.begin(), {"--help", "", "Print this help message and exit; -h likewise"});
+  }
+  commands.front().add("-V,--version", "", {}, "Display program version information and exit");
+}
+
+int run(int argc, char** argv) {
+  Commands commands;
+  std::optional<std::string> config_file;  // with_options_of_file() has read it
+  describe_all(commands, config_file);
+  const Command& torus = commands.front();
+  std::vector<std::string_view> names;
+  for (std::size_t i = 1; i < commands.size(); ++i) names.push_back(commands[i].name);
+  const Parsed parsed = parse(commands, with_options_of_file(commands, arguments_of(argc, argv)));
+  if (parsed.mistake) return complain(wrong_usage, *parsed.mistake);
+  if (parsed.help) {
+    print(*parsed.help);
+    return 0;
+  }
+  if (parsed.called != nullptr) {
+    if (!parsed.surplus.empty()) return complain(wrong_usage, surplus_text(*parsed.called, parsed.surplus.front()));
+    return parsed.called->body();
+  }
+  if (parsed.surplus.empty())
+    return complain(wrong_usage, "no subcommand: say what to do; for instance torus run broadcast, or torus --help");
+  const std::string& word = parsed.surplus.front();
+  if (word.starts_with('-')) return complain(wrong_usage, surplus_text(torus, word));
+  return complain(wrong_usage, fmt::format("subcommand '{}': it must be {}{}", word, fmt::join(names, ", "),
+                                           find_collective(word) ? fmt::format("; did you mean 'run {}'?", word)
+                                           : word == "version"   ? "; did you mean '--version'?"
+                                                                 : did_you_mean(word, names)));
+}
+
+/// The exit status of what `body` does. What it throws is one line on standard error.
+template <class Body>
+int status_of(const Body& body) {
+  try {
+    return body();
+  } catch (const InputError& error) {
+    return complain(wrong_usage, error.what());
+  } catch (const std::bad_alloc&) {
+    return complain(failed, "there is not enough memory; choose a smaller shape or fewer bytes");
+  } catch (const std::exception& error) {
+    return complain(failed, error.what());
+  }
+}
+
+}  // namespace
+}  // namespace torus::command
+
+int torus::main(int argc, char** argv, std::initializer_list<const Algorithm*> own) {
+  using namespace torus::command;
+  keep_standard_descriptors();
+  catch_interrupts();
+  int status = status_of([&] {
+    extend_catalogue({own.begin(), own.size()});
+    if (own.size() > 0 && argc > 0) set_program(argv[0]);
+    join_job(argc, argv);
+    return speaks() ? run(argc, argv) : follow();
+  });
+  status = leave_job(status);
+  if (planner_given_up()) std::_Exit(status);  // all output is flushed, and what exit() destroys may be in use
+  return status;
+}

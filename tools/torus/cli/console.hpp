@@ -1,0 +1,72 @@
+/// Standard output, the progress line, tables; Ctrl-C and SIGTERM: a flag for work that looks at it; they end all other work at once.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <torus/report.hpp>
+
+namespace torus::command {
+
+/// How the command was started, for commands that repeat a run: "torus", or the program that has algorithms of its own.
+const std::string& program() noexcept;
+/// Only at the start of the program.
+void set_program(std::string started_as);
+
+/// Writes to standard output and makes sure that it got there. Control characters other than line feeds and tabs are written as their
+/// codes: a name from a file may hold any. Names in a table, where a line feed would end the row, go through aligned(). Throws RunError if
+/// it did not: a closed pipe, a full disk.
+void print(std::string_view text);
+
+/// A line on standard error with the progress of a long piece of work. Only on a terminal, only after a second, at most ten times a
+/// second; it leaves nothing behind.
+class Progress {
+ public:
+  Progress();
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Whether a line would be shown now; asks the clock only every so often, so that it may be called in every step.
+  bool due();
+  void show(std::string_view line);
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool terminal_;
+  bool shown_ = false;
+  Clock::time_point next_;
+};
+
+using torus::aligned;  // of rows
+/// A table: the first line is the head, columns as wide as they must be. Cells are made printable().
+std::string aligned(std::vector<std::vector<std::string>> table);
+
+/// A line of comma-separated values; what holds a comma, a quote or a line's end is quoted.
+std::string csv_line(const std::vector<std::string>& values);
+/// The values of such a line. Throws InputError where a quote is not closed.
+std::vector<std::string> csv_cells(std::string_view line);
+
+/// Handles SIGINT and SIGTERM from now on: while an InterruptsAwaited lives, the first one raises interrupted(); any other ends the process
+/// at once, with one line and exit status 1. Ignores SIGPIPE and SIGXFSZ, so that a closed pipe or a file that may not grow any more is an
+/// error of a write and not the end.
+void catch_interrupts();
+
+/// True after a SIGINT or SIGTERM that was awaited.
+const std::atomic<bool>& interrupted() noexcept;
+
+/// While one lives, interrupted() is read every few moments. Make none before work that cannot be stopped, and let
+/// none outlive the looking: a signal would go unheard.
+class InterruptsAwaited {
+ public:
+  InterruptsAwaited() noexcept;
+  ~InterruptsAwaited();
+  InterruptsAwaited(const InterruptsAwaited&) = delete;
+  InterruptsAwaited& operator=(const InterruptsAwaited&) = delete;
+};
+
+}  // namespace torus::command

@@ -1,0 +1,106 @@
+#include "tools/torus/cli/parser.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sstream>
+
+#include <torus/error.hpp>
+
+#include "tools/torus/cli/version.hpp"
+
+namespace torus::command {
+namespace {
+
+void add_option(CLI::App& app, const Option& option) {
+  CLI::Option* added = nullptr;
+  if (auto* const* flag = std::get_if<bool*>(&option.target)) added = app.add_flag(option.spelled, **flag, option.help);
+  if (auto* const* text = std::get_if<std::string*>(&option.target)) added = app.add_option(option.spelled, **text, option.help);
+  if (auto* const* text = std::get_if<std::optional<std::string>*>(&option.target))
+    added = app.add_option(option.spelled, **text, option.help);
+  if (added == nullptr) return;
+  if (!option.type.empty()) added->type_name(option.type);
+  added->required(option.required);
+}
+
+void add_subcommand(CLI::App& torus, const Command& command) {
+  CLI::App* const app = torus.add_subcommand(command.name, command.help);
+  app->allow_extras();
+  if (!command.footer.empty()) app->footer(command.footer);
+  try {
+    for (const Option& option : command.options) add_option(*app, option);
+  } catch (const CLI::OptionAlreadyAdded& error) {
+    throw InputError(
+        fmt::format("a parameter of an algorithm: {}; the command "
+                    "has that option: call it another name",
+                    error.what()));
+  }
+}
+
+/// What to say of arguments that do not parse. CLI11's own words start with the
+/// option's name, if there is one.
+std::string mistake_text(const CLI::App& app, const CLI::ParseError& error) {
+  const auto called = app.get_subcommands();
+  const std::string help = called.empty() ? "torus --help" : fmt::format("torus {} --help", called.front()->get_name());
+  const std::string words = error.what();
+  if (error.get_name() == "ArgumentMismatch" && words.starts_with("--"))
+    return fmt::format("{}: it takes one value, and stands there once; see {}", words.substr(0, words.find(':')), help);
+  if (error.get_name() == "RequiredError" && !called.empty()) {
+    // What is missing, in the words of its help.
+    const CLI::Option* missing = called.front()->get_option_no_throw(words.substr(0, words.find(' ')));
+    if (missing != nullptr) {
+      const std::string& type = missing->get_type_name();
+      return fmt::format("{}: {}; see {}", words, type.find('|') == std::string::npos ? missing->get_description() : type, help);
+    }
+  }
+  return fmt::format("{}; see {}", words, help);
+}
+
+}  // namespace
+
+Parsed parse(const Commands& commands, std::vector<std::string> arguments) {
+  const Command& torus = commands.front();
+  CLI::App app{torus.help, torus.name};
+  app.set_help_flag("--help", torus.find("--help")->help);
+  app.set_version_flag("-V,--version", fmt::format("torus {}", version), torus.find("--version")->help);
+  app.footer(torus.footer);
+  for (std::size_t i = 1; i < commands.size(); ++i) add_subcommand(app, commands[i]);
+  app.allow_extras();
+  app.require_subcommand(0, 1);  // what follows the first is its arguments
+  Parsed parsed;
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      std::ostringstream help;
+      app.exit(error, help, help);
+      parsed.help = help.str();
+    } else {
+      parsed.mistake = mistake_text(app, error);
+    }
+    return parsed;
+  }
+  for (const Command& command : commands) {
+    if (&command != &torus && app.got_subcommand(command.name)) parsed.called = &command;
+  }
+  parsed.surplus = app.remaining(true);
+  return parsed;
+}
+
+void parse_line(const Command& command, const std::string& line) {
+  CLI::App app;
+  for (const Option& option : command.options) add_option(app, option);
+  app.parse(line);
+}
+
+std::vector<ConfigItem> config_items(const std::string& text) {
+  std::istringstream lines(text);
+  std::vector<ConfigItem> items;
+  for (CLI::ConfigItem& item : CLI::ConfigTOML().from_config(lines)) {
+    const bool ends = item.name == "++" || item.name == "--";  // where a section begins and ends
+    items.push_back({fmt::format("{}", fmt::join(item.parents, ".")), ends ? "" : std::move(item.name), std::move(item.inputs)});
+  }
+  return items;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,112 @@
+/// torus compare COLLECTIVE: all algorithms that apply, side by side, and the fastest by size.
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <torus/error.hpp>
+
+#include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/options.hpp"
+#include "tools/torus/compare/comparison.hpp"
+#include "tools/torus/compare/failures.hpp"
+#include "tools/torus/curves/curves.hpp"
+#include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/options.hpp"
+#include "tools/torus/setting/refusals.hpp"
+
+namespace torus::command {
+namespace {
+
+struct CompareArguments {
+  std::string collective;
+  TypedOptions setting;
+  std::string algorithms = "all", run = "first";
+  std::optional<std::string> csv, html, svg;
+  bool json = false, every_single_link = false, every_single_node = false;
+};
+
+/// What runs unasked takes a second or two at most for each algorithm.
+constexpr double most_node_steps = 5e6;
+constexpr double most_unasked_bytes = 0x1p30;
+
+/// How many of the sizes, from the smallest, are to be run.
+std::size_t run_sizes(const std::string& text, std::size_t sizes) {
+  if (text == "first") return 1;
+  if (text == "all") return sizes;
+  if (text == "none") return 0;
+  throw InputError(fmt::format("--run '{}': it must be first (the smallest size), all or none", text));
+}
+
+/// Every failure is run at one size: what draws curves or leaves runs out is refused.
+int run_with_failures(const CompareArguments& arguments) {
+  const std::string_view option = arguments.every_single_link ? "--every-single-link" : "--every-single-node";
+  for (const auto& [name, value] : {std::pair("--html", arguments.html), std::pair("--svg", arguments.svg)}) {
+    if (value)
+      throw InputError(fmt::format("{} '{}': with {} there is one size, and no curve; leave it out, or name --csv", name, *value, option));
+  }
+  if (arguments.run == "none") throw InputError(fmt::format("--run 'none': with {} all is run; leave it out", option));
+  static_cast<void>(run_sizes(arguments.run, 1));
+  return run_single_failures({arguments.collective, arguments.setting, arguments.algorithms, arguments.csv, arguments.every_single_link,
+                              arguments.every_single_node, arguments.json});
+}
+
+int run_compare(const CompareArguments& arguments) {
+  if (arguments.every_single_link || arguments.every_single_node) return run_with_failures(arguments);
+  const Collective collective = parse_collective(arguments.collective);
+  ComparisonOptions options;
+  TypedOptions typed = arguments.setting;
+  options.sizes = sizes_of(collective, std::exchange(typed["bytes"], std::nullopt), "64:1MiB");
+  options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
+  options.run_sizes = run_sizes(arguments.run, options.sizes.size());
+  if (arguments.run == "first") {
+    options.most_node_steps = most_node_steps;
+    options.most_bytes = most_unasked_bytes;
+  }
+  options.stop = &interrupted();
+  Progress progress;
+  options.progress = &progress;
+  std::optional<OutputFile> csv;
+  if (arguments.csv) csv.emplace(*arguments.csv);
+  refuse_one_file_for_two("--csv", arguments.csv, "--html", arguments.html, ".html");
+  refuse_one_file_for_two("--csv", arguments.csv, "--svg", arguments.svg, ".svg");
+  refuse_one_file_for_two("--html", arguments.html, "--svg", arguments.svg, ".svg");
+  CurveFiles curves(arguments.html, arguments.svg);
+
+  const Comparison comparison = compare(parse_spec(collective, typed), options);
+  progress.clear();
+  if (comparison.interrupted) throw RunError("interrupted; a table with gaps would mislead, so there is none; --run none is quicker");
+  if (csv) {
+    csv->write(to_csv(comparison));
+    csv->commit();
+  }
+  if (curves.any()) curves.write(curves_of(to_csv(comparison)));
+  print(arguments.json ? to_json(comparison).dump() + "\n" : to_table(comparison));
+  if (!comparison.failure) return 0;
+  throw RunError(*comparison.failure);
+}
+
+}  // namespace
+
+Command compare_command() {
+  const auto arguments = std::make_shared<CompareArguments>();
+  Command command{"compare", "All algorithms that apply, side by side, with the bounds, and the fastest by size"};
+  add_collective(command, arguments->collective);
+  command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms, "only these, with commas between; default all");
+  add_setting_options(command, arguments->setting);
+  command.describe("--switching", "default: a table for each machine that an algorithm was made for");
+  command.describe("--bytes", "64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2; default 64:1MiB", "SIZE,..");
+  command.add("--run", "first|all|none", &arguments->run, "what to run and verify; default first: the smallest size, where that is quick");
+  command.add("--every-single-link", "", &arguments->every_single_link,
+              "run all with each link dead once, at one size: who survives, how fast");
+  command.add("--every-single-node", "", &arguments->every_single_node, "the same with each node dead once, but those that are sources");
+  command.add("--csv", "FILE", &arguments->csv, "write a line for each machine, algorithm and size to this file");
+  command.add("--html", "FILE", &arguments->html, "write a page with the curves: times against sizes, and the lower bound");
+  command.add("--svg", "FILE", &arguments->svg, "write the curves alone, as a figure, to this file");
+  command.add("--json", "", &arguments->json, "print one JSON object");
+  command.body = [arguments] { return run_compare(*arguments); };
+  return command;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,111 @@
+/// Algorithms side by side: what each is predicted to take for each size, what it took where it ran, and which is the fastest where.
+///
+/// Algorithms are ranked only against those of the same machine. Where the options leave the machine open there are several: each that one
+/// of the algorithms was made for; and on each of them all that apply take part, whatever they were made for, as in `torus run`.
+#pragma once
+
+#include <atomic>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <torus/bounds.hpp>
+
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/json.hpp"
+#include "tools/torus/setting/setting.hpp"
+
+namespace torus::command {
+
+/// What a run came to.
+struct Measured {
+  std::uint64_t steps = 0;
+  Bytes channel_bytes = 0;  ///< sum over the steps of the most bytes on a channel
+  double model_time_s = 0;
+};
+
+/// One algorithm at one size.
+struct Entry {
+  std::uint32_t segments = 1;
+  std::uint64_t steps = 0;  ///< predicted, as the next two
+  double channel_bytes = 0;
+  double predicted_s = 0;
+  bool predicted = true;  ///< false: the algorithm predicts nothing, or has no plan at this size
+  bool exact = true;      ///< false: the prediction is an upper limit or an estimate
+  std::optional<Measured> run;
+  std::string not_run;  ///< why it did not run where it was to; empty: it did, or was not to
+  std::string no_plan;  ///< why it could not be planned; empty: it was
+  std::string failure;  ///< what was wrong with the run
+  bool best = false;    ///< no other takes less at this size on this machine
+
+  /// Whether a time is known: by a run that is right, or by prediction.
+  bool timed() const noexcept { return failure.empty() && (run || predicted); }
+  /// The best that is known: measured, or else predicted.
+  double model_time_s() const noexcept { return run ? run->model_time_s : predicted_s; }
+};
+
+struct Contender {
+  const Algorithm* algorithm = nullptr;
+  std::vector<std::optional<Entry>> entries;  ///< by size; none where the algorithm refuses it
+};
+
+struct LeftOut {
+  const Algorithm* algorithm = nullptr;
+  std::string because;
+};
+
+/// Neighbouring sizes at which the same algorithms are the fastest.
+struct WinnerRange {
+  std::size_t first = 0, last = 0;           ///< of the sizes
+  std::vector<const Algorithm*> algorithms;  ///< more than one where they tie; in the order of the catalogue
+};
+
+/// All that apply on one machine.
+struct Contest {
+  Machine machine;
+  std::vector<Bounds> bounds;       ///< by size
+  std::vector<double> asked_bytes;  ///< by size: what the collective asks for, as for algbw
+  std::vector<Contender> contenders;
+  std::vector<LeftOut> left_out;
+};
+
+struct Comparison {
+  Request request;  ///< all but the bytes
+  std::vector<Bytes> sizes;
+  std::size_t run_sizes = 0;  ///< how many of them, from the smallest, were to be run
+  std::vector<Contest> contests;
+  std::optional<std::string> failure;  ///< of the first run that failed: what, and the command that repeats it
+  bool interrupted = false;
+};
+
+struct ComparisonOptions {
+  std::vector<Bytes> sizes;  ///< ascending
+  std::vector<const Algorithm*> algorithms;
+  std::size_t run_sizes = 1;
+  double most_node_steps = std::numeric_limits<double>::infinity();  ///< nodes times steps: what takes more is not run
+  double most_bytes = std::numeric_limits<double>::infinity();       ///< at all nodes in the end: what takes more is not run
+  const std::atomic<bool>* stop = nullptr;
+  Progress* progress = nullptr;  ///< shows what is in work
+  PlanCache* cache = nullptr;    ///< of searches, where several comparisons share them
+};
+
+/// Predicts all and runs the smallest sizes, verified and judged; where an algorithm predicts nothing, it runs every size, if any is to be
+/// run. Throws InputError on wrong options, and where nothing applies.
+/// For a multi-node broadcast, whose programs do not know the sources, predictions assume as many as there are, unless --expect says
+/// otherwise.
+Comparison compare(const RunSpec& spec, const ComparisonOptions& options);
+
+/// The fastest algorithms, in ascending sizes.
+std::vector<WinnerRange> winners_of(const Contest& contest);
+
+/// What a comparison of any kind begins with: the collective, the shape, the sources.
+Json heading_json(const Topology& topology, const Request& request);
+
+std::string to_table(const Comparison& comparison);
+/// One object, stable names; see tools/measuring.md.
+Json to_json(const Comparison& comparison);
+/// One line a machine, algorithm and size, below a line of names.
+std::string to_csv(const Comparison& comparison);
+
+}  // namespace torus::command

@@ -1,0 +1,306 @@
+/// A comparison as a table for people, as JSON for programs, as CSV for spreadsheets.
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+#include <torus/bandwidth.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/json.hpp"
+#include "tools/torus/compare/comparison.hpp"
+#include "tools/torus/setting/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+std::string names_text(const std::vector<const Algorithm*>& algorithms) {
+  std::string text;
+  for (const Algorithm* algorithm : algorithms) text += (text.empty() ? "" : ", ") + std::string(algorithm->name);
+  return text;
+}
+
+/// How many times the bound of the model time an entry takes; none where the bound is 0.
+std::optional<double> ratio_of(const Contest& contest, const Entry& entry, std::size_t size) {
+  const double bound = contest.bounds[size].model_time_s(contest.machine.cost);
+  if (bound <= 0) return std::nullopt;
+  return entry.timed() || entry.run ? std::optional(entry.model_time_s() / bound) : std::nullopt;
+}
+
+/// Whether sizes tell the columns apart: a barrier has none.
+bool sized(const Comparison& comparison) { return comparison.request.collective != Collective::barrier; }
+
+/// By the model time; none where that is not known.
+std::optional<Bandwidth> bandwidth_at(const Comparison& comparison, const Contest& contest, const Entry& entry, std::size_t size) {
+  if (!entry.timed()) return std::nullopt;
+  const double algorithm = per_second(contest.asked_bytes[size], entry.model_time_s());
+  return Bandwidth{algorithm, algorithm * bus_factor(comparison.request.collective, contest.machine.topology.nodes())};
+}
+
+std::string ratio_text(std::optional<double> ratio) { return ratio ? fmt::format("x{:.2f}", *ratio) : "-"; }
+
+/// "7" or "7 .. 130": min and max over the sizes.
+template <class Value>
+std::string span_text(const std::vector<Value>& values) {
+  if (values.empty()) return "-";
+  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  return *min == *max ? grouped(*min) : grouped(*min) + " .. " + grouped(*max);
+}
+
+std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, std::size_t size) {
+  if (!entry) return "-";
+  if (!entry->failure.empty()) return "FAILED";
+  if (!entry->no_plan.empty()) return "no plan";
+  if (!entry->timed()) return "?";
+  const std::string_view sign = entry->run                                         ? ""
+                                : !entry->not_run.empty()                          ? "~"
+                                : entry->exact && contest.machine.cost.one_speed() ? ""
+                                                                                   : "<";
+  return fmt::format("{}{} {}{}", sign, seconds_text(entry->model_time_s()), ratio_text(ratio_of(contest, *entry, size)),
+                     entry->best ? " *" : "");
+}
+
+std::vector<std::string> contender_line(const Contest& contest, const Contender& contender) {
+  std::vector<std::string> cells;
+  std::vector<std::uint64_t> steps;
+  for (std::size_t i = 0; i < contender.entries.size(); ++i) {
+    const auto& entry = contender.entries[i];
+    if (entry && (entry->run || entry->predicted)) steps.push_back(entry->run ? entry->run->steps : entry->steps);
+    cells.push_back(cell_of(contest, entry, i));
+  }
+  cells.insert(cells.begin(), {std::string(contender.algorithm->name), span_text(steps)});
+  return cells;
+}
+
+/// What did not run or failed and why, and the entries that it concerns.
+std::map<std::string, std::string> remarks(const Comparison& comparison, const Contest& contest) {
+  std::map<std::string, std::string> remarks;
+  for (const Contender& contender : contest.contenders) {
+    for (std::size_t i = 0; i < contender.entries.size(); ++i) {
+      const auto& entry = contender.entries[i];
+      if (!entry || (entry->not_run.empty() && entry->failure.empty() && entry->no_plan.empty())) continue;
+      std::string& entries = remarks[!entry->failure.empty()   ? "FAILED: " + entry->failure
+                                     : !entry->no_plan.empty() ? "no plan: " + entry->no_plan
+                                                               : "not run: " + entry->not_run];
+      entries += fmt::format("{}{}", entries.empty() ? "" : ", ", contender.algorithm->name);
+      if (sized(comparison)) entries += " at " + bytes_option(comparison.sizes[i]);
+    }
+  }
+  return remarks;
+}
+
+std::string contest_text(const Comparison& comparison, const Contest& contest) {
+  Table table{{"algorithm", "steps"}, {"lower bound", ""}};
+  std::vector<std::uint64_t> steps;
+  for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
+    table[0].push_back((sized(comparison) ? bytes_option(comparison.sizes[i]) : "model time") + (i < comparison.run_sizes ? " (run)" : ""));
+    table[1].push_back(seconds_text(contest.bounds[i].model_time_s(contest.machine.cost)));
+    steps.push_back(contest.bounds[i].steps);
+  }
+  table[1][1] = span_text(steps);
+  for (const Contender& contender : contest.contenders) table.push_back(contender_line(contest, contender));
+  std::string text = fmt::format("{}: {} of {} algorithms apply\n{}", rules_text(contest.machine), contest.contenders.size(),
+                                 contest.contenders.size() + contest.left_out.size(), aligned(table));
+  for (const auto& [why, entries] : remarks(comparison, contest)) text += fmt::format("{}: {}\n", entries, why);
+  return text + "\n";
+}
+
+/// A figure of the fastest over the sizes of a range: at the first, and at the last if it differs.
+template <class Text>
+std::string over(const Contest& contest, const WinnerRange& range, const Text& text) {
+  const auto of = [&](std::size_t size) {
+    for (const Contender& contender : contest.contenders) {
+      if (contender.entries[size] && contender.entries[size]->best) return text(*contender.entries[size], size);
+    }
+    return std::string("-");
+  };
+  const std::string first = of(range.first), last = of(range.last);
+  return first == last ? first : first + " .. " + last;
+}
+
+std::string winners_text(const Comparison& comparison) {
+  Table table{{"fastest", "sizes", "algorithm", "times the bound", "algbw"}};
+  for (const Contest& contest : comparison.contests) {
+    std::string machine = rules_text(contest.machine);
+    for (const WinnerRange& range : winners_of(contest)) {
+      const std::string first = bytes_option(comparison.sizes[range.first]), last = bytes_option(comparison.sizes[range.last]);
+      table.push_back(
+          {machine,
+           !sized(comparison) ? "-"
+           : first == last    ? first
+                              : first + " .. " + last,
+           range.algorithms.empty() ? "none" : names_text(range.algorithms),
+           over(contest, range, [&](const Entry& entry, std::size_t size) { return ratio_text(ratio_of(contest, entry, size)); }),
+           over(contest, range, [&](const Entry& entry, std::size_t size) {
+             return !sized(comparison) ? "-" : rate_text(bandwidth_at(comparison, contest, entry, size)->algorithm, "B");
+           })});
+      machine.clear();
+    }
+  }
+  return aligned(table);
+}
+
+std::string legend(const Comparison& comparison) {
+  const bool all_run = comparison.run_sizes >= comparison.sizes.size();
+  std::string text =
+      "\nmodel time, and how many times the lower bound that is; *: the minimum at this size on this machine\n"
+      "algbw: the bytes that the collective asks for, over the model time\n";
+  if (comparison.run_sizes == 0)
+    text += "nothing was run: all is predicted\n";
+  else
+    text += fmt::format("(run): measured, every byte verified, every message judged{}\n", all_run ? "" : "; the rest is predicted");
+  text += "<: an upper limit or an estimate; ~: predicted, for it was not run; ?: neither; -: does not apply at this size\n";
+  if (comparison.request.collective == Collective::multinode_broadcast) {
+    text += fmt::format(
+        "predictions assume {} sources anywhere, since the programs do not know them; measured times are those of the {} asked for\n",
+        *comparison.request.expected_sources, grouped(comparison.request.sources.size()));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_table(const Comparison& comparison) {
+  const Topology& topology = comparison.contests.front().machine.topology;
+  std::string text = fmt::format("{} (MPI: {}) on {}, {} nodes", name(comparison.request.collective),
+                                 mpi_name(comparison.request.collective), topology.text(), grouped(topology.nodes()));
+  if (has_root(comparison.request.collective) && comparison.request.collective != Collective::broadcast)
+    text += ", root " + node_text(topology, comparison.request.sources.front());
+  if (comparison.request.collective == Collective::broadcast) text += ", from " + node_text(topology, comparison.request.sources.front());
+  if (comparison.request.collective == Collective::multinode_broadcast)
+    text += fmt::format(", from {} sources", grouped(comparison.request.sources.size()));
+  text += "\n\n";
+  for (const Contest& contest : comparison.contests) text += contest_text(comparison, contest);
+  return text + winners_text(comparison) + legend(comparison);
+}
+
+namespace {
+
+/// What a run of it would report, under the names of `torus run --json`.
+Json entry_json(const Comparison& comparison, const Contest& contest, const Entry& entry, std::size_t size) {
+  Json json{{"bytes", comparison.sizes[size]}, {"segments", entry.segments}};
+  if (entry.predicted) {
+    json["steps_formula"] = entry.steps;
+    json["steps_formula_exact"] = entry.exact;
+    json["channel_bytes_formula"] = entry.channel_bytes;
+    json["model_time_formula_s"] = entry.predicted_s;
+  }
+  json["best"] = entry.best;
+  json["run"] = entry.run.has_value();
+  if (const auto bandwidth = bandwidth_at(comparison, contest, entry, size)) {
+    json["model_algbw_bytes_per_s"] = bandwidth->algorithm;
+    json["model_busbw_bytes_per_s"] = bandwidth->bus;
+  }
+  if (const auto ratio = ratio_of(contest, entry, size)) json["times_the_bound"] = *ratio;
+  if (entry.run) {
+    json["steps"] = entry.run->steps;
+    json["channel_bytes_sum"] = entry.run->channel_bytes;
+    json["model_time_s"] = entry.run->model_time_s;
+    json["verified"] = entry.failure.empty();
+  }
+  if (!entry.not_run.empty()) json["not_run"] = entry.not_run;
+  if (!entry.no_plan.empty()) json["no_plan"] = entry.no_plan;
+  if (!entry.failure.empty()) json["failure"] = entry.failure;
+  return json;
+}
+
+Json bounds_json(const Bounds& bounds, const CostModel& cost) {
+  return {{"steps_lower_bound", bounds.steps},
+          {"steps_lower_bound_reason", bounds.steps_reason},
+          {"channel_bytes_lower_bound", bounds.channel_bytes},
+          {"bytes_reason", bounds.bytes_reason},
+          {"model_time_lower_bound_s", bounds.model_time_s(cost)},
+          {"model_time_simple_bound_s", bounds.simple_model_time_s(cost)}};
+}
+
+Json winner_json(const WinnerRange& range, const std::vector<Bytes>& sizes) {
+  Json json{{"from_bytes", sizes[range.first]}, {"to_bytes", sizes[range.last]}, {"algorithms", Json::array()}};
+  for (const Algorithm* algorithm : range.algorithms) json["algorithms"].push_back(algorithm->name);
+  return json;
+}
+
+Json contest_json(const Comparison& comparison, const Contest& contest) {
+  const Machine& machine = contest.machine;
+  Json json{{"ports", machine.ports},
+            {"switching", name(machine.switching)},
+            {"contention", name(machine.contention)},
+            {"routing", machine.routing},
+            {"ts_s", machine.cost.start_up_s},
+            {"tc_s", machine.cost.byte_s},
+            {"th_s", machine.cost.hop_s},
+            {"bounds", Json::array()},
+            {"algorithms", Json::array()},
+            {"left_out", Json::array()},
+            {"fastest", Json::array()}};
+  if (!machine.cost.one_speed()) json["tc_by_dimension_s"] = machine.cost.dimension_byte_s;
+  for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
+    json["bounds"].push_back(bounds_json(contest.bounds[i], machine.cost));
+    json["bounds"].back()["bytes"] = comparison.sizes[i];
+  }
+  for (const Contender& contender : contest.contenders) {
+    Json entries = Json::array();
+    for (std::size_t i = 0; i < contender.entries.size(); ++i) {
+      if (contender.entries[i]) entries.push_back(entry_json(comparison, contest, *contender.entries[i], i));
+    }
+    json["algorithms"].push_back(
+        {{"algorithm", contender.algorithm->name}, {"reference", contender.algorithm->source}, {"sizes", std::move(entries)}});
+  }
+  for (const LeftOut& out : contest.left_out) json["left_out"].push_back({{"algorithm", out.algorithm->name}, {"because", out.because}});
+  for (const WinnerRange& range : winners_of(contest)) json["fastest"].push_back(winner_json(range, comparison.sizes));
+  return json;
+}
+
+}  // namespace
+
+Json heading_json(const Topology& topology, const Request& request) {
+  return {{"collective", name(request.collective)},
+          {"mpi", mpi_name(request.collective)},
+          {"shape", topology.text()},
+          {"nodes", topology.nodes()},
+          {"sources", request.sources}};
+}
+
+Json to_json(const Comparison& comparison) {
+  const Topology& topology = comparison.contests.front().machine.topology;
+  Json json = heading_json(topology, comparison.request);
+  json["source_count"] = comparison.request.sources.size();
+  json["bytes"] = comparison.sizes;
+  json["machines"] = Json::array();
+  if (comparison.request.expected_sources) json["sources_assumed"] = *comparison.request.expected_sources;
+  for (const Contest& contest : comparison.contests) json["machines"].push_back(contest_json(comparison, contest));
+  if (comparison.failure) json["failure"] = *comparison.failure;
+  return json;
+}
+
+std::string to_csv(const Comparison& comparison) {
+  // The fields of an entry that not all have are named here, so that all lines have the same columns.
+  constexpr std::string_view columns =
+      "bytes,segments,steps_formula,steps_formula_exact,channel_bytes_formula,model_time_formula_s,best,run,model_algbw_bytes_per_s,"
+      "model_busbw_bytes_per_s,times_the_bound,steps,channel_bytes_sum,model_time_s,verified,not_run,no_plan,failure,steps_lower_bound,"
+      "channel_bytes_lower_bound,model_time_lower_bound_s";
+  std::string text = fmt::format("collective,shape,nodes,ports,switching,contention,algorithm,{}\n", columns);
+  for (const Contest& contest : comparison.contests) {
+    const Machine& machine = contest.machine;
+    for (const Contender& contender : contest.contenders) {
+      for (std::size_t i = 0; i < contender.entries.size(); ++i) {
+        if (!contender.entries[i]) continue;
+        Json json = entry_json(comparison, contest, *contender.entries[i], i);
+        json.update(bounds_json(contest.bounds[i], machine.cost));
+        std::vector<std::string> line{std::string(name(comparison.request.collective)),
+                                      machine.topology.text(),
+                                      std::to_string(machine.topology.nodes()),
+                                      std::to_string(machine.ports),
+                                      std::string(name(machine.switching)),
+                                      std::string(name(machine.contention)),
+                                      std::string(contender.algorithm->name)};
+        for (const std::string_view column : split(columns, ',')) line.push_back(json.at(column).cell());
+        text += csv_line(line);
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace torus::command

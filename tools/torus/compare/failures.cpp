@@ -1,0 +1,389 @@
+#include "tools/torus/compare/failures.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <new>
+
+#include <torus/bounds.hpp>
+#include <torus/error.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/job.hpp"
+#include "tools/torus/cli/version.hpp"
+#include "tools/torus/run/emulation.hpp"
+#include "tools/torus/setting/nodes.hpp"
+#include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/refusals.hpp"
+
+namespace torus::command {
+namespace {
+
+constexpr std::size_t most_failures = 100000;
+
+/// Each living link once: by its channel upwards, in a complete dimension by that of its lower end.
+std::vector<Link> links_of(const Topology& shape) {
+  std::vector<Link> links;
+  for (NodeId node = 0; node < shape.nodes(); ++node) {
+    if (!shape.living(node)) continue;
+    shape.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) {
+      if (shape.wiring(d) == Wiring::complete ? node < to : hop > 0) links.push_back({node, d, hop});
+    });
+  }
+  return links;
+}
+
+/// Whether the sources that were asked for need the node. Where they are a set, such as all, the dead are no part of it.
+bool needed(const RunSpec& spec, const Request& request, NodeId node) {
+  const bool named = has_root(spec.collective) || (spec.sources && spec.sources->find_first_of("0123456789") == 0);
+  return named && std::find(request.sources.begin(), request.sources.end(), node) != request.sources.end();
+}
+
+class Failing {
+ public:
+  Failing(const RunSpec& spec, FailureCases cases, const std::vector<const Algorithm*>& algorithms, UnfinishedTable* table)
+      : spec_{spec}, algorithms_{algorithms}, table_{table} {
+    comparison_.request = make_fitting_request(spec);
+    comparison_.cases = std::move(cases);
+  }
+
+  FailureComparison all() {
+    enter();
+    const InterruptsAwaited awaited;  // between runs, too
+    for (FailureContest& contest : comparison_.contests) {
+      for (FailureRuns& entrant : contest.entrants) {
+        for (std::size_t i = 0; i <= failures().size(); ++i) {  // the last is the whole machine
+          auto& slot = i < failures().size() ? entrant.runs[i] : entrant.whole;
+          slot = row(contest, entrant, i);
+          if (!slot) return std::move(comparison_);
+          ++comparison_.done;
+        }
+      }
+    }
+    return std::move(comparison_);
+  }
+
+ private:
+  std::vector<SingleFailure>& failures() { return comparison_.cases.failures; }
+  std::string_view name_of(std::size_t i) { return i < failures().size() ? std::string_view(failures()[i].name) : ""; }
+
+  /// The machine with failure i; none where that is cut apart.
+  std::optional<Machine> machine_with(const Machine& machine, std::size_t i) {
+    auto shape = i < failures().size() ? shape_with(failures()[i], spec_.shape) : spec_.shape;
+    if (!shape) return std::nullopt;
+    return Machine(std::move(*shape), machine.ports, machine.switching, machine.contention, machine.routing, spec_.cost);
+  }
+
+  /// A node that is dead is no source; a root stays the same.
+  Request request_on(const Topology& shape) const {
+    Request request = comparison_.request;
+    std::erase_if(request.sources, [&](NodeId source) { return !shape.living(source); });
+    return request;
+  }
+
+  /// Why an algorithm refuses all failures that leave the machine in one piece, of which there are some; none where it lives with one.
+  std::optional<std::string> refuses_all(const Machine& machine, const Algorithm& algorithm) {
+    std::optional<std::string> first;
+    for (std::size_t i = 0; i < failures().size(); ++i) {
+      const auto broken = machine_with(machine, i);
+      if (!broken) continue;
+      const auto why_not = refuses(algorithm, *broken, request_on(broken->topology));
+      if (!why_not) return std::nullopt;
+      if (!first) first = command_text(*why_not);
+      if (!algorithm.needs.lives_with_holes) break;  // and so it refuses the others
+    }
+    return first;
+  }
+
+  /// As in other comparisons: each machine that an algorithm which takes part was made for, and on it all that apply.
+  void enter() {
+    std::string refusal;
+    for (const Algorithm* made_for : algorithms_) {
+      Machine machine = make_machine(spec_, made_for->native);
+      const auto known = [&](const FailureContest& contest) { return same_rules(contest.machine, machine); };
+      if (std::any_of(comparison_.contests.begin(), comparison_.contests.end(), known)) continue;
+      if (const auto why_not = refuses_all(machine, *made_for)) {
+        if (refusal.empty()) refusal = *why_not;
+        continue;
+      }
+      FailureContest contest{std::move(machine), {}, {}};
+      for (const Algorithm* algorithm : algorithms_) {
+        if (auto why_not = refuses_all(contest.machine, *algorithm))
+          contest.left_out.push_back({algorithm, std::move(*why_not)});
+        else
+          contest.entrants.push_back({algorithm, std::nullopt, std::vector<std::optional<FailureRun>>(failures().size())});
+      }
+      comparison_.runs += contest.entrants.size() * (failures().size() + 1);
+      comparison_.contests.push_back(std::move(contest));
+    }
+    if (comparison_.contests.empty()) nothing_applies(spec_.collective, spec_.shape.text() + " with a failure", refusal);
+  }
+
+  /// None: interrupted.
+  std::optional<FailureRun> row(const FailureContest& contest, const FailureRuns& entrant, std::size_t i) {
+    const std::size_t number = comparison_.done;
+    if (table_ != nullptr && table_->has(number)) {
+      FailureRun run = read(table_->values(number));
+      if (run.outcome == Outcome::cut) failures()[i].cut = run.why;
+      note(run, entrant, i, "");
+      ++comparison_.from_before;
+      return run;
+    }
+    if (interrupted()) return std::nullopt;
+    std::optional<Machine> machine = machine_with(contest.machine, i);
+    std::optional<FailureRun> run =
+        machine ? measured(std::move(*machine), *entrant.algorithm, i) : FailureRun{.outcome = Outcome::cut, .why = failures()[i].cut};
+    if (run && table_ != nullptr) table_->add(number, run->outcome == Outcome::failed, names(), values(contest, entrant, i, *run));
+    return run;
+  }
+
+  /// None: interrupted.
+  std::optional<FailureRun> measured(Machine machine, const Algorithm& algorithm, std::size_t i) {
+    const std::string what =
+        fmt::format("{} of {}: {} {}", grouped(comparison_.done + 1), grouped(comparison_.runs), algorithm.name, name_of(i));
+    if (progress_.due()) progress_.show(what);
+    FailureRun run;
+    Request request = request_on(machine.topology);
+    const Bounds bounds = lower_bounds(machine, request);
+    run.bound_s = bounds.model_time_s(machine.cost);
+    Setting setting = open_setting(std::move(machine), std::move(request), spec_);
+    EmulationOptions options;
+    options.judge = true;
+    options.stop = &interrupted();
+    options.processes = processes();
+    options.on_step = [&](Step step) {
+      if (progress_.due()) progress_.show(fmt::format("{}: step {}", what, grouped(step)));
+    };
+    const auto end_as = [&run](Outcome outcome, std::string why) {
+      std::replace(why.begin(), why.end(), '\n', ' ');
+      run.outcome = outcome;
+      run.why = std::move(why);
+    };
+    bool planned = false;
+    try {
+      if (auto why_not = plan_with(setting, algorithm, nullptr, &cache_, nullptr, &bounds)) {
+        end_as(Outcome::refused, std::move(*why_not));
+        return run;
+      }
+      planned = true;
+      const Emulation emulation = emulate(setting, options);
+      if (emulation.interrupted) return std::nullopt;
+      run.steps = emulation.result.steps;
+      run.channel_bytes = emulation.result.channel_bytes_sum;
+      run.model_time_s = emulation.result.model_time_s;
+      if (emulation.failure) end_as(Outcome::failed, *emulation.failure);
+    } catch (const InputError& error) {  // it does not fit into the memory
+      end_as(Outcome::refused, error.what());
+    } catch (const std::bad_alloc&) {
+      end_as(Outcome::refused, "there is not enough memory");
+    } catch (const std::exception& error) {
+      if (!planned) throw;
+      end_as(Outcome::failed, error.what());
+    }
+    if (planned) note(run, {&algorithm, {}, {}}, i, command_line(setting));
+    return run;
+  }
+
+  /// Remembers the first failure.
+  void note(const FailureRun& run, const FailureRuns& entrant, std::size_t i, const std::string& repeat) {
+    if (run.outcome != Outcome::failed || comparison_.failure) return;
+    comparison_.failure =
+        fmt::format("{} {}: {}", entrant.algorithm->name, i < failures().size() ? name_of(i) : "on the whole machine", run.why);
+    if (!repeat.empty()) *comparison_.failure += fmt::format("; repeat it with: {} --judge", repeat);
+  }
+
+  static std::string names() {
+    return csv_line({"collective", "shape", "nodes", "ports", "switching", "contention", "bytes", "algorithm", "failure", "outcome",
+                     "steps", "channel_bytes_sum", "model_time_s", "model_time_lower_bound_s", "why"});
+  }
+
+  std::string values(const FailureContest& contest, const FailureRuns& entrant, std::size_t i, const FailureRun& run) {
+    const Machine& machine = contest.machine;
+    const bool ran = run.outcome == Outcome::completed || run.outcome == Outcome::failed;
+    const auto figure = [ran](const auto& value) { return ran ? fmt::format("{}", value) : std::string(); };
+    return csv_line({std::string(torus::name(spec_.collective)), machine.topology.text(), std::to_string(machine.topology.nodes()),
+                     std::to_string(machine.ports), std::string(torus::name(machine.switching)),
+                     std::string(torus::name(machine.contention)), std::to_string(spec_.bytes), std::string(entrant.algorithm->name),
+                     std::string(name_of(i)), std::string(command::name(run.outcome)), figure(run.steps), figure(run.channel_bytes),
+                     figure(run.model_time_s), run.outcome == Outcome::cut ? "" : fmt::format("{}", run.bound_s), run.why});
+  }
+
+  /// A row of values(), which the table has guarded by a hash.
+  static FailureRun read(std::string_view line) {
+    line.remove_suffix(1);
+    const std::vector<std::string> cells = csv_cells(line);
+    FailureRun run;
+    for (const Outcome outcome : {Outcome::completed, Outcome::refused, Outcome::failed, Outcome::cut}) {
+      if (cells.at(9) == command::name(outcome)) run.outcome = outcome;
+    }
+    run.steps = whole_number(cells.at(10)).value_or(0);
+    run.channel_bytes = whole_number(cells.at(11)).value_or(0);
+    run.model_time_s = real_number(cells.at(12)).value_or(0);
+    run.bound_s = real_number(cells.at(13)).value_or(0);
+    run.why = cells.at(14);
+    return run;
+  }
+
+  const RunSpec& spec_;
+  const std::vector<const Algorithm*>& algorithms_;
+  UnfinishedTable* table_;
+  FailureComparison comparison_;
+  PlanCache cache_;
+  Progress progress_;
+};
+
+/// All that decides what the rows say, in one line.
+std::string origin_of(const FailureArguments& arguments, const std::vector<const Algorithm*>& algorithms) {
+  std::string text = fmt::format("unfinished table of torus {} compare {}", version, arguments.collective);
+  if (arguments.links) text += " --every-single-link";
+  if (arguments.nodes) text += " --every-single-node";
+  for (const auto& [name, value] : arguments.setting.typed()) text += fmt::format(" --{} {}", name, value);
+  text += " --algorithms ";
+  for (const Algorithm* algorithm : algorithms) text += fmt::format("{}{}", algorithm == algorithms.front() ? "" : ",", algorithm->name);
+  return text;
+}
+
+}  // namespace
+
+std::optional<Topology> shape_with(SingleFailure& failure, const Topology& shape) {
+  try {
+    return shape.with_faults(failure.faults);
+  } catch (const InputError& error) {  // the shape and its other faults are known to be good
+    failure.cut = error.what();
+    return std::nullopt;
+  }
+}
+
+FailureCases single_failures(const RunSpec& spec, bool links, bool nodes) {
+  const Topology& shape = spec.shape;
+  const double most = shape.nodes() * ((links ? shape.channel_slots() / 2.0 : 0) + (nodes ? 1 : 0));
+  if (most > most_failures) {
+    throw InputError(fmt::format("--every-single-{}: {} has about {} of them, and at most {} are run; choose a smaller --on",
+                                 links ? "link" : "node", shape.text(), grouped(static_cast<std::uint64_t>(most)), grouped(most_failures)));
+  }
+  FailureCases cases{links, nodes, {}, {}};
+  if (links) {
+    for (const Link& link : links_of(shape)) {
+      Faults faults = shape.faults();
+      faults.dead_links.push_back(link);
+      cases.failures.push_back({"--dead-link " + link_text(link, shape), std::move(faults)});
+    }
+  }
+  if (!nodes) return cases;
+  const Request request = make_request(spec);
+  for (NodeId node = 0; node < shape.nodes(); ++node) {
+    if (!shape.living(node)) continue;
+    std::string name = fmt::format("--dead-node {}", node);
+    if (needed(spec, request, node)) {
+      cases.skipped.push_back(std::move(name));
+      continue;
+    }
+    Faults faults = shape.faults();
+    faults.dead_nodes.push_back(node);
+    cases.failures.push_back({std::move(name), std::move(faults)});
+  }
+  return cases;
+}
+
+std::string_view name(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::completed: return "completed";
+    case Outcome::refused: return "refused";
+    case Outcome::failed: return "failed";
+    case Outcome::cut: return "cut";
+  }
+  return "";
+}
+
+Survival survival_of(const FailureRuns& runs) {
+  Survival survival;
+  std::vector<std::size_t> by_time;
+  std::vector<std::uint64_t> steps;
+  for (std::size_t i = 0; i < runs.runs.size(); ++i) {
+    if (!runs.runs[i]) {
+      ++survival.missing;
+      continue;
+    }
+    const FailureRun& run = *runs.runs[i];
+    switch (run.outcome) {
+      case Outcome::completed:
+        ++survival.completed;
+        by_time.push_back(i);
+        steps.push_back(run.steps);
+        break;
+      case Outcome::refused:
+        if (survival.refused++ == 0) survival.refusal = run.why;
+        break;
+      case Outcome::failed: ++survival.failed; break;
+      case Outcome::cut: ++survival.cut; break;
+    }
+  }
+  if (by_time.empty()) return survival;
+  const auto slower = [&](std::size_t a, std::size_t b) { return runs.runs[a]->model_time_s > runs.runs[b]->model_time_s; };
+  std::stable_sort(by_time.begin(), by_time.end(), slower);  // the first of the worst is the worst
+  std::sort(steps.begin(), steps.end());
+  survival.worst = by_time.front();
+  survival.median = by_time[by_time.size() / 2];
+  survival.median_steps = steps[(steps.size() - 1) / 2];
+  survival.most_steps = steps.back();
+  return survival;
+}
+
+const FailureRuns* best_survivor(const FailureContest& contest) {
+  const FailureRuns* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const FailureRuns& entrant : contest.entrants) {
+    const Survival survival = survival_of(entrant);
+    if (!survival.all() || entrant.runs[*survival.worst]->model_time_s >= least) continue;
+    least = entrant.runs[*survival.worst]->model_time_s;
+    best = &entrant;
+  }
+  return best;
+}
+
+FailureComparison compare_failures(const RunSpec& spec, FailureCases cases, const std::vector<const Algorithm*>& algorithms,
+                                   UnfinishedTable* table) {
+  return Failing(spec, std::move(cases), algorithms, table).all();
+}
+
+int run_single_failures(const FailureArguments& arguments) {
+  const Collective collective = parse_collective(arguments.collective);
+  const std::string_view option = arguments.links ? "--every-single-link" : "--every-single-node";
+  if (const auto& bytes = arguments.setting["bytes"]; bytes && sizes_of(collective, bytes, "").size() > 1) {
+    throw InputError(fmt::format("--bytes '{}': with {} it must be one size; for instance {}", *bytes, option,
+                                 bytes_option(sizes_of(collective, bytes, "").front())));
+  }
+  const auto algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
+  const RunSpec spec = parse_spec(collective, arguments.setting);
+  FailureCases cases = single_failures(spec, arguments.links, arguments.nodes);
+  const auto cuts = [&](SingleFailure& failure) { return !shape_with(failure, spec.shape); };
+  if (std::all_of(cases.failures.begin(), cases.failures.end(), cuts)) {
+    throw InputError(
+        fmt::format("{}: of {} none may die without cutting it apart; choose another --on, for instance 4x4", option, spec.shape.text()));
+  }
+  std::optional<OutputFile> csv;
+  std::optional<UnfinishedTable> table;
+  if (arguments.csv) {
+    csv.emplace(*arguments.csv);
+    table.emplace(*arguments.csv, origin_of(arguments, algorithms));
+  }
+  FailureComparison comparison;
+  try {
+    comparison = compare_failures(spec, std::move(cases), algorithms, table ? &*table : nullptr);
+  } catch (const InputError&) {
+    if (table && table->rows() == 0) table->drop();
+    throw;
+  }
+  if (table && !comparison.interrupted()) table->finish(*csv);
+  print(arguments.json ? to_json(comparison).dump() + "\n" : to_table(comparison));
+  if (comparison.interrupted()) {
+    throw RunError(fmt::format("interrupted with {} of {} runs done{}", grouped(comparison.done), grouped(comparison.runs),
+                               table ? "; the same command goes on from there" : ""));
+  }
+  if (!comparison.failure) return 0;
+  throw RunError(*comparison.failure);
+}
+
+}  // namespace torus::command

@@ -1,0 +1,146 @@
+/// torus bounds: what no algorithm can beat on a shape.
+#include <array>
+#include <fmt/format.h>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <torus/bounds.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/json.hpp"
+#include "tools/torus/cli/options.hpp"
+#include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/options.hpp"
+
+namespace torus::command {
+namespace {
+
+struct BoundsArguments {
+  TypedOptions setting;
+  bool json = false;
+};
+
+/// One collective, as the bounds see it.
+struct Asked {
+  Request request;
+  std::uint64_t sources = 0;  ///< how many
+  std::string left_out;       ///< why it has no bounds; empty: it has
+};
+
+/// The bounds look at each source. More than these take seconds and hundreds of megabytes, and no run could hold what they send.
+constexpr std::uint64_t most_sources = std::uint64_t{1} << 24U;
+
+/// A request whose sources are not listed.
+Request sourceless(const RunSpec& spec) {
+  Request request;
+  request.collective = spec.collective;
+  request.bytes = spec.bytes;
+  return request;
+}
+
+/// All collectives. Sources that were named are those of the multi-node broadcast, and the broadcast's where it is just one; in a total
+/// exchange all nodes are sources by definition, and are not listed.
+std::array<Asked, 3> all_asked(const TypedOptions& options) {
+  TypedOptions unnamed = options;
+  unnamed["sources"].reset();
+  const RunSpec spec = parse_spec(Collective::multinode_broadcast, options);
+  const NodeId nodes = spec.shape.nodes();
+  Asked broadcast{make_request(parse_spec(Collective::broadcast, unnamed)), 1, ""};
+  Asked multinode{sourceless(spec), nodes, ""};
+  if (spec.sources.value_or("all") != "all" || nodes <= most_sources) {
+    multinode.request = make_request(spec);
+    multinode.sources = multinode.request.sources.size();
+    if (spec.sources && multinode.sources == 1) broadcast.request.sources = multinode.request.sources;
+  } else {
+    multinode.left_out =
+        fmt::format("left out: more than {} sources to look at; for instance --sources random:1000", grouped(most_sources));
+  }
+  return {std::move(broadcast), std::move(multinode), Asked{sourceless(parse_spec(Collective::total_exchange, unnamed)), nodes, ""}};
+}
+
+std::string shape_table(const Machine& machine, const ShapeFacts& facts) {
+  Rows rows;
+  rows.emplace_back("shape", fmt::format("{}: {} nodes, {} channels", machine.topology.text(), grouped(machine.topology.nodes()),
+                                         grouped(facts.channels)));
+  rows.emplace_back("machine",
+                    fmt::format("{}, {} ports, contention {}", name(machine.switching), machine.ports, name(machine.contention)));
+  rows.emplace_back("diameter", std::to_string(facts.diameter));
+  rows.emplace_back("average distance", fmt::format("{:.6g}", facts.average_distance));
+  rows.emplace_back("status of a node", facts.least_status == facts.greatest_status
+                                            ? grouped(facts.least_status)
+                                            : fmt::format("{} to {}, average {:.6g}", grouped(facts.least_status),
+                                                          grouped(facts.greatest_status), facts.average_status));
+  rows.emplace_back("channels of a node", facts.least_channels_of_a_node == facts.most_channels_of_a_node
+                                              ? std::to_string(facts.most_channels_of_a_node)
+                                              : fmt::format("{} to {}", facts.least_channels_of_a_node, facts.most_channels_of_a_node));
+  rows.emplace_back("bisection", fmt::format("{} links", grouped(facts.bisection_links)));
+  rows.emplace_back("total exchange", fmt::format("bound (3), one port: {} steps; bound (4), all ports: {} steps", grouped(facts.bound3),
+                                                  grouped(facts.bound4)));
+  return aligned(rows);
+}
+
+int bounds(const BoundsArguments& arguments) {
+  TypedOptions options = arguments.setting;
+  if (!options["on"] && !options["machine"]) options["on"] = default_shape(Collective::broadcast);
+  const Machine machine = make_machine(parse_spec(Collective::multinode_broadcast, options), NativeMachine{});
+  const ShapeFacts facts = shape_facts(machine.topology);
+  Json json{{"shape", machine.topology.text()},
+            {"nodes", machine.topology.nodes()},
+            {"ports", machine.ports},
+            {"switching", name(machine.switching)},
+            {"contention", name(machine.contention)},
+            {"diameter", facts.diameter},
+            {"average_distance", facts.average_distance},
+            {"status_min", facts.least_status},
+            {"status_max", facts.greatest_status},
+            {"average_status", facts.average_status},
+            {"channels", facts.channels},
+            {"bisection_links", facts.bisection_links},
+            {"bound3_steps", facts.bound3},
+            {"bound4_steps", facts.bound4}};
+  std::vector<std::vector<std::string>> table{
+      {"collective", "sources", "bytes", "steps", "one block a message", "model time", "because (steps; bytes)"}};
+  for (const Asked& asked : all_asked(options)) {
+    const std::string collective(name(asked.request.collective));
+    const std::string bytes = bytes_option(asked.request.bytes);
+    Json entry{{"source_count", asked.sources}, {"bytes", asked.request.bytes}};
+    if (!asked.left_out.empty()) {
+      table.push_back({collective, grouped(asked.sources), bytes, "-", "-", "-", asked.left_out});
+      entry["left_out"] = asked.left_out;
+      json["collectives"][collective] = std::move(entry);
+      continue;
+    }
+    const Bounds b = lower_bounds(machine, asked.request);
+    table.push_back({collective, grouped(asked.sources), bytes, grouped(b.steps), grouped(b.single_block_steps),
+                     seconds_text(b.model_time_s(machine.cost)), fmt::format("{}; {}", b.steps_reason, b.bytes_reason)});
+    entry.update({{"steps_lower_bound", b.steps},
+                  {"steps_lower_bound_reason", b.steps_reason},
+                  {"steps_lower_bound_single_block", b.single_block_steps},
+                  {"single_block_reason", b.single_block_reason},
+                  {"channel_bytes_lower_bound", b.channel_bytes},
+                  {"bytes_reason", b.bytes_reason},
+                  {"model_time_lower_bound_s", b.model_time_s(machine.cost)},
+                  {"model_time_simple_bound_s", b.simple_model_time_s(machine.cost)}});
+    json["collectives"][collective] = std::move(entry);
+  }
+  print(arguments.json ? json.dump() + "\n" : shape_table(machine, facts) + "\n" + aligned(table));
+  return 0;
+}
+
+}  // namespace
+
+Command bounds_command() {
+  const auto arguments = std::make_shared<BoundsArguments>();
+  Command command{"bounds", "Lower bounds, average distance, bisection of a shape"};
+  add_options(command, OptionGroup::machine, arguments->setting);
+  command.add("--bytes", "SIZE", &arguments->setting["bytes"], "of each message; default: what `torus run` takes");
+  command.add("--source,--sources", "NODES", &arguments->setting["sources"], "as for `torus run`");
+  command.add("--seed", "N", &arguments->setting["seed"], "of random sources; default 1");
+  command.add("--json", "", &arguments->json, "print one JSON object");
+  command.body = [arguments] { return bounds(*arguments); };
+  return command;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,157 @@
+/// torus list: every algorithm, what it needs and what it promises; on a machine, which apply and why the others do not.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <memory>
+#include <sstream>
+
+#include "runtime/base/figures.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/json.hpp"
+#include "tools/torus/cli/options.hpp"
+#include "tools/torus/machines/reference_page.hpp"
+#include "tools/torus/setting/options.hpp"
+#include "tools/torus/setting/refusals.hpp"
+
+namespace torus::command {
+namespace {
+
+struct ListArguments {
+  std::optional<std::string> what;
+  TypedOptions machine;
+  bool machines = false;
+  bool json = false;
+};
+
+/// The machines of --machine, with the source of each figure.
+std::string machines_text() {
+  std::string text;
+  for (const Preset& preset : presets()) {
+    text += fmt::format("{:<12}{}\n", preset.name, preset.title);
+    text += fmt::format("{:12}shape {}: {} ({})\n", "", preset.shape, preset.rule, torus::command::text(preset.shapes));
+    text += fmt::format("{:12}{} ports of {} ({})\n", "", preset.ports, speed_text(preset), torus::command::text(preset.speed));
+    text += fmt::format("{:12}T_s {} ({})\n", "", seconds_text(preset.start_up_s), torus::command::text(preset.start_up));
+  }
+  return text;
+}
+
+Json machines_json() {
+  Json json = Json::array();
+  for (const Preset& preset : presets()) {
+    json.push_back({{"machine", preset.name},
+                    {"title", preset.title},
+                    {"shape", preset.shape},
+                    {"shape_rule", preset.rule},
+                    {"shapes_from", torus::command::text(preset.shapes)},
+                    {"ports", preset.ports},
+                    {"bytes_per_s", preset.bytes_per_s},
+                    {"speed_from", torus::command::text(preset.speed)},
+                    {"ts_s", preset.start_up_s},
+                    {"start_up_from", torus::command::text(preset.start_up)}});
+  }
+  return json;
+}
+
+/// Why an algorithm does not run on the machine that was typed, with one block from one source; none if it does.
+std::optional<std::string> why_not_on(const TypedOptions& options, const Algorithm& algorithm) {
+  TypedOptions asked = options;
+  if (reduces(algorithm.collective)) asked["type"] = "f64";  // there is no --type: one whose sums are exact on every machine
+  const RunSpec spec = parse_spec(algorithm.collective, asked);
+  const Machine machine = make_machine(spec, algorithm.native);
+  Request request;
+  request.collective = algorithm.collective;
+  request.bytes = spec.bytes;
+  request.reduction = spec.reduction;
+  request.sources = {0};
+  return why_not_here(algorithm, machine, request, 0);
+}
+
+/// An own algorithm need not say everything.
+std::string_view said(std::string_view words) { return words.empty() ? "not said" : words; }
+
+/// The papers that an algorithm's source cites, in full: "J.-L. Park, H.-A. Choi: Circuit-Switched .. . IEEE .. 7(2), 184-190, 1996". Empty
+/// for folklore and for what is this project's or the user's own.
+std::vector<std::string> references_of(const Algorithm& algorithm) {
+  std::vector<std::string> references;
+  std::istringstream lines(reference_page);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> cells;  // of a row: cited as, authors, title, where, year, algorithms
+    for (std::size_t from = 2, to = 0; (to = line.find(" |", from)) != std::string::npos; from = to + 3)
+      cells.push_back(line.substr(from, to - from));
+    if (cells.size() < 5 || algorithm.source.find(cells[0]) == std::string_view::npos) continue;
+    references.push_back(fmt::format("{}: {}. {}, {}", cells[1], cells[2], cells[3], cells[4]));
+  }
+  return references;
+}
+
+/// Three lines: as columns of a table the longest formulas would leave no room for the rest.
+std::string in_words(const Algorithm& algorithm) {
+  return fmt::format("  {:<23} {}{}; ports: {}; shapes: {}\n{:26}steps: {}\n{:26}source: {}\n", algorithm.name,
+                     name(algorithm.native.switching), algorithm.native.contention == Contention::share ? ", channels shared" : "",
+                     ports_text(algorithm), said(algorithm.shapes), "", said(algorithm.steps), "", said(algorithm.source));
+}
+
+/// What else there is to say of one algorithm: its papers, its parameters, and the command that runs it.
+std::string in_detail(const Algorithm& algorithm) {
+  std::string text;
+  for (const std::string& reference : references_of(algorithm)) text += fmt::format("{:26}paper: {}\n", "", reference);
+  for (const Parameter& parameter : algorithm.parameters) {
+    text += fmt::format("{:26}--{} {}: {}\n", "", parameter.name,
+                        parameter.words.empty() ? "N" : fmt::format("{}", fmt::join(parameter.words, "|")), parameter.meaning);
+  }
+  return text + fmt::format("{:26}{} run {} --algorithm {} --steps\n", "", program(), name(algorithm.collective), algorithm.name);
+}
+
+int list(const ListArguments& arguments) {
+  if (arguments.machines) {
+    print(arguments.json ? machines_json().dump() + "\n" : machines_text());
+    return 0;
+  }
+  const std::vector<const Algorithm*> algorithms = algorithms_called("list", arguments.what, "there is no such collective or algorithm");
+  const bool on_machine = !arguments.machine.typed().empty();
+  const bool one = arguments.what && !find_collective(*arguments.what);
+  Json json = Json::array();
+  std::string text;
+  std::optional<Collective> last;
+  for (const Algorithm* algorithm : algorithms) {
+    const Collective collective = algorithm->collective;
+    if (last != collective) text += fmt::format("{}{} (MPI: {})\n", last ? "\n" : "", name(collective), mpi_name(collective));
+    last = collective;
+    Json entry{{"collective", name(collective)},
+               {"mpi", mpi_name(collective)},
+               {"algorithm", algorithm->name},
+               {"switching", name(algorithm->native.switching)},
+               {"contention", name(algorithm->native.contention)},
+               {"ports", ports_text(*algorithm)},
+               {"shapes", algorithm->shapes},
+               {"steps", algorithm->steps},
+               {"source", algorithm->source}};
+    if (on_machine) {
+      const std::optional<std::string> why_not = why_not_on(arguments.machine, *algorithm);
+      entry["applies"] = !why_not;
+      if (why_not) entry["why_not"] = *why_not;
+      text += fmt::format("  {:<23} {}\n", algorithm->name, why_not.value_or(fmt::format("applies; steps: {}", said(algorithm->steps))));
+    } else {
+      text += in_words(*algorithm) + (one ? in_detail(*algorithm) : "");
+    }
+    entry["references"] = references_of(*algorithm);
+    json.push_back(std::move(entry));
+  }
+  print(arguments.json ? json.dump() + "\n" : text);
+  return 0;
+}
+
+}  // namespace
+
+Command list_command() {
+  const auto arguments = std::make_shared<ListArguments>();
+  Command command{"list", "Every algorithm: the machine it needs, the shapes it covers, its steps, its source"};
+  command.add("what", "COLLECTIVE|ALGORITHM", &arguments->what, "only those of a collective, or an algorithm by name, with its parameters");
+  add_options(command, OptionGroup::machine, arguments->machine);
+  command.footer = "With a machine, says of each algorithm whether it applies there, or why not: torus list --on 6x4 --ports 2";
+  command.add("--machines", "", &arguments->machines, "the machines that --machine knows, with the sources of their figures");
+  command.add("--json", "", &arguments->json, "print a JSON list");
+  command.body = [arguments] { return list(*arguments); };
+  return command;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,97 @@
+/// torus new NAME: a project of the user's own, which builds and whose algorithm passes the stress.
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include <torus/catalogue.hpp>
+#include <torus/error.hpp>
+
+#include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/options.hpp"
+#include "tools/torus/new/project.hpp"
+#include "tools/torus/setting/spec.hpp"
+
+namespace torus::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NewArguments {
+  std::string name;
+  std::optional<std::string> folder;
+};
+
+/// Names that CMake keeps for targets of its own.
+constexpr std::array<std::string_view, 9> kept_by_cmake{"all",     "clean", "edit_cache",    "help",          "install",
+                                                        "package", "test",  "rebuild_cache", "package_source"};
+
+void check_name(const std::string& name) {
+  const auto refuse = [&](const std::string& rule) { throw InputError(fmt::format("name '{}': {}", name, rule)); };
+  if (name.size() > 64 || name.empty() || name.front() < 'a' || name.front() > 'z' ||
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
+    refuse("it must be small letters, digits and hyphens, at most 64, a letter first; for instance my-broadcast");
+  if (std::find(kept_by_cmake.begin(), kept_by_cmake.end(), name) != kept_by_cmake.end())
+    refuse(fmt::format("CMake keeps it for itself; for instance my-{}", name));
+  if (name == "torus") refuse("it is the command's own; for instance my-torus");
+  if (find_collective(name)) refuse(fmt::format("it is a collective; for instance my-{}", name));
+  if (find_algorithm(Collective::broadcast, name) != nullptr)
+    refuse(fmt::format("there is a broadcast of that name already; for instance my-{}", name));
+}
+
+/// The template with the name in it.
+std::string named(std::string text, const std::string& name) {
+  constexpr std::string_view place = "NAME";
+  for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place, at + name.size())) {
+    text.replace(at, place.size(), name);
+  }
+  return text;
+}
+
+int make_project(const NewArguments& arguments) {
+  check_name(arguments.name);
+  const fs::path folder = arguments.folder.value_or(arguments.name);
+  std::error_code error;
+  // Makes the folder or finds it there, in one go: of two commands at once, one is refused.
+  const bool made = fs::create_directory(folder, error);
+  if (!made) {
+    const std::string_view option = arguments.folder ? "-o" : "folder";
+    if (!error)
+      throw InputError(fmt::format("{} '{}': it is there already; for instance torus new {} -o {}-2", option, folder.string(),
+                                   arguments.name, arguments.name));
+    throw InputError(fmt::format("{} '{}': it cannot be made: {}; for instance torus new {} -o /tmp/{}", option, folder.string(),
+                                 error.message(), arguments.name, arguments.name));
+  }
+  try {
+    OutputFile cmake((folder / "CMakeLists.txt").string()), algorithm((folder / (arguments.name + ".cpp")).string());
+    cmake.write(named(new_cmake, arguments.name));
+    algorithm.write(named(new_algorithm, arguments.name));
+    algorithm.commit();
+    cmake.commit();
+  } catch (...) {
+    fs::remove_all(folder, error);  // this command has made it
+    throw;
+  }
+  const std::string at = folder.string();
+  print(
+      fmt::format("{0}/CMakeLists.txt\n{0}/{1}.cpp\n\ncmake -S {0} -B {0}/build && cmake --build {0}/build\n"
+                  "{0}/build/{1} stress --only {1} --seconds 5\n",
+                  at, arguments.name));
+  return 0;
+}
+
+}  // namespace
+
+Command new_command() {
+  const auto arguments = std::make_shared<NewArguments>();
+  Command command{"new", "Start an algorithm of your own: writes a project that is this command and your algorithm"};
+  command.require("name", "TEXT", &arguments->name, "of the algorithm: small letters, digits and hyphens");
+  command.add("-o", "FOLDER", &arguments->folder, "the folder to make; default: the name");
+  command.body = [arguments] { return make_project(*arguments); };
+  return command;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,304 @@
+#include "tools/torus/run/injection.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <torus/error.hpp>
+#include <torus/run.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/random.hpp"
+
+namespace torus::command {
+namespace {
+
+[[noreturn]] void refuse_fault(const std::string& text) {
+  throw InputError(
+      fmt::format("--fault '{}': it must be KIND@step,node or KIND@step,node,channel, with a rank and the number of a channel of "
+                  "the node, and a + at the end where the fault may strike later, too; or random, or random:KIND; for instance drop@2,5",
+                  text));
+}
+
+FaultKind parse_kind(const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const FaultKind kind : all_fault_kinds) {
+    if (word == name(kind)) return kind;
+    names.push_back(name(kind));
+  }
+  throw InputError(fmt::format("--fault '{}': a fault must be {}, or random{}", word, fmt::join(names, ", "), did_you_mean(word, names)));
+}
+
+std::uint64_t whole(const std::string& text, const std::string& part, std::uint64_t max, const char* what) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+  if (part.empty() || error != std::errc{} || end != part.data() + part.size()) refuse_fault(text);
+  if (value > max) throw InputError(fmt::format("--fault '{}': {} {} must be 0 to {}", text, what, value, max));
+  return value;
+}
+
+constexpr std::size_t most_copies = std::size_t{1} << 20U;
+
+/// A copy of a block: one that a node holds after a step, or one in a message that is sent in the step.
+struct Copy {
+  NodeId node = 0;  // the holder, or the receiver
+  BlockId block = 0;
+  bool in_message = false;
+  NodeId source = 0;   // of the message
+  std::size_t at = 0;  // in its blocks
+  bool combines = false;
+  unsigned registers = 0;
+  auto key() const { return std::tie(node, block, in_message, source, at, combines, registers); }
+  friend bool operator<(const Copy& a, const Copy& b) { return a.key() < b.key(); }
+};
+using Copies = std::map<Copy, std::size_t>;  // and the hash of its bytes
+
+/// The copies of some blocks after each step from `from` on.
+class History {
+ public:
+  /// Runs a setting by one thread.
+  History(const Setting& setting, const std::optional<Fault>& fault, const std::vector<BlockId>& blocks, Step from)
+      : blocks_{blocks}, from_{from}, nodes_{setting.machine.topology.nodes()} {
+    RunOptions options;
+    options.executor = ExecutorKind::serial;
+    options.threads = 1;
+    options.seed = setting.seed;
+    options.memory_limit = setting.memory;
+    options.verify = false;
+    options.fault = fault;
+    options.stop = &too_many_;
+    std::optional<Engine> engine;
+    options.on_messages = [&](std::span<const Message* const> messages) {
+      for (const Message* m : messages) {
+        if (m->step() >= from_) add_message(*engine, *m);
+      }
+    };
+    options.on_step = [&](Step step) {
+      if (step >= from_) add_held(*engine, step);
+    };
+    engine.emplace(make_engine(setting.machine, setting.request, setting.plan, options));
+    static_cast<void>(engine->run(setting.plan.start));
+  }
+
+  bool too_many() const noexcept { return too_many_; }
+  std::size_t steps() const noexcept { return after_.size(); }
+  const Copies& operator[](std::size_t step) const { return after_[step]; }
+
+ private:
+  Copies& after(Step step) {
+    after_.resize(std::max<std::size_t>(after_.size(), step - from_ + 1));
+    return after_[step - from_];
+  }
+  void add(Step step, const Copy& copy, std::span<const std::byte> bytes) {
+    after(step).emplace(copy, std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    if (++copies_ > most_copies) too_many_ = true;
+  }
+  void add_message(const Engine& engine, const Message& m) {
+    for (std::size_t i = 0; i < m.blocks().size(); ++i) {
+      const BlockId id = m.blocks()[i];
+      if (std::find(blocks_.begin(), blocks_.end(), id) == blocks_.end()) continue;
+      add(m.step(), {m.destination(), id, true, m.source(), i, m.combines(), m.registers()}, engine.bytes(m, i));
+    }
+  }
+  void add_held(const Engine& engine, Step step) {
+    for (NodeId node = 0; node < nodes_ && !too_many_; ++node) {
+      for (const BlockId id : blocks_) {
+        if (const auto bytes = engine.bytes(node, id); !bytes.empty()) add(step, {node, id}, bytes);
+      }
+    }
+  }
+
+  const std::vector<BlockId>& blocks_;
+  const Step from_;
+  const NodeId nodes_;
+  std::vector<Copies> after_;
+  std::size_t copies_ = 0;
+  std::atomic<bool> too_many_ = false;
+};
+
+/// The copies that are not the same in both, or in one alone.
+std::vector<Copy> difference(const Copies& a, const Copies& b) {
+  std::vector<Copy> differ;
+  const auto add = [&](const Copies& from, const Copies& in, bool both) {
+    for (const auto& [copy, hash] : from) {
+      const auto found = in.find(copy);
+      if (found == in.end() || (both && found->second != hash)) differ.push_back(copy);
+    }
+  };
+  add(a, b, true);
+  add(b, a, false);
+  return differ;
+}
+
+class Follower {
+ public:
+  Follower(const Setting& setting, const Fault& fault, const FaultRecord& record)
+      : setting_{setting}, fault_{fault}, record_{record}, placement_{placement_of(setting.machine, setting.request, setting.plan)} {}
+
+  Harmless follow() {
+    const std::vector<BlockId> blocks = copies_of_changed();
+    const History right(setting_, std::nullopt, blocks, record_.step);
+    const History wrong(setting_, right.too_many() ? std::nullopt : std::optional(fault_), blocks, record_.step);
+    if (right.too_many() || wrong.too_many())
+      return {"not followed", "every byte that is wanted is right; the run is too large to follow what became of the changed bytes"};
+    // What was struck is changed between the step of its sending and the next one.
+    std::size_t last = 0;
+    std::vector<Copy> differ = struck(right[0]);
+    for (std::size_t step = 1; step < std::max(right.steps(), wrong.steps()); ++step) {
+      static const Copies none;
+      auto now = difference(step < right.steps() ? right[step] : none, step < wrong.steps() ? wrong[step] : none);
+      if (now.empty()) continue;
+      last = step;
+      differ = std::move(now);
+    }
+    for (const Copy& copy : differ) {
+      if (auto end = end_of(copy, right[last], record_.step + static_cast<Step>(last))) return *end;
+    }
+    return {"given up", "no node holds the changed bytes in the end"};
+  }
+
+ private:
+  /// The changed blocks; in a reduction, in all registers.
+  std::vector<BlockId> copies_of_changed() const {
+    if (!placement_.reduces()) return record_.changed;
+    std::vector<BlockId> all;
+    for (const BlockId id : record_.changed) {
+      for (std::uint32_t r = 0; r < setting_.plan.registers; ++r)
+        all.push_back(placement_.segment_of(id) + r * placement_.vector_segments());
+    }
+    return all;
+  }
+  std::vector<Copy> struck(const Copies& sent) const {
+    std::vector<Copy> found;
+    for (const auto& [copy, hash] : sent) {
+      const bool first = copy.source == record_.node && copy.node == record_.to && copy.block == record_.changed.front();
+      if (copy.in_message && (first || (fault_.kind == FaultKind::swap && copy.block == record_.changed.back()))) found.push_back(copy);
+    }
+    return found;
+  }
+  /// What ends a difference at a copy, with the messages that are sent in a step; none: it was given up.
+  std::optional<Harmless> end_of(const Copy& copy, const Copies& before, Step step) const {
+    const std::string where = fmt::format("{} in step {}", node_text(setting_.machine.topology, copy.node), step);
+    if (copy.in_message && !copy.combines) {
+      if (placement_.reduces() || !before.contains({copy.node, copy.block})) return std::nullopt;
+      return Harmless{"copy not kept", fmt::format("the receiver {} held the block already, and kept its own copy", where)};
+    }
+    if (copy.in_message) return combined(where);
+    for (const auto& [other, hash] : before) {  // what arrives next for this one
+      if (!other.in_message || other.node != copy.node || !reaches(other, copy.block)) continue;
+      if (!other.combines) return Harmless{"replaced", fmt::format("a right copy takes its place at {}", where)};
+      return combined(where);
+    }
+    return std::nullopt;
+  }
+  bool reaches(const Copy& message, BlockId block) const {
+    if (!message.combines) return message.block == block;
+    return placement_.segment_of(message.block) == placement_.segment_of(block) &&
+           (message.registers >> (block / placement_.vector_segments()) & 1U) != 0;
+  }
+  std::optional<Harmless> combined(const std::string& where) const {
+    const Reduction& reduction = placement_.contributions().reduction;
+    if (reduction.op == Operator::min || reduction.op == Operator::max) {
+      return Harmless{"outdone by another value",
+                      fmt::format("the {} at {} is the same with the changed value", name(reduction.op), where)};
+    }
+    if (reduction.op == Operator::sum && is_float(reduction.type))
+      return Harmless{"rounded away", fmt::format("the sum at {} rounds the difference away ({})", where, name(reduction.type))};
+    return std::nullopt;  // these lose nothing
+  }
+
+  const Setting& setting_;
+  const Fault& fault_;
+  const FaultRecord& record_;
+  const Placement placement_;
+};
+
+}  // namespace
+
+Fault parse_fault(const std::string& text, const Setting& setting) {
+  const Topology& topology = setting.machine.topology;
+  if (text == "random") {
+    Random random(setting.seed ^ 0xfa017);
+    return random_fault(random.one_of(all_fault_kinds), setting, setting.seed);
+  }
+  if (text.starts_with("random:")) return random_fault(parse_kind(text.substr(7)), setting, setting.seed);
+  const std::size_t at = text.find('@');
+  Fault fault;
+  fault.kind = parse_kind(text.substr(0, at));
+  if (at == std::string::npos) refuse_fault(text);
+  std::vector<std::string> parts{""};
+  fault.exact = !text.ends_with('+');
+  for (const char c : text.substr(at + 1, text.size() - at - (fault.exact ? 1 : 2))) {
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  if (parts.size() < 2 || parts.size() > 3) refuse_fault(text);
+  fault.step = static_cast<Step>(whole(text, parts[0], std::numeric_limits<std::int32_t>::max(), "step"));
+  fault.node = static_cast<NodeId>(whole(text, parts[1], topology.nodes() - 1, "node"));
+  if (parts.size() == 3) {
+    const auto slots = static_cast<std::uint64_t>(std::max(1, topology.channel_slots()));
+    fault.channel = static_cast<std::uint32_t>(whole(text, parts[2], slots - 1, "channel"));
+  }
+  if (fault.kind == FaultKind::stall && ((fault.step == 0 && fault.exact) || fault.channel))
+    throw InputError(
+        fmt::format("--fault '{}': a node stalls from step 1 on, with all its channels; for instance stall@1,{}", text, fault.node));
+  fault.seed = setting.seed;
+  return fault;
+}
+
+std::string fault_text(const Fault& fault) {
+  return fmt::format("{}@{},{}{}{}", name(fault.kind), fault.step, fault.node, fault.channel ? fmt::format(",{}", *fault.channel) : "",
+                     fault.exact ? "" : "+");
+}
+
+Fault as_struck(Fault fault, const FaultRecord& record) {
+  fault.step = record.step;
+  fault.node = record.node;
+  fault.exact = true;
+  return fault;
+}
+
+Fault random_fault(FaultKind kind, const Setting& setting, std::uint64_t seed) {
+  Random random(seed ^ 0xfa017, static_cast<std::uint64_t>(kind));
+  Fault fault;
+  fault.kind = kind;
+  fault.step = static_cast<Step>(random.below(std::clamp<std::uint64_t>(setting.plan.likely_steps(), 1, 1U << 30U)));
+  fault.node = static_cast<NodeId>(random.below(setting.machine.topology.nodes()));
+  fault.exact = false;
+  fault.seed = setting.seed;  // what else is random
+  return fault;
+}
+
+Harmless why_harmless(const Setting& setting, const Fault& fault, const FaultRecord& record) {
+  switch (fault.kind) {
+    case FaultKind::late: return {"time alone", "it arrives in the end, and no result depends on when"};
+    case FaultKind::stall: return {"time alone", "the node goes on in the next step, and no result depends on when"};
+    case FaultKind::twice: return {"nothing new", "the second copy changes no byte that is wanted"};
+    case FaultKind::drop:
+    case FaultKind::wrong_neighbour:
+      if (record.carried == 0) return {"no bytes", "the message carried no bytes, and no result depends on it"};
+      return {"not needed", "other messages bring the bytes that the message carried to all nodes that want them"};
+    case FaultKind::corrupt:
+    case FaultKind::truncate:
+    case FaultKind::swap: break;
+  }
+  if (record.changed.empty()) {
+    return {"same bytes",
+            fault.kind == FaultKind::swap ? "the two blocks have the same bytes" : "the bytes that are lost were zeros already"};
+  }
+  return Follower(setting, fault, record).follow();
+}
+
+}  // namespace torus::command

@@ -1,0 +1,156 @@
+/// torus run COLLECTIVE: one run, verified, with its report.
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+
+#include <torus/error.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/job.hpp"
+#include "tools/torus/cli/json.hpp"
+#include "tools/torus/cli/options.hpp"
+#include "tools/torus/run/emulation.hpp"
+#include "tools/torus/run/injection.hpp"
+#include "tools/torus/run/report.hpp"
+#include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/options.hpp"
+#include "tools/torus/setting/refusals.hpp"
+#include "tools/torus/view/playback.hpp"
+
+namespace torus::command {
+namespace {
+
+struct RunArguments {
+  std::string collective;
+  TypedOptions setting;
+  std::optional<std::string> algorithm, trace, csv, view, repeat, digest, fault;
+  bool judge = false;
+  bool steps = false;
+  bool json = false;
+};
+
+std::uint64_t parse_digest(const std::string& text) {
+  std::uint64_t digest = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digest, 16);
+  if (text.size() != 16 || error != std::errc{} || end != text.data() + text.size()) {
+    throw InputError(fmt::format(
+        "--digest '{}': a trace digest is 16 hexadecimal digits, as a report prints them; for instance 00c0ffee00c0ffee", text));
+  }
+  return digest;
+}
+
+int run(const RunArguments& arguments) {
+  const Collective collective = parse_collective(arguments.collective);
+  const Setting setting = make_setting(parse_spec(collective, arguments.setting), arguments.algorithm, catalogue());
+  Progress progress;
+  EmulationOptions options;
+  options.trace = arguments.trace;
+  options.judge = arguments.judge;
+  options.stop = &interrupted();
+  if (arguments.repeat) options.repeat = static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000));
+  if (arguments.fault) options.fault = parse_fault(*arguments.fault, setting);
+  if (arguments.digest) options.digest = parse_digest(*arguments.digest);
+  if (options.repeat > 1 && (options.trace || arguments.steps || arguments.view)) {
+    const std::string_view option = options.trace ? "--trace" : arguments.steps ? "--steps" : "--view";
+    throw InputError(fmt::format("--repeat {}: a run whose messages are looked at, by {}, is no timed run; leave out --repeat or {}",
+                                 options.repeat, option, option));
+  }
+  options.processes = processes();
+  refuse_one_file_for_two("--trace", arguments.trace, "--csv", arguments.csv, ".csv");
+  refuse_one_file_for_two("--trace", arguments.trace, "--view", arguments.view, ".html");
+  refuse_one_file_for_two("--csv", arguments.csv, "--view", arguments.view, ".html");
+  std::optional<OutputFile> csv;
+  if (arguments.csv) csv.emplace(*arguments.csv);
+  std::optional<OutputFile> page;
+  if (arguments.view) page.emplace(*arguments.view);
+  options.on_step = [&](Step step) {
+    if (!progress.due()) return;
+    const std::uint64_t steps = std::max<std::uint64_t>(setting.plan.likely_steps(), step);
+    progress.show(
+        fmt::format("step {} of {} ({} %)", grouped(step), grouped(steps), 100 * std::uint64_t{step} / std::max<std::uint64_t>(steps, 1)));
+  };
+
+  std::optional<StepTable> steps;
+  if (arguments.steps) steps.emplace(setting);
+  std::optional<View> view;
+  if (arguments.view) view.emplace(header_of(setting));
+  if (steps || view) {
+    options.on_messages = [&](std::span<const Message* const> messages) {
+      if (steps) steps->step(messages);
+      if (view) view->step(messages);
+    };
+  }
+
+  std::optional<FaultRecord> struck;
+  options.on_fault = [&](const FaultRecord& record) { struck = record; };
+  Emulation emulation = [&] {
+    try {
+      return emulate(setting, options);
+    } catch (const RunError& error) {  // there is no report
+      if (!struck) throw;
+      throw RunError(
+          fmt::format("{}; the fault: {} (--fault {})", error.what(), struck->text, fault_text(as_struck(*options.fault, *struck))));
+    }
+  }();
+  if (struck) {
+    const Fault fault = as_struck(*options.fault, *struck);
+    emulation.fault_option = fault_text(fault);
+    if (emulation.result.verified && !emulation.failure && !emulation.interrupted)
+      emulation.harmless = why_harmless(setting, fault, *struck).text;
+  }
+  if (options.fault && !emulation.result.fault && !emulation.failure && !emulation.interrupted) {
+    emulation.failure = fmt::format("--fault '{}': there was nothing to strike; --trace shows what nodes send, and when", *arguments.fault);
+  }
+  progress.clear();
+  if (csv && !emulation.interrupted) {
+    const CsvLines lines = to_csv(setting, emulation);
+    csv->write(lines.names + lines.values);
+    csv->commit();
+  }
+  if (view && !emulation.interrupted) {
+    view->name_phases(emulation.result);
+    page->write(view->page());
+    page->commit();
+  }
+  if (arguments.json) {
+    Json json = to_json(setting, emulation);
+    if (steps) json["step_table"] = steps->json(emulation.result);
+    print(json.dump() + "\n");
+  } else {
+    print(to_table(setting, emulation) + (steps ? steps->text(emulation.result) : ""));
+  }
+  if (!emulation.failure) return 0;
+  throw RunError(*emulation.failure);
+}
+
+}  // namespace
+
+Command run_command() {
+  const auto arguments = std::make_shared<RunArguments>();
+  Command command{"run", "Run a collective, check every step, verify every byte, report"};
+  add_collective(command, arguments->collective);
+  command.add("--algorithm", "ALGORITHM", &arguments->algorithm,
+              "see `torus list`; default: the applicable one with the minimum predicted model time");
+  add_setting_options(command, arguments->setting);
+  command.add("--repeat", "R", &arguments->repeat, "timed repetitions in this process");
+  command.add("--trace", "FILE", &arguments->trace, "write every message to this file, compressed if it ends in .gz");
+  command.add("--view", "FILE", &arguments->view, "write a page that plays the run in any browser to this file");
+  command.add("--csv", "FILE", &arguments->csv, "write the report's figures to this file");
+  command.add("--digest", "HEX", &arguments->digest, "fail unless the trace digest is this one");
+  command.add("--fault", "random|FAULT", &arguments->fault,
+              "inject a fault: KIND@step,node[,channel], with a + for from there on, random, or random:KIND; drop, double, corrupt, "
+              "truncate, swap, wrong-neighbour, late, stall");
+  command.add("--judge", "", &arguments->judge,
+              "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");
+  command.add("--steps", "", &arguments->steps,
+              "add a line a step: what it carried, its fullest channel, the nodes informed (of a reduction: complete), its phase");
+  command.add("--json", "", &arguments->json, "print one JSON object");
+  command.body = [arguments] { return run(*arguments); };
+  return command;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,114 @@
+#include "tools/torus/setting/refusals.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+#include <vector>
+
+#include <torus/error.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "runtime/base/host.hpp"
+#include "runtime/base/output_file.hpp"
+#include "tools/torus/setting/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+// Bytes that the engine takes beside the payload: the minimum, and the usual amount.
+constexpr double min_of_a_node = 64, usual_of_a_node = 1024;
+constexpr double min_of_a_block = 4, usual_of_a_block = 64;
+
+Bytes saturated(double bytes) { return bytes < 0x1p64 ? static_cast<Bytes>(bytes) : std::numeric_limits<Bytes>::max(); }
+
+/// The algorithms of a collective that read a parameter.
+std::string readers_of(Collective collective, std::string_view parameter) {
+  std::string readers;
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->collective == collective && algorithm->reads(parameter))
+      readers += fmt::format("{}{}", readers.empty() ? "" : ", ", algorithm->name);
+  }
+  return readers;
+}
+
+std::vector<std::string_view> algorithms_for_holes() {
+  std::vector<std::string_view> names;
+  for (const Algorithm* algorithm : catalogue()) {
+    const bool named = std::find(names.begin(), names.end(), algorithm->name) != names.end();  // in another collective
+    if (algorithm->needs.lives_with_holes && !named) names.push_back(algorithm->name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string command_text(const Refusal& refusal) {
+  if (refusal.about == Refusal::About::faults && !refusal.fix.empty())
+    return fmt::format("{}: {}; {} would do", refusal.value, refusal.rule, refusal.fix);
+  if (refusal.about == Refusal::About::faults)
+    return fmt::format("{}: {}; only {} live with holes", refusal.value, refusal.rule, fmt::join(algorithms_for_holes(), ", "));
+  const std::string option = refusal.about == Refusal::About::shape ? "--on" : "--" + std::string(refusal.subject());
+  std::string text = fmt::format("{} {}: {}", option, refusal.value, refusal.rule);
+  if (!refusal.fix.empty()) return text + fmt::format("; {} {} would do", option, refusal.fix);
+  return refusal.about == Refusal::About::parameter ? text + fmt::format("; leave out {} {}", option, refusal.value) : text;
+}
+
+std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machine& machine, const Request& request, Bytes memory) {
+  if (const auto refusal = refuses(algorithm, machine, request)) {
+    const bool unread = refusal->about == Refusal::About::parameter && !algorithm.reads(refusal->parameter);
+    const std::string readers = unread ? readers_of(algorithm.collective, refusal->parameter) : "";
+    return command_text(*refusal) + (readers.empty() ? "" : ", or name one that does: " + readers);
+  }
+  if (algorithm.planning_bytes == nullptr) return std::nullopt;
+  const Bytes needed = algorithm.planning_bytes(machine), limit = memory > 0 ? memory : usable_memory();
+  if (needed <= limit) return std::nullopt;
+  return fmt::format("{} takes {} to make its tables for the {} nodes of {}, and {} may be used; choose a smaller --on or more --memory",
+                     algorithm.name, bytes_text(needed), grouped(machine.topology.nodes()), machine.topology.text(), bytes_text(limit));
+}
+
+void refuse_one_file_for_two(std::string_view one_name, const std::optional<std::string>& one, std::string_view two_name,
+                             const std::optional<std::string>& two, std::string_view ending) {
+  if (one && two && OutputFile::written_path(*one) == OutputFile::written_path(*two)) {
+    throw InputError(
+        fmt::format("{} '{}': it is the file that {} writes; for instance {} {}{}", two_name, *two, one_name, two_name, *two, ending));
+  }
+}
+
+void nothing_applies(Collective collective, const std::string& machine, const std::string& first_reason) {
+  throw InputError(fmt::format("{} on {}: no algorithm applies; the first says: {}; see `torus list` for what each needs", name(collective),
+                               machine, first_reason));
+}
+
+std::optional<std::string> why_it_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources,
+                                             std::uint32_t segments, Bytes limit) {
+  // In doubles, which do not wrap: there may be 2^62 messages of 2^62 bytes.
+  const double nodes = topology.nodes();
+  const auto held = [&] {  // messages or vectors at the end of a run, at all nodes together
+    switch (collective) {
+      case Collective::multinode_broadcast: return nodes * static_cast<double>(sources);
+      case Collective::total_exchange:
+      case Collective::reduce_scatter: return nodes * nodes;
+      case Collective::barrier: return 0.0;
+      default: return nodes;
+    }
+  };
+  const double messages = held();
+  constexpr auto blocks = static_cast<double>(most_blocks);
+  if (segments > 1 && messages * segments > blocks) {
+    return fmt::format("--segments {}: the nodes of {} would hold {} blocks in the end, and a run holds at most {}; {}", segments,
+                       topology.text(), grouped(saturated(messages * segments)), grouped(most_blocks),
+                       messages <= blocks ? fmt::format("--segments {} would do", saturated(blocks / messages)) : "choose a smaller --on");
+  }
+  const double needed = nodes * min_of_a_node + messages * (static_cast<double>(bytes) + min_of_a_block);
+  const auto most = static_cast<double>(limit);
+  if (needed <= most) return std::nullopt;
+  const double left = most - nodes * usual_of_a_node - messages * usual_of_a_block;
+  return fmt::format("--on {} --bytes {}: at the end of a {} the {} nodes hold at least {}, and {} may be used; {}", topology.text(),
+                     bytes_option(bytes), name(collective), grouped(topology.nodes()), bytes_text(saturated(needed)), bytes_text(limit),
+                     left >= messages && messages > 0
+                         ? fmt::format("about --bytes {} would fit, or more --memory", saturated(left / messages))
+                         : "choose a smaller --on or more --memory");
+}
+
+}  // namespace torus::command

@@ -1,0 +1,306 @@
+#include "tools/torus/setting/setting.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <future>
+#include <limits>
+#include <memory>
+#include <new>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <thread>
+#include <time.h>
+#include <tuple>
+#include <unistd.h>
+#include <utility>
+
+#include <torus/error.hpp>
+#include <torus/run.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "runtime/engine/estimate.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/job.hpp"
+#include "tools/torus/setting/nodes.hpp"
+#include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/options.hpp"
+#include "tools/torus/setting/refusals.hpp"
+
+namespace torus::command {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::atomic<bool> given_up = false;
+
+/// What a planner works on. It may outlive the caller.
+struct Work {
+  Work(const Algorithm& what, const Machine& where, const Request& asked, PlanCache searches)
+      : algorithm{what}, machine{where}, request{asked}, cache{std::move(searches)} {}
+
+  const Algorithm& algorithm;
+  const Machine machine;
+  const Request request;
+  PlanCache cache;
+  std::promise<Plan> plan;
+  std::atomic<pid_t> thread = 0;
+
+  void run() {
+    thread = ::gettid();
+    try {
+      plan.set_value(algorithm.plan(machine, request, cache));
+    } catch (...) {
+      plan.set_exception(std::current_exception());
+    }
+  }
+};
+
+/// The processor time that a thread has used.
+double used_s(std::thread& thread) {
+  clockid_t clock;
+  timespec used{};
+  if (::pthread_getcpuclockid(thread.native_handle(), &clock) == 0) static_cast<void>(::clock_gettime(clock, &used));
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+/// Whether a planner ends within so much processor time: on a busy host it gets little of the time that goes by. Four times as much may
+/// go by.
+bool ends_within(const std::future<Plan>& plan, std::thread& thread, double seconds, Clock::time_point start) {
+  for (double left = seconds; left > 0;) {
+    if (plan.wait_for(std::chrono::duration<double>(std::max(left, 0.001))) == std::future_status::ready) return true;
+    const double by_the_clock = 4 * seconds - std::chrono::duration<double>(Clock::now() - start).count();
+    left = std::min(seconds - used_s(thread), by_the_clock);
+  }
+  return false;
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+/// All that decides how far the messages of a plan go, as far as the plan says it.
+std::string key_of(const Algorithm& algorithm, const Machine& machine, const Plan& plan) {
+  return fmt::format("{} {} {} {} {} {} {} {} {} {}", name(algorithm.collective), algorithm.name, machine.ports, name(machine.switching),
+                     name(machine.contention), fmt::join(machine.routing, ","), plan.segments, plan.steps, plan.formula,
+                     fmt::join(plan.notes, ","));
+}
+
+/// As make_plan() does it.
+void add_hops(Plan& plan, const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, HopMemo* memo) {
+  if (machine.cost.hop_s <= 0 || !plan.predicts() || plan.route_hops) return;
+  if (memo == nullptr) {
+    plan.route_hops = count_hops(machine, request, plan, seconds);
+    return;
+  }
+  const auto [cached, is_new] = memo->try_emplace(key_of(algorithm, machine, plan));
+  if (is_new) cached->second = count_hops(machine, request, plan, seconds);
+  plan.route_hops = cached->second;
+}
+
+/// What a run of the plan needs, of several processes the first, by the engine's own estimate.
+Bytes needed_by(const Setting& setting, const Plan& plan, unsigned workers) {
+  const Bytes programs = memory_beside_engine(setting.machine, setting.request, plan);
+  const detail::Slab own(setting.machine.topology, setting.processes);
+  return detail::estimate_of(setting.machine, placement_of(setting.machine, setting.request, plan), own, programs, workers).total();
+}
+
+/// An algorithm that applies: its predicted model time, and what a run needs if that is more than may be used.
+struct Candidate {
+  const Algorithm* algorithm = nullptr;
+  Bytes too_large = 0;  ///< 0: it fits
+  double time_s = 0;    ///< infinite: not predicted
+
+  /// What fits goes first, the faster the better; of what does not fit, the smallest, since its refusal says how much memory would do.
+  bool better_than(const Candidate& other) const noexcept {
+    if (other.algorithm == nullptr) return true;
+    return std::tie(too_large, time_s) < std::tie(other.too_large, other.time_s);
+  }
+};
+
+/// The model time by which an algorithm is chosen. Hops that could not be counted are taken for the most that the steps can have.
+double time_of(const Machine& machine, const Plan& plan) {
+  if (!plan.predicts()) return std::numeric_limits<double>::infinity();
+  double time_s = plan.model_time_s(machine.cost);
+  if (!plan.route_hops) {
+    const double longest = machine.switching == Switching::packet ? 1 : machine.topology.diameter();
+    time_s += machine.cost.hop_s * longest * static_cast<double>(plan.likely_steps());
+  }
+  return time_s;
+}
+
+std::string reason(const Setting& setting, const Candidate& best, const Candidate& second, std::span<const Candidate> too_large,
+                   std::span<const std::string> unplanned, int applicable) {
+  std::string text = fmt::format("least predicted model time, {}, of {} that apply here", seconds_text(best.time_s), applicable);
+  if (second.algorithm != nullptr && second.too_large == 0 && std::isfinite(second.time_s))
+    text += fmt::format("; next {} with {}", second.algorithm->name, seconds_text(second.time_s));
+  if (!std::isfinite(best.time_s)) text = "no other is left, and it predicts no model time";
+  if (applicable == 1) text = "the only one that applies here";
+  for (const Candidate& candidate : too_large) {
+    if (candidate.time_s >= best.time_s) continue;
+    text += fmt::format("; {} with {} would need {}, and {} may be used", candidate.algorithm->name, seconds_text(candidate.time_s),
+                        bytes_text(candidate.too_large), bytes_text(setting.memory));
+  }
+  for (const std::string& why_not : unplanned) text += "; " + why_not;
+  return text;
+}
+
+/// Plans all algorithms that apply and takes the one with the least predicted model time of those that fit into the memory; on a tie the
+/// first of the catalogue. Where none fits, takes the one that needs the least: the engine refuses it and says what it needs.
+void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
+  const auto start = std::chrono::steady_clock::now();
+  // Measured once: plans are held to it, and so is the run, which begins when there is a little less.
+  if (setting.memory == 0) setting.memory = memory_of_a_process();
+  const unsigned workers = workers_of(setting.executor, setting.threads);
+  Candidate best, second;
+  std::vector<Candidate> too_large;
+  std::vector<std::string> unplanned;
+  std::string first_refusal;
+  std::optional<Bounds> bounds;
+  int applicable = 0;
+  PlanCache cache;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->collective != setting.request.collective) continue;
+    if (const auto why_not = why_not_here(*algorithm, setting.machine, setting.request, setting.memory)) {
+      if (first_refusal.empty()) first_refusal = *why_not;
+      continue;
+    }
+    if (!bounds) bounds = lower_bounds(setting.machine, setting.request);
+    Planned planned = plan_within(*algorithm, setting.machine, setting.request, *bounds, setting.plan_limit_s, &cache);
+    if (!planned.plan) {
+      unplanned.push_back(planned.why_not);
+      if (first_refusal.empty()) first_refusal = planned.why_not;
+      continue;
+    }
+    const Bytes needed = needed_by(setting, *planned.plan, workers);
+    const Candidate candidate{algorithm, needed > setting.memory ? needed : 0, time_of(setting.machine, *planned.plan)};
+    ++applicable;
+    if (candidate.too_large > 0) too_large.push_back(candidate);
+    if (candidate.better_than(best)) {
+      second = std::exchange(best, candidate);
+      setting.algorithm = algorithm;
+      setting.plan = std::move(*planned.plan);
+      setting.plan_s = planned.seconds;
+    } else if (candidate.better_than(second)) {
+      second = candidate;
+    }
+  }
+  if (setting.algorithm == nullptr) nothing_applies(setting.request.collective, machine_text(setting.machine), first_refusal);
+  setting.chosen = reason(setting, best, second, too_large, unplanned, applicable);
+  setting.choosing_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, const Bounds& bounds, double seconds,
+                    PlanCache* cache, HopMemo* memo) {
+  const Clock::time_point start = Clock::now();
+  const auto work = std::make_shared<Work>(algorithm, machine, request, cache != nullptr ? *cache : PlanCache());
+  std::future<Plan> plan = work->plan.get_future();
+  std::thread thread([work] { work->run(); });
+  Planned planned;
+  if (!ends_within(plan, thread, seconds, start)) {
+    given_up = true;
+    static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(work->thread.load()), 19));  // it should not spoil timings
+    thread.detach();
+    planned.too_long = planned.fault = true;
+    planned.why_not =
+        fmt::format("planning {} took more than {}; a larger --plan-time waits for it", algorithm.name, seconds_text(seconds));
+    planned.seconds = seconds;
+    return planned;
+  }
+  thread.join();
+  if (cache != nullptr) *cache = std::move(work->cache);
+  const auto taken = [start] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  planned.seconds = taken();
+  try {
+    planned.plan = plan.get();
+    if (planned.plan->start) {
+      add_hops(*planned.plan, algorithm, machine, request, std::max(seconds - planned.seconds, seconds / 2), memo);
+      planned.seconds = taken();
+      check_prediction(algorithm, machine, request, *planned.plan, bounds);
+      return planned;
+    }
+    planned.fault = true;
+    planned.why_not = fmt::format("{} cannot be planned: its plan has no program; set .start", algorithm.name);
+  } catch (const InputError& error) {
+    planned.why_not = one_line(error.what());
+  } catch (const PredictionError& error) {
+    planned.fault = true;
+    planned.why_not = one_line(error.what());
+  } catch (const RunError& error) {
+    planned.why_not = one_line(error.what());
+  } catch (const std::bad_alloc&) {
+    planned.why_not = fmt::format("there is not enough memory to plan {}", algorithm.name);
+  } catch (const std::exception& error) {
+    planned.fault = true;
+    planned.why_not = fmt::format("{} cannot be planned: {}", algorithm.name, one_line(error.what()));
+  } catch (...) {
+    planned.fault = true;
+    planned.why_not = fmt::format("{} cannot be planned: its planner throws what is no std::exception", algorithm.name);
+  }
+  planned.plan.reset();
+  return planned;
+}
+
+bool planner_given_up() noexcept { return given_up; }
+
+Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
+  return {.machine = std::move(machine),
+          .request = std::move(request),
+          .seed = spec.seed,
+          .executor = spec.executor,
+          .threads = spec.threads,
+          .memory = spec.memory,
+          .processes = spec.processes,
+          .plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_many),
+          .preset = spec.preset,
+          .sources_text = spec.sources.value_or("")};
+}
+
+std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned, PlanCache* cache, HopMemo* memo,
+                                     const Bounds* bounds) {
+  if (auto why_not = why_not_here(algorithm, setting.machine, setting.request, setting.memory)) return why_not;
+  Planned made =
+      plan_within(algorithm, setting.machine, setting.request, bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request),
+                  setting.plan_limit_s, cache, memo);
+  if (planned != nullptr) *planned = {std::nullopt, made.seconds, made.why_not, made.fault, made.too_long};
+  if (!made.plan) return made.why_not;
+  setting.plan = std::move(*made.plan);
+  setting.plan_s = made.seconds;
+  setting.algorithm = &algorithm;
+  return std::nullopt;
+}
+
+Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algorithm, std::span<const Algorithm* const> algorithms) {
+  const Algorithm* const named = algorithm ? &named_algorithm("--algorithm", spec.collective, *algorithm, algorithms) : nullptr;
+  NativeMachine native;
+  if (named != nullptr)
+    native = named->native;
+  else if (spec.collective != Collective::broadcast && spec.collective != Collective::multinode_broadcast)
+    native.switching = Switching::packet;
+  Machine machine = make_machine(spec, native);
+  Setting setting = open_setting(std::move(machine), make_fitting_request(spec), spec);
+  if (named != nullptr) setting.plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_one);
+  if (named == nullptr)
+    choose(setting, algorithms);
+  else if (const auto why_not = plan_with(setting, *named))
+    throw InputError(*why_not);
+  return setting;
+}
+
+std::string command_line(const Setting& setting) {
+  std::string text = setting.processes > 1 ? fmt::format("mpirun -q -n {} ", setting.processes) : "";
+  text += fmt::format("{} run {}", program(), name(setting.request.collective));
+  for (const SettingOption& option : setting_options()) {
+    if (option.print != nullptr) text += option.print(setting);
+  }
+  for (const auto& [name, value] : setting.request.parameters) text += fmt::format(" --{} {}", name, value);
+  return text;
+}
+
+}  // namespace torus::command

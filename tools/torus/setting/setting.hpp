@@ -1,0 +1,76 @@
+/// A setting: everything that decides what a run does, with the algorithm planned. It can be written as the command line that repeats it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <torus/algorithm.hpp>
+#include <torus/bounds.hpp>
+
+#include "tools/torus/setting/spec.hpp"
+
+namespace torus::command {
+
+/// How long planning one algorithm at one size may take, in processor time, where --plan-time does not say it.
+inline constexpr double plan_s_of_one = 60;   ///< that was named
+inline constexpr double plan_s_of_many = 10;  ///< of those that are compared
+
+struct Planned {
+  std::optional<Plan> plan;
+  double seconds = 0;     ///< wall time
+  std::string why_not;    ///< one line, where there is no plan
+  bool fault = false;     ///< the planner broke its contract: it threw what it must not, did not end in time, or predicts what cannot be
+  bool too_long = false;  ///< it did not end in time
+};
+
+/// The counted hops of plans of one request, whatever its bytes: dry runs carry none.
+using HopMemo = std::map<std::string, std::optional<std::uint64_t>>;
+
+/// Plans as make_plan() does, and checks the prediction against the bounds as that does, in so many seconds of processor time, and at most
+/// four times as many by the clock. The plan has no hops where the dry run that counts them would take longer. With a memo, plans that say
+/// the same of themselves are counted once. A planner cannot be stopped: one that does not end in time goes on in a thread of its own, as
+/// idle work, until the process ends. With a cache of searches, the same plan, sooner.
+Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, const Bounds& bounds, double seconds,
+                    PlanCache* cache = nullptr, HopMemo* memo = nullptr);
+
+/// Whether a planner goes on that was given up. Then the process must end without destroying what that may use.
+bool planner_given_up() noexcept;
+
+struct Setting {
+  Machine machine;
+  Request request;
+  const Algorithm* algorithm = nullptr;
+  Plan plan = {};
+  double plan_s = 0;        ///< wall time of this plan: part of the set-up
+  std::string chosen = {};  ///< why this algorithm, where none was named
+  double choosing_s = 0;    ///< wall time of all plans among which it was chosen
+  std::uint64_t seed = 1;
+  ExecutorKind executor = default_executor;
+  unsigned threads = 0;                 ///< 0: the host's cores
+  Bytes memory = 0;                     ///< of a process; 0: what the engine takes by itself
+  unsigned processes = 1;               ///< that do the run together
+  double plan_limit_s = plan_s_of_one;  ///< planning may take so long
+  const Preset* preset = nullptr;       ///< the machine that was named
+  std::string sources_text = {};        ///< how the sources were asked for, if that and the seed give them again
+};
+
+/// A machine and a request, with the seed and the host's options of a spec, but without an algorithm.
+Setting open_setting(Machine machine, Request request, const RunSpec& spec);
+
+/// Gives a setting the algorithm and its plan. If the algorithm does not apply or cannot be planned, says why in one line and changes
+/// nothing. `planned` gets what the planner did, if it was asked. `cache` and `memo` as of plan_within(). `bounds`: those of the machine
+/// and request, if they are known.
+std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned = nullptr, PlanCache* cache = nullptr,
+                                     HopMemo* memo = nullptr, const Bounds* bounds = nullptr);
+
+/// The setting of a spec, with the algorithm of that name; without a name, with the one of the least predicted model time, among those that
+/// apply, can be planned and fit into the memory. One that predicts nothing is chosen only where no other is left. What the options leave
+/// open of the machine is what a named algorithm was made for. Throws InputError.
+Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algorithm, std::span<const Algorithm* const> algorithms);
+
+/// `torus run ...`: the command that repeats this setting.
+std::string command_line(const Setting& setting);
+
+}  // namespace torus::command

@@ -1,0 +1,114 @@
+/// What a run is asked to be: the options as typed, and what they mean. They are parsed once, here.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torus/catalogue.hpp>
+#include <torus/executor.hpp>
+
+#include "tools/torus/machines/presets.hpp"
+
+namespace torus::command {
+
+/// The options of a run as typed, by name: "on" for --on, "segments" for a parameter. What is left out has no value.
+class TypedOptions {
+ public:
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+  std::optional<std::string>& operator[](std::string_view name);
+  const std::optional<std::string>& operator[](std::string_view name) const;
+
+  /// Name and value of all that decides what a run reports: everything but the algorithm and the limits on memory and planning; or with
+  /// these.
+  Pairs typed(bool with_limits = false) const;
+  /// A copy without dead and slow links and dead nodes.
+  TypedOptions without_damage() const;
+  /// The parameters of algorithms.
+  Pairs parameters() const;
+
+ private:
+  std::map<std::string, std::optional<std::string>, std::less<>> values_;
+};
+
+/// A setting as asked for, parsed. What was left out has its default, or none where the default depends on the algorithm.
+struct RunSpec {
+  Collective collective = Collective::broadcast;
+  Topology shape;
+  const Preset* preset = nullptr;  ///< the machine that was named, if any: its ports and costs are the defaults
+  std::optional<int> ports = {};   ///< 0: all
+  std::optional<Switching> switching = {};
+  std::optional<Contention> contention = {};
+  std::vector<Dimension> routing = {};
+  CostModel cost = {};
+  Bytes bytes = 0;
+  std::optional<std::string> sources = {};  ///< as typed: which nodes they are depends on shape and seed
+  Reduction reduction = {};
+  std::uint64_t seed = 1;
+  Parameters parameters = {};
+  std::optional<double> expected_sources = {};
+  ExecutorKind executor = default_executor;
+  unsigned threads = 0;                     ///< 0: the host's cores
+  Bytes memory = 0;                         ///< of a process; 0: what the engine takes by itself
+  unsigned processes = 1;                   ///< that do the run together
+  std::optional<double> plan_limit_s = {};  ///< planning an algorithm may take so long
+};
+
+/// "broadcast", or as MPI calls it: "bcast". Throws InputError if there is no such collective.
+Collective parse_collective(std::string_view text);
+std::optional<Collective> find_collective(std::string_view text) noexcept;
+/// "Bcast".
+std::string_view mpi_name(Collective collective) noexcept;
+
+/// The shape and bytes that a collective is run with by default.
+std::string_view default_shape(Collective collective) noexcept;
+Bytes default_bytes(Collective collective) noexcept;
+
+/// Throws InputError where the collective carries no bytes, and some are asked for by --bytes, in these words.
+void check_carries(Collective collective, Bytes bytes, std::string_view text);
+
+/// The sizes of a table: those that --bytes names, or else the default. A barrier has the one size 0, and takes no other.
+std::vector<Bytes> sizes_of(Collective collective, const std::optional<std::string>& typed, std::string_view otherwise);
+
+/// Throws InputError on the first option that cannot be read or does not belong to the collective.
+RunSpec parse_spec(Collective collective, const TypedOptions& typed);
+
+/// Throws InputError: the option is for other collectives, its owners.
+[[noreturn]] void refuse_foreign(Collective collective, std::string_view option, std::string_view value, const std::string& owners);
+
+/// The shape with the dead and slow links that the options name. Random ones follow from the seed. Throws InputError.
+Topology with_damage(const Topology& shape, const TypedOptions& typed, std::uint64_t seed);
+
+/// The machine; a preset and then `native` fill what the options leave open. Throws InputError where the shape has no such ports or
+/// routing, or the preset no such shape.
+Machine make_machine(const RunSpec& spec, const NativeMachine& native);
+
+/// The request. Sources that are named are also those that predictions expect, unless --expect says otherwise. Throws InputError.
+Request make_request(const RunSpec& spec);
+/// The same. Throws InputError, before the sources are listed, if no algorithm can have the memory for it.
+Request make_fitting_request(const RunSpec& spec);
+
+/// The same ports, switching and contention.
+bool same_rules(const Machine& a, const Machine& b) noexcept;
+/// "wormhole, 4 ports, contention forbid".
+std::string rules_text(const Machine& machine);
+/// "16x16 (wormhole, 4 ports, contention forbid)".
+std::string machine_text(const Machine& machine);
+
+/// The algorithm of that name. Throws InputError that says what may have been meant.
+const Algorithm& named_algorithm(std::string_view option, Collective collective, std::string_view wanted,
+                                 std::span<const Algorithm* const> algorithms);
+
+/// `all`, or names with commas between; in the order of the catalogue, which settles ties.
+std::vector<const Algorithm*> parse_algorithms(std::string_view option, std::string_view text, Collective collective,
+                                               std::span<const Algorithm* const> algorithms);
+
+/// The algorithms of a collective, or those of a name; all where no word is given. Throws InputError "option 'word': rule", with what may
+/// have been meant.
+std::vector<const Algorithm*> algorithms_called(std::string_view option, const std::optional<std::string>& word, std::string_view rule);
+
+}  // namespace torus::command

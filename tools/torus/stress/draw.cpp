@@ -1,0 +1,348 @@
+#include "tools/torus/stress/draw.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include <torus/error.hpp>
+
+#include "tools/torus/setting/nodes.hpp"
+#include "tools/torus/setting/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+constexpr int most_draws = 300;
+constexpr int most_mended = 8;  // refusals of one draw
+
+std::int32_t draw_extent(Random& random, std::int32_t most) {
+  static constexpr std::array<std::int32_t, 24> telling{1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 9, 10, 11, 13, 15, 16, 17, 20, 25, 27, 31, 32, 50};
+  const std::int32_t n = random.chance(0.7) ? random.one_of(telling) : random.between(1, std::max(1, most));
+  return std::clamp(n, 1, std::max(1, most));
+}
+
+Wiring draw_wiring(Random& random) {
+  const double x = random.fraction();
+  return x < 0.5 ? Wiring::ring : x < 0.8 ? Wiring::line : Wiring::complete;
+}
+
+/// The largest power of `base` whose k-th power fits, or a smaller one.
+std::int32_t draw_power(Random& random, std::int32_t base, std::int32_t k, std::uint64_t most_nodes) {
+  std::int32_t n = base;
+  while (std::pow(static_cast<double>(n) * base, k) <= static_cast<double>(most_nodes) && random.chance(0.6)) n *= base;
+  return n;
+}
+
+std::vector<DimensionShape> equal_sides(Random& random, std::int32_t k, std::uint64_t most_nodes, Wiring wiring) {
+  const auto most = static_cast<std::int32_t>(std::pow(static_cast<double>(most_nodes), 1.0 / k) + 1e-9);
+  return std::vector<DimensionShape>(static_cast<std::size_t>(k), DimensionShape{draw_extent(random, most), wiring});
+}
+
+std::uint64_t nodes_of(const std::vector<DimensionShape>& shape) {
+  std::uint64_t nodes = 1;
+  for (const DimensionShape& d : shape) nodes *= static_cast<std::uint64_t>(d.extent);
+  return nodes;
+}
+
+std::string draw_sources(Random& random, const Topology& topology) {
+  const NodeId nodes = topology.nodes();
+  const auto count = [&](std::uint64_t most) {
+    return std::to_string(1 + random.below(std::max<std::uint64_t>(1, std::min<std::uint64_t>(most, nodes))));
+  };
+  switch (random.below(12)) {
+    case 0: return "none";
+    case 1: return "random:1";
+    case 2: return "all";
+    case 3: return "random:" + count(4);
+    case 4: return "random:" + std::to_string(nodes / 2);
+    case 5: return "row:" + std::to_string(random.below(nodes / static_cast<NodeId>(topology.extent(topology.dimensions() - 1))));
+    case 6: return "column:" + std::to_string(random.below(topology.stride(0)));
+    case 7: return "diagonal";
+    case 8: {
+      std::string block = "block:";
+      for (Dimension d = 0; d < topology.dimensions(); ++d)
+        block += (d > 0 ? "x" : "") + std::to_string(random.between(1, topology.extent(d)));
+      return block;
+    }
+    case 9: return "density:0." + std::to_string(1 + random.below(9));
+    default: return "random:" + count(nodes);
+  }
+}
+
+/// Bytes a message such that all blocks of all nodes stay within the budget.
+Bytes draw_bytes(Random& random, Bytes most) {
+  static constexpr std::array<Bytes, 22> telling{0,  0,  1,  1,  2,   3,   4,    7,    8,    9,     15,
+                                                 16, 63, 64, 65, 100, 255, 1000, 4096, 4099, 65536, 1 << 20};
+  for (int i = 0; i < 8; ++i) {
+    const Bytes bytes = random.one_of(telling);
+    if (bytes <= most) return bytes;
+  }
+  return std::min<Bytes>(most, random.below(64));
+}
+
+Machine draw_machine(Random& random, Topology topology, const NativeMachine& native) {
+  const std::int32_t most_ports = topology.max_ports();
+  Switching switching = native.switching;
+  Contention contention = native.contention;
+  int ports = std::min(native.ports, most_ports);
+  if (random.chance(0.3)) switching = static_cast<Switching>(random.below(3));
+  if (random.chance(0.4)) ports = random.between(1, std::min(most_ports, 64));
+  if (random.chance(0.15)) contention = Contention::share;
+  std::vector<Dimension> routing(static_cast<std::size_t>(topology.dimensions()));
+  std::iota(routing.begin(), routing.end(), 0);
+  if (random.chance(0.2)) {
+    for (std::size_t i = routing.size(); i > 1; --i) std::swap(routing[i - 1], routing[random.below(i)]);
+  }
+  CostModel cost;
+  if (random.chance(0.2)) {
+    for (Dimension d = 0; d < topology.dimensions(); ++d) cost.dimension_byte_s.push_back(1e-10 * random.between(1, 4));
+  }
+  return Machine(std::move(topology), ports, switching, contention, std::move(routing), std::move(cost));
+}
+
+/// `sources` gets the text that with the seed gives the sources again.
+Request draw_request(Random& random, Collective collective, const Topology& topology, const StressBudget& budget, std::uint64_t seed,
+                     std::string& sources) {
+  Request request;
+  request.collective = collective;
+  const NodeId nodes = topology.nodes();
+  double copies = nodes;
+  if (has_root(collective)) {
+    const std::array<NodeId, 3> choices{0, nodes - 1, static_cast<NodeId>(random.below(nodes))};
+    request.sources = {random.one_of(choices)};
+    while (!topology.living(request.sources.front())) request.sources.front() = (request.sources.front() + 1) % nodes;
+  } else if (collective == Collective::multinode_broadcast || collective == Collective::total_exchange) {
+    sources = collective == Collective::total_exchange ? "all" : draw_sources(random, topology);
+    request.sources = parse_sources("sources", sources, topology, seed);
+    std::erase_if(request.sources, [&](NodeId source) { return !topology.living(source); });
+    copies *= std::max<double>(1, static_cast<double>(request.sources.size()));
+  }
+  if (collective == Collective::reduce_scatter) copies *= nodes;
+  request.bytes =
+      collective == Collective::barrier ? 0 : draw_bytes(random, static_cast<Bytes>(static_cast<double>(budget.payload) / copies));
+  if (reduces(collective)) {
+    static constexpr std::array operators{Operator::sum, Operator::min, Operator::max, Operator::exclusive_or};
+    request.reduction.type = static_cast<ElementType>(random.below(10));
+    request.reduction.op = operators[random.below(is_float(request.reduction.type) ? 3 : 4)];
+    request.bytes -= request.bytes % size_of(request.reduction.type);
+  }
+  if (collective == Collective::multinode_broadcast)  // as many as there are, as where --expect is left out, or another number
+    request.expected_sources = static_cast<double>(random.chance(0.2) ? random.below(nodes + 1) : request.sources.size());
+  return request;
+}
+
+/// Sets some of the parameters that the algorithm declares.
+void draw_parameters(Random& random, const Algorithm& algorithm, const Machine& machine, Request& request) {
+  for (const Parameter& parameter : algorithm.parameters) {
+    if (!random.chance(0.4)) continue;
+    if (!parameter.words.empty()) {
+      request.parameters.set(parameter.name, parameter.words[random.below(parameter.words.size())]);
+    } else if (parameter.values != nullptr) {
+      request.parameters.set(parameter.name, random.one_of(parameter.values(machine)));
+    } else {
+      request.parameters.set(parameter.name, 1 + random.below(random.chance(0.5) ? 4 : 20));
+    }
+  }
+}
+
+/// A twisted torus; none if it would have too many nodes.
+std::optional<Topology> draw_twisted(Random& random, std::uint64_t most_nodes) {
+  const std::int32_t k = random.between(2, 5);
+  std::vector<DimensionShape> shape{{k, Wiring::ring}, {2 * k, Wiring::ring}};
+  if (random.chance(0.6)) shape.push_back({random.chance(0.5) ? k : 2 * k, Wiring::ring});
+  std::swap(shape[random.below(shape.size())], shape.front());
+  if (nodes_of(shape) > most_nodes) return std::nullopt;
+  return Topology(std::move(shape), true);
+}
+
+/// The shape that a refusal names, if it has at most `most_nodes` nodes.
+std::optional<Topology> shape_that_would_do(const Refusal& refusal, std::uint64_t most_nodes) {
+  if (refusal.fix.empty()) return std::nullopt;
+  try {
+    Topology shape = Topology::parse(refusal.fix);
+    if (shape.nodes() <= most_nodes) return shape;
+  } catch (const InputError&) {  // it names several, or other words
+  }
+  return std::nullopt;
+}
+
+/// Applies the fix that a refusal names, unless that is a shape. False if there is none to apply.
+bool mend(const Refusal& refusal, Machine& machine, Request& request) {
+  using About = Refusal::About;
+  const std::optional<std::uint64_t> number = whole_number(refusal.fix);
+  const auto rebuild = [&](int ports, Switching switching, Contention contention, std::vector<Dimension> routing) {
+    machine = Machine(machine.topology, ports, switching, contention, std::move(routing), machine.cost);
+    return true;
+  };
+  switch (refusal.about) {
+    case About::ports:
+      if (!number || *number > static_cast<std::uint64_t>(machine.topology.max_ports())) return false;
+      return rebuild(static_cast<int>(*number), machine.switching, machine.contention, machine.routing);
+    case About::switching:
+      for (const Switching switching : {Switching::packet, Switching::wormhole, Switching::circuit}) {
+        if (name(switching) == refusal.fix) return rebuild(machine.ports, switching, machine.contention, machine.routing);
+      }
+      return false;
+    case About::contention: return rebuild(machine.ports, machine.switching, Contention::share, machine.routing);
+    case About::routing: return rebuild(machine.ports, machine.switching, machine.contention, {});
+    case About::parameter: request.parameters.set(refusal.parameter, refusal.fix); return true;
+    case About::shape:
+    case About::bytes:
+    case About::reduction:
+    case About::faults: break;
+  }
+  return false;
+}
+
+std::optional<Link> draw_link(Random& random, const Topology& shape) {
+  const auto node = static_cast<NodeId>(random.below(shape.nodes()));
+  std::vector<Link> links;
+  shape.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { links.push_back({node, d, hop}); });
+  return links.empty() ? std::nullopt : std::optional(random.one_of(links));
+}
+
+}  // namespace
+
+Topology draw_shape(Random& random, std::uint64_t most_nodes) {
+  if (random.chance(0.06)) {
+    if (auto twisted = draw_twisted(random, most_nodes)) return *std::move(twisted);
+  }
+  std::vector<DimensionShape> shape;
+  const std::int32_t k = random.chance(0.6) ? 2 : random.between(1, 6);
+  switch (random.below(8)) {
+    case 0:
+    case 1: shape = equal_sides(random, k, most_nodes, Wiring::ring); break;
+    case 2: shape = equal_sides(random, k, most_nodes, draw_wiring(random)); break;
+    case 3: {  // sides that are powers, or twice powers, of small numbers
+      static constexpr std::array<std::int32_t, 4> bases{2, 3, 5, 7};
+      std::int32_t n = draw_power(random, random.chance(0.3) ? 2 * k + 1 : random.one_of(bases), k, most_nodes);
+      if (random.chance(0.2)) n *= 2;
+      shape.assign(static_cast<std::size_t>(k), DimensionShape{n, Wiring::ring});
+      if (random.chance(0.2)) shape.push_back({draw_extent(random, 16), Wiring::ring});
+      break;
+    }
+    case 4: {  // sides with a common divisor
+      for (std::int32_t d = 0; d < k; ++d) shape.push_back({4 * random.between(1, 4), Wiring::ring});
+      break;
+    }
+    case 5: {  // long and thin
+      shape.push_back({random.between(1, 3), draw_wiring(random)});
+      shape.push_back({random.between(1, static_cast<std::int32_t>(std::min<std::uint64_t>(most_nodes, 200))),
+                       random.chance(0.5) ? Wiring::ring : Wiring::line});
+      if (random.chance(0.5)) std::swap(shape[0], shape[1]);
+      break;
+    }
+    case 6: {  // all lines, or all rings, of unequal sides
+      const Wiring wiring = random.chance(0.5) ? Wiring::ring : Wiring::line;
+      for (std::int32_t d = 0; d < k; ++d) shape.push_back({draw_extent(random, 32), wiring});
+      break;
+    }
+    default:
+      for (std::int32_t d = 0; d < k; ++d) shape.push_back({draw_extent(random, 32), draw_wiring(random)});
+  }
+  while (nodes_of(shape) > most_nodes) {
+    // Halve the longest side; where all sides were equal, all of them.
+    const bool equal = std::all_of(shape.begin(), shape.end(), [&](const DimensionShape& d) { return d.extent == shape.front().extent; });
+    auto longest = std::max_element(shape.begin(), shape.end(), [](const auto& a, const auto& b) { return a.extent < b.extent; });
+    const std::int32_t n = longest->extent;
+    for (DimensionShape& d : shape) {
+      if (equal || &d == &*longest) d.extent = std::max(1, n / 2);
+    }
+  }
+  return Topology(std::move(shape));
+}
+
+Topology with_possible(const Topology& shape, const Faults& faults) {
+  Topology possible = shape;
+  Faults chosen;
+  const auto add = [&](auto kind) {
+    for (const auto& fault : faults.*kind) {
+      (chosen.*kind).push_back(fault);
+      try {
+        possible = shape.with_faults(chosen);
+      } catch (const InputError&) {
+        (chosen.*kind).pop_back();
+      }
+    }
+  };
+  add(&Faults::dead_nodes);
+  add(&Faults::dead_links);
+  add(&Faults::slow_links);
+  return possible;
+}
+
+Topology draw_faults(Random& random, const Topology& shape, bool holes) {
+  Faults faults;
+  const auto some = [&](double probability, std::int32_t most) { return random.chance(probability) ? random.between(1, most) : 0; };
+  for (std::int32_t left = some(holes ? 0.5 : 0, 4); left > 0; --left) {
+    if (const auto link = draw_link(random, shape)) faults.dead_links.push_back(*link);
+  }
+  for (std::int32_t left = some(holes ? 0.3 : 0, 3); left > 0; --left)
+    faults.dead_nodes.push_back(static_cast<NodeId>(random.below(shape.nodes())));
+  for (std::int32_t left = some(0.1, 3); left > 0; --left) {
+    if (const auto link = draw_link(random, shape)) faults.slow_links.push_back({*link, static_cast<double>(random.between(2, 5))});
+  }
+  return with_possible(shape, faults);
+}
+
+std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Request request, const Setting& like) {
+  Setting setting{.machine = std::move(machine),
+                  .request = std::move(request),
+                  .seed = like.seed,
+                  .executor = like.executor,
+                  .threads = like.threads,
+                  .memory = like.memory,
+                  .plan_limit_s = plan_s_of_many};
+  Planned planned;
+  if (plan_with(setting, algorithm, &planned)) {
+    if (!planned.fault) return std::nullopt;
+    // A planner that breaks its contract is a failing run like any other, to be shrunk and repeated.
+    setting.algorithm = &algorithm;
+    setting.plan.start = [why = planned.why_not](Node&) -> Program { throw RunError(why); };
+  }
+  if (setting.machine.topology == like.machine.topology && setting.request.sources == like.request.sources)
+    setting.sources_text = like.sources_text;
+  return setting;
+}
+
+std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, const StressBudget& budget) {
+  std::uint64_t room = budget.nodes;
+  std::optional<Topology> would_do;  // what the last refusal names
+  for (int draw = 0; draw < most_draws; ++draw) {
+    static constexpr std::array<std::uint64_t, 6> sizes{16, 64, 64, 256, 1024, 4096};
+    std::uint64_t most_nodes = std::min(random.one_of(sizes), room);
+    if (algorithm.collective == Collective::total_exchange || algorithm.collective == Collective::reduce_scatter ||
+        algorithm.collective == Collective::allreduce) {
+      most_nodes = std::min(most_nodes, static_cast<std::uint64_t>(std::sqrt(static_cast<double>(budget.exchange_blocks))));
+    }
+    const Topology shape = would_do ? *std::exchange(would_do, std::nullopt) : draw_shape(random, most_nodes);
+    Machine machine = draw_machine(random, draw_faults(random, shape, algorithm.needs.lives_with_holes), algorithm.native);
+    const std::uint64_t seed = random.next() % 1000;
+    std::string sources;
+    Request request = draw_request(random, algorithm.collective, machine.topology, budget, seed, sources);
+    draw_parameters(random, algorithm, machine, request);
+    auto refusal = refuses(algorithm, machine, request);
+    for (int mended = 0; refusal && mended < most_mended && mend(*refusal, machine, request); ++mended)
+      refusal = refuses(algorithm, machine, request);
+    if (refusal) {
+      if (refusal->about == Refusal::About::shape) would_do = shape_that_would_do(*refusal, most_nodes);
+      continue;
+    }
+    const double nodes = machine.topology.nodes();
+    const Setting like{
+        .machine = machine, .request = request, .seed = seed, .executor = ExecutorKind::serial, .threads = 1, .sources_text = sources};
+    auto setting = settle(algorithm, std::move(machine), std::move(request), like);
+    if (!setting) continue;
+    const auto sources_held = static_cast<double>(std::max<std::size_t>(1, setting->request.sources.size()));
+    const double deliveries =
+        reduces(algorithm.collective) ? nodes * setting->plan.segments : nodes * sources_held * setting->plan.segments;
+    if (static_cast<double>(setting->plan.likely_steps()) * nodes <= budget.node_steps && deliveries <= budget.deliveries) return setting;
+    room = std::max<std::uint64_t>(16, static_cast<std::uint64_t>(nodes) / 2);  // plans of large machines take seconds
+  }
+  return std::nullopt;
+}
+
+}  // namespace torus::command

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+#include "runtime/base/figures.hpp"
+#include "runtime/model/contribution.hpp"
+#include "tools/torus/run/emulation.hpp"
+#include "tools/torus/run/injection.hpp"
+#include "tools/torus/stress/repeat.hpp"
+#include "tools/torus/stress/trials.hpp"
+
+namespace torus::command {
+namespace {
+
+/// So small that every block of every node can be looked at.
+constexpr StressBudget small{Bytes{1} << 20U, 2e5, 1U << 12U, 1U << 14U, 256};
+constexpr int most_settings = 4;  // of a turn
+
+/// The same of a reduction: every node that wants a segment has the combination of all that it should have.
+bool all_combined(const Setting& setting, const Placement& placement, const Engine& engine) {
+  const Contributions& what = placement.contributions();
+  const detail::Combiner combine = detail::combiner_of(what.reduction);
+  for (BlockId segment = 0; segment < placement.vector_segments(); ++segment) {
+    std::vector<std::byte> sum(placement.bytes(segment)), own(sum.size());
+    const auto wrong_at = [&](NodeId node) {
+      const std::span<const std::byte> bytes = engine.bytes(node, segment);
+      return placement.wants(node, segment) && !std::equal(bytes.begin(), bytes.end(), sum.begin(), sum.end());
+    };
+    const bool of_prefix = what.wanted == Contributions::Wanted::of_prefix;
+    bool first = true;
+    for (NodeId node = 0; node < placement.nodes(); ++node) {
+      if (!placement.living(node)) continue;
+      std::vector<std::byte>& to = first ? sum : own;
+      detail::fill_contribution(to, what.reduction, placement.nodes(), setting.seed, node, placement.first_element(segment));
+      if (!std::exchange(first, false)) combine(sum.data(), own.data(), sum.size());
+      if (of_prefix && wrong_at(node)) return false;
+    }
+    for (NodeId node = 0; !of_prefix && node < placement.nodes(); ++node) {
+      if (wrong_at(node)) return false;
+    }
+  }
+  return true;
+}
+
+/// Whether every node holds what it must, byte for byte, and nothing else. It looks at each node's copies one by one, and shares nothing
+/// with the verifier but the function that says what a block's bytes are.
+bool all_right(const Setting& setting, const Engine& engine) {
+  const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
+  if (placement.reduces()) return all_combined(setting, placement, engine);
+  const NodeId nodes = setting.machine.topology.nodes();
+  std::vector<BlockId> all;
+  for (NodeId node = 0; node < nodes; ++node) {
+    for (std::uint64_t i = 0; i < placement.initial_count(node); ++i) all.push_back(placement.initial(node, i));
+  }
+  for (NodeId node = 0; node < nodes; ++node) {
+    for (const BlockId id : all) {
+      const std::span<const std::byte> bytes = engine.bytes(node, id);
+      const bool wanted = placement.wants(node, id);
+      if (!wanted && bytes.empty()) continue;
+      if (!wanted || bytes.size() != placement.bytes(id) || first_wrong_byte(bytes, setting.seed, id)) return false;
+    }
+  }
+  return true;
+}
+
+struct Struck {
+  Fault fault = {};  // as it struck
+  std::optional<FaultRecord> record = {};
+  std::optional<std::string> refusal = {};
+  bool right = false;
+};
+
+std::string command_of(const Setting& setting, const Fault& fault) {
+  return fmt::format("{} --fault {}", command_line(setting), fault_text(fault));
+}
+
+Struck run_with(const Setting& setting, const Fault& fault) {
+  Struck struck{fault};
+  EmulationOptions options;
+  options.fault = fault;
+  options.on_engine = [&](const Engine& engine) { struck.right = all_right(setting, engine); };
+  options.on_fault = [&](const FaultRecord& record) {
+    struck.record = record;
+    struck.fault = as_struck(fault, record);
+    now_running(command_of(setting, struck.fault));
+  };
+  now_running(command_of(setting, fault));
+  try {
+    struck.refusal = emulate(setting, options).failure;
+  } catch (const std::exception& error) {
+    struck.refusal = error.what();
+  }
+  now_running({});
+  return struck;
+}
+
+/// The line that repeats what a fault did, and what it then says.
+RepeatLine line_of(const Setting& setting, const Struck& struck) {
+  RepeatLine line{command_of(setting, struck.fault), struck.refusal ? 1 : 0, {}};
+  if (struck.record) line.says.push_back(struck.record->text);
+  if (struck.refusal) line.says.push_back(struck.refusal->substr(0, struck.refusal->find('\n')));
+  return line;
+}
+
+}  // namespace
+
+bool names_step_and_node(const std::string& text) {
+  const auto digit_after = [&text](std::string_view word) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+      if (at + word.size() < text.size() && std::isdigit(static_cast<unsigned char>(text[at + word.size()])) != 0) return true;
+    }
+    return false;
+  };
+  return digit_after("step ") && digit_after("(");
+}
+
+FaultOutcome stress_faults(const StressOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  FaultOutcome outcome;
+  for (const FaultKind kind : all_fault_kinds) outcome.rows.push_back({kind});
+  const std::size_t turns = options.algorithms.size();
+  std::vector<std::uint64_t> struck_in(turns);  // faults, by algorithm
+  for (std::uint64_t number = 0; turns > 0 && number < options.runs && elapsed() < options.seconds; ++number) {
+    if (options.stop != nullptr && options.stop->load()) {
+      outcome.interrupted = true;
+      break;
+    }
+    const Algorithm& algorithm = *options.algorithms[number % turns];
+    Random random(options.seed ^ 0xfa017, number);
+    FaultRow& row = outcome.rows[number / turns % outcome.rows.size()];
+    std::optional<Setting> setting;
+    Struck struck;
+    for (int attempt = 0; attempt < most_settings && !struck.record && !struck.refusal; ++attempt) {
+      setting = draw_setting(random, algorithm, small);
+      if (!setting) break;
+      static constexpr std::array kinds{ExecutorKind::serial, ExecutorKind::shuffled, ExecutorKind::threads, default_executor};
+      setting->executor = options.executor ? *options.executor : random.one_of(kinds);
+      setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + random.below(4));
+      Fault fault = random_fault(row.kind, *setting, random.next());
+      if (options.progress) {
+        options.progress(fmt::format("{} faults, {:.0f} s: {} in {} on {}", grouped(outcome.runs), elapsed(), name(row.kind),
+                                     algorithm.name, setting->machine.topology.text()));
+      }
+      struck = run_with(*setting, fault);
+      if (!struck.record && !struck.refusal) {  // too late, or too high a node: anywhere then
+        fault.step = fault.node = 0;
+        struck = run_with(*setting, fault);
+      }
+    }
+    if (!setting) continue;
+    ++outcome.runs;
+    ++row.runs;
+    if (!struck.record) ++row.idle;
+    if (!struck.record && !struck.refusal) continue;  // what no fault has touched must be as it always is
+    if (struck.record) ++struck_in[number % turns];
+    if (struck.record && options.on_struck) options.on_struck(line_of(*setting, struck));
+    if (struck.record && struck.refusal && names_step_and_node(*struck.refusal)) {
+      ++row.detected;
+      continue;
+    }
+    if (struck.record && struck.right) {
+      ++row.harmless;
+      ++row.harmless_because[why_harmless(*setting, struck.fault, *struck.record).kind];
+      continue;
+    }
+    if (row.missed++ > 0) continue;
+    const std::string what =
+        struck.refusal ? fmt::format("refused without step and node: {}", *struck.refusal) : "not refused, and not right";
+    const RepeatLine line = line_of(*setting, struck);
+    StressFailure failure{fmt::format("{}: {}", struck.record ? struck.record->text : "no fault", what), line.command, std::nullopt,
+                          line.says, line.status};
+    failure.number = number + 1;
+    outcome.failures.push_back(std::move(failure));
+  }
+  for (std::size_t i = 0; i < turns; ++i) {
+    if (struck_in[i] == 0) outcome.idle.push_back(options.algorithms[i]);
+  }
+  return outcome;
+}
+
+}  // namespace torus::command

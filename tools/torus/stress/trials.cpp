@@ -1,0 +1,155 @@
+#include "tools/torus/stress/trials.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+#include <torus/report.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "runtime/engine/processes/thread_processes.hpp"
+#include "tools/torus/run/emulation.hpp"
+#include "tools/torus/stress/repeat.hpp"
+
+namespace torus::command {
+namespace {
+
+/// What must be the same on every executor.
+bool same(const RunResult& a, const RunResult& b) noexcept {
+  return a.trace_digest == b.trace_digest && a.steps == b.steps && a.busy_steps == b.busy_steps && a.messages == b.messages &&
+         a.hops == b.hops && a.bytes_delivered == b.bytes_delivered && a.duplicates == b.duplicates &&
+         a.max_channel_load == b.max_channel_load && a.channel_bytes_sum == b.channel_bytes_sum && a.model_time_s == b.model_time_s;
+}
+
+/// What repeats a run.
+std::string command_of(const Setting& setting, bool judge) { return command_line(setting) + (judge ? " --judge" : ""); }
+
+constexpr std::string_view exception = "exception: ";
+
+/// A failing run, which its command repeats.
+CaseFailure failing(const std::string& failure, std::string command) {
+  const std::string_view words = failure;  // `torus run` prints what an exception says, and no word before it
+  const std::string_view said = words.starts_with(exception) ? words.substr(exception.size()) : words;
+  return {failure, std::move(command), std::string(said.substr(0, said.find('\n')))};
+}
+
+Emulation emulate_safely(const Setting& setting, bool judge) {
+  EmulationOptions options;
+  options.judge = judge;
+  Emulation emulation;
+  now_running(command_of(setting, judge));
+  try {
+    if (setting.processes == 1) {
+      emulation = emulate(setting, options);
+    } else {
+      detail::run_as_processes(setting.processes, [&](Processes& processes) {
+        EmulationOptions own = options;
+        own.processes = &processes;
+        Emulation seen = emulate(setting, own);
+        if (processes.self() == 0) emulation = std::move(seen);
+      });
+    }
+  } catch (const std::exception& error) {
+    emulation.failure = std::string(exception) + error.what();
+  }
+  now_running({});
+  return emulation;
+}
+
+struct Turn {
+  StressRow row;
+  std::set<std::string> shapes;
+  std::set<std::pair<std::string, std::vector<NodeId>>> sources;
+};
+
+}  // namespace
+
+std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& result) {
+  Emulation first = emulate_safely(stress_case.setting, false);
+  if (first.failure) return failing(*first.failure, command_of(stress_case.setting, false));
+  Setting again = stress_case.setting;
+  again.executor = stress_case.other;
+  again.threads = stress_case.other_threads;
+  again.processes = std::min(stress_case.other_processes, again.machine.topology.nodes());
+  const Emulation second = emulate_safely(again, true);
+  if (second.failure) return failing(*second.failure, command_of(again, true));
+  if (!same(first.result, second.result)) {
+    return CaseFailure{
+        fmt::format("executor {} with {} threads and executor {} with {} on {} processes do not agree: digests {} and {}, {} and {} steps",
+                    name(stress_case.setting.executor), stress_case.setting.threads, name(again.executor), again.threads, again.processes,
+                    digest_text(first.result.trace_digest), digest_text(second.result.trace_digest), first.result.steps,
+                    second.result.steps),
+        command_line(stress_case.setting) + " --digest " + digest_text(second.result.trace_digest), "the trace digest is "};
+  }
+  result = std::move(first.result);
+  return std::nullopt;
+}
+
+StressOutcome stress(const StressOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  std::vector<Turn> turns(options.algorithms.size());
+  for (std::size_t i = 0; i < turns.size(); ++i) turns[i].row.algorithm = options.algorithms[i];
+  StressOutcome outcome;
+  for (std::uint64_t number = 0; !turns.empty() && number < options.runs && elapsed() < options.seconds; ++number) {
+    if (options.stop != nullptr && options.stop->load()) {
+      outcome.interrupted = true;
+      break;
+    }
+    Turn& turn = turns[number % turns.size()];
+    Random random(options.seed, number);
+    auto setting = draw_setting(random, *turn.row.algorithm, options.budget);
+    if (!setting) {
+      ++turn.row.undrawn;
+      continue;
+    }
+    // How it is run comes from numbers of its own, so that the settings do not depend on what the user fixes here.
+    Random workers(options.seed ^ 0x5eed, number);
+    static constexpr std::array kinds{ExecutorKind::serial, ExecutorKind::threads, default_executor};
+    static constexpr std::array others{ExecutorKind::serial, ExecutorKind::shuffled, ExecutorKind::threads, default_executor};
+    setting->executor = options.executor ? *options.executor : workers.one_of(kinds);
+    setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + workers.below(6));
+    StressCase stress_case{std::move(*setting), workers.one_of(others), static_cast<unsigned>(1 + workers.below(6)), 1};
+    const auto processes = static_cast<unsigned>(1 + workers.below(5));
+    if (options.executor != ExecutorKind::serial) stress_case.other_processes = processes;  // which are threads
+    if (options.progress) {
+      options.progress(fmt::format("{} runs, {:.0f} s: {} on {}", grouped(outcome.runs), elapsed(), turn.row.algorithm->name,
+                                   stress_case.setting.machine.topology.text()));
+    }
+    ++outcome.runs;
+    ++turn.row.runs;
+    turn.row.most_nodes = std::max<std::uint64_t>(turn.row.most_nodes, stress_case.setting.machine.topology.nodes());
+    if (!stress_case.setting.machine.topology.faults().empty()) ++turn.row.with_faults;
+    turn.shapes.insert(stress_case.setting.machine.topology.text());
+    turn.sources.emplace(stress_case.setting.machine.topology.text(), stress_case.setting.request.sources);
+    RunResult result;
+    const auto found = failure_of(stress_case, result);
+    turn.row.steps += result.steps;
+    turn.row.messages += result.messages;
+    turn.row.bytes += result.bytes_delivered;
+    if (!found) continue;
+    if (turn.row.failures++ > 0) continue;
+    const StressCase shrunk = shrink(stress_case, options.stop);
+    RunResult ignored;
+    const auto smallest = failure_of(shrunk, ignored);
+    StressFailure failure{found->what + " (not every time)", found->command, stress_case.setting, {found->says}};
+    if (smallest) {
+      failure = {smallest->what, smallest->command, shrunk.setting, {smallest->says}};
+      failure.before = {found->command, 1, {found->says}};
+    }
+    failure.number = number + 1;
+    outcome.failures.push_back(std::move(failure));
+  }
+  for (Turn& turn : turns) {
+    turn.row.shapes = turn.shapes.size();
+    turn.row.sources = turn.sources.size();
+    if (turn.row.runs == 0) outcome.idle.push_back(turn.row.algorithm);
+    outcome.rows.push_back(turn.row);
+  }
+  return outcome;
+}
+
+}  // namespace torus::command

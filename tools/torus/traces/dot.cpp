@@ -1,0 +1,247 @@
+/// A trace as a graph for Graphviz: the messages of a step, or the tree by which data spread or came together.
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include <torus/error.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "tools/torus/traces/formats.hpp"
+
+namespace torus::command {
+namespace {
+
+/// Follows a trace step by step.
+///
+/// - Broadcast and scatter: for each node the first message that brought it data. The root is the source.
+/// - Reduce and gather: for each node the last message by which it sent data on. The root is the collective's.
+/// - All others: for each node the first message that brought it news of the origin: a block of it, a partial with its contribution, or
+///   in a barrier a message of one that had heard of it. The root is the origin.
+///
+/// Where a collective is complete, each node but the root has one edge, and edges lead from earlier steps to later ones: it is a tree.
+class SpanningTree {
+ public:
+  static constexpr std::uint64_t max_partials = 1ULL << 28;  ///< nodes x blocks of a node, in reductions: a bit each
+
+  /// The origin is taken only by collectives that have several; none: the first source. Throws InputError for others, and where a
+  /// reduction has too many blocks.
+  SpanningTree(const TraceHeader& header, std::optional<NodeId> origin);
+
+  struct Edge {
+    NodeId from = 0, to = 0;
+    Step step = 0;
+    bool data = true;  ///< false: control alone
+  };
+  NodeId root() const noexcept { return root_; }
+  /// What an edge is, in words.
+  const std::string& meaning() const noexcept { return meaning_; }
+
+  /// The messages of a step. Each is taken to arrive when the step ends.
+  void step(const std::vector<TraceMessage>& messages);
+  /// The edges so far: in the order of their steps.
+  std::vector<Edge> edges() const;
+
+ private:
+  enum class Follows : std::uint8_t { first_data, last_data, blocks, partials, hearing };
+
+  bool tells(const TraceMessage& message) const;
+  void move_partials(const std::vector<TraceMessage>& messages);
+
+  Follows follows_ = Follows::first_data;
+  NodeId root_ = 0;
+  std::string meaning_;
+  NodeId nodes_ = 0;
+  std::uint64_t blocks_of_origin_ = 1;        // blocks with numbers from origin * this on are the origin's
+  std::uint64_t segments_ = 0;                // of a reduction's register
+  std::uint64_t blocks_ = 0;                  // of a reduction's node
+  std::vector<bool> knows_;                   // by node, when the step begins
+  std::vector<bool> partial_;                 // by node and block: the origin has contributed
+  std::vector<std::optional<Edge>> edge_of_;  // by the node that is not nearer to the root
+};
+
+/// A quoted string of the DOT language.
+std::string in_quotes(std::string_view text) {
+  std::string safe = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') safe += '\\';
+    safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return safe + "\"";
+}
+
+std::string path_text(const TraceMessage& message) {
+  std::string text;
+  for (const Leg& leg : message.path) text += fmt::format("{}{}:{:+}", text.empty() ? "" : " ", leg.dimension, leg.hops);
+  return text;
+}
+
+/// The graph as it is written. A node is named before its first edge.
+class Graph {
+ public:
+  Graph(OutputFile& file, const TraceHeader& header, const std::string& what)
+      : file_{file}, topology_{header.machine.topology}, named_(topology_.nodes()) {
+    file_.write(fmt::format("digraph {} {{\n  node [shape=box];\n",
+                            in_quotes(fmt::format("{} by {} on {}: {}", header.collective, header.algorithm, topology_.text(), what))));
+  }
+  void node(NodeId node) {
+    if (!named_[node]) file_.write(fmt::format("  n{} [label={}];\n", node, in_quotes(node_text(topology_, node))));
+    named_[node] = true;
+  }
+  void edge(NodeId from, NodeId to, const std::string& label, bool data) {
+    node(from);
+    node(to);
+    file_.write(fmt::format("  n{} -> n{} [label={}{}];\n", from, to, in_quotes(label), data ? "" : ", style=dashed"));
+    ++edges_;
+  }
+  std::uint64_t edges() const noexcept { return edges_; }
+  void end() { file_.write("}\n"); }
+
+ private:
+  OutputFile& file_;
+  const Topology& topology_;
+  std::vector<bool> named_;
+  std::uint64_t edges_ = 0;
+};
+
+}  // namespace
+
+SpanningTree::SpanningTree(const TraceHeader& header, std::optional<NodeId> origin)
+    : nodes_{header.machine.topology.nodes()}, knows_(nodes_), edge_of_(nodes_) {
+  const std::string& collective = header.collective;
+  const bool one_root = collective == "broadcast" || collective == "scatter" || collective == "reduce" || collective == "gather";
+  if (collective == "multinode-broadcast" && header.sources.empty())
+    throw InputError("the run has no source, and a tree begins at one; choose a run with a source, for instance --sources 0");
+  root_ = origin.value_or(header.sources.empty() ? 0 : header.sources.front());
+  if (one_root && origin)
+    throw InputError(fmt::format("--origin {}: a {} has one root, ({}); leave the option out", *origin, collective,
+                                 node_text(header.machine.topology, header.sources.front())));
+  if (collective == "multinode-broadcast" && std::find(header.sources.begin(), header.sources.end(), root_) == header.sources.end())
+    throw InputError(fmt::format("--origin {}: the node is no source; for instance --origin {}", root_, header.sources.front()));
+  knows_[root_] = true;
+  const std::string name = node_text(header.machine.topology, root_);
+  if (collective == "reduce" || collective == "gather") {
+    follows_ = Follows::last_data;
+    meaning_ = "the last data that each node sent";
+  } else if (one_root) {
+    meaning_ = "the first data of each node";
+  } else if (collective == "barrier") {
+    follows_ = Follows::hearing;
+    meaning_ = "how each node first heard of " + name;
+  } else if (collective == "multinode-broadcast" || collective == "allgather" || collective == "total-exchange") {
+    follows_ = Follows::blocks;
+    blocks_of_origin_ = collective == "total-exchange" ? nodes_ : header.segments;
+    meaning_ = "how each node first got a block of " + name;
+  } else {
+    follows_ = Follows::partials;
+    segments_ = std::uint64_t{header.segments} * (collective == "reduce-scatter" ? nodes_ : 1);
+    blocks_ = segments_ * header.registers;
+    if (static_cast<double>(nodes_) * static_cast<double>(blocks_) > static_cast<double>(max_partials))
+      throw InputError(
+          fmt::format("each of {} nodes may hold {} partials, and at most {} in all are followed; choose a smaller run, or a --step",
+                      grouped(nodes_), grouped(blocks_), grouped(max_partials)));
+    partial_.resize(nodes_ * blocks_);
+    std::fill_n(partial_.begin() + static_cast<std::ptrdiff_t>(root_ * blocks_), segments_, true);
+    meaning_ = "how each node first got a partial with the contribution of " + name;
+  }
+}
+
+bool SpanningTree::tells(const TraceMessage& m) const {
+  switch (follows_) {
+    case Follows::first_data: return !m.blocks.empty() && knows_[m.source];
+    case Follows::last_data: return !m.blocks.empty();
+    case Follows::hearing: return knows_[m.source];
+    case Follows::blocks:
+      return knows_[m.source] &&
+             std::any_of(m.blocks.begin(), m.blocks.end(), [&](std::uint64_t block) { return block / blocks_of_origin_ == root_; });
+    case Follows::partials:
+      return std::any_of(m.blocks.begin(), m.blocks.end(),
+                         [&](std::uint64_t block) { return block < blocks_ && partial_[m.source * blocks_ + block]; });
+  }
+  return false;
+}
+
+/// Senders have what they had when the step began; what they give away is gone before anything arrives.
+void SpanningTree::move_partials(const std::vector<TraceMessage>& messages) {
+  std::vector<std::pair<std::uint64_t, bool>> arrivals;  // where, and whether the origin has contributed to what comes
+  std::vector<std::uint64_t> given, replaced;
+  for (const TraceMessage& m : messages) {
+    for (const std::uint64_t block : m.blocks) {
+      if (block >= blocks_) continue;
+      const std::uint64_t from = m.source * blocks_ + block, to = m.destination * blocks_;
+      if (m.releases) given.push_back(from);
+      if (m.registers == 0) {
+        arrivals.emplace_back(to + block, partial_[from]);
+        replaced.push_back(to + block);
+      }
+      for (std::uint32_t r = 0; r * segments_ < blocks_; ++r) {
+        if ((unsigned{m.registers} >> r & 1U) != 0) arrivals.emplace_back(to + r * segments_ + block % segments_, partial_[from]);
+      }
+    }
+  }
+  for (const std::uint64_t at : given) partial_[at] = false;
+  for (const std::uint64_t at : replaced) partial_[at] = false;
+  for (const auto& [at, has] : arrivals) {
+    if (has) partial_[at] = true;
+  }
+}
+
+void SpanningTree::step(const std::vector<TraceMessage>& messages) {
+  std::vector<NodeId> informed;
+  for (const TraceMessage& m : messages) {
+    if (!tells(m)) continue;
+    const Edge edge{m.source, m.destination, m.step, !m.blocks.empty()};
+    if (follows_ == Follows::last_data) {
+      if (m.source == root_) continue;
+      std::optional<Edge>& last = edge_of_[m.source];
+      if (!last || last->step < m.step) last = edge;
+    } else if (m.destination != root_ && !edge_of_[m.destination]) {
+      edge_of_[m.destination] = edge;
+      informed.push_back(m.destination);
+    }
+  }
+  for (const NodeId node : informed) knows_[node] = true;
+  if (follows_ == Follows::partials) move_partials(messages);
+}
+
+std::vector<SpanningTree::Edge> SpanningTree::edges() const {
+  std::vector<Edge> edges;
+  for (const std::optional<Edge>& edge : edge_of_) {
+    if (edge) edges.push_back(*edge);
+  }
+  std::stable_sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.step < b.step; });
+  return edges;
+}
+
+Note export_dot(TraceSteps& steps, std::optional<Step> step, std::optional<NodeId> origin, OutputFile& file) {
+  const TraceHeader& header = steps.header();
+  const Topology& topology = header.machine.topology;
+  if (topology.nodes() > max_dot_edges)
+    throw InputError(fmt::format("the machine has {} nodes; a graph has at most {}; choose a smaller run", grouped(topology.nodes()),
+                                 grouped(max_dot_edges)));
+  std::vector<TraceMessage> messages;
+  const auto note = [](const std::string& what, std::uint64_t edges) {
+    return fmt::format("{}: {} {}", what, grouped(edges), edges == 1 ? "edge" : "edges");
+  };
+  if (!step) {
+    SpanningTree tree(header, origin);
+    while (steps.next(messages)) tree.step(messages);
+    Graph graph(file, header, tree.meaning());
+    graph.node(tree.root());
+    for (const SpanningTree::Edge& e : tree.edges()) graph.edge(e.from, e.to, std::to_string(e.step), e.data);
+    graph.end();
+    return note(tree.meaning(), graph.edges());
+  }
+  const std::string what = fmt::format("step {}", *step);
+  Graph graph(file, header, what);
+  while (steps.next(messages) && messages.front().step <= *step) {
+    if (messages.front().step < *step) continue;
+    if (messages.size() > max_dot_edges)
+      throw InputError(fmt::format("step {} has {} messages, and a graph at most {} edges; choose another step or a smaller run", *step,
+                                   grouped(messages.size()), grouped(max_dot_edges)));
+    for (const TraceMessage& m : messages) graph.edge(m.source, m.destination, path_text(m), !m.blocks.empty());
+  }
+  graph.end();
+  return note(what, graph.edges());
+}
+
+}  // namespace torus::command

@@ -1,0 +1,90 @@
+/// torus export TRACE --to FORMAT: a trace for other programs.
+#include <fmt/format.h>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include <torus/error.hpp>
+
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/options.hpp"
+#include "tools/torus/setting/nodes.hpp"
+#include "tools/torus/setting/notation.hpp"
+#include "tools/torus/traces/formats.hpp"
+
+namespace torus::command {
+namespace {
+
+struct ExportArguments {
+  std::string trace, to;
+  std::optional<std::string> output, step, origin;
+};
+
+int run_export(const ExportArguments& arguments) {
+  const std::string& to = arguments.to;
+  if (to != "perfetto" && to != "dot" && to != "goal") refuse("--to", to, "it must be perfetto, dot or goal");
+  std::optional<Step> step;
+  if (arguments.step) {
+    if (to != "dot")
+      throw InputError(fmt::format("--step {}: a step is chosen of a graph; leave it out, or use --to dot", *arguments.step));
+    step = static_cast<Step>(parse_whole("--step", *arguments.step, 0, std::numeric_limits<Step>::max() - 1));
+  }
+  if (arguments.origin && (to != "dot" || step))
+    throw InputError(
+        fmt::format("--origin {}: an origin is chosen of a tree; leave it out, or use --to dot without --step", *arguments.origin));
+  const std::string output = arguments.output.value_or(to == "perfetto" ? "trace.pftrace" : "trace." + to);
+  if (arguments.trace != "-" && OutputFile::written_path(arguments.trace) == OutputFile::written_path(output))
+    throw InputError(fmt::format("--output '{}': it is the trace itself; for instance --output {}.{}", output, arguments.trace, to));
+  TraceSteps steps(arguments.trace);
+  std::optional<NodeId> origin;
+  if (arguments.origin) origin = parse_node("--origin", *arguments.origin, steps.header().machine.topology);
+  OutputFile file(output);
+  const Note note = to == "perfetto" ? export_perfetto(steps, file)
+                    : to == "dot"    ? export_dot(steps, step, origin, file)
+                                     : export_goal(steps, file);
+  file.commit();
+  if (OutputFile::written_path(output) != OutputFile::written_path("/dev/stdout")) print(fmt::format("{}: {}\n", output, note));
+  return 0;
+}
+
+}  // namespace
+
+Command export_command() {
+  const auto arguments = std::make_shared<ExportArguments>();
+  Command command{"export", "Write a trace for other programs: Perfetto, Graphviz, LogGOPSim"};
+  command.require("trace", "FILE", &arguments->trace, "a file, plain or gzip; - is standard input");
+  command.require("--to", "perfetto|dot|goal", &arguments->to, "for ui.perfetto.dev, Graphviz or LogGOPSim");
+  command.add("-o,--output", "FILE", &arguments->output, "the file to write; default: trace.pftrace, trace.dot or trace.goal");
+  command.add("--step", "STEP", &arguments->step,
+              "dot: the messages of this step; default: the tree by which data spread, or came to the root");
+  command.add("--origin", "NODE", &arguments->origin,
+              "dot: the node whose data the tree follows, where many have some; default: the first source");
+  command.body = [arguments] { return run_export(*arguments); };
+  return command;
+}
+
+bool TraceSteps::next(std::vector<TraceMessage>& messages) {
+  messages.clear();
+  TraceMessage message;
+  if (!begun_) {
+    begun_ = true;
+    if (reader_.next(message)) first_ = message;
+  }
+  if (!first_) return false;
+  messages.push_back(std::move(*first_));
+  first_.reset();
+  while (reader_.next(message)) {
+    const Step now = messages.front().step;
+    if (message.step < now)
+      throw InputError(fmt::format("{} line {}: step {} comes after step {}: steps must ascend; sort the messages by step", path_,
+                                   reader_.line(), message.step, now));
+    if (message.step > now) {
+      first_ = std::move(message);
+      break;
+    }
+    messages.push_back(message);
+  }
+  return true;
+}
+
+}  // namespace torus::command

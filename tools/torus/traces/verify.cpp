@@ -1,0 +1,132 @@
+/// torus verify TRACE: judge a trace, ours or anybody's.
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include <torus/error.hpp>
+#include <torus/judge.hpp>
+#include <torus/report.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/json.hpp"
+#include "tools/torus/cli/options.hpp"
+#include "tools/torus/setting/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+struct VerifyArguments {
+  std::string trace;
+  std::optional<std::string> seconds;
+  bool json = false;
+};
+
+Json to_json(const TraceHeader& header, const Verdict& verdict) {
+  Json json{{"ok", verdict.ok},
+            {"shape", header.machine.topology.text()},
+            {"collective", header.collective},
+            {"algorithm", header.algorithm},
+            {"busy_steps", verdict.busy_steps},
+            {"last_step", verdict.last_step},
+            {"messages", verdict.messages},
+            {"control_messages", verdict.control_messages},
+            {"hops", verdict.hops},
+            {"bytes", verdict.bytes},
+            {"max_channel_load", verdict.max_channel_load},
+            {"max_channel_bytes", verdict.max_channel_bytes},
+            {"channel_bytes_sum", verdict.channel_bytes},
+            {"missing_blocks", verdict.missing_blocks},
+            {"trace_digest", digest_text(verdict.digest)},
+            {"violations", verdict.violations}};
+  if (!header.machine.cost.one_speed()) json["channel_time_s"] = verdict.channel_time_s;
+  if (!header.ignored_keys.empty()) json["ignored_keys"] = header.ignored_keys;
+  return json;
+}
+
+/// The ports that the judge goes by: where channels are shared, there may be more than channels.
+std::uint64_t judged_ports(const TraceHeader& header) {
+  const auto ports = static_cast<std::uint64_t>(header.machine.ports);
+  return header.machine.contention == Contention::share ? std::max(ports, header.ports) : ports;
+}
+
+std::string to_table(const TraceHeader& header, const Verdict& verdict) {
+  const Machine& machine = header.machine;
+  Rows rows;
+  rows.emplace_back("machine",
+                    fmt::format("{}: {} nodes, {}, {} ports, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
+                                name(machine.switching), judged_ports(header), name(machine.contention)));
+  rows.emplace_back("trace", fmt::format("{} by {}", header.collective, header.algorithm));
+  if (const auto& keys = header.ignored_keys; !keys.empty()) {
+    const auto first = std::span(keys).first(std::min<std::size_t>(keys.size(), 8));
+    rows.emplace_back("ignored", fmt::format("keys of the header: {}{}", fmt::join(first, ", "),
+                                             keys.size() > 8 ? fmt::format(" and {} more", keys.size() - 8) : ""));
+  }
+  rows.emplace_back("steps", fmt::format("{} with traffic, the last is step {}", grouped(verdict.busy_steps), verdict.last_step));
+  rows.emplace_back("messages",
+                    fmt::format("{} over {} hops, {} bytes", grouped(verdict.messages), grouped(verdict.hops), grouped(verdict.bytes)));
+  if (!machine.cost.one_speed())
+    rows.emplace_back("byte term", fmt::format("{}: each step's max of bytes times T_c", seconds_text(verdict.channel_time_s)));
+  rows.emplace_back("digest", digest_text(verdict.digest));
+  for (const std::string& violation : verdict.violations) rows.emplace_back("violation", violation);
+  if (verdict.stopped) rows.emplace_back("", "there may be more: the rest was not read");
+  rows.emplace_back("verdict", verdict.ok ? "legal and complete" : "REFUSED");
+  return aligned(rows);
+}
+
+/// Ends work that takes longer than a trace of its size can be worth: a few lines may describe a machine and routes that take hours.
+class Patience {
+ public:
+  Patience(const std::string& trace, const std::optional<std::string>& seconds) : trace_{trace} {
+    if (seconds) seconds_ = parse_real("--seconds", *seconds, 0.001, 1e9, "60");
+  }
+  /// bytes: of the file, read so far.
+  void look(std::uint64_t bytes) const {
+    const double allowed = seconds_ ? *seconds_ : 10 * std::max(1.0, static_cast<double>(bytes) / 0x1p20);
+    if (std::chrono::duration<double>(Clock::now() - start_).count() < allowed) return;
+    throw RunError(fmt::format("trace '{}': judging what was read of it, {}, takes more than {:.4g} s; --seconds allows more", trace_,
+                               bytes_text(bytes), allowed));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string trace_;
+  std::optional<double> seconds_;
+  Clock::time_point start_ = Clock::now();
+};
+
+int verify(const VerifyArguments& arguments) {
+  const Patience patience(arguments.trace, arguments.seconds);
+  TraceReader reader(arguments.trace);
+  const auto look = [&] { patience.look(reader.bytes_read()); };
+  Judge judge(reader.header(), look);
+  Progress progress;
+  TraceMessage message;
+  while (reader.next(message) && judge.message(message)) {
+    if (reader.line() % 4096 == 0) look();
+    if (progress.due()) progress.show(fmt::format("line {}", grouped(reader.line())));
+  }
+  progress.clear();
+  const Verdict verdict = judge.finish();
+  print(arguments.json ? to_json(reader.header(), verdict).dump() + "\n" : to_table(reader.header(), verdict));
+  if (verdict.ok) return 0;
+  throw RunError(verdict.violations.front());
+}
+
+}  // namespace
+
+Command verify_command() {
+  const auto arguments = std::make_shared<VerifyArguments>();
+  Command command{"verify", "Judge a trace: legality of every step, causality, delivery"};
+  command.require("trace", "FILE", &arguments->trace, "a file, plain or gzip; - is standard input");
+  command.add("--seconds", "S", &arguments->seconds, "so long at most; default 10 for each MiB of the file, and for a smaller one");
+  command.add("--json", "", &arguments->json, "print one JSON object");
+  command.body = [arguments] { return verify(*arguments); };
+  return command;
+}
+
+}  // namespace torus::command

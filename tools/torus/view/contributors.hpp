@@ -1,0 +1,104 @@
+/// How much of what they want the nodes of a reduction have, step by step; of a barrier, whom they have heard of. For the page, figures,
+/// `run --steps` and exports.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <torus/trace_reader.hpp>
+
+namespace torus::command {
+
+/// Counts the contributors of partials. That each is there exactly once is not looked at: `torus verify` does.
+///
+/// A node wants all contributors of some segments: the root, or each node, of all; an owner of its pieces; in a scan those of the nodes up
+/// to itself. Dead nodes contribute nothing and want nothing. A segment's count is the most that the node has had so far, so that what a
+/// node has never falls. In a barrier a node wants to hear of each node, itself included.
+class ContributorCounts {
+ public:
+  static constexpr std::uint64_t max_partials = 1ULL << 25;  ///< nodes x segments x registers: 8 bytes each in memory
+  static constexpr std::uint64_t max_pairs = 1ULL << 30;     ///< of nodes, in a barrier: a bit each, and as much for a step
+
+  /// True for reductions and barriers.
+  static bool follows(std::string_view collective) noexcept;
+  /// Why such a run is not followed; none if it is.
+  static std::optional<std::string> too_large(const TraceHeader& header);
+
+  /// A run that follows(), and is not too_large().
+  explicit ContributorCounts(const TraceHeader& header);
+
+  /// Contributors of all segments that the node wants, each segment's by themselves; of a barrier: nodes.
+  std::uint64_t wanted(NodeId node) const noexcept;
+  /// Of them, those that it has had.
+  std::uint64_t had(NodeId node) const noexcept { return had_[node]; }
+  /// Nodes that want something and have had all of it.
+  std::uint64_t complete() const noexcept { return complete_; }
+
+  /// What a message did.
+  struct Effect {
+    std::uint64_t gained = 0;  ///< contributors that its receiver wants and had not had
+    Bytes combined = 0;        ///< bytes that its receiver combined with what it held; blocks of a message count alike
+  };
+  /// A message of the step. A block that its sender does not hold does nothing.
+  void sent(const TraceMessage& message);
+  /// Ends the step: the senders' partials are as they were when it began, and gone before others arrive. The effects by message, in the
+  /// order of sent(); valid until the next call.
+  const std::vector<Effect>& end_step();
+  /// The maximum of the bytes that a node combined in the last step.
+  Bytes most_combined() const noexcept { return most_combined_; }
+
+ private:
+  enum class Wants : std::uint8_t { root, everywhere, owner, prefix, hearing };
+  struct Sent {
+    NodeId destination;
+    std::uint32_t set;  // of a barrier: number of the sender's set in coming_
+    Bytes bytes;
+    std::uint64_t blocks;
+  };
+  struct Arrival {
+    std::uint32_t cell;
+    std::uint32_t count;
+    std::uint32_t message;
+    bool combines;
+  };
+
+  void hear(const TraceMessage& message);
+  std::uint64_t arrive(const Arrival& arrival, std::uint64_t& combined);
+  std::uint64_t gain(NodeId node, std::uint64_t more);
+  std::optional<std::uint64_t> wanted_index(NodeId node, std::uint64_t segment) const noexcept;
+
+  /// Living nodes whose contribution the node wants, of each segment.
+  std::uint32_t contributors(NodeId node) const noexcept {
+    return wants_ == Wants::prefix ? living_before_[node + std::size_t{1}] : living_before_.back();
+  }
+
+  const Wants wants_;
+  const Topology topology_;
+  const NodeId nodes_;
+  std::vector<std::uint32_t> living_before_;  // by rank: living nodes of lower ranks; the last: of all
+  const NodeId root_;
+  const std::uint64_t pieces_;    // segments of an owner
+  const std::uint64_t segments_;  // of the whole vector
+  const std::uint32_t registers_;
+  const std::uint64_t blocks_;       // of a node
+  std::vector<std::uint32_t> now_;   // contributors by node and block; 0: none held
+  std::vector<std::uint32_t> most_;  // the most so far, by wanted_index()
+  std::vector<std::uint64_t> had_;   // by node
+  std::uint64_t complete_ = 0;
+
+  const std::size_t words_;           // of a node's set
+  std::vector<std::uint64_t> heard_;  // by node
+  std::vector<std::uint64_t> coming_;
+  std::vector<std::uint32_t> copied_;  // by node: the number of its set in coming_, from 1; 0: none
+
+  std::vector<Sent> messages_;  // of this step
+  std::vector<std::uint32_t> given_;
+  std::vector<Arrival> arrivals_;
+  std::vector<Effect> effects_;
+  Bytes most_combined_ = 0;
+};
+
+}  // namespace torus::command

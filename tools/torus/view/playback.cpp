@@ -1,0 +1,399 @@
+#include "tools/torus/view/playback.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <string_view>
+
+#include <torus/error.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "tools/torus/cli/json.hpp"
+#include "tools/torus/view/layout.hpp"
+#include "tools/torus/view/page_parts.hpp"
+
+namespace torus::command {
+namespace {
+
+/// What the page has in place of the data.
+constexpr std::string_view place = "TORUS_VIEW_DATA";
+
+bool replicates(const std::string& collective) { return collective == "broadcast" || collective == "multinode-broadcast"; }
+
+/// Channels that a leg of any trace crosses; it may be longer than any route.
+std::uint64_t channels_of(const Topology& topology, const Leg& leg) {
+  if (topology.wiring(leg.dimension) == Wiring::complete) return leg.hops == 0 ? 0 : 1;
+  return static_cast<std::uint64_t>(std::llabs(std::int64_t{leg.hops}));
+}
+
+/// As numbers, not quoted; a list of a million entries is quick to write and to read.
+template <class Numbers>
+void append_list(std::string& json, std::string_view name, const Numbers& numbers) {
+  fmt::format_to(std::back_inserter(json), "{}\"{}\":[", json.back() == '{' ? "" : ",", name);
+  bool first = true;
+  for (const auto number : numbers) {
+    if (!first) json += ',';
+    first = false;
+    fmt::format_to(std::back_inserter(json), "{}", number);
+  }
+  json += ']';
+}
+
+/// Text for a script element: no name in it can end the element.
+std::string harmless(const Json& json) {
+  const std::string text = json.dump_replacing();
+  std::string safe;
+  for (const char c : text) {
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+}  // namespace
+
+View::View(const TraceHeader& header) : header_{header} {
+  const std::string& collective = header_.collective;
+  const std::uint64_t nodes = header_.machine.topology.nodes();
+  std::uint64_t dead = 0;  // blocks of dead nodes
+  if (ContributorCounts::follows(collective)) {
+    blocks_wanted_ = 0;
+  } else if (replicates(collective)) {
+    blocks_wanted_ = header_.sources.size() * std::uint64_t{header_.segments};
+  } else if (collective == "scatter") {
+    blocks_wanted_ = header_.segments;
+  } else {
+    const std::uint64_t of_origin = collective == "total-exchange" ? 1 : header_.segments;
+    blocks_wanted_ = nodes * of_origin;
+    dead = (nodes - header_.machine.topology.living_nodes()) * of_origin;
+  }
+  wanted_ = blocks_wanted_ - dead;
+  if (collective == "gather") only_wanting_ = header_.sources.front();
+
+  const auto too_large = ContributorCounts::follows(collective) ? ContributorCounts::too_large(header_) : std::nullopt;
+  if (nodes > max_nodes)
+    leave_out_messages(fmt::format("the machine has {} nodes, and a page draws at most {}", grouped(nodes), grouped(max_nodes)));
+  else if (too_large)
+    leave_out_messages(*too_large);
+  else if (static_cast<double>(nodes) * static_cast<double>(blocks_wanted_) > static_cast<double>(max_deliveries))
+    leave_out_messages(fmt::format("each of {} nodes is to hold {} blocks, and a page follows at most {} such deliveries", grouped(nodes),
+                                   grouped(blocks_wanted_), grouped(max_deliveries)));
+  else
+    hold_first_blocks();
+}
+
+std::uint64_t View::wanted(NodeId node) const noexcept {
+  if (counts_) return counts_->wanted(node);
+  return !header_.machine.topology.living(node) || (only_wanting_ && *only_wanting_ != node) ? 0 : wanted_;
+}
+
+/// The number of a block among those that the node is to hold; none if it is to do without.
+std::optional<std::uint64_t> View::wanted_index(NodeId node, std::uint64_t block) const noexcept {
+  const Topology& topology = header_.machine.topology;
+  const std::uint64_t nodes = topology.nodes();
+  const auto living = [&](std::uint64_t origin) { return origin < nodes && topology.living(static_cast<NodeId>(origin)); };
+  if (wanted(node) == 0) return std::nullopt;
+  if (replicates(header_.collective)) {
+    const auto at = std::lower_bound(header_.sources.begin(), header_.sources.end(), block / header_.segments);
+    if (at == header_.sources.end() || *at != block / header_.segments) return std::nullopt;
+    return static_cast<std::uint64_t>(at - header_.sources.begin()) * header_.segments + block % header_.segments;
+  }
+  if (header_.collective == "total-exchange")
+    return block % nodes == node && living(block / nodes) ? std::optional(block / nodes) : std::nullopt;
+  if (header_.collective == "scatter") return block / header_.segments == node ? std::optional(block % header_.segments) : std::nullopt;
+  return living(block / header_.segments) ? std::optional(block) : std::nullopt;
+}
+
+/// Notes that a node holds a block. True if it is to hold it and did not before.
+bool View::hold(NodeId node, std::uint64_t block) {
+  const auto index = wanted_index(node, block);
+  if (!index) return false;
+  const std::uint64_t bit = node * blocks_wanted_ + *index;
+  if (held_[bit]) return false;
+  held_[bit] = true;
+  return true;
+}
+
+void View::hold_first_blocks() {
+  const Topology& topology = header_.machine.topology;
+  const NodeId nodes = topology.nodes();
+  held_.resize(nodes * blocks_wanted_);
+  held_first_.resize(nodes);
+  slots_.push_back(0);
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    const auto others = static_cast<std::size_t>(std::max(topology.extent(d) - 1, 0));
+    slots_.push_back(slots_.back() + (topology.wiring(d) == Wiring::complete ? others : 2));
+  }
+  if (slots_.back() <= max_channels / nodes) load_.resize(nodes * slots_.back());
+  const auto first = [&](NodeId node, std::uint64_t block) { held_first_[node] += hold(node, block) ? 1U : 0U; };
+  if (ContributorCounts::follows(header_.collective)) {
+    counts_.emplace(header_);
+    for (NodeId node = 0; node < nodes; ++node) held_first_[node] = counts_->had(node);
+  } else if (header_.collective == "total-exchange") {
+    for (NodeId node = 0; node < nodes; ++node) first(node, std::uint64_t{node} * nodes + node);
+  } else {
+    // Of its own blocks a node has all segments; those that are not wanted do not count.
+    const auto own = [&](NodeId node) {
+      for (std::uint64_t segment = 0; segment < header_.segments; ++segment) first(node, std::uint64_t{node} * header_.segments + segment);
+    };
+    if (replicates(header_.collective) || header_.collective == "scatter") {
+      for (const NodeId source : header_.sources) own(source);
+    } else {
+      for (NodeId node = 0; node < nodes; ++node) own(node);
+    }
+  }
+}
+
+void View::leave_out_messages(std::string why) {
+  left_out_ = std::move(why);
+  held_ = {};
+  counts_.reset();
+  load_ = {};
+  loaded_ = {};
+  source_ = destination_ = {};
+  bytes_ = {};
+  block_count_ = gained_ = blocks_ = {};
+  legs_ = ranges_ = {};
+  registers_ = releases_ = {};
+  paths_ = {};
+}
+
+void View::message(const TraceMessage& message) {
+  if (last_step_ && message.step < *last_step_)
+    throw InputError(fmt::format("step {} comes after step {}: steps must ascend; sort the messages by step", message.step, *last_step_));
+  if (!last_step_ || message.step != *last_step_) {
+    settle();
+    last_step_ = message.step;
+    steps_ = std::uint64_t{message.step} + 1;
+    if (++busy_steps_ <= max_steps) {
+      sums_.push_back({message.step});
+      phase_.push_back(phase_number(message.phase));
+    }
+    for (const std::size_t channel : loaded_) load_[channel] = 0;
+    loaded_.clear();
+  }
+  std::uint64_t hops = 0;
+  for (const Leg& leg : message.path) hops += channels_of(header_.machine.topology, leg);
+  const auto add = [&](StepSum& sum) {
+    ++sum.messages;
+    sum.hops += hops;
+    sum.bytes += message.bytes;
+  };
+  add(total_);
+  if (busy_steps_ <= max_steps) add(sums_.back());
+
+  if (left_out_) return;
+  if (total_.messages > max_messages)
+    leave_out_messages(fmt::format("the run has more than {} messages", grouped(max_messages)));
+  else if (total_.hops > max_hops)
+    leave_out_messages(fmt::format("the run has more than {} hops", grouped(max_hops)));
+  else
+    keep(message);
+}
+
+void View::load_channels(const TraceMessage& message) {
+  const Topology& topology = header_.machine.topology;
+  StepSum& sum = sums_.back();
+  std::uint64_t hops = 0;
+  each_hop(topology, message.source, message.path, [&](NodeId from, Dimension d, std::int32_t hop, NodeId) {
+    const std::size_t slot =
+        slots_[static_cast<std::size_t>(d)] + (topology.wiring(d) == Wiring::complete ? static_cast<std::size_t>(hop - 1)
+                                               : hop > 0                              ? 1U
+                                                                                      : 0U);
+    const std::size_t channel = from * slots_.back() + slot;
+    if (load_[channel] == 0) loaded_.push_back(channel);
+    load_[channel] += message.bytes;
+    sum.fullest = std::max(sum.fullest, load_[channel]);
+    ++hops;
+  });
+  sum.longest_route = std::max(sum.longest_route, hops);
+}
+
+std::int32_t View::phase_number(std::string_view phase) {
+  if (phase.empty()) return -1;
+  auto at = std::find(phases_.begin(), phases_.end(), phase);
+  if (at == phases_.end() && phases_.size() == RunResult::max_phases) return -1;
+  if (at == phases_.end()) at = phases_.insert(phases_.end(), std::string(phase));
+  return static_cast<std::int32_t>(at - phases_.begin());
+}
+
+void View::keep(const TraceMessage& message) {
+  if (!load_.empty()) load_channels(message);
+  source_.push_back(message.source);
+  destination_.push_back(message.destination);
+  bytes_.push_back(message.bytes);
+  block_count_.push_back(message.blocks.size());
+  legs_.push_back(static_cast<std::uint32_t>(message.path.size()));
+  for (const Leg& leg : message.path) paths_.insert(paths_.end(), {leg.dimension, leg.hops});
+  std::uint64_t gained = 0;
+  if (counts_) {
+    counts_->sent(message);
+    if (header_.collective != "barrier") {
+      registers_.push_back(message.registers);
+      releases_.push_back(message.releases ? 1 : 0);
+    }
+  } else {
+    for (const std::uint64_t block : message.blocks) gained += hold(message.destination, block) ? 1U : 0U;
+  }
+  gained_.push_back(gained);
+
+  if (!named_blocks_) return;
+  std::uint32_t ranges = 0;
+  for (const std::uint64_t block : message.blocks) {
+    if (ranges > 0 && block == blocks_[blocks_.size() - 2] + blocks_.back()) {
+      ++blocks_.back();
+    } else {
+      blocks_.insert(blocks_.end(), {block, 1});
+      ++ranges;
+    }
+  }
+  ranges_.push_back(ranges);
+  if (blocks_.size() / 2 <= max_block_ranges) return;
+  named_blocks_ = false;
+  ranges_ = {};
+  blocks_ = {};
+}
+
+/// What the messages of the last step did: a step of a reduction is known when it has ended.
+void View::settle() {
+  if (!counts_ || settled_ == gained_.size()) return;
+  for (const ContributorCounts::Effect& effect : counts_->end_step()) gained_[settled_++] = effect.gained;
+  sums_.back().combined = counts_->most_combined();
+}
+
+void View::step(std::span<const Message* const> messages) {
+  // A run gives the messages of a step in no order: sorted, the page does not depend on the executor.
+  ordered_.assign(messages.begin(), messages.end());
+  std::sort(ordered_.begin(), ordered_.end(), trace_order);
+  for (const Message* m : ordered_) {
+    line_.assign(*m);
+    message(line_);
+  }
+}
+
+void View::name_phases(const RunResult& result) {
+  steps_ = result.steps;
+  phase_.clear();
+  phases_.clear();
+  for (const StepSum& sum : sums_) {
+    const char* phase = sum.step < result.step_records.size() ? result.step_records[sum.step].phase : nullptr;
+    phase_.push_back(phase_number(phase != nullptr ? phase : ""));
+  }
+}
+
+View::Frame View::frame_of(Step step) const {
+  Frame frame{step, {}, {}, {}};
+  std::vector<std::uint64_t> held = held_first_;
+  std::size_t m = 0, leg = 0;
+  for (std::size_t s = 0; s < sums_.size() && sums_[s].step <= step; ++s) {
+    if (sums_[s].step == step && s < phase_.size() && phase_[s] >= 0) frame.phase = phases_[static_cast<std::size_t>(phase_[s])];
+    for (std::uint64_t i = 0; i < sums_[s].messages; ++i, ++m) {
+      held[destination_[m]] += gained_[m];
+      FrameMessage message{source_[m], {}, block_count_[m] > 0};
+      for (std::uint32_t l = 0; l < legs_[m]; ++l, leg += 2) message.path.push_back({static_cast<Dimension>(paths_[leg]), paths_[leg + 1]});
+      if (sums_[s].step == step) frame.messages.push_back(std::move(message));
+    }
+  }
+  for (NodeId node = 0; node < header_.machine.topology.nodes(); ++node)
+    frame.share.push_back(wanted(node) == 0 ? -1.0 : static_cast<double>(held[node]) / static_cast<double>(wanted(node)));
+  return frame;
+}
+
+std::string View::data() const {
+  const Machine& machine = header_.machine;
+  const Topology& topology = machine.topology;
+  Json head{{"format", "torus-view"},
+            {"version", 1},
+            {"collective", header_.collective},
+            {"algorithm", header_.algorithm},
+            {"shape", topology.text()},
+            {"nodes", topology.nodes()},
+            {"channels", topology.channels()},
+            {"ports", machine.ports},
+            {"switching", name(machine.switching)},
+            {"contention", name(machine.contention)},
+            {"segments", header_.segments},
+            {"block_bytes", header_.block_bytes},
+            {"seed", header_.seed},
+            {"source_count", header_.sources.size()},
+            {"steps", steps_},
+            {"busy_steps", busy_steps_},
+            {"messages", total_.messages},
+            {"hops", total_.hops},
+            {"bytes", total_.bytes}};
+  head["left_out"] = left_out_ ? Json(*left_out_) : Json();
+  head["phases"] = phases_;
+  if (header_.costs_known)
+    head["costs_s"] = {{"start_up", machine.cost.start_up_s}, {"byte", machine.cost.byte_s}, {"hop", machine.cost.hop_s}};
+  if (header_.costs_known && machine.cost.combine_s > 0) head["costs_s"]["combine"] = machine.cost.combine_s;
+  if (header_.reduction) head["reduction"] = fmt::format("{} of {}", name(header_.reduction->op), name(header_.reduction->type));
+  for (const DimensionShape& d : topology.shape()) {
+    head["extents"].push_back(d.extent);
+    head["wiring"].push_back(d.wiring == Wiring::ring ? "ring" : d.wiring == Wiring::line ? "line" : "complete");
+  }
+  head["twisted"] = topology.twisted();
+  head["dead_nodes"] = topology.faults().dead_nodes;
+  std::string json = harmless(head);
+  json.pop_back();
+
+  json += ",\"by_step\":{";
+  const auto column = [&](std::string_view name, auto StepSum::*member) {
+    fmt::format_to(std::back_inserter(json), "{}\"{}\":[", json.back() == '{' ? "" : ",", name);
+    for (const StepSum& sum : sums_) fmt::format_to(std::back_inserter(json), "{}{}", json.back() == '[' ? "" : ",", sum.*member);
+    json += ']';
+  };
+  column("step", &StepSum::step);
+  column("messages", &StepSum::messages);
+  column("hops", &StepSum::hops);
+  column("bytes", &StepSum::bytes);
+  append_list(json, "phase", phase_);
+  if (!left_out_ && !load_.empty()) {
+    column("fullest", &StepSum::fullest);
+    column("longest_route", &StepSum::longest_route);
+    if (counts_) column("combined", &StepSum::combined);
+  }
+  json += '}';
+
+  if (!left_out_) {
+    append_list(json, "sources", header_.sources);
+    std::vector<std::uint64_t> wanted_by_node;
+    for (NodeId node = 0; node < topology.nodes(); ++node) wanted_by_node.push_back(wanted(node));
+    append_list(json, "wanted", wanted_by_node);
+    append_list(json, "held_first", held_first_);
+    json += ",\"each\":{";
+    append_list(json, "source", source_);
+    append_list(json, "destination", destination_);
+    append_list(json, "bytes", bytes_);
+    append_list(json, "block_count", block_count_);
+    append_list(json, "gained", gained_);
+    append_list(json, "legs", legs_);
+    append_list(json, "paths", paths_);
+    if (!registers_.empty()) {
+      append_list(json, "registers", registers_);
+      append_list(json, "releases", releases_);
+    }
+    if (named_blocks_) {
+      append_list(json, "ranges", ranges_);
+      append_list(json, "blocks", blocks_);
+    }
+    json += '}';
+  }
+  return json + "}";
+}
+
+std::string View::summary() const {
+  return fmt::format("{} messages in {} steps{}", grouped(total_.messages), grouped(busy_steps_),
+                     left_out_ ? "; only the sums of the steps: " + *left_out_ : "");
+}
+
+std::string View::page() {
+  settle();
+  std::string page;
+  for (const char* part : view_page_parts) page += part;
+  page.replace(page.find(place), place.size(), data());
+  return page;
+}
+
+}  // namespace torus::command

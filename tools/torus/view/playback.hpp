@@ -1,0 +1,120 @@
+/// A run as one HTML page that plays it in a browser: torus view, and torus run --view.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <torus/message.hpp>
+#include <torus/result.hpp>
+#include <torus/trace_reader.hpp>
+
+#include "tools/torus/view/contributors.hpp"
+
+namespace torus::command {
+
+/// Collects the messages of a run and writes the page. The page needs no network. What it holds is bounded, so that a browser stays quick:
+/// a run beyond a limit is shown by the sums of its steps alone, and the page says so.
+///
+/// Nodes have a share of what they want: of the blocks that they are to hold; in reductions of the contributors of their segments, the most
+/// so far; in a barrier of the nodes that they are to hear of.
+class View {
+ public:
+  static constexpr std::uint64_t max_nodes = 65'536;
+  static constexpr std::uint64_t max_messages = 200'000;
+  static constexpr std::uint64_t max_hops = 20'000'000;         ///< of all messages
+  static constexpr std::uint64_t max_block_ranges = 1'000'000;  ///< beyond them messages say only how many blocks they have
+  static constexpr std::uint64_t max_deliveries = 1ULL << 30;   ///< pairs of a node and a block that it is to hold: a bit each in memory
+  static constexpr std::uint64_t max_channels = 1ULL << 24;     ///< beyond them there is no model time
+  static constexpr std::size_t max_steps = 200'000;             ///< later ones count in the totals only
+
+  explicit View(const TraceHeader& header);
+
+  /// The next message of a trace. Throws InputError if its step is before that of the last.
+  void message(const TraceMessage& message);
+  /// The messages of a step in any order: for RunOptions::on_messages.
+  void step(std::span<const Message* const> messages);
+  /// Names the phases of the steps, and counts the steps without a message.
+  void name_phases(const RunResult& result);
+
+  struct FrameMessage {
+    NodeId source = 0;
+    std::vector<Leg> path;
+    bool data = true;  ///< false: control alone
+  };
+  /// The machine after a step, and what the step sent.
+  struct Frame {
+    Step step = 0;
+    std::string phase;          ///< empty: none
+    std::vector<double> share;  ///< of what a node wants that it has (below); -1: it wants nothing
+    std::vector<FrameMessage> messages;
+  };
+  /// Steps side by side as a figure; without a choice all that have messages. Throws InputError if a figure cannot show them.
+  std::string svg(const std::optional<std::vector<Step>>& chosen);
+
+  /// What the page has, and what it leaves out: a line without its end.
+  std::string summary() const;
+  /// The page, as UTF-8.
+  std::string page();
+
+ private:
+  struct StepSum {
+    Step step = 0;
+    std::uint64_t messages = 0;
+    std::uint64_t hops = 0;
+    Bytes bytes = 0;
+    Bytes fullest = 0;                ///< bytes on the fullest channel, unless messages are left out
+    std::uint64_t longest_route = 0;  ///< hops
+    Bytes combined = 0;               ///< max of a node; reductions only
+  };
+
+  std::uint64_t wanted(NodeId node) const noexcept;
+  std::optional<std::uint64_t> wanted_index(NodeId node, std::uint64_t block) const noexcept;
+  void hold_first_blocks();
+  bool hold(NodeId node, std::uint64_t block);
+  void keep(const TraceMessage& message);
+  void settle();
+  void load_channels(const TraceMessage& message);
+  std::int32_t phase_number(std::string_view phase);
+  void leave_out_messages(std::string why);
+  Frame frame_of(Step step) const;
+  std::string data() const;
+
+  TraceHeader header_;
+  std::uint64_t blocks_wanted_ = 0;          // by a node, if it wants any, as if no node were dead
+  std::uint64_t wanted_ = 0;                 // of them, those that are anywhere: of living nodes
+  std::optional<NodeId> only_wanting_;       // gather: the root
+  std::vector<bool> held_;                   // by node * blocks_wanted_ + index
+  std::vector<std::uint64_t> held_first_;    // by node
+  std::optional<ContributorCounts> counts_;  // reductions and barriers: in place of the blocks held
+  std::size_t settled_ = 0;                  // messages whose effects are counted
+  std::optional<std::string> left_out_;      // why there are no messages
+  bool named_blocks_ = true;
+
+  StepSum total_;
+  std::uint64_t steps_ = 0;  // idle ones too
+  std::uint64_t busy_steps_ = 0;
+  std::optional<Step> last_step_;
+  std::vector<StepSum> sums_;
+  std::vector<std::int32_t> phase_;  // by step of sums_; -1: none
+  std::vector<std::string> phases_;
+
+  // A column for each property of the messages. Paths are dimension, hops, dimension, hops, ..; blocks are first, count, first, count, ..
+  std::vector<NodeId> source_, destination_;
+  std::vector<Bytes> bytes_;
+  std::vector<std::uint64_t> block_count_;
+  std::vector<std::uint64_t> gained_;           // of what the destination wants and did not have
+  std::vector<unsigned> registers_, releases_;  // reductions: as TraceMessage has them
+  std::vector<std::uint32_t> legs_, ranges_;
+  std::vector<std::int32_t> paths_;
+  std::vector<std::uint64_t> blocks_;
+
+  std::vector<std::size_t> slots_;       // by dimension: where its channels begin among those of a node; in the end, how many those are
+  std::vector<Bytes> load_;              // of the step, by channel: node, dimension, direction
+  std::vector<std::size_t> loaded_;      // the channels that are not 0 there
+  std::vector<const Message*> ordered_;  // scratch
+  TraceMessage line_;                    // scratch
+};
+
+}  // namespace torus::command
