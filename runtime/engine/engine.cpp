@@ -21,7 +21,7 @@
 #include "runtime/engine/processes/together.hpp"
 #include "runtime/engine/rules/injector.hpp"
 #include "runtime/engine/rules/verifier.hpp"
-#include "runtime/engine/schedule.hpp"
+#include "runtime/engine/step_runner.hpp"
 
 namespace torus {
 namespace {
@@ -154,7 +154,7 @@ class Engine::Impl {
       }
     });
     fabric_->made();
-    schedule_.emplace(machine_, placement_, options_, *fabric_, *executor_, nodes_);
+    step_runner_.emplace(machine_, placement_, options_, *fabric_, *executor_, nodes_);
     ledger_.emplace(machine_, placement_, *fabric_);
     if (processes_ != nullptr)
       barrier_ = std::make_unique<detail::Accord>(*processes_, *fabric_, *ledger_);
@@ -165,7 +165,7 @@ class Engine::Impl {
 
   void prepare(const std::function<Program(Node&)>& program) {
     fabric_->begin_run();
-    schedule_->begin_run();
+    step_runner_->begin_run();
     ledger_->begin_run();
     barrier_->begin_run(options_.on_messages != nullptr, program);
     injector_.reset();
@@ -226,12 +226,12 @@ class Engine::Impl {
     Barrier::LocalCounts local{slab_.nodes(), 0};
     std::optional<Step> last_traffic;
     while (true) {
-      schedule_->run_step(local.active);
+      step_runner_->run_step(local.active);
       StepCounts counts = ledger_->count();
       if (barrier_->end_step(counts, local, asked_to_stop(), result)) return;
       ledger_->book(counts, result);
       StepRecord& record = counts.record;  // not a copy, which would wait for the stores of its fields
-      schedule_->carried(local.payload);
+      step_runner_->carried(local.payload);
       const bool over = counts.in_flight == 0;  // no node waits for the barrier, and no message crosses it
       if (over && !(injector_ && injector_->pending())) {
         if (counts.ended < topology_.living_nodes()) result.hang = name_the_waiting(last_traffic, false);
@@ -316,7 +316,7 @@ class Engine::Impl {
   std::optional<Fabric> fabric_;
   detail::Region<Node> nodes_;
   detail::World world_;
-  std::optional<detail::Schedule> schedule_;
+  std::optional<detail::StepRunner> step_runner_;
   std::optional<detail::Ledger> ledger_;
   std::unique_ptr<Barrier> barrier_;
   std::optional<detail::Injector> injector_;  // of a run with a fault

@@ -63,7 +63,7 @@ struct Tally {
   std::uint64_t ended = 0;       ///< programs, of the run
 };
 
-/// What the barrier must know of the present step. Written by inbox, outbox and schedule.
+/// What the barrier must know of the present step. Written by inbox, outbox and step runner.
 struct Findings {
   bool copied = false;             ///< a node sent a block and kept it
   bool bundled = false;            ///< a node sent a message other than one block over one hop
@@ -128,7 +128,7 @@ struct Incoming {
   }
 };
 
-/// The worker's share of the nodes of a step. Belongs to the engine's schedule.
+/// The worker's share of the nodes of a step. Belongs to the step runner.
 struct WorkShare {
   std::vector<NodeId> nodes;        ///< room for those of the groups that it is going to run
   alignas(64) SharedRange<> items;  ///< others steal here

@@ -31,11 +31,11 @@ class WorkerScope {
 ///
 /// Each worker has a share of the active nodes, the same in every step while all nodes are active. When its share is done, it takes batches
 /// of other workers' shares. The result does not depend on which worker runs a node.
-class Schedule {
+class StepRunner {
  public:
   /// The options need not outlive this; all else must.
-  Schedule(const Machine& machine, const Placement& placement, const RunOptions& options, Fabric& fabric, Executor& executor,
-           Region<Node>& nodes);
+  StepRunner(const Machine& machine, const Placement& placement, const RunOptions& options, Fabric& fabric, Executor& executor,
+             Region<Node>& nodes);
 
   /// Forgets the last run.
   void begin_run() noexcept { last_payload_ = 0; }

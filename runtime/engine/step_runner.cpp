@@ -1,4 +1,4 @@
-#include "runtime/engine/schedule.hpp"
+#include "runtime/engine/step_runner.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -59,8 +59,8 @@ void end_program(const Node& node, Worker& w) {
 
 }  // namespace
 
-Schedule::Schedule(const Machine& machine, const Placement& placement, const RunOptions& options, Fabric& fabric, Executor& executor,
-                   Region<Node>& nodes)
+StepRunner::StepRunner(const Machine& machine, const Placement& placement, const RunOptions& options, Fabric& fabric, Executor& executor,
+                       Region<Node>& nodes)
     : machine_{machine},
       placement_{placement},
       seed_{options.seed},
@@ -70,7 +70,7 @@ Schedule::Schedule(const Machine& machine, const Placement& placement, const Run
       executor_{executor},
       nodes_{nodes} {}
 
-void Schedule::run_step(std::uint64_t expected) {
+void StepRunner::run_step(std::uint64_t expected) {
   const Items items = items_of_step(expected);
   const bool alone = executor_.workers() == 1 || not_worth_a_barrier(expected);
   fabric_.run_alone(alone);
@@ -80,7 +80,7 @@ void Schedule::run_step(std::uint64_t expected) {
     run_shared(items);
 }
 
-Schedule::Items Schedule::items_of_step(std::uint64_t expected) {
+StepRunner::Items StepRunner::items_of_step(std::uint64_t expected) {
   fabric_.active().take_groups(groups_);
   // Few nodes in few groups are shared out one by one.
   const bool by_node = shuffled_ || (expected < 2048 && groups_.size() < std::size_t{8} * executor_.workers());
@@ -93,7 +93,7 @@ Schedule::Items Schedule::items_of_step(std::uint64_t expected) {
   return {true, single_nodes_.size(), std::max<std::uint64_t>(1, single_nodes_.size())};
 }
 
-void Schedule::run_alone(const Items& items) {
+void StepRunner::run_alone(const Items& items) {
   Worker& w = fabric_.workers()[0];
   failing(w, [&] {
     for (std::uint64_t item = 0; item < items.count; item += items.max_batch) {
@@ -103,7 +103,7 @@ void Schedule::run_alone(const Items& items) {
   fabric_.payload().copier.fence();
 }
 
-void Schedule::run_shared(const Items& items) {
+void StepRunner::run_shared(const Items& items) {
   std::vector<Worker>& workers = fabric_.workers();
   const std::uint64_t batches_each = items.by_node && placement_.longest() >= long_block ? 64 : 16;
   const std::uint64_t batch = std::clamp<std::uint64_t>(items.count / (workers.size() * batches_each), 1, items.max_batch);
@@ -126,7 +126,7 @@ void Schedule::run_shared(const Items& items) {
 }
 
 /// A step of a few microseconds ends before other workers notice it. An estimate that affects only speed.
-bool Schedule::not_worth_a_barrier(std::uint64_t nodes) const {
+bool StepRunner::not_worth_a_barrier(std::uint64_t nodes) const {
   const double ports = std::min<double>(machine_.ports, 8);
   const double copied =
       std::max(static_cast<double>(nodes) * ports * static_cast<double>(placement_.longest()), static_cast<double>(last_payload_));
@@ -135,20 +135,20 @@ bool Schedule::not_worth_a_barrier(std::uint64_t nodes) const {
 
 /// Where the payload of the next step will not stay in the cache until its receivers send it on, it is stored past the cache. Personalised
 /// blocks move on into slots that are in the cache anyway.
-void Schedule::carried(Bytes payload) {
+void StepRunner::carried(Bytes payload) {
   const double growth = last_payload_ > 0 ? std::max(1.0, static_cast<double>(payload) / static_cast<double>(last_payload_)) : 1.0;
   const bool leaves = placement_.one_block_a_bucket() && static_cast<double>(payload) * growth > static_cast<double>(cache_) / 2;
   fabric_.payload().copier.stream(leaves);
   last_payload_ = payload;
 }
 
-void Schedule::run_items(bool by_node, std::uint64_t from, std::uint64_t to, Worker& w) {
+void StepRunner::run_items(bool by_node, std::uint64_t from, std::uint64_t to, Worker& w) {
   if (by_node) return run_nodes(single_nodes_.subspan(from, to - from), w);
   run_nodes(take_nodes({groups_.data() + from, to - from}, w.share.nodes), w);
 }
 
 /// The active nodes of some groups, ascending.
-std::span<NodeId> Schedule::take_nodes(std::span<const ActiveSet::Group> groups, std::vector<NodeId>& room) {
+std::span<NodeId> StepRunner::take_nodes(std::span<const ActiveSet::Group> groups, std::vector<NodeId>& room) {
   ActiveSet& active = fabric_.active();
   room.resize(std::max(room.size(), groups.size() * ActiveSet::group_nodes));
   NodeId* end = room.data();
@@ -158,7 +158,7 @@ std::span<NodeId> Schedule::take_nodes(std::span<const ActiveSet::Group> groups,
 }
 
 /// Runs nodes in order, and posts what they have sent.
-void Schedule::run_nodes(std::span<const NodeId> nodes, Worker& w) {
+void StepRunner::run_nodes(std::span<const NodeId> nodes, Worker& w) {
   const WorkerScope scope(w);
   RunState& run = fabric_.run();
   inbox::run_in_stages(run, w, nodes, nodes_.data(),
