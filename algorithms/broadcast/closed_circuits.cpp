@@ -14,8 +14,8 @@
 
 #include <torus/algorithm.hpp>
 
-#include "algorithms/broadcast/plans.hpp"
 #include "algorithms/broadcast/tracks.hpp"
+#include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/integers.hpp"
 #include "algorithms/entries.hpp"
 

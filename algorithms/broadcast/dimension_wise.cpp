@@ -11,7 +11,7 @@
 
 #include <torus/algorithm.hpp>
 
-#include "algorithms/broadcast/plans.hpp"
+#include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/received.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/lines/segment.hpp"

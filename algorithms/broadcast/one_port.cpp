@@ -26,7 +26,7 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/broadcast/axes.hpp"
-#include "algorithms/broadcast/plans.hpp"
+#include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/integers.hpp"
 #include "algorithms/entries.hpp"
 

@@ -1,5 +1,5 @@
-/// Scatter, then collect: the message is split into one piece a node. Scatter: every axis in turn is halved, and each message carries only
-/// the pieces of the half that it gives away. Collect: in reverse order of the axes, the nodes of every row pass their pieces round the
+/// Scatter, then collect: the message is split into one piece a node. Scatter: every axis in turn is halved, and a message carries only the
+/// pieces of the half that receives it. Collect: in reverse order of the axes, the nodes of every row pass their pieces round the
 /// row's ring until each node has all pieces of the row. The closing route of a ring is the long way back.
 /// Choice   `variant`. 1d: one axis, the linear array of all nodes, as rs-bcast has it; 2d: an axis a dimension. Without it the one of
 ///          least model time, hops aside.
@@ -20,7 +20,7 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/broadcast/axes.hpp"
-#include "algorithms/broadcast/plans.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "algorithms/common/segment_count.hpp"
 #include "algorithms/entries.hpp"
 
@@ -89,7 +89,7 @@ std::optional<Refusal> requires_countable_pieces(const Machine& machine, const R
 }
 
 constexpr std::array<std::string_view, 2> variants{"1d", "2d"};
-constexpr std::array parameters{Parameter{"variant", "form of the algorithm", variants}};
+constexpr std::array parameters{parameter::variant(variants)};
 
 Plan plan_as(std::string_view variant, const Machine& machine, const Request& request) {
   const bool one_axis = variant == variants[0];

@@ -18,6 +18,7 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/broadcast/circuit/squeeze_variants.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
 
 namespace torus::broadcast::squeeze_expand {
@@ -25,7 +26,7 @@ namespace torus::broadcast::squeeze_expand {
 namespace {
 
 constexpr std::array<std::string_view, 5> variants{"two-line", "paper2d", "pairs", "plan-a", "plan-b"};
-constexpr std::array parameters{Parameter{"variant", "form of the algorithm", variants}};
+constexpr std::array parameters{parameter::variant(variants)};
 
 /// The variants that a machine and a request allow: all, if the request names none.
 std::vector<SqueezeVariant> variants_for(const Machine& machine, const Request& request) {

@@ -17,9 +17,10 @@
 
 #include <torus/algorithm.hpp>
 
-#include "algorithms/broadcast/plans.hpp"
 #include "algorithms/broadcast/tracks.hpp"
+#include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/integers.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "algorithms/common/received.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/lines/segment.hpp"
@@ -156,7 +157,7 @@ Program program(Node& self, const WangTsengSchedule& schedule) {
 }
 
 constexpr std::array<std::string_view, 2> variants{"plain", "trimmed"};
-constexpr std::array parameters{Parameter{"variant", "form of the algorithm", variants}};
+constexpr std::array parameters{parameter::variant(variants)};
 
 Plan plan_as(std::string_view variant, const Machine& machine, const Request& request) {
   const bool trimmed = variant == variants[1];

@@ -243,7 +243,7 @@ Plan plan_pipelined(const Machine& machine, const Request& request, std::shared_
 }
 
 constexpr std::array<std::string_view, 2> variants{"synchronous", "pipelined"};
-constexpr std::array parameters{Parameter{"variant", "form of the algorithm", variants}, parameter::segments, parameter::chunk};
+constexpr std::array parameters{parameter::variant(variants), parameter::segments, parameter::chunk};
 constexpr std::array former_names{FormerName{"edst-pipelined", "--variant pipelined"}};
 
 /// The variant that the request states; empty: none.

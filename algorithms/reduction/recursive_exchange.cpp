@@ -134,14 +134,11 @@ std::optional<Refusal> refuses_rotated(const Machine& machine) {
 }
 
 Plan plan_allreduce(const Machine& machine, const Request& request) {
-  std::vector<Plan> plans;
-  for (const std::string_view variant : variants) {
-    const auto wanted = request.parameters.word("variant");
-    if (wanted.empty() ? variant == "rotated" && refuses_rotated(machine) : wanted != variant) continue;
-    plans.push_back(plan(machine, request, variant == "rotated" ? static_cast<std::uint32_t>(machine.topology.dimensions()) : 1));
-    plans.back().notes.emplace_back("variant", variant);
-  }
-  return *cheapest(plans, [&](const Plan& plan) { return std::optional(plan.model_time_s(machine.cost)); });
+  return plan_of_variant(machine, request, variants, [&](std::string_view variant) -> std::optional<Plan> {
+    if (variant == "whole") return plan(machine, request, 1);
+    if (refuses_rotated(machine)) return std::nullopt;
+    return plan(machine, request, static_cast<std::uint32_t>(machine.topology.dimensions()));
+  });
 }
 
 Plan plan_barrier(const Machine& machine, const Request& request) { return plan(machine, request, 1); }
@@ -158,7 +155,7 @@ std::optional<Refusal> too_few_ports(const Machine& machine, const Request& requ
                  std::to_string(ports)};
 }
 
-constexpr std::array parameters{Parameter{"variant", "form of the algorithm", variants}};
+constexpr std::array parameters{parameter::variant(variants)};
 constexpr std::array former_names{FormerName{"exchange-rotated", "--variant rotated"}};
 
 constexpr Algorithm allreduce{.name = "exchange",

@@ -44,7 +44,7 @@ constexpr std::array<std::string_view, 11> broadcasts{"dimension-wise",
                                                       "synthesized"};  // circuit
 constexpr std::array<std::string_view, 7> variants{"plain", "trimmed", "two-line", "paper2d", "pairs", "plan-a", "plan-b"};
 constexpr std::array parameters{Parameter{"along", "broadcast whose tree a reduction, a scatter or a gather takes", broadcasts},
-                                Parameter{"variant", "form of the algorithm", variants}};
+                                parameter::variant(variants)};
 
 bool goes_up(Collective collective) { return collective != Collective::scatter; }
 bool goes_down(Collective collective) { return collective == Collective::allreduce || collective == Collective::scatter; }
@@ -130,7 +130,7 @@ std::pair<Schedule, Plan> ways(const Algorithm& broadcast, const Machine& machin
 
 const Algorithm& chosen_broadcast(const Machine& machine, const Request& request, PlanCache& cache) {
   if (const auto along = request.parameters.word("along"); !along.empty()) return broadcast_called(along);
-  // Where bytes are so many that times round to the same, fewer steps decide, as they do for fewer bytes.
+  // Times of very long messages round to the same value. Fewer steps decide then, as they do for shorter messages.
   const auto time = [&](std::string_view name) -> std::optional<std::pair<double, std::uint64_t>> {
     const Algorithm& broadcast = broadcast_called(name);
     if (refuses_along(broadcast, machine, request)) return std::nullopt;

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "algorithms/broadcast/plans.hpp"
+#include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/received.hpp"
 
 namespace torus::broadcast {

@@ -48,7 +48,7 @@ struct LineStages {
     std::int32_t chunk, chunks;
     int half;  // 0: whole; 1, 2: first, second half
 
-    /// Its positions [first, second) in a bundle of so many blocks.
+    /// Its positions [first, second) in a bundle of `size` blocks.
     std::pair<std::uint64_t, std::uint64_t> range(std::uint64_t size) const noexcept;
   };
 
@@ -140,7 +140,7 @@ class Rings final : public ReversibleReduceScatter {
   std::pair<std::uint32_t, std::uint32_t> when(std::uint64_t step) const noexcept;
   const LineStages& axis_of(std::uint32_t part, std::uint32_t phase) const noexcept { return axes_[(part + phase) % axes_.size()]; }
   BlockId stride(std::uint32_t part, std::uint32_t phase) const noexcept { return strides_[part * phases() + phase]; }
-  /// The blocks of all owners at place 0 of the axes done and the present one: of the bundle of any place, but for its first block.
+  /// The bundle from its first block on: a block of each owner at place 0 of the axes done and of the present one.
   std::vector<BlockId> bundle(BlockId first, std::uint32_t part, std::uint32_t phase) const;
   const std::vector<BlockId>& bundle_of(std::uint32_t part, std::uint32_t phase) const noexcept {
     return bundles_[part * phases() + phase];
@@ -293,7 +293,7 @@ Plan plan(const Machine& machine, const Request& request) {
   return *cheapest(plans, [&](const Plan& plan) { return std::optional(std::pair(plan.model_time_s(machine.cost), plan.channel_bytes)); });
 }
 
-constexpr std::array parameters{Parameter{"variant", "form of the algorithm", variants}};
+constexpr std::array parameters{parameter::variant(variants)};
 constexpr std::array former_names{FormerName{"rings-single", "--variant single"}};
 
 constexpr Algorithm rings(Collective collective, std::string_view steps) {
