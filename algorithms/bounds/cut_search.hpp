@@ -34,9 +34,9 @@ struct FlowSupply {
   std::vector<NodeId> sinks;
 };
 
-/// Cuts of a machine with dead or slow channels that carry too little for what must cross them. Calls found(inside) for sets S, by node,
-/// with ever greater supply(S) / capacity(S), of those S that leave a sink out. The last is the greatest there is, but for sets of one node
-/// and all but one, which the caller knows.
+/// Cuts of a machine with dead or slow channels that carry too little for what must cross them. Calls found(inside) for sets S of nodes
+/// that leave a sink out, each with a greater supply(S) / capacity(S) than the one before. The last has the greatest ratio of all. Sets of
+/// one node, and of all nodes except one, are left to the caller.
 ///
 /// A sink t alone: let D / C be the greatest ratio so far. A super source gives each node C times its supply, and a channel carries D times
 /// its capacity. If not all reaches t, the sources' side S of a narrowest cut has C * (all - supply(S)) + D * capacity(S) < C * all, and so

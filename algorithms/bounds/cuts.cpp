@@ -21,9 +21,8 @@
 /// Which S are tried, where channels are dead or slow:
 ///  - each node (of more than 2^20, those that a fault touches);
 ///  - on machines up to 2^20 nodes all intervals of layers of each dimension (of more than 256 layers, of 256 groups of them);
-///  - where nodes times channels are at most 2^22 (where all nodes send to all, 2^18), what max flows find (cut_search.hpp): of all sets
-///  the
-///    best, but for ports fewer than channels and total exchange.
+///  - where nodes times channels are at most 2^22 (where all nodes send to all, 2^18), the sets that max flows find (cut_search.hpp). They
+///    are the best of all sets, except for ports fewer than channels and for total exchange.
 /// Elsewhere, where dimensions differ in speed: the halves of each dimension, O(dimensions). At one speed they give no more than single
 /// nodes do.
 

@@ -6,7 +6,7 @@
 /// eccentricity of the root. The blocks of scatter and gather one by one, over c_root channels a step: the N_e blocks of nodes at distance
 /// e or more have left the root by step T - e + 1, so T >= e - 1 + ceil(N_e / c_root).
 /// Bytes.
-///  - Reduce-scatter: the weakest node must give away, and take in, what it does not own: m (N-1)/N over c channels.
+///  - Reduce-scatter: the weakest node must send what it does not own, and receive as much: m (N-1)/N over c channels.
 ///  - All-reduce: for each element at least 2 (N-1) messages carry it. Put the messages in an order that keeps the steps. Until the first
 ///    node knows the result, each of the N-1 others has sent at least once; then each of them must still receive. So 2 (N-1) m over the
 ///    sum of all c_v. And m over the channels of the weakest node, each way; and m over each cut, each way.

@@ -1,4 +1,4 @@
-/// The figures of a shape: product formulas, but for twisted tori, which are counted.
+/// The figures of a shape: by product formulas. Those of twisted tori are counted.
 
 #include <algorithm>
 

@@ -43,7 +43,7 @@ inline void send_bundle(Node& self, std::initializer_list<Leg> route, std::span<
   send_bundle(self, RouteView{route.begin(), route.size()}, bundle, cargo);
 }
 
-/// window(n), see common/centred.hpp.
+/// window(n), see common/integers.hpp.
 constexpr std::int32_t window_low(std::int32_t n) noexcept { return -((n - 1) / 2); }
 constexpr std::int32_t window_high(std::int32_t n) noexcept { return n / 2; }
 

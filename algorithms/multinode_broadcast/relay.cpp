@@ -1,7 +1,7 @@
 /// Multi-node broadcast by way of one node: everything gathers at it and goes out as one long message, in the swath of a broadcast.
 ///
 /// The segments of the swath (broadcast/swath/swath.hpp) are bundles: segment i holds the i-th block of every source's
-/// message. So nobody needs to know the sources: in place of a segment a node sends what it holds of it.
+/// message. So no node needs to know the sources: in place of a segment a node sends what it holds of it.
 /// Machine  torus of any sides, wormhole in any routing order, any ports, no channel shared.
 /// Memory   O(s segments) words a node.
 /// Steps    of the gather the sum over the dimensions of ceil(log_b n), b = 2 with one port, else 3; and of the swath for h pieces.

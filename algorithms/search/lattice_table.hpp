@@ -39,7 +39,7 @@ class LatticeTable {
 
  private:
   /// Assigns each displacement that leaves in a step to an offset. Removes from `after` those that the node has given away before and
-  /// that nobody gives it.
+  /// does not receive.
   void hand_out(const Topology& topology, std::size_t step, const std::vector<bool>& before, std::vector<bool>& after);
 
   Offsets offsets_;

@@ -36,7 +36,9 @@ using ExchangeAssignment = std::vector<std::vector<std::uint32_t>>;
 /// each offset are matched with exchanges that keep them out of two at once, as near to their rank as possible. If even that fails, the
 /// classes are put in another order, pseudo-random but always the same.
 /// Attempt 0: by rank, which the caller checks by one_dimension_at_a_time(). From 1: by matching, none if that fails; from 2: with a
-/// pseudo-random order. Source  this project.
+/// pseudo-random order.
+///
+/// Source  this project.
 std::optional<ExchangeAssignment> assign_exchanges(const Topology& topology, std::uint32_t attempt);
 
 /// The first attempt that keeps every class out of two dimensions at once; none if `most_attempts` fail.

@@ -12,8 +12,8 @@
 ///     Steps   k max bl(floor(n_i/2)), bl the length in bits.
 ///     Blocks on the busiest channel  as rotating or slightly more.
 /// ternary-rotating  In base 3: the hops round a ring are a sum of weights, each taken forwards, backwards or not at all (TernaryRing). For
-///                   each weight, one message of so many hops along every channel carries what takes the weight in its direction. Of a
-///                   displacement's sums those of the fewest hops count; classes that have several balance the directions.
+///                   each weight w, one message of w hops along every channel carries what takes w in its direction. Of a displacement's
+///                   sums those of the fewest hops count; classes that have several balance the directions.
 ///                   Wormhole, all ports, channels shared.
 ///     Steps   k max ceil(log_3 n_i): 6 on 16x16, where log-rotating takes 8.
 ///     Blocks on the busiest channel  on a ring 1 to 1.5 times the minimum, n^2/8; 1.33 from n = 9 on.

@@ -25,7 +25,6 @@
 #include "algorithms/entries.hpp"
 
 namespace torus::broadcast::strip {
-
 namespace {
 
 constexpr std::string_view strip_steps =

@@ -90,8 +90,8 @@ class OrderedStep {
 using CellCounts = std::vector<std::vector<std::int32_t>>;
 
 /// Counts that fill all cells in `steps` steps from `root`; none if this rule finds none. `reserve` in 0..1: the share of
-/// the messages between cells that is left unused, so that the places can be found more easily. `idle`: of the root's cell, how many
-/// messages along it find nobody in a step, since the root stands at an end or near it. `order`: by cell, least first among
+/// the messages between cells that is left unused, so that the places can be found more easily. `idle`: messages along the
+/// root's cell that reach no node in a step, since the root stands at an end or near it. `order`: by cell, least first among
 /// equals.
 std::optional<CellCounts> cell_counts(const Topology& topology, Dimension last, NodeId root, std::uint32_t steps, double reserve,
                                       std::int32_t idle, std::span<const std::uint64_t> order);

@@ -65,7 +65,7 @@ struct Bounds {
 ///    a total exchange is the source of a message whose influence must reach all. Wang, Tseng, Ni & Sheu, section 1.
 ///  - On a line with two ports or more and no channel shared, a side of r nodes takes the smallest t with (3^t-1)/2 >= r. Of the messages
 ///    to one side only one passes a channel. So in a step a gap between informed nodes loses at most two nodes, and the gap at the end one
-///    (broadcast/synthesis/line_broadcast.hpp).
+///    (broadcast/synthesis/search.hpp).
 ///  - Worms in dimension order that share no channel: what can enter each line of the last dimension (bounds/broadcast_bounds.hpp).
 ///  - Packet switching: also the eccentricity of the sources (total exchange: the diameter).
 /// Bytes.

@@ -65,7 +65,7 @@ Engine make_engine(const Machine& machine, const Request& request, const Plan& p
 
 /// The sum over the steps of the hops of the longest route, by a dry run: one thread, empty blocks, no verification. All nodes are sources
 /// of a multi-node broadcast, so that the sum is a limit for any sources. None above 2^16 nodes or 2^24 copies of blocks, where that takes
-/// seconds, and none if the dry run fails or has not ended within so many seconds.
+/// seconds, and none if the dry run fails or has not ended within `seconds`.
 std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& request, const Plan& plan,
                                         double seconds = std::numeric_limits<double>::infinity());
 

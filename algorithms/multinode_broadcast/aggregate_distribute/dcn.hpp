@@ -1,9 +1,8 @@
 /// The last phases of `aggregate-distribute`: along the rows and the columns of the DCNs.
 ///
 /// rows     a window of h nodes around each DCN-diagonal node takes its bundle, in balanced ternary.
-/// columns  bundles go round a ring of the h nodes of a column, 0, 2, 4, .., 5, 3, 1: the even places downwards and the odd ones upwards,
-/// so
-///          that the ring has dilation 2 and no channel is used twice. Each node passes on what it got last. Confined to the DCN.
+/// columns  bundles go round a ring of the h nodes of a column, 0, 2, 4, .., 5, 3, 1: the even places downwards and the odd ones upwards.
+///          So the ring has dilation 2 and uses no channel twice. Each node passes on what it got last. Confined to the DCN.
 /// Machine  torus, wormhole (single legs); one send a step.   Steps  rows ceil(log3 h), columns h - 1.   Header  none.
 /// Source   Chen, Chen & Tseng, section 3.2.2.
 #pragma once

@@ -1,13 +1,13 @@
 /// Multi-node broadcast in a logarithmic number of steps: aggregation-then-distribution with h = 1 and the ternary all-to-all.
 ///
 /// Everything gathers on the main diagonal of the torus, is exchanged along it and spreads from it. The fewest steps of all, and the
-/// most bytes: for small messages. On unequal sides a < b the diagonal is a
-/// staircase: gather to its stations, a ternary exchange among them, and back. The number w of its turns and what becomes of the spare
-/// lines are chosen for the fewest steps. 12x40: 36 stations, the other 4 lines folded, 2 + 4 + 2 steps. Where b is many times a, fewer
-/// stations are better than long ways along: a round's t is at most a. Machine  2-D torus, wormhole in ascending order, all ports, no
-/// channel shared.   Memory  O(s) words a node. Steps    n x n: 2 ceil(log5 n) + ceil(log3 n), whatever the sources; unequal sides: 2
-/// levels (staircase.hpp) + the
-///          rounds of the exchange, L3(w a) if no t has to be shortened.
+/// most bytes: for small messages. On unequal sides a < b the diagonal is a staircase: gather to its stations, a ternary exchange among
+/// them, and back. The number w of its turns and what becomes of the spare lines are chosen for the fewest steps. 12x40: 36 stations, the
+/// other 4 lines folded, 2 + 4 + 2 steps. Where b is many times a, fewer stations are better than long ways along: a round's t is at most
+/// a.
+/// Machine  2-D torus, wormhole in ascending order, all ports, no channel shared.   Memory  O(s) words a node.
+/// Steps    n x n: 2 ceil(log5 n) + ceil(log3 n), whatever the sources; unequal sides: 2 levels (staircase.hpp) and the rounds of the
+///          exchange, L3(w a) if no t has to be shortened.
 /// Header   see exchange.hpp (none for n <= 9).
 /// Source   this project, from the phases of Chen, Chen & Tseng, section 3.2.
 

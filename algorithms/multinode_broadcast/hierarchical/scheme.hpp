@@ -84,7 +84,7 @@ struct Hierarchy {
   double gathering_bytes(double s, Bytes m) const;
   double spreading_bytes(double s, Bytes m) const;
 
-  /// Where uneven: messages on the fullest channels of what follows the rings, for DDNs of so many.
+  /// Where uneven: messages on the fullest channels in the phases after the rings, if each DDN has `bundle` of them.
   double messages_over_windows(double bundle) const;
 
   double nodes;

@@ -159,7 +159,7 @@ class StationCount {
     return most;
   }
 
-  /// Of a ring round which bundles of so many whole messages go.
+  /// Bytes on the fullest channels of a ring of `length` nodes, around which bundles of `full` whole messages go.
   ByteSum ring(std::int32_t length, std::uint64_t full) const {
     const ByteSum half = times_bytes((full + 1) / 2, part_[0]) + times_bytes(full / 2, part_[1]);
     return times_bytes(static_cast<std::uint64_t>((length - 1) / 2) * full, m_) + (length % 2 == 0 ? half : 0);

@@ -70,7 +70,7 @@ class HyperplaneScheme {
 
   /// On n x .. x n nodes; no pieces are dealt.
   HyperplaneScheme(const Topology& topology, Trees trees);
-  /// The same where a source deals pieces first, to so many nodes in each of k directions: 0 .. farthest(). Shares the tables.
+  /// The same scheme, where a source first deals pieces to `reach` nodes in each of k directions: 0 .. farthest(). Shares the tables.
   HyperplaneScheme dealing_to(std::int32_t reach) const;
   std::int32_t farthest() const noexcept { return k_ < 2 ? 0 : 3; }
 

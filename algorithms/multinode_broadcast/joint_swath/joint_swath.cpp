@@ -2,9 +2,9 @@
 ///
 /// Once the sources are known (source_names.hpp), every node knows all of the rest. A message is cut in k parts, which work in different
 /// dimensions at the same time (one port: one part), a part in h pieces. Along the part's first dimension the rows of the torus are dealt
-/// into classes, as in `swath` (broadcast/row_classes.hpp): s h classes, a run of h for each source.
+/// into classes, as in `swath` (lines/deal.hpp): s h classes, a run of h for each source.
 ///   scatter   each source gives its pieces to the rows of its classes: on its own ring, or by columns (round.cpp)
-///   rows      dimension by dimension each piece goes to all nodes of its rows (broadcast/line_spread.hpp)
+///   rows      dimension by dimension each piece goes to all nodes of its rows (lines/spread.hpp)
 ///   gather    every node takes the pieces of the other classes from its neighbours
 /// Of long messages the rows' first dimension is given a share of the piece at each place instead, and the shares are gathered in the end.
 /// If there are more than fit, s h > the shortest ring, sources go out in rounds, with the gathers in common. h, the way of the scatter and

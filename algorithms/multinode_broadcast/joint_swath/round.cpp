@@ -119,7 +119,7 @@ std::pair<std::size_t, std::size_t> length_of(const std::vector<ScatterSend>& se
 }
 
 /// A run for each of at most runs() sources: in the order in which they stand along the dimension, so that what shares a ring crosses
-/// little. Of so many rotations of that order the one with the shortest scatter.
+/// little. Tries `rotations` of that order, and takes the one with the shortest scatter.
 std::vector<NodeId> deal_runs(const SharedLines& lines, std::uint32_t part, std::span<const NodeId> sources, std::size_t rotations) {
   std::vector<NodeId> order(sources.begin(), sources.end());
   std::sort(order.begin(), order.end(), [&](NodeId a, NodeId b) {

@@ -35,7 +35,7 @@ struct JointFrame {
   Dimension along(std::uint32_t part, std::size_t e) const noexcept { return linked[(part + e) % linked.size()]; }
   /// Of a part: no more than its blocks, or than the shortest ring has classes.
   std::int32_t most_pieces() const noexcept { return std::min(shortest, static_cast<std::int32_t>(part_blocks)); }
-  /// Rounds in which so many sources go out with h pieces: each takes h classes of the shortest ring.
+  /// Rounds that a number of sources take with a number of pieces: each source takes `pieces` classes of the shortest ring.
   std::int32_t rounds(std::int32_t sources, std::int32_t pieces) const noexcept;
   /// Candidate h: all small values, then a geometric series, and those that use all of the shortest ring.
   std::vector<std::int32_t> candidates() const;

@@ -9,11 +9,16 @@
 #include <random>
 #include <utility>
 
-#include "algorithms/search/shuffle.hpp"
 #include "runtime/base/words.hpp"
 
 namespace torus::reduction::stars {
 namespace {
+
+/// A random order that is the same on every platform, as that of std::shuffle need not be.
+template <class T>
+void shuffle(std::vector<T>& order, std::mt19937_64& random) {
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+}
 
 constexpr std::uint64_t most_work = 6'000;  // nodes that are looked at in all orders of a step together; fewer with more than 8 ports each
 constexpr std::uint64_t most_orders = 24;

@@ -42,7 +42,6 @@ struct Command {
   Option& require(std::string spelled, std::string type, Option::Target target, std::string text);
   /// The option with that name; null if there is none.
   const Option* find(std::string_view option) const;
-  /// The same, which must exist: to change its words.
   /// Changes the words of an option, which must be there; and its type, unless that is empty.
   void describe(std::string_view option, std::string text, std::string type = {});
   /// All long names: "--on".
