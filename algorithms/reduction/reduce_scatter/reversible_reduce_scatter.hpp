@@ -35,7 +35,7 @@ class Sends {
   auto end() noexcept { return sends_.end(); }
 
  private:
-  std::array<std::byte, 16 * 1024> buffer_;
+  std::array<std::byte, std::size_t{16} * 1024> buffer_;
   std::pmr::monotonic_buffer_resource memory_{buffer_.data(), buffer_.size()};
   std::pmr::vector<Send> sends_{&memory_};
 };

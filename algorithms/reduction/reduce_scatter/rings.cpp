@@ -164,7 +164,7 @@ Rings::Rings(const Topology& topology, std::uint32_t parts, std::uint32_t pieces
     for (std::uint32_t part = 0; part < parts_; ++part) longest = std::max(longest, axis_of(part, phase).reach);
     phase_steps_.push_back(static_cast<std::uint32_t>(longest));
   }
-  strides_.resize(parts_ * phases());
+  strides_.resize(std::size_t{parts_} * phases());
   for (std::uint32_t part = 0; part < parts_; ++part) {
     BlockId within = pieces_a_part_;  // blocks of a place of the axes to come
     for (std::uint32_t phase = phases(); phase-- > 0;) {
