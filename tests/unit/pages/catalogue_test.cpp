@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -19,20 +20,32 @@ using namespace torus;
 
 namespace {
 
-const std::string begin = "<!-- table of the catalogue -->\n";
-const std::string end = "<!-- end of the table -->\n";
+const std::string begin = "<!-- the catalogue -->\n";
+const std::string end = "<!-- end of the catalogue -->\n";
 
-std::string ports_of(const Algorithm& algorithm) {
-  return ports_text(algorithm) + (algorithm.native.contention == Contention::share ? ", shared channels" : "");
+std::string machine_of(const Algorithm& algorithm) {
+  return std::string(name(algorithm.native.switching)) + ", " + ports_text(algorithm) +
+         (algorithm.native.contention == Contention::share ? ", shared channels" : "");
 }
 
+/// A section for each collective; a line for each machine, with the algorithms made for it.
 std::string table() {
-  std::string out = "| collective | algorithm | switching | ports | shapes | steps | source |\n|---|---|---|---|---|---|---|\n";
-  for (const Algorithm* a : catalogue()) {
-    out += "| " + std::string(name(a->collective)) + " | `" + std::string(a->name) + "` | " + std::string(name(a->native.switching)) +
-           " | " + ports_of(*a) + " | " + std::string(a->shapes) + " | " + std::string(a->steps) + " | " + std::string(a->source) + " |\n";
+  std::string out;
+  const std::span<const Algorithm* const> all = catalogue();
+  for (auto from = all.begin(); from != all.end();) {
+    const Collective collective = (*from)->collective;
+    const auto to = std::find_if(from, all.end(), [&](const Algorithm* a) { return a->collective != collective; });
+    std::vector<std::pair<std::string, std::string>> lines;  // the machine, and the algorithms
+    for (; from != to; ++from) {
+      const std::string machine = machine_of(**from);
+      auto line = std::find_if(lines.begin(), lines.end(), [&](const auto& other) { return other.first == machine; });
+      if (line == lines.end()) line = lines.insert(lines.end(), {machine, {}});
+      line->second += (line->second.empty() ? "`" : ", `") + std::string((*from)->name) + "`";
+    }
+    out += "\n**" + std::string(name(collective)) + "**\n\n";
+    for (const auto& [machine, algorithms] : lines) out += "- " + machine + ": " + algorithms + "\n";
   }
-  return out;
+  return out + "\n";
 }
 
 /// The cells of a row of a table, with the spaces around them.
