@@ -18,7 +18,6 @@
 
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/parameters.hpp"
-#include "algorithms/common/segment_count.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
 

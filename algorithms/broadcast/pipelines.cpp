@@ -29,7 +29,6 @@
 
 #include "algorithms/broadcast/axes.hpp"
 #include "algorithms/common/parameters.hpp"
-#include "algorithms/common/segment_count.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
 

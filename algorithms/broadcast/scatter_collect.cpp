@@ -21,7 +21,6 @@
 
 #include "algorithms/broadcast/axes.hpp"
 #include "algorithms/common/parameters.hpp"
-#include "algorithms/common/segment_count.hpp"
 #include "algorithms/entries.hpp"
 
 namespace torus::broadcast::scatter_collect {

@@ -12,7 +12,7 @@
 ///          (sqrt((H-1) T_s) + sqrt(m T_c / k))^2.
 /// Choice   `segments`, K. Without it the K of least model time.
 /// Header   none.
-/// Source   the trees: closed_form.hpp, packing.hpp; pipelining over them as in Johnsson & Ho, "Optimum Broadcasting and Personalized
+/// Source   the trees: closed_form.cpp, packing.cpp; pipelining over them as in Johnsson & Ho, "Optimum Broadcasting and Personalized
 ///          Communication in Hypercubes".
 
 #include <memory>
@@ -21,8 +21,7 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/entries.hpp"
-#include "algorithms/trees/closed_form.hpp"
-#include "algorithms/trees/packing.hpp"
+#include "algorithms/trees/arc_trees.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
 
 namespace torus::broadcast::trees {

@@ -20,10 +20,16 @@
 namespace torus {
 
 /// Throws RunError: the message is none that the program waits for. why: what is wrong with it, as "none is due along this dimension".
-[[noreturn, gnu::cold]] void unexpected(const Message& message, std::string_view why);
+[[noreturn, gnu::cold]] inline void unexpected(const Message& message, std::string_view why) {
+  throw RunError("a message from node " + std::to_string(message.source()) + " of step " + std::to_string(message.step()) +
+                 " along dimension " + std::to_string(message.dimension()) + ": " + std::string(why));
+}
 
 /// Throws RunError: a message says a value outside of [low, high].
-[[noreturn, gnu::cold]] void out_of_bounds(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high);
+[[noreturn, gnu::cold]] inline void out_of_bounds(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high) {
+  throw RunError("a message brings the " + std::string(what) + " " + std::to_string(value) + ": it must be " + std::to_string(low) +
+                 " to " + std::to_string(high) + " here");
+}
 
 /// A control word that must lie in [low, high]. what: its name in the error.
 template <class Integer>

@@ -12,6 +12,8 @@
 
 #include <torus/node.hpp>
 
+#include "algorithms/common/integers.hpp"
+
 namespace torus::segment {
 
 /// Places on the owner's left, and on its right.
@@ -75,17 +77,29 @@ struct Sides {
 };
 
 /// Ports of the machine that a dimension can use: two, on a complete one as many as it has neighbours.
-std::int32_t usable_ports(Wiring wiring, std::int32_t extent, std::int32_t ports) noexcept;
+inline std::int32_t usable_ports(Wiring wiring, std::int32_t extent, std::int32_t ports) noexcept {
+  return std::min(ports, wiring == Wiring::complete ? std::max(extent - 1, 1) : 2);
+}
 
 /// The sides of a node that begins a dimension: all of a line; a ring is cut open for the splitting rule. `ports`, here and below, are
 /// usable_ports().
-Sides sides_of_first(Wiring wiring, std::int32_t extent, std::int32_t coordinate, std::int32_t ports) noexcept;
+inline Sides sides_of_first(Wiring wiring, std::int32_t extent, std::int32_t coordinate, std::int32_t ports) noexcept {
+  if (wiring == Wiring::line) return {coordinate, extent - 1 - coordinate};
+  return {segment::left_of(extent, ports), segment::right_of(extent, ports)};
+}
 
 /// The sides of a child. With one port the child is the place of its segment nearest to the sender.
-Sides sides_of_child(Wiring wiring, std::int32_t length, std::int32_t ports, bool came_forward) noexcept;
+inline Sides sides_of_child(Wiring wiring, std::int32_t length, std::int32_t ports, bool came_forward) noexcept {
+  if (ports == 1 && wiring != Wiring::complete && !came_forward) return {length - 1, 0};
+  return {segment::left_of(length, ports), segment::right_of(length, ports)};
+}
 
 /// The steps of one dimension.
-Step steps_of(Wiring wiring, Sides sides, std::int32_t ports) noexcept;
+inline Step steps_of(Wiring wiring, Sides sides, std::int32_t ports) noexcept {
+  const auto places = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+  if (wiring == Wiring::line && ports > 1) return ceil_log(3, places(2 * std::int64_t{std::max(sides.left, sides.right)} + 1));
+  return ceil_log(static_cast<std::uint64_t>(ports) + 1, places(std::int64_t{sides.left} + 1 + sides.right));
+}
 
 /// One step in one dimension: calls f(offset, length) for each child and returns the sides that are kept.
 template <class F>

@@ -8,7 +8,7 @@
 
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/received.hpp"
-#include "algorithms/multinode_broadcast/stations.hpp"
+#include "algorithms/multinode_broadcast/partition.hpp"
 
 namespace torus::multinode_broadcast {
 namespace {

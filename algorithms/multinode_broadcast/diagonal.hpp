@@ -23,12 +23,11 @@
 
 #include <torus/program.hpp>
 
-#include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 
 namespace torus::multinode_broadcast {
 
-class Station;  // stations.hpp
+class Station;  // partition.hpp
 
 /// Where a node stands among the diagonals of a family.
 struct DiagonalSite {

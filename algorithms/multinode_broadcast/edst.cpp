@@ -33,11 +33,10 @@
 #include "algorithms/common/received.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
-#include "algorithms/multinode_broadcast/bundle.hpp"
-#include "algorithms/multinode_broadcast/count.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
-#include "algorithms/trees/closed_form.hpp"
+#include "algorithms/multinode_broadcast/source_names.hpp"
+#include "algorithms/trees/arc_trees.hpp"
 
 namespace torus::multinode_broadcast::edst {
 namespace {

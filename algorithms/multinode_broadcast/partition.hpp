@@ -1,7 +1,9 @@
-/// What the broadcasts that partition a torus share: the parameter h, and how full the subnetworks are.
+/// The partition of a torus into h x h subnetworks: which h there are, where its nodes stand if h does not divide a side, and how full the
+/// subnetworks are.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -11,6 +13,8 @@
 #include <vector>
 
 #include <torus/algorithm.hpp>
+#include <torus/node.hpp>
+#include <torus/topology.hpp>
 
 #include "algorithms/multinode_broadcast/forecast.hpp"
 
@@ -82,5 +86,67 @@ inline std::optional<Refusal> needs_partition(std::string_view algorithm, const 
 /// are over; until then a block is in one place. None where h is 1 or the machine is no torus n x n.
 std::function<std::unique_ptr<RunObserver>()> subnetwork_loads(const Machine& machine, const Request& request, std::uint32_t segments,
                                                                std::int32_t h, std::int32_t aggregated, std::int32_t balanced);
+
+/// Embeds a torus whose sides h divides into one whose sides it does not divide: the grid of the stations.
+///
+/// Each ring of n places has C = floor(n/h) windows, as equal as whole numbers allow. A window has h stations, one a class: of l places the
+/// one of class c is number ceil(c l / h). The other places are spare. A window is shorter than 2h, so that each spare place comes after a
+/// station. The stations of all dimensions form a torus of C_1 h x C_2 h nodes, on which the phases for sides that h divides run as they
+/// are: a leg of the grid is a leg of the machine from station to station the same way round, and the order of places is the same. So
+/// legs that share no channel of the grid share none of the machine.
+/// Source  this project; the classes are those of lines/deal.hpp, each with one place a window.
+
+/// What all nodes know of the grid. An immutable value.
+class Stations {
+ public:
+  /// 1 <= h <= every extent.
+  Stations(const Topology& topology, std::int32_t h);
+
+  std::int32_t h() const noexcept { return h_; }
+  /// Whether h divides every side.
+  bool even() const noexcept { return even_; }
+  std::int32_t extent(Dimension d) const noexcept { return extents_[static_cast<std::size_t>(d)]; }
+  std::int32_t windows(Dimension d) const noexcept { return extent(d) / h_; }
+  /// Stations of a ring.
+  std::int32_t stations(Dimension d) const noexcept { return windows(d) * h_; }
+  /// Where a station stands; any index, modulo their number.
+  std::int32_t place(Dimension d, std::int32_t index) const noexcept;
+  /// The number of the station at a place (modulo the extent); none where the place is spare.
+  std::optional<std::int32_t> index(Dimension d, std::int32_t place) const noexcept;
+  /// Places from a station on to another, `stations` further by the way of its sign.
+  std::int32_t hops(Dimension d, std::int32_t index, std::int32_t stations) const noexcept;
+  /// Places from a station to the next of its class.
+  std::int32_t gap(Dimension d, std::int32_t index) const noexcept { return hops(d, index, h_); }
+  /// The most places between two stations of a class.
+  std::int32_t longest_gap() const noexcept { return longest_gap_; }
+
+ private:
+  std::int32_t h_, longest_gap_ = 1;
+  bool even_ = true;
+  std::vector<std::int32_t> extents_;
+  std::vector<std::vector<std::int32_t>> places_, indices_;  // by dimension: of each station, and of each place, where -1 is none
+};
+
+/// A node as the grid sees it.
+class Station {
+ public:
+  Station(const Node& self, const Stations& stations);
+  /// Whether it stands on the grid at all.
+  bool member() const noexcept { return member_; }
+  /// In a dimension: whether it is a station there, and which; 0 if it is spare.
+  bool stands(Dimension d) const noexcept { return indices_[static_cast<std::size_t>(d)].has_value(); }
+  std::int32_t coordinate(Dimension d) const noexcept { return indices_[static_cast<std::size_t>(d)].value_or(0); }
+  Coordinates coordinates() const;
+  /// The machine's leg for one of the grid from here.
+  Leg real(Leg leg) const noexcept;
+
+ private:
+  const Stations& stations_;
+  std::vector<std::optional<std::int32_t>> indices_;
+  bool member_ = true;
+};
+
+/// A leg of the grid, or one of the machine where there is no grid.
+inline Leg on_machine(const Station* station, Leg leg) noexcept { return station == nullptr ? leg : station->real(leg); }
 
 }  // namespace torus::multinode_broadcast

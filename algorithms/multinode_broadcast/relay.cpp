@@ -16,7 +16,6 @@
 #include "algorithms/broadcast/swath/swath.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
-#include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 #include "algorithms/multinode_broadcast/swath_choice.hpp"

@@ -6,17 +6,158 @@
 /// Steps    k floor(longest side / 2), whatever the sources.   Header  none.
 /// Source   folklore (ring all-gather).
 
+#include "algorithms/multinode_broadcast/ring.hpp"
+
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include <torus/algorithm.hpp>
 
+#include "algorithms/common/received.hpp"
+#include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
-#include "algorithms/multinode_broadcast/ring_gather.hpp"
+#include "algorithms/multinode_broadcast/partition.hpp"
 
-namespace torus::multinode_broadcast::ring {
+namespace torus::multinode_broadcast {
+namespace {
 
+/// What a node passes on of one part: what it got last by each direction of travel.
+struct Passing {
+  Bundle up, down;
+};
+
+std::size_t axis_of(const RingGather& rings, std::int32_t phase, std::size_t part) noexcept {
+  return (part + static_cast<std::size_t>(phase)) % rings.axes.size();
+}
+
+void send_step(Node& self, const RingGather& rings, std::int32_t phase, std::int32_t step, const std::vector<Passing>& passing,
+               const Station* station) {
+  for (std::size_t part = 0; part < passing.size(); ++part) {
+    const std::size_t axis = axis_of(rings, phase, part);
+    const std::int32_t length = rings.lengths[axis];
+    if (step > length / 2) continue;
+    std::span<const BlockId> up = passing[part].up, down = passing[part].down;
+    if (2 * step == length) {  // both ways lead to the same node: half by each
+      up = up.first((up.size() + 1) / 2);
+      down = down.subspan((down.size() + 1) / 2);
+    }
+    send_bundle(self, {on_machine(station, {rings.axes[axis], +rings.unit})}, up);
+    send_bundle(self, {on_machine(station, {rings.axes[axis], -rings.unit})}, down);
+  }
+}
+
+/// The part that goes along the dimension by which a message has come.
+std::size_t part_of(const RingGather& rings, std::int32_t phase, std::size_t parts, const Message& m) {
+  for (std::size_t part = 0; part < parts; ++part) {
+    if (rings.axes[axis_of(rings, phase, part)] == m.dimension()) return part;
+  }
+  unexpected(m, "no part goes along this dimension in this phase");
+}
+
+void take_step(const RingGather& rings, std::int32_t phase, const Arrivals& came, std::vector<Passing>& passing,
+               std::vector<Bundle>& bundles) {
+  for (Passing& p : passing) {
+    p.up.clear();
+    p.down.clear();
+  }
+  for (const Message& m : came) {
+    const std::size_t part = part_of(rings, phase, passing.size(), m);
+    append(m.direction() > 0 ? passing[part].up : passing[part].down, m);
+    append(bundles[part], m);
+  }
+}
+
+/// Bytes of the first half of the blocks of so many messages, each cut in so many.
+double first_half(double messages, Bytes message, std::size_t blocks) {
+  const double half = std::ceil(messages * static_cast<double>(blocks) / 2), whole = std::floor(half / static_cast<double>(blocks));
+  double bytes = whole * static_cast<double>(message);
+  const auto rest = static_cast<std::size_t>(half - whole * static_cast<double>(blocks));
+  for (std::size_t i = 0; i < rest; ++i) {
+    const Bytes block = message / blocks + (i < message % blocks ? 1 : 0);
+    bytes += static_cast<double>(block);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::int32_t RingGather::steps_of(std::int32_t phase) const noexcept {
+  if (together) return lengths[static_cast<std::size_t>(phase)] / 2;
+  std::int32_t longest = 0;
+  for (const std::int32_t length : lengths) longest = std::max(longest, length / 2);
+  return longest;
+}
+
+std::int32_t RingGather::steps() const noexcept {
+  std::int32_t sum = 0;
+  for (std::int32_t phase = 0; phase < phases; ++phase) sum += steps_of(phase);
+  return sum;
+}
+
+double RingGather::channel_bytes(Bytes message, double messages, double share, double members) const noexcept {
+  double sum = 0;
+  const std::size_t cuts = together ? 1 : axes.size();
+  std::vector<double> held(cuts, messages);    // by part: a bundle's messages
+  std::vector<double> bundles(cuts, members);  // how many different bundles there are
+  for (std::int32_t phase = 0; phase < phases; ++phase) {
+    for (std::int32_t step = 1; step <= steps_of(phase); ++step) {
+      double most = 0;
+      for (std::size_t part = 0; part < cuts; ++part) {
+        const std::int32_t length = lengths[axis_of(*this, phase, part)];
+        if (step > length / 2) continue;
+        const double full = fullest(held[part] * share, bundles[part], held[part]);
+        const Bytes bytes = message / cuts + (part < message % cuts ? 1 : 0);
+        const std::size_t blocks = together ? axes.size() : 1;
+        most = std::max(most, 2 * step == length ? first_half(full, bytes, blocks) : full * static_cast<double>(bytes));
+      }
+      sum += most;
+    }
+    for (std::size_t part = 0; part < cuts; ++part) {
+      held[part] *= lengths[axis_of(*this, phase, part)];
+      bundles[part] /= lengths[axis_of(*this, phase, part)];
+    }
+  }
+  return sum;
+}
+
+RingGather whole_rings(const Topology& topology, const char* label) {
+  RingGather rings{label, {}, {}, 1, 0};
+  rings.axes = linked_dimensions(topology);
+  for (const Dimension d : rings.axes) rings.lengths.push_back(topology.extent(d));
+  rings.phases = rings.parts();
+  return rings;
+}
+
+std::vector<Bundle> split_parts(std::span<const BlockId> bundle, std::size_t parts) {
+  std::vector<Bundle> split(parts);
+  for (const BlockId id : bundle) split[id % parts].push_back(id);
+  return split;
+}
+
+Program ring_gather(Node& self, const RingGather& rings, bool member, std::vector<Bundle>& bundles, const Station* station) {
+  std::vector<Passing> passing(bundles.size());
+  for (std::int32_t phase = 0; phase < rings.phases; ++phase) {
+    if (rings.together) std::sort(bundles[0].begin(), bundles[0].end());  // halves have as much of either part
+    for (std::size_t part = 0; part < passing.size(); ++part) passing[part].up = passing[part].down = bundles[part];
+    for (std::int32_t step = 1; step <= rings.steps_of(phase); ++step) {
+      self.phase(rings.label);
+      if (member) send_step(self, rings, phase, step, passing, station);
+      const Arrivals came = co_await self.step();
+      take_step(rings, phase, came, passing, bundles);
+    }
+  }
+}
+
+Program ring_gather(Node& self, const RingGather& rings, bool member, const Bundle& bundle, std::vector<Bundle>& parts,
+                    const Station* station) {
+  parts = rings.together ? std::vector<Bundle>{bundle} : split_parts(bundle, rings.axes.size());
+  co_await ring_gather(self, rings, member, parts, station);
+  if (rings.together) parts = split_parts(parts.front(), rings.axes.size());
+}
+
+namespace ring {
 namespace {
 
 Program program(Node& self, const RingGather& rings) {
@@ -55,4 +196,6 @@ constexpr Algorithm ring{
 
 extern const Entries entries{ring};
 
-}  // namespace torus::multinode_broadcast::ring
+}  // namespace ring
+
+}  // namespace torus::multinode_broadcast

@@ -1,3 +1,24 @@
+/// What all nodes learn of the sources, in control words: their number, or which they are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <torus/machine.hpp>
+#include <torus/program.hpp>
+
+#include "algorithms/multinode_broadcast/line_tree.hpp"
+
+namespace torus::multinode_broadcast {
+
+/// Counting over the whole torus: every node ends with the sum of what all nodes brought. Ternary along each dimension and back.
+/// Machine  torus of any dimension, wormhole (single legs); with rings up to 3 nodes packet switching does.
+/// Steps    2 sum over t of ceil(log3 n_t).   Header  one word.   Source  this project.
+///
+/// trees[i]: Line_3 along dimension axes[i].
+ProgramOf<std::uint32_t> count_everywhere(Node& self, std::span<const Dimension> axes, std::span<const LineTree> trees, std::uint32_t own);
+
 /// All nodes learn which nodes are sources, in control words.
 ///
 /// Either along one dimension after the other: a ring is cut in arcs, the names of an arc gather at its root, the roots pass them on all
@@ -7,17 +28,6 @@
 /// Steps    sum over the dimensions of min over r of 2 ceil(log_3 ceil(n_d / r)) + floor(r / 2), one port: 2 ceil(log_2 ..) + r - 1; or
 ///          2 ceil(log_{2k+1} n) + ceil(log_{k+1} n^(k-1)).
 /// Bytes    at most 4 s a step, a word for each source.   Header  the names.   Source  this project; folklore.
-#pragma once
-
-#include <cstdint>
-#include <memory>
-
-#include <torus/machine.hpp>
-#include <torus/program.hpp>
-
-#include "algorithms/multinode_broadcast/bundle.hpp"
-
-namespace torus::multinode_broadcast {
 
 /// What every node knows beforehand. An immutable value.
 class SourceNames {

@@ -19,7 +19,7 @@
 ///          broadcast: C blocks in each step.
 /// Choice   `segments`, K; `chunk`, C. Without them those of least model time. An all-reduce goes over a root with `segments`, and between
 ///          all nodes with `chunk`.   Header  none.
-/// Source   the trees: closed_form.hpp (after Varvarigos & Bertsekas), packing.hpp, packed_gather.hpp.
+/// Source   the trees: closed_form.cpp (after Varvarigos & Bertsekas), packing.cpp, packed_gather.hpp.
 
 #include <array>
 #include <limits>
@@ -33,8 +33,7 @@
 #include "algorithms/entries.hpp"
 #include "algorithms/reduction/reduce_scatter/packed_gather.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
-#include "algorithms/trees/closed_form.hpp"
-#include "algorithms/trees/packing.hpp"
+#include "algorithms/trees/arc_trees.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
 
 namespace torus::reduction::trees {

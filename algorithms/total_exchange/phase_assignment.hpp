@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -43,5 +44,12 @@ std::optional<ExchangeAssignment> assign_exchanges(const Topology& topology, std
 
 /// The first attempt that keeps every class out of two dimensions at once; none if `most_attempts` fail.
 std::optional<ExchangeAssignment> assign_exchanges_legally(const Topology& topology, std::uint32_t most_attempts);
+
+/// Perfect matchings of bipartite graphs, by augmenting paths (Kuhn: The Hungarian method for the assignment problem, 1955).
+///
+/// A partner below n for each of 0..n-1, all different, such that allowed(x, partner); std::nullopt if there is no such choice. Each x
+/// tries its partners from preferred[x] upwards, then from 0. Cost: O(n^2) where most preferences hold, O(n^3) at worst.
+std::optional<std::vector<std::uint32_t>> perfect_matching(const std::vector<std::uint32_t>& preferred,
+                                                           const std::function<bool(std::uint32_t x, std::uint32_t partner)>& allowed);
 
 }  // namespace torus::total_exchange

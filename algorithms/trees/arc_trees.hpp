@@ -1,7 +1,7 @@
 /// Arc-disjoint spanning trees of a machine, as a table: which tree each channel belongs to. No channel is in two trees, so a byte a
 /// channel says everything. What every node knows beforehand.
 ///
-/// The trees span the living nodes; channels of dead nodes are in no tree. closed_form.hpp and packing.hpp make such tables, and so may any
+/// The trees span the living nodes; channels of dead nodes are in no tree. closed_form.cpp and packing.cpp make such tables, and so may any
 /// other source of arc-disjoint trees.
 ///
 /// A *place* is where a node stands in the trees of a root. In the table of one root it is the node's rank. A table for all roots has the
@@ -10,9 +10,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include <torus/machine.hpp>
+#include <torus/plan_cache.hpp>
+#include <torus/requirements.hpp>
 #include <torus/route.hpp>
 #include <torus/topology.hpp>
 
@@ -101,5 +106,32 @@ class WayUp {
   std::vector<std::uint8_t> parents_;
   std::vector<std::uint32_t> depths_;
 };
+
+/// 2k arc-disjoint spanning trees of a k-dimensional torus, in closed form (closed_form.cpp): a table for all roots.
+
+/// The lower of the forms that are valid. A torus of at most 8 dimensions with more than one node.
+ArcTrees closed_form_trees(const Topology& topology);
+/// The planar rule alone; none where it does not give arc-disjoint spanning trees. Two dimensions.
+std::optional<ArcTrees> planar_rule_trees(const Topology& topology);
+
+/// Trees that a message is dealt out to: 2k, but 1 for a single node.
+std::uint32_t closed_form_shares(const Topology& topology);
+std::optional<Refusal> too_many_dimensions(std::string_view algorithm, const Topology& topology);
+/// Memory that closed_form_trees() takes at most.
+Bytes closed_form_bytes(const Topology& topology);
+
+/// The maximum number of arc-disjoint spanning trees from a root, found by search (packing.cpp): any topology, with holes or without.
+
+/// Deterministic. At most ArcTrees::max_trees.
+std::shared_ptr<const ArcTrees> packed_trees(const Topology& topology, NodeId root, PlanCache& cache);
+
+/// How many trees a machine may have.
+std::uint32_t most_packed_trees(const Topology& topology) noexcept;
+
+/// Memory that packed_trees() takes at most.
+Bytes packing_bytes(const Topology& topology);
+
+/// Refuses machines that take too long to search.
+std::optional<Refusal> too_large_to_pack(std::string_view algorithm, const Topology& topology);
 
 }  // namespace torus

@@ -1,4 +1,8 @@
-#include "algorithms/trees/closed_form.hpp"
+/// 2k arc-disjoint spanning trees of a k-dimensional torus, in closed form. One table serves every root: the trees of a root are those of
+/// node 0, moved.
+///   planar rule  2-D; height D + 2 for n x n (D = 2 floor(n/2)), D + 2 .. D + 4 for similar sides; not for every shape.
+///   product      of smaller tori and rings: any dimensions, any sides >= 2; height at most the sum of the sides plus k.
+/// Source   this project; the planar rule is checked before it is used.
 
 #include <algorithm>
 #include <array>
@@ -9,6 +13,7 @@
 
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/shapes.hpp"
+#include "algorithms/trees/arc_trees.hpp"
 
 namespace torus {
 namespace closed_form {

@@ -19,7 +19,7 @@
 
 #include <torus/algorithm.hpp>
 
-#include "algorithms/common/segment_count.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "algorithms/trees/arc_trees.hpp"
 
 namespace torus {

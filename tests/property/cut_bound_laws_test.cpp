@@ -9,7 +9,7 @@
 #include <torus/bounds.hpp>
 #include <torus/catalogue.hpp>
 
-#include "algorithms/search/max_flow.hpp"
+#include "algorithms/bounds/cut_search.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
 #include "tests/support/shapes.hpp"

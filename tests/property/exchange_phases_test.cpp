@@ -9,7 +9,7 @@
 
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/total_exchange/phase_assignment.hpp"
-#include "algorithms/total_exchange/phase_schedule.hpp"
+#include "algorithms/total_exchange/phases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 

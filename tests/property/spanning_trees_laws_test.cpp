@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/trees/closed_form.hpp"
+#include "algorithms/trees/arc_trees.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -6,7 +6,7 @@
 #include <torus/node.hpp>
 
 #include "algorithms/common/integers.hpp"
-#include "algorithms/multinode_broadcast/bundle.hpp"
+#include "algorithms/multinode_broadcast/line_tree.hpp"
 
 namespace torus::support {
 

@@ -6,7 +6,7 @@
 
 #include <torus/block.hpp>
 
-#include "algorithms/common/segment_count.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "algorithms/common/shapes.hpp"
 
 namespace torus::broadcast {

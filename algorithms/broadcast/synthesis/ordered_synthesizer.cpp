@@ -9,7 +9,6 @@
 
 #include "algorithms/broadcast/circuit/schedule.hpp"
 #include "algorithms/broadcast/synthesis/search.hpp"
-#include "algorithms/broadcast/synthesis/spread_sets.hpp"
 #include "algorithms/common/shapes.hpp"
 
 namespace torus::broadcast {

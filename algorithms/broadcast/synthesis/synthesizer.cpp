@@ -11,7 +11,6 @@
 #include "algorithms/bounds/growth.hpp"
 #include "algorithms/broadcast/circuit/schedule.hpp"
 #include "algorithms/broadcast/synthesis/search.hpp"
-#include "algorithms/broadcast/synthesis/spread_sets.hpp"
 #include "algorithms/common/integers.hpp"
 
 namespace torus::broadcast {

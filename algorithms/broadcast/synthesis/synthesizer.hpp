@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "algorithms/broadcast/circuit/circuit_flow.hpp"
-#include "algorithms/broadcast/synthesis/spread_sets.hpp"
+#include "algorithms/broadcast/synthesis/search.hpp"
 
 namespace torus::broadcast {
 

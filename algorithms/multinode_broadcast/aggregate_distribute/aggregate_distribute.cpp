@@ -10,6 +10,8 @@
 /// Source   Chen, Chen & Tseng, Multi-Node Broadcasting Using an Aggregation-then-Distribution Strategy,
 ///          made sound: see properties.md.
 
+#include "algorithms/multinode_broadcast/aggregate_distribute/aggregate_distribute.hpp"
+
 #include <array>
 #include <cmath>
 #include <memory>
@@ -19,9 +21,9 @@
 
 #include <torus/algorithm.hpp>
 
+#include "algorithms/common/integers.hpp"
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
-#include "algorithms/multinode_broadcast/aggregate_distribute/dcn.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute/exchange.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute/prefix.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
@@ -30,6 +32,25 @@
 #include "algorithms/multinode_broadcast/partition.hpp"
 
 namespace torus::multinode_broadcast::aggregate_distribute {
+
+Program broadcast_row(Node& self, const LineTree& window, Bundle& bundle) {
+  const std::int32_t position = centred(self.coordinate(1) - self.coordinate(0), window.positions());
+  for (std::int32_t level = window.levels() - 1; level >= 0; --level) {
+    self.phase("row");
+    hand_down(self, 1, window, position, level, bundle);
+    for (const Message& m : co_await self.step()) append(bundle, m);
+  }
+}
+
+Program column_ring(Node& self, std::int32_t h, Bundle& bundle) {
+  for (std::int32_t step = 1; step < h; ++step) {
+    self.phase("column");
+    send_bundle(self, {{0, column_ring_hop(self.coordinate(0) % h, h)}}, bundle);
+    bundle.clear();
+    for (const Message& m : co_await self.step()) append(bundle, m);
+  }
+}
+
 namespace {
 
 /// What every node knows beforehand: tables that follow from n, h and the choice of prefix sum.

@@ -16,7 +16,7 @@
 
 #include <torus/program.hpp>
 
-#include "algorithms/multinode_broadcast/bundle.hpp"
+#include "algorithms/multinode_broadcast/line_tree.hpp"
 
 namespace torus::multinode_broadcast::aggregate_distribute {
 

@@ -24,7 +24,6 @@
 #include "algorithms/entries.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute/exchange.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute/staircase.hpp"
-#include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "algorithms/common/integers.hpp"
-#include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 
 namespace torus::multinode_broadcast::aggregate_distribute {

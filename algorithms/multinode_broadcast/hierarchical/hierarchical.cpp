@@ -19,7 +19,7 @@
 ///          h = 1: k floor(longest side / 2), k the dimensions wider than 1; a single ring allows no other h.
 /// Header   see tune; none for h <= 5.   Source  this project, on the partition of Chen, Chen & Tseng.
 ///
-/// Any h, on 2-D tori of which it does not divide both sides (uneven): the phases run on the grid of stations (stations.hpp), all but the
+/// Any h, on 2-D tori of which it does not divide both sides (uneven): the phases run on the grid of stations (partition.hpp), all but the
 /// first and the last.
 ///   join                                  each spare node hands its messages to a station beside it
 ///   aggregate, tune, ddn-rings, scatter   on the grid

@@ -13,7 +13,7 @@
 #include "algorithms/multinode_broadcast/diagonal.hpp"
 #include "algorithms/multinode_broadcast/hierarchical/windows.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
-#include "algorithms/multinode_broadcast/ring_gather.hpp"
+#include "algorithms/multinode_broadcast/ring.hpp"
 
 namespace torus::multinode_broadcast::hierarchical {
 

@@ -29,9 +29,8 @@
 
 #include <torus/program.hpp>
 
-#include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
-#include "algorithms/multinode_broadcast/stations.hpp"
+#include "algorithms/multinode_broadcast/partition.hpp"
 
 namespace torus::multinode_broadcast::hierarchical {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "algorithms/common/integers.hpp"
-#include "algorithms/common/segment_count.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 

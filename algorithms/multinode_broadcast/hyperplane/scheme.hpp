@@ -12,7 +12,6 @@
 #include <torus/program.hpp>
 #include <torus/topology.hpp>
 
-#include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 #include "algorithms/search/lattice_table.hpp"
 

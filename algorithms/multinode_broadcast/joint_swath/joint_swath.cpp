@@ -31,9 +31,9 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/entries.hpp"
-#include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/joint_swath/schedule.hpp"
+#include "algorithms/multinode_broadcast/line_tree.hpp"
 #include "algorithms/multinode_broadcast/source_names.hpp"
 
 namespace torus::multinode_broadcast::joint_swath {

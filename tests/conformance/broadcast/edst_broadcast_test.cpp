@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "algorithms/trees/closed_form.hpp"
+#include "algorithms/trees/arc_trees.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
 #include "tests/support/shapes.hpp"

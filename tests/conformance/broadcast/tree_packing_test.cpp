@@ -9,7 +9,7 @@
 #include <torus/bounds.hpp>
 #include <torus/catalogue.hpp>
 
-#include "algorithms/trees/packing.hpp"
+#include "algorithms/trees/arc_trees.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/judged.hpp"
 #include "tests/support/shapes.hpp"

@@ -12,13 +12,12 @@
 #include <torus/engine.hpp>
 #include <torus/error.hpp>
 
-#include "algorithms/common/received.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute/exchange.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute/prefix.hpp"
-#include "algorithms/multinode_broadcast/count.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
 #include "algorithms/multinode_broadcast/hierarchical/windows.hpp"
-#include "algorithms/multinode_broadcast/ring_gather.hpp"
+#include "algorithms/multinode_broadcast/ring.hpp"
+#include "algorithms/multinode_broadcast/source_names.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/collect.hpp"
 

@@ -6,7 +6,7 @@
 #include <torus/byte_sum.hpp>
 
 #include "algorithms/broadcast/pipelines.hpp"
-#include "algorithms/common/segment_count.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -1,11 +1,10 @@
-#include "algorithms/common/segment_count.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <torus/byte_sum.hpp>
 
 #include "algorithms/broadcast/pipelines.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <set>
 
-#include "algorithms/broadcast/synthesis/spread_sets.hpp"
+#include "algorithms/broadcast/synthesis/search.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 

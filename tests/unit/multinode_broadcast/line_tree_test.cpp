@@ -3,7 +3,6 @@
 #include <torus/catalogue.hpp>
 
 #include "algorithms/common/integers.hpp"
-#include "algorithms/multinode_broadcast/bundle.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -4,14 +4,14 @@
 #include <set>
 
 #include "algorithms/common/integers.hpp"
-#include "algorithms/multinode_broadcast/aggregate_distribute/dcn.hpp"
+#include "algorithms/multinode_broadcast/aggregate_distribute/aggregate_distribute.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute/exchange.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute/prefix.hpp"
-#include "algorithms/multinode_broadcast/count.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/hierarchical/windows.hpp"
-#include "algorithms/multinode_broadcast/ring_gather.hpp"
+#include "algorithms/multinode_broadcast/ring.hpp"
+#include "algorithms/multinode_broadcast/source_names.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/collect.hpp"
 #include "tests/support/dcn_phases.hpp"

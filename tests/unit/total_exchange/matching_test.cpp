@@ -1,14 +1,14 @@
-#include "algorithms/search/matching.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <random>
 #include <vector>
 
+#include "algorithms/total_exchange/phase_assignment.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 
 using namespace torus;
+using namespace torus::total_exchange;
 
 namespace {
 

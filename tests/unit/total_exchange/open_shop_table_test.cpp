@@ -1,11 +1,10 @@
-#include "algorithms/total_exchange/open_shop_table.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <random>
 #include <set>
 #include <vector>
 
+#include "algorithms/total_exchange/open_shop.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 

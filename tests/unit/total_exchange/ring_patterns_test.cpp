@@ -1,10 +1,9 @@
-#include "algorithms/total_exchange/ring_patterns.hpp"
-
 #include <map>
 #include <set>
 
 #include <torus/topology.hpp>
 
+#include "algorithms/total_exchange/direct.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace torus;

@@ -9,7 +9,6 @@
 
 #include <torus/program.hpp>
 
-#include "algorithms/multinode_broadcast/bundle.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 
 namespace torus::multinode_broadcast::aggregate_distribute {

@@ -11,11 +11,11 @@
 
 #include <torus/program.hpp>
 
-#include "algorithms/multinode_broadcast/bundle.hpp"
+#include "algorithms/multinode_broadcast/line_tree.hpp"
 
 namespace torus::multinode_broadcast {
 
-class Station;  // stations.hpp
+class Station;  // partition.hpp
 
 struct RingGather {
   const char* label;                  ///< the phase that the report sums it under
