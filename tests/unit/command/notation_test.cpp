@@ -1,3 +1,4 @@
+/// What people write: sizes, nodes, faults, and lists of settings.
 #include "tools/torus/setting/notation.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tools/torus/setting/nodes.hpp"
+#include "tools/torus/setting/spec.hpp"
 
 using namespace torus;
 using namespace torus::command;
@@ -147,4 +149,88 @@ TEST_CASE("numbers are read whole or not at all", "[unit]") {
   CHECK(parse_seconds("--ts", "1e6") == 1e6);
   CHECK_THROWS_AS(parse_seconds("--ts", "1.1e6"), InputError);
   CHECK_THROWS_WITH(parse_real("--expect", "-1", 0, 256, "1"), "--expect '-1': it must be a number from 0 to 256; for instance 1");
+}
+
+TEST_CASE("links are a node, a direction and a dimension", "[unit]") {
+  const Topology shape("4x8");
+  CHECK(parse_links("--dead-link", "3,4:+0", shape) == std::vector<Link>{{28, 0, 1}});
+  CHECK(parse_links("--dead-link", "28:-1;0:+0", shape) == std::vector<Link>{{28, 1, -1}, {0, 0, 1}});
+  CHECK(parse_links("--dead-link", "1:3@1", Topology("4x8c")) == std::vector<Link>{{1, 1, 3}});
+  CHECK(parse_links("--dead-link", "0:300@0;7:256@0", Topology("500c")) == std::vector<Link>{{0, 0, 300}, {7, 0, 256}});
+  CHECK(parse_slow_links("--slow-link", "3,4:+0:2.5", shape) == std::vector<SlowLink>{{{28, 0, 1}, 2.5}});
+  for (const char* bad : {"", "3", "3:", "3:0", "3:+2", "3:+", "3:*1", "99:+0", "3:+0;", "3:0@0", "3:1@2", "3,4,5:+0"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(parse_links("--dead-link", bad, shape), InputError);
+  }
+  for (const char* bad : {"3:+0", "3:+0:", "3:+0:x", "3"}) CHECK_THROWS_AS(parse_slow_links("--slow-link", bad, shape), InputError);
+}
+
+TEST_CASE("random dead links follow from the seed and leave the machine in one piece", "[unit]") {
+  const Topology shape("4x4");
+  Faults one, again, other;
+  add_random_dead_links("--dead-links", "random:9", shape, 1, one);
+  add_random_dead_links("--dead-links", "random:9", shape, 1, again);
+  add_random_dead_links("--dead-links", "random:9", shape, 2, other);
+  CHECK(one == again);
+  CHECK_FALSE(one == other);
+  CHECK(shape.with_faults(one).channels() == 64 - 18);
+  Faults most;
+  CHECK_NOTHROW(add_random_dead_links("--dead-links", "random:1", Topology("5"), 1, most));
+  CHECK_THROWS_AS(add_random_dead_links("--dead-links", "random:1", Topology("5"), 1, most), InputError);
+  for (const char* bad : {"5", "random", "random:0", "random:x", "random:1001"})
+    CHECK_THROWS_AS(add_random_dead_links("--dead-links", bad, shape, 1, most), InputError);
+}
+
+TEST_CASE("options give the faults again, and sources keep to living nodes", "[unit]") {
+  TypedOptions options;
+  options["on"] = "4x4c";
+  options["dead-link"] = "0:+0;1:2@1";
+  options["dead-node"] = "0,0;7";
+  options["slow-link"] = "2,1:-0:3";
+  options["bytes"] = "8";
+  const RunSpec spec = parse_spec(Collective::broadcast, options);
+  const Topology& shape = spec.shape;
+  CHECK(shape.living_nodes() == 14);
+  CHECK(damage_options(shape.faults(), shape) == " --dead-link '0:+0;1:2@1' --dead-node '0;7' --slow-link '9:-0:3'");
+  CHECK(damage_text(shape.faults()) == "2 dead links, 2 dead nodes, 1 slow link");
+  CHECK(make_request(spec).sources == std::vector<NodeId>{1});
+  CHECK(make_request(parse_spec(Collective::multinode_broadcast, options)).sources.size() == 14);
+  options["sources"] = "7";
+  CHECK_THROWS_AS(make_request(parse_spec(Collective::broadcast, options)), InputError);
+}
+
+TEST_CASE("sizes come in lists and in ranges that have both ends", "[unit]") {
+  using Sizes = std::vector<Bytes>;
+  CHECK(parse_sizes("--bytes", "0") == Sizes{0});
+  CHECK(parse_sizes("--bytes", "4KiB,64,64") == Sizes{64, 4096});
+  CHECK(parse_sizes("--bytes", "1KiB:16KiB") == Sizes{1024, 4096, 16384});
+  CHECK(parse_sizes("--bytes", "1:9") == Sizes{1, 4, 9});
+  CHECK(parse_sizes("--bytes", "1:8:x2,3") == Sizes{1, 2, 3, 4, 8});
+  CHECK(parse_sizes("--bytes", "1:8:+3") == Sizes{1, 4, 7, 8});
+  CHECK(parse_sizes("--bytes", "1KiB:3KiB:+1KiB") == Sizes{1024, 2048, 3072});
+  CHECK(parse_sizes("--bytes", "1:9223372036854775807:x1048576").size() == 5);
+  for (const char* bad : {"", ",", "64,", "4:", ":4", "0:4", "4:4", "8:4", "1:2:3", "1:8:x1", "1:8:x", "1:8:+0", "1:8:+", "1:1GiB:+1",
+                          "1:8:2", "1:2:x2:x2", "1:4Kb"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(parse_sizes("--bytes", bad), InputError);
+  }
+}
+
+TEST_CASE("shapes, ports and algorithms come in lists, each once", "[unit]") {
+  const auto shapes = parse_shapes("8x8,mesh:4x6,8x8,2^3");
+  REQUIRE(shapes.size() == 3);
+  CHECK(shapes[1].text() == Topology::parse("4mx6m").text());
+  CHECK_THROWS_AS(parse_shapes("8x8,"), InputError);
+  CHECK(parse_port_counts("4,1,all,4") == std::vector<int>{4, 1, 0});
+  for (const char* bad : {"", "0", "1,,2", "some"}) CHECK_THROWS_AS(parse_port_counts(bad), InputError);
+}
+
+TEST_CASE("algorithms are taken in the order of the catalogue", "[unit]") {
+  const auto chosen = parse_algorithms("--algorithms", "wang-tseng,flood,flood", Collective::broadcast, catalogue());
+  REQUIRE(chosen.size() == 2);
+  CHECK(chosen[0]->name == "flood");
+  for (const Algorithm* algorithm : parse_algorithms("--algorithms", "all", Collective::total_exchange, catalogue()))
+    CHECK(algorithm->collective == Collective::total_exchange);
+  for (const char* bad : {"", "flud", "flood,", "a2"})
+    CHECK_THROWS_AS(parse_algorithms("--algorithms", bad, Collective::broadcast, catalogue()), InputError);
 }

@@ -1,0 +1,144 @@
+/// What moves payload: lists of consecutive slots, the queue of copies, and the pool of slots.
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "runtime/engine/payload/copier.hpp"
+#include "runtime/engine/payload/partials.hpp"
+#include "runtime/engine/payload/slot_pool.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/shapes.hpp"
+
+using namespace torus;
+using namespace torus::detail;
+using torus::detail::CopyQueue;
+
+namespace {
+
+std::size_t one_by_one(const std::vector<std::uint32_t>& numbers) {
+  std::size_t count = 1;
+  while (count < numbers.size() && numbers[count] == numbers[count - 1] + 1) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a list rises one by one as far as each number follows the one before it", "[unit]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  for (int turn = 0; turn < 20'000; ++turn) {
+    std::vector<std::uint32_t> numbers(1 + random() % 100);
+    numbers[0] = static_cast<std::uint32_t>(random() % 4 == 0 ? 0xfffffff0U + random() % 16 : random());
+    const std::uint64_t seldom = 1 + random() % 64;
+    for (std::size_t i = 1; i < numbers.size(); ++i)
+      numbers[i] = numbers[i - 1] + (random() % seldom == 0 ? static_cast<std::uint32_t>(random() % 3) : 1);
+    CAPTURE(numbers);
+    const std::size_t count = one_by_one(numbers), most = 1 + random() % 100;
+    REQUIRE(consecutive(numbers) == count);
+    REQUIRE(row_of(numbers, most) == (std::min(count, most) >= row ? std::min(count, most) : 0));
+    REQUIRE(any_zero(numbers) == (std::find(numbers.begin(), numbers.end(), 0U) != numbers.end()));
+  }
+}
+
+TEST_CASE("copies leave their queue in order, each with its place among those of its source and with the source after that", "[unit]") {
+  CopyQueue queue;
+  for (const CopyQueue::Copy& copy : {CopyQueue::Copy{7, 1, 10}, {7, 2, 10}, {7, 3, 10}, {8, 4, 20}, {7, 5, 10}}) queue.push(copy);
+  const auto check = [&queue](unsigned from, unsigned to, std::size_t number, std::size_t of, unsigned next, unsigned next_bytes) {
+    REQUIRE_FALSE(queue.empty());
+    const CopyQueue::Turn turn = queue.pop();
+    CHECK(turn.copy.from == from);
+    CHECK(turn.copy.to == to);
+    CHECK(turn.number == number);
+    CHECK(turn.of == of);
+    CHECK(turn.next == next);
+    CHECK(turn.next_bytes == next_bytes);
+  };
+  check(7, 1, 0, 3, 8, 20);
+  check(7, 2, 1, 3, 8, 20);
+  queue.push({7, 6, 10});  // joins the last
+  check(7, 3, 2, 3, 8, 20);
+  check(8, 4, 0, 1, 7, 10);
+  check(7, 5, 0, 2, 0, 0);
+  check(7, 6, 1, 2, 0, 0);
+  CHECK(queue.empty());
+}
+
+TEST_CASE("a full queue of copies takes one for each that leaves", "[unit]") {
+  CopyQueue queue;
+  for (unsigned i = 1; i <= CopyQueue::room; ++i) {
+    CHECK(queue.size() == i - 1);
+    queue.push({i / 4 + 1, i, 64});
+  }
+  CHECK(queue.size() == CopyQueue::room);
+  for (unsigned i = 1; i <= 100; ++i) {
+    CHECK(queue.pop().copy.to == i);
+    queue.push({i, i + static_cast<unsigned>(CopyQueue::room), 64});
+    CHECK(queue.size() == CopyQueue::room);
+  }
+  queue.clear();
+  CHECK(queue.empty());
+  queue.push({3, 9, 64});
+  CHECK(queue.pop().of == 1);
+}
+
+TEST_CASE("a worker takes the same slots in every run, then those of others, each slot once, until there are none", "[unit]") {
+  constexpr unsigned workers = 3;
+  constexpr std::uint64_t expected = 3000;
+  MemoryBudget budget(64 * 2000);
+  const std::uint64_t most = expected + SlotPool::spare_slots(expected, 64, workers) + 2000;
+  SlotPool pool(expected, 64, 0, budget, workers);
+  pool.open(pool.max_slots());
+  pool.clear();
+  std::vector<std::vector<Slot>> before;
+  for (unsigned round = 0; round < 3; ++round) {
+    // In another order of the workers in each round: what each gets first is its own all the same.
+    std::vector<std::vector<Slot>> own(workers);
+    for (unsigned i = 0; i < workers; ++i) {
+      const unsigned worker = (i + round) % workers;
+      for (int count = 0; count < 900; ++count) own[worker].push_back(pool.take(pool.free_list(worker)));
+    }
+    if (round > 0) CHECK(own == before);
+    before = own;
+    std::set<Slot> seen;
+    for (const std::vector<Slot>& slots : own) seen.insert(slots.begin(), slots.end());
+    CHECK(seen.size() == 900 * workers);
+    CHECK(seen.count(0) == 0);
+    bool twice = false;
+    const auto take_the_rest = [&] {
+      while (!twice) twice = !seen.insert(pool.take(pool.free_list(round))).second;
+    };
+    CHECK_THROWS_AS(take_the_rest(), RunError);
+    CHECK_FALSE(twice);
+    CHECK(seen.size() >= most - 500);  // all but what the other two have begun
+    CHECK(seen.size() <= most);
+    budget.refill();
+    pool.clear();
+  }
+}
+
+TEST_CASE("slots that pile up with a worker go to one that has none", "[unit]") {
+  constexpr unsigned workers = 2;
+  MemoryBudget budget(0);
+  SlotPool pool(100, 64, 0, budget, workers);
+  pool.open(pool.max_slots());
+  pool.clear();
+  const std::uint64_t slots = 100 + SlotPool::spare_slots(100, 64, workers);
+  for (std::uint64_t round = 0; round < 10 * slots; ++round) {  // worker 0 takes, worker 1 gives back
+    const Slot slot = pool.take(pool.free_list(0));
+    pool.give_back(pool.free_list(1), slot);
+    pool.level();
+  }
+}
+
+TEST_CASE("slots beyond those expected draw their bytes from the budget", "[unit]") {
+  MemoryBudget budget(64 * 2000);
+  SlotPool pool(3000, 64, 0, budget, 1);
+  pool.open(pool.max_slots());
+  pool.clear();
+  const auto take_all = [&] {
+    while (true) pool.take(pool.free_list(0));
+  };
+  CHECK_THROWS_AS(take_all(), RunError);
+  CHECK_FALSE(budget.take(64 * 1000));
+}
