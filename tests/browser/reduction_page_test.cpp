@@ -7,9 +7,9 @@
 #include <torus/trace_reader.hpp>
 
 #include "runtime/base/figures.hpp"
+#include "tests/support/browser.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/json.hpp"
-#include "tests/support/pages.hpp"
 
 using namespace torus;
 using support::Json;

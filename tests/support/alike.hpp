@@ -14,7 +14,6 @@
 
 #include "runtime/engine/processes/thread_processes.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/result_text.hpp"
 #include "tests/support/run.hpp"
 
 namespace torus::support {

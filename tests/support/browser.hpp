@@ -1,4 +1,5 @@
-/// A headless Chromium, driven through its debugging pipe: no driver and no port. For tests that look at pages as a reader does.
+/// A headless Chromium, driven through its debugging pipe: no driver and no port. For tests that look at pages as a reader does, and that
+/// TORUS_PROGRAM is defined for.
 #pragma once
 
 #include <array>
@@ -6,6 +7,8 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <iostream>
+#include <memory>
 #include <poll.h>
 #include <signal.h>
 #include <sstream>
@@ -16,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/json.hpp"
 
@@ -164,5 +169,21 @@ class Browser {
   std::string session_, buffer_, url_;
   bool loaded_ = false;
 };
+
+/// None where there is no browser, which CTest reports as skipped.
+inline std::unique_ptr<Browser> browser() {
+  const std::string program = browser_program();
+  if (!program.empty()) return std::make_unique<Browser>(program);
+  std::cout << "not tried here: no headless browser; install chromium, or set TORUS_BROWSER\n";
+  return nullptr;
+}
+
+/// The page of a run; its trace is t.jsonl beside it.
+inline std::string viewed(const Folder& folder, const std::string& line, int status = 0) {
+  const Ended ended = command("run " + line + " --trace " + folder.file("t.jsonl") + " --view " + folder.file("page.html"));
+  CAPTURE(line, ended.err);
+  REQUIRE(ended.status == status);
+  return folder.file("page.html");
+}
 
 }  // namespace torus::support

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "algorithms/multinode_broadcast/forecast.hpp"
+#include "tests/support/aggregate_distribute.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/collect.hpp"
-#include "tests/support/ddn_loads.hpp"
 #include "tests/support/emulate.hpp"
 
 namespace torus::support {
@@ -50,8 +50,6 @@ inline Request with_parameter_of(std::string_view name, Request request) {
   request.parameters.set(name.substr(option + 3, value - option - 3), name.substr(value + 1));
   return request;
 }
-
-inline Machine square(std::int32_t n) { return Machine(Topology(std::vector<DimensionShape>(2, DimensionShape{n, Wiring::ring}))); }
 
 /// Runs an algorithm: complete, legal, in the promised number of steps, below no bound.
 inline Emulation checked(std::string_view name, const Machine& machine, const Request& request,

@@ -5,7 +5,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 #include "tests/support/json.hpp"
-#include "tests/support/refused.hpp"
 
 using namespace torus;
 using support::command;

@@ -8,7 +8,6 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
-#include "tests/support/refused.hpp"
 
 using namespace torus;
 using support::command;

@@ -11,17 +11,13 @@ using torus::support::count;
 using torus::support::Folder;
 using torus::support::good;
 using torus::support::text_of_file;
+using torus::support::traced;
 
 namespace {
 
 std::string figure(const Folder& folder, const std::string& trace, const std::string& options) {
   good("view " + trace + " --svg " + folder.file("f.svg") + options);
   return text_of_file(folder.file("f.svg"));
-}
-
-std::string traced(const Folder& folder, const std::string& line) {
-  good("run " + line + " --trace " + folder.file("t.jsonl"));
-  return folder.file("t.jsonl");
 }
 
 }  // namespace

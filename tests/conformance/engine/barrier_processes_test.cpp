@@ -9,7 +9,7 @@
 
 #include "runtime/engine/processes/thread_processes.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/result_text.hpp"
+#include "tests/support/run.hpp"
 
 using namespace torus;
 

@@ -7,7 +7,6 @@
 #include <torus/catalogue.hpp>
 
 #include "tests/support/catch.hpp"
-#include "tests/support/result_text.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/shapes.hpp"
 

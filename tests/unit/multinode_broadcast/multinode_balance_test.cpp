@@ -3,9 +3,9 @@
 #include <numeric>
 
 #include "algorithms/multinode_broadcast/forecast.hpp"
+#include "tests/support/aggregate_distribute.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/collect.hpp"
-#include "tests/support/ddn_loads.hpp"
 
 using namespace torus;
 using namespace torus::multinode_broadcast;

@@ -15,9 +15,9 @@
 #include "algorithms/multinode_broadcast/partition.hpp"
 #include "algorithms/multinode_broadcast/ring.hpp"
 #include "algorithms/multinode_broadcast/source_names.hpp"
+#include "tests/support/aggregate_distribute.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/collect.hpp"
-#include "tests/support/dcn_phases.hpp"
 
 using namespace torus;
 using namespace torus::multinode_broadcast;

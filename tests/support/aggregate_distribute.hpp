@@ -1,5 +1,5 @@
-/// What balancing should come to in a multi-node broadcast by aggregation and distribution. It knows the source set, which programs never
-/// do.
+/// What the tests of aggregate-distribute share, in the symbols of its papers, and what its balancing should come to. That knows the source
+/// set, which programs never do.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,30 @@
 #include <utility>
 #include <vector>
 
+#include <torus/block.hpp>
+#include <torus/machine.hpp>
+#include <torus/node.hpp>
+
 #include "algorithms/common/integers.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute/prefix.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
+#include "algorithms/multinode_broadcast/line_tree.hpp"
 
 namespace torus::support {
+
+constexpr Bytes block_bytes = 8;
+
+/// The n x n torus.
+inline Machine square(std::int32_t n) { return Machine(Topology(std::vector<DimensionShape>(2, DimensionShape{n, Wiring::ring}))); }
+
+inline bool on_dcn_diagonal(const Topology& t, NodeId node, std::int32_t h) {
+  return t.coordinate(node, 0) % h == t.coordinate(node, 1) % h;
+}
+
+/// The logarithm of n, rounded up.
+inline std::uint32_t L(std::uint64_t base, std::int32_t n) { return ceil_log(base, static_cast<std::uint64_t>(n)); }
+
+inline multinode_broadcast::Bundle own_blocks(Node& self) { return {self.blocks().begin(), self.blocks().end()}; }
 
 /// Messages in each of the h DDNs after aggregation, and after tuning.
 struct DdnLoads {
