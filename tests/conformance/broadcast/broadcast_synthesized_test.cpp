@@ -7,6 +7,7 @@
 #include "algorithms/broadcast/circuit/schedule.hpp"
 #include "algorithms/broadcast/synthesis/synthesizer.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/emulate.hpp"
 #include "tests/support/schedule_judge.hpp"
 #include "tests/support/shapes.hpp"
 

@@ -90,7 +90,7 @@ void run_again(std::size_t bytes) noexcept {
   if (child == 0) {
     sigset_t none;
     ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
     const int nothing = ::open("/dev/null", O_RDWR);
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, descriptor);
     ::alarm(most_s);  // whose signal ends it
