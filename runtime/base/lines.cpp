@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 18;
 constexpr std::size_t max_line_bytes = std::size_t{1} << 30;
-// Parsed and judged, two bytes of a line ("0,") can become 48, beside the line itself and its copy while it grows.
-constexpr Bytes memory_per_line_byte = 32;
+// Judged, two bytes of a line ("0,") can become 48, beside the line itself, its copy while it grows and the 14 a byte of the parser.
+constexpr Bytes memory_per_line_byte = 48;
 // What a compressed file may hold: traces shrink some twentyfold. Zeros shrink a thousandfold, and a small file of them would take minutes.
 constexpr std::uint64_t max_growth = 200;
 constexpr std::uint64_t any_growth = std::uint64_t{64} << 20U;  // bytes inflated before the rule holds
@@ -145,6 +145,7 @@ void Lines::more() {
       left_ = {};
     }
   }
+  if (buffer_.capacity() < buffer_.size() + readable_behind) buffer_.reserve(buffer_.size() + buffer_.size() / 2 + readable_behind);
 }
 
 }  // namespace torus::detail

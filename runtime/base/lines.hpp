@@ -26,6 +26,9 @@ class Lines {
   Lines& operator=(const Lines&) = delete;
   ~Lines();
 
+  /// Bytes behind a line that may be read, whatever they are: parsers read ahead.
+  static constexpr std::size_t readable_behind = 64;
+
   /// The next line without its line feed; none at the end of the file. Valid until the next call.
   std::optional<std::string_view> next();
   /// Bytes of the file read so far, compressed as they are.

@@ -82,6 +82,7 @@ class Blocks {
     } else if (c == "broadcast" || c == "multinode-broadcast") {
       segments_ = header.segments;
       count_ = sources_.size() * segments_;
+      consecutive_ = !sources_.empty() && sources_.back() - sources_.front() + 1 == sources_.size();
     } else if (c == "total-exchange") {
       kind_ = Kind::exchanged;
       count_ = nodes_ * nodes_;
@@ -98,10 +99,12 @@ class Blocks {
   /// The number of the block with this id, if it exists.
   std::optional<std::uint64_t> number(std::uint64_t id) const noexcept {
     if (kind_ != Kind::replicated) return id < count_ ? std::optional(id) : std::nullopt;
-    const std::uint64_t source = id / segments_;
-    const auto at = std::lower_bound(sources_.begin(), sources_.end(), source);
-    if (at == sources_.end() || *at != source) return std::nullopt;
-    return static_cast<std::uint64_t>(at - sources_.begin()) * segments_ + id % segments_;
+    const std::uint64_t source = origin(id);
+    const std::uint64_t rank =
+        consecutive_ ? source - sources_.front()
+                     : static_cast<std::uint64_t>(std::lower_bound(sources_.begin(), sources_.end(), source) - sources_.begin());
+    if (rank >= sources_.size() || sources_[rank] != source) return std::nullopt;
+    return rank * segments_ + (id - source * segments_);
   }
   std::uint64_t id(std::uint64_t number) const noexcept {
     return kind_ == Kind::replicated ? std::uint64_t{sources_[number / segments_]} * segments_ + number % segments_ : number;
@@ -111,22 +114,22 @@ class Blocks {
   /// Whether a living node holds a block before the first step.
   bool starts_at(std::uint64_t node, std::uint64_t number) const noexcept {
     switch (kind_) {
-      case Kind::replicated: return sources_[number / segments_] == node;
+      case Kind::replicated: return sources_[origin(number)] == node;
       case Kind::exchanged: return number / nodes_ == node;
       case Kind::scattered: return sources_.front() == node;
       case Kind::gathered:
       case Kind::all_gathered:
       case Kind::none: break;
     }
-    return number / segments_ == node;
+    return origin(number) == node;
   }
   /// Whether a living node must hold a block at the end.
   bool wanted_at(std::uint64_t node, std::uint64_t number) const noexcept {
     switch (kind_) {
       case Kind::exchanged: return number % nodes_ == node && living(number / nodes_);
-      case Kind::scattered: return number / segments_ == node;
-      case Kind::gathered: return sources_.front() == node && living(number / segments_);
-      case Kind::all_gathered: return living(number / segments_);
+      case Kind::scattered: return origin(number) == node;
+      case Kind::gathered: return sources_.front() == node && living(origin(number));
+      case Kind::all_gathered: return living(origin(number));
       case Kind::replicated:
       case Kind::none: break;
     }
@@ -160,12 +163,14 @@ class Blocks {
  private:
   enum class Kind { replicated, exchanged, scattered, gathered, all_gathered, none };
 
+  std::uint64_t origin(std::uint64_t number) const noexcept { return segments_ == 1 ? number : number / segments_; }
   bool living(std::uint64_t node) const noexcept { return topology_.living(static_cast<NodeId>(node)); }
 
   Kind kind_ = Kind::replicated;
   const Topology& topology_;
   std::uint64_t nodes_;
   std::vector<NodeId> sources_;  // the living ones, ascending
+  bool consecutive_ = false;     // as are their numbers
   std::uint64_t segments_ = 1;
   std::uint64_t count_ = 0;
 };

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <fmt/format.h>
-#include <optional>
+#include <utility>
 
 #include <torus/error.hpp>
 
@@ -17,38 +17,91 @@ namespace {
 
 std::uint64_t key_of(NodeId node) noexcept { return mixed((std::uint64_t{node} + 1) * mixed_step); }
 
-/// The lowest node of a set of bits, or of the nodes that are not in it; none if there is none.
-std::optional<NodeId> lowest(const std::uint64_t* set, std::size_t words) noexcept {
-  for (std::size_t i = 0; i < words; ++i) {
-    if (set[i] != 0) return static_cast<NodeId>(64 * i + static_cast<unsigned>(std::countr_zero(set[i])));
-  }
-  return std::nullopt;
-}
-
-/// Sets are written when a trace is opened.
 bool in_memory(double bytes, Bytes most = NodeSets::most) {
   return bytes <= std::min(static_cast<double>(most), static_cast<double>(usable_memory()) / 4);
 }
 
 }  // namespace
 
-NodeSets::NodeSets(std::uint64_t cells, std::uint64_t nodes, Bytes most_exact)
+NodeSets::NodeSets(std::uint64_t cells, NodeId nodes, Bytes most_exact)
     : exact_{in_memory(static_cast<double>(cells) * 8 * std::ceil(static_cast<double>(nodes) / 64), most_exact)},
-      words_{exact_ ? static_cast<std::size_t>((nodes + 63) / 64) : 1},
-      sets_{fitting(cells, nodes) * words_} {}
-
-/// The cells, if at least a word of each fits.
-std::uint64_t NodeSets::fitting(std::uint64_t cells, std::uint64_t nodes) {
-  if (in_memory(static_cast<double>(cells) * 8)) return cells;
-  throw InputError(fmt::format("trace: judging the partials of {} nodes takes {} of memory; use a smaller machine or fewer segments", nodes,
-                               bytes_text(8 * cells)));
+      words_{exact_ ? (std::size_t{nodes} + 63) / 64 : 1} {
+  if (!in_memory(static_cast<double>(cells) * 8)) {
+    throw InputError(fmt::format("trace: judging the partials of {} nodes takes {} of memory; use a smaller machine or fewer segments",
+                                 nodes, bytes_text(8 * cells)));
+  }
+  sets_.resize((std::size_t{nodes} + 1) * words_);
+  users_.resize(std::size_t{nodes} + 1, 1);
+  for (NodeId node = 0; node < nodes; ++node) add(of(node), node);
 }
 
-void NodeSets::add(std::uint64_t* set, NodeId node) const noexcept {
+void NodeSets::add(Id set, NodeId node) noexcept {
+  std::uint64_t* const words = &sets_[set * words_];
   if (exact_)
-    set[node / 64] |= std::uint64_t{1} << (node % 64);
+    words[node / 64] |= std::uint64_t{1} << (node % 64);
   else
-    *set += key_of(node);
+    *words += key_of(node);
+}
+
+NodeSets::Id NodeSets::make() {
+  if (free_.empty()) {
+    free_.push_back(static_cast<Id>(users_.size()));
+    users_.push_back(0);
+    sets_.resize(sets_.size() + words_);
+  }
+  const Id set = free_.back();
+  free_.pop_back();
+  users_[set] = 1;
+  return set;
+}
+
+void NodeSets::drop(Id set) {
+  if (set != none && --users_[set] == 0) free_.push_back(set);
+}
+
+NodeSets::Union NodeSets::united(Id a, Id b) {
+  if (a != last_a_ || b != last_b_ || last_.set == none) {
+    use(a);
+    use(b);
+    for (const Id old : {last_a_, last_b_, last_.set}) drop(old);
+    last_ = {make(), {}};
+    last_a_ = a;
+    last_b_ = b;
+    std::uint64_t* const both = &sets_[last_.set * words_];
+    for (std::size_t i = 0; i < words_; ++i) {
+      const std::uint64_t common = words(a)[i] & words(b)[i];
+      both[i] = exact_ ? words(a)[i] | words(b)[i] : words(a)[i] + words(b)[i];
+      if (exact_ && common != 0 && !last_.twice)
+        last_.twice = static_cast<NodeId>(64 * i + static_cast<unsigned>(std::countr_zero(common)));
+    }
+  }
+  use(last_.set);
+  return last_;
+}
+
+std::optional<NodeId> NodeSets::lowest_beyond(Id set, Id other) const {
+  if (!exact_ || set == none || set == other) return std::nullopt;
+  for (std::size_t i = 0; i < words_; ++i) {
+    const std::uint64_t beyond = words(set)[i] & ~words(other)[i];
+    if (beyond != 0) return static_cast<NodeId>(64 * i + static_cast<unsigned>(std::countr_zero(beyond)));
+  }
+  return std::nullopt;
+}
+
+NodeSets::Id NodeSets::with(Id set, NodeId node) {
+  const Id more = make();
+  std::copy_n(words(set), words_, &sets_[more * words_]);
+  add(more, node);
+  return more;
+}
+
+NodeSets::Id NodeSets::all_living(const Topology& topology) {
+  const Id all = make();
+  std::fill_n(&sets_[all * words_], words_, 0);
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (topology.living(node)) add(all, node);
+  }
+  return all;
 }
 
 Contributors::Contributors(const TraceHeader& header, Report report, std::function<std::string(NodeId)> node_text, Bytes most_exact)
@@ -64,130 +117,126 @@ Contributors::Contributors(const TraceHeader& header, Report report, std::functi
       registers_{header.registers},
       overlap_{header.overlap},
       sets_{nodes_ * blocks_, nodes_, most_exact},
-      held_((nodes_ * blocks_ + 63) / 64) {
+      cells_{static_cast<std::size_t>(nodes_ * blocks_)},
+      work_(nodes_) {
   if (overlap_ && !sets_.exact())
     throw InputError("trace: contributors that may be counted twice are judged by exact sets, and these do not fit in memory");
-  for (NodeId node = 0; node < nodes_; ++node) {
-    if (!topology_.living(node)) continue;
-    for (std::uint64_t segment = 0; segment < segments_; ++segment) {
-      sets_.add(sets_.of(cell(node, segment)), node);
-      hold(cell(node, segment), true);
-    }
-  }
 }
 
-void Contributors::hold(std::uint64_t cell, bool held) noexcept {
-  const std::uint64_t bit = std::uint64_t{1} << (cell % 64);
-  held ? held_[cell / 64] |= bit : held_[cell / 64] &= ~bit;
+NodeSets::Id Contributors::held(NodeId node, std::uint64_t block) const noexcept {
+  const std::uint32_t held = cells_[node * blocks_ + block].held;
+  if (held > 0) return held - 1;
+  return block < segments_ && topology_.living(node) ? NodeSets::of(node) : NodeSets::none;
 }
 
-std::string Contributors::text_of(std::uint64_t message) const {
+/// The node becomes the set's user in place of the caller.
+void Contributors::hold(NodeId node, std::uint64_t block, NodeSets::Id set) {
+  std::uint32_t& held = cell(node, block).held;
+  if (held > 1) sets_.drop(held - 1);
+  held = set + 1;
+}
+
+std::string Contributors::text_of(std::uint32_t message) const {
   const auto& [from, to] = messages_[message];
   return fmt::format("message from node {} to {}", node_text_(from), node_text_(to));
 }
 
 void Contributors::sent(const TraceMessage& m) {
-  const std::uint64_t number = messages_.size();
+  const auto number = static_cast<std::uint32_t>(messages_.size());
   messages_.emplace_back(m.source, m.destination);
   if (unsigned{m.registers} >> registers_ != 0)
     return report_(text_of(number) + fmt::format(" combines into a register that is none of the {}", registers_));
-  std::vector<std::uint64_t> ids = m.blocks;
-  std::sort(ids.begin(), ids.end());
-  if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) return report_(text_of(number) + " has a block twice");
+  if (std::adjacent_find(m.blocks.begin(), m.blocks.end(), std::greater_equal<>()) != m.blocks.end()) {
+    sorted_ = m.blocks;
+    std::sort(sorted_.begin(), sorted_.end());
+    if (std::adjacent_find(sorted_.begin(), sorted_.end()) != sorted_.end()) return report_(text_of(number) + " has a block twice");
+  }
   for (const std::uint64_t id : m.blocks) {
-    if (id >= blocks_ || !holds(cell(m.source, id))) {
+    const NodeSets::Id set = id < blocks_ ? held(m.source, id) : NodeSets::none;
+    if (set == NodeSets::none) {
       return report_(text_of(number) +
                      fmt::format(" sends block {}, which {}", id, id < blocks_ ? "the node does not hold" : "does not exist"));
     }
-    const std::uint64_t from = cell(m.source, id);
-    if (m.releases) given_.push_back(from);
-    const std::size_t set = coming_.size();
-    coming_.insert(coming_.end(), sets_.of(from), sets_.of(from) + sets_.words());
-    if (m.registers == 0) arrivals_.push_back({cell(m.destination, id), set, number, false});
+    if (m.releases) given_away_.emplace_back(m.source, id);
+    const auto arrives = [&](std::uint64_t block, bool combines) {
+      sets_.use(set);
+      arrivals_.push_back({block, set, number, combines});
+    };
+    if (m.registers == 0) arrives(id, false);
     for (unsigned r = 0; r < registers_; ++r) {
-      if ((unsigned{m.registers} >> r & 1U) == 0) continue;
-      arrivals_.push_back({cell(m.destination, r * segments_ + id % segments_), set, number, true});
+      if ((unsigned{m.registers} >> r & 1U) != 0) arrives(r * segments_ + id % segments_, true);
     }
   }
 }
 
 void Contributors::end_step() {
-  std::sort(given_.begin(), given_.end());
-  if (const auto twice = std::adjacent_find(given_.begin(), given_.end()); twice != given_.end()) {
-    report_(
-        fmt::format("node {} gives block {} away twice in a step", node_text_(static_cast<NodeId>(*twice / blocks_)), *twice % blocks_));
+  bool twice = false;
+  for (const auto& [node, block] : given_away_) {
+    if (held(node, block) == NodeSets::none && !std::exchange(twice, true))
+      report_(fmt::format("node {} gives block {} away twice in a step", node_text_(node), block));
+    hold(node, block, NodeSets::none);
   }
-  for (const std::uint64_t gone : given_) {
-    std::fill_n(sets_.of(gone), sets_.words(), 0);
-    hold(gone, false);
-  }
-  std::stable_sort(arrivals_.begin(), arrivals_.end(), [](const Arrival& a, const Arrival& b) { return a.cell < b.cell; });
-  std::uint64_t most = 0, of_node = 0;
-  for (std::size_t i = 0; i < arrivals_.size(); ++i) {
-    const Arrival& a = arrivals_[i];
-    const std::uint64_t block = a.cell % blocks_;
-    if (i > 0 && arrivals_[i - 1].cell / blocks_ != a.cell / blocks_) of_node = 0;
-    if (i > 0 && arrivals_[i - 1].cell == a.cell && (!a.combines || !arrivals_[i - 1].combines))
-      report_(text_of(a.message) + fmt::format(": block {} is replaced at a node where more arrives for it", block));
-    if (a.combines && holds(a.cell)) {
-      ++combined_;
-      most = std::max(most, ++of_node);
-    }
-    receive(block, a);
-  }
-  most_combined_sum_ += most;
-  given_.clear();
+  for (const Arrival& arrival : arrivals_) receive(arrival);
+  most_combined_sum_ += std::exchange(most_combined_, 0);
+  ++step_;
+  given_away_.clear();
   arrivals_.clear();
-  coming_.clear();
   messages_.clear();
 }
 
-void Contributors::receive(std::uint64_t block, const Arrival& a) {
-  std::uint64_t* const held = sets_.of(a.cell);
-  const std::uint64_t* const come = coming_.data() + a.set;
-  std::vector<std::uint64_t> wrong(sets_.words());
-  if (sets_.exact()) {
-    for (std::size_t i = 0; i < wrong.size(); ++i) wrong[i] = a.combines ? held[i] & come[i] : held[i] & ~come[i];
-  }
-  if (const auto node = lowest(wrong.data(), wrong.size())) {
-    if (a.combines && !overlap_)
-      report_(text_of(a.message) + fmt::format(": block {}: node {} would be counted twice", block, node_text_(*node)));
-    if (!a.combines && block < segments_)
+void Contributors::receive(const Arrival& a) {
+  const NodeId node = messages_[a.message].second;
+  std::uint32_t& last = cell(node, a.block).last;
+  if (last / 2 == step_ && (!a.combines || last % 2 == 0))
+    report_(text_of(a.message) + fmt::format(": block {} is replaced at a node where more arrives for it", a.block));
+  last = 2 * step_ + (a.combines ? 1 : 0);
+  const NodeSets::Id held = this->held(node, a.block);
+  if (!a.combines) {
+    const auto lost = sets_.lowest_beyond(held, a.set);
+    if (lost && a.block < segments_)
       report_(text_of(a.message) +
-              fmt::format(": block {}: replaces a partial, and node {}'s contribution with it", block, node_text_(*node)));
+              fmt::format(": block {}: replaces a partial, and node {}'s contribution with it", a.block, node_text_(*lost)));
+    return hold(node, a.block, a.set);
   }
-  for (std::size_t i = 0; i < wrong.size(); ++i) held[i] = !a.combines ? come[i] : sets_.exact() ? held[i] | come[i] : held[i] + come[i];
-  hold(a.cell, true);
+  if (held == NodeSets::none) return hold(node, a.block, a.set);
+  ++combined_;
+  Work& work = work_[node];
+  if (work.step != step_) work = {step_, 0};
+  most_combined_ = std::max(most_combined_, ++work.combined);
+  const NodeSets::Union both = sets_.united(held, a.set);
+  if (both.twice && !overlap_)
+    report_(text_of(a.message) + fmt::format(": block {}: node {} would be counted twice", a.block, node_text_(*both.twice)));
+  sets_.drop(a.set);
+  hold(node, a.block, both.set);
 }
 
 std::uint64_t Contributors::finish() {
-  std::vector<std::uint64_t> want(sets_.words()), wrong(sets_.words());
   const bool scan = collective_ == "scan";
-  for (NodeId node = 0; node < (scan ? 0 : nodes_); ++node) {
-    if (topology_.living(node)) sets_.add(want.data(), node);
-  }
+  NodeSets::Id want = scan ? NodeSets::none : sets_.all_living(topology_);
   std::uint64_t failures = 0;
   for (NodeId node = 0; node < nodes_; ++node) {
     if (!topology_.living(node)) continue;
-    if (scan) sets_.add(want.data(), node);
+    if (scan) want = sets_.with(want, node);
+    NodeSets::Id right = want;  // the last that was equal
     for (std::uint64_t block = 0; block < segments_; ++block) {
       if (collective_ == "reduce-scatter" && !topology_.living(static_cast<NodeId>(block / pieces_))) continue;
       const bool wanted = collective_ == "reduce" ? node == root_ : collective_ == "reduce-scatter" ? block / pieces_ == node : true;
+      const NodeSets::Id held = this->held(node, block);
       if (!wanted) {
-        if (holds(cell(node, block))) ++unasked_;
+        if (held != NodeSets::none) ++unasked_;
         continue;
       }
-      const std::uint64_t* const held = sets_.of(cell(node, block));
-      if (std::equal(want.begin(), want.end(), held)) continue;
+      if (held == right) continue;
+      if (sets_.equal(held, want)) {
+        right = held;
+        continue;
+      }
       if (failures++ > 0) continue;
       std::string who = ": not every contributor once";
-      if (sets_.exact()) {
-        for (std::size_t i = 0; i < wrong.size(); ++i) wrong[i] = want[i] & ~held[i];
-        const auto lacks = lowest(wrong.data(), wrong.size());
-        for (std::size_t i = 0; i < wrong.size(); ++i) wrong[i] = held[i] & ~want[i];
-        who = lacks ? " lacks node " + node_text_(*lacks)
-                    : " has node " + node_text_(lowest(wrong.data(), wrong.size()).value_or(0)) + " too";
-      }
+      if (const auto lacks = sets_.lowest_beyond(want, held))
+        who = " lacks node " + node_text_(*lacks);
+      else if (const auto beyond = sets_.lowest_beyond(held, want))
+        who = " has node " + node_text_(*beyond) + " too";
       report_(fmt::format("node {} block {}{}", node_text_(node), block, who));
     }
   }

@@ -1,8 +1,10 @@
 /// Who has contributed to what each node of a trace holds: the judge's books of reductions and barriers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,27 +14,54 @@
 
 namespace torus::detail {
 
-/// Sets of nodes by cell, exact where they fit in a limit and in a quarter of the available memory. Else sums of random keys modulo 2^64:
-/// they tell a wrong set from the right one at the end, with a chance of error of about 2^-64, but not on the way.
+/// Sets of nodes, each counted by its users: blocks that travel together have the same contributors, and share one set.
+///
+/// Sets are exact where one a cell fits in a limit and in a quarter of the available memory. Else a set is a sum of random keys modulo
+/// 2^64: it tells a wrong set from the right one at the end, with a chance of error of about 2^-64, but not on the way.
 class NodeSets {
  public:
+  using Id = std::uint32_t;
+  static constexpr Id none = 0;                   ///< the empty set
   static constexpr Bytes most = Bytes{1} << 29U;  ///< the limit: a few bytes of a header must not ask for more
 
-  /// most_exact: the limit of exact sets. Throws InputError if not even the sums fit in `most`.
-  NodeSets(std::uint64_t cells, std::uint64_t nodes, Bytes most_exact = most);
+  /// cells: that hold a set each. most_exact: the limit of exact sets. Throws InputError if not even the sums fit in `most`.
+  NodeSets(std::uint64_t cells, NodeId nodes, Bytes most_exact = most);
 
   bool exact() const noexcept { return exact_; }
-  std::size_t words() const noexcept { return words_; }
-  std::uint64_t* of(std::uint64_t cell) noexcept { return &sets_[cell * words_]; }
-  /// Adds a node to a set, which must not have it.
-  void add(std::uint64_t* set, NodeId node) const noexcept;
+  /// The set of a node alone, which is always there.
+  static Id of(NodeId node) noexcept { return 1 + node; }
+
+  /// One user more, or one fewer: without users, a set is gone.
+  void use(Id set) noexcept { ++users_[set]; }
+  void drop(Id set);
+
+  /// Of two sets: their union, or the sum of their keys, with a new user; and the lowest node of both.
+  struct Union {
+    Id set = none;
+    std::optional<NodeId> twice;
+  };
+  Union united(Id a, Id b);
+  /// The lowest node of a set that is not in another; none by sums.
+  std::optional<NodeId> lowest_beyond(Id set, Id other) const;
+
+  /// A new set of living nodes, with a user.
+  Id all_living(const Topology& topology);
+  /// A new set, with a user: another's nodes and one more.
+  Id with(Id set, NodeId node);
+  bool equal(Id a, Id b) const noexcept { return a == b || std::equal(words(a), words(a) + words_, words(b)); }
 
  private:
-  static std::uint64_t fitting(std::uint64_t cells, std::uint64_t nodes);
+  const std::uint64_t* words(Id set) const noexcept { return &sets_[set * words_]; }
+  Id make();
+  void add(Id set, NodeId node) noexcept;
 
   bool exact_;
   std::size_t words_;
-  Zeros<std::uint64_t> sets_;
+  std::vector<std::uint64_t> sets_;
+  std::vector<std::uint32_t> users_;
+  std::vector<Id> free_;
+  Id last_a_ = none, last_b_ = none;  // the last two that were united, with this as a user: blocks in a row mostly repeat them
+  Union last_;
 };
 
 /// Follows the partials of a reduction; dead nodes contribute nothing. It knows a block by its id alone: register * S + segment.
@@ -54,18 +83,26 @@ class Contributors {
   std::uint64_t unasked() const noexcept { return unasked_; }
 
  private:
+  /// What a node holds for a block.
+  struct Cell {
+    std::uint32_t held = 0;  // 0: as at the beginning; else a set + 1
+    std::uint32_t last = 0;  // the step in which something came last, doubled; + 1 if it was combined
+  };
   struct Arrival {
-    std::uint64_t cell;  // of the receiver
-    std::size_t set;     // words in coming_, as the sender's was when the step began
-    std::uint64_t message;
+    std::uint64_t block;
+    NodeSets::Id set;  // the sender's when the step began, with this as a user
+    std::uint32_t message;
     bool combines;
   };
+  struct Work {
+    std::uint32_t step = 0, combined = 0;
+  };
 
-  std::uint64_t cell(NodeId node, std::uint64_t block) const noexcept { return node * blocks_ + block; }
-  bool holds(std::uint64_t cell) const noexcept { return (held_[cell / 64] >> (cell % 64) & 1U) != 0; }
-  void hold(std::uint64_t cell, bool held) noexcept;
-  void receive(std::uint64_t block, const Arrival& arrival);
-  std::string text_of(std::uint64_t message) const;
+  Cell& cell(NodeId node, std::uint64_t block) noexcept { return cells_[node * blocks_ + block]; }
+  NodeSets::Id held(NodeId node, std::uint64_t block) const noexcept;
+  void hold(NodeId node, std::uint64_t block, NodeSets::Id set);
+  void receive(const Arrival& arrival);
+  std::string text_of(std::uint32_t message) const;
 
   Report report_;
   std::function<std::string(NodeId)> node_text_;
@@ -79,11 +116,14 @@ class Contributors {
   const unsigned registers_;
   const bool overlap_;
   NodeSets sets_;
-  std::vector<std::uint64_t> held_;                  // a bit a cell: whether the node holds anything there
-  std::vector<std::uint64_t> given_;                 // cells given away in this step
-  std::vector<Arrival> arrivals_;                    // of this step
-  std::vector<std::uint64_t> coming_;                // their sets
-  std::vector<std::pair<NodeId, NodeId>> messages_;  // of this step: from, to
+  Zeros<Cell> cells_;                                         // by node and block
+  std::vector<Work> work_;                                    // by node
+  std::uint32_t step_ = 1;                                    // of those with messages, from 1
+  std::uint32_t most_combined_ = 0;                           // by a node in this step
+  std::vector<std::pair<NodeId, std::uint64_t>> given_away_;  // in this step: node, block
+  std::vector<Arrival> arrivals_;                             // of this step
+  std::vector<std::pair<NodeId, NodeId>> messages_;           // of this step: from, to
+  std::vector<std::uint64_t> sorted_;                         // the blocks of a message that does not name them in order
   std::uint64_t combined_ = 0, most_combined_sum_ = 0, unasked_ = 0;
 };
 

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <simdjson.h>
 #include <string_view>
+#include <utility>
 
 #include <torus/error.hpp>
 #include <torus/trace_reader.hpp>
@@ -15,25 +18,153 @@ namespace torus {
 namespace {
 
 using Json = nlohmann::json;
+namespace dom = simdjson::dom;
+
+enum class Key : unsigned { none, step, src, dst, path, bytes, blocks, combine, release, phase };
+
+const char* words(Key key) noexcept {
+  switch (key) {
+    case Key::step: return "step";
+    case Key::src: return "src";
+    case Key::dst: return "dst";
+    case Key::path: return "path";
+    case Key::bytes: return "bytes";
+    case Key::blocks: return "blocks";
+    case Key::combine: return "combine";
+    case Key::release: return "release";
+    case Key::phase: return "phase";
+    case Key::none: return "";
+  }
+  return "";
+}
+
+Key key_of(std::string_view text) noexcept {
+  for (const Key key : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks, Key::combine, Key::release, Key::phase}) {
+    if (text == words(key)) return key;
+  }
+  return text == "items" ? Key::blocks : Key::none;
+}
+
+/// Which keys a line has had.
+class Seen {
+ public:
+  /// False if it has been there before.
+  bool add(Key key) noexcept {
+    const unsigned before = std::exchange(keys_, keys_ | bit(key));
+    return before != keys_;
+  }
+  /// A key that every message has and this line has not.
+  Key missing() const noexcept {
+    for (const Key key : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks}) {
+      if ((keys_ & bit(key)) == 0) return key;
+    }
+    return Key::none;
+  }
+
+ private:
+  static unsigned bit(Key key) noexcept { return 1U << static_cast<unsigned>(key); }
+  unsigned keys_ = 0;
+};
+
+void clear(TraceMessage& message) {
+  message.path.clear();
+  message.blocks.clear();
+  message.registers = 0;
+  message.releases = false;
+  message.phase.clear();
+}
+
+/// Parses a line that is as most are: known keys, each once, with values of the usual kind. MessageHandler reads all others, or says what
+/// is wrong with them.
+class UsualLine {
+ public:
+  explicit UsualLine(const Topology& topology) : topology_{topology} {}
+
+  /// line: with readable bytes behind it, see Lines. False if it is not of that kind; `message` may then hold parts of it.
+  bool parse(std::string_view line, TraceMessage& message) {
+    clear(message);
+    dom::object object;
+    if (parser_.parse(line.data(), line.size(), false).get_object().get(object) != simdjson::SUCCESS) return false;
+    Seen seen;
+    for (const auto& [text, value] : object) {
+      const Key key = key_of(text);
+      if (!seen.add(key) || !take(key, value, message)) return false;
+    }
+    return seen.missing() == Key::none;
+  }
+
+ private:
+  bool take(Key key, dom::element value, TraceMessage& message) {
+    switch (key) {
+      case Key::step: return number(value, std::numeric_limits<Step>::max() - 1, message.step);
+      case Key::src: return number(value, topology_.nodes() - 1, message.source);
+      case Key::dst: return number(value, topology_.nodes() - 1, message.destination);
+      case Key::path: return path(value, message.path);
+      case Key::bytes: return value.get_uint64().get(message.bytes) == simdjson::SUCCESS;
+      case Key::blocks: return blocks(value, message.blocks);
+      case Key::release: return value.get_bool().get(message.releases) == simdjson::SUCCESS;
+      case Key::combine: {
+        bool combines = false;
+        if (value.get_bool().get(combines) != simdjson::SUCCESS) return false;
+        message.registers = combines ? 1 : 0;
+        return true;
+      }
+      case Key::phase:
+      case Key::none: break;
+    }
+    return false;
+  }
+  static bool number(dom::element value, std::uint64_t max, std::uint32_t& into) {
+    std::uint64_t number = 0;
+    if (value.get_uint64().get(number) != simdjson::SUCCESS || number > max) return false;
+    into = static_cast<std::uint32_t>(number);
+    return true;
+  }
+  static bool blocks(dom::element value, std::vector<std::uint64_t>& blocks) {
+    dom::array array;
+    if (value.get_array().get(array) != simdjson::SUCCESS) return false;
+    for (const dom::element each : array) {
+      std::uint64_t block = 0;
+      if (each.get_uint64().get(block) != simdjson::SUCCESS) return false;
+      blocks.push_back(block);
+    }
+    return true;
+  }
+  bool path(dom::element value, std::vector<Leg>& path) const {
+    dom::array legs;
+    if (value.get_array().get(legs) != simdjson::SUCCESS) return false;
+    for (const dom::element each : legs) {
+      dom::array leg;
+      if (each.get_array().get(leg) != simdjson::SUCCESS) return false;
+      std::int64_t values[2] = {};
+      std::size_t count = 0;
+      for (const dom::element part : leg) {
+        if (count == 2 || part.get_int64().get(values[count++]) != simdjson::SUCCESS) return false;
+      }
+      const auto [dimension, hops] = values;
+      constexpr std::int64_t max = std::numeric_limits<std::int32_t>::max();
+      if (count != 2 || dimension < 0 || dimension >= topology_.dimensions() || hops < -max || hops > max) return false;
+      path.push_back({static_cast<Dimension>(dimension), static_cast<std::int32_t>(hops)});
+    }
+    return true;
+  }
+
+  const Topology& topology_;
+  dom::parser parser_;
+};
 
 /// Fills a TraceMessage from the parser's events, without a JSON tree.
 class MessageHandler : public nlohmann::json_sax<Json> {
  public:
-  MessageHandler(TraceMessage& message, const Topology& topology) : message_{message}, topology_{topology} {
-    message_.path.clear();
-    message_.blocks.clear();
-    message_.registers = 0;
-    message_.releases = false;
-    message_.phase.clear();
-  }
+  MessageHandler(TraceMessage& message, const Topology& topology) : message_{message}, topology_{topology} { clear(message_); }
 
   /// The first error in the line; empty if it is well formed.
   std::string why;
 
   bool complete() {
-    for (const Key k : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks}) {
-      if (!seen(k)) return wrong(std::string("'") + words(k) + "' is missing; a message has step, src, dst, path, bytes and blocks");
-    }
+    const Key missing = seen_.missing();
+    if (missing != Key::none)
+      return wrong(std::string("'") + words(missing) + "' is missing; a message has step, src, dst, path, bytes and blocks");
     return true;
   }
 
@@ -97,13 +228,8 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   }
   bool key(std::string& text) override {
     if (depth_ != 1) return true;
-    key_ = Key::none;
-    for (const Key k : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks, Key::combine, Key::release, Key::phase}) {
-      if (text == words(k) || (k == Key::blocks && text == "items")) key_ = k;
-    }
-    if (key_ == Key::none) return true;
-    if (seen(key_)) return wrong("'" + text + "' stands there twice; give it once");
-    seen_ |= 1U << static_cast<unsigned>(key_);
+    key_ = key_of(text);
+    if (key_ != Key::none && !seen_.add(key_)) return wrong("'" + text + "' stands there twice; give it once");
     return true;
   }
   bool end_object() override {
@@ -130,24 +256,6 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   }
 
  private:
-  enum class Key : unsigned { none, step, src, dst, path, bytes, blocks, combine, release, phase };
-
-  static const char* words(Key key) noexcept {
-    switch (key) {
-      case Key::step: return "step";
-      case Key::src: return "src";
-      case Key::dst: return "dst";
-      case Key::path: return "path";
-      case Key::bytes: return "bytes";
-      case Key::blocks: return "blocks";
-      case Key::combine: return "combine";
-      case Key::release: return "release";
-      case Key::phase: return "phase";
-      case Key::none: return "";
-    }
-    return "";
-  }
-  bool seen(Key key) const noexcept { return (seen_ >> static_cast<unsigned>(key) & 1U) != 0; }
   /// Inside the value of an unknown key, which is ignored.
   bool unknown() const noexcept { return key_ == Key::none && depth_ >= 1; }
 
@@ -197,7 +305,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   TraceMessage& message_;
   const Topology& topology_;
   Key key_ = Key::none;
-  unsigned seen_ = 0;
+  Seen seen_;
   int depth_ = 0;
   int leg_values_ = 0;
 };
@@ -206,10 +314,11 @@ class MessageHandler : public nlohmann::json_sax<Json> {
 
 class TraceReader::Source {
  public:
-  explicit Source(const std::string& path) : lines{path, detail::Lines::trace}, header{read_header()} {}
+  explicit Source(const std::string& path) : lines{path, detail::Lines::trace}, header{read_header()}, usual{header.machine.topology} {}
 
   detail::Lines lines;
   TraceHeader header;
+  UsualLine usual;
 
  private:
   TraceHeader read_header() {
@@ -241,6 +350,7 @@ void TraceMessage::assign(const Message& message) {
 bool TraceReader::next(TraceMessage& message) {
   const auto line = source_->lines.next();
   if (!line) return false;
+  if (source_->usual.parse(*line, message)) return true;
   MessageHandler handler(message, source_->header.machine.topology);
   if (!Json::sax_parse(line->begin(), line->end(), &handler) || !handler.complete()) source_->lines.refuse(handler.why);
   return true;
@@ -251,17 +361,22 @@ std::uint64_t message_digest(const TraceMessage& message) {
       static_cast<std::size_t>(std::count_if(message.path.begin(), message.path.end(), [](const Leg& leg) { return leg.hops != 0; }));
   // The image that digest.hpp describes, of 4-byte words.
   const Bytes bytes = message.bytes | Bytes{message.registers} << 56U | Bytes{message.releases} << 55U;
-  std::vector<std::uint32_t> image{message.step, message.source, static_cast<std::uint32_t>(bytes),
-                                   static_cast<std::uint32_t>(bytes >> 32U)};
-  image.reserve(4 + message.blocks.size() + 2 * legs);
+  const std::size_t words = 4 + 2 * legs + message.blocks.size() + message.blocks.size() % 2;
+  std::array<std::uint32_t, 64> few;
+  std::vector<std::uint32_t> many;
+  if (words > few.size()) many.resize(words);
+  std::uint32_t* const image = many.empty() ? few.data() : many.data();
+  std::uint32_t* end = image;
+  const auto push = [&end](std::uint64_t word) { *end++ = static_cast<std::uint32_t>(word); };
+  for (const std::uint64_t word : {std::uint64_t{message.step}, std::uint64_t{message.source}, bytes, bytes >> 32U}) push(word);
   for (const Leg& leg : message.path) {
     if (leg.hops == 0) continue;
-    image.push_back(static_cast<std::uint32_t>(leg.dimension));
-    image.push_back(static_cast<std::uint32_t>(leg.hops));
+    push(static_cast<std::uint32_t>(leg.dimension));
+    push(static_cast<std::uint32_t>(leg.hops));
   }
-  for (const std::uint64_t id : message.blocks) image.push_back(static_cast<std::uint32_t>(id));
-  if (image.size() % 2 == 1) image.push_back(0);
-  return detail::digest_of_image(image.data(), message.blocks.size(), legs);
+  for (const std::uint64_t id : message.blocks) push(id);
+  if (message.blocks.size() % 2 == 1) push(0);
+  return detail::digest_of_image(image, message.blocks.size(), legs);
 }
 
 }  // namespace torus

@@ -31,6 +31,7 @@ std::uint64_t message_digest(const TraceMessage& message);
 
 /// Reads plain and gzip files, which it recognises by their first bytes; "-" is standard input.
 ///
+/// Lines as `torus` and most programs write them are parsed by simdjson, others by nlohmann-json, which says what is wrong with one.
 /// Messages are well formed: ranks and dimensions are the machine's, numbers fit their types. Anything else is an InputError of one line
 /// that starts with the file's name and the line number. Unknown keys are ignored.
 class TraceReader {
