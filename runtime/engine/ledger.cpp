@@ -244,7 +244,8 @@ Ledger::Totals Ledger::totals(Executor& executor) const {
   Totals totals;
   for (const Worker& w : fabric_.workers()) totals.duplicates += w.tally.duplicates;
   std::vector<ChannelUse> uses(executor.workers());
-  executor.run([&](unsigned part) { uses[part] = fabric_.channel_use(part, executor.workers()); });
+  executor.run(static_cast<double>(machine_.topology.channels()),
+               [&](unsigned part) { uses[part] = fabric_.channel_use(part, executor.workers()); });
   for (const ChannelUse& each : uses) totals.use.add(each);
   return totals;
 }

@@ -72,7 +72,7 @@ StepRunner::StepRunner(const Machine& machine, const Placement& placement, const
 
 void StepRunner::run_step(std::uint64_t expected) {
   const Items items = items_of_step(expected);
-  const bool alone = executor_.workers() == 1 || not_worth_a_barrier(expected);
+  const bool alone = !executor_.pays(estimated_ns(expected));
   fabric_.run_alone(alone);
   if (alone)
     run_alone(items);
@@ -125,12 +125,12 @@ void StepRunner::run_shared(const Items& items) {
   });
 }
 
-/// A step of a few microseconds ends before other workers notice it. An estimate that affects only speed.
-bool StepRunner::not_worth_a_barrier(std::uint64_t nodes) const {
+/// What a step takes one worker, in nanoseconds. An estimate that affects only speed.
+double StepRunner::estimated_ns(std::uint64_t nodes) const {
   const double ports = std::min<double>(machine_.ports, 8);
   const double copied =
       std::max(static_cast<double>(nodes) * ports * static_cast<double>(placement_.longest()), static_cast<double>(last_payload_));
-  return static_cast<double>(nodes) * 100 + copied / 20 < 8000;  // nanoseconds
+  return static_cast<double>(nodes) * 100 + copied / 20;
 }
 
 /// Where the payload of the next step will not stay in the cache until its receivers send it on, it is stored past the cache. Personalised

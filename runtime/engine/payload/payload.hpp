@@ -29,6 +29,11 @@ inline std::uint64_t most_held(const Placement& placement, const Slab& slab) noe
   return std::max(first, last) + copies;
 }
 
+/// What writing or comparing blocks takes one thread, in nanoseconds. An estimate that affects only speed.
+inline double ns_for_blocks(std::uint64_t blocks, Bytes bytes) noexcept {
+  return static_cast<double>(blocks) * (20 + static_cast<double>(bytes) / 8);
+}
+
 /// A delivery takes a slot from the sending worker's free list and copies the bytes into it once. The receiver then owns the slot.
 /// A node's table belongs to the worker that runs the node, a free list to its worker, and a slot's bytes to its holder.
 struct Payload {

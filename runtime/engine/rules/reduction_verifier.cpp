@@ -140,13 +140,14 @@ std::optional<WrongDelivery> verify_reduction(const Placement& placement, const 
   const ReductionVerifier verifier(placement, payload, seed);
   const unsigned parts = executor.workers();
   std::vector<std::optional<WrongDelivery>> found(parts);
-  executor.run([&](unsigned part) {
+  executor.run(ns_for_blocks(placement.wanted_total(), 0), [&](unsigned part) {
     found[part] = verifier.check_contributors(payload.own.part_begin(part, parts), payload.own.part_begin(part + 1, parts));
   });
   for (const auto& wrong : found) {
     if (wrong) return wrong;
   }
-  executor.run([&](unsigned part) { found[part] = verifier.check_bytes(part, parts); });
+  executor.run(ns_for_blocks(placement.wanted_total(), placement.longest()),
+               [&](unsigned part) { found[part] = verifier.check_bytes(part, parts); });
   std::optional<WrongDelivery> first;
   for (const auto& wrong : found) {
     if (wrong && (!first || std::tie(wrong->node, wrong->block, wrong->offset) < std::tie(first->node, first->block, first->offset)))

@@ -81,7 +81,7 @@ std::optional<WrongDelivery> verify(const Placement& placement, const Payload& p
   if (placement.reduces()) return detail::verify_reduction(placement, payload, seed, executor);
   const References references(placement, seed);
   std::vector<std::optional<WrongDelivery>> found(executor.workers());
-  executor.run([&](unsigned worker) {
+  executor.run(detail::ns_for_blocks(placement.wanted_total(), placement.longest()), [&](unsigned worker) {
     const NodeId to = payload.own.part_begin(worker + 1, executor.workers());
     for (NodeId node = payload.own.part_begin(worker, executor.workers()); node < to && !found[worker]; ++node) {
       found[worker] = wrong_at(placement, payload, seed, references, node);

@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <torus/error.hpp>
@@ -23,7 +24,11 @@ namespace {
 std::uint32_t spins_for(unsigned workers) noexcept { return workers <= usable_cores() ? 20'000 : 0; }
 
 /// How long a worker of run() spins before it takes the part of a worker that has not joined.
-std::uint32_t patience_for(unsigned workers) noexcept { return spins_for(workers); }
+std::uint32_t patience_for(unsigned workers) noexcept { return spins_for(workers) / 10; }
+
+// Estimates in nanoseconds; they affect only speed. A shorter task ends before other workers notice it.
+constexpr double worth_sharing = 8'000;
+constexpr double first_start = 1'000'000, later_start = 50'000;
 
 /// Starts the threads 1..workers-1. Throws RunError if the system does not start them all; `dismiss` makes those that it has started end.
 template <class Body, class Dismiss>
@@ -73,15 +78,7 @@ class TbbExecutor final : public Executor {
  public:
   explicit TbbExecutor(unsigned workers)
       : Executor(workers, patience_for(workers)), gate_{spins_for(workers)}, arena_(static_cast<int>(workers)) {
-    // oneTBB aborts the process where the system does not start a thread that it needs: find out before it does.
-    std::atomic<bool> done{false};
-    const auto dismiss = [&done] {
-      done.store(true);
-      done.notify_all();
-    };
-    const std::vector<std::jthread> tried = start_threads(
-        workers, [&done](unsigned) { done.wait(false); }, dismiss);
-    dismiss();
+    if (workers > usable_cores()) try_threads();
   }
   ~TbbExecutor() noexcept override { release(); }
 
@@ -99,7 +96,23 @@ class TbbExecutor final : public Executor {
   }
 
  private:
+  double start_ns() const noexcept override { return gate_.lent() ? 0 : tried_ ? later_start : first_start; }
+
+  /// oneTBB aborts the process where the system does not start a thread that it needs: find out before it does.
+  void try_threads() {
+    if (std::exchange(tried_, true)) return;
+    std::atomic<bool> done{false};
+    const auto dismiss = [&done] {
+      done.store(true);
+      done.notify_all();
+    };
+    const std::vector<std::jthread> started = start_threads(
+        workers(), [&done](unsigned) { done.wait(false); }, dismiss);
+    dismiss();
+  }
+
   void borrow() {
+    try_threads();
     gate_.lend();
     // Without this, oneTBB lends no more threads than there are cores.
     allowed_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, std::max(workers(), usable_cores()));
@@ -114,6 +127,7 @@ class TbbExecutor final : public Executor {
   }
 
   detail::Gate gate_;
+  bool tried_ = false;  // the system starts as many threads
   oneapi::tbb::task_arena arena_;
   oneapi::tbb::task_group borrowed_;
   std::optional<oneapi::tbb::global_control> allowed_;  // while threads are borrowed
@@ -135,6 +149,21 @@ void Executor::run(const std::function<void(unsigned)>& task) {
       if (!taken.exchange(true, std::memory_order_relaxed)) task(part);
     }
   });
+}
+
+void Executor::run(double ns, const std::function<void(unsigned)>& task) {
+  if (pays(ns)) return run(task);
+  for (unsigned part = 0; part < workers(); ++part) task(part);
+}
+
+bool Executor::pays(double ns) noexcept {
+  if (workers() == 1 || ns < worth_sharing) return false;
+  const double start = start_ns();
+  if (start == 0) return true;
+  alone_ns_ += ns;
+  if (alone_ns_ < start) return false;
+  alone_ns_ = 0;
+  return true;
 }
 
 std::string_view name(ExecutorKind kind) noexcept {

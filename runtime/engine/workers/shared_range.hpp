@@ -28,6 +28,7 @@ class SharedRange {
   void restart() noexcept { next_.store(begin_, std::memory_order_relaxed); }
   /// The next numbers, at most `most`; empty if none is left.
   [[gnu::always_inline]] Piece take(std::uint64_t most) noexcept {
+    if (spent()) return {};  // without a write, which would take the cache line from its owner
     const std::uint64_t first = next_.fetch_add(most, std::memory_order_relaxed);
     const std::uint64_t end = end_;
     return first >= end ? Piece{} : Piece{first, std::min(first + most, end)};

@@ -31,9 +31,10 @@ ExecutorKind parse_executor(std::string_view text);
 /// and what it wrote is visible to the caller. Neither waits for a worker that has not joined: a busy host, or a oneTBB whose threads work
 /// elsewhere, makes a call slower and never stops it. A worker runs on the same thread from one call to the next, until release().
 ///
-/// Design. A gate: a call opens it, workers that are ready join, and the caller closes it when its own part is done. Threads are borrowed
-/// in the first call after construction or release(), one for each worker but the first. They spin between calls, because the next step
-/// mostly follows within microseconds, and then sleep.
+/// Design. A gate: a call opens it, workers that are ready join, and the caller closes it when its own part is done. `threads` starts its
+/// threads at once; `tbb` borrows one for each worker but the first in the first call after construction or release(). They spin between
+/// calls, because the next step mostly follows within microseconds, and then sleep. Callers that know what a task takes ask pays() first:
+/// starting threads costs more than a short run does.
 ///
 /// Caveats. A task must not throw. One caller at a time, and no call from within a task of the same executor.
 class Executor {
@@ -48,21 +49,31 @@ class Executor {
   /// share their work among the workers that join.
   virtual void share(const std::function<void(unsigned)>& task) = 0;
 
-  /// Calls task(part) once for each part 0..workers()-1: on worker `part` if it joins within some 500 microseconds, else on one that has
+  /// Calls task(part) once for each part 0..workers()-1: on worker `part` if it joins within some 50 microseconds, else on one that has
   /// finished its own part. For work that belongs to a worker, such as the first touch of its memory.
   void run(const std::function<void(unsigned)>& task);
+  /// The same for a task that takes one thread some `ns` nanoseconds: on the calling thread alone if sharing does not pay.
+  void run(double ns, const std::function<void(unsigned)>& task);
+
+  /// Whether it pays to share a task that takes one thread some `ns` nanoseconds. Until threads have been borrowed, it does once all that
+  /// was asked for has taken as long as borrowing them: whatever follows, at most twice the time of the best choice is lost.
+  bool pays(double ns) noexcept;
 
   /// Gives borrowed threads back. The engine calls it at the end of a run, so that an idle engine holds no thread of oneTBB. `threads`
   /// keeps its own.
   virtual void release() noexcept {}
 
  protected:
+  /// What it takes to get threads, in nanoseconds; 0 if they are there.
+  virtual double start_ns() const noexcept { return 0; }
+
   /// patience: how often a worker of run() looks for another one before it takes its part.
   Executor(unsigned workers, std::uint32_t patience) : taken_(workers), patience_{patience} {}
 
  private:
   std::vector<std::atomic<bool>> taken_;  // the parts of run() that a worker has begun
   std::uint32_t patience_;
+  double alone_ns_ = 0;  // of the tasks that were not shared for want of threads
 };
 
 /// Workers of an executor of this kind. threads 0: the cores that this process may use (its affinity mask). serial and shuffled have one.
