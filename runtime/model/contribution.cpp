@@ -35,16 +35,27 @@ void fill_stream(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t fi
   if (to != end) part(static_cast<std::size_t>(end - to));
 }
 
-/// Whole numbers 0 .. most, each from a byte of the stream.
+/// Whole numbers 0 .. most, each from a byte of the stream: a word of it makes eight.
 template <class Float>
 void fill_floats(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first, std::uint64_t most) noexcept {
-  const std::size_t count = bytes.size() / sizeof(Float);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t at = first + i;
-    const std::uint64_t byte = stream_word(key, at / 8) >> (8 * (at % 8)) & 0xffU;
-    const auto value = static_cast<Float>(byte * (most + 1) >> 8U);
-    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
+  const auto factor = static_cast<std::uint32_t>(most + 1);
+  std::byte* to = bytes.data();
+  const auto part = [&](std::uint64_t at, std::size_t begin, std::size_t end) {
+    const std::uint64_t word = stream_word(key, at);
+    for (std::size_t i = begin; i < end; ++i, to += sizeof(Float)) {
+      // Of a signed number: SSE2 converts no others.
+      const auto value = static_cast<Float>(static_cast<std::int32_t>((word >> (8 * i) & 0xffU) * factor >> 8U));
+      std::memcpy(to, &value, sizeof value);
+    }
+  };
+  const std::uint64_t end = first + bytes.size() / sizeof(Float);
+  if (first % 8 != 0) {
+    const std::uint64_t next = std::min(end, first / 8 * 8 + 8);
+    part(first / 8, first % 8, first % 8 + (next - first));
+    first = next;
   }
+  for (; end - first >= 8; first += 8) part(first / 8, 0, 8);
+  if (first < end) part(first / 8, 0, end - first);
 }
 
 /// The greatest contribution such that the sum of all is a whole number below 2^digits.

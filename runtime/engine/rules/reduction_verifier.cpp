@@ -34,17 +34,22 @@ class ReductionVerifier {
     return std::nullopt;
   }
 
-  /// Compares the bytes of part `part` of `parts` of every segment, at every node; the first mistake.
+  /// Compares the bytes of part `part` of `parts` of the vector, at every node; the first mistake. A piece of the vector may begin and end
+  /// within a segment: the time does not depend on how many there are.
   std::optional<WrongDelivery> check_bytes(unsigned part, unsigned parts) const {
     const Bytes unit = size_of(placement_.contributions().reduction.type);
-    const Bytes piece = std::max<Bytes>(unit, most_chunk / unit * unit);
+    const Bytes most = std::max<Bytes>(unit, most_piece / unit * unit);
     std::optional<WrongDelivery> first;
-    std::uint64_t chunk = 0;
-    for (BlockId segment = 0; segment < placement_.vector_segments(); ++segment) {
-      const Bytes bytes = placement_.bytes(segment);
-      for (Bytes at = 0; at < bytes; at += piece, ++chunk) {
-        if (chunk % parts == part) check_chunk(segment, at, std::min(piece, bytes - at), first);
+    Place at;
+    for (std::uint64_t piece = 0; at.segment < placement_.vector_segments(); ++piece) {
+      const Place begin = at;
+      Bytes bytes = 0;
+      while (bytes < most && at.segment < placement_.vector_segments()) {
+        const Bytes left = placement_.bytes(at.segment) - at.offset, more = std::min(left, most - bytes);
+        bytes += more;
+        at = more == left ? Place{at.segment + 1, 0} : Place{at.segment, at.offset + more};
       }
+      if (piece % parts == part) check_piece(begin, bytes, first);
     }
     return first;
   }
@@ -53,7 +58,13 @@ class ReductionVerifier {
   /// The share of a node in a complete signature; 0 if it is dead.
   std::uint64_t key_of(NodeId node) const noexcept { return placement_.living(node) ? contributor_key(seed_, node) : 0; }
 
-  static constexpr Bytes most_chunk = 8192;  // the expected result and a contribution stay in the first-level cache
+  static constexpr Bytes most_piece = 8192;  // the expected result and a contribution stay in the first-level cache
+
+  /// Of a byte in the vector.
+  struct Place {
+    BlockId segment = 0;
+    Bytes offset = 0;
+  };
 
   static void note(std::optional<WrongDelivery>& first, const WrongDelivery& wrong) {
     if (!first || std::tie(wrong.node, wrong.block, wrong.offset) < std::tie(first->node, first->block, first->offset)) first = wrong;
@@ -87,12 +98,12 @@ class ReductionVerifier {
     return {.kind = Kind::contributors, .node = node, .block = segment};
   }
 
-  void check_chunk(BlockId segment, Bytes at, Bytes bytes, std::optional<WrongDelivery>& first) const {
+  void check_piece(Place at, Bytes bytes, std::optional<WrongDelivery>& first) const {
     const Contributions& what = placement_.contributions();
     const Combiner combine = combiner_of(what.reduction);
-    const std::uint64_t element = placement_.first_element(segment) + at / size_of(what.reduction.type);
-    alignas(64) std::byte expected[most_chunk];
-    alignas(64) std::byte contribution[most_chunk];
+    const std::uint64_t element = placement_.first_element(at.segment) + at.offset / size_of(what.reduction.type);
+    alignas(64) std::byte expected[most_piece];
+    alignas(64) std::byte contribution[most_piece];
     const std::span<const std::byte> right{expected, static_cast<std::size_t>(bytes)};
     bool first_living = true;
     for (NodeId node = 0; node < placement_.nodes(); ++node) {
@@ -101,30 +112,46 @@ class ReductionVerifier {
       fill_contribution({to, right.size()}, what.reduction, placement_.nodes(), seed_, node, element);
       if (!first_living) combine(expected, contribution, bytes);
       first_living = false;
-      if (of_prefix_) compare(node, segment, at, right, first);
+      if (of_prefix_) compare(node, at, right, first);
     }
     switch (what.wanted) {
       case Wanted::of_prefix: break;
-      case Wanted::at_root: compare(what.root, segment, at, right, first); break;
-      case Wanted::at_owner: compare(segment / what.segments, segment, at, right, first); break;
+      case Wanted::at_root: compare(what.root, at, right, first); break;
+      case Wanted::at_owner:
+        each_segment(at, right, [&](Place there, std::span<const std::byte> bytes_there) {
+          compare(there.segment / what.segments, there, bytes_there, first);
+        });
+        break;
       case Wanted::everywhere:
-        for (NodeId node = payload_.own.begin(); node < payload_.own.end(); ++node) compare(node, segment, at, right, first);
+        for (NodeId node = payload_.own.begin(); node < payload_.own.end(); ++node) compare(node, at, right, first);
         break;
     }
   }
 
-  void compare(NodeId node, BlockId segment, Bytes at, std::span<const std::byte> right, std::optional<WrongDelivery>& first) const {
+  /// Calls f(place, bytes) for the bytes of each segment, from a place on.
+  template <class F>
+  void each_segment(Place at, std::span<const std::byte> bytes, F&& f) const {
+    for (; !bytes.empty(); at = {at.segment + 1, 0}) {
+      const std::size_t count = std::min<std::size_t>(bytes.size(), placement_.bytes(at.segment) - at.offset);
+      if (count > 0) f(at, bytes.first(count));
+      bytes = bytes.subspan(count);
+    }
+  }
+
+  void compare(NodeId node, Place at, std::span<const std::byte> right, std::optional<WrongDelivery>& first) const {
     if (!payload_.own.owns(node) || !placement_.living(node)) return;
-    const std::byte* const held = payload_.slots.at(payload_.tables.find(node, segment)) + at;
-    if (std::memcmp(held, right.data(), right.size()) == 0) return;
-    std::size_t i = 0;
-    while (held[i] == right[i]) ++i;
-    note(first, {.kind = Kind::damaged,
-                 .node = node,
-                 .block = segment,
-                 .offset = at + i,
-                 .got = std::to_integer<std::uint8_t>(held[i]),
-                 .wanted = std::to_integer<std::uint8_t>(right[i])});
+    each_segment(at, right, [&](Place there, std::span<const std::byte> wanted) {
+      const std::byte* const held = payload_.slots.at(payload_.tables.find(node, there.segment)) + there.offset;
+      if (std::memcmp(held, wanted.data(), wanted.size()) == 0) return;
+      std::size_t i = 0;
+      while (held[i] == wanted[i]) ++i;
+      note(first, {.kind = Kind::damaged,
+                   .node = node,
+                   .block = there.segment,
+                   .offset = there.offset + i,
+                   .got = std::to_integer<std::uint8_t>(held[i]),
+                   .wanted = std::to_integer<std::uint8_t>(wanted[i])});
+    });
   }
 
   const Placement& placement_;
