@@ -59,12 +59,10 @@ Bytes share_of(const Machine& machine, const Request& request) {
   return both_ways(request) ? ceil_div<Bytes>(request.bytes, nodes) : request.bytes;
 }
 
-Step left_out(const Request& request, const Hierarchy& scheme) {
-  return both_ways(request) && scheme.h > 1 ? static_cast<Step>(scheme.aggregation_steps()) : 0;
-}
+Step left_out(bool both, const Hierarchy& scheme) { return both && scheme.h > 1 ? static_cast<Step>(scheme.aggregation_steps()) : 0; }
 
 /// The form of least time. h is not 1, which is what `rings` does, if there is another.
-Hierarchy choose(const Machine& machine, const Request& request) {
+HierarchyForm choose(const Machine& machine, const Request& request) {
   const auto asked = static_cast<std::int32_t>(request.parameters.whole("h"));
   const std::string_view dcn = request.parameters.word("dcn");
   const std::int32_t largest = multinode_broadcast::largest_partition(machine.topology);
@@ -85,10 +83,10 @@ Hierarchy choose(const Machine& machine, const Request& request) {
     const double halves = both_ways(request) ? 2 : 1;
     const double bytes =
         scheme.spreading_bytes(scheme.nodes, share) + (both_ways(request) ? 0 : scheme.gathering_bytes(scheme.nodes, share));
-    return machine.cost.steps(halves * (scheme.steps() - static_cast<double>(left_out(request, scheme))), halves * bytes,
+    return machine.cost.steps(halves * (scheme.steps() - static_cast<double>(left_out(both_ways(request), scheme))), halves * bytes,
                               halves * scheme.hops_for_h());
   };
-  return {machine.topology, *cheapest(forms, time)};
+  return *cheapest(forms, time);
 }
 
 /// The multi-node broadcast of all nodes, but for the steps that are left out.
@@ -103,16 +101,25 @@ Schedule broadcast(const Machine& machine, const Hierarchy& scheme, Step begin) 
   return table;
 }
 
-Plan plan(const Machine& machine, const Request& request) {
-  const bool both = both_ways(request);
-  const Hierarchy scheme = choose(machine, request);
-  // Aggregation has routes of two legs, which run backwards in the opposite order of dimensions.
-  Schedule down = broadcast(both ? machine : Schedule::mirrored(machine), scheme, left_out(request, scheme));
-  Schedule ways = down.backwards(machine.topology);
-  ways.name_phase("reduce-scatter");
+/// The reduce-scatter, with both the all-reduce, whatever the length of the vector. routing: in which the broadcast is rehearsed.
+Schedule schedule_of(const Topology& topology, const std::vector<Dimension>& routing, const HierarchyForm& form, const bool& both) {
+  const Machine machine(topology, all_ports, Switching::wormhole, Contention::forbid, routing);
+  const Hierarchy scheme(machine.topology, form);
+  Schedule down = broadcast(machine, scheme, left_out(both, scheme));
+  Schedule schedule = down.backwards(topology);
+  schedule.name_phase("reduce-scatter");
   down.name_phase("all-gather");
-  if (both) ways.merge(down, ways.steps());
-  const auto schedule = std::make_shared<const Schedule>(std::move(ways));
+  if (both) schedule.merge(down, schedule.steps());
+  return schedule;
+}
+
+Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
+  const bool both = both_ways(request);
+  const HierarchyForm form = choose(machine, request);
+  const Hierarchy scheme(machine.topology, form);
+  // Aggregation has routes of two legs, which run backwards in the opposite order of dimensions.
+  const std::vector<Dimension> routing = both ? machine.routing : Schedule::mirrored(machine).routing;
+  const auto schedule = cache.of<schedule_of>(machine.topology, routing, form, both);
 
   Plan plan;
   plan.segments = std::max(1U, scheme.parts()) * (both ? machine.topology.nodes() : 1);

@@ -110,6 +110,8 @@ Schedule Schedule::renumbered(const std::function<BlockId(BlockId)>& f) const {
 }
 
 void Schedule::merge(const Schedule& other, Step begin) {
+  sends_.reserve(sends_.size() + other.sends_.size());
+  blocks_.reserve(blocks_.size() + other.blocks_.size());
   for (const Send& s : other.sends_) add(begin + s.step, s.from, s.to, other.route(s), other.blocks(s), s.manner);
   for (const Phase& phase : other.phases_) phases_.push_back({begin + phase.begin, phase.name});
   std::stable_sort(phases_.begin(), phases_.end(), [](const Phase& a, const Phase& b) { return a.begin < b.begin; });

@@ -28,6 +28,8 @@ struct HierarchyForm {
   Dcn dcn = Dcn::scatter;
   Balance balance = Balance::none;
   bool together = false;  ///< the rings of the DDNs take whole messages, one dimension after the other
+
+  friend bool operator==(const HierarchyForm&, const HierarchyForm&) = default;
 };
 
 /// The words of the parameters, in the order of the enumerators.

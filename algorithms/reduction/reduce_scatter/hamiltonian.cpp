@@ -23,15 +23,16 @@ namespace {
 
 class Hamiltonian final : public ReversibleReduceScatter {
  public:
-  explicit Hamiltonian(const Topology& topology) : nodes_{topology.nodes()}, cycles_{hamiltonian_cycles(topology)} {}
+  Hamiltonian(const Topology& topology, std::shared_ptr<const std::vector<HamiltonianCycle>> cycles)
+      : nodes_{topology.nodes()}, cycles_{std::move(cycles)} {}
 
   std::uint64_t steps() const override { return nodes_ / 2; }
-  std::uint32_t pieces() const override { return static_cast<std::uint32_t>(std::max<std::size_t>(1, 2 * cycles_.size())); }
+  std::uint32_t pieces() const override { return static_cast<std::uint32_t>(std::max<std::size_t>(1, 2 * cycles_->size())); }
 
   void sends(const Node& self, std::uint64_t step, Sends& out) const override {
     const std::uint32_t distance = nodes_ / 2 - static_cast<std::uint32_t>(step);
-    for (std::size_t part = 0; part < cycles_.size(); ++part) {
-      const std::uint32_t x = cycles_[part].position[self.rank()];
+    for (std::size_t part = 0; part < cycles_->size(); ++part) {
+      const std::uint32_t x = (*cycles_)[part].position[self.rank()];
       append(part, x + distance, distance, 1, out.add(ahead(part, x)));
       append(part, x + nodes_ - distance, distance, 0, out.add(back(part, x)));
     }
@@ -39,8 +40,8 @@ class Hamiltonian final : public ReversibleReduceScatter {
 
   void mirrored_sends(const Node& self, std::uint64_t step, Sends& out) const override {
     const std::uint32_t distance = nodes_ / 2 - static_cast<std::uint32_t>(step);
-    for (std::size_t part = 0; part < cycles_.size(); ++part) {
-      const std::uint32_t x = cycles_[part].position[self.rank()];
+    for (std::size_t part = 0; part < cycles_->size(); ++part) {
+      const std::uint32_t x = (*cycles_)[part].position[self.rank()];
       append(part, x + distance - 1, distance, 1, out.add(back(part, x)));
       append(part, x + nodes_ + 1 - distance, distance, 0, out.add(ahead(part, x)));
     }
@@ -48,33 +49,34 @@ class Hamiltonian final : public ReversibleReduceScatter {
 
   Load load() const override {
     const std::uint64_t others = nodes_ - 1;
-    return {cycles_.empty() ? 0 : others, others * 2 * cycles_.size()};
+    return {cycles_->empty() ? 0 : others, others * 2 * cycles_->size()};
   }
   Bytes table_bytes() const override {
-    return cycles_.size() * nodes_ * (sizeof(NodeId) + sizeof(std::uint32_t) + sizeof(Dimension) + sizeof(std::int8_t));
+    return cycles_->size() * nodes_ * (sizeof(NodeId) + sizeof(std::uint32_t) + sizeof(Dimension) + sizeof(std::int8_t));
   }
 
  private:
-  Route ahead(std::size_t part, std::uint32_t x) const { return {{cycles_[part].dimension[x], cycles_[part].direction[x]}}; }
+  Route ahead(std::size_t part, std::uint32_t x) const { return {{(*cycles_)[part].dimension[x], (*cycles_)[part].direction[x]}}; }
   Route back(std::size_t part, std::uint32_t x) const {
     const std::uint32_t before = (x + nodes_ - 1) % nodes_;
-    return {{cycles_[part].dimension[before], -cycles_[part].direction[before]}};
+    return {{(*cycles_)[part].dimension[before], -(*cycles_)[part].direction[before]}};
   }
 
   /// Appends both pieces of a part, or the one that goes this way to the antipode.
   void append(std::size_t part, std::uint32_t position, std::uint32_t distance, BlockId half, Sends::Blocks& blocks) const {
-    const BlockId first = cycles_[part].order[position % nodes_] * pieces() + 2 * static_cast<BlockId>(part);
+    const BlockId first = (*cycles_)[part].order[position % nodes_] * pieces() + 2 * static_cast<BlockId>(part);
     const bool antipode = 2 * distance == nodes_;
     if (!antipode || half == 0) blocks.push_back(first);
     if (!antipode || half == 1) blocks.push_back(first + 1);
   }
 
   std::uint32_t nodes_;
-  std::vector<HamiltonianCycle> cycles_;
+  std::shared_ptr<const std::vector<HamiltonianCycle>> cycles_;
 };
 
-Plan plan(const Machine& machine, const Request& request) {
-  return plan_reversible(machine, request, std::make_shared<const Hamiltonian>(machine.topology), "floor(N/2)", 1);
+Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
+  const auto cycles = cache.of<hamiltonian_cycles>(machine.topology);
+  return plan_reversible(machine, request, std::make_shared<const Hamiltonian>(machine.topology, cycles), "floor(N/2)", 1);
 }
 
 std::optional<Refusal> sides_of_two(const Machine& machine, const Request&) {

@@ -12,6 +12,9 @@
 /// Steps    ceil(log_{2k+1} N) for a half, at times 1 more: the bound.   Memory  N segments a node; a table of N displacements for all.
 /// Source   this project; the perfect code of n = 5^p as in Peters & Syska (1996).
 
+#include <memory>
+#include <utility>
+
 #include <torus/algorithm.hpp>
 
 #include "algorithms/entries.hpp"
@@ -23,24 +26,24 @@ namespace {
 
 class Lattice final : public ReversibleReduceScatter {
  public:
-  explicit Lattice(const Topology& topology) : nodes_{topology.nodes()}, table_{LatticeTable::find(topology)} {}
+  Lattice(const Topology& topology, std::shared_ptr<const LatticeTable> table) : nodes_{topology.nodes()}, table_{std::move(table)} {}
 
-  std::uint64_t steps() const override { return table_.steps(); }
+  std::uint64_t steps() const override { return table_->steps(); }
   std::uint32_t pieces() const override { return 1; }
 
   void sends(const Node& self, std::uint64_t step, Sends& out) const override {
-    for (std::size_t i = 0; i < table_.given(step).size(); ++i)
-      append(self.topology(), self.rank(), table_.given(step)[i], out.add(route(self, table_.offset(step, i), +1)));
+    for (std::size_t i = 0; i < table_->given(step).size(); ++i)
+      append(self.topology(), self.rank(), table_->given(step)[i], out.add(route(self, table_->offset(step, i), +1)));
   }
 
   void mirrored_sends(const Node& self, std::uint64_t step, Sends& out) const override {
-    for (std::size_t i = 0; i < table_.given(step).size(); ++i) {
-      const NodeId giver = LatticeTable::shifted(self.topology(), self.rank(), table_.offset(step, i), -1);
-      append(self.topology(), giver, table_.given(step)[i], out.add(route(self, table_.offset(step, i), -1)));
+    for (std::size_t i = 0; i < table_->given(step).size(); ++i) {
+      const NodeId giver = LatticeTable::shifted(self.topology(), self.rank(), table_->offset(step, i), -1);
+      append(self.topology(), giver, table_->given(step)[i], out.add(route(self, table_->offset(step, i), -1)));
     }
   }
 
-  Load load() const override { return {table_.channel(), table_.combined()}; }
+  Load load() const override { return {table_->channel(), table_->combined()}; }
   Bytes table_bytes() const override { return nodes_ * sizeof(NodeId); }
 
  private:
@@ -61,11 +64,12 @@ class Lattice final : public ReversibleReduceScatter {
   }
 
   std::uint64_t nodes_;
-  LatticeTable table_;
+  std::shared_ptr<const LatticeTable> table_;
 };
 
-Plan plan(const Machine& machine, const Request& request) {
-  return plan_reversible(machine, request, std::make_shared<const Lattice>(machine.topology), "ceil(log_{2k+1} N), at times 1 more");
+Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
+  const auto table = cache.of<LatticeTable::find>(machine.topology);
+  return plan_reversible(machine, request, std::make_shared<const Lattice>(machine.topology, table), "ceil(log_{2k+1} N), at times 1 more");
 }
 
 /// The search holds one table beside the best, and the lists of a cover.
