@@ -105,14 +105,17 @@ Plan plan(const Machine& machine, const Request& request, std::uint32_t most_par
   Plan plan;
   plan.segments = exchange->parts;
   plan.start = [exchange, barrier](Node& self) { return program(self, *exchange, barrier); };
-  std::uint64_t combined = 0;
+  std::uint64_t combined = 0, most_sent = 0;  // blocks of a node: in all; in a stage
   for (std::size_t phase = 0; phase < exchange->phases(); ++phase) {
     plan.steps += static_cast<std::uint64_t>(exchange->stages(phase));
     for (std::int32_t stage = 1; stage <= exchange->stages(phase); ++stage) {
+      std::uint64_t sent = 0;
       for (std::uint32_t part = 0; part < exchange->parts; ++part) {
         const Dimension d = exchange->axes[exchange->axis(part, phase)];
-        combined += arrivals(machine.topology.shape()[static_cast<std::size_t>(d)], stage);
+        sent += arrivals(machine.topology.shape()[static_cast<std::size_t>(d)], stage);
       }
+      combined += sent;
+      most_sent = std::max(most_sent, sent);
     }
   }
   plan.route_hops = plan.steps;
@@ -120,6 +123,8 @@ Plan plan(const Machine& machine, const Request& request, std::uint32_t most_par
   if (barrier) return plan;
   const bool passes_on = std::any_of(exchange->reaches.begin(), exchange->reaches.end(), [](std::int32_t r) { return r > 1; });
   plan.registers = passes_on ? 3 : 1;
+  const std::uint64_t placed = std::uint64_t{plan.segments} * plan.registers;
+  plan.copies = machine.topology.nodes() * (std::max(placed, plan.segments + most_sent) - placed);
   const SegmentBytes segment(request, plan.segments);
   plan.channel_bytes = segment.of(plan.steps);
   plan.combined_bytes = segment.of(combined);
