@@ -83,6 +83,34 @@ TEST_CASE("every part is done also where oneTBB lends no thread at all", "[unit]
   }
 }
 
+TEST_CASE("a short task stays on the calling thread, and threads are borrowed once the work is worth it", "[unit]") {
+  CHECK_FALSE(make_executor(ExecutorKind::serial, 1)->pays(1e12));
+  const auto own = make_executor(ExecutorKind::threads, 2);
+  CHECK_FALSE(own->pays(100));
+  CHECK(own->pays(1e5));
+  std::vector<unsigned> parts(2);
+  own->run(100, [&](unsigned part) { ++parts[part]; });
+  CHECK(parts == std::vector<unsigned>{1, 1});
+  if (default_executor != ExecutorKind::tbb) return;
+
+  const auto lent = make_executor(ExecutorKind::tbb, 2);
+  const auto tasks_alone = [&lent] {
+    unsigned alone = 0;
+    while (alone < 1000 && !lent->pays(1e4)) ++alone;
+    return alone;
+  };
+  CHECK_FALSE(lent->pays(100));
+  const unsigned before_threads = tasks_alone();
+  CHECK(before_threads > 0);
+  CHECK(before_threads < 1000);
+  lent->run([](unsigned) {});
+  CHECK(lent->pays(1e4));
+  lent->release();
+  const unsigned after_threads = tasks_alone();  // they only have to wake up
+  CHECK(after_threads > 0);
+  CHECK(after_threads < before_threads);
+}
+
 TEST_CASE("the default number of workers is that of the cores that this process may use", "[unit]") {
   cpu_set_t before;
   REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
