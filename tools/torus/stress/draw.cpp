@@ -294,8 +294,7 @@ std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Reque
                   .seed = like.seed,
                   .executor = like.executor,
                   .threads = like.threads,
-                  .memory = like.memory,
-                  .plan_limit_s = plan_s_of_many};
+                  .memory = like.memory};
   Planned planned;
   if (plan_with(setting, algorithm, &planned)) {
     if (!planned.fault) return std::nullopt;
