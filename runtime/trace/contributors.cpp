@@ -17,6 +17,11 @@ namespace {
 
 std::uint64_t key_of(NodeId node) noexcept { return mixed((std::uint64_t{node} + 1) * mixed_step); }
 
+/// The lowest node of a word of a set that is not empty.
+NodeId lowest(std::size_t word, std::uint64_t bits) noexcept {
+  return static_cast<NodeId>(64 * word + static_cast<unsigned>(std::countr_zero(bits)));
+}
+
 bool in_memory(double bytes, Bytes most = NodeSets::most) {
   return bytes <= std::min(static_cast<double>(most), static_cast<double>(usable_memory()) / 4);
 }
@@ -71,8 +76,7 @@ NodeSets::Union NodeSets::united(Id a, Id b) {
     for (std::size_t i = 0; i < words_; ++i) {
       const std::uint64_t common = words(a)[i] & words(b)[i];
       both[i] = exact_ ? words(a)[i] | words(b)[i] : words(a)[i] + words(b)[i];
-      if (exact_ && common != 0 && !last_.twice)
-        last_.twice = static_cast<NodeId>(64 * i + static_cast<unsigned>(std::countr_zero(common)));
+      if (exact_ && common != 0 && !last_.twice) last_.twice = lowest(i, common);
     }
   }
   use(last_.set);
@@ -83,7 +87,7 @@ std::optional<NodeId> NodeSets::lowest_beyond(Id set, Id other) const {
   if (!exact_ || set == none || set == other) return std::nullopt;
   for (std::size_t i = 0; i < words_; ++i) {
     const std::uint64_t beyond = words(set)[i] & ~words(other)[i];
-    if (beyond != 0) return static_cast<NodeId>(64 * i + static_cast<unsigned>(std::countr_zero(beyond)));
+    if (beyond != 0) return lowest(i, beyond);
   }
   return std::nullopt;
 }

@@ -103,13 +103,13 @@ class UsualLine {
       case Key::bytes: return value.get_uint64().get(message.bytes) == simdjson::SUCCESS;
       case Key::blocks: return blocks(value, message.blocks);
       case Key::release: return value.get_bool().get(message.releases) == simdjson::SUCCESS;
-      case Key::combine: {
-        bool combines = false;
-        if (value.get_bool().get(combines) != simdjson::SUCCESS) return false;
-        message.registers = combines ? 1 : 0;
+      case Key::combine: return registers(value, message.registers);
+      case Key::phase: {
+        std::string_view text;
+        if (value.get_string().get(text) != simdjson::SUCCESS) return false;
+        message.phase = text;
         return true;
       }
-      case Key::phase:
       case Key::none: break;
     }
     return false;
@@ -127,6 +127,21 @@ class UsualLine {
       std::uint64_t block = 0;
       if (each.get_uint64().get(block) != simdjson::SUCCESS) return false;
       blocks.push_back(block);
+    }
+    return true;
+  }
+  static bool registers(dom::element value, std::uint8_t& registers) {
+    bool combines = false;
+    if (value.get_bool().get(combines) == simdjson::SUCCESS) {
+      registers = combines ? 1 : 0;
+      return true;
+    }
+    dom::array array;
+    if (value.get_array().get(array) != simdjson::SUCCESS) return false;
+    for (const dom::element each : array) {
+      std::uint64_t number = 0;
+      if (each.get_uint64().get(number) != simdjson::SUCCESS || number > 7 || (unsigned{registers} >> number & 1U) != 0) return false;
+      registers |= static_cast<std::uint8_t>(1U << number);
     }
     return true;
   }
