@@ -14,6 +14,7 @@
 
 #include <torus/algorithm.hpp>
 
+#include "algorithms/common/parameters.hpp"
 #include "algorithms/common/received.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
@@ -69,16 +70,11 @@ void take_step(const RingGather& rings, std::int32_t phase, const Arrivals& came
   }
 }
 
-/// Bytes of the first half of the blocks of so many messages, each cut in so many.
+/// Bytes of the first half of all blocks of `messages` messages, each cut into `blocks` of them.
 double first_half(double messages, Bytes message, std::size_t blocks) {
   const double half = std::ceil(messages * static_cast<double>(blocks) / 2), whole = std::floor(half / static_cast<double>(blocks));
-  double bytes = whole * static_cast<double>(message);
   const auto rest = static_cast<std::size_t>(half - whole * static_cast<double>(blocks));
-  for (std::size_t i = 0; i < rest; ++i) {
-    const Bytes block = message / blocks + (i < message % blocks ? 1 : 0);
-    bytes += static_cast<double>(block);
-  }
-  return bytes;
+  return whole * static_cast<double>(message) + static_cast<double>(bytes_of_segments(message, blocks, 0, rest));
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ Schedule broadcast(const Machine& machine, const Hierarchy& scheme, Step begin) 
 }
 
 /// The reduce-scatter, with both the all-reduce, whatever the length of the vector. routing: in which the broadcast is rehearsed.
-Schedule schedule_of(const Topology& topology, const std::vector<Dimension>& routing, const HierarchyForm& form, const bool& both) {
+Schedule schedule_of(const Topology& topology, const std::vector<Dimension>& routing, const HierarchyForm& form, bool both) {
   const Machine machine(topology, all_ports, Switching::wormhole, Contention::forbid, routing);
   const Hierarchy scheme(machine.topology, form);
   Schedule down = broadcast(machine, scheme, left_out(both, scheme));
