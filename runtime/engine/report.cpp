@@ -24,8 +24,8 @@ std::string steps_text(const RunResult& result, const std::optional<Expected>& e
   std::string text = fmt::format("{} ({} with traffic)", grouped(result.steps), grouped(result.busy_steps));
   if (!expected) return text;
   if (expected->formula.empty()) return text + fmt::format("; not predicted; lower bound {}", grouped(expected->steps_bound));
-  return text + fmt::format("; formula {}{}: {}; lower bound {}", expected->exact ? "" : "at most ", grouped(expected->steps),
-                            expected->formula, grouped(expected->steps_bound));
+  return text + fmt::format("; formula {}{}; lower bound {}", expected->exact ? "" : "at most ", grouped(expected->steps),
+                            grouped(expected->steps_bound));
 }
 
 std::string model_time_text(const CostModel& cost, const RunResult& result, const std::optional<Expected>& expected) {
@@ -108,6 +108,7 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
   Rows rows;
   rows.emplace_back("machine", machine_text(machine));
   rows.emplace_back("steps", steps_text(result, context.expected));
+  if (context.expected && !context.expected->formula.empty()) rows.emplace_back("formula", context.expected->formula);
   rows.emplace_back("messages", fmt::format("{} over {} hops; {} of control alone, in {} steps of their own", grouped(result.messages),
                                             grouped(result.hops), grouped(result.control_messages), grouped(result.control_steps)));
   rows.emplace_back("bytes", fmt::format("{} delivered ({}), {} of control; bytes x hops {}", grouped(result.bytes_delivered),
@@ -128,8 +129,9 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
   if (result.processes > 1)
     rows.emplace_back("processes",
                       fmt::format("{}, each with {} thread{}", result.processes, result.threads, result.threads == 1 ? "" : "s"));
-  rows.emplace_back("speed", fmt::format("{} copied, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
-                                         rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));
+  rows.emplace_back("host speed",
+                    fmt::format("{} copied, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
+                                rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));
   rows.emplace_back("memory",
                     fmt::format("peak {}{}, estimated {}{}", bytes_text(peak_memory()), result.processes > 1 ? " of process 0" : "",
                                 bytes_text(result.memory_bytes), result.processes > 1 ? " of all" : ""));

@@ -24,7 +24,7 @@ std::string run_options(const Json& machine, std::uint64_t bytes) {
 
 TEST_CASE("the fastest of a comparison are those that a run chooses on the same machine", "[conformance]") {
   for (const std::string what : {"broadcast --on 5x5", "total-exchange --on 4x4", "multinode-broadcast --on 5x5 --expect 25"}) {
-    const support::Ended ended = command("compare " + what + " --bytes 16,1MiB --run none --json");
+    const support::Ended ended = command("compare " + what + " --all-machines --bytes 16,1MiB --run none --json");
     CAPTURE(what, ended.err);
     REQUIRE(ended.status == 0);
     const Json comparison = support::parsed(ended.out);
@@ -40,9 +40,29 @@ TEST_CASE("the fastest of a comparison are those that a run chooses on the same 
   }
 }
 
+TEST_CASE("a comparison is of the machine that a run takes, or of all that algorithms were made for", "[conformance]") {
+  for (const std::string what : {"broadcast --on 5x5", "allreduce --on 4x4", "multinode-broadcast --on 5x5", "barrier --on 4x4"}) {
+    CAPTURE(what);
+    const Json one = support::parsed(command("compare " + what + " --run none --json").out)["machines"];
+    const Json all = support::parsed(command("compare " + what + " --run none --json --all-machines").out)["machines"];
+    const Json run = support::parsed(command("run " + what + " --json").out);
+    REQUIRE(one.size() == 1);
+    for (const char* key : {"ports", "switching", "contention"}) CHECK(one[0][key] == run[key]);
+    CHECK(all.size() >= 2);
+    CHECK(std::count(all.begin(), all.end(), one[0]) <= 1);
+    const std::string text = command("compare " + what + " --run none").out;
+    CHECK(text.find("--all-machines adds ") != std::string::npos);
+    CHECK(text.find("fastest") < text.find("lower bound"));  // the answer stands first
+  }
+  // Named, and made for another machine: that one.
+  const Json windows = support::parsed(command("compare allreduce --on 4x4 --algorithms windows --run none --json").out)["machines"];
+  REQUIRE(windows.size() == 1);
+  CHECK(windows[0]["contention"] == "share");
+}
+
 TEST_CASE("what a comparison predicts is what a run takes", "[conformance]") {
   const std::string costs = GENERATE(std::string(), std::string(" --th 1e-6"));
-  const Json comparison = support::parsed(command("compare broadcast --on 5x5 --bytes 100,10000 --json" + costs).out);
+  const Json comparison = support::parsed(command("compare broadcast --on 5x5 --all-machines --bytes 100,10000 --json" + costs).out);
   for (const Json& machine : comparison["machines"]) {
     for (const Json& row : machine["algorithms"]) {
       const std::string algorithm = row["algorithm"];
@@ -82,7 +102,7 @@ TEST_CASE("an entry of a comparison has the figures of its run, and how many tim
 
 TEST_CASE("the fastest are those with the least time at each size, and each reigns as far as they stay the same", "[conformance]") {
   for (const std::string what : {"broadcast --on 5x5", "total-exchange --on 4x4"}) {
-    const Json comparison = support::parsed(command("compare " + what + " --bytes 1:4MiB:x2 --run none --json").out);
+    const Json comparison = support::parsed(command("compare " + what + " --all-machines --bytes 1:4MiB:x2 --run none --json").out);
     std::size_t most_reigns = 0;
     for (const Json& machine : comparison["machines"]) {
       CAPTURE(what, machine["switching"], machine["ports"], machine["contention"]);
@@ -114,7 +134,7 @@ TEST_CASE("the fastest are those with the least time at each size, and each reig
 TEST_CASE("algbw and time rank the algorithms of a comparison alike", "[conformance]") {
   for (const std::string what :
        {"broadcast --on 5x5 --th 1e-7", "total-exchange --on 4x4", "multinode-broadcast --on 5x5 --sources random:7"}) {
-    const Json comparison = support::parsed(command("compare " + what + " --bytes 1,64,4KiB,1MiB --json").out);
+    const Json comparison = support::parsed(command("compare " + what + " --all-machines --bytes 1,64,4KiB,1MiB --json").out);
     const double sources = what.starts_with("broadcast") ? 1 : what.starts_with("total") ? 16 : 7;
     std::size_t pairs = 0;
     for (const Json& machine : comparison["machines"]) {
@@ -180,7 +200,7 @@ TEST_CASE("a size that does not fit into the memory is only predicted, and the t
 
 TEST_CASE("a comparison as CSV has a line for each machine, algorithm and size", "[conformance]") {
   const support::Folder folder;
-  const support::Ended ended = command("compare total-exchange --on 4x4 --bytes 8,64 --json --csv " + folder.file("c.csv"));
+  const support::Ended ended = command("compare total-exchange --on 4x4 --all-machines --bytes 8,64 --json --csv " + folder.file("c.csv"));
   REQUIRE(ended.status == 0);
   const Json comparison = support::parsed(ended.out);
   std::size_t entries = 0;

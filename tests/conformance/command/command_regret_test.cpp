@@ -127,7 +127,7 @@ TEST_CASE("what regret and compare run is right in every order of switching and 
     const std::string bytes = collective == "barrier" ? "" : " --bytes 64,4096", shape = shapes[support::random_below(random, 3)];
     const std::string regret = "regret " + collective + " --on " + shape + " --ports " + shuffled(ports) + " --switching " +
                                shuffled(switchings) + bytes + " --run all";
-    const std::string compare = "compare " + collective + " --on " + shape + bytes + " --run all";
+    const std::string compare = "compare " + collective + " --on " + shape + bytes + " --run all --all-machines";
     for (const std::string& line : {regret, compare}) {
       const support::Ended ended = command(line);
       CAPTURE(line, ended.err);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include <torus/bandwidth.hpp>
 #include <torus/error.hpp>
@@ -19,6 +20,7 @@
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/cli/version.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/report.hpp"
@@ -53,7 +55,7 @@ class Bench {
   }
 
   int run() {
-    print(head());
+    print_words(head());
     for (const Bytes size : sizes_) rows_of(size);
     progress_.clear();
     if (csv_) {
@@ -130,21 +132,29 @@ class Bench {
                                        "| algbw", "busbw", "| wrong", "note"}));
   }
 
-  /// Columns as wide as what may stand there, since rows are printed before the next are known. The last may be any text.
+  /// Columns as wide as what may stand there, since rows are printed before the next are known; what a line has no room for is left out.
+  /// The last may be any text.
   std::string line(std::string_view size, const std::vector<std::string>& cells) const {
-    const std::vector<std::size_t> widths = other_ ? std::vector<std::size_t>{name_width_, 15, 7, 8, 8, 7, 16, 5}
-                                                   : std::vector<std::size_t>{name_width_, 15, 7, 10, 8, 6, 8, 8, 6, 8, 11, 11, 7};
+    std::vector<std::size_t> widths = other_ ? std::vector<std::size_t>{name_width_, 15, 7, 8, 8, 7, 16, 5}
+                                             : std::vector<std::size_t>{name_width_, 15, 7, 10, 8, 6, 8, 8, 6, 8, 11, 11, 7};
+    const std::vector<std::size_t> go_first =
+        other_ ? std::vector<std::size_t>{1, 7, 2} : std::vector<std::size_t>{1, 8, 9, 5, 11, 2, 6, 3};
+    std::size_t length = 8;
+    for (const std::size_t width : widths) length += 2 + width;
+    for (auto column = go_first.begin(); column != go_first.end() && length > line_width().value_or(length); ++column)
+      length -= 2 + std::exchange(widths[*column], 0);
     std::string text = fmt::format("{:>8}", size);
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (i < 2)
-        text += fmt::format("  {:<{}}", cells[i], widths[i]);
-      else if (i < widths.size())
-        text += fmt::format("  {:>{}}", cells[i], widths[i]);
-      else
+      if (i >= widths.size() || (i == 1 && cells.size() == 2))  // a note, or why there are no figures
         text += "  " + cells[i];
+      else if (widths[i] != 0)
+        text += i < 2 ? fmt::format("  {:<{}}", cells[i], widths[i]) : fmt::format("  {:>{}}", cells[i], widths[i]);
     }
     return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
   }
+
+  /// Comments of the head and notes of rows go on in the next line.
+  static void print_words(std::string_view text) { print(wrapped(text)); }
 
   static std::string machine_words(const Machine& machine) {
     return fmt::format("{}:{}{}", name(machine.switching), machine.ports, machine.contention == Contention::share ? ":share" : "");
@@ -178,7 +188,7 @@ class Bench {
                 {"nodes", spec_.shape.nodes()},
                 {"bytes", size},
                 {"not_run", refusal}};
-    print(line(bytes_option(size), {"-", "not run: " + refusal}));
+    print_words(line(bytes_option(size), {"-", "not run: " + refusal}));
     table_["rows"].push_back(std::move(fields));
   }
 
@@ -199,7 +209,7 @@ class Bench {
 
   void add_not_run(const Setting& setting, const Algorithm& algorithm, const std::string& why) {
     progress_.clear();
-    print(line(bytes_option(setting.request.bytes), {std::string(algorithm.name), "not run: " + why}));
+    print_words(line(bytes_option(setting.request.bytes), {std::string(algorithm.name), "not run: " + why}));
     Json fields = fields_of(setting, algorithm);
     fields["not_run"] = why;
     table_["rows"].push_back(std::move(fields));
@@ -279,7 +289,7 @@ class Bench {
       cells.push_back("FAILED: " + pairs.failure);
       if (failures_++ == 0) first_failure_ = pairs.failure;
     }
-    print(line(size, cells));
+    print_words(line(size, cells));
     table_["rows"].push_back(std::move(fields));
   }
 
@@ -323,7 +333,7 @@ class Bench {
     }
     const double spread = interval ? std::max(interval->second - repeats.median_s, repeats.median_s - interval->first) : 0;
     progress_.clear();
-    print(
+    print_words(
         line(bytes_option(setting.request.bytes),
              {std::string(algorithm.name), machine_words(setting.machine), grouped(result.steps), seconds_text(result.model_time_s),
               bound > 0 ? fmt::format("x{:.2f}", result.model_time_s / bound) : "-", std::to_string(repeats.runs),

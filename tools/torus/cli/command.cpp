@@ -22,6 +22,7 @@
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/options.hpp"
 #include "tools/torus/cli/parser.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/cli/version.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/setting/notation.hpp"
@@ -71,7 +72,7 @@ void keep_standard_descriptors() {
 }
 
 /// The program and its subcommands. Those that write what all commands take keep a reference to `commands`.
-void describe_all(Commands& commands, std::optional<std::string>& config_file) {
+void describe_all(Commands& commands, std::optional<std::string>& config_file, bool& wide) {
   commands.push_back({"torus", "Collective algorithms on an emulated torus multicomputer",
                       "Each has a --help of its own. A first look: torus run broadcast"});
   for (Command (*const command)() :
@@ -83,6 +84,8 @@ void describe_all(Commands& commands, std::optional<std::string>& config_file) {
   for (Command& command : commands) {
     if (command.find("--on") != nullptr)
       command.add("--config", "FILE", &config_file, "options from a file, a line each: on = 8x8; the command line goes before it");
+    if (command.find("--json") != nullptr || command.find("--csv") != nullptr)  // they print tables
+      command.add("--wide", "", &wide, "lines as long as all columns need; default: what the terminal, or COLUMNS, has room for");
     command.options.insert(command.options.begin(), {"--help", "", "Print this help message and exit; -h likewise"});
   }
   commands.front().add("-V,--version", "", {}, "Display program version information and exit");
@@ -91,18 +94,20 @@ void describe_all(Commands& commands, std::optional<std::string>& config_file) {
 int run(int argc, char** argv) {
   Commands commands;
   std::optional<std::string> config_file;  // with_options_of_file() has read it
-  describe_all(commands, config_file);
+  bool wide = false;
+  describe_all(commands, config_file, wide);
   const Command& torus = commands.front();
   std::vector<std::string_view> names;
   for (std::size_t i = 1; i < commands.size(); ++i) names.push_back(commands[i].name);
   const Parsed parsed = parse(commands, with_options_of_file(commands, arguments_of(argc, argv)));
   if (parsed.mistake) return complain(wrong_usage, *parsed.mistake);
   if (parsed.help) {
-    print(*parsed.help);
+    print(wrapped(*parsed.help));
     return 0;
   }
   if (parsed.called != nullptr) {
     if (!parsed.surplus.empty()) return complain(wrong_usage, surplus_text(*parsed.called, parsed.surplus.front()));
+    if (wide) show_wide();
     return parsed.called->body();
   }
   if (parsed.surplus.empty())

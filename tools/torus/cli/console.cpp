@@ -76,25 +76,6 @@ void Progress::clear() {
   shown_ = false;
 }
 
-std::string aligned(std::vector<std::vector<std::string>> table) {
-  for (auto& line : table) {
-    for (std::string& cell : line) cell = printable(cell);
-  }
-  std::vector<std::size_t> width;
-  for (const auto& line : table) {
-    width.resize(std::max(width.size(), line.size()));
-    for (std::size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
-  }
-  std::string text;
-  for (const auto& line : table) {
-    std::string out;
-    for (std::size_t i = 0; i < line.size(); ++i) out += line[i] + std::string(width[i] - line[i].size() + 2, ' ');
-    out.erase(out.find_last_not_of(' ') + 1);
-    text += out + "\n";
-  }
-  return text;
-}
-
 std::string csv_line(const std::vector<std::string>& values) {
   std::string line;
   for (const std::string& value : values) {

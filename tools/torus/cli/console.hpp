@@ -1,4 +1,4 @@
-/// Standard output, the progress line, tables; Ctrl-C and SIGTERM: a flag for work that looks at it; they end all other work at once.
+/// Standard output, the progress line; Ctrl-C and SIGTERM: a flag for work that looks at it; they end all other work at once.
 #pragma once
 
 #include <atomic>
@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <torus/report.hpp>
 
 namespace torus::command {
 
@@ -17,8 +15,8 @@ const std::string& program() noexcept;
 void set_program(std::string started_as);
 
 /// Writes to standard output and makes sure that it got there. Control characters other than line feeds and tabs are written as their
-/// codes: a name from a file may hold any. Names in a table, where a line feed would end the row, go through aligned(). Throws RunError if
-/// it did not: a closed pipe, a full disk.
+/// codes: a name from a file may hold any. Names in a table, where a line feed would end the row, go through aligned() of table.hpp. Throws
+/// RunError if it did not: a closed pipe, a full disk.
 void print(std::string_view text);
 
 /// A line on standard error with the progress of a long piece of work. Only on a terminal, only after a second, at most ten times a
@@ -41,10 +39,6 @@ class Progress {
   bool shown_ = false;
   Clock::time_point next_;
 };
-
-using torus::aligned;  // of rows
-/// A table: the first line is the head, columns as wide as they must be. Cells are made printable().
-std::string aligned(std::vector<std::vector<std::string>> table);
 
 /// A line of comma-separated values; what holds a comma, a quote or a line's end is quoted.
 std::string csv_line(const std::vector<std::string>& values);

@@ -9,6 +9,7 @@
 #include "runtime/base/output_file.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/options.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/compare/comparison.hpp"
 #include "tools/torus/compare/failures.hpp"
 #include "tools/torus/curves/curves.hpp"
@@ -24,7 +25,7 @@ struct CompareArguments {
   TypedOptions setting;
   std::string algorithms = "all", run = "first";
   std::optional<std::string> csv, html, svg;
-  bool json = false, every_single_link = false, every_single_node = false;
+  bool json = false, all_machines = false, every_single_link = false, every_single_node = false;
 };
 
 /// What runs unasked takes a second or two at most for each algorithm.
@@ -60,6 +61,7 @@ int run_compare(const CompareArguments& arguments) {
   options.sizes = sizes_of(collective, std::exchange(typed["bytes"], std::nullopt), "64:1MiB");
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   options.run_sizes = run_sizes(arguments.run, options.sizes.size());
+  options.all_machines = arguments.all_machines;
   if (arguments.run == "first") {
     options.most_node_steps = most_node_steps;
     options.most_bytes = most_unasked_bytes;
@@ -82,7 +84,7 @@ int run_compare(const CompareArguments& arguments) {
     csv->commit();
   }
   if (curves.any()) curves.write(curves_of(to_csv(comparison)));
-  print(arguments.json ? to_json(comparison).dump() + "\n" : to_table(comparison));
+  print(arguments.json ? to_json(comparison).dump() + "\n" : wrapped(to_table(comparison)));
   if (!comparison.failure) return 0;
   throw RunError(*comparison.failure);
 }
@@ -95,9 +97,11 @@ Command compare_command() {
   add_collective(command, arguments->collective);
   command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms, "only these, with commas between; default all");
   add_setting_options(command, arguments->setting);
-  command.describe("--switching", "default: a table for each machine that an algorithm was made for");
+  command.describe("--switching", "default: what `torus run` takes");
   command.describe("--bytes", "64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2; default 64:1MiB", "SIZE,..");
   command.add("--run", "first|all|none", &arguments->run, "what to run and verify; default first: the smallest size, where that is quick");
+  command.add("--all-machines", "", &arguments->all_machines,
+              "what the options leave open of the machine: a table for each that an algorithm was made for");
   command.add("--every-single-link", "", &arguments->every_single_link,
               "run all with each link dead once, at one size: who survives, how fast");
   command.add("--every-single-node", "", &arguments->every_single_node, "the same with each node dead once, but those that are sources");

@@ -37,7 +37,8 @@ class Comparing {
   }
 
  private:
-  /// The machine as described; where that leaves something open, each machine that an algorithm which applies there was made for.
+  /// The machine as described. Where that leaves something open: the one that `torus run` takes, if an algorithm applies there, or else,
+  /// and if all are asked for, each that an algorithm which applies there was made for.
   std::vector<Machine> machines() {
     std::vector<Machine> machines;
     std::string refusal;
@@ -52,8 +53,21 @@ class Comparing {
       }
       if (applies) machines.push_back(std::move(machine));
     }
-    if (!machines.empty()) return machines;
-    nothing_applies(spec_.collective, spec_.shape.text(), refusal);
+    if (machines.empty()) nothing_applies(spec_.collective, spec_.shape.text(), refusal);
+    const Machine usual = usual_machine(spec_);
+    if (options_.all_machines || !any_applies(usual)) return machines;
+    const auto others = std::count_if(machines.begin(), machines.end(), [&](const Machine& other) { return !same_rules(usual, other); });
+    comparison_.other_machines = static_cast<std::size_t>(others);
+    return {usual};
+  }
+
+  bool any_applies(const Machine& machine) {
+    for (const Algorithm* algorithm : options_.algorithms) {
+      for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
+        if (!refuses(*algorithm, machine, request(i))) return true;
+      }
+    }
+    return false;
   }
 
   /// What is asked for at a size. The sources, which may be millions, are there once.

@@ -1,7 +1,7 @@
 /// Algorithms side by side: what each is predicted to take for each size, what it took where it ran, and which is the fastest where.
 ///
-/// Algorithms are ranked only against those of the same machine. Where the options leave the machine open there are several: each that one
-/// of the algorithms was made for; and on each of them all that apply take part, whatever they were made for, as in `torus run`.
+/// Algorithms are ranked only against those of the same machine: the one that `torus run` takes, where the options leave it open, or each
+/// that one of the algorithms was made for. On each of them all that apply take part, whatever they were made for, as in `torus run`.
 #pragma once
 
 #include <atomic>
@@ -76,6 +76,7 @@ struct Comparison {
   std::size_t run_sizes = 0;  ///< how many of them, from the smallest, were to be run
   std::vector<Contest> contests;
   std::optional<std::string> failure;  ///< of the first run that failed: what, and the command that repeats it
+  std::size_t other_machines = 0;      ///< that algorithms were made for, and that were not asked for
   bool interrupted = false;
 };
 
@@ -83,6 +84,7 @@ struct ComparisonOptions {
   std::vector<Bytes> sizes;  ///< ascending
   std::vector<const Algorithm*> algorithms;
   std::size_t run_sizes = 1;
+  bool all_machines = false;  ///< each that an algorithm was made for, not only the one that `torus run` takes
   double most_node_steps = std::numeric_limits<double>::infinity();  ///< nodes times steps: what takes more is not run
   double most_bytes = std::numeric_limits<double>::infinity();       ///< at all nodes in the end: what takes more is not run
   const std::atomic<bool>* stop = nullptr;

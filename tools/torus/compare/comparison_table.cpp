@@ -8,13 +8,12 @@
 #include "runtime/base/figures.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/compare/comparison.hpp"
 #include "tools/torus/setting/notation.hpp"
 
 namespace torus::command {
 namespace {
-
-using Table = std::vector<std::vector<std::string>>;
 
 std::string names_text(const std::vector<const Algorithm*>& algorithms) {
   std::string text;
@@ -49,7 +48,10 @@ std::string span_text(const std::vector<Value>& values) {
   return *min == *max ? grouped(*min) : grouped(*min) + " .. " + grouped(*max);
 }
 
-std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, std::size_t size) {
+/// How much a cell says.
+enum class Cells { times_and_ratios, ratios };
+
+std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, std::size_t size, Cells cells) {
   if (!entry) return "-";
   if (!entry->failure.empty()) return "FAILED";
   if (!entry->no_plan.empty()) return "no plan";
@@ -58,17 +60,18 @@ std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, s
                                 : !entry->not_run.empty()                          ? "~"
                                 : entry->exact && contest.machine.cost.one_speed() ? ""
                                                                                    : "<";
-  return fmt::format("{}{} {}{}", sign, seconds_text(entry->model_time_s()), ratio_text(ratio_of(contest, *entry, size)),
-                     entry->best ? " *" : "");
+  const std::optional<double> ratio = ratio_of(contest, *entry, size);
+  const std::string time = cells == Cells::ratios && ratio ? "" : seconds_text(entry->model_time_s()) + " ";
+  return fmt::format("{}{}{}{}", sign, time, ratio_text(ratio), entry->best ? " *" : "");
 }
 
-std::vector<std::string> contender_line(const Contest& contest, const Contender& contender) {
+std::vector<std::string> contender_line(const Contest& contest, const Contender& contender, Cells say) {
   std::vector<std::string> cells;
   std::vector<std::uint64_t> steps;
   for (std::size_t i = 0; i < contender.entries.size(); ++i) {
     const auto& entry = contender.entries[i];
     if (entry && (entry->run || entry->predicted)) steps.push_back(entry->run ? entry->run->steps : entry->steps);
-    cells.push_back(cell_of(contest, entry, i));
+    cells.push_back(cell_of(contest, entry, i, say));
   }
   cells.insert(cells.begin(), {std::string(contender.algorithm->name), span_text(steps)});
   return cells;
@@ -100,9 +103,14 @@ std::string contest_text(const Comparison& comparison, const Contest& contest) {
     steps.push_back(contest.bounds[i].steps);
   }
   table[1][1] = span_text(steps);
-  for (const Contender& contender : contest.contenders) table.push_back(contender_line(contest, contender));
+  const std::size_t heads = table.size();
+  for (const Cells cells : {Cells::times_and_ratios, Cells::ratios}) {
+    table.resize(heads);
+    for (const Contender& contender : contest.contenders) table.push_back(contender_line(contest, contender, cells));
+    if (fits(table)) break;
+  }
   std::string text = fmt::format("{}: {} of {} algorithms apply\n{}", rules_text(contest.machine), contest.contenders.size(),
-                                 contest.contenders.size() + contest.left_out.size(), aligned(table));
+                                 contest.contenders.size() + contest.left_out.size(), aligned(std::move(table), {.left_out = {1}}));
   for (const auto& [why, entries] : remarks(comparison, contest)) text += fmt::format("{}: {}\n", entries, why);
   return text + "\n";
 }
@@ -121,7 +129,7 @@ std::string over(const Contest& contest, const WinnerRange& range, const Text& t
 }
 
 std::string winners_text(const Comparison& comparison) {
-  Table table{{"fastest", "sizes", "algorithm", "times the bound", "algbw"}};
+  Table table{{"machine", "sizes", "fastest", "times the bound", "algbw"}};
   for (const Contest& contest : comparison.contests) {
     std::string machine = rules_text(contest.machine);
     for (const WinnerRange& range : winners_of(contest)) {
@@ -139,18 +147,25 @@ std::string winners_text(const Comparison& comparison) {
       machine.clear();
     }
   }
-  return aligned(table);
+  if (comparison.contests.size() == 1) {
+    for (auto& line : table) line.erase(line.begin());
+  }
+  return aligned(std::move(table));
 }
 
 std::string legend(const Comparison& comparison) {
   const bool all_run = comparison.run_sizes >= comparison.sizes.size();
   std::string text =
-      "\nmodel time, and how many times the lower bound that is; *: the minimum at this size on this machine\n"
+      "model time, and how many times the lower bound that is (narrow tables: only this; --wide has both); *: the minimum at this size on "
+      "this machine\n"
       "algbw: the bytes that the collective asks for, over the model time\n";
   if (comparison.run_sizes == 0)
     text += "nothing was run: all is predicted\n";
   else
     text += fmt::format("(run): measured, every byte verified, every message judged{}\n", all_run ? "" : "; the rest is predicted");
+  if (comparison.other_machines > 0)
+    text += fmt::format("this is the machine that torus run takes; --all-machines adds {} that algorithms were made for\n",
+                        comparison.other_machines);
   text += "<: an upper limit or an estimate; ~: predicted, for it was not run; ?: neither; -: does not apply at this size\n";
   if (comparison.request.collective == Collective::multinode_broadcast) {
     text += fmt::format(
@@ -171,9 +186,9 @@ std::string to_table(const Comparison& comparison) {
   if (comparison.request.collective == Collective::broadcast) text += ", from " + node_text(topology, comparison.request.sources.front());
   if (comparison.request.collective == Collective::multinode_broadcast)
     text += fmt::format(", from {} sources", grouped(comparison.request.sources.size()));
-  text += "\n\n";
+  text += "\n\n" + winners_text(comparison) + "\n";
   for (const Contest& contest : comparison.contests) text += contest_text(comparison, contest);
-  return text + winners_text(comparison) + legend(comparison);
+  return text + legend(comparison);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include "runtime/base/figures.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/compare/failures.hpp"
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
@@ -13,7 +14,6 @@
 namespace torus::command {
 namespace {
 
-using Table = std::vector<std::vector<std::string>>;
 std::vector<std::string> cut_of(const FailureCases& cases) {
   std::vector<std::string> names;
   for (const SingleFailure& failure : cases.failures) {

@@ -14,6 +14,7 @@
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/compare/comparison.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
@@ -208,7 +209,7 @@ Json cell_json(const RegretCell& cell, Bytes bytes) {
 
 std::string to_table(const Regret& regret) {
   std::string text = fmt::format("{}: model time of the best algorithm, in times the lower bound\n", name(regret.collective));
-  std::vector<std::vector<std::string>> table;
+  Table table;
   std::string title;
   const auto flush = [&] {
     if (!table.empty()) text += fmt::format("\n{}\n{}", title, aligned(table));
@@ -314,7 +315,7 @@ int run_regret(const RegretArguments& arguments) {
     csv->write(to_csv(table));
     csv->commit();
   }
-  print(arguments.json ? to_json(table).dump() + "\n" : to_table(table));
+  print(arguments.json ? to_json(table).dump() + "\n" : wrapped(to_table(table)));
   if (!table.failure) return 0;
   throw RunError(*table.failure);
 }

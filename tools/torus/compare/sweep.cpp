@@ -14,6 +14,7 @@
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/options.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/cli/version.hpp"
 #include "tools/torus/compare/unfinished_table.hpp"
 #include "tools/torus/curves/curves.hpp"
@@ -119,7 +120,7 @@ class Sweep {
     if (table_.rows() == 0) nothing_applies();
     const std::size_t failures = table_.failures();
     table_.finish(csv_);
-    print(summary(failures));
+    print(wrapped(summary(failures)));
     if (curves_.any()) curves_.write(read_curves(csv_.path()));
     if (failures == 0) return 0;
     throw RunError(fmt::format("{} of {} runs failed; the column failure of {} says how", failures, table_.rows(), csv_.path()));
@@ -185,7 +186,7 @@ class Sweep {
     std::string text =
         fmt::format("{}: {} rows{}, {} failed; {} combinations left out\n", csv_.path(), grouped(table_.rows()),
                     resumed_ > 0 ? fmt::format(", {} of them from before", grouped(resumed_)) : "", grouped(failures), grouped(left_out));
-    std::vector<std::vector<std::string>> lines;
+    Table lines;
     for (const Algorithm* algorithm : algorithms_) {
       if (const auto out = left_out_.find(algorithm); out != left_out_.end())
         lines.push_back({std::string(algorithm->name), grouped(out->second.combinations), out->second.first_reason});

@@ -11,6 +11,7 @@
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 
@@ -100,8 +101,7 @@ int bounds(const BoundsArguments& arguments) {
             {"bisection_links", facts.bisection_links},
             {"bound3_steps", facts.bound3},
             {"bound4_steps", facts.bound4}};
-  std::vector<std::vector<std::string>> table{
-      {"collective", "sources", "bytes", "steps", "one block a message", "model time", "because (steps; bytes)"}};
+  Table table{{"collective", "sources", "bytes", "steps", "one block a message", "model time", "because (steps; bytes)"}};
   for (const Asked& asked : all_asked(options)) {
     const std::string collective(name(asked.request.collective));
     const std::string bytes = bytes_option(asked.request.bytes);
@@ -125,7 +125,7 @@ int bounds(const BoundsArguments& arguments) {
                   {"model_time_simple_bound_s", b.simple_model_time_s(machine.cost)}});
     json["collectives"][collective] = std::move(entry);
   }
-  print(arguments.json ? json.dump() + "\n" : shape_table(machine, facts) + "\n" + aligned(table));
+  print(arguments.json ? json.dump() + "\n" : wrapped(shape_table(machine, facts) + "\n" + aligned(table, {.left_out = {1, 2}})));
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/base/host.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 
@@ -57,7 +58,7 @@ std::string asked_text(const Setting& setting) {
 /// algbw and busbw, by wall time.
 std::string bandwidth_text(const Setting& setting, double run_s) {
   const Bandwidth wall = bandwidth_of(setting.request, setting.machine.topology.nodes(), run_s);
-  return fmt::format("algbw {}, busbw {}", rate_text(wall.algorithm, "B"), rate_text(wall.bus, "B"));
+  return fmt::format("{}, busbw {}", rate_text(wall.algorithm, "B"), rate_text(wall.bus, "B"));
 }
 
 struct LoadFigures {
@@ -314,7 +315,7 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
         "repeated", fmt::format("{} runs: median {}, min {}, max {}, spread {:.2f}", repeats.runs, seconds_text(repeats.median_s),
                                 seconds_text(repeats.min_s), seconds_text(repeats.max_s), repeats.max_s / std::max(repeats.min_s, 1e-12)));
   }
-  put_after(rows, "wall time", {{"bandwidth", bandwidth_text(setting, context.run_s.value_or(result.run_s))}});
+  put_after(rows, "wall time", {{"host algbw", bandwidth_text(setting, context.run_s.value_or(result.run_s))}});
   put_after(rows, "wall time", repeated);
   put_after(rows, "channels", balance);
   put_after(rows, "steps", bound);
@@ -322,13 +323,12 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
 
   std::string text = aligned(rows);
   if (const auto phases = phases_of(result); !phases.empty()) {
-    std::vector<std::vector<std::string>> table{
-        {"phase", "steps", "of control", "messages", "bytes", "bytes on the fullest channels", "model time"}};
+    Table table{{"phase", "steps", "of control", "messages", "bytes", "bytes on the fullest channels", "model time"}};
     for (const PhaseSum& p : phases) {
       table.push_back({p.name, grouped(p.steps), grouped(p.control_steps), grouped(p.messages), grouped(p.bytes), grouped(p.channel_bytes),
                        seconds_text(p.model_time_s)});
     }
-    text += "\n" + aligned(table);
+    text += "\n" + aligned(std::move(table), {.left_out = {2, 3}});
   }
   return text;
 }

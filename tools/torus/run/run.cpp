@@ -13,6 +13,7 @@
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/injection.hpp"
 #include "tools/torus/run/report.hpp"
@@ -121,7 +122,7 @@ int run(const RunArguments& arguments) {
     if (steps) json["step_table"] = steps->json(emulation.result);
     print(json.dump() + "\n");
   } else {
-    print(to_table(setting, emulation) + (steps ? steps->text(emulation.result) : ""));
+    print(wrapped(to_table(setting, emulation) + (steps ? steps->text(emulation.result) : "")));
   }
   if (!emulation.failure) return 0;
   throw RunError(*emulation.failure);

@@ -4,6 +4,7 @@
 #include "runtime/base/figures.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/report.hpp"
 
@@ -75,7 +76,7 @@ void StepTable::each_row(const RunResult& result, F&& f) const {
 }
 
 std::string StepTable::text(const RunResult& result) const {
-  std::vector<std::vector<std::string>> table{
+  Table table{
       {"step", "messages", "hops", "bytes", "fullest channel", "carries", completes_ ? "complete" : "informed", "model time", "phase"}};
   each_row(result, [&](std::size_t step, const Row& row) {
     const StepRecord& record = row.record;
@@ -84,7 +85,7 @@ std::string StepTable::text(const RunResult& result) const {
                      too_large_ ? "-" : grouped(row.informed), seconds_text(row.model_time_s),
                      record.phase != nullptr ? record.phase : "-"});
   });
-  std::string text = "\n" + aligned(table);
+  std::string text = "\n" + aligned(std::move(table), {.left_out = {2, 5}});
   if (result.steps > result.step_records.size())
     text += fmt::format("and {} more steps: only the first {} are kept\n", grouped(result.steps - result.step_records.size()),
                         grouped(result.step_records.size()));

@@ -262,6 +262,12 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
           .sources_text = spec.sources.value_or("")};
 }
 
+Machine usual_machine(const RunSpec& spec) {
+  NativeMachine native;
+  if (spec.collective != Collective::broadcast && spec.collective != Collective::multinode_broadcast) native.switching = Switching::packet;
+  return make_machine(spec, native);
+}
+
 std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned, PlanCache* cache, HopMemo* memo,
                                      const Bounds* bounds) {
   if (auto why_not = why_not_here(algorithm, setting.machine, setting.request, setting.memory)) return why_not;
@@ -278,12 +284,7 @@ std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorith
 
 Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algorithm, std::span<const Algorithm* const> algorithms) {
   const Algorithm* const named = algorithm ? &named_algorithm("--algorithm", spec.collective, *algorithm, algorithms) : nullptr;
-  NativeMachine native;
-  if (named != nullptr)
-    native = named->native;
-  else if (spec.collective != Collective::broadcast && spec.collective != Collective::multinode_broadcast)
-    native.switching = Switching::packet;
-  Machine machine = make_machine(spec, native);
+  Machine machine = named != nullptr ? make_machine(spec, named->native) : usual_machine(spec);
   Setting setting = open_setting(std::move(machine), make_fitting_request(spec), spec);
   if (named != nullptr) setting.plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_one);
   if (named == nullptr)

@@ -65,6 +65,9 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec);
 std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned = nullptr, PlanCache* cache = nullptr,
                                      HopMemo* memo = nullptr, const Bounds* bounds = nullptr);
 
+/// The machine of a run whose algorithm is not named: what the options leave open is as most algorithms of the collective need it.
+Machine usual_machine(const RunSpec& spec);
+
 /// The setting of a spec, with the algorithm of that name; without a name, with the one of the least predicted model time, among those that
 /// apply, can be planned and fit into the memory. One that predicts nothing is chosen only where no other is left. What the options leave
 /// open of the machine is what a named algorithm was made for. Throws InputError.

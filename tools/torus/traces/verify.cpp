@@ -15,6 +15,7 @@
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
+#include "tools/torus/cli/table.hpp"
 #include "tools/torus/setting/notation.hpp"
 
 namespace torus::command {
@@ -112,7 +113,7 @@ int verify(const VerifyArguments& arguments) {
   }
   progress.clear();
   const Verdict verdict = judge.finish();
-  print(arguments.json ? to_json(reader.header(), verdict).dump() + "\n" : to_table(reader.header(), verdict));
+  print(arguments.json ? to_json(reader.header(), verdict).dump() + "\n" : wrapped(to_table(reader.header(), verdict)));
   if (verdict.ok) return 0;
   throw RunError(verdict.violations.front());
 }
