@@ -28,7 +28,7 @@ std::string altered(const support::Folder& folder, const std::string& expression
 }
 
 support::Json row_of(const support::Folder& folder, const std::string& line, int status = 0) {
-  const support::Ended ended = command(line + " --json " + folder.file("b.json"));
+  const support::Ended ended = command(line + " --json-file " + folder.file("b.json"));
   CAPTURE(line, ended.out, ended.err);
   REQUIRE(ended.status == status);
   const auto json = support::parsed(support::text_of_file(folder.file("b.json")));
@@ -44,7 +44,7 @@ TEST_CASE("a row against the same program has both medians, a ratio near one and
   const support::Folder folder;
   const std::string line = "bench broadcast --on 4x4 --bytes 64KiB,256KiB --algorithms flood,wang-tseng --executor serial --pairs 8";
   const support::Ended ended =
-      command(line + " --against " + TORUS_PROGRAM + " --csv " + folder.file("b.csv") + " --json " + folder.file("b.json"));
+      command(line + " --against " + TORUS_PROGRAM + " --csv " + folder.file("b.csv") + " --json-file " + folder.file("b.json"));
   CAPTURE(ended.out, ended.err);
   REQUIRE(ended.status == 0);
   CHECK(ended.out.find("8 pairs a row, each in turn with") != std::string::npos);

@@ -16,6 +16,7 @@
 #include "runtime/base/output_file.hpp"
 #include "tools/torus/bench/pairs.hpp"
 #include "tools/torus/bench/runs.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/json.hpp"
@@ -44,13 +45,11 @@ class Bench {
     sizes_ = sizes_of(collective, arguments.setting["bytes"], "8:64KiB");
     schedule_ = BenchSchedule(sizes_);
     if (spec_.memory == 0) spec_.memory = memory_of_a_process();  // not again where kept pages count as used
-    algorithms_ = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
+    algorithms_ = parse_algorithms("--algorithms", arguments.algorithms.value_or("all"), collective, catalogue());
     static_cast<void>(make_machine(spec_, NativeMachine{}));
     refuse_where_nothing_applies();
-    refuse_one_file_for_two("--csv", arguments.csv, "--json", arguments.json, ".json");
     prepare_pairs();
     if (arguments.csv) csv_.emplace(*arguments.csv);
-    if (arguments.json) json_.emplace(*arguments.json);
     for (const Algorithm* algorithm : algorithms_) name_width_ = std::max(name_width_, algorithm->name.size());
   }
 
@@ -58,14 +57,13 @@ class Bench {
     print_words(head());
     for (const Bytes size : sizes_) rows_of(size);
     progress_.clear();
+    print_words(noise());
     if (csv_) {
       csv_->write(bench_csv(table_.at("rows")));
       csv_->commit();
     }
-    if (json_) {
-      json_->write(table_.dump() + "\n");
-      json_->commit();
-    }
+    answer(
+        arguments_.json, [&] { return table_; }, [] { return ""; });
     if (failures_ == 0) return 0;
     throw RunError(fmt::format("{} of {} rows failed; the first: {}", failures_, table_["rows"].size(), first_failure_));
   }
@@ -109,13 +107,9 @@ class Bench {
   /// Fills the head of the JSON object too.
   std::string head() {
     const std::string date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-    table_ = {{"version", version},
-              {"commit", commit},
-              {"cpu", cpu_text()},
-              {"threads", workers_of(spec_.executor, spec_.threads)},
+    table_ = {{"threads", workers_of(spec_.executor, spec_.threads)},
               {"executor", name(spec_.executor)},
               {"date", date},
-              {"command", arguments_.command(spec_.collective)},
               {"rows", Json::array()}};
     const std::string counts = effort_.typed_repeat ? fmt::format("{} runs", effort_.repeat)
                                                     : fmt::format("{} to {} runs within {}", std::min(Effort::fewest, effort_.repeat),
@@ -125,6 +119,7 @@ class Bench {
            fmt::format("# {} (MPI: {}) on {}, {} nodes; {} a row after {} of warm-up; every byte of each verified\n",
                        name(spec_.collective), mpi_name(spec_.collective), spec_.shape.text(), grouped(spec_.shape.nodes()), counts,
                        effort_.warm_up) +
+           fmt::format("# size: {}\n", size_words(spec_.collective)) +
            (other_ ? fmt::format("# {} pairs a row, each in turn with {}, {}; ratio: this by the other, the median of the pairs\n", pairs_,
                                  other_->program(), other_->version()) +
                          line("#   size", {"algorithm", "machine", "| pairs", "this", "other", "| ratio", "95 % interval", "won", "note"})
@@ -154,7 +149,32 @@ class Bench {
   }
 
   /// Comments of the head and notes of rows go on in the next line.
-  static void print_words(std::string_view text) { print(wrapped(text)); }
+  void print_words(std::string_view text) const {
+    if (!arguments_.json) print(wrapped(text));
+  }
+
+  /// What the column of sizes counts.
+  static std::string_view size_words(Collective collective) {
+    switch (collective) {
+      case Collective::broadcast: return "of the message, which each node has in the end";
+      case Collective::multinode_broadcast: return "of a source's block; a node has those of all sources in the end";
+      case Collective::total_exchange: return "of a block; each node has one for each node";
+      case Collective::reduce_scatter: return "of a node's block of the result; each node contributes a vector of a block for each node";
+      case Collective::scatter:
+      case Collective::gather: return "of a node's block; the root has one of each node";
+      case Collective::barrier: return "none: no bytes are asked for";
+      default: return "of each node's vector";
+    }
+  }
+
+  /// How noisy the host was.
+  std::string noise() const {
+    if (noises_.empty()) return "";
+    std::vector<double> sorted = noises_;
+    std::sort(sorted.begin(), sorted.end());
+    return fmt::format("# noise of the host: the median of a row was {:.2f} times its min (median of {} rows), at most {:.2f} times\n",
+                       sorted[sorted.size() / 2], sorted.size(), sorted.back());
+  }
 
   static std::string machine_words(const Machine& machine) {
     return fmt::format("{}:{}{}", name(machine.switching), machine.ports, machine.contention == Contention::share ? ":share" : "");
@@ -170,13 +190,22 @@ class Bench {
     } catch (const InputError& error) {
       refusal = error.what();
     }
+    if (request && !arguments_.algorithms) {
+      try {
+        const Setting chosen = make_setting(spec_, std::nullopt, catalogue());
+        return row(open_setting(chosen.machine, *request, spec_), *chosen.algorithm);
+      } catch (const InputError& error) {
+        refusal = error.what();
+        request.reset();
+      }
+    }
     for (const Algorithm* algorithm : algorithms_) {
       if (!request) break;
       Setting setting = open_setting(make_machine(spec_, algorithm->native), *request, spec_);
       if (const auto why_not = why_not_here(*algorithm, setting.machine, *request, setting.memory)) {
         if (refusal.empty()) refusal = *why_not;
-        if (arguments_.algorithms != "all") add_not_run(setting, *algorithm, *why_not);
-        any = any || arguments_.algorithms != "all";
+        if (arguments_.algorithms.value_or("all") != "all") add_not_run(setting, *algorithm, *why_not);
+        any = any || arguments_.algorithms.value_or("all") != "all";
         continue;
       }
       any = true;
@@ -260,7 +289,8 @@ class Bench {
     }
     if (emulation.interrupted || interrupted()) {
       progress_.clear();
-      throw RunError(fmt::format("interrupted after {} rows; --csv and --json are written at the end only", table_["rows"].size()));
+      throw RunError(
+          fmt::format("interrupted after {} rows; --csv, --json and --json-file are written at the end only", table_["rows"].size()));
     }
     if (!not_run.empty()) return add_not_run(setting, algorithm, not_run);
     const std::size_t all_runs = runs.warm_up() + runs.run_s().size();
@@ -300,6 +330,7 @@ class Bench {
     const auto interval = median_interval(runs.run_s());
     const Bandwidth bandwidth = bandwidth_of(setting.request, spec_.shape.nodes(), repeats.median_s);
     const std::string note = emulation.failure ? "" : note_on(runs.run_s(), repeats);
+    if (repeats.runs > 1 && repeats.min_s > 0) noises_.push_back(repeats.median_s / repeats.min_s);
     Json fields = fields_of(setting, algorithm);
     fields["segments"] = setting.plan.segments;
     fields["steps"] = result.steps;
@@ -348,7 +379,8 @@ class Bench {
   RunSpec spec_;
   std::vector<Bytes> sizes_;
   std::vector<const Algorithm*> algorithms_;
-  std::optional<OutputFile> csv_, json_;
+  std::optional<OutputFile> csv_;
+  std::vector<double> noises_;  ///< of rows with several runs: how many times the min the median is
   std::optional<OtherBuild> other_;
   unsigned pairs_ = 10;
   std::size_t name_width_ = 9, failures_ = 0;
@@ -368,7 +400,8 @@ Command bench_command() {
   const auto arguments = std::make_shared<BenchArguments>();
   Command command{"bench", "Wall time and bandwidth by size and algorithm, every run verified, as microbenchmarks print"};
   add_collective(command, arguments->collective);
-  command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms, "names with commas between; default: all that apply");
+  command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms,
+              "names with commas between, or all; default: at each size the one that `torus run` chooses");
   add_setting_options(command, arguments->setting);
   command.describe("--bytes", "64,4KiB or 8:16MiB (times 4), 8:16MiB:x2, 1KiB:16KiB:+1KiB; default 8:64KiB", "SIZE,..");
   command.add("--warmup", "W", &arguments->warm_up, "runs that do not count; default: up to 2, the last one begun within 20 ms");
@@ -380,7 +413,7 @@ Command bench_command() {
               "another build of torus: each row is run by both in turn, and has their medians and the ratio of these");
   command.add("--pairs", "N", &arguments->pairs, "of --against: so many for each row; default 10");
   command.add("--csv", "FILE", &arguments->csv, "write the rows to this file, when all are there");
-  command.add("--json", "FILE", &arguments->json, "write one JSON object to this file, when all rows are there");
+  command.add("--json", "", &arguments->json, "print one JSON object instead of the table, when all rows are there");
   command.body = [arguments] { return Bench(parse_collective(arguments->collective), *arguments).run(); };
   return command;
 }

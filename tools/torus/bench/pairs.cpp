@@ -73,6 +73,7 @@ OtherBuild::OtherBuild(std::string program, const std::vector<std::string>& opti
   if (version.status != 0 || !version_.starts_with("torus ")) refuse("--against", program_, fmt::format("it is no torus; {}", would_do));
   const ChildEnd help = run_child(program_, {"bench", "--help"}, answer_s);
   if (help.status != 0) refuse("--against", program_, fmt::format("{} has no bench; it must be a later build", version_));
+  json_option_ = names_option(help.out, "--json-file") ? "--json-file" : "--json";
   for (const std::string& option : options) {
     if (!names_option(help.out, option))
       refuse("--against", program_, fmt::format("its bench ({}) has no {}; leave that out, or take a later build", version_, option));
@@ -93,13 +94,14 @@ std::size_t Pairs::won() const {
 Pairs run_pairs(const OtherBuild& other, const std::vector<std::string>& arguments, unsigned pairs) {
   std::vector<std::string> words{"bench"};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  words.push_back(fmt::format("--json={}", child_file));
+  words.emplace_back();
   const std::string programs[]{own_program(), other.program()};
   Pairs out;
   for (unsigned pair = 0; pair < pairs; ++pair) {
     RowBench benches[2];
     for (const unsigned turn : {0U, 1U}) {
       const unsigned which = (pair + turn) % 2;
+      words.back() = fmt::format("{}={}", which == 0 ? "--json-file" : other.json_option(), child_file);
       benches[which] = bench_row(programs[which], words);
       const std::string who = which == 0 ? "" : other.program() + ": ";
       if (!benches[which].not_run.empty()) out.not_run = who + benches[which].not_run;

@@ -16,9 +16,11 @@ class OtherBuild {
 
   const std::string& program() const noexcept { return program_; }
   const std::string& version() const noexcept { return version_; }  ///< "torus 0.1.0"
+  /// The option that writes its JSON to a file: --json until 0.2.0.
+  const std::string& json_option() const noexcept { return json_option_; }
 
  private:
-  std::string program_, version_;
+  std::string program_, version_, json_option_;
 };
 
 /// What the pairs of one row came to. A pair is a bench of the row by each program; the first of them changes from pair to pair, so that

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <fmt/format.h>
-#include <fstream>
 #include <set>
 #include <string_view>
 
@@ -28,7 +27,7 @@ double growth(Bytes from, Bytes to) { return static_cast<double>(to) / static_ca
 
 TypedOptions::Pairs BenchArguments::typed() const {
   TypedOptions::Pairs typed = setting.typed(true);
-  if (algorithms != "all") typed.emplace_back("algorithms", algorithms);
+  if (algorithms) typed.emplace_back("algorithms", *algorithms);
   for (const auto& [name, value] : {std::pair("warmup", &warm_up), std::pair("repeat", &repeat), std::pair("seconds", &seconds),
                                     std::pair("against", &against), std::pair("pairs", &pairs)}) {
     if (*value) typed.emplace_back(name, **value);
@@ -76,9 +75,15 @@ bool Runs::add(const RunResult& result) {
 }
 
 std::string note_on(const std::vector<double>& run_s, const Repeats& repeats) {
-  if (run_s.empty() || repeats.max_s <= 2 * repeats.median_s) return "";
-  const bool first = run_s.front() == repeats.max_s;
-  return fmt::format("{} {:.1f}x the median", first ? "first run" : "max", repeats.max_s / repeats.median_s);
+  if (run_s.empty()) return "";
+  std::string note;
+  if (repeats.max_s > 2 * repeats.median_s) {
+    const bool first = run_s.front() == repeats.max_s;
+    note = fmt::format("{} {:.1f}x the median", first ? "first run" : "max", repeats.max_s / repeats.median_s);
+  }
+  if (repeats.median_s > 2 * repeats.min_s && repeats.min_s > 0)
+    note += fmt::format("{}median {:.1f}x the min", note.empty() ? "" : ", ", repeats.median_s / repeats.min_s);
+  return note;
 }
 
 double BenchSchedule::row_s(const Algorithm& algorithm, Bytes size, unsigned runs) const {
@@ -117,16 +122,6 @@ std::optional<std::pair<double, double>> median_interval(std::vector<double> val
   if (k == 0) return std::nullopt;
   std::sort(values.begin(), values.end());
   return std::pair(values[k - 1], values[values.size() - k]);
-}
-
-std::string cpu_text() {
-  std::ifstream lines("/proc/cpuinfo");
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("model name")) continue;
-    const std::size_t value = line.find_first_not_of(" \t", line.find(':') + 1);
-    if (value != std::string::npos) return line.substr(value);
-  }
-  return "unknown";
 }
 
 std::string bench_csv(const Json& rows) {

@@ -22,8 +22,9 @@ namespace torus::command {
 struct BenchArguments {
   std::string collective;
   TypedOptions setting;
-  std::string algorithms = "all";
-  std::optional<std::string> warm_up, repeat, seconds, against, pairs, csv, json;
+  std::optional<std::string> algorithms;  ///< none: at each size the one that `torus run` chooses
+  std::optional<std::string> warm_up, repeat, seconds, against, pairs, csv;
+  bool json = false;
 
   /// Names and values of all that was typed but the files.
   TypedOptions::Pairs typed() const;
@@ -112,8 +113,6 @@ class BenchSchedule {
 /// independent values. None of fewer than 6 values: their min and max enclose it with less.
 std::optional<std::pair<double, double>> median_interval(std::vector<double> values);
 
-/// The model of the host's processor; "unknown" where the system does not say.
-std::string cpu_text();
 /// The rows of a bench, JSON objects, as CSV with a line of names.
 std::string bench_csv(const Json& rows);
 

@@ -18,6 +18,7 @@
 #include <torus/main.hpp>
 
 #include "runtime/base/figures.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/options.hpp"
@@ -26,6 +27,7 @@
 #include "tools/torus/cli/version.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/refusals.hpp"
 #include "tools/torus/setting/setting.hpp"
 #include "tools/torus/setting/spec.hpp"
 
@@ -71,8 +73,15 @@ void keep_standard_descriptors() {
   }
 }
 
+/// What several subcommands take.
+struct CommonOptions {
+  std::optional<std::string> config_file;  ///< with_options_of_file() has read it
+  std::optional<std::string> json_file;
+  bool wide = false;
+};
+
 /// The program and its subcommands. Those that write what all commands take keep a reference to `commands`.
-void describe_all(Commands& commands, std::optional<std::string>& config_file, bool& wide) {
+void describe_all(Commands& commands, CommonOptions& common) {
   commands.push_back({"torus", "Collective algorithms on an emulated torus multicomputer",
                       "Each has a --help of its own. A first look: torus run broadcast"});
   for (Command (*const command)() :
@@ -83,19 +92,28 @@ void describe_all(Commands& commands, std::optional<std::string>& config_file, b
   commands.push_back(man_command(commands));
   for (Command& command : commands) {
     if (command.find("--on") != nullptr)
-      command.add("--config", "FILE", &config_file, "options from a file, a line each: on = 8x8; the command line goes before it");
+      command.add("--config", "FILE", &common.config_file, "options from a file, a line each: on = 8x8; the command line goes before it");
     if (command.find("--json") != nullptr || command.find("--csv") != nullptr)  // they print tables
-      command.add("--wide", "", &wide, "lines as long as all columns need; default: what the terminal, or COLUMNS, has room for");
+      command.add("--wide", "", &common.wide, "lines as long as all columns need; default: what the terminal, or COLUMNS, has room for");
+    if (command.find("--json") != nullptr) command.add("--json-file", "FILE", &common.json_file, "write that JSON to this file, too");
     command.options.insert(command.options.begin(), {"--help", "", "Print this help message and exit; -h likewise"});
   }
   commands.front().add("-V,--version", "", {}, "Display program version information and exit");
 }
 
+/// Throws InputError if another option writes the file of --json-file.
+void refuse_file_of_two(const Command& command, const std::string& json_file) {
+  for (const Option& option : command.options) {
+    const auto* const target = std::get_if<std::optional<std::string>*>(&option.target);
+    if (target == nullptr || option.type != "FILE" || option.spelled == "--json-file" || option.spelled == "--config") continue;
+    refuse_one_file_for_two(option.names().front(), **target, "--json-file", json_file, ".json");
+  }
+}
+
 int run(int argc, char** argv) {
   Commands commands;
-  std::optional<std::string> config_file;  // with_options_of_file() has read it
-  bool wide = false;
-  describe_all(commands, config_file, wide);
+  CommonOptions common;
+  describe_all(commands, common);
   const Command& torus = commands.front();
   std::vector<std::string_view> names;
   for (std::size_t i = 1; i < commands.size(); ++i) names.push_back(commands[i].name);
@@ -107,7 +125,11 @@ int run(int argc, char** argv) {
   }
   if (parsed.called != nullptr) {
     if (!parsed.surplus.empty()) return complain(wrong_usage, surplus_text(*parsed.called, parsed.surplus.front()));
-    if (wide) show_wide();
+    if (common.wide) show_wide();
+    if (common.json_file) {
+      refuse_file_of_two(*parsed.called, *common.json_file);
+      open_json_file(*common.json_file);
+    }
     return parsed.called->body();
   }
   if (parsed.surplus.empty())
@@ -144,6 +166,7 @@ int torus::main(int argc, char** argv, std::initializer_list<const Algorithm*> o
   int status = status_of([&] {
     extend_catalogue({own.begin(), own.size()});
     if (own.size() > 0 && argc > 0) set_program(argv[0]);
+    set_typed_line(argc, argv);
     join_job(argc, argv);
     return speaks() ? run(argc, argv) : follow();
   });

@@ -54,6 +54,7 @@ Json Json::at(std::size_t element) const {
 }
 
 bool Json::is_null() const { return value_->json.is_null(); }
+bool Json::is_object() const { return value_->json.is_object(); }
 
 std::optional<double> Json::number() const { return value_->json.is_number() ? std::optional(value_->json.get<double>()) : std::nullopt; }
 

@@ -56,6 +56,7 @@ class Json {
   Json at(std::string_view key) const;
   Json at(std::size_t element) const;
   bool is_null() const;
+  bool is_object() const;
   std::optional<double> number() const;     ///< none: it is no number
   std::optional<std::string> text() const;  ///< none: it is no string
   friend bool operator==(const Json& a, const Json& b);

@@ -7,9 +7,9 @@
 #include <torus/error.hpp>
 
 #include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/options.hpp"
-#include "tools/torus/cli/table.hpp"
 #include "tools/torus/compare/comparison.hpp"
 #include "tools/torus/compare/failures.hpp"
 #include "tools/torus/curves/curves.hpp"
@@ -84,7 +84,8 @@ int run_compare(const CompareArguments& arguments) {
     csv->commit();
   }
   if (curves.any()) curves.write(curves_of(to_csv(comparison)));
-  print(arguments.json ? to_json(comparison).dump() + "\n" : wrapped(to_table(comparison)));
+  answer(
+      arguments.json, [&] { return to_json(comparison); }, [&] { return to_table(comparison); });
   if (!comparison.failure) return 0;
   throw RunError(*comparison.failure);
 }

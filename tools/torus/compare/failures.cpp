@@ -10,9 +10,9 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/job.hpp"
-#include "tools/torus/cli/table.hpp"
 #include "tools/torus/cli/version.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/setting/nodes.hpp"
@@ -378,7 +378,8 @@ int run_single_failures(const FailureArguments& arguments) {
     throw;
   }
   if (table && !comparison.interrupted()) table->finish(*csv);
-  print(arguments.json ? to_json(comparison).dump() + "\n" : wrapped(to_table(comparison)));
+  answer(
+      arguments.json, [&] { return to_json(comparison); }, [&] { return to_table(comparison); });
   if (comparison.interrupted()) {
     throw RunError(fmt::format("interrupted with {} of {} runs done{}", grouped(comparison.done), grouped(comparison.runs),
                                table ? "; the same command goes on from there" : ""));

@@ -11,6 +11,7 @@
 #include <torus/error.hpp>
 
 #include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
@@ -315,7 +316,8 @@ int run_regret(const RegretArguments& arguments) {
     csv->write(to_csv(table));
     csv->commit();
   }
-  print(arguments.json ? to_json(table).dump() + "\n" : wrapped(to_table(table)));
+  answer(
+      arguments.json, [&] { return to_json(table); }, [&] { return to_table(table); });
   if (!table.failure) return 0;
   throw RunError(*table.failure);
 }

@@ -8,6 +8,7 @@
 #include <torus/bounds.hpp>
 
 #include "runtime/base/figures.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
@@ -125,7 +126,11 @@ int bounds(const BoundsArguments& arguments) {
                   {"model_time_simple_bound_s", b.simple_model_time_s(machine.cost)}});
     json["collectives"][collective] = std::move(entry);
   }
-  print(arguments.json ? json.dump() + "\n" : wrapped(shape_table(machine, facts) + "\n" + aligned(table, {.left_out = {1, 2}})));
+  answer(
+      arguments.json, [&] { return json; },
+      [&] {
+        return shape_table(machine, facts) + "\n" + aligned(table, {.left_out = {1, 2}});
+      });
   return 0;
 }
 

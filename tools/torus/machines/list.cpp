@@ -5,10 +5,10 @@
 #include <sstream>
 
 #include "runtime/base/figures.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
-#include "tools/torus/cli/table.hpp"
 #include "tools/torus/machines/reference_page.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
@@ -104,7 +104,7 @@ std::string in_detail(const Algorithm& algorithm) {
 
 int list(const ListArguments& arguments) {
   if (arguments.machines) {
-    print(arguments.json ? machines_json().dump() + "\n" : wrapped(machines_text()));
+    answer(arguments.json, machines_json, machines_text);
     return 0;
   }
   const std::vector<const Algorithm*> algorithms = algorithms_called("list", arguments.what, "there is no such collective or algorithm");
@@ -137,7 +137,8 @@ int list(const ListArguments& arguments) {
     entry["references"] = references_of(*algorithm);
     json.push_back(std::move(entry));
   }
-  print(arguments.json ? json.dump() + "\n" : wrapped(text));
+  answer(
+      arguments.json, [&] { return json; }, [&] { return text; });
   return 0;
 }
 

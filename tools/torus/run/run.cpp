@@ -9,11 +9,11 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
-#include "tools/torus/cli/table.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/injection.hpp"
 #include "tools/torus/run/report.hpp"
@@ -117,13 +117,12 @@ int run(const RunArguments& arguments) {
     page->write(view->page());
     page->commit();
   }
-  if (arguments.json) {
-    Json json = to_json(setting, emulation);
-    if (steps) json["step_table"] = steps->json(emulation.result);
-    print(json.dump() + "\n");
-  } else {
-    print(wrapped(to_table(setting, emulation) + (steps ? steps->text(emulation.result) : "")));
-  }
+  const auto json = [&] {
+    Json value = to_json(setting, emulation);
+    if (steps) value["step_table"] = steps->json(emulation.result);
+    return value;
+  };
+  answer(arguments.json, json, [&] { return to_table(setting, emulation) + (steps ? steps->text(emulation.result) : ""); });
   if (!emulation.failure) return 0;
   throw RunError(*emulation.failure);
 }

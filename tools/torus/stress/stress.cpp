@@ -8,6 +8,7 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/child.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
@@ -179,9 +180,7 @@ Outcome run_and_print(Outcome (*run)(const StressOptions&), const StressArgument
     for (const auto& line : table_of(outcome, false)) csv->write(csv_line(line));
     csv->commit();
   }
-  if (arguments.json) {
-    print(to_json(outcome, options.seed).dump() + "\n");
-  } else {
+  const auto words = [&] {
     std::string text = aligned(table_of(outcome, true), narrowing(outcome)) + reasons_of(outcome) +
                        fmt::format("\nseed {}, {} runs{}\n", options.seed, grouped(outcome.runs), summary(outcome));
     if (!outcome.idle.empty()) text += fmt::format("no {}: {}\n", arguments.faults ? "fault struck" : "run", names_of(outcome.idle));
@@ -190,8 +189,10 @@ Outcome run_and_print(Outcome (*run)(const StressOptions&), const StressArgument
       if (!failure.not_repeated.empty())
         text += fmt::format("  alone, this does not repeat it: {}\n  {}\n", failure.not_repeated, stress_line(arguments, failure));
     }
-    print(wrapped(text));
-  }
+    return text;
+  };
+  answer(
+      arguments.json, [&] { return to_json(outcome, options.seed); }, words);
   if (outcome.interrupted) throw RunError(fmt::format("interrupted after {} runs", outcome.runs));
   return outcome;
 }

@@ -12,6 +12,7 @@
 #include <torus/report.hpp>
 
 #include "runtime/base/figures.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
@@ -113,7 +114,8 @@ int verify(const VerifyArguments& arguments) {
   }
   progress.clear();
   const Verdict verdict = judge.finish();
-  print(arguments.json ? to_json(reader.header(), verdict).dump() + "\n" : wrapped(to_table(reader.header(), verdict)));
+  answer(
+      arguments.json, [&] { return to_json(reader.header(), verdict); }, [&] { return to_table(reader.header(), verdict); });
   if (verdict.ok) return 0;
   throw RunError(verdict.violations.front());
 }

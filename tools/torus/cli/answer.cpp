@@ -1,0 +1,69 @@
+#include "tools/torus/cli/answer.hpp"
+
+#include <fstream>
+#include <optional>
+
+#include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/table.hpp"
+#include "tools/torus/cli/version.hpp"
+
+namespace torus::command {
+namespace {
+
+std::string& typed_line() {
+  static std::string line;
+  return line;
+}
+
+std::optional<OutputFile>& json_file() {
+  static std::optional<OutputFile> file;
+  return file;
+}
+
+/// As a shell would be given it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%^";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string line_of(Json value) {
+  if (value.is_object()) value.update({{"version", version}, {"commit", commit}, {"host", cpu_text()}, {"command", typed_line()}});
+  return value.dump() + "\n";
+}
+
+}  // namespace
+
+void set_typed_line(int argc, char** argv) {
+  typed_line() = program();
+  for (int i = 1; i < argc; ++i) typed_line() += " " + quoted(argv[i]);
+}
+
+std::string cpu_text() {
+  std::ifstream lines("/proc/cpuinfo");
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("model name")) continue;
+    const std::size_t value = line.find_first_not_of(" \t", line.find(':') + 1);
+    if (value != std::string::npos) return line.substr(value);
+  }
+  return "unknown";
+}
+
+void open_json_file(const std::string& path) { json_file().emplace(path); }
+
+std::string json_file_path() { return json_file() ? json_file()->path() : ""; }
+
+void answer(bool json, const std::function<Json()>& value, const std::function<std::string()>& words) {
+  const std::string line = json || json_file() ? line_of(value()) : "";
+  if (json_file()) {
+    json_file()->write(line);
+    json_file()->commit();
+    json_file().reset();
+  }
+  print(json ? line : wrapped(words()));
+}
+
+}  // namespace torus::command
