@@ -1,6 +1,7 @@
 #include "runtime/base/control_groups.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <string_view>
@@ -38,11 +39,34 @@ Bytes left_of(const std::string& folder, const Names& names) {
   return limit > kept ? limit - kept : 0;
 }
 
-/// The min for a group and all groups around it.
-Bytes left_up_to(const std::string& mount, std::string path, const Names& names) {
-  Bytes left = left_of(mount, names);
-  for (; path.size() > 1; path.resize(path.rfind('/'))) left = std::min(left, left_of(mount + path, names));
-  return left;
+/// Processors of a group's quota, in the second version "150000 100000" or "max 100000".
+std::optional<double> quota_of(const std::string& folder, const Names& names) {
+  double quota = 0, period = 0;
+  if (&names == &second_version) {
+    std::ifstream file(folder + "/cpu.max");
+    if (!(file >> quota >> period)) return std::nullopt;
+  } else {
+    std::ifstream quotas(folder + "/cpu.cfs_quota_us"), periods(folder + "/cpu.cfs_period_us");
+    if (!(quotas >> quota) || !(periods >> period)) return std::nullopt;
+  }
+  return quota > 0 && period > 0 ? std::optional(quota / period) : std::nullopt;
+}
+
+/// Calls visit(folder, names) for a process's groups of a controller and all groups around them.
+template <class Visit>
+void each_group(const std::string& groups, const std::string& mount, const std::string& controller, const Visit& visit) {
+  std::ifstream file(groups);
+  for (std::string line; std::getline(file, line);) {  // number:controllers:/path, without controllers in the second version
+    const std::size_t controllers = line.find(':') + 1;
+    const std::size_t path = line.find(":/", controllers);
+    if (controllers == 0 || path == std::string::npos) continue;
+    const std::string named = "," + line.substr(controllers, path - controllers) + ",";
+    if (named != ",," && named.find("," + controller + ",") == std::string::npos) continue;
+    const Names& names = named == ",," ? second_version : first_version;
+    const std::string top = named == ",," ? mount : mount + "/" + controller;
+    visit(top, names);
+    for (std::string group = line.substr(path + 1); group.size() > 1; group.resize(group.rfind('/'))) visit(top + group, names);
+  }
 }
 
 }  // namespace
@@ -54,19 +78,19 @@ Bytes number_in(const std::string& path) {
 }
 
 Bytes left_of_control_groups(const std::string& groups, const std::string& mount) {
-  std::ifstream file(groups);
   Bytes left = no_limit;
-  for (std::string line; std::getline(file, line);) {  // number:controllers:/path, without controllers in the second version
-    const std::size_t controllers = line.find(':') + 1;
-    const std::size_t path = line.find(":/", controllers);
-    if (controllers == 0 || path == std::string::npos) continue;
-    const std::string named = "," + line.substr(controllers, path - controllers) + ",";
-    if (named == ",,")
-      left = std::min(left, left_up_to(mount, line.substr(path + 1), second_version));
-    else if (named.find(",memory,") != std::string::npos)
-      left = std::min(left, left_up_to(mount + "/memory", line.substr(path + 1), first_version));
-  }
+  each_group(groups, mount, "memory",
+             [&](const std::string& folder, const Names& names) { left = std::min(left, left_of(folder, names)); });
   return left;
+}
+
+std::optional<unsigned> processors_of_control_groups(const std::string& groups, const std::string& mount) {
+  std::optional<double> least;
+  each_group(groups, mount, "cpu", [&](const std::string& folder, const Names& names) {
+    if (const auto quota = quota_of(folder, names)) least = std::min(least.value_or(*quota), *quota);
+  });
+  if (!least || *least > 1e6) return std::nullopt;
+  return std::max(1U, static_cast<unsigned>(std::ceil(*least)));
 }
 
 }  // namespace torus::detail

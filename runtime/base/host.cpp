@@ -84,7 +84,21 @@ Bytes peak_memory() noexcept {
   }
 }
 
-unsigned usable_cores() noexcept {
+namespace {
+
+/// Of the quota; the max number without one.
+unsigned cores_of_quota() noexcept {
+  static const unsigned cores = [] {
+    try {
+      return detail::processors_of_control_groups("/proc/self/cgroup", "/sys/fs/cgroup").value_or(std::numeric_limits<unsigned>::max());
+    } catch (...) {  // no memory to read it
+      return std::numeric_limits<unsigned>::max();
+    }
+  }();
+  return cores;
+}
+
+unsigned cores_of_mask() noexcept {
   try {
     for (std::size_t sets = 1; sets <= 64; sets *= 2) {  // a cpu_set_t holds 1024 cores; the kernel refuses a mask that is too short
       std::vector<cpu_set_t> mask(sets);
@@ -96,5 +110,9 @@ unsigned usable_cores() noexcept {
   }
   return std::max(1U, std::thread::hardware_concurrency());
 }
+
+}  // namespace
+
+unsigned usable_cores() noexcept { return std::min(cores_of_mask(), cores_of_quota()); }
 
 }  // namespace torus

@@ -21,7 +21,8 @@ Bytes last_level_cache() noexcept;
 /// The max resident memory of this program so far; 0 if the kernel does not say.
 Bytes peak_memory() noexcept;
 
-/// Cores that this process may run on: its affinity mask, as `taskset` and the cpusets of control groups set it. At least 1.
+/// Cores that this process may run on: its affinity mask, as `taskset` and the cpusets of control groups set it, but no more than a quota
+/// of its control groups allows when it is first asked. At least 1.
 unsigned usable_cores() noexcept;
 
 }  // namespace torus

@@ -122,10 +122,10 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
                                   bytes_text(result.combined_bytes), grouped(result.node_combined_sum)));
   }
   rows.emplace_back("model time", model_time_text(machine.cost, result, context.expected));
-  rows.emplace_back("wall time",
-                    fmt::format("set-up {}, run {}, verify {}; {} thread{}, executor {}", seconds_text(result.setup_s + context.plan_s),
-                                seconds_text(run_s), seconds_text(result.verify_s), result.threads, result.threads == 1 ? "" : "s",
-                                name(options.executor)));
+  rows.emplace_back(
+      "wall time", fmt::format("set-up {}, run {}, verify {}; {} thread{}{}, executor {}", seconds_text(result.setup_s + context.plan_s),
+                               seconds_text(run_s), seconds_text(result.verify_s), result.threads, result.threads == 1 ? "" : "s",
+                               result.threads > usable_cores() ? fmt::format(" on {} cores", usable_cores()) : "", name(options.executor)));
   if (result.processes > 1)
     rows.emplace_back("processes",
                       fmt::format("{}, each with {} thread{}", result.processes, result.threads, result.threads == 1 ? "" : "s"));

@@ -60,6 +60,37 @@ TEST_CASE("a comparison is of the machine that a run takes, or of all that algor
   CHECK(windows[0]["contention"] == "share");
 }
 
+TEST_CASE("a comparison runs the best of each size, if that is asked for", "[conformance]") {
+  const Json machine = support::parsed(command("compare allreduce --on 4x4 --bytes 64,64KiB,1MiB --run best --json").out)["machines"][0];
+  for (std::size_t size = 0; size < 3; ++size) {
+    int runs = 0;
+    for (const Json& row : machine["algorithms"]) {
+      for (const Json& entry : row["sizes"]) {
+        if (entry["bytes"] != machine["bounds"][size]["bytes"]) continue;
+        CHECK(entry["run"] == entry["best"]);
+        if (entry["run"] == true) CHECK(entry["verified"] == true);
+        runs += entry["run"] == true ? 1 : 0;
+      }
+    }
+    CHECK(runs >= 1);
+  }
+  CHECK(command("compare allreduce --on 4x4 --bytes 64 --run best").out.find("the best of each size (*) were run") != std::string::npos);
+}
+
+TEST_CASE("bounds of one collective are those of a comparison", "[conformance]") {
+  for (const std::string collective :
+       {"broadcast", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter", "scan", "scatter", "gather"}) {
+    CAPTURE(collective);
+    const Json bounds = support::parsed(command("bounds " + collective + " --on 4x5 --bytes 4000 --json").out)["collectives"];
+    REQUIRE(bounds.size() == 1);
+    const Json machine = support::parsed(
+        command("compare " + collective + " --on 4x5 --bytes 4000 --run none --switching wormhole --contention forbid --json")
+            .out)["machines"][0];
+    CHECK(bounds.begin().value()["model_time_lower_bound_s"] == machine["bounds"][0]["model_time_lower_bound_s"]);
+  }
+  CHECK(command("bounds barrier --on 4x5").status == 0);
+}
+
 TEST_CASE("what a comparison predicts is what a run takes", "[conformance]") {
   const std::string costs = GENERATE(std::string(), std::string(" --th 1e-6"));
   const Json comparison = support::parsed(command("compare broadcast --on 5x5 --all-machines --bytes 100,10000 --json" + costs).out);

@@ -74,6 +74,29 @@ TEST_CASE("both versions are read side by side, and a container's group at the t
   CHECK(left(folder.file(""), "4:memory:/jobs/7\n0::/docker/12ab\n") == 300);
 }
 
+TEST_CASE("the tightest quota of processors counts, rounded up", "[unit]") {
+  const support::Folder folder;
+  const std::string mount = folder.file("mount");
+  const auto processors = [&](const std::string& lines) {
+    write(folder.file("groups"), lines);
+    return detail::processors_of_control_groups(folder.file("groups"), mount);
+  };
+  CHECK(!processors("0::/user/job\n"));
+  write(mount + "/user/cpu.max", "400000 100000\n");
+  write(mount + "/user/job/cpu.max", "150000 100000\n");
+  write(mount + "/user/job/step/cpu.max", "max 100000\n");
+  CHECK(processors("0::/user/job/step\n") == 2);
+  CHECK(processors("0::/user\n") == 4);
+  CHECK(!processors("0::/\n"));
+  write(mount + "/tiny/cpu.max", "1000 100000\n");
+  CHECK(processors("0::/tiny\n") == 1);
+  write(mount + "/cpu/jobs/cpu.cfs_quota_us", "-1");
+  write(mount + "/cpu/jobs/cpu.cfs_period_us", "100000");
+  CHECK(!processors("4:cpu,cpuacct:/jobs\n"));
+  write(mount + "/cpu/jobs/cpu.cfs_quota_us", "250000");
+  CHECK(processors("4:cpu,cpuacct:/jobs\n") == 3);
+}
+
 TEST_CASE("what is no list of groups limits nothing", "[unit]") {
   const support::Folder folder;
   CHECK(left(folder.file(""), "") == no_limit);

@@ -22,6 +22,9 @@ std::string& program_name() {
   return name;
 }
 
+/// Between lines of progress off a terminal.
+constexpr std::chrono::seconds line_period{30};
+
 std::atomic<bool> flag{false}, ending{false};
 std::atomic<int> awaiting{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
@@ -54,13 +57,21 @@ void print(std::string_view raw) {
   }
 }
 
-Progress::Progress() : terminal_{::isatty(STDERR_FILENO) == 1}, next_{Clock::now() + std::chrono::seconds(1)} {}
+Progress::Progress(bool lines)
+    : terminal_{::isatty(STDERR_FILENO) == 1},
+      lines_{lines && !terminal_},
+      next_{Clock::now() + (lines_ ? line_period : std::chrono::seconds(1))} {}
 
-bool Progress::due() { return terminal_ && Clock::now() >= next_; }
+bool Progress::due() { return (terminal_ || lines_) && Clock::now() >= next_; }
 
 void Progress::show(std::string_view line) {
   const std::string shown = printable(line);
   line = shown;
+  if (lines_) {
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+    next_ = Clock::now() + line_period;
+    return;
+  }
   winsize terminal{};  // a longer line would go on below, where clear() does not reach it
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &terminal) == 0 && terminal.ws_col > 0) line = line.substr(0, terminal.ws_col - 1U);
   std::fprintf(stderr, "\r\033[K%.*s", static_cast<int>(line.size()), line.data());

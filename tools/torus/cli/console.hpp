@@ -19,11 +19,11 @@ void set_program(std::string started_as);
 /// RunError if it did not: a closed pipe, a full disk.
 void print(std::string_view text);
 
-/// A line on standard error with the progress of a long piece of work. Only on a terminal, only after a second, at most ten times a
-/// second; it leaves nothing behind.
+/// A line on standard error with the progress of a long piece of work: on a terminal, after a second, at most ten times a second, and it
+/// leaves nothing behind. Elsewhere only if `lines` asks for it: a line each half minute, for the log of a job.
 class Progress {
  public:
-  Progress();
+  explicit Progress(bool lines = false);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -35,7 +35,7 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  bool terminal_;
+  bool terminal_, lines_;
   bool shown_ = false;
   Clock::time_point next_;
 };

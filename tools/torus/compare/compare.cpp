@@ -32,12 +32,12 @@ struct CompareArguments {
 constexpr double most_node_steps = 5e6;
 constexpr double most_unasked_bytes = 0x1p30;
 
-/// How many of the sizes, from the smallest, are to be run.
+/// How many of the sizes, from the smallest, are to be run by all algorithms.
 std::size_t run_sizes(const std::string& text, std::size_t sizes) {
   if (text == "first") return 1;
   if (text == "all") return sizes;
-  if (text == "none") return 0;
-  throw InputError(fmt::format("--run '{}': it must be first (the smallest size), all or none", text));
+  if (text == "none" || text == "best") return 0;
+  throw InputError(fmt::format("--run '{}': it must be first (the smallest size), best (of each size), all or none", text));
 }
 
 /// Every failure is run at one size: what draws curves or leaves runs out is refused.
@@ -47,7 +47,8 @@ int run_with_failures(const CompareArguments& arguments) {
     if (value)
       throw InputError(fmt::format("{} '{}': with {} there is one size, and no curve; leave it out, or name --csv", name, *value, option));
   }
-  if (arguments.run == "none") throw InputError(fmt::format("--run 'none': with {} all is run; leave it out", option));
+  if (arguments.run == "none" || arguments.run == "best")
+    throw InputError(fmt::format("--run '{}': with {} all is run; leave it out", arguments.run, option));
   static_cast<void>(run_sizes(arguments.run, 1));
   return run_single_failures({arguments.collective, arguments.setting, arguments.algorithms, arguments.csv, arguments.every_single_link,
                               arguments.every_single_node, arguments.json});
@@ -61,6 +62,7 @@ int run_compare(const CompareArguments& arguments) {
   options.sizes = sizes_of(collective, std::exchange(typed["bytes"], std::nullopt), "64:1MiB");
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   options.run_sizes = run_sizes(arguments.run, options.sizes.size());
+  options.run_best = arguments.run == "best";
   options.all_machines = arguments.all_machines;
   if (arguments.run == "first") {
     options.most_node_steps = most_node_steps;
@@ -100,7 +102,8 @@ Command compare_command() {
   add_setting_options(command, arguments->setting);
   command.describe("--switching", "default: what `torus run` takes");
   command.describe("--bytes", "64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2; default 64:1MiB", "SIZE,..");
-  command.add("--run", "first|all|none", &arguments->run, "what to run and verify; default first: the smallest size, where that is quick");
+  command.add("--run", "first|best|all|none", &arguments->run,
+              "what to run and verify; default first: the smallest size, where that is quick; best: the best of each size");
   command.add("--all-machines", "", &arguments->all_machines,
               "what the options leave open of the machine: a table for each that an algorithm was made for");
   command.add("--every-single-link", "", &arguments->every_single_link,

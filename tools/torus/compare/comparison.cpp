@@ -26,6 +26,7 @@ class Comparing {
       comparison_.request.expected_sources = static_cast<double>(comparison_.request.sources.size());
     comparison_.sizes = options.sizes;
     comparison_.run_sizes = options.run_sizes;
+    comparison_.run_best = options.run_best;
   }
 
   Comparison all() {
@@ -94,8 +95,25 @@ class Comparing {
       else
         contest.left_out.push_back({algorithm, refusal});
     }
-    for (std::size_t i = 0; i < options_.sizes.size() && !comparison_.interrupted; ++i) mark_best(contest, i);
+    for (std::size_t i = 0; i < options_.sizes.size() && !comparison_.interrupted; ++i) {
+      mark_best(contest, i);
+      if (options_.run_best) run_best(contest, i);
+    }
     comparison_.contests.push_back(std::move(contest));
+  }
+
+  /// Runs the best of a size, until one of them has run right or none is left that was not run.
+  void run_best(Contest& contest, std::size_t size) {
+    for (Contender& contender : contest.contenders) {
+      std::optional<Entry>& entry = contender.entries[size];
+      if (!entry || !entry->best || entry->run || comparison_.interrupted) continue;
+      Setting setting = open_setting(contest.machine, request(size), spec_);
+      PlanCache& cache = options_.cache != nullptr ? *options_.cache : cache_;
+      if (plan_with(setting, *contender.algorithm, nullptr, &cache, &hops_, &contest.bounds[size])) continue;
+      run(setting, *entry,
+          fmt::format("{}, {}, {}", machine_text(contest.machine), contender.algorithm->name, bytes_option(options_.sizes[size])));
+    }
+    mark_best(contest, size);
   }
 
   std::optional<Entry> entry(const Contest& contest, const Algorithm& algorithm, std::size_t size, std::string& refusal) {

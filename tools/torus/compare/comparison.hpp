@@ -74,6 +74,7 @@ struct Comparison {
   Request request;  ///< all but the bytes
   std::vector<Bytes> sizes;
   std::size_t run_sizes = 0;  ///< how many of them, from the smallest, were to be run
+  bool run_best = false;      ///< the best of each size were to be run
   std::vector<Contest> contests;
   std::optional<std::string> failure;  ///< of the first run that failed: what, and the command that repeats it
   std::size_t other_machines = 0;      ///< that algorithms were made for, and that were not asked for
@@ -84,6 +85,7 @@ struct ComparisonOptions {
   std::vector<Bytes> sizes;  ///< ascending
   std::vector<const Algorithm*> algorithms;
   std::size_t run_sizes = 1;
+  bool run_best = false;      ///< runs at every size those whose prediction is the least, whatever run_sizes says
   bool all_machines = false;  ///< each that an algorithm was made for, not only the one that `torus run` takes
   double most_node_steps = std::numeric_limits<double>::infinity();  ///< nodes times steps: what takes more is not run
   double most_bytes = std::numeric_limits<double>::infinity();       ///< at all nodes in the end: what takes more is not run

@@ -159,7 +159,9 @@ std::string legend(const Comparison& comparison) {
       "model time, and how many times the lower bound that is (narrow tables: only this; --wide has both); *: the minimum at this size on "
       "this machine\n"
       "algbw: the bytes that the collective asks for, over the model time\n";
-  if (comparison.run_sizes == 0)
+  if (comparison.run_sizes == 0 && comparison.run_best)
+    text += "the best of each size (*) were run, every byte verified, every message judged; the rest is predicted\n";
+  else if (comparison.run_sizes == 0)
     text += "nothing was run: all is predicted\n";
   else
     text += fmt::format("(run): measured, every byte verified, every message judged{}\n", all_run ? "" : "; the rest is predicted");

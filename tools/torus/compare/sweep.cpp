@@ -112,8 +112,8 @@ class Sweep {
     for (done_ = 0; done_ < combinations_.size(); ++done_) {
       if (!table_.has(done_)) row(combinations_[done_]);
       if (interrupted()) {
-        throw RunError(fmt::format("interrupted with {} rows of at most {} done; the same command goes on from there", table_.rows(),
-                                   combinations_.size()));
+        throw RunError(fmt::format("interrupted with {} rows of at most {} done, in {}.part; the same command goes on from there",
+                                   table_.rows(), combinations_.size(), csv_.path()));
       }
     }
     progress_.clear();
@@ -207,7 +207,7 @@ class Sweep {
   std::map<const Algorithm*, Omitted> left_out_;
   std::string first_reason_;
   PlanCache cache_;
-  Progress progress_;
+  Progress progress_{true};
 };
 
 int sweep(const SweepArguments& arguments) {

@@ -1,7 +1,7 @@
 /// torus bounds: what no algorithm can beat on a shape.
-#include <array>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,6 +20,7 @@ namespace torus::command {
 namespace {
 
 struct BoundsArguments {
+  std::optional<std::string> collective;
   TypedOptions setting;
   bool json = false;
 };
@@ -44,7 +45,7 @@ Request sourceless(const RunSpec& spec) {
 
 /// All collectives. Sources that were named are those of the multi-node broadcast, and the broadcast's where it is just one; in a total
 /// exchange all nodes are sources by definition, and are not listed.
-std::array<Asked, 3> all_asked(const TypedOptions& options) {
+std::vector<Asked> all_asked(const TypedOptions& options) {
   TypedOptions unnamed = options;
   unnamed["sources"].reset();
   const RunSpec spec = parse_spec(Collective::multinode_broadcast, options);
@@ -60,6 +61,15 @@ std::array<Asked, 3> all_asked(const TypedOptions& options) {
         fmt::format("left out: more than {} sources to look at; for instance --sources random:1000", grouped(most_sources));
   }
   return {std::move(broadcast), std::move(multinode), Asked{sourceless(parse_spec(Collective::total_exchange, unnamed)), nodes, ""}};
+}
+
+/// One collective alone.
+Asked one_asked(Collective collective, const TypedOptions& options) {
+  if (collective == Collective::multinode_broadcast) return std::move(all_asked(options)[1]);
+  if (collective == Collective::total_exchange) return std::move(all_asked(options)[2]);
+  Asked asked{make_request(parse_spec(collective, options)), 0, ""};
+  asked.sources = has_root(collective) ? 1 : parse_spec(collective, options).shape.nodes();
+  return asked;
 }
 
 std::string shape_table(const Machine& machine, const ShapeFacts& facts) {
@@ -85,7 +95,9 @@ std::string shape_table(const Machine& machine, const ShapeFacts& facts) {
 
 int bounds(const BoundsArguments& arguments) {
   TypedOptions options = arguments.setting;
-  if (!options["on"] && !options["machine"]) options["on"] = default_shape(Collective::broadcast);
+  std::optional<Collective> collective;
+  if (arguments.collective) collective = parse_collective(*arguments.collective);
+  if (!options["on"] && !options["machine"]) options["on"] = default_shape(collective.value_or(Collective::broadcast));
   const Machine machine = make_machine(parse_spec(Collective::multinode_broadcast, options), NativeMachine{});
   const ShapeFacts facts = shape_facts(machine.topology);
   Json json{{"shape", machine.topology.text()},
@@ -103,18 +115,18 @@ int bounds(const BoundsArguments& arguments) {
             {"bound3_steps", facts.bound3},
             {"bound4_steps", facts.bound4}};
   Table table{{"collective", "sources", "bytes", "steps", "one block a message", "model time", "because (steps; bytes)"}};
-  for (const Asked& asked : all_asked(options)) {
-    const std::string collective(name(asked.request.collective));
+  for (const Asked& asked : collective ? std::vector<Asked>{one_asked(*collective, options)} : all_asked(options)) {
+    const std::string called(name(asked.request.collective));
     const std::string bytes = bytes_option(asked.request.bytes);
     Json entry{{"source_count", asked.sources}, {"bytes", asked.request.bytes}};
     if (!asked.left_out.empty()) {
-      table.push_back({collective, grouped(asked.sources), bytes, "-", "-", "-", asked.left_out});
+      table.push_back({called, grouped(asked.sources), bytes, "-", "-", "-", asked.left_out});
       entry["left_out"] = asked.left_out;
-      json["collectives"][collective] = std::move(entry);
+      json["collectives"][called] = std::move(entry);
       continue;
     }
     const Bounds b = lower_bounds(machine, asked.request);
-    table.push_back({collective, grouped(asked.sources), bytes, grouped(b.steps), grouped(b.single_block_steps),
+    table.push_back({called, grouped(asked.sources), bytes, grouped(b.steps), grouped(b.single_block_steps),
                      seconds_text(b.model_time_s(machine.cost)), fmt::format("{}; {}", b.steps_reason, b.bytes_reason)});
     entry.update({{"steps_lower_bound", b.steps},
                   {"steps_lower_bound_reason", b.steps_reason},
@@ -124,7 +136,7 @@ int bounds(const BoundsArguments& arguments) {
                   {"bytes_reason", b.bytes_reason},
                   {"model_time_lower_bound_s", b.model_time_s(machine.cost)},
                   {"model_time_simple_bound_s", b.simple_model_time_s(machine.cost)}});
-    json["collectives"][collective] = std::move(entry);
+    json["collectives"][called] = std::move(entry);
   }
   answer(
       arguments.json, [&] { return json; },
@@ -139,6 +151,8 @@ int bounds(const BoundsArguments& arguments) {
 Command bounds_command() {
   const auto arguments = std::make_shared<BoundsArguments>();
   Command command{"bounds", "Lower bounds, average distance, bisection of a shape"};
+  command.add("collective", "COLLECTIVE", &arguments->collective,
+              "of this one alone; default: broadcast, multi-node broadcast, total exchange");
   add_options(command, OptionGroup::machine, arguments->setting);
   command.add("--bytes", "SIZE", &arguments->setting["bytes"], "of each message; default: what `torus run` takes");
   command.add("--source,--sources", "NODES", &arguments->setting["sources"], "as for `torus run`");

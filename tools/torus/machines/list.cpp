@@ -32,6 +32,8 @@ std::string machines_text() {
     text += fmt::format("{:12}{} ports of {} ({})\n", "", preset.ports, speed_text(preset), torus::command::text(preset.speed));
     text += fmt::format("{:12}T_s {} ({})\n", "", seconds_text(preset.start_up_s), torus::command::text(preset.start_up));
   }
+  text += fmt::format("\nOn one of them:\n  {0} compare allreduce --machine {1} --run none\n  {0} bounds allreduce --machine {1}\n",
+                      program(), presets().front().name);
   return text;
 }
 

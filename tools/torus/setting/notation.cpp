@@ -19,7 +19,8 @@ struct Prefix {
   char letter;
   double binary, decimal;
 };
-constexpr std::array<Prefix, 4> prefixes{{{'K', 0x1p10, 1e3}, {'M', 0x1p20, 1e6}, {'G', 0x1p30, 1e9}, {'T', 0x1p40, 1e12}}};
+constexpr std::array<Prefix, 5> prefixes{
+    {{'K', 0x1p10, 1e3}, {'M', 0x1p20, 1e6}, {'G', 0x1p30, 1e9}, {'T', 0x1p40, 1e12}, {'P', 0x1p50, 1e15}}};
 
 const Prefix* prefix_of(std::string_view unit) noexcept {
   if (unit.empty()) return nullptr;
@@ -158,8 +159,8 @@ double parse_real(std::string_view option, std::string_view text, double min, do
 }
 
 double parse_seconds(std::string_view option, std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> units{
-      {{"", ""}, {"s", ""}, {"ms", "e-3"}, {"us", "e-6"}, {"ns", "e-9"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> units{
+      {{"", ""}, {"s", ""}, {"ms", "e-3"}, {"us", "e-6"}, {"ns", "e-9"}, {"ps", "e-12"}}};
   if (const auto time = quantity_of(text)) {
     for (const auto& [unit, exponent] : units) {
       if (time->unit != unit) continue;
@@ -168,7 +169,7 @@ double parse_seconds(std::string_view option, std::string_view text) {
       if (seconds && *seconds <= 1e6) return *seconds;
     }
   }
-  refuse(option, text, "it must be a number of seconds from 0 to 1000000, plain or with ms, us or ns; for instance 1e-6 or 1us");
+  refuse(option, text, "it must be a number of seconds from 0 to 1000000, plain or with ms, us, ns or ps; for instance 1e-6 or 1us");
 }
 
 double parse_byte_time(std::string_view option, std::string_view text) {

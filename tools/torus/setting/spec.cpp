@@ -138,7 +138,8 @@ void refuse_foreign(Collective collective, std::string_view option, std::string_
 }
 
 std::optional<Collective> find_collective(std::string_view text) noexcept {
-  const std::string plain = without_mpi(text);
+  std::string plain = without_mpi(text);
+  std::replace(plain.begin(), plain.end(), '_', '-');
   text = plain;
   const auto at = std::find_if(collectives().begin(), collectives().end(), [text](Collective c) { return name(c) == text; });
   if (at != collectives().end()) return *at;

@@ -130,7 +130,8 @@ FaultOutcome stress_faults(const StressOptions& options) {
       outcome.interrupted = true;
       break;
     }
-    const Algorithm& algorithm = *options.algorithms[number % turns];
+    const std::size_t turn = (number + options.seed % turns) % turns;  // other seeds begin with other algorithms
+    const Algorithm& algorithm = *options.algorithms[turn];
     Random random(options.seed ^ 0xfa017, number);
     FaultRow& row = outcome.rows[number / turns % outcome.rows.size()];
     std::optional<Setting> setting;
@@ -157,7 +158,7 @@ FaultOutcome stress_faults(const StressOptions& options) {
     ++row.runs;
     if (!struck.record) ++row.idle;
     if (!struck.record && !struck.refusal) continue;  // what no fault has touched must be as it always is
-    if (struck.record) ++struck_in[number % turns];
+    if (struck.record) ++struck_in[turn];
     if (struck.record && options.on_struck) options.on_struck(line_of(*setting, struck));
     if (struck.record && struck.refusal && names_step_and_node(*struck.refusal)) {
       ++row.detected;

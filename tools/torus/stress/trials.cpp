@@ -99,7 +99,7 @@ StressOutcome stress(const StressOptions& options) {
       outcome.interrupted = true;
       break;
     }
-    Turn& turn = turns[number % turns.size()];
+    Turn& turn = turns[(number + options.seed % turns.size()) % turns.size()];  // other seeds begin with other algorithms
     Random random(options.seed, number);
     auto setting = draw_setting(random, *turn.row.algorithm, options.budget);
     if (!setting) {
