@@ -117,6 +117,14 @@ void describe(Description& to, const Placement& placement) {
   to.add("blocks.ids", ids);
 }
 
+void describe(Description& to, const Groups& groups) {
+  // Which nodes they are and what a group looks like say all the rest.
+  to.add("groups.text", groups.text());
+  to.add("groups.members", groups.tables_->members);
+  to.add("groups.count", groups.count());
+  describe(to, groups.topology());
+}
+
 std::string difference(std::string_view text, std::string_view wanted) {
   while (!text.empty() || !wanted.empty()) {
     const std::string_view here = cut_line(text);

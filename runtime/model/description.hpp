@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <torus/groups.hpp>
 #include <torus/machine.hpp>
 #include <torus/placement.hpp>
 #include <torus/reduction.hpp>
@@ -69,6 +70,7 @@ class Description {
 void describe(Description& to, const Topology& topology);
 void describe(Description& to, const Machine& machine);
 void describe(Description& to, const Placement& placement);
+void describe(Description& to, const Groups& groups);
 
 /// The first line in which two texts of a Description differ: "byte_s 2 .. instead of byte_s 1 ..". They differ.
 std::string difference(std::string_view text, std::string_view wanted);

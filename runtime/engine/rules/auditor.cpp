@@ -64,6 +64,7 @@ std::string_view name(ViolationKind kind) noexcept {
     case ViolationKind::block_not_held: return "block not held";
     case ViolationKind::queue_overflow: return "queue overflow";
     case ViolationKind::replaced_and_more: return "replaced and more";
+    case ViolationKind::leaves_the_group: return "message leaves its group";
   }
   return "";
 }

@@ -1,0 +1,288 @@
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <utility>
+
+#include <torus/error.hpp>
+#include <torus/groups.hpp>
+
+#include "runtime/base/figures.hpp"
+
+namespace torus {
+namespace {
+
+[[noreturn]] void refuse_groups(std::string_view text, const std::string& why) {
+  throw InputError("groups '" + std::string(text) + "': " + why);
+}
+
+constexpr const char* examples = "for instance rows, columns, axis:0,2, slice:4x4, stride:2 or file:groups.txt";
+
+/// Whole numbers with a character between.
+std::vector<std::int32_t> numbers(std::string_view text, std::string_view list, char between, std::int32_t least) {
+  std::vector<std::int32_t> values;
+  while (true) {
+    const std::string_view word = list.substr(0, list.find(between));
+    std::int32_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (word.empty() || error != std::errc{} || end != word.data() + word.size() || value < least)
+      refuse_groups(text, "'" + std::string(word) + "' is no whole number from " + std::to_string(least) + " on; " + examples);
+    values.push_back(value);
+    if (word.size() == list.size()) return values;
+    list.remove_prefix(word.size() + 1);
+  }
+}
+
+/// A number for each dimension. one_for_all: a single one may stand for all.
+std::vector<std::int32_t> sides(std::string_view text, std::string_view list, const Topology& whole, bool one_for_all) {
+  std::vector<std::int32_t> values = numbers(text, list, 'x', 1);
+  const auto dimensions = static_cast<std::size_t>(whole.dimensions());
+  if (one_for_all && values.size() == 1) values.resize(dimensions, values.front());
+  if (values.size() != dimensions)
+    refuse_groups(text, "it has " + std::to_string(values.size()) + " numbers, and " + whole.text() + " " + std::to_string(dimensions) +
+                            (dimensions == 1 ? " dimension" : " dimensions") + "; give one a dimension");
+  for (Dimension d = 0; d < whole.dimensions(); ++d) {
+    const std::int32_t n = whole.extent(d), value = values[static_cast<std::size_t>(d)];
+    if (n % value == 0) continue;
+    refuse_groups(text, std::to_string(value) + " does not divide side " + std::to_string(d) + " of " + whole.text() + ", which is " +
+                            std::to_string(n) + "; choose a divisor");
+  }
+  return values;
+}
+
+}  // namespace
+
+Groups Groups::parse(std::string_view text, const Topology& topology) {
+  const std::string_view kind = text.substr(0, text.find(':'));
+  const std::string_view rest = text.substr(std::min(text.size(), kind.size() + 1));
+  const bool listed = text.find(':') != std::string_view::npos;
+  const auto dimensions = static_cast<std::size_t>(topology.dimensions());
+  Groups groups(text, topology);
+  if (kind == "file" && listed) {
+    groups.read_file(rest);
+    return groups;
+  }
+  std::vector<Part> parts(dimensions);
+  if (((kind == "rows" || kind == "columns") && !listed) || (kind == "axis" && listed)) {
+    std::vector<std::int32_t> axes{kind == "rows" ? topology.dimensions() - 1 : 0};
+    if (kind == "axis") axes = numbers(text, rest, ',', 0);
+    for (Part& part : parts) part.seen = false;
+    for (const Dimension d : axes) {
+      if (d >= topology.dimensions())
+        refuse_groups(
+            text, topology.text() + " has dimensions 0 to " + std::to_string(topology.dimensions() - 1) + ", and not " + std::to_string(d));
+      Part& part = parts[static_cast<std::size_t>(d)];
+      if (part.seen) refuse_groups(text, "it names dimension " + std::to_string(d) + " twice; name each once");
+      part = {topology.extent(d), 1, true};
+    }
+  } else if ((kind == "slice" || kind == "stride") && listed) {
+    const std::vector<std::int32_t> values = sides(text, rest, topology, kind == "stride");
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      const std::int32_t n = topology.extent(static_cast<Dimension>(d));
+      parts[d] = kind == "slice" ? Part{values[d], 1, true} : Part{n / values[d], values[d], true};
+      if (topology.wiring(static_cast<Dimension>(d)) == Wiring::complete && parts[d].extent != n)
+        refuse_groups(text, "dimension " + std::to_string(d) + " of " + topology.text() + " is complete; take it whole");
+    }
+  } else {
+    refuse_groups(text, std::string("there are no such groups; ") + examples);
+  }
+  groups.divide(parts);
+  return groups;
+}
+
+void Groups::divide(std::span<const Part> parts) {
+  const bool whole = std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.seen && part.factor == 1; }) &&
+                     std::equal(parts.begin(), parts.end(), whole_.shape().begin(), whole_.shape().end(),
+                                [](const Part& part, const DimensionShape& shape) { return part.extent == shape.extent; });
+  if (whole_.twisted() && !whole)
+    refuse_groups(text_, whole_.text() + " is twisted: its parts are no tori or meshes; file: takes any nodes of it");
+  std::vector<DimensionShape> shape;
+  local_dimensions_.assign(parts.size(), 0);
+  for (std::size_t d = 0; d < parts.size(); ++d) {
+    const Part& part = parts[d];
+    if (!part.seen) continue;
+    const DimensionShape& side = whole_.shape()[d];
+    const bool cut = part.factor == 1 && part.extent != side.extent;
+    local_dimensions_[d] = static_cast<Dimension>(ways_.size());
+    ways_.push_back({static_cast<Dimension>(d), part.factor, !cut && side.wiring == Wiring::ring && part.extent > 1});
+    shape.push_back({part.extent, cut ? Wiring::line : side.wiring});
+    dilated_ = dilated_ || part.factor > 1;
+  }
+  topology_ = Topology(shape, whole_.twisted());
+  count_ = whole_.nodes() / topology_.nodes();
+  std::vector<NodeId> numbers(count_, none), members(whole_.nodes());
+  NodeId next = 0;
+  for (NodeId rank = 0; rank < whole_.nodes(); ++rank) {
+    NodeId place = 0;  // of the group among all, in mixed radix
+    NodeId local = 0;
+    for (std::size_t d = 0; d < parts.size(); ++d) {
+      const Part& part = parts[d];
+      const std::int32_t c = whole_.coordinate(rank, static_cast<Dimension>(d));
+      const bool strides = part.factor > 1;
+      local = local * static_cast<NodeId>(part.extent) + static_cast<NodeId>(strides ? c / part.factor : c % part.extent);
+      const std::int32_t others = whole_.extent(static_cast<Dimension>(d)) / part.extent;
+      place = place * static_cast<NodeId>(others) + static_cast<NodeId>(strides ? c % part.factor : c / part.extent);
+    }
+    if (numbers[place] == none) numbers[place] = next++;
+    members[static_cast<std::size_t>(numbers[place]) * topology_.nodes() + local] = rank;
+  }
+  number(std::move(members));
+  take_faults();
+}
+
+void Groups::read_file(std::string_view file) {
+  if (!whole_.whole() || whole_.has_slow_links())
+    refuse_groups(text_,
+                  "its routes may take the dead or slow links and nodes of " + whole_.text() + "; choose rows, columns, axis: or slice:");
+  std::ifstream in{std::string(file)};
+  if (!in) refuse_groups(text_, "the file cannot be read");
+  std::vector<std::vector<NodeId>> groups;
+  std::vector<bool> taken(whole_.nodes());
+  std::string line;
+  for (std::uint64_t number = 1; std::getline(in, line); ++number) {
+    const auto wrong = [&](const std::string& why) { refuse_groups(text_, "line " + std::to_string(number) + ": " + why); };
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::vector<NodeId> group;
+    for (std::string word; words >> word;) {
+      NodeId rank = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), rank);
+      if (error != std::errc{} || end != word.data() + word.size() || rank >= whole_.nodes())
+        wrong("'" + printable(word.substr(0, 20)) + "' is no rank; ranks go from 0 to " + std::to_string(whole_.nodes() - 1));
+      if (taken[rank]) wrong("node " + std::to_string(rank) + " is named twice; a node is in one group at most");
+      taken[rank] = true;
+      group.push_back(rank);
+    }
+    if (group.empty()) continue;
+    if (!groups.empty() && group.size() != groups.front().size())
+      wrong("a group of " + std::to_string(group.size()) + " nodes after one of " + std::to_string(groups.front().size()) +
+            "; all groups must be of one size");
+    groups.push_back(std::move(group));
+  }
+  if (groups.empty()) refuse_groups(text_, "the file names no node; write a line of ranks a group");
+  std::sort(groups.begin(), groups.end(),
+            [](const auto& a, const auto& b) { return *std::min_element(a.begin(), a.end()) < *std::min_element(b.begin(), b.end()); });
+  topology_ = Topology({{static_cast<std::int32_t>(groups.front().size()), Wiring::complete}});
+  count_ = static_cast<NodeId>(groups.size());
+  dilated_ = by_routes_ = true;
+  std::vector<NodeId> members;
+  for (const std::vector<NodeId>& group : groups) members.insert(members.end(), group.begin(), group.end());
+  number(std::move(members));
+}
+
+/// members: by group, then by local rank.
+void Groups::number(std::vector<NodeId> members) {
+  Tables tables{std::vector<NodeId>(whole_.nodes(), none), std::vector<NodeId>(whole_.nodes(), 0), std::move(members)};
+  for (std::size_t i = 0; i < tables.members.size(); ++i) {
+    tables.group_of[tables.members[i]] = static_cast<NodeId>(i / topology_.nodes());
+    tables.local[tables.members[i]] = static_cast<NodeId>(i % topology_.nodes());
+  }
+  tables_ = std::make_shared<const Tables>(std::move(tables));
+}
+
+/// Gives the groups' topology the faults of the first group, if all have the same.
+void Groups::take_faults() {
+  if (whole_.faults().empty()) return;
+  if (dilated_)
+    refuse_groups(text_,
+                  "its hops may cross the dead or slow links and nodes of " + whole_.text() + "; choose rows, columns, axis: or slice:");
+  const Topology plain = topology_;
+  const auto name = [&](NodeId group) { return "group " + std::to_string(group) + " has other dead or slow links or nodes than group 0"; };
+  Faults faults;
+  for (NodeId group = 0; group < count_; ++group) {
+    for (NodeId local = 0; local < plain.nodes(); ++local) {
+      const NodeId rank = member(group, local), first = member(0, local);
+      if (whole_.living(rank) != whole_.living(first)) refuse_groups(text_, name(group) + "; all groups must have the same");
+      if (group == 0 && !whole_.living(rank)) faults.dead_nodes.push_back(local);
+      plain.each_link(local, [&](Dimension d, std::int32_t direction, NodeId to) {
+        const Dimension in = ways_[static_cast<std::size_t>(d)].to;
+        const bool passes = whole_.passes(rank, in, direction);
+        const double slowness = whole_.slowness(rank, in, direction);
+        if (passes != whole_.passes(first, in, direction) || slowness != whole_.slowness(first, in, direction))
+          refuse_groups(text_, name(group) + "; all groups must have the same");
+        // Each link once, by one of its two channels.
+        if (group > 0 || (plain.wiring(d) == Wiring::complete ? to < local : direction < 0)) return;
+        if (!passes && whole_.living(rank) && whole_.living(member(0, to))) faults.dead_links.push_back({local, d, direction});
+        if (slowness > 1) faults.slow_links.push_back({{local, d, direction}, slowness});
+      });
+    }
+  }
+  try {
+    topology_ = plain.with_faults(std::move(faults));
+  } catch (const InputError& error) {
+    refuse_groups(text_, std::string("of each group, ") + error.what());
+  }
+}
+
+Machine Groups::machine(const Machine& whole) const {
+  if (whole.topology.shape().size() != whole_.shape().size() || whole.topology.nodes() != whole_.nodes())
+    refuse_groups(text_, "they were made for " + whole_.text() + ", and not for " + whole.topology.text());
+  if (dilated_ && whole.switching == Switching::packet)
+    refuse_groups(text_, std::string("a hop of such a group is several hops of the machine, and packet switching takes one a step; "
+                                     "wormhole or circuit switching would do"));
+  CostModel cost = whole.cost;
+  std::vector<Dimension> routing;
+  if (by_routes_) {
+    cost.dimension_byte_s.clear();
+  } else {
+    std::vector<double> speeds;
+    for (const Way& way : ways_) speeds.push_back(whole.cost.byte_s_of(way.to));
+    if (!whole.cost.one_speed()) cost.dimension_byte_s = std::move(speeds);
+    for (const Dimension d : whole.routing) {
+      const auto at = std::find_if(ways_.begin(), ways_.end(), [d](const Way& way) { return way.to == d; });
+      if (at != ways_.end()) routing.push_back(static_cast<Dimension>(at - ways_.begin()));
+    }
+  }
+  return Machine(topology_, std::min<int>(whole.ports, topology_.max_ports()), whole.switching, whole.contention, std::move(routing),
+                 std::move(cost));
+}
+
+Bytes Groups::table_bytes() const noexcept {
+  return (tables_->group_of.size() + tables_->local.size() + tables_->members.size()) * sizeof(NodeId);
+}
+
+/// Whether a leg along a dimension of the group that may end leaves the group nowhere.
+bool Groups::stays(NodeId rank, Dimension dimension, std::int32_t hops) const noexcept {
+  if (hops == 0) return true;
+  const std::int32_t n = topology_.extent(dimension);
+  if (topology_.wiring(dimension) == Wiring::complete) return hops > 0 && hops < n;
+  if (topology_.wiring(dimension) == Wiring::ring) return n > 1;
+  const std::int64_t to = std::int64_t{topology_.coordinate(local(rank), dimension)} + hops;
+  return to >= 0 && to < n;
+}
+
+/// A leg that is far too long stays so.
+std::int32_t Groups::times(std::int64_t hops, std::int32_t factor) noexcept {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(std::clamp(hops * factor, -most, most));
+}
+
+std::optional<ViolationKind> Groups::route_out(NodeId rank, RouteView route, std::span<const Dimension> order,
+                                               std::vector<Leg>& out) const {
+  out.clear();
+  NodeId at = rank;
+  for (const Leg& leg : route) {
+    if (leg.dimension < 0 || leg.dimension >= topology_.dimensions()) return ViolationKind::unknown_dimension;
+    if (!stays(at, leg.dimension, leg.hops)) return ViolationKind::leaves_the_group;
+    if (leg.hops == 0) continue;
+    const auto to = topology_.neighbour(local(at), leg.dimension, leg.hops);
+    const NodeId next = member(group_of(at), *to);
+    if (by_routes_) {
+      const Route hop = shortest_route(whole_, at, next, order);
+      for (const Leg& each : hop) {
+        if (each.hops != 0) out.push_back(each);
+      }
+    } else {
+      out.push_back(*leg_out(at, leg.dimension, leg.hops));
+    }
+    at = next;
+  }
+  return std::nullopt;
+}
+
+bool operator==(const Groups& a, const Groups& b) noexcept {
+  return a.whole_ == b.whole_ && a.topology_ == b.topology_ && a.by_routes_ == b.by_routes_ && a.tables_->members == b.tables_->members;
+}
+
+}  // namespace torus
