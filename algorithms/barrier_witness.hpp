@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <torus/groups.hpp>
 #include <torus/message.hpp>
 #include <torus/result.hpp>
 #include <torus/topology.hpp>
@@ -22,10 +23,11 @@ class BarrierWitness {
   static constexpr NodeId most_exact = 4096;
   static constexpr NodeId followed = 512;
 
-  /// Dead nodes take no part. The topology must outlive this.
-  explicit BarrierWitness(const Topology& topology);
-  static Bytes bytes(NodeId nodes) noexcept;
-  /// What is proved of a barrier that is verified.
+  /// Dead nodes take no part. groups: each has a barrier of its own; null: all nodes are one. Both must outlive this.
+  explicit BarrierWitness(const Topology& topology, const Groups* groups = nullptr);
+  /// nodes: of the machine, in groups of so many.
+  static Bytes bytes(NodeId nodes, NodeId in_a_group) noexcept;
+  /// What is proved of a barrier of so many nodes that is verified.
   static std::string proof(NodeId nodes);
 
   /// The messages of a step, in any order.
@@ -37,11 +39,15 @@ class BarrierWitness {
 
  private:
   static NodeId count(NodeId nodes) noexcept { return nodes <= most_exact ? nodes : followed; }
-  /// The node that bit i stands for.
-  NodeId node_of(std::uint64_t i) const noexcept { return static_cast<NodeId>(i * nodes_ / count(nodes_)); }
+  /// The rank, in its group, that bit i stands for.
+  NodeId local_of(std::uint64_t i) const noexcept { return static_cast<NodeId>(i * nodes_ / count(nodes_)); }
+  /// Whether a node takes part, and the node that bit i of its set stands for.
+  bool takes_part(NodeId node) const noexcept;
+  NodeId node_of(NodeId node, std::uint64_t i) const noexcept;
 
   const Topology* topology_;
-  NodeId nodes_;
+  const Groups* groups_;
+  NodeId nodes_;                      // of a group
   std::size_t words_;                 // of a set
   std::vector<std::uint64_t> heard_;  // by node, when the step began
   std::vector<std::uint64_t> news_;   // and when it ends

@@ -29,10 +29,10 @@ std::optional<std::string> failure_in(const Machine& machine, const Plan& plan, 
 }
 
 std::optional<std::string> surprise_in(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds,
-                                       const RunResult& result) {
+                                       const RunResult& result, bool dilated) {
   const auto bytes = static_cast<double>(result.channel_bytes_sum);
   const bool knows_sources = request.collective != Collective::multinode_broadcast;
-  if (plan.predicts() && knows_sources && !plan.bytes_agree(bytes, plan.channel_bytes)) {
+  if (plan.predicts() && knows_sources && !dilated && !plan.bytes_agree(bytes, plan.channel_bytes)) {
     return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted", result.channel_bytes_sum,
                        limit_text(plan.steps_exact && plan.bytes_exact), plan.channel_bytes);
   }
@@ -43,7 +43,7 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
   }
   const std::optional<std::uint64_t> predicted = plan.route_hops;
   const std::uint64_t hops = result.route_hops_sum;
-  if (machine.cost.hop_s > 0 && plan.predicts() && plan.steps_exact && predicted &&
+  if (machine.cost.hop_s > 0 && plan.predicts() && plan.steps_exact && predicted && !dilated &&
       (knows_sources ? hops != *predicted : hops > *predicted)) {
     return fmt::format("{} hops of the longest routes, summed over the steps, where {}{} were predicted", hops, limit_text(knows_sources),
                        *predicted);
@@ -109,33 +109,48 @@ std::string programs_of(const Request& request, const Plan& plan) {
 
 }  // namespace
 
-Check check(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds, const RunResult& result) {
+Check check(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds, const RunResult& result,
+            const Groups* groups) {
   if (auto failure = failure_in(machine, plan, result)) return {std::move(failure), std::nullopt};
-  return {std::nullopt, surprise_in(machine, request, plan, bounds, result)};
+  return {std::nullopt, surprise_in(machine, request, plan, bounds, result, groups != nullptr && groups->dilated())};
 }
 
-Run run(const Algorithm& algorithm, const Machine& machine, const Request& request, const RunOptions& options) {
-  if (const auto refusal = refuses(algorithm, machine, request)) throw InputError(text(*refusal));
+namespace {
+
+/// groups: null for none.
+Run run_in(const Algorithm& algorithm, const Machine& machine, const Groups* groups, const Request& request, const RunOptions& options) {
+  const Machine seen = groups == nullptr ? machine : groups->machine(machine);
+  if (const auto refusal = refuses(algorithm, seen, request)) throw InputError(text(*refusal));
   PlanCache cache;
-  const Bounds bounds = lower_bounds(machine, request);
-  Run run{make_plan(algorithm, machine, request, cache, &bounds), bounds, {}, {}};
+  const Bounds bounds = lower_bounds(seen, request);
+  Run run{make_plan(algorithm, seen, request, cache, &bounds), bounds, {}, {}};
   std::optional<BarrierWitness> witness;
   RunOptions watched = options;
   watched.programs += "algorithm " + std::string(algorithm.name) + "\n";
   const bool witnessed = request.collective == Collective::barrier && options.verify;
   if (witnessed && sees_messages(options)) {
-    witness.emplace(machine.topology);
+    witness.emplace(machine.topology, groups);
     watched.on_messages = [&](std::span<const Message* const> messages) {
       witness->step(messages);
       if (options.on_messages) options.on_messages(messages);
     };
   }
-  run.result = make_engine(machine, request, run.plan, watched).run(run.plan.start);
+  run.result = make_engine(machine, request, run.plan, watched, groups).run(run.plan.start);
   const auto objection = witness ? witness->judge(run.result) : std::nullopt;
   if (witnessed && options.processes != nullptr) share_verdict(*options.processes, run.result);
-  run.check = check(machine, request, run.plan, run.bounds, run.result);
+  run.check = check(machine, request, run.plan, run.bounds, run.result, groups);
   if (objection && !run.check.failure) run.check.failure = objection;
   return run;
+}
+
+}  // namespace
+
+Run run(const Algorithm& algorithm, const Machine& machine, const Request& request, const RunOptions& options) {
+  return run_in(algorithm, machine, nullptr, request, options);
+}
+
+Run run(const Algorithm& algorithm, const Machine& machine, const Groups& groups, const Request& request, const RunOptions& options) {
+  return run_in(algorithm, machine, &groups, request, options);
 }
 
 void check_prediction(const Algorithm& algorithm, const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds) {
@@ -190,18 +205,20 @@ Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request
   return plan;
 }
 
-Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan) {
-  const NodeId nodes = machine.topology.nodes();
-  const Bytes programs = plan.program_bytes(nodes), witness = request.collective == Collective::barrier ? BarrierWitness::bytes(nodes) : 0;
+Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan, const Groups* groups) {
+  const NodeId nodes = machine.topology.nodes(), in_a_group = groups == nullptr ? nodes : groups->topology().nodes();
+  const Bytes programs = plan.program_bytes(nodes),
+              witness = request.collective == Collective::barrier ? BarrierWitness::bytes(nodes, in_a_group) : 0;
   return programs + std::min(witness, std::numeric_limits<Bytes>::max() - programs);
 }
 
-Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options) {
-  options.program_bytes = memory_beside_engine(machine, request, plan);
+Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options, const Groups* groups) {
+  options.program_bytes = memory_beside_engine(machine, request, plan, groups);
   if (options.processes != nullptr) options.programs += programs_of(request, plan);
   // Where few nodes are sources, or none, nobody sends for as long as the schedule is.
   if (options.idle_steps == 0 && plan.predicts() && request.collective == Collective::multinode_broadcast)
     options.idle_steps = 64 + plan.steps;
+  if (groups != nullptr) return Engine(machine, *groups, placement_of(groups->machine(machine), request, plan), std::move(options));
   return Engine(machine, placement_of(machine, request, plan), std::move(options));
 }
 

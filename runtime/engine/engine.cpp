@@ -16,6 +16,8 @@
 #include "runtime/engine/estimate.hpp"
 #include "runtime/engine/fabric.hpp"
 #include "runtime/engine/ledger.hpp"
+#include "runtime/engine/members.hpp"
+#include "runtime/engine/network/group_network.hpp"
 #include "runtime/engine/processes/accord.hpp"
 #include "runtime/engine/processes/slab.hpp"
 #include "runtime/engine/processes/together.hpp"
@@ -38,12 +40,12 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 constexpr std::size_t max_named_waiters = 8;
 
-/// The placement, if it was made for this machine's nodes.
-const Placement& fitting(const Placement& placement, const Machine& machine) {
-  const NodeId nodes = machine.topology.nodes();
+/// The placement, if it was made for the nodes of this topology, the machine's or a group's.
+const Placement& fitting(const Placement& placement, const Topology& topology, const char* what) {
+  const NodeId nodes = topology.nodes();
   if (placement.nodes() == nodes) return placement;
-  throw InputError("a placement for " + std::to_string(placement.nodes()) + " nodes on a machine of " + std::to_string(nodes) + " nodes (" +
-                   machine.topology.text() + "): make the placement from the machine's topology");
+  throw InputError("a placement for " + std::to_string(placement.nodes()) + " nodes on a " + what + " of " + std::to_string(nodes) +
+                   " nodes (" + topology.text() + "): make the placement from the " + what + "'s topology");
 }
 
 /// Returns the executor's threads at the end of a scope.
@@ -62,15 +64,17 @@ class ExecutorLease {
 
 class Engine::Impl {
  public:
-  Impl(const Machine& machine, const Placement& placement, RunOptions options)
+  Impl(const Machine& machine, std::optional<Groups> groups, const Placement& placement, RunOptions options)
       : machine_{machine},
-        placement_{fitting(placement, machine)},
+        groups_{std::move(groups)},
+        placement_{groups_ ? fitting(placement, groups_->topology(), "group") : fitting(placement, machine.topology, "machine")},
+        members_(machine_, placement_, groups_ ? &*groups_ : nullptr),
         options_{std::move(options)},
         topology_{machine_.topology},
         processes_{options_.processes != nullptr && options_.processes->count() > 1 ? options_.processes : nullptr},
         slab_{processes_ != nullptr ? detail::Slab(topology_, processes_->count(), processes_->self()) : detail::Slab(topology_)} {
     if (!is_reporter()) options_.on_fault = nullptr;
-    if (processes_ != nullptr) detail::check_same(*processes_, machine_, placement_, options_);
+    if (processes_ != nullptr) detail::check_same(*processes_, machine_, members_, options_);
     if (options_.fault && options_.fault->node >= topology_.nodes()) {
       throw InputError("a fault at node " + std::to_string(options_.fault->node) + ": " + topology_.text() + " has nodes 0 to " +
                        std::to_string(topology_.nodes() - 1));
@@ -132,6 +136,8 @@ class Engine::Impl {
  private:
   unsigned parts() const noexcept { return executor_->workers(); }
   NodeId part_begin(unsigned part) const { return slab_.part_begin(part, parts()); }
+  /// What carries the messages of running nodes.
+  detail::Network* network() noexcept { return group_network_ ? static_cast<detail::Network*>(&*group_network_) : &*fabric_; }
   /// Whether this process reports on the run: it calls the functions of the options.
   bool is_reporter() const noexcept { return slab_.self() == 0; }
 
@@ -141,24 +147,25 @@ class Engine::Impl {
   void allocate() {
     const Clock::time_point start = Clock::now();
     executor_ = make_executor(options_.executor, options_.threads);
-    estimate_ = detail::estimate_of(machine_, placement_, slab_, options_.program_bytes, parts());
+    estimate_ = detail::estimate_of(machine_, members_, slab_, options_.program_bytes, parts());
     const Bytes limit = options_.memory_limit > 0 ? options_.memory_limit : usable_memory(estimate_.total());
-    detail::refuse_too_large(estimate_, limit, machine_, placement_, slab_, parts());
+    detail::refuse_too_large(estimate_, limit, machine_, members_, slab_, parts());
     const ExecutorLease lease(*executor_);
-    fabric_.emplace(machine_, placement_, slab_, detail::spare_bytes(estimate_, limit), parts(), options_.keep_memory.get());
+    fabric_.emplace(machine_, members_, slab_, detail::spare_bytes(estimate_, limit), parts(), options_.keep_memory.get());
+    if (groups_) group_network_.emplace(*fabric_, *groups_);
     nodes_ = detail::Region<Node>(topology_.nodes());
-    world_ = {&machine_, &*fabric_, 0};
+    world_ = {&members_.seen(), network(), 0};
     executor_->run(nodes_ns(200) + static_cast<double>(estimate_.total()) / 8, [&](unsigned part) {
       fabric_->make(part, parts());
       for (NodeId rank = part_begin(part); rank < part_begin(part + 1); ++rank) {
         Node& node = *new (&nodes_[rank]) Node;
         NodeAccess::world(node) = &world_;
-        NodeAccess::rank(node) = rank;
+        NodeAccess::rank(node) = members_.local(rank);
       }
     });
     fabric_->made();
     step_runner_.emplace(machine_, placement_, options_, *fabric_, *executor_, nodes_);
-    ledger_.emplace(machine_, placement_, *fabric_);
+    ledger_.emplace(machine_, members_, *fabric_);
     if (processes_ != nullptr)
       barrier_ = std::make_unique<detail::Accord>(*processes_, *fabric_, *ledger_);
     else
@@ -176,7 +183,7 @@ class Engine::Impl {
     world_.now = 0;
     world_.network = &fabric_->closed();
     executor_->run(nodes_ns(20), [&](unsigned part) { fabric_->clear_tables(part, parts()); });
-    executor_->run(nodes_ns(200) + detail::ns_for_blocks(placement_.initial_total(), placement_.longest()), [&](unsigned part) {
+    executor_->run(nodes_ns(200) + detail::ns_for_blocks(members_.initial_total(), placement_.longest()), [&](unsigned part) {
       Worker& w = fabric_->workers()[part];
       NodeId rank = part_begin(part);
       const WorkerScope scope(w);
@@ -187,12 +194,12 @@ class Engine::Impl {
       }
     });
     barrier_->throw_failure(std::nullopt);
-    world_.network = &*fabric_;
+    world_.network = network();
   }
 
   void prepare_node(Worker& w, NodeId rank, const std::function<Program(Node&)>& program) {
     Node& node = nodes_[rank];
-    if (!topology_.living(rank)) {
+    if (!members_.takes_part(rank)) {
       NodeAccess::wait(node) = Wait::ended;
       return;
     }
@@ -237,7 +244,7 @@ class Engine::Impl {
       step_runner_->carried(local.payload);
       const bool over = counts.in_flight == 0;  // no node waits for the barrier, and no message crosses it
       if (over && !(injector_ && injector_->pending())) {
-        if (counts.ended < topology_.living_nodes()) result.hang = name_the_waiting(last_traffic, false);
+        if (counts.ended < members_.running()) result.hang = name_the_waiting(last_traffic, false);
         return;
       }
       if (record.messages > 0) cross_with_messages(record, result);
@@ -270,7 +277,8 @@ class Engine::Impl {
   }
 
   void check_bytes(RunResult& result) {
-    detail::run_on_all(processes_, [&] { result.wrong = verify(placement_, fabric_->payload(), options_.seed, *executor_); });
+    detail::run_on_all(processes_, [&] { result.wrong = verify(members_, fabric_->payload(), options_.seed, *executor_); });
+    if (result.wrong && groups_) result.wrong->group = groups_->group_of(result.wrong->node);
     barrier_->gather(result.wrong, placement_.reduces());
   }
 
@@ -305,7 +313,9 @@ class Engine::Impl {
   }
 
   const Machine machine_;
-  const Placement placement_;
+  const std::optional<Groups> groups_;  // none: all nodes are one
+  const Placement placement_;           // of the machine's nodes, or of a group's
+  const detail::Members members_;
   RunOptions options_;
   const Topology& topology_;
   Processes* const processes_;  // null: this one alone
@@ -317,6 +327,7 @@ class Engine::Impl {
   bool running_ = false;
 
   std::optional<Fabric> fabric_;
+  std::optional<detail::GroupNetwork> group_network_;  // where there are groups
   detail::Region<Node> nodes_;
   detail::World world_;
   std::optional<detail::StepRunner> step_runner_;
@@ -328,7 +339,9 @@ class Engine::Impl {
 std::shared_ptr<detail::KeptPages> kept_memory() { return std::make_shared<detail::KeptPages>(); }
 
 Engine::Engine(const Machine& machine, const Placement& placement, RunOptions options)
-    : impl_{std::make_unique<Impl>(machine, placement, std::move(options))} {}
+    : impl_{std::make_unique<Impl>(machine, std::nullopt, placement, std::move(options))} {}
+Engine::Engine(const Machine& machine, const Groups& groups, const Placement& placement, RunOptions options)
+    : impl_{std::make_unique<Impl>(machine, groups, placement, std::move(options))} {}
 Engine::~Engine() = default;
 Engine::Engine(Engine&&) noexcept = default;
 RunResult Engine::run(const std::function<Program(Node&)>& program) { return impl_->run(program); }

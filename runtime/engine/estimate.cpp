@@ -33,16 +33,16 @@ Bytes fitting_bytes(Bytes room, std::uint64_t blocks, unsigned workers) {
 
 }  // namespace
 
-void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Placement& placement, const Slab& own,
+void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Members& members, const Slab& own,
                       unsigned workers) {
   if (estimate.total() <= limit) return;
-  const std::uint64_t blocks = std::max<std::uint64_t>(1, most_held(placement, own));
+  const std::uint64_t blocks = std::max<std::uint64_t>(1, most_held(members, own));
   const Bytes rest = estimate.total() - estimate.payload;
   std::string text = "a run of " + std::to_string(own.nodes()) + " nodes" +
                      (own.whole() ? ""
                                   : ", of the " + std::to_string(machine.topology.nodes()) + " that " + std::to_string(own.processes()) +
                                         " processes share,") +
-                     " and " + std::to_string(blocks) + " blocks of " + std::to_string(placement.longest()) + " bytes needs " +
+                     " and " + std::to_string(blocks) + " blocks of " + std::to_string(members.placement().longest()) + " bytes needs " +
                      bytes_text(estimate.total()) + " (blocks " + bytes_text(estimate.payload) + ", their bookkeeping " +
                      bytes_text(estimate.blocks) + ", nodes " + bytes_text(estimate.nodes) + ", messages " + bytes_text(estimate.flight) +
                      ", programs " + bytes_text(estimate.programs) + ") and " + bytes_text(limit) + " may be used; ";
@@ -62,14 +62,15 @@ Bytes spare_bytes(const MemoryEstimate& estimate, Bytes limit) noexcept {
   return std::min(limit - estimate.total() + estimate.flight + little - records, out_of_reach);
 }
 
-MemoryEstimate estimate_of(const Machine& machine, const Placement& placement, const Slab& own, Bytes program_bytes, unsigned workers) {
+MemoryEstimate estimate_of(const Machine& machine, const Members& members, const Slab& own, Bytes program_bytes, unsigned workers) {
+  const Placement& placement = members.placement();
   const Topology& topology = machine.topology;
   const Bytes nodes = own.nodes();
   const auto share = [&](Bytes all) {
     return own.whole() ? all : static_cast<Bytes>(static_cast<double>(all) * static_cast<double>(nodes) / topology.nodes());
   };
   const Bytes slots = static_cast<Bytes>(topology.channel_slots());
-  const Bytes blocks = most_held(placement, own);
+  const Bytes blocks = most_held(members, own);
   const Bytes link = machine.contention == Contention::share ? SharedLinks::bytes_each() : ExclusiveLinks::bytes_each();
   constexpr Bytes usual_frame = 384;
   MemoryEstimate estimate;
@@ -80,7 +81,8 @@ MemoryEstimate estimate_of(const Machine& machine, const Placement& placement, c
                     times(nodes * NodeTables::bucket_overhead, placement.buckets());
   estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * link + ArrivalFlags::bytes_each(slots)) +
                    share(ChannelTable::entries_for(machine) * sizeof(ChannelEntry)) + 2 * ActiveSet::bytes_for(own.nodes(), workers);
-  estimate.flight = 2 * (nodes * 64 + share(placement.initial_total()) * 8);
+  if (members.groups() != nullptr) estimate.nodes += members.groups()->table_bytes();
+  estimate.flight = 2 * (nodes * 64 + share(members.initial_total()) * 8);
   estimate.programs = std::min(program_bytes, out_of_reach);
   return estimate;
 }
@@ -88,7 +90,7 @@ MemoryEstimate estimate_of(const Machine& machine, const Placement& placement, c
 }  // namespace detail
 
 MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes, unsigned workers) {
-  return detail::estimate_of(machine, placement, detail::Slab(machine.topology), program_bytes, workers);
+  return detail::estimate_of(machine, detail::Members(machine, placement), detail::Slab(machine.topology), program_bytes, workers);
 }
 
 }  // namespace torus

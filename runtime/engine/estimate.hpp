@@ -3,6 +3,7 @@
 
 #include <torus/engine.hpp>
 
+#include "runtime/engine/members.hpp"
 #include "runtime/engine/processes/slab.hpp"
 
 namespace torus::detail {
@@ -11,10 +12,10 @@ namespace torus::detail {
 inline constexpr Bytes out_of_reach = Bytes{1} << 60U;
 
 /// The estimate for the process of a slab.
-MemoryEstimate estimate_of(const Machine& machine, const Placement& placement, const Slab& own, Bytes program_bytes, unsigned workers);
+MemoryEstimate estimate_of(const Machine& machine, const Members& members, const Slab& own, Bytes program_bytes, unsigned workers);
 
 /// Throws InputError if the estimate is above the limit; the text names the longest blocks that would fit.
-void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Placement& placement, const Slab& own,
+void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Members& members, const Slab& own,
                       unsigned workers);
 
 /// Bytes for messages and for copies beyond those that nodes want: the rest of the limit, with a small minimum.

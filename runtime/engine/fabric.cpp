@@ -23,27 +23,28 @@ bool plain(const Placement& placed) noexcept { return placed.uniform() && !place
 
 }  // namespace
 
-RunState::RunState(const Machine& run_on, const Placement& placed, const Slab& slab, Bytes spare, unsigned workers, KeptPages* pages)
+RunState::RunState(const Machine& run_on, const Members& all, const Slab& slab, Bytes spare, unsigned workers, KeptPages* pages)
     : machine{run_on},
-      placement{placed},
+      members{all},
+      placement{all.placement()},
       own{slab},
-      ports{run_on.ports},
-      block_bytes{placed.longest()},
-      own_hops{run_on.switching == Switching::packet && run_on.contention == Contention::forbid && plain(placed)},
-      straight_legs{run_on.switching != Switching::packet && run_on.contention == Contention::forbid && plain(placed)},
-      reduces{placed.reduces()},
-      only_block{placed.initial_total() == 1 && placed.one_block_a_bucket() ? std::optional(placed.in_bucket(0)) : std::nullopt},
+      ports{all.seen().ports},
+      block_bytes{placement.longest()},
+      own_hops{run_on.switching == Switching::packet && run_on.contention == Contention::forbid && plain(placement)},
+      straight_legs{run_on.switching != Switching::packet && run_on.contention == Contention::forbid && plain(placement)},
+      reduces{placement.reduces()},
+      only_block{placement.initial_total() == 1 && placement.one_block_a_bucket() ? std::optional(placement.in_bucket(0)) : std::nullopt},
       exceeds_cache{outgrows_cache(run_on.topology)},
       budget(spare),
-      payload(placed, slab, budget, workers, pages),
+      payload(all, slab, budget, workers, pages),
       channels(run_on, slab),
       messages(std::size_t{2} * workers, budget),
       links(run_on, slab, messages) {
   for (ActiveSet& set : active) set = ActiveSet(run_on.topology.nodes(), workers);
 }
 
-Fabric::Fabric(const Machine& machine, const Placement& placement, const Slab& own, Bytes spare, unsigned workers, KeptPages* pages)
-    : run_(machine, placement, own, spare, workers, pages), workers_(workers) {
+Fabric::Fabric(const Machine& machine, const Members& members, const Slab& own, Bytes spare, unsigned workers, KeptPages* pages)
+    : run_(machine, members, own, spare, workers, pages), workers_(workers) {
   for (std::uint32_t i = 0; i < workers; ++i) {
     Worker& w = workers_[i];
     w.index = i;
@@ -92,15 +93,17 @@ void Fabric::begin_step() {
   run_.payload.slots.level();
 }
 
-void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t seed) {
-  const std::uint64_t count = run_.placement.initial_count(rank);
-  const std::uint64_t key = run_.reduces ? contributor_key(seed, rank) : 0;
+void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t run_seed) {
+  const std::uint64_t count = run_.members.initial_count(rank);
+  const std::uint64_t seed = run_.members.seed_of(rank, run_seed);
+  const NodeId local = run_.members.local(rank);
+  const std::uint64_t key = run_.reduces ? contributor_key(seed, local) : 0;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const BlockId id = run_.placement.initial(rank, run_.placement.hashes() ? count - 1 - i : i);  // the first ones first in their chains
+    const BlockId id = run_.members.initial(rank, run_.placement.hashes() ? count - 1 - i : i);  // the first ones first in their chains
     const Slot slot = run_.payload.slots.take(*w.free_slots);
     const std::span<std::byte> bytes{run_.payload.slots.at(slot), static_cast<std::size_t>(run_.placement.bytes(id))};
     if (run_.reduces) {
-      fill_contribution(bytes, run_.placement.contributions().reduction, run_.placement.nodes(), seed, rank,
+      fill_contribution(bytes, run_.placement.contributions().reduction, run_.placement.nodes(), seed, local,
                         run_.placement.first_element(id));
       run_.payload.partials.signature(slot) = key;
     } else {
@@ -127,11 +130,11 @@ void Fabric::send(Node&, RouteView route, std::span<const BlockId> blocks, std::
   outbox::send(run_, worker(), route, blocks, header, release);
 }
 
-void Fabric::send_partials(Node& from, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
+void Fabric::send_partials(Node&, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
                            std::uint8_t registers) {
   const unsigned existing = run_.reduces ? (1U << run_.placement.contributions().registers) - 1 : 0;
   if (registers == 0 || (registers & ~existing) != 0) {
-    throw RunError("step " + std::to_string(run_.now) + ": node " + node_text(from.topology(), from.rank()) +
+    throw RunError("step " + std::to_string(run_.now) + ": node " + node_text(run_.machine.topology, worker().node.rank()) +
                    (run_.reduces ? " sends partials to registers that nodes do not have: they have " +
                                        std::to_string(run_.placement.contributions().registers) + " (Plan::registers)"
                                  : " sends partials to be combined, but the blocks of this collective are none; leave out `combine`"));
@@ -147,17 +150,18 @@ void Fabric::forward_block(Node&, Dimension dimension, std::int32_t hops, BlockI
   outbox::forward_block(run_, worker(), dimension, hops, block);
 }
 
-bool Fabric::holds(const Node& node, BlockId id) {
-  inbox::store_arrivals(run_, worker());
-  return run_.payload.tables.find(node.rank(), id) != 0;
+bool Fabric::holds(const Node&, BlockId id) {
+  Worker& w = worker();
+  inbox::store_arrivals(run_, w);
+  return run_.payload.tables.find(w.node.rank(), id) != 0;
 }
 
-std::span<const BlockId> Fabric::blocks(const Node& node) {
+std::span<const BlockId> Fabric::blocks(const Node&) {
   Worker& w = worker();
   inbox::store_arrivals(run_, w);
   NodeTables& tables = run_.payload.tables;
-  if (run_.only_block) return {&*run_.only_block, *tables.link_to(node.rank(), 0, *run_.only_block) != 0 ? 1U : 0U};
-  return all_blocks(w, node.rank());
+  if (run_.only_block) return {&*run_.only_block, *tables.link_to(w.node.rank(), 0, *run_.only_block) != 0 ? 1U : 0U};
+  return all_blocks(w, w.node.rank());
 }
 
 /// Apart, so that blocks() is short where there is one block.
@@ -169,27 +173,28 @@ std::span<const BlockId> Fabric::blocks(const Node& node) {
   return w.in.held;
 }
 
-std::span<std::byte> Fabric::bytes(const Node& node, BlockId id) {
-  inbox::store_arrivals(run_, worker());
-  outbox::make_copies(run_, worker());
+std::span<std::byte> Fabric::bytes(const Node&, BlockId id) {
+  Worker& w = worker();
+  inbox::store_arrivals(run_, w);
+  outbox::make_copies(run_, w);
   run_.payload_exposed.store(true, std::memory_order_relaxed);
-  const Slot slot = run_.payload.tables.find(node.rank(), id);
+  const Slot slot = run_.payload.tables.find(w.node.rank(), id);
   if (slot == 0) return {};
   return {run_.payload.slots.at(slot), static_cast<std::size_t>(run_.placement.bytes(id))};
 }
 
-void Fabric::release(Node& node, BlockId id) {
+void Fabric::release(Node&, BlockId id) {
   Worker& w = worker();
   inbox::store_arrivals(run_, w);
   outbox::make_copies(run_, w);
-  if (const Slot slot = run_.payload.tables.take_away(node.rank(), id); slot != 0) run_.payload.slots.give_back(*w.free_slots, slot);
+  if (const Slot slot = run_.payload.tables.take_away(w.node.rank(), id); slot != 0) run_.payload.slots.give_back(*w.free_slots, slot);
 }
 
-void Fabric::enter_phase(const Node& node, const char* phase) {
-  Tally& tally = worker().tally;
-  if (tally.step.phase != nullptr && tally.phase_node <= node.rank()) return;
-  tally.step.phase = phase;
-  tally.phase_node = node.rank();
+void Fabric::enter_phase(const Node&, const char* phase) {
+  Worker& w = worker();
+  if (w.tally.step.phase != nullptr && w.tally.phase_node <= w.node.rank()) return;
+  w.tally.step.phase = phase;
+  w.tally.phase_node = w.node.rank();
 }
 
 }  // namespace torus::detail

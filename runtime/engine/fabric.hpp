@@ -10,7 +10,6 @@
 
 #include <torus/machine.hpp>
 #include <torus/node.hpp>
-#include <torus/placement.hpp>
 
 #include "runtime/engine/network/idle_networks.hpp"
 #include "runtime/engine/run_state.hpp"
@@ -23,7 +22,7 @@ class Fabric final : public Network {
  public:
   /// For the nodes of a slab. spare: bytes for messages, and for copies of blocks beyond those that nodes hold in the end. pages:
   /// where the memory of blocks comes from; null: the kernel. All must outlive this.
-  Fabric(const Machine& machine, const Placement& placement, const Slab& own, Bytes spare, unsigned workers, KeptPages* pages);
+  Fabric(const Machine& machine, const Members& members, const Slab& own, Bytes spare, unsigned workers, KeptPages* pages);
 
   /// Constructs part `part` of `parts`, each on its own worker; made() when all are.
   void make(unsigned part, unsigned parts);
@@ -79,6 +78,8 @@ class Fabric final : public Network {
   Network& ended() noexcept { return ended_; }
 
   // ---- what nodes call ----
+  //
+  // The calling node is the one that the worker runs. Its own rank is that of its group.
 
   void send(Node&, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) override;
   void send_partials(Node&, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
@@ -95,12 +96,13 @@ class Fabric final : public Network {
   void keep_error(Node&, std::exception_ptr error) noexcept override { worker().findings.error = std::move(error); }
   std::exception_ptr take_error(Node&) noexcept override { return std::exchange(worker().findings.error, nullptr); }
 
- private:
   /// The worker that runs the calling node.
   static Worker& worker() noexcept {
     TORUS_ASSERT(running.worker != nullptr);
     return *static_cast<Worker*>(running.worker);
   }
+
+ private:
   std::span<const BlockId> all_blocks(Worker& w, NodeId rank);
 
   RunState run_;

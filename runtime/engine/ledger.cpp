@@ -101,7 +101,7 @@ NodeId Ledger::overloaded_receiver() const noexcept {
   return overloaded;
 }
 
-Violations Ledger::audit_receives() const { return audit(machine_, placement_, fabric_.own(), fabric_.messages_of(fabric_.now() - 1)); }
+Violations Ledger::audit_receives() const { return audit(machine_, members_, fabric_.own(), fabric_.messages_of(fabric_.now() - 1)); }
 
 bool Ledger::gather_receives(RunResult& result) const {
   const NodeId overloaded = overloaded_receiver();
@@ -112,7 +112,7 @@ bool Ledger::gather_receives(RunResult& result) const {
 }
 
 Violations Ledger::audit_step(std::span<const Message* const> messages) const {
-  Violations found = audit(machine_, placement_, fabric_.own(), messages);
+  Violations found = audit(machine_, members_, fabric_.own(), messages);
   for (const Worker& w : fabric_.workers()) found.add(w.findings.violations);
   return found;
 }
@@ -161,8 +161,8 @@ StepCounts Ledger::count() {
     StepRecord part = std::exchange(tally.step, {});
     const std::uint64_t singles = std::exchange(tally.single_blocks, 0);
     part.messages += singles;
-    part.bytes += singles * placement_.longest();
-    if (singles > 0) part.most_bytes = std::max(part.most_bytes, placement_.longest());
+    part.bytes += singles * members_.placement().longest();
+    if (singles > 0) part.most_bytes = std::max(part.most_bytes, members_.placement().longest());
     counts.blocks += singles + std::exchange(tally.blocks, 0);
     counts.bytes_hops += part.bytes + std::exchange(tally.further_bytes_hops, 0);
     counts.digest += std::exchange(tally.digest, 0);

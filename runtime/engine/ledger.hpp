@@ -55,7 +55,7 @@ struct ChannelLoad {
 class Ledger {
  public:
   /// All must outlive this.
-  Ledger(const Machine& machine, const Placement& placement, Fabric& fabric) : machine_{machine}, placement_{placement}, fabric_{fabric} {}
+  Ledger(const Machine& machine, const Members& members, Fabric& fabric) : machine_{machine}, members_{members}, fabric_{fabric} {}
 
   /// Forgets the last run.
   void begin_run() noexcept { phase_ = 0; }
@@ -110,7 +110,7 @@ class Ledger {
   void charge_combining(const StepCounts& counts, RunResult& result);
 
   const Machine& machine_;
-  const Placement& placement_;
+  const Members& members_;
   Fabric& fabric_;
   std::size_t phase_ = 0;  // of the last step, in RunResult::phases
 };

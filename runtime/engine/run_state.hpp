@@ -9,6 +9,7 @@
 #include <torus/machine.hpp>
 #include <torus/placement.hpp>
 
+#include "runtime/engine/members.hpp"
 #include "runtime/engine/memory_budget.hpp"
 #include "runtime/engine/network/channels.hpp"
 #include "runtime/engine/network/links.hpp"
@@ -22,13 +23,14 @@ class Border;
 
 /// The rooms of a run, and the state of the present step. Workers read it during a step; only the barrier writes it.
 struct RunState {
-  RunState(const Machine& run_on, const Placement& placed, const Slab& slab, Bytes spare, unsigned workers, KeptPages* pages);
+  RunState(const Machine& run_on, const Members& all, const Slab& slab, Bytes spare, unsigned workers, KeptPages* pages);
 
   // ---- fixed ----
 
   const Machine& machine;
-  const Placement& placement;
-  const Slab& own;  ///< the nodes of this process
+  const Members& members;
+  const Placement& placement;  ///< theirs: what all nodes have in common, such as the blocks' lengths
+  const Slab& own;             ///< the nodes of this process
   const int ports;
   const Bytes block_bytes;                  ///< where all blocks are equally long
   const bool own_hops;                      ///< packet switching, channels not shared, blocks equally long

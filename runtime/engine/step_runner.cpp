@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/base/host.hpp"
+#include "runtime/engine/network/group_network.hpp"
 #include "runtime/engine/network/inbox.hpp"
 #include "runtime/engine/network/outbox.hpp"
 
@@ -29,10 +30,10 @@ void failing(Worker& w, F&& part_of_step) noexcept {
   }
 }
 
-void end_program(const Node& node, Worker& w) {
+void end_program(Worker& w) {
   ++w.tally.ended;
   if (w.findings.error) [[unlikely]]
-    w.findings.fail(node.rank(), std::exchange(w.findings.error, nullptr));
+    w.findings.fail(w.node.rank(), std::exchange(w.findings.error, nullptr));
 }
 
 [[gnu::always_inline]] inline void resume(Node& node) {
@@ -40,19 +41,30 @@ void end_program(const Node& node, Worker& w) {
   NodeAccess::innermost(node).resume();
 }
 
-/// Gives a node its arrivals and resumes its program until its next wait.
+/// Resumes a program until its next wait.
+[[gnu::always_inline]] inline void resume_until_wait(Node& node) {
+  resume(node);
+  while (NodeAccess::wait(node) == Wait::call) [[unlikely]] resume(node);
+}
+
+/// Gives a node its arrivals and resumes its program until its next wait. grouped: it sees its group as its machine.
+template <bool grouped>
 [[gnu::always_inline]] inline void run_node(RunState& run, Worker& w, Node& node, NodeId rank, ArrivedMessages& arrived) {
   inbox::open(run, w, rank, arrived);
   const Wait wait = NodeAccess::wait(node);
   if (wait == Wait::ended || (wait == Wait::arrival && arrived.size == 0)) return inbox::close(run, w, arrived);
   running.arrivals = Arrivals(arrived.room.data(), arrived.size);
   running.node = &node;
-  resume(node);
-  while (NodeAccess::wait(node) == Wait::call) [[unlikely]] resume(node);
+  if constexpr (grouped) {
+    const LocalArrivals local(*run.members.groups(), w, arrived);
+    resume_until_wait(node);
+  } else {
+    resume_until_wait(node);
+  }
   inbox::close(run, w, arrived);
   switch (NodeAccess::wait(node)) {
     case Wait::step: outbox::activate(w, rank); break;
-    case Wait::ended: end_program(node, w); break;
+    case Wait::ended: end_program(w); break;
     default: break;
   }
 }
@@ -161,8 +173,13 @@ std::span<NodeId> StepRunner::take_nodes(std::span<const ActiveSet::Group> group
 void StepRunner::run_nodes(std::span<const NodeId> nodes, Worker& w) {
   const WorkerScope scope(w);
   RunState& run = fabric_.run();
-  inbox::run_in_stages(run, w, nodes, nodes_.data(),
-                       [&run, &w](Node& node, NodeId rank, ArrivedMessages& arrived) { run_node(run, w, node, rank, arrived); });
+  if (run.members.groups() == nullptr) {
+    inbox::run_in_stages(run, w, nodes, nodes_.data(),
+                         [&run, &w](Node& node, NodeId rank, ArrivedMessages& arrived) { run_node<false>(run, w, node, rank, arrived); });
+  } else {
+    inbox::run_in_stages(run, w, nodes, nodes_.data(),
+                         [&run, &w](Node& node, NodeId rank, ArrivedMessages& arrived) { run_node<true>(run, w, node, rank, arrived); });
+  }
   outbox::finish(run, w);
 }
 

@@ -107,6 +107,7 @@ struct Outgoing {
   MessageArena arenas[2];                ///< of even and odd steps
   std::vector<const Message*> crossing;  ///< that leave the slab, in the order in which they were sent; for the border
   ClaimList border_claims;               ///< scratch of the border
+  std::vector<Leg> group_route;          ///< scratch: the machine's route for one of a group
 
   bool forwards_full() const noexcept { return forwards_end == forwards.data() + forwards.size(); }
 };
@@ -120,6 +121,9 @@ struct Incoming {
   ArrivedMessages none;
   std::array<ArrivedMessages, max_stages * nodes_a_stage> nodes;  ///< of the node that runs, and of those in earlier stages
   std::vector<BlockId> held;                                      ///< last result of Node::blocks()
+  // Of the running node's arrivals, while its program sees them in its group's terms.
+  std::vector<MessageArena::Addresses> machine_terms;
+  std::vector<Leg> machine_legs;
 
   /// Room for `most` messages a node. The worker's own thread calls it: then the allocator keeps the memory apart from other threads'.
   void make(std::size_t most) {

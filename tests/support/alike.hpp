@@ -27,7 +27,7 @@ struct Seen {
 
 /// Runs on `count` processes; on none but this one if it is 1.
 inline Seen see(unsigned count, unsigned threads, const Machine& machine, const Placement& placement,
-                const std::function<Program(Node&)>& program, RunOptions options = {}) {
+                const std::function<Program(Node&)>& program, RunOptions options = {}, const Groups* groups = nullptr) {
   Seen seen;
   std::mutex mutex;
   const auto body = [&](Processes* processes) {
@@ -37,7 +37,7 @@ inline Seen see(unsigned count, unsigned threads, const Machine& machine, const 
     std::vector<std::string> trace;
     std::string thrown;
     try {
-      const Outcome outcome = emulate(machine, placement, program, {ExecutorKind::threads, threads}, own);
+      const Outcome outcome = emulate(machine, placement, program, {ExecutorKind::threads, threads}, own, groups);
       result = text_of(machine, outcome.result);
       trace = outcome.trace;
     } catch (const InputError& error) {
@@ -73,14 +73,15 @@ inline Request request_on(const Machine& machine, Collective collective, Bytes b
 
 /// One run on each of some numbers of processes is the run of one.
 inline void check_alike(const Machine& machine, const Placement& placement, const std::function<Program(Node&)>& program,
-                        RunOptions options = {}, const std::vector<unsigned>& counts = {2, 3, 4, 7}, unsigned most_threads = 2) {
-  const Seen one = see(1, 1, machine, placement, program, options);
+                        RunOptions options = {}, const std::vector<unsigned>& counts = {2, 3, 4, 7}, unsigned most_threads = 2,
+                        const Groups* groups = nullptr) {
+  const Seen one = see(1, 1, machine, placement, program, options, groups);
   CAPTURE(one.results);
   for (const unsigned count : counts) {
     if (count > machine.topology.nodes()) continue;
     for (unsigned threads = 1; threads <= (count > 3 ? 1 : most_threads); ++threads) {
       CAPTURE(count, threads);
-      const Seen several = see(count, threads, machine, placement, program, options);
+      const Seen several = see(count, threads, machine, placement, program, options, groups);
       REQUIRE(several.thrown == one.thrown);
       CHECK(several.results.size() == (one.thrown.contains("") ? count : 0));
       for (const std::string& result : several.results) REQUIRE(result == one.results.front());

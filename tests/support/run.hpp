@@ -65,9 +65,9 @@ inline std::string text_of(const Message& m) {
   return out;
 }
 
-/// Runs a program on every node and writes the messages down.
+/// Runs a program on every node, or in each of some groups, and writes the messages down.
 inline Outcome emulate(const Machine& machine, const Placement& placement, const std::function<Program(Node&)>& program,
-                       Workers workers = {}, RunOptions options = {}) {
+                       Workers workers = {}, RunOptions options = {}, const Groups* groups = nullptr) {
   using Line = std::tuple<Step, NodeId, std::string>;
   std::vector<Line> lines;
   options.executor = workers.executor;
@@ -76,7 +76,7 @@ inline Outcome emulate(const Machine& machine, const Placement& placement, const
     for (const Message* m : messages) lines.emplace_back(m->step(), m->source(), text_of(*m));
   };
   Outcome outcome;
-  outcome.result = Engine(machine, placement, options).run(program);
+  outcome.result = (groups == nullptr ? Engine(machine, placement, options) : Engine(machine, *groups, placement, options)).run(program);
   std::sort(lines.begin(), lines.end());
   for (Line& line : lines) outcome.trace.push_back(std::move(std::get<2>(line)));
   return outcome;

@@ -11,6 +11,7 @@
 #include <torus/bounds.hpp>
 #include <torus/engine.hpp>
 #include <torus/error.hpp>
+#include <torus/groups.hpp>
 
 namespace torus {
 
@@ -23,7 +24,10 @@ struct Check {
 };
 
 /// Checks a run. The bytes of a multi-node broadcast are not held against the prediction: it assumes a number of sources.
-Check check(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds, const RunResult& result);
+/// groups: those of the run; null: none. Plan, request and bounds are then a group's, and the machine is the whole one. Bytes and hops are
+/// not held against the prediction where a group's hop may be several of the machine.
+Check check(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds, const RunResult& result,
+            const Groups* groups = nullptr);
 
 struct Run {
   Plan plan;
@@ -35,6 +39,8 @@ struct Run {
 /// Throws InputError with the refusal's text if the algorithm does not apply; otherwise what make_plan(), make_engine() and Engine::run()
 /// throw.
 Run run(const Algorithm& algorithm, const Machine& machine, const Request& request, const RunOptions& options = {});
+/// The same in each group of the machine, at once. The request is a group's: its sources are local ranks. So are plan and bounds.
+Run run(const Algorithm& algorithm, const Machine& machine, const Groups& groups, const Request& request, const RunOptions& options = {});
 
 // The parts of run(), for several runs of one plan.
 
@@ -57,11 +63,13 @@ Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request
 Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache,
                const Bounds* bounds = nullptr);
 
-/// What programs, tables and the witness of a barrier allocate at most: RunOptions::program_bytes.
-Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan);
+/// What programs, tables and the witness of a barrier allocate at most: RunOptions::program_bytes. groups: null for none.
+Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan, const Groups* groups = nullptr);
 
-/// An engine with the blocks of the request in place, ready for Plan::start.
-Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options = {});
+/// An engine with the blocks of the request in place, ready for Plan::start. groups: those of the machine that request and plan are for;
+/// null: none.
+Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options = {},
+                   const Groups* groups = nullptr);
 
 /// The sum over the steps of the hops of the longest route, by a dry run: one thread, empty blocks, no verification. All nodes are sources
 /// of a multi-node broadcast, so that the sum is a limit for any sources. None above 2^16 nodes or 2^24 copies of blocks, where that takes

@@ -122,6 +122,18 @@ class MessageArena {
   static std::uint64_t step_and_source(Step step, NodeId source) noexcept { return std::uint64_t{source} << 32U | step; }
   static NodeId source_of(std::uint64_t step_and_source) noexcept { return static_cast<NodeId>(step_and_source >> 32U); }
 
+  /// From whom, in which step and for whom a message is; see LocalArrivals.
+  struct Addresses {
+    std::uint64_t step_and_source;
+    NodeId destination;
+  };
+  static Addresses addresses(const Message& m) noexcept { return {m.step_and_source_, m.destination_}; }
+  static void readdress(Message& m, const Addresses& to) noexcept {
+    m.step_and_source_ = to.step_and_source;
+    m.destination_ = to.destination;
+  }
+  static std::span<Leg> legs(Message& m) noexcept { return {reinterpret_cast<Leg*>(m.after()), m.legs_}; }
+
   /// Whether a message is one block over one leg without a header.
   static bool is_one(const Message& m) noexcept { return m.blocks_ == 1 && m.legs_ == 1 && m.header_words_ == 0; }
   /// The receiver's slot of an only block; 0 once the receiver has forwarded the block.

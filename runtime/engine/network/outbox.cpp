@@ -18,7 +18,8 @@ namespace {
 [[gnu::cold, gnu::noinline]] void note_missing(RunState& run, Worker& w, BlockId id) {
   w.findings.suspect = true;
   w.findings.violations.add(ViolationKind::block_not_held, run.now, w.node.rank(), [&] {
-    return "node " + node_text(run.machine.topology, w.node.rank()) + " sends block " + std::to_string(id) + ", which it does not hold";
+    return "node " + node_text(run.machine.topology, w.node.rank()) + run.members.text_of_group(w.node.rank()) + " sends block " +
+           std::to_string(id) + ", which it does not hold";
   });
 }
 

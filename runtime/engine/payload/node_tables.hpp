@@ -38,14 +38,15 @@ class NodeTables {
   static std::size_t slot_overhead(const Placement& placement) noexcept { return placement.one_block_a_bucket() ? 0 : sizeof(Entry); }
   static constexpr std::size_t bucket_overhead = sizeof(Slot);
 
-  explicit NodeTables(const Placement& placement)
-      : placement_{&placement}, buckets_{placement.buckets()}, chained_{!placement.one_block_a_bucket()} {}
+  /// nodes: of the machine, whose groups the placement may be for.
+  NodeTables(const Placement& placement, NodeId nodes)
+      : placement_{&placement}, nodes_{nodes}, buckets_{placement.buckets()}, chained_{!placement.one_block_a_bucket()} {}
 
   /// Reserves address space for tables that name slots below `slots`. May be called again with fewer. Throws std::bad_alloc.
   void open(std::size_t slots) {
     if (chained_) entries_ = {};
     if (chained_) entries_ = Region<Entry>(slots);
-    if (table_.size() == 0) table_ = Region<Slot>(std::size_t{placement_->nodes()} * buckets_);
+    if (table_.size() == 0) table_ = Region<Slot>(std::size_t{nodes_} * buckets_);
   }
   void populate(const Slab& slab, std::size_t slots, unsigned part, unsigned parts) {
     if (chained_) entries_.populate(slots, part, parts);
@@ -127,6 +128,7 @@ class NodeTables {
   Slot after(Slot slot) const noexcept { return chained_ ? entries_[slot].next : 0; }
 
   const Placement* placement_;
+  NodeId nodes_;
   std::uint32_t buckets_;
   bool chained_;
   Region<Entry> entries_;  // by slot

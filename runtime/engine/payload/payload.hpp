@@ -8,6 +8,7 @@
 
 #include <torus/placement.hpp>
 
+#include "runtime/engine/members.hpp"
 #include "runtime/engine/memory_budget.hpp"
 #include "runtime/engine/payload/copier.hpp"
 #include "runtime/engine/payload/node_tables.hpp"
@@ -16,15 +17,16 @@
 
 namespace torus::detail {
 
-/// Placement::most_held() of the nodes of a slab.
-inline std::uint64_t most_held(const Placement& placement, const Slab& slab) noexcept {
-  if (slab.whole()) return placement.most_held();
+/// Members::most_held() of the nodes of a slab.
+inline std::uint64_t most_held(const Members& members, const Slab& slab) noexcept {
+  const Placement& placement = members.placement();
+  if (slab.whole()) return members.most_held();
   const std::uint64_t copies = placement.copies() / placement.nodes() * slab.nodes();
   if (placement.reduces()) return (placement.most_held() - placement.copies()) / placement.nodes() * slab.nodes() + copies;
   std::uint64_t first = 0, last = 0;
   for (NodeId node = slab.begin(); node < slab.end(); ++node) {
-    first += placement.initial_count(node);
-    last += placement.wanted_count(node);
+    first += members.initial_count(node);
+    last += members.wanted_count(node);
   }
   return std::max(first, last) + copies;
 }
@@ -39,13 +41,13 @@ inline double ns_for_blocks(std::uint64_t blocks, Bytes bytes) noexcept {
 struct Payload {
   /// For the nodes of a slab. Budget, slab and pages, which may be null, must outlive this. Copies beyond the estimate, made by programs
   /// that send what receivers hold already, draw from the budget.
-  Payload(const Placement& placement, const Slab& slab, MemoryBudget& budget, unsigned workers, KeptPages* pages)
+  Payload(const Members& members, const Slab& slab, MemoryBudget& budget, unsigned workers, KeptPages* pages)
       : own(slab),
-        slots(most_held(placement, slab), placement.longest(), NodeTables::slot_overhead(placement) + Partials::slot_overhead(placement),
-              budget, workers, pages),
-        tables(placement),
+        slots(most_held(members, slab), members.placement().longest(),
+              NodeTables::slot_overhead(members.placement()) + Partials::slot_overhead(members.placement()), budget, workers, pages),
+        tables(members.placement(), members.nodes()),
         copier(slots),
-        partials(placement, slots, copier) {
+        partials(members.placement(), slots, copier) {
     // Address space only. Fewer slots, but all that are expected, where the process may not have so much of it.
     reserve_most(slots.max_slots(), slots.expected(), [this](std::size_t count) {
       slots.open(count);

@@ -78,11 +78,12 @@ void describe(Description& to, const RunOptions& options) {
 
 }  // namespace
 
-void check_same(Processes& processes, const Machine& machine, const Placement& placement, const RunOptions& options) {
+void check_same(Processes& processes, const Machine& machine, const Members& members, const RunOptions& options) {
   // First what the rest follows from: what differs first is named.
   Description asked, made;
   describe(asked, machine);
-  describe(made, placement);
+  if (members.groups() != nullptr) describe(asked, *members.groups());
+  describe(made, members.placement());
   describe(made, options);
   const std::string text = asked.text() + options.programs + made.text();
   const std::vector<std::uint64_t> hashes = exchange_each(processes, std::uint64_t{XXH3_64bits(text.data(), text.size())});

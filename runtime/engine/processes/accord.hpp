@@ -26,7 +26,7 @@ namespace torus::detail {
 
 /// Throws InputError, in all processes, unless machine, placement and the options that the result depends on are equal in all. It names the
 /// first difference. Collective.
-void check_same(Processes& processes, const Machine& machine, const Placement& placement, const RunOptions& options);
+void check_same(Processes& processes, const Machine& machine, const Members& members, const RunOptions& options);
 
 /// The barrier of several processes, of which each has a slab. All of them see the same summaries and take the same decisions from them, in
 /// the order in which one process alone would. All calls are collective; what is thrown is thrown in all processes.

@@ -22,8 +22,8 @@ std::string text_of(RouteView route) {
   return text + "]";
 }
 
-std::string text_of(const Topology& topology, const Message& m) {
-  std::string text = node_text(topology, m.source()) + " by " + text_of(m.route());
+std::string text_of(const Topology& topology, const detail::Members& members, const Message& m) {
+  std::string text = node_text(topology, m.source()) + members.text_of_group(m.source()) + " by " + text_of(m.route());
   text += m.blocks().empty() ? ", control only"
                              : ", " + std::to_string(m.blocks().size()) + " blocks from " + std::to_string(m.blocks().front());
   return text;
@@ -116,7 +116,7 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
 }
 
 /// Partials that meet at a node in one step where one of them takes the place of what is held.
-void audit_partials(const Topology& topology, const Placement& placement, NodeId node, std::span<const Message* const> arrived,
+void audit_partials(const Topology& topology, const detail::Members& members, NodeId node, std::span<const Message* const> arrived,
                     Violations& found) {
   std::map<BlockId, const Message*> first;
   std::set<BlockId> named;
@@ -124,18 +124,20 @@ void audit_partials(const Topology& topology, const Placement& placement, NodeId
     const auto [at, alone] = first.try_emplace(id, &m);
     if (alone || (m.combines() && at->second->combines()) || !named.insert(id).second) return;
     found.add(ViolationKind::replaced_and_more, m.step(), node, [&, before = at->second] {
-      return "node " + node_text(topology, node) + " gets block " + std::to_string(id) + " twice, " +
+      return "node " + node_text(topology, node) + members.text_of_group(node) + " gets block " + std::to_string(id) + " twice, " +
              (m.combines() || before->combines() ? "replaced and combined in one step" : "replaced twice in one step") + ": from " +
-             text_of(topology, *before) + "; and from " + text_of(topology, m);
+             text_of(topology, members, *before) + "; and from " + text_of(topology, members, m);
     });
   };
   for (const Message* m : arrived) {
-    for (const BlockId id : m->blocks()) detail::each_target(placement, *m, id, [&](BlockId target) { arrive(*m, target); });
+    for (const BlockId id : m->blocks()) detail::each_target(members.placement(), *m, id, [&](BlockId target) { arrive(*m, target); });
   }
 }
 
-Violations audit(const Machine& machine, const Placement& placement, const detail::Slab& own, std::span<const Message* const> unordered) {
+Violations audit(const Machine& machine, const detail::Members& members, const detail::Slab& own,
+                 std::span<const Message* const> unordered) {
   const Topology& topology = machine.topology;
+  const int ports = members.seen().ports;
   std::vector<const Message*> messages(unordered.begin(), unordered.end());
   std::sort(messages.begin(), messages.end(), trace_order);
   Violations found;
@@ -145,14 +147,14 @@ Violations audit(const Machine& machine, const Placement& placement, const detai
   std::map<ChannelName, std::vector<const Message*>> queues;  // keyed by the receiver, with the dimension and direction of travel
   for (const Message* m : messages) {
     const RouteCheck route = check_route(machine, m->source(), m->route());
-    if (own.owns(m->source()) && ++sent[m->source()] == machine.ports + 1) {
+    if (own.owns(m->source()) && ++sent[m->source()] == ports + 1) {
       found.add(ViolationKind::too_many_sends, m->step(), m->source(), [&] {
-        return "node " + node_text(topology, m->source()) + " sends more than its " + std::to_string(machine.ports) + " ports allow";
+        return "node " + node_text(topology, m->source()) + " sends more than its " + std::to_string(ports) + " ports allow";
       });
     }
     if (route.violation && own.owns(m->source())) {
       found.add(*route.violation, m->step(), m->source(),
-                [&] { return "the route from " + text_of(topology, *m) + " " + std::string(words(*route.violation)); });
+                [&] { return "the route from " + text_of(topology, members, *m) + " " + std::string(words(*route.violation)); });
     }
     if (!leads_somewhere(route.violation)) continue;
     if (own.owns(route.destination)) received[route.destination].push_back(m);
@@ -167,7 +169,7 @@ Violations audit(const Machine& machine, const Placement& placement, const detai
       if (!crossed.insert(channel).second) {
         if (std::exchange(twice, true) || !own.owns(m->source())) return;
         found.add(ViolationKind::channel_crossed_twice, m->step(), m->source(), [&] {
-          return "the message from " + text_of(topology, *m) + " crosses channel " + text_of(topology, channel) + " twice";
+          return "the message from " + text_of(topology, members, *m) + " crosses channel " + text_of(topology, channel) + " twice";
         });
         return;
       }
@@ -175,25 +177,25 @@ Violations audit(const Machine& machine, const Placement& placement, const detai
       const auto [at, first] = owner.try_emplace(channel, m);
       if (!first && machine.contention == Contention::forbid) {
         found.add(ViolationKind::channel_used_twice, m->step(), m->source(), [&, carried = at->second] {
-          return "channel " + text_of(topology, channel) + " carries two messages: from " + text_of(topology, *carried) + "; and from " +
-                 text_of(topology, *m);
+          return "channel " + text_of(topology, channel) + " carries two messages: from " + text_of(topology, members, *carried) +
+                 "; and from " + text_of(topology, members, *m);
         });
       }
     });
   }
   for (const auto& [node, arrived] : received) {
-    if (placement.reduces()) audit_partials(topology, placement, node, arrived, found);
-    if (arrived.size() <= static_cast<std::size_t>(machine.ports)) continue;
+    if (members.placement().reduces()) audit_partials(topology, members, node, arrived, found);
+    if (arrived.size() <= static_cast<std::size_t>(ports)) continue;
     found.add(ViolationKind::too_many_receives, arrived[0]->step(), node, [&, at = node, &all = arrived] {
-      return "node " + node_text(topology, at) + " receives " + std::to_string(all.size()) + " messages on " +
-             std::to_string(machine.ports) + " ports: from " + text_of(topology, *all[0]) + "; from " + text_of(topology, *all[1]);
+      return "node " + node_text(topology, at) + " receives " + std::to_string(all.size()) + " messages on " + std::to_string(ports) +
+             " ports: from " + text_of(topology, members, *all[0]) + "; from " + text_of(topology, members, *all[1]);
     });
   }
   for (const auto& [channel, arrived] : queues) {
     if (arrived.size() <= static_cast<std::size_t>(shared_queue_depth)) continue;
     found.add(ViolationKind::queue_overflow, arrived[0]->step(), channel.from, [&, &at = channel, &all = arrived] {
       return "the queue of channel " + text_of(topology, at) + " at its end holds " + std::to_string(shared_queue_depth) +
-             " messages, and " + std::to_string(all.size()) + " arrive: the last from " + text_of(topology, *all.back());
+             " messages, and " + std::to_string(all.size()) + " arrive: the last from " + text_of(topology, members, *all.back());
     });
   }
   return found;

@@ -8,9 +8,9 @@
 
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
-#include <torus/placement.hpp>
 #include <torus/violation.hpp>
 
+#include "runtime/engine/members.hpp"
 #include "runtime/engine/processes/slab.hpp"
 #include "runtime/engine/rules/violations.hpp"
 
@@ -19,7 +19,7 @@ namespace torus {
 /// All violations among the messages of one step: routes, ports, channels, queues, and partials that meet one that replaces. The order of
 /// the messages does not matter. O(hops log hops). Answers for the nodes of a slab, and for the channels that leave them: each part of a
 /// machine is asked for its own, with all messages that touch it.
-Violations audit(const Machine& machine, const Placement& placement, const detail::Slab& own, std::span<const Message* const> messages);
+Violations audit(const Machine& machine, const detail::Members& members, const detail::Slab& own, std::span<const Message* const> messages);
 
 /// The node at the end of a route, and the rule of this machine's shape or switching that the route breaks, if any. O(legs).
 struct RouteCheck {

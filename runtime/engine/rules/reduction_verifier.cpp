@@ -14,24 +14,36 @@ namespace {
 using Wanted = Contributions::Wanted;
 using Kind = WrongDelivery::Kind;
 
+/// The first of two mistakes.
+void note(std::optional<WrongDelivery>& first, const std::optional<WrongDelivery>& wrong) {
+  if (wrong && (!first || std::tie(wrong->node, wrong->block, wrong->offset) < std::tie(first->node, first->block, first->offset)))
+    first = wrong;
+}
+
+/// Of one group, or of all nodes where they are one. Nodes have the ranks of the group, but for those of a mistake.
 class ReductionVerifier {
  public:
-  ReductionVerifier(const Placement& placement, const Payload& payload, std::uint64_t seed)
-      : placement_{placement}, payload_{payload}, seed_{seed}, of_prefix_{placement.contributions().wanted == Wanted::of_prefix} {
-    for (NodeId node = 0; node < placement.nodes(); ++node) all_ += key_of(node);
-  }
+  ReductionVerifier(const Members& members, NodeId group, const Payload& payload, std::uint64_t seed)
+      : members_{members},
+        group_{group},
+        placement_{members.placement()},
+        payload_{payload},
+        seed_{seed_of_group(seed, group)},
+        of_prefix_{placement_.contributions().wanted == Wanted::of_prefix} {}
 
-  /// Which segments the nodes [from, to) hold, and whose contributions they have; the first mistake.
+  /// Which segments the slab's nodes of [from, to) hold, and whose contributions they have; the first mistake.
   std::optional<WrongDelivery> check_contributors(NodeId from, NodeId to) const {
-    std::uint64_t prefix = 0;
+    std::uint64_t prefix = 0, all = 0;
+    for (NodeId node = 0; node < placement_.nodes() && !of_prefix_; ++node) all += key_of(node);
     if (of_prefix_) {
       for (NodeId node = 0; node < from; ++node) prefix += key_of(node);
     }
+    std::optional<WrongDelivery> first;  // by the machine's ranks
     for (NodeId node = from; node < to; ++node) {
       if (of_prefix_) prefix += key_of(node);
-      if (auto wrong = wrong_at(node, of_prefix_ ? prefix : all_)) return wrong;
+      if (payload_.own.owns(rank_of(node))) note(first, wrong_at(node, of_prefix_ ? prefix : all));
     }
-    return std::nullopt;
+    return first;
   }
 
   /// Compares the bytes of part `part` of `parts` of the vector, at every node; the first mistake. A piece of the vector may begin and end
@@ -49,7 +61,7 @@ class ReductionVerifier {
         bytes += more;
         at = more == left ? Place{at.segment + 1, 0} : Place{at.segment, at.offset + more};
       }
-      if (piece % parts == part) check_piece(begin, bytes, first);
+      if ((piece + group_) % parts == part) check_piece(begin, bytes, first);
     }
     return first;
   }
@@ -66,19 +78,18 @@ class ReductionVerifier {
     Bytes offset = 0;
   };
 
-  static void note(std::optional<WrongDelivery>& first, const WrongDelivery& wrong) {
-    if (!first || std::tie(wrong.node, wrong.block, wrong.offset) < std::tie(first->node, first->block, first->offset)) first = wrong;
-  }
+  NodeId rank_of(NodeId node) const noexcept { return members_.member(group_, node); }
 
   std::optional<WrongDelivery> wrong_at(NodeId node, std::uint64_t wanted) const {
+    const NodeId rank = rank_of(node);
     std::optional<WrongDelivery> first;
     for (BlockId segment = 0; segment < placement_.vector_segments() && !first; ++segment) {
       if (!placement_.wanted_anywhere(segment)) continue;
-      const Slot slot = payload_.tables.find(node, segment);
+      const Slot slot = payload_.tables.find(rank, segment);
       if (!placement_.wants(node, segment)) {
-        if (slot != 0) first = WrongDelivery{.kind = Kind::unasked, .node = node, .block = segment};
+        if (slot != 0) first = WrongDelivery{.kind = Kind::unasked, .node = rank, .block = segment};
       } else if (slot == 0) {
-        first = WrongDelivery{.kind = Kind::missing, .node = node, .block = segment};
+        first = WrongDelivery{.kind = Kind::missing, .node = rank, .block = segment};
       } else if (const std::uint64_t found = payload_.partials.signature(slot); found != wanted) {
         first = contributors_wrong(node, segment, found - wanted);
       }
@@ -88,14 +99,14 @@ class ReductionVerifier {
 
   /// Names the contributor that is missing or counted twice, if there is one alone.
   WrongDelivery contributors_wrong(NodeId node, BlockId segment, std::uint64_t difference) const {
-    const NodeId last = of_prefix_ ? node : placement_.nodes() - 1;
+    const NodeId last = of_prefix_ ? node : placement_.nodes() - 1, rank = rank_of(node);
     for (NodeId contributor = 0; contributor < placement_.nodes(); ++contributor) {
       const std::uint64_t key = contributor_key(seed_, contributor);
-      if (difference == key) return {.kind = Kind::contributor_twice, .node = node, .block = segment, .contributor = contributor};
+      if (difference == key) return {.kind = Kind::contributor_twice, .node = rank, .block = segment, .contributor = rank_of(contributor)};
       if (contributor <= last && difference == std::uint64_t{0} - key)
-        return {.kind = Kind::lacks_contributor, .node = node, .block = segment, .contributor = contributor};
+        return {.kind = Kind::lacks_contributor, .node = rank, .block = segment, .contributor = rank_of(contributor)};
     }
-    return {.kind = Kind::contributors, .node = node, .block = segment};
+    return {.kind = Kind::contributors, .node = rank, .block = segment};
   }
 
   void check_piece(Place at, Bytes bytes, std::optional<WrongDelivery>& first) const {
@@ -123,7 +134,7 @@ class ReductionVerifier {
         });
         break;
       case Wanted::everywhere:
-        for (NodeId node = payload_.own.begin(); node < payload_.own.end(); ++node) compare(node, at, right, first);
+        for (NodeId node = 0; node < placement_.nodes(); ++node) compare(node, at, right, first);
         break;
     }
   }
@@ -139,48 +150,57 @@ class ReductionVerifier {
   }
 
   void compare(NodeId node, Place at, std::span<const std::byte> right, std::optional<WrongDelivery>& first) const {
-    if (!payload_.own.owns(node) || !placement_.living(node)) return;
+    const NodeId rank = rank_of(node);
+    if (!payload_.own.owns(rank) || !placement_.living(node)) return;
     each_segment(at, right, [&](Place there, std::span<const std::byte> wanted) {
-      const std::byte* const held = payload_.slots.at(payload_.tables.find(node, there.segment)) + there.offset;
+      const std::byte* const held = payload_.slots.at(payload_.tables.find(rank, there.segment)) + there.offset;
       if (std::memcmp(held, wanted.data(), wanted.size()) == 0) return;
       std::size_t i = 0;
       while (held[i] == wanted[i]) ++i;
-      note(first, {.kind = Kind::damaged,
-                   .node = node,
-                   .block = there.segment,
-                   .offset = there.offset + i,
-                   .got = std::to_integer<std::uint8_t>(held[i]),
-                   .wanted = std::to_integer<std::uint8_t>(wanted[i])});
+      note(first, WrongDelivery{.kind = Kind::damaged,
+                                .node = rank,
+                                .block = there.segment,
+                                .offset = there.offset + i,
+                                .got = std::to_integer<std::uint8_t>(held[i]),
+                                .wanted = std::to_integer<std::uint8_t>(wanted[i])});
     });
   }
 
+  const Members& members_;
+  const NodeId group_;
   const Placement& placement_;
   const Payload& payload_;
   const std::uint64_t seed_;
   const bool of_prefix_;
-  std::uint64_t all_ = 0;  // the signature of all nodes
 };
 
 }  // namespace
 
-std::optional<WrongDelivery> verify_reduction(const Placement& placement, const Payload& payload, std::uint64_t seed, Executor& executor) {
-  const ReductionVerifier verifier(placement, payload, seed);
+std::optional<WrongDelivery> verify_reduction(const Members& members, const Payload& payload, std::uint64_t seed, Executor& executor) {
+  const Placement& placement = members.placement();
   const unsigned parts = executor.workers();
+  const NodeId groups = members.groups_count();
   std::vector<std::optional<WrongDelivery>> found(parts);
-  executor.run(ns_for_blocks(placement.wanted_total(), 0), [&](unsigned part) {
-    found[part] = verifier.check_contributors(payload.own.part_begin(part, parts), payload.own.part_begin(part + 1, parts));
+  const auto first_found = [&] {
+    std::optional<WrongDelivery> first;
+    for (const auto& wrong : found) note(first, wrong);
+    return first;
+  };
+  executor.run(ns_for_blocks(members.wanted_total(), 0), [&](unsigned part) {
+    if (groups == 1 && members.groups() == nullptr) {
+      found[part] = ReductionVerifier(members, 0, payload, seed)
+                        .check_contributors(payload.own.part_begin(part, parts), payload.own.part_begin(part + 1, parts));
+      return;
+    }
+    for (NodeId group = part; group < groups; group += parts)
+      note(found[part], ReductionVerifier(members, group, payload, seed).check_contributors(0, placement.nodes()));
   });
-  for (const auto& wrong : found) {
-    if (wrong) return wrong;
-  }
-  executor.run(ns_for_blocks(placement.wanted_total(), placement.longest()),
-               [&](unsigned part) { found[part] = verifier.check_bytes(part, parts); });
-  std::optional<WrongDelivery> first;
-  for (const auto& wrong : found) {
-    if (wrong && (!first || std::tie(wrong->node, wrong->block, wrong->offset) < std::tie(first->node, first->block, first->offset)))
-      first = wrong;
-  }
-  return first;
+  if (const auto wrong = first_found()) return wrong;
+  executor.run(ns_for_blocks(members.wanted_total(), placement.longest()), [&](unsigned part) {
+    for (NodeId group = 0; group < groups; ++group)
+      note(found[part], ReductionVerifier(members, group, payload, seed).check_bytes(part, parts));
+  });
+  return first_found();
 }
 
 }  // namespace torus::detail

@@ -10,14 +10,17 @@
 namespace torus {
 namespace {
 
+using detail::Members;
 using detail::Payload;
 using detail::Slot;
 
 /// The right bytes of all blocks, where blocks are few and held by many: comparing then costs no more than reading.
 class References {
  public:
-  References(const Placement& placement, std::uint64_t seed) : placement_{&placement} {
+  References(const Members& members, std::uint64_t seed) : placement_{&members.placement()} {
+    const Placement& placement = members.placement();
     const std::uint64_t blocks = placement.wanted_count(0);
+    if (members.groups() != nullptr) return;  // a block has other bytes in each
     if (!placement.one_block_a_bucket() || blocks * placement.longest() > max_bytes) return;
     for (std::uint64_t i = 0; i < blocks; ++i) {
       const BlockId id = placement.wanted(0, i);
@@ -42,17 +45,18 @@ class References {
 };
 
 /// The first difference at a node, by block.
-std::optional<WrongDelivery> wrong_at(const Placement& placement, const Payload& payload, std::uint64_t seed, const References& references,
+std::optional<WrongDelivery> wrong_at(const Members& members, const Payload& payload, std::uint64_t run_seed, const References& references,
                                       NodeId node) {
+  const std::uint64_t seed = members.seed_of(node, run_seed);
   std::optional<WrongDelivery> first;
   const auto note = [&](const WrongDelivery& wrong) {
     if (!first || wrong.block < first->block) first = wrong;
   };
   std::uint64_t wanted = 0;
   const auto check = [&](BlockId id, Slot slot) {
-    if (!placement.wants(node, id)) return note({.kind = WrongDelivery::Kind::unasked, .node = node, .block = id});
+    if (!members.wants(node, id)) return note({.kind = WrongDelivery::Kind::unasked, .node = node, .block = id});
     ++wanted;
-    const std::span<const std::byte> bytes{payload.slots.at(slot), static_cast<std::size_t>(placement.bytes(id))};
+    const std::span<const std::byte> bytes{payload.slots.at(slot), static_cast<std::size_t>(members.placement().bytes(id))};
     if (references.same(id, bytes)) return;
     if (const auto wrong = first_wrong_byte(bytes, seed, id)) {
       note({.kind = WrongDelivery::Kind::damaged,
@@ -64,10 +68,10 @@ std::optional<WrongDelivery> wrong_at(const Placement& placement, const Payload&
     }
   };
   payload.tables.each_held(node, check, [&payload](Slot slot) { __builtin_prefetch(payload.slots.at(slot)); });
-  const std::uint64_t count = placement.wanted_count(node);
+  const std::uint64_t count = members.wanted_count(node);
   if (wanted == count) return first;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const BlockId id = placement.wanted(node, i);
+    const BlockId id = members.wanted(node, i);
     if (payload.tables.find(node, id) != 0) continue;
     note({.kind = WrongDelivery::Kind::missing, .node = node, .block = id});
     break;
@@ -77,14 +81,14 @@ std::optional<WrongDelivery> wrong_at(const Placement& placement, const Payload&
 
 }  // namespace
 
-std::optional<WrongDelivery> verify(const Placement& placement, const Payload& payload, std::uint64_t seed, Executor& executor) {
-  if (placement.reduces()) return detail::verify_reduction(placement, payload, seed, executor);
-  const References references(placement, seed);
+std::optional<WrongDelivery> verify(const Members& members, const Payload& payload, std::uint64_t seed, Executor& executor) {
+  if (members.placement().reduces()) return detail::verify_reduction(members, payload, seed, executor);
+  const References references(members, seed);
   std::vector<std::optional<WrongDelivery>> found(executor.workers());
-  executor.run(detail::ns_for_blocks(placement.wanted_total(), placement.longest()), [&](unsigned worker) {
+  executor.run(detail::ns_for_blocks(members.wanted_total(), members.placement().longest()), [&](unsigned worker) {
     const NodeId to = payload.own.part_begin(worker + 1, executor.workers());
     for (NodeId node = payload.own.part_begin(worker, executor.workers()); node < to && !found[worker]; ++node) {
-      found[worker] = wrong_at(placement, payload, seed, references, node);
+      found[worker] = wrong_at(members, payload, seed, references, node);
     }
   });
   for (const auto& wrong : found) {

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include <torus/executor.hpp>
+#include <torus/groups.hpp>
 #include <torus/injection.hpp>
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
@@ -89,6 +90,12 @@ class Engine {
   /// nodes, if a run needs more than the memory limit or if nodes would hold more than most_blocks blocks; RunError if the system starts
   /// fewer threads than asked for; std::bad_alloc if it has less memory than it said.
   explicit Engine(const Machine& machine, const Placement& placement, RunOptions options = {});
+  /// Runs the programs in each group by itself, on the channels of the whole machine. A program sees its group as its machine: ranks,
+  /// coordinates, neighbours, sources and blocks are the group's, and a node that a leg would take out of the group ends the run with a
+  /// violation. The placement is of one group's nodes. The bytes of a block follow from its group, too; those of group 0 are the ones of a
+  /// run alone. All that the engine reports or is asked has the machine's ranks, dimensions and hops, and the group's numbers of blocks.
+  /// Throws also what Groups::machine() throws.
+  Engine(const Machine& machine, const Groups& groups, const Placement& placement, RunOptions options = {});
   ~Engine();
   Engine(Engine&&) noexcept;
 

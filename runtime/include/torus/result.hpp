@@ -32,7 +32,8 @@ struct WrongDelivery {
   std::uint64_t offset = 0;  ///< damaged: of the first wrong byte
   std::uint8_t got = 0;
   std::uint8_t wanted = 0;
-  NodeId contributor = 0;  ///< lacks_contributor, contributor_twice, not_heard: which
+  NodeId contributor = 0;            ///< lacks_contributor, contributor_twice, not_heard: which
+  std::optional<NodeId> group = {};  ///< the node's, of a run with groups; block is then a number of that group
 };
 
 /// What one step carried.

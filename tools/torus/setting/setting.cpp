@@ -106,7 +106,8 @@ void add_hops(Plan& plan, const Algorithm& algorithm, const Machine& machine, co
 Bytes needed_by(const Setting& setting, const Plan& plan, unsigned workers) {
   const Bytes programs = memory_beside_engine(setting.machine, setting.request, plan);
   const detail::Slab own(setting.machine.topology, setting.processes);
-  return detail::estimate_of(setting.machine, placement_of(setting.machine, setting.request, plan), own, programs, workers).total();
+  const Placement placement = placement_of(setting.machine, setting.request, plan);
+  return detail::estimate_of(setting.machine, detail::Members(setting.machine, placement), own, programs, workers).total();
 }
 
 /// An algorithm that applies: its predicted model time, and what a run needs if that is more than may be used.
