@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <torus/machine.hpp>
@@ -69,13 +70,33 @@ class Held {
   std::unordered_set<std::uint64_t> set_;
 };
 
+/// The nodes among which a collective runs, by rank: all of a machine, or a group's by their local ranks.
+class Participants {
+ public:
+  explicit Participants(const Topology& topology) : nodes_{topology.nodes()}, dead_{topology.faults().dead_nodes} {}
+  /// group: the machine's ranks, by local rank.
+  Participants(const Topology& topology, const std::vector<NodeId>& group) : nodes_{static_cast<NodeId>(group.size())} {
+    for (NodeId local = 0; local < nodes_ && !topology.whole(); ++local) {
+      if (!topology.living(group[local])) dead_.push_back(local);
+    }
+  }
+
+  NodeId nodes() const noexcept { return nodes_; }
+  NodeId living_nodes() const noexcept { return nodes_ - static_cast<NodeId>(dead_.size()); }
+  bool living(NodeId node) const noexcept { return dead_.empty() || !std::binary_search(dead_.begin(), dead_.end(), node); }
+
+ private:
+  NodeId nodes_;
+  std::vector<NodeId> dead_;  // ascending
+};
+
 /// The blocks of a collective, numbered 0..count()-1: which nodes hold them first and which must hold them at the end. Dead nodes hold and
 /// want nothing, yet blocks are numbered as if all nodes were alive.
 class Blocks {
  public:
-  /// topology: the header's; it must outlive this.
-  Blocks(const TraceHeader& header, const Topology& topology) : topology_{topology}, nodes_{topology.nodes()}, sources_{header.sources} {
-    std::erase_if(sources_, [this](NodeId source) { return !topology_.living(source); });
+  Blocks(const TraceHeader& header, Participants participants)
+      : participants_{std::move(participants)}, nodes_{participants_.nodes()}, sources_{header.sources} {
+    std::erase_if(sources_, [this](NodeId source) { return source >= nodes_ || !participants_.living(source); });
     const std::string& c = header.collective;
     if (c == "reduce" || c == "allreduce" || c == "reduce-scatter" || c == "scan" || c == "barrier") {
       kind_ = Kind::none;  // partials are judged by their contributors
@@ -137,7 +158,7 @@ class Blocks {
   }
   /// How many blocks must reach a living node: those that it must hold at the end and does not start with.
   std::uint64_t lacking_at(std::uint64_t node) const noexcept {
-    const std::uint64_t others = std::uint64_t{topology_.living_nodes()} - 1;
+    const std::uint64_t others = std::uint64_t{participants_.living_nodes()} - 1;
     switch (kind_) {
       case Kind::replicated:
         return count_ - (std::binary_search(sources_.begin(), sources_.end(), static_cast<NodeId>(node)) ? segments_ : 0);
@@ -164,10 +185,10 @@ class Blocks {
   enum class Kind { replicated, exchanged, scattered, gathered, all_gathered, none };
 
   std::uint64_t origin(std::uint64_t number) const noexcept { return segments_ == 1 ? number : number / segments_; }
-  bool living(std::uint64_t node) const noexcept { return topology_.living(static_cast<NodeId>(node)); }
+  bool living(std::uint64_t node) const noexcept { return participants_.living(static_cast<NodeId>(node)); }
 
   Kind kind_ = Kind::replicated;
-  const Topology& topology_;
+  Participants participants_;
   std::uint64_t nodes_;
   std::vector<NodeId> sources_;  // the living ones, ascending
   bool consecutive_ = false;     // as are their numbers

@@ -99,21 +99,22 @@ NodeSets::Id NodeSets::with(Id set, NodeId node) {
   return more;
 }
 
-NodeSets::Id NodeSets::all_living(const Topology& topology) {
+NodeSets::Id NodeSets::all_living(const Participants& participants) {
   const Id all = make();
   std::fill_n(&sets_[all * words_], words_, 0);
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node)) add(all, node);
+  for (NodeId node = 0; node < participants.nodes(); ++node) {
+    if (participants.living(node)) add(all, node);
   }
   return all;
 }
 
-Contributors::Contributors(const TraceHeader& header, Report report, std::function<std::string(NodeId)> node_text, Bytes most_exact)
+Contributors::Contributors(const TraceHeader& header, Participants participants, Report report,
+                           std::function<std::string(NodeId)> node_text, Bytes most_exact)
     : report_{std::move(report)},
       node_text_{std::move(node_text)},
       collective_{header.collective},
-      topology_{header.machine.topology},
-      nodes_{header.machine.topology.nodes()},
+      participants_{std::move(participants)},
+      nodes_{participants_.nodes()},
       root_{header.sources.empty() ? 0 : header.sources.front()},
       pieces_{header.segments},
       segments_{header.segments * (collective_ == "reduce-scatter" ? std::uint64_t{nodes_} : 1)},
@@ -130,7 +131,7 @@ Contributors::Contributors(const TraceHeader& header, Report report, std::functi
 NodeSets::Id Contributors::held(NodeId node, std::uint64_t block) const noexcept {
   const std::uint32_t held = cells_[node * blocks_ + block].held;
   if (held > 0) return held - 1;
-  return block < segments_ && topology_.living(node) ? NodeSets::of(node) : NodeSets::none;
+  return block < segments_ && participants_.living(node) ? NodeSets::of(node) : NodeSets::none;
 }
 
 /// The node becomes the set's user in place of the caller.
@@ -145,9 +146,9 @@ std::string Contributors::text_of(std::uint32_t message) const {
   return fmt::format("message from node {} to {}", node_text_(from), node_text_(to));
 }
 
-void Contributors::sent(const TraceMessage& m) {
+void Contributors::sent(NodeId source, NodeId destination, const TraceMessage& m) {
   const auto number = static_cast<std::uint32_t>(messages_.size());
-  messages_.emplace_back(m.source, m.destination);
+  messages_.emplace_back(source, destination);
   if (unsigned{m.registers} >> registers_ != 0)
     return report_(text_of(number) + fmt::format(" combines into a register that is none of the {}", registers_));
   if (std::adjacent_find(m.blocks.begin(), m.blocks.end(), std::greater_equal<>()) != m.blocks.end()) {
@@ -156,12 +157,12 @@ void Contributors::sent(const TraceMessage& m) {
     if (std::adjacent_find(sorted_.begin(), sorted_.end()) != sorted_.end()) return report_(text_of(number) + " has a block twice");
   }
   for (const std::uint64_t id : m.blocks) {
-    const NodeSets::Id set = id < blocks_ ? held(m.source, id) : NodeSets::none;
+    const NodeSets::Id set = id < blocks_ ? held(source, id) : NodeSets::none;
     if (set == NodeSets::none) {
       return report_(text_of(number) +
                      fmt::format(" sends block {}, which {}", id, id < blocks_ ? "the node does not hold" : "does not exist"));
     }
-    if (m.releases) given_away_.emplace_back(m.source, id);
+    if (m.releases) given_away_.emplace_back(source, id);
     const auto arrives = [&](std::uint64_t block, bool combines) {
       sets_.use(set);
       arrivals_.push_back({block, set, number, combines});
@@ -173,7 +174,7 @@ void Contributors::sent(const TraceMessage& m) {
   }
 }
 
-void Contributors::end_step() {
+std::uint64_t Contributors::end_step() {
   bool twice = false;
   for (const auto& [node, block] : given_away_) {
     if (held(node, block) == NodeSets::none && !std::exchange(twice, true))
@@ -181,11 +182,11 @@ void Contributors::end_step() {
     hold(node, block, NodeSets::none);
   }
   for (const Arrival& arrival : arrivals_) receive(arrival);
-  most_combined_sum_ += std::exchange(most_combined_, 0);
   ++step_;
   given_away_.clear();
   arrivals_.clear();
   messages_.clear();
+  return std::exchange(most_combined_, 0);
 }
 
 void Contributors::receive(const Arrival& a) {
@@ -216,14 +217,14 @@ void Contributors::receive(const Arrival& a) {
 
 std::uint64_t Contributors::finish() {
   const bool scan = collective_ == "scan";
-  NodeSets::Id want = scan ? NodeSets::none : sets_.all_living(topology_);
+  NodeSets::Id want = scan ? NodeSets::none : sets_.all_living(participants_);
   std::uint64_t failures = 0;
   for (NodeId node = 0; node < nodes_; ++node) {
-    if (!topology_.living(node)) continue;
+    if (!participants_.living(node)) continue;
     if (scan) want = sets_.with(want, node);
     NodeSets::Id right = want;  // the last that was equal
     for (std::uint64_t block = 0; block < segments_; ++block) {
-      if (collective_ == "reduce-scatter" && !topology_.living(static_cast<NodeId>(block / pieces_))) continue;
+      if (collective_ == "reduce-scatter" && !participants_.living(static_cast<NodeId>(block / pieces_))) continue;
       const bool wanted = collective_ == "reduce" ? node == root_ : collective_ == "reduce-scatter" ? block / pieces_ == node : true;
       const NodeSets::Id held = this->held(node, block);
       if (!wanted) {
@@ -247,7 +248,8 @@ std::uint64_t Contributors::finish() {
   return failures;
 }
 
-Heard::Heard(const Topology& topology) : topology_{topology}, nodes_{topology.nodes()}, words_{(std::size_t{nodes_} + 63) / 64} {
+Heard::Heard(Participants participants)
+    : participants_{std::move(participants)}, nodes_{participants_.nodes()}, words_{(std::size_t{nodes_} + 63) / 64} {
   if (!in_memory(8.0 * static_cast<double>(words_) * nodes_)) {
     throw InputError(fmt::format("trace: judging a barrier of {} nodes takes {} of memory; use a smaller machine", nodes_,
                                  bytes_text(8 * words_ * nodes_)));
@@ -272,9 +274,9 @@ void Heard::end_step() {
 
 void Heard::finish(const std::function<void(NodeId, NodeId)>& f) const {
   for (NodeId node = 0; node < nodes_; ++node) {
-    if (!topology_.living(node)) continue;
+    if (!participants_.living(node)) continue;
     for (NodeId other = 0; other < nodes_; ++other) {
-      if (!topology_.living(other) || (heard_[node * words_ + other / 64] >> (other % 64) & 1U) != 0) continue;
+      if (!participants_.living(other) || (heard_[node * words_ + other / 64] >> (other % 64) & 1U) != 0) continue;
       f(node, other);
       break;
     }

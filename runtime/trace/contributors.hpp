@@ -45,7 +45,7 @@ class NodeSets {
   std::optional<NodeId> lowest_beyond(Id set, Id other) const;
 
   /// A new set of living nodes, with a user.
-  Id all_living(const Topology& topology);
+  Id all_living(const Participants& participants);
   /// A new set, with a user: another's nodes and one more.
   Id with(Id set, NodeId node);
   bool equal(Id a, Id b) const noexcept { return a == b || std::equal(words(a), words(a) + words_, words(b)); }
@@ -70,16 +70,18 @@ class Contributors {
   using Report = std::function<void(std::string)>;
 
   /// report: takes what breaks a rule, without the step. node_text: a node for people. most_exact: see NodeSets.
-  Contributors(const TraceHeader& header, Report report, std::function<std::string(NodeId)> node_text, Bytes most_exact = NodeSets::most);
+  Contributors(const TraceHeader& header, Participants participants, Report report, std::function<std::string(NodeId)> node_text,
+               Bytes most_exact = NodeSets::most);
 
-  void sent(const TraceMessage& message);
-  void end_step();
+  /// source, destination: of the message, by the participants' ranks.
+  void sent(NodeId source, NodeId destination, const TraceMessage& message);
+  /// Returns how many blocks a node has combined in the step at most.
+  std::uint64_t end_step();
   /// Number of (node, block) pairs that lack a contributor or have another one; reports the first.
   std::uint64_t finish();
 
   bool exact() const noexcept { return sets_.exact(); }
   std::uint64_t combined() const noexcept { return combined_; }
-  std::uint64_t most_combined_sum() const noexcept { return most_combined_sum_; }
   std::uint64_t unasked() const noexcept { return unasked_; }
 
  private:
@@ -107,7 +109,7 @@ class Contributors {
   Report report_;
   std::function<std::string(NodeId)> node_text_;
   const std::string collective_;
-  const Topology topology_;
+  const Participants participants_;
   const NodeId nodes_;
   const NodeId root_;
   const std::uint64_t pieces_;    // blocks of an owner, in a reduce-scatter
@@ -124,14 +126,14 @@ class Contributors {
   std::vector<Arrival> arrivals_;                             // of this step
   std::vector<std::pair<NodeId, NodeId>> messages_;           // of this step: from, to
   std::vector<std::uint64_t> sorted_;                         // the blocks of a message that does not name them in order
-  std::uint64_t combined_ = 0, most_combined_sum_ = 0, unasked_ = 0;
+  std::uint64_t combined_ = 0, unasked_ = 0;
 };
 
 /// Follows a barrier: a message carries the set of nodes that its sender had heard of when the step began.
 class Heard {
  public:
   /// Dead nodes take no part. Throws InputError if the sets of all nodes do not fit in memory.
-  explicit Heard(const Topology& topology);
+  explicit Heard(Participants participants);
 
   void sent(NodeId from, NodeId to);
   void end_step();
@@ -139,7 +141,7 @@ class Heard {
   void finish(const std::function<void(NodeId, NodeId)>& f) const;
 
  private:
-  const Topology& topology_;
+  Participants participants_;
   NodeId nodes_;
   std::size_t words_;
   std::vector<std::uint64_t> heard_;                  // by node

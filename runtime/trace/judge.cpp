@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <fmt/format.h>
 #include <limits>
 #include <optional>
@@ -42,21 +43,20 @@ class Judge::State {
         topology_{machine_.topology},
         ports_{header.ports > 0 ? header.ports : static_cast<std::uint64_t>(machine_.ports)},
         block_bytes_{header.block_bytes},
-        blocks_{header, topology_},
-        memory_{memory_for_blocks(topology_, blocks_)},
+        groups_{header.groups},
+        memory_{memory_for_blocks(topology_)},
         look_{std::move(look)},
-        held_{topology_.nodes(), blocks_.count(), memory_},
         nodes_(topology_.nodes()),
         channels_(static_cast<std::size_t>(topology_.nodes()) * static_cast<std::size_t>(topology_.channel_slots())),
         position_(static_cast<std::size_t>(topology_.dimensions())) {
     for (std::size_t i = 0; i < machine_.routing.size(); ++i)
       position_[static_cast<std::size_t>(machine_.routing[i])] = static_cast<int>(i);
-    if (header.collective == "barrier")
-      heard_.emplace(topology_);
-    else if (blocks_.partials())
-      partials_.emplace(
-          header, [this](std::string text) { violation(fmt::format("step {}: {}", verdict_.last_step, std::move(text))); },
-          [this](NodeId node) { return text_of_node(node); });
+    if (groups_.empty()) open_book(header, std::nullopt);
+    if (!groups_.empty()) places_.resize(topology_.nodes());
+    for (NodeId group = 0; group < groups_.size(); ++group) {
+      for (NodeId local = 0; local < groups_[group].size(); ++local) places_[groups_[group][local]] = {group, local};
+      open_book(header, group);
+    }
   }
 
   bool message(const TraceMessage& m) {
@@ -105,9 +105,47 @@ class Judge::State {
     NodeId destination;
     std::uint64_t block;
   };
+  /// Of a node in its group.
+  struct Place {
+    static constexpr NodeId none = 0xffffffff;
+    NodeId group = none;
+    NodeId local = 0;
+  };
+  /// What a group's nodes hold; or all nodes, where they are one group. By local ranks.
+  struct Book {
+    Book(const TraceHeader& header, detail::Participants who, Bytes memory)
+        : participants{std::move(who)}, blocks{header, participants}, held{participants.nodes(), blocks.count(), memory} {}
+
+    detail::Participants participants;
+    Blocks blocks;
+    Held held;
+    std::optional<detail::Contributors> partials;  // of reductions
+    std::optional<detail::Heard> heard;            // of barriers
+  };
+
+  /// The book of a group, or of all nodes.
+  void open_book(const TraceHeader& header, std::optional<NodeId> group) {
+    detail::Participants who = group ? detail::Participants(topology_, groups_[*group]) : detail::Participants(topology_);
+    refuse_too_many(who.nodes(), Blocks(header, who).count());
+    Book& book = books_.emplace_back(header, who, memory_ / std::max<std::size_t>(1, groups_.size()));
+    if (header.collective == "barrier")
+      book.heard.emplace(who);
+    else if (book.blocks.partials())
+      book.partials.emplace(
+          header, who, [this](std::string text) { violation(fmt::format("step {}: {}", verdict_.last_step, std::move(text))); },
+          [this, group](NodeId node) { return text_of_member(group ? groups_[*group][node] : node); },
+          detail::NodeSets::most / std::max<std::size_t>(1, groups_.size()));
+  }
+  Place place(NodeId node) const noexcept { return groups_.empty() ? Place{0, node} : places_[node]; }
+
+  void refuse_too_many(NodeId nodes, std::uint64_t blocks) const {
+    if (static_cast<double>(nodes) * static_cast<double>(blocks) < 0x1p63) return;
+    throw InputError(fmt::format("trace of {}: {} nodes and {} blocks are more pairs than 2^63; use a smaller machine or fewer segments",
+                                 topology_.text(), grouped(nodes), grouped(blocks)));
+  }
 
   /// What nodes and channels leave of the memory.
-  static Bytes memory_for_blocks(const Topology& topology, const Blocks& blocks) {
+  static Bytes memory_for_blocks(const Topology& topology) {
     const double wanted =
         static_cast<double>(topology.nodes()) * (sizeof(NodeCount) + static_cast<double>(topology.channel_slots()) * sizeof(Channel));
     const Bytes usable = usable_memory();
@@ -115,10 +153,6 @@ class Judge::State {
       const Bytes bytes = wanted < 1e19 ? static_cast<Bytes>(wanted) : std::numeric_limits<Bytes>::max();
       throw InputError(fmt::format("trace of {}: judging it takes {} of memory and {} are available; use a smaller machine",
                                    topology.text(), bytes_text(bytes), bytes_text(available_memory())));
-    }
-    if (static_cast<double>(topology.nodes()) * static_cast<double>(blocks.count()) >= 0x1p63) {
-      throw InputError(fmt::format("trace of {}: {} nodes and {} blocks are more pairs than 2^63; use a smaller machine or fewer segments",
-                                   topology.text(), grouped(topology.nodes()), grouped(blocks.count())));
     }
     return usable - static_cast<Bytes>(wanted);
   }
@@ -148,6 +182,9 @@ class Judge::State {
     for (Dimension d = 0; d < topology_.dimensions(); ++d) text += (d > 0 ? "," : "") + std::to_string(topology_.coordinate(node, d));
     return text + ")";
   }
+  /// To follow a node or message before a block's number, which is one of the group.
+  std::string text_of_group(const Place& at) const { return groups_.empty() ? "" : fmt::format(", group {}", at.group); }
+  std::string text_of_member(NodeId node) const { return text_of_node(node) + text_of_group(place(node)); }
   std::string text_of(const TraceMessage& m) const {
     return fmt::format("step {}: message from node {} to {} by {}", m.step, text_of_node(m.source), text_of_node(m.destination),
                        torus::text_of(m.path));
@@ -244,33 +281,47 @@ class Judge::State {
     if (block_bytes_ > 0 && m.bytes / block_bytes_ < m.blocks.size()) {
       violation(fmt::format("{} has {} bytes for {} blocks of {}", text_of(m), m.bytes, m.blocks.size(), block_bytes_));
     }
-    if (partials_) return partials_->sent(m);
-    if (heard_) {
+    const Place from = place(m.source), to = place(m.destination);
+    if (from.group == Place::none) return violation(text_of(m) + " is from a node in no group");
+    if (from.group != to.group) {
+      return violation(fmt::format("{} leaves its group {} for {}", text_of(m), from.group,
+                                   to.group == Place::none ? "no group" : fmt::format("group {}", to.group)));
+    }
+    Book& book = books_[from.group];
+    if (book.partials) return book.partials->sent(from.local, to.local, m);
+    if (book.heard) {
       if (!m.blocks.empty()) violation(text_of(m) + " has blocks, and a barrier has none");
-      return heard_->sent(m.source, m.destination);
+      return book.heard->sent(from.local, to.local);
     }
     bool named = false;
     for (const std::uint64_t id : m.blocks) {
-      const auto block = blocks_.number(id);
+      const auto block = book.blocks.number(id);
       work();
-      if (block && (blocks_.starts_at(m.source, *block) || held_.has(m.source, *block))) {
+      if (block && (book.blocks.starts_at(from.local, *block) || book.held.has(from.local, *block))) {
         if (arrivals_.size() * 2 * sizeof(Arrival) > memory_ / 4) no_memory();
         arrivals_.push_back({m.destination, *block});
       } else if (!named) {
         named = true;
-        violation(fmt::format("{} sends block {}, which {}", text_of(m), id, block ? "the node does not hold" : "does not exist"));
+        violation(fmt::format("{}{} sends block {}, which {}", text_of(m), text_of_group(from), id,
+                              block ? "the node does not hold" : "does not exist"));
       }
     }
   }
 
   /// Delivers the blocks of the step: nodes hold them from its end on, not before.
   void end_step() {
-    if (partials_) partials_->end_step();
-    if (heard_) heard_->end_step();
+    std::uint64_t combined = 0;
+    for (Book& book : books_) {
+      if (book.partials) combined = std::max(combined, book.partials->end_step());
+      if (book.heard) book.heard->end_step();
+    }
+    verdict_.node_combined_blocks += combined;
     for (const auto& [node, block] : arrivals_) {
-      if (blocks_.starts_at(node, block)) continue;
-      if (held_.full()) no_memory();
-      if (held_.add(node, block) && blocks_.wanted_at(node, block)) ++nodes_[node].got;
+      const Place at = place(node);
+      Book& book = books_[at.group];
+      if (book.blocks.starts_at(at.local, block)) continue;
+      if (book.held.full()) no_memory();
+      if (book.held.add(at.local, block) && book.blocks.wanted_at(at.local, block)) ++nodes_[node].got;
     }
     arrivals_.clear();
     add_bytes(verdict_.channel_bytes, step_bytes_);
@@ -281,31 +332,36 @@ class Judge::State {
   }
 
   void check_delivery() {
-    if (partials_) {
-      verdict_.missing_blocks = partials_->finish();
-      verdict_.exact_contributors = partials_->exact();
-      verdict_.combined_blocks = partials_->combined();
-      verdict_.node_combined_blocks = partials_->most_combined_sum();
-      verdict_.unasked_blocks = partials_->unasked();
-    }
-    if (heard_) {
-      heard_->finish([&](NodeId node, NodeId missing) {
+    for (NodeId group = 0; group < books_.size(); ++group) {
+      Book& book = books_[group];
+      if (book.partials) {
+        verdict_.missing_blocks += book.partials->finish();
+        verdict_.exact_contributors = verdict_.exact_contributors && book.partials->exact();
+        verdict_.combined_blocks += book.partials->combined();
+        verdict_.unasked_blocks += book.partials->unasked();
+      }
+      if (!book.heard) continue;
+      const auto rank = [&](NodeId local) { return groups_.empty() ? local : groups_[group][local]; };
+      book.heard->finish([&](NodeId node, NodeId missing) {
         if (verdict_.missing_blocks++ == 0)
-          violation(fmt::format("after step {}: node {} has not heard of node {}", verdict_.last_step, text_of_node(node),
-                                text_of_node(missing)));
+          violation(fmt::format("after step {}: node {} has not heard of node {}", verdict_.last_step, text_of_member(rank(node)),
+                                text_of_node(rank(missing))));
       });
     }
     std::uint64_t incomplete_nodes = 0;
     std::string first;
     for (NodeId node = 0; node < topology_.nodes(); ++node) {
       work();
-      if (!topology_.living(node)) continue;
-      const std::uint64_t missing = blocks_.lacking_at(node) - nodes_[node].got;
+      const Place at = place(node);
+      if (!topology_.living(node) || at.group == Place::none) continue;
+      const Book& book = books_[at.group];
+      const std::uint64_t missing = book.blocks.lacking_at(at.local) - nodes_[node].got;
       if (missing == 0) continue;
       verdict_.missing_blocks += missing;
       if (incomplete_nodes++ == 0) {
-        const std::uint64_t block = blocks_.first_lacking(node, [&](std::uint64_t number) { return held_.has(node, number); });
-        first = fmt::format("node {} lacks block {}", text_of_node(node), blocks_.id(block));
+        const std::uint64_t block =
+            book.blocks.first_lacking(at.local, [&](std::uint64_t number) { return book.held.has(at.local, number); });
+        first = fmt::format("node {} lacks block {}", text_of_member(node), book.blocks.id(block));
         if (missing > 1) first += fmt::format(" and {} more", missing - 1);
       }
     }
@@ -318,17 +374,16 @@ class Judge::State {
   const Topology& topology_;
   std::uint64_t ports_;  // of a node: where channels are shared, there may be more than channels
   Bytes block_bytes_;
-  Blocks blocks_;
-  Bytes memory_;  // for the blocks that nodes hold
+  std::vector<std::vector<NodeId>> groups_;  // each one's nodes, by local rank; none: all nodes are one
+  std::vector<Place> places_;                // by node, where there are groups
+  std::deque<Book> books_;                   // by group
+  Bytes memory_;                             // for the blocks that nodes hold
   std::function<void()> look_;
   std::uint64_t work_ = 0;
-  Held held_;
   Zeros<NodeCount> nodes_;
   Zeros<Channel> channels_;
   std::vector<int> position_;  // by dimension: its place in the routing order
   std::vector<Arrival> arrivals_;
-  std::optional<detail::Contributors> partials_;  // of reductions
-  std::optional<detail::Heard> heard_;            // of barriers
   Verdict verdict_;
   std::uint32_t epoch_ = 0;  // counts and channels of another epoch are those of an earlier step
   Bytes step_bytes_ = 0;     // max bytes on a channel in this step

@@ -123,6 +123,14 @@ std::string to_json_line(const TraceHeader& header) {
     line += ",\"sources\":";
     append_list(line, header.sources);
   }
+  if (!header.groups.empty()) {
+    line += ",\"groups\":";
+    for (const std::vector<NodeId>& group : header.groups) {
+      line += &group == header.groups.data() ? '[' : ',';
+      append_list(line, group);
+    }
+    line += ']';
+  }
   fmt::format_to(std::back_inserter(line), ",\"segments\":{},\"block_bytes\":{},\"algorithm\":", header.segments, header.block_bytes);
   line += detail::quoted(header.algorithm);
   fmt::format_to(std::back_inserter(line), ",\"seed\":{}", header.seed);

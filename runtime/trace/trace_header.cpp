@@ -57,6 +57,7 @@ class HeaderParser {
                     "'; it must be broadcast, multinode-broadcast, total-exchange, scatter, gather, allgather, reduce, allreduce, "
                     "reduce-scatter, scan or barrier");
     }
+    read_groups(header);
     read_sources(header);
     header.segments =
         json_.contains("segments") ? static_cast<std::uint32_t>(whole("segments", 1, std::numeric_limits<std::int32_t>::max())) : 1;
@@ -72,8 +73,13 @@ class HeaderParser {
   /// Without the key all nodes are sources. Dead nodes are none, except a root, which is refused.
   void read_sources(TraceHeader& header) {
     const Topology& topology = header.machine.topology;
+    const auto of_sizes = [](const auto& a, const auto& b) { return a.size() < b.size(); };
+    const auto sizes = std::minmax_element(header.groups.begin(), header.groups.end(), of_sizes);
+    const bool grouped = !header.groups.empty();
+    const auto least = grouped ? static_cast<NodeId>(sizes.first->size()) : topology.nodes();
+    const auto most = grouped ? static_cast<NodeId>(sizes.second->size()) : topology.nodes();
     if (json_.contains("sources")) {
-      for (const std::uint64_t source : list("sources", topology.nodes() - 1)) header.sources.push_back(static_cast<NodeId>(source));
+      for (const std::uint64_t source : list("sources", least - 1)) header.sources.push_back(static_cast<NodeId>(source));
       std::sort(header.sources.begin(), header.sources.end());
       if (std::adjacent_find(header.sources.begin(), header.sources.end()) != header.sources.end()) {
         lines_.refuse("the header's 'sources' name a node twice; name each once");
@@ -88,21 +94,38 @@ class HeaderParser {
         lines_.refuse("the header names no 'sources', so that all " + std::to_string(topology.nodes()) + " nodes are: listing them takes " +
                       bytes_text(all) + " of memory and " + bytes_text(available_memory()) + " are available; use a smaller machine");
       }
-      header.sources.resize(topology.nodes());
+      header.sources.resize(most);
       std::iota(header.sources.begin(), header.sources.end(), 0);
     }
     if (const auto wrong = wrong_sources(header)) lines_.refuse("the header's 'sources' " + *wrong);
-    std::erase_if(header.sources, [&](NodeId source) { return !topology.living(source); });
+    if (!grouped) std::erase_if(header.sources, [&](NodeId source) { return !topology.living(source); });
+  }
+
+  void read_groups(TraceHeader& header) {
+    if (!json_.contains("groups")) return;
+    const NodeId nodes = header.machine.topology.nodes();
+    const Json& groups = json_["groups"];
+    const auto is_list = [](const Json& group) { return group.is_array() && !group.empty(); };
+    if (!is_list(groups) || !std::all_of(groups.begin(), groups.end(), is_list))
+      lines_.refuse("the header's 'groups' must be a list of lists of ranks, none of them empty");
+    std::vector<bool> taken(nodes);
+    for (const Json& group : groups) {
+      std::vector<NodeId>& ranks = header.groups.emplace_back();
+      for (const Json& rank : group) {
+        if (!rank.is_number_unsigned() || rank.get<std::uint64_t>() >= nodes)
+          lines_.refuse("the header's 'groups' must hold whole numbers from 0 to " + std::to_string(nodes - 1));
+        ranks.push_back(rank.get<NodeId>());
+        if (taken[ranks.back()])
+          lines_.refuse("the header's 'groups' name node " + std::to_string(ranks.back()) + " twice; a node is in one group at most");
+        taken[ranks.back()] = true;
+      }
+    }
   }
 
   /// Keys of other writers that change what must hold: to ignore them would give a wrong verdict.
   void refuse_foreign_keys() {
-    for (const char* key : {"groups", "sizes"}) {
-      if (json_.contains(key))
-        lines_.refuse(
-            std::string("the header has '") + key +
-            "', which this version of torus does not read; write a trace of one collective on all nodes, with blocks of one size");
-    }
+    if (json_.contains("sizes"))
+      lines_.refuse("the header has 'sizes', which this version of torus does not read; write a trace with blocks of one size");
   }
 
   static bool reduces(const TraceHeader& header) {
@@ -112,10 +135,10 @@ class HeaderParser {
 
   /// The keys that change nothing: unknown ones, and those that say nothing of this collective.
   std::vector<std::string> ignored_keys(const TraceHeader& header) {
-    static constexpr std::string_view known[] = {"format",     "version",  "shape",       "wrap",       "twist",     "ports", "switching",
-                                                 "contention", "routing",  "collective",  "sources",    "op",        "type",  "registers",
-                                                 "overlap",    "segments", "block_bytes", "algorithm",  "seed",      "ts_s",  "tc_s",
-                                                 "th_s",       "tg_s",     "dead_nodes",  "dead_links", "slow_links"};
+    static constexpr std::string_view known[] = {
+        "format",     "version", "shape",  "wrap", "twist", "ports",     "switching",  "contention", "routing",
+        "collective", "sources", "groups", "op",   "type",  "registers", "overlap",    "segments",   "block_bytes",
+        "algorithm",  "seed",    "ts_s",   "tc_s", "th_s",  "tg_s",      "dead_nodes", "dead_links", "slow_links"};
     const std::string& c = header.collective;
     std::vector<std::string> ignored;
     for (const auto& [key, value] : json_.items()) {
@@ -287,26 +310,44 @@ class HeaderParser {
   Json json_;
 };
 
+/// What is wrong with the sources of a group, or of all nodes.
+std::optional<std::string> wrong_in(const TraceHeader& header, std::optional<NodeId> group) {
+  const Topology& topology = header.machine.topology;
+  const auto nodes = group ? static_cast<NodeId>(header.groups[*group].size()) : topology.nodes();
+  const auto rank_of = [&](NodeId local) { return group ? header.groups[*group][local] : local; };
+  const std::string& c = header.collective;
+  if (rooted(header)) {
+    const NodeId root = header.sources.front();
+    if (root >= nodes || topology.living(rank_of(root))) return std::nullopt;
+    return "name node " + node_text(topology, rank_of(root)) + ", which is dead; the root of a " + c + " must be alive";
+  }
+  if (c == "multinode-broadcast" || header.sources.empty()) return std::nullopt;
+  const auto living = std::count_if(header.sources.begin(), header.sources.end(),
+                                    [&](NodeId source) { return source < nodes && topology.living(rank_of(source)); });
+  NodeId all = topology.living_nodes();
+  if (group)
+    all = static_cast<NodeId>(
+        std::count_if(header.groups[*group].begin(), header.groups[*group].end(), [&](NodeId rank) { return topology.living(rank); }));
+  if (static_cast<NodeId>(living) >= all) return std::nullopt;
+  return "name " + std::to_string(living) + " of " + std::to_string(all) + " living nodes, and all take part in " + c +
+         "; name all, or leave the key out";
+}
+
 }  // namespace
 
 std::optional<std::string> wrong_sources(const TraceHeader& header) {
   const Topology& topology = header.machine.topology;
   const std::string& c = header.collective;
   const std::vector<NodeId>& sources = header.sources;
+  std::size_t most = header.groups.empty() ? topology.nodes() : 0;
+  for (const std::vector<NodeId>& group : header.groups) most = std::max(most, group.size());
   for (const NodeId source : sources) {
-    if (source >= topology.nodes())
-      return "name node " + std::to_string(source) + "; ranks go from 0 to " + std::to_string(topology.nodes() - 1);
+    if (source >= most) return "name node " + std::to_string(source) + "; ranks go from 0 to " + std::to_string(most - 1);
   }
-  if (rooted(header)) {
-    if (sources.size() != 1) return "must name one root for a " + c;
-    if (!topology.living(sources.front()))
-      return "name node " + node_text(topology, sources.front()) + ", which is dead; the root of a " + c + " must be alive";
-  } else if (c != "multinode-broadcast" && !sources.empty()) {
-    const auto living =
-        static_cast<NodeId>(std::count_if(sources.begin(), sources.end(), [&](NodeId source) { return topology.living(source); }));
-    if (living < topology.living_nodes())
-      return "name " + std::to_string(living) + " of " + std::to_string(topology.living_nodes()) + " living nodes, and all take part in " +
-             c + "; name all, or leave the key out";
+  if (rooted(header) && sources.size() != 1) return "must name one root for a " + c;
+  if (header.groups.empty()) return wrong_in(header, std::nullopt);
+  for (NodeId group = 0; group < header.groups.size(); ++group) {
+    if (auto wrong = wrong_in(header, group)) return *wrong + ", in group " + std::to_string(group);
   }
   return std::nullopt;
 }

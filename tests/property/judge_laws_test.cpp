@@ -306,7 +306,7 @@ TEST_CASE("the judge's books of contributors are those of sets, rule by rule and
     std::optional<detail::Contributors> sums;  // they cannot judge what may be counted twice
     if (!header.overlap)
       sums.emplace(
-          header, [&](const std::string&) { ++reports; }, [](NodeId) { return std::string(); }, 0);
+          header, detail::Participants(topology), [&](const std::string&) { ++reports; }, [](NodeId) { return std::string(); }, 0);
     bool legal = true;
     const Step steps = 1 + support::random_below(random, 12);
     Step broken = 0;
@@ -321,7 +321,7 @@ TEST_CASE("the judge's books of contributors are those of sets, rule by rule and
       broken = step;
       for (const TraceMessage& m : messages) {
         judge.message(m);
-        if (legal && sums) sums->sent(m);
+        if (legal && sums) sums->sent(m.source, m.destination, m);
       }
       if (legal && sums) sums->end_step();
     }
@@ -362,12 +362,12 @@ TEST_CASE("where sets are too large for bits, a contributor that counts twice is
   for (const bool twice : {false, true}) {
     CAPTURE(twice);
     detail::Contributors sums(
-        header, [](const std::string&) {}, [](NodeId) { return std::string(); }, 0);
+        header, detail::Participants(header.machine.topology), [](const std::string&) {}, [](NodeId) { return std::string(); }, 0);
     REQUIRE_FALSE(sums.exact());
     const auto send = [&](NodeId from, std::int32_t hop) {
       TraceMessage m = message(0, from, 1, {0, hop}, {0});
       m.registers = 1;
-      sums.sent(m);
+      sums.sent(m.source, m.destination, m);
       sums.end_step();
     };
     send(0, +1);

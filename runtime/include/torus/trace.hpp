@@ -25,7 +25,7 @@ struct TraceHeader {
   Machine machine;
   std::string collective;            ///< broadcast, multinode-broadcast, total-exchange, scatter, gather, allgather; reduce, allreduce,
                                      ///< reduce-scatter, scan; barrier
-  std::vector<NodeId> sources = {};  ///< ascending
+  std::vector<NodeId> sources = {};  ///< ascending; local ranks where there are groups
   std::uint32_t segments = 1;
   Bytes block_bytes = 0;       ///< of the shortest block: bytes/segments rounded down
   std::string algorithm = {};  ///< UTF-8; bytes that are not are replaced
@@ -35,6 +35,9 @@ struct TraceHeader {
   std::optional<Reduction> reduction = {};
   std::uint32_t registers = 1;
   bool overlap = false;  ///< contributors may be counted twice: min and max only
+
+  /// Each group's nodes, by local rank; empty: all nodes are one group. See Groups.
+  std::vector<std::vector<NodeId>> groups = {};
 
   bool costs_known = true;  ///< false: an older trace, which does not say T_s, T_c and T_h; machine.cost has the defaults
   std::uint64_t ports = 0;  ///< as a file says it, for the judge: a machine has no more than channels; 0: the machine's

@@ -354,3 +354,64 @@ TEST_CASE("a message has room for all its blocks, and a channel carries what cro
 TEST_CASE("a worm takes a dimension once, also not twice in a row", "[unit]") {
   CHECK(names(violation(header_for(ring4), {{0, 0, 2, {{0, 1}, {0, 1}}, 1, {0}}}), {"not dimension-ordered"}));
 }
+
+TEST_CASE("each group is judged by itself, by its own ranks", "[unit]") {
+  const Machine square(Topology::parse("2x2"), 2, Switching::packet);
+  TraceHeader header = header_for(square, "broadcast", {1});
+  header.groups = {{0, 1}, {3, 2}};
+  const TraceMessage first{0, 1, 0, {{1, -1}}, 1, {1}}, second{0, 2, 3, {{1, 1}}, 1, {1}};
+  CHECK(judged(header, {first, second}).ok);
+  const Verdict half = judged(header, {first});
+  CHECK(half.missing_blocks == 1);
+  CHECK(names(half.violations.front(), {"node (1,1), group 1 lacks block 1"}));
+  CHECK(names(violation(header, {first, {0, 3, 2, {{1, -1}}, 1, {1}}}), {", group 1 sends block 1, which the node does not hold"}));
+  CHECK(names(violation(header, {first, {0, 2, 0, {{0, -1}}, 1, {}}}),
+              {"message from node (1,0) to (0,0)", "leaves its group 1 for group 0"}));
+  // Channels and ports are those of all groups together.
+  header.machine = Machine(Topology::parse("4"), 2, Switching::circuit);
+  header.groups = {{0, 2}, {1, 3}};
+  header.sources = {0};
+  CHECK(names(violation(header, {{0, 0, 2, {{0, 2}}, 1, {0}}, {0, 1, 3, {{0, 2}}, 1, {0}}}), {"channel (1)", "carries two messages"}));
+  header.groups = {{0, 2}};
+  CHECK(judged(header, {{0, 0, 2, {{0, 2}}, 1, {0}}}).ok);
+  CHECK(names(violation(header, {{0, 0, 1, {{0, 1}}, 1, {0}}}), {"leaves its group 0 for no group"}));
+  CHECK(names(violation(header, {{0, 1, 0, {{0, -1}}, 1, {0}}}), {"from a node in no group"}));
+}
+
+TEST_CASE("groups of different sizes number their blocks by their own", "[unit]") {
+  TraceHeader header = header_for(Machine(Topology::parse("5"), 2, Switching::circuit), "total-exchange", {});
+  header.groups = {{4, 0, 1}, {3, 2}};
+  std::vector<TraceMessage> messages;
+  for (Step i = 0; i < 3; ++i) {
+    for (Step j = 0; j < 3; ++j) {
+      if (i == j) continue;
+      const std::int32_t hops = (static_cast<std::int32_t>(j) - static_cast<std::int32_t>(i) + 3) % 3 == 1 ? 1 : -1;
+      // Local 0, 1 and 2 are 4, 0 and 1: local 2 to 0 is two hops back.
+      const std::int32_t way = i == 2 && j == 0 ? -2 : i == 0 && j == 2 ? 2 : hops;
+      messages.push_back({3 * i + j, header.groups[0][i], header.groups[0][j], {{0, way}}, 1, {3 * i + j}});
+    }
+  }
+  messages.push_back({20, 3, 2, {{0, -1}}, 1, {1}});
+  messages.push_back({20, 2, 3, {{0, 1}}, 1, {2}});
+  const Verdict verdict = judged(header, messages);
+  CHECK(verdict.violations == std::vector<std::string>());
+  CHECK(verdict.ok);
+  messages.back().blocks = {5};
+  CHECK(names(violation(header, messages), {"sends block 5, which does not exist"}));
+}
+
+TEST_CASE("contributors and news of a barrier stay in their group", "[unit]") {
+  TraceHeader header = header_for(Machine(Topology::parse("4"), 2, Switching::packet), "allreduce", {});
+  header.groups = {{0, 1}, {2, 3}};
+  std::vector<TraceMessage> messages;
+  for (const NodeId node : {0U, 1U, 2U, 3U}) messages.push_back({0, node, node ^ 1U, {{0, node % 2 == 0 ? 1 : -1}}, 1, {0}, 1});
+  const Verdict sums = judged(header, messages);
+  CHECK(sums.ok);
+  CHECK(sums.combined_blocks == 4);
+  CHECK(sums.node_combined_blocks == 1);
+  messages.pop_back();
+  CHECK(names(violation(header, messages), {"node (2), group 1 block 0 lacks node (3)"}));
+  header.collective = "barrier";
+  for (TraceMessage& m : messages) m = {m.step, m.source, m.destination, m.path, 0, {}};
+  CHECK(names(violation(header, messages), {"node (2), group 1 has not heard of node (3)"}));
+}

@@ -228,8 +228,6 @@ TEST_CASE("each cost of a header is read into its own place", "[unit]") {
 
 TEST_CASE("keys that would change the verdict are refused by name, those that say nothing are listed", "[unit]") {
   for (const char* collective : {"allreduce", "allgather", "barrier"}) {
-    CHECK(complaint_about_header(collective, R"("groups":[[0,1],[2,3]])").find(" line 1: the header has 'groups', which") !=
-          std::string::npos);
     CHECK(complaint_about_header(collective, R"("sizes":[1,2,0,4])").find(" line 1: the header has 'sizes', which") != std::string::npos);
     CHECK(complaint_about_header(collective, R"("tg_s":1e-9)").find("'tg_s' without 'ts_s', 'tc_s' and 'th_s'") != std::string::npos);
   }
@@ -239,6 +237,24 @@ TEST_CASE("keys that would change the verdict are refused by name, those that sa
         std::vector<std::string>{"op", "overlap", "registers"});
   CHECK(header_read("total-exchange", R"("segments":2)").ignored_keys == std::vector<std::string>{"segments"});
   CHECK(header_read("total-exchange", R"("segments":1)").ignored_keys.empty());
+}
+
+TEST_CASE("groups of a header are lists of different nodes, and its sources are then local", "[unit]") {
+  const TraceHeader header = header_read("allgather", R"("groups":[[3,0],[1]])");
+  CHECK(header.groups == std::vector<std::vector<NodeId>>{{3, 0}, {1}});
+  CHECK(header.sources == std::vector<NodeId>{0, 1});
+  CHECK(header_read("broadcast", R"("groups":[[3,0],[1,2]],"sources":[1])").sources == std::vector<NodeId>{1});
+  const auto complaint = [](const char* keys) { return complaint_about_header("broadcast", keys); };
+  for (const char* wrong : {R"("groups":[])", R"("groups":[[0],[]])", R"("groups":3)", R"("groups":[0,1])"})
+    CHECK(complaint(wrong).find("'groups' must be a list of lists of ranks, none of them empty") != std::string::npos);
+  for (const char* wrong : {R"("groups":[[4]])", R"("groups":[[0.5]])", R"("groups":[[-1]])", R"("groups":[["0"]])"})
+    CHECK(complaint(wrong).find("'groups' must hold whole numbers from 0 to 3") != std::string::npos);
+  CHECK(complaint(R"("groups":[[0,1],[1,2]])").find("'groups' name node 1 twice") != std::string::npos);
+  CHECK(complaint(R"("groups":[[0,1],[2]],"sources":[1])").find("'sources' must be a list of whole numbers from 0 to 0") !=
+        std::string::npos);
+  CHECK(complaint(R"("groups":[[0,1],[2,3]],"sources":[1],"dead_nodes":[3])")
+            .find("name node (3), which is dead; the root of a broadcast "
+                  "must be alive, in group 1") != std::string::npos);
 }
 
 TEST_CASE("a compressed trace that is cut off or damaged is refused", "[unit]") {
