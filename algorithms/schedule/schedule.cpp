@@ -164,16 +164,20 @@ Machine Schedule::mirrored(const Machine& machine) {
   return mirror;
 }
 
+void send(Node& self, RouteView route, std::span<const BlockId> blocks, Manner manner) {
+  switch (manner) {
+    case Manner::copy: self.send(route, blocks); break;
+    case Manner::give: self.forward(route, blocks); break;
+    case Manner::combine: self.forward(combine, route, blocks); break;
+    case Manner::share: self.send(combine, route, blocks); break;
+  }
+}
+
 Program follow(Node& self, const Schedule& schedule, Step begin) {
   for (const Schedule::Send& s : schedule.of(self.rank())) {
     while (self.now() < begin + s.step) co_await self.step();
     if (const char* phase = schedule.phase(s.step); phase != nullptr) self.phase(phase);
-    switch (s.manner) {
-      case Manner::copy: self.send(schedule.route(s), schedule.blocks(s)); break;
-      case Manner::give: self.forward(schedule.route(s), schedule.blocks(s)); break;
-      case Manner::combine: self.forward(combine, schedule.route(s), schedule.blocks(s)); break;
-      case Manner::share: self.send(combine, schedule.route(s), schedule.blocks(s)); break;
-    }
+    send(self, schedule.route(s), schedule.blocks(s), s.manner);
   }
 }
 

@@ -107,6 +107,9 @@ class Schedule {
   Step steps_ = 0;
 };
 
+/// A send in that manner.
+void send(Node& self, RouteView route, std::span<const BlockId> blocks, Manner manner);
+
 /// The program of a node: does what the schedule says, from step `begin` on, and ends after its last send. The schedule must outlive the
 /// run.
 Program follow(Node& self, const Schedule& schedule, Step begin = 0);

@@ -1,0 +1,199 @@
+/// All-reduce over undirected spanning trees: as few bytes as a channel must carry, on meshes, and around dead links and nodes.
+///
+/// The vector is cut into p parts. Part i is reduced up tree i to its middle and broadcast down again, in S segments. Each link is in at
+/// most q trees, and an edge of a tree carries its part once each way: q/p m on a channel, with p and q such that q/p is at its lower bound
+/// or near it (spanning_trees.hpp). Where the middle of a tree is a link, its two ends exchange their sums. Short vectors: all trees at
+/// once, one segment each. Long ones: the trees take turns on each channel, so that the steps are few and all channels busy
+/// (tree_times.hpp).
+/// Machine  packet (single hops), all ports, no channel shared. Any topology up to a size, with dead links and nodes too. All nodes know
+///          the machine and its holes, and so the trees.
+/// Memory   about 100 bytes a tree and node of tables; p S segments a node. Planning: packing_bytes() below.
+/// Steps    at once: D, the longest path of a tree, near the diameter. In turns: q (S-1) + T; T as found, about D + q.
+/// Bytes    in turns m / pS in each busy step: q/p m (1 + (T-q)/(q S)).
+/// Choice   `parts`, p; `segments`, S. Without them those of least model time.   Header  none.
+/// Order    each end of a middle link combines its own sum with the other's: for commuting operators.
+/// Source   the bound: Nash-Williams, Tutte 1961. Trees, turns: this project.
+
+#include "algorithms/trees/spanning_trees.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torus/algorithm.hpp>
+
+#include "algorithms/common/parameters.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/reduction/segment_bytes.hpp"
+#include "algorithms/schedule/repeated.hpp"
+#include "algorithms/trees/arc_trees.hpp"
+#include "algorithms/trees/rooted_flow.hpp"
+#include "algorithms/trees/tree_times.hpp"
+
+namespace torus::reduction::spanning_trees {
+namespace {
+
+constexpr std::uint32_t most_trees = 64;
+constexpr std::uint64_t most_places = 32768;  // trees times nodes: what a search packs within a second
+
+std::uint32_t trees_within_reach(const Topology& topology) {
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(most_places / topology.nodes(), 1, most_trees));
+}
+
+/// A packing and its two schedules, of one segment a tree.
+struct Packed {
+  TreeCount count;
+  RepeatedSchedule at_once, in_turns;
+};
+using PackedList = std::vector<std::shared_ptr<const Packed>>;
+
+std::shared_ptr<const Packed> pack(const Topology& topology, const LinkGraph& graph, const TreeCount& count) {
+  const std::vector<SpanningTree> trees = pack_spanning_trees(graph, count);
+  Schedule at_once = trees_at_once(topology, graph, trees);
+  const Step steps = at_once.steps();
+  return std::make_shared<const Packed>(
+      Packed{count, RepeatedSchedule(topology, std::move(at_once), steps, 0),
+             RepeatedSchedule(topology, trees_in_turns(topology, graph, trees, count.per_link), count.per_link, count.trees)});
+}
+
+/// So many trees; or, if that is 0, several numbers of trees, each of which puts less on a channel than those before.
+PackedList pack_all(const Topology& topology, std::uint32_t trees) {
+  constexpr double worth_it = 0.96;
+  const LinkGraph graph(topology);
+  const TreeCount ratio = least_ratio(graph, trees_within_reach(topology));
+  std::vector<TreeCount> counts{with_trees(ratio, trees)};
+  if (trees == 0) {
+    const std::vector<TreeCount> all = records(ratio, trees_within_reach(topology));
+    counts.assign(1, all.front());
+    for (const TreeCount& count : all) {
+      if (count.load() < worth_it * counts.back().load() || count == all.back()) counts.push_back(count);
+    }
+    if (counts.front() == counts.back()) counts.pop_back();
+  }
+  PackedList packed;
+  for (const TreeCount& count : counts) packed.push_back(pack(topology, graph, count));
+  return packed;
+}
+
+/// A schedule of a packing, and how many segments a tree carries.
+struct Choice {
+  std::shared_ptr<const Packed> packed;
+  bool in_turns = false;
+  std::uint32_t segments = 1;
+  double time_s = 0;
+
+  const RepeatedSchedule& schedule() const noexcept { return in_turns ? packed->in_turns : packed->at_once; }
+};
+
+class Chooser {
+ public:
+  Chooser(const Machine& machine, const Request& request) : machine_{machine}, request_{request} {}
+
+  Choice best(const PackedList& list) const {
+    std::optional<Choice> best;
+    for (const auto& packed : list) {
+      for (const bool in_turns : {false, true}) {
+        Choice choice{packed, in_turns};
+        if (const std::uint32_t asked = request_.parameters.whole("segments"); asked > 0) {
+          if (!in_turns && asked > 1) continue;
+          choice.segments = asked;
+        } else if (in_turns) {
+          choice.segments = best_segments_of(*packed);
+        }
+        choice.time_s = time_s(choice.schedule(), packed->count.trees, choice.segments);
+        if (!best || choice.time_s < best->time_s) best = choice;
+      }
+    }
+    return *std::move(best);
+  }
+
+ private:
+  double time_s(const RepeatedSchedule& schedule, std::uint32_t trees, std::uint32_t segments) const {
+    const RepeatedSchedule::Loads loads = schedule.loads(segments);
+    const SegmentBytes segment(request_, std::uint64_t{trees} * segments);
+    return machine_.cost.steps(schedule.steps(segments), segment.of(loads.channel), static_cast<double>(loads.busy),
+                               segment.of(loads.combined));
+  }
+  std::uint32_t best_segments_of(const Packed& packed) const {
+    const std::uint32_t trees = packed.count.trees, period = packed.count.per_link;
+    const double fill = std::max(0.0, static_cast<double>(packed.in_turns.steps(1)) - period);
+    const std::uint64_t holders = std::uint64_t{machine_.topology.nodes()} * trees;
+    return best_segments(fill / period, request_.bytes / trees,
+                         static_cast<NodeId>(std::min<std::uint64_t>(holders, std::numeric_limits<NodeId>::max())), machine_.cost.byte_s,
+                         machine_.cost.steps(1, 0, 1), [&](std::uint32_t k) { return time_s(packed.in_turns, trees, k); });
+  }
+
+  const Machine& machine_;
+  const Request& request_;
+};
+
+Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
+  Plan plan;
+  plan.formula = "q (S-1) + T, S segments a tree, a link in q trees; T = ";
+  if (machine.topology.living_nodes() == 1) {
+    plan.start = [](Node&) -> Program { co_return; };
+    plan.formula += "0";
+    return plan;
+  }
+  const Choice choice = Chooser(machine, request).best(*cache.of<pack_all>(machine.topology, request.parameters.whole("parts")));
+  const RepeatedSchedule& schedule = choice.schedule();
+  const std::uint32_t trees = choice.packed->count.trees;
+  plan.segments = trees * choice.segments;
+  plan.start = [choice](Node& self) { return follow(self, choice.schedule(), choice.segments); };
+  plan.steps = schedule.steps(choice.segments);
+  plan.formula += std::to_string(schedule.first().steps()) + " by search";
+  const RepeatedSchedule::Loads loads = schedule.loads(choice.segments);
+  const SegmentBytes segment(request, plan.segments);
+  plan.bytes_exact = segment.equal;
+  plan.channel_bytes = segment.of(loads.channel);
+  plan.combined_bytes = segment.of(loads.combined);
+  plan.route_hops = loads.busy;
+  plan.table_bytes = choice.packed->at_once.table_bytes() + choice.packed->in_turns.table_bytes();
+  plan.notes = {{"trees", std::to_string(trees)},
+                {"trees that share a link", std::to_string(choice.packed->count.per_link)},
+                {"segments a tree", std::to_string(choice.segments)}};
+  return plan;
+}
+
+std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
+  if (auto refusal = too_large_to_pack("spanning-trees", machine.topology)) return refusal;
+  const std::uint32_t most = trees_within_reach(machine.topology);
+  if (request.parameters.whole("parts") > most) {
+    return Refusal{Refusal::About::parameter, std::to_string(request.parameters.whole("parts")),
+                   "spanning-trees packs up to " + std::to_string(most) + " trees on " + machine.topology.text(), std::to_string(most),
+                   "parts"};
+  }
+  return too_many_chunks("spanning-trees", machine.topology, request, most);
+}
+
+// A place in a tree: about 100 bytes while the trees are packed, 100 while they get turns, and 300 in the two schedules of each packing,
+// of which the largest two have most of the trees.
+Bytes planning_bytes(const Machine& machine) {
+  constexpr Bytes of_a_place = 1000, of_a_node = 1000;
+  return Bytes{machine.topology.nodes()} * (of_a_place * trees_within_reach(machine.topology) + of_a_node);
+}
+
+constexpr std::array parameters{Parameter{"parts", "parts of the vector, each over a spanning tree of its own"}, rooted_flow_parameters[0]};
+
+constexpr Algorithm allreduce{.name = "spanning-trees",
+                              .collective = Collective::allreduce,
+                              .source = "Nash-Williams 1961, Tutte 1961: spanning trees that share the links evenly; their turns are ours",
+                              .shapes = "any, up to 1024 nodes and 8192 channels",
+                              .steps = "the longest path of a tree; or q (S-1) + T, T as found, S segments a tree, a link in q trees",
+                              .native = {.switching = Switching::packet},
+                              .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
+                              .parameters = parameters,
+                              .also_requires = also_requires,
+                              .plan = plan,
+                              .planning_bytes = planning_bytes};
+
+}  // namespace
+
+extern const Entries entries{allreduce};
+
+}  // namespace torus::reduction::spanning_trees

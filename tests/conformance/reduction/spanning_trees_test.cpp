@@ -1,0 +1,146 @@
+// All-reduce over undirected spanning trees.
+#include "algorithms/trees/spanning_trees.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <torus/bounds.hpp>
+#include <torus/catalogue.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/judged.hpp"
+#include "tests/support/shapes.hpp"
+
+using namespace torus;
+
+namespace {
+
+const Algorithm& over_spanning_trees() { return *find_algorithm(Collective::allreduce, "spanning-trees"); }
+
+Request vector_of(Bytes bytes, std::uint32_t parts = 0, std::uint32_t segments = 0) {
+  Request request = support::reduction_request(Collective::allreduce, bytes, {Operator::sum, ElementType::u16});
+  request.parameters.set("parts", parts);
+  request.parameters.set("segments", segments);
+  return request;
+}
+
+Machine packet_machine(const Topology& topology) { return Machine(topology, 0, Switching::packet); }
+
+std::string complaint_of(const Topology& topology, const Request& request) {
+  return support::judged(over_spanning_trees(), packet_machine(topology), request).complaint;
+}
+
+std::vector<Topology> meshes_and_holes() {
+  std::vector<Topology> shapes = support::telling_shapes();
+  for (const char* shape : {"mesh:4x4", "mesh:5x5", "mesh:2x7", "mesh:3x8", "mesh:2x2x3", "4x8t", "3x6t", "4x4x2m"})
+    shapes.push_back(Topology::parse(shape));
+  std::mt19937_64 random(support::seed());
+  for (const char* shape : {"6x6", "4x4x3", "mesh:5x6", "2x5", "4x8t"}) {
+    const Topology whole = Topology::parse(shape);
+    for (int i = 0; i < 3; ++i) {
+      try {
+        shapes.push_back(whole.with_faults(support::random_faults(random, whole, 3, 2, 0)));
+      } catch (const InputError&) {
+        --i;  // they cut it apart
+      }
+    }
+  }
+  return shapes;
+}
+
+/// The trees of a packing span the machine, and no link is in too many.
+void check_packing(const LinkGraph& graph, const TreeCount& count) {
+  std::vector<std::uint32_t> load(graph.links());
+  const std::vector<SpanningTree> trees = pack_spanning_trees(graph, count);
+  REQUIRE(trees.size() == count.trees);
+  for (const SpanningTree& tree : trees) {
+    REQUIRE(tree.order.size() == graph.nodes().size());
+    std::vector<bool> in(graph.ranks());
+    for (const NodeId node : tree.order) {
+      REQUIRE_FALSE(in[node]);
+      in[node] = true;
+      if (node == tree.root) {
+        REQUIRE(tree.link[node] == LinkGraph::none);
+        continue;
+      }
+      REQUIRE(in[tree.parent(graph, node)]);
+      ++load[tree.link[node]];
+    }
+  }
+  REQUIRE(*std::max_element(load.begin(), load.end()) <= count.per_link);
+}
+
+/// q/p of all p up to 64, at least.
+double load_of(const char* shape) {
+  const TreeCount ratio = least_ratio(LinkGraph(Topology::parse(shape)), 64);
+  return records(ratio, 64).back().load();
+}
+
+}  // namespace
+
+TEST_CASE("spanning trees all-reduce on every shape, whole or with holes, as predicted", "[conformance]") {
+  support::Share share(96, 24);
+  for (const Topology& topology : meshes_and_holes()) {
+    for (const std::uint32_t parts : {0U, 1U, 2U, 5U}) {
+      for (const std::uint32_t segments : {0U, 1U, 2U, 9U}) {
+        for (const Bytes bytes : {Bytes{0}, Bytes{46}, Bytes{7200}}) {
+          if (!share.takes_turn()) continue;
+          CAPTURE(topology.text(), parts, segments, bytes, support::seed());
+          REQUIRE(complaint_of(topology, vector_of(bytes, parts, segments)) == "");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("packed spanning trees span the machine and share its links", "[conformance]") {
+  for (const Topology& topology : meshes_and_holes()) {
+    if (topology.living_nodes() < 2 || topology.nodes() > 64) continue;
+    CAPTURE(topology.text());
+    const LinkGraph graph(topology);
+    const TreeCount ratio = least_ratio(graph, 64);
+    for (const std::uint32_t trees : {1U, 3U, 16U}) check_packing(graph, with_trees(ratio, trees));
+  }
+}
+
+TEST_CASE("the least load of a link is that of single nodes on a mesh, and of the worst partition elsewhere", "[conformance]") {
+  CHECK(load_of("mesh:8x8") == 9.0 / 16);
+  CHECK(load_of("mesh:5x5") == 3.0 / 5);
+  CHECK(load_of("mesh:3x3x3") == 13.0 / 27);
+  CHECK(load_of("8x8") == 0.5);  // 63/128 takes 128 trees
+  CHECK(load_of("9m") == 1);
+  CHECK(load_of("2") == 0.5);  // two links between two nodes
+  // Two squares of 4x4, joined by a link: it is in every tree.
+  std::vector<Link> dead;
+  for (NodeId row = 1; row < 4; ++row) dead.push_back({row * 8 + 3, 1, 1});
+  const LinkGraph bridge(Topology::parse("mesh:4x8").with_faults({.dead_links = dead}));
+  CHECK(records(least_ratio(bridge, 64), 64).back() == TreeCount{1, 1});
+}
+
+TEST_CASE("long vectors over spanning trees come near the lower bound on meshes", "[conformance]") {
+  for (const char* shape : {"mesh:4x4", "mesh:4x6", "mesh:8x8", "mesh:3x3x3"}) {
+    CAPTURE(shape);
+    const Machine machine = packet_machine(Topology::parse(shape));
+    const Request request = vector_of(Bytes{1} << 31U);
+    const Plan plan = over_spanning_trees().plan(machine, request);
+    const Bounds bounds = lower_bounds(machine, request);
+    CHECK(plan.channel_bytes >= bounds.channel_bytes);
+    CHECK(plan.model_time_s(machine.cost) < 1.05 * bounds.model_time_s(machine.cost));
+  }
+}
+
+TEST_CASE("spanning trees are refused where planning would take long", "[conformance]") {
+  const auto why = [](const char* shape, const Request& request) {
+    return why_not(over_spanning_trees(), packet_machine(Topology::parse(shape)), request);
+  };
+  CHECK(why("mesh:40x40", vector_of(64)).find("mesh:20x20") != std::string::npos);
+  CHECK(why("mesh:8x8", vector_of(64, 65)).find("64 would do") != std::string::npos);
+  CHECK(why("mesh:32x32", vector_of(64, 33)).find("32 would do") != std::string::npos);
+}
+
+TEST_CASE("spanning trees leave one trace on every executor", "[conformance]") {
+  support::check_same_on_every_executor(over_spanning_trees(), packet_machine(Topology::parse("mesh:4x5")), vector_of(1000, 0, 3));
+}
