@@ -101,7 +101,7 @@ void RepeatedSchedule::send_due(Node& self, Step step, std::uint32_t rounds) con
       for (BlockId& id : later) id += ahead;
       blocks = later;
     }
-    send(self, first_.route(s), blocks, s.manner);
+    send(self, first_.route(s), blocks, s.manner, s.registers);
   }
 }
 

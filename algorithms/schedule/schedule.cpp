@@ -51,9 +51,10 @@ Schedule::Schedule(const Rehearsal& rehearsal, const Placement& placement, Step 
   sort();
 }
 
-void Schedule::add(Step step, NodeId from, NodeId to, RouteView route, std::span<const BlockId> blocks, Manner manner) {
+void Schedule::add(Step step, NodeId from, NodeId to, RouteView route, std::span<const BlockId> blocks, Manner manner,
+                   std::uint8_t registers) {
   sends_.push_back({step, from, to, static_cast<std::uint32_t>(legs_.size()), blocks_.size(), static_cast<std::uint32_t>(blocks.size()),
-                    static_cast<std::uint16_t>(route.size()), manner});
+                    static_cast<std::uint16_t>(route.size()), manner, registers});
   legs_.insert(legs_.end(), route.begin(), route.end());
   blocks_.insert(blocks_.end(), blocks.begin(), blocks.end());
   steps_ = std::max(steps_, step + 1);
@@ -112,7 +113,7 @@ Schedule Schedule::renumbered(const std::function<BlockId(BlockId)>& f) const {
 void Schedule::merge(const Schedule& other, Step begin) {
   sends_.reserve(sends_.size() + other.sends_.size());
   blocks_.reserve(blocks_.size() + other.blocks_.size());
-  for (const Send& s : other.sends_) add(begin + s.step, s.from, s.to, other.route(s), other.blocks(s), s.manner);
+  for (const Send& s : other.sends_) add(begin + s.step, s.from, s.to, other.route(s), other.blocks(s), s.manner, s.registers);
   for (const Phase& phase : other.phases_) phases_.push_back({begin + phase.begin, phase.name});
   std::stable_sort(phases_.begin(), phases_.end(), [](const Phase& a, const Phase& b) { return a.begin < b.begin; });
   sort();
@@ -164,12 +165,12 @@ Machine Schedule::mirrored(const Machine& machine) {
   return mirror;
 }
 
-void send(Node& self, RouteView route, std::span<const BlockId> blocks, Manner manner) {
+void send(Node& self, RouteView route, std::span<const BlockId> blocks, Manner manner, std::uint8_t registers) {
   switch (manner) {
     case Manner::copy: self.send(route, blocks); break;
     case Manner::give: self.forward(route, blocks); break;
-    case Manner::combine: self.forward(combine, route, blocks); break;
-    case Manner::share: self.send(combine, route, blocks); break;
+    case Manner::combine: self.forward(Combine{registers}, route, blocks); break;
+    case Manner::share: self.send(Combine{registers}, route, blocks); break;
   }
 }
 
@@ -177,7 +178,7 @@ Program follow(Node& self, const Schedule& schedule, Step begin) {
   for (const Schedule::Send& s : schedule.of(self.rank())) {
     while (self.now() < begin + s.step) co_await self.step();
     if (const char* phase = schedule.phase(s.step); phase != nullptr) self.phase(phase);
-    send(self, schedule.route(s), schedule.blocks(s), s.manner);
+    send(self, schedule.route(s), schedule.blocks(s), s.manner, s.registers);
   }
 }
 

@@ -42,6 +42,7 @@ class Schedule {
     std::uint32_t blocks;
     std::uint16_t legs;
     Manner manner;
+    std::uint8_t registers = 1;  ///< of the receiver that partials are combined into, a bit each
   };
 
   /// No sends yet.
@@ -51,7 +52,7 @@ class Schedule {
   Schedule(const Rehearsal& rehearsal, const Placement& placement, Step begin = 0);
 
   /// Appends a send. `to` is where the route ends. sort() must follow before anything else is called.
-  void add(Step step, NodeId from, NodeId to, RouteView route, std::span<const BlockId> blocks, Manner manner);
+  void add(Step step, NodeId from, NodeId to, RouteView route, std::span<const BlockId> blocks, Manner manner, std::uint8_t registers = 1);
   void sort();
 
   /// Copies become combinations and the other way round. What is given stays given; there must be no Manner::share.
@@ -108,7 +109,7 @@ class Schedule {
 };
 
 /// A send in that manner.
-void send(Node& self, RouteView route, std::span<const BlockId> blocks, Manner manner);
+void send(Node& self, RouteView route, std::span<const BlockId> blocks, Manner manner, std::uint8_t registers = 1);
 
 /// The program of a node: does what the schedule says, from step `begin` on, and ends after its last send. The schedule must outlive the
 /// run.
