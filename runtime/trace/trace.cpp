@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <torus/trace.hpp>
+#include <torus/trace_reader.hpp>
 
 #include "runtime/base/output_file.hpp"
 #include "runtime/trace/trace_header.hpp"
@@ -59,16 +60,19 @@ void append_faults(std::string& line, const Faults& faults) {
   }
 }
 
-void append_message(std::string& line, const Message& message) {
+/// A line without the phase.
+template <class Blocks>
+void append_message(std::string& line, Step step, NodeId source, NodeId destination, RouteView route, Bytes bytes, const Blocks& blocks,
+                    unsigned registers, bool releases) {
   line += "{\"step\":";
-  append(line, message.step());
+  append(line, step);
   line += ",\"src\":";
-  append(line, message.source());
+  append(line, source);
   line += ",\"dst\":";
-  append(line, message.destination());
+  append(line, destination);
   line += ",\"path\":[";
   bool first = true;
-  for (const Leg& leg : message.route()) {
+  for (const Leg& leg : route) {
     line += first ? "[" : ",[";
     first = false;
     append(line, leg.dimension);
@@ -77,20 +81,20 @@ void append_message(std::string& line, const Message& message) {
     line += ']';
   }
   line += "],\"bytes\":";
-  append(line, message.bytes());
+  append(line, bytes);
   line += ",\"blocks\":";
-  append_list(line, message.blocks());
-  if (message.registers() == 1) {
+  append_list(line, blocks);
+  if (registers == 1) {
     line += ",\"combine\":true";
-  } else if (message.combines()) {
+  } else if (registers != 0) {
     line += ",\"combine\":";
-    std::vector<unsigned> registers;
+    std::vector<unsigned> numbers;
     for (unsigned r = 0; r < 8; ++r) {
-      if ((unsigned{message.registers()} >> r & 1U) != 0) registers.push_back(r);
+      if ((registers >> r & 1U) != 0) numbers.push_back(r);
     }
-    append_list(line, registers);
+    append_list(line, numbers);
   }
-  if (message.releases()) line += ",\"release\":true";
+  if (releases) line += ",\"release\":true";
   line += "}\n";
 }
 
@@ -151,6 +155,14 @@ std::string to_json_line(const TraceHeader& header) {
   return line;
 }
 
+std::string to_json_line(const TraceMessage& message) {
+  std::string line;
+  append_message(line, message.step, message.source, message.destination, message.path, message.bytes, message.blocks, message.registers,
+                 message.releases);
+  line.pop_back();
+  return line;
+}
+
 TraceWriter::TraceWriter(TraceWriter&&) noexcept = default;
 TraceWriter::~TraceWriter() = default;
 
@@ -166,7 +178,8 @@ void TraceWriter::write_step(std::span<const Message* const> messages) {
   std::sort(ordered_.begin(), ordered_.end(), trace_order);
   for (const Message* message : ordered_) {
     line_.clear();
-    append_message(line_, *message);
+    append_message(line_, message->step(), message->source(), message->destination(), message->route(), message->bytes(), message->blocks(),
+                   message->registers(), message->releases());
     if (!phase_.empty()) {  // the first line of a step speaks for all of them
       line_.resize(line_.size() - 2);
       line_ += ",\"phase\":";

@@ -131,6 +131,13 @@ struct NativeMachine {
   int ports = 0;  ///< 0: all
 };
 
+/// Plans for an algorithm that is made while the program runs: of a file, for instance. It must outlive all who plan.
+class PlanSource {
+ public:
+  virtual ~PlanSource() = default;
+  virtual Plan plan(const Machine& machine, const Request& request) const = 0;
+};
+
 /// How an algorithm plans: a function of the machine and the request. One that searches may keep what it finds in a cache, which does not
 /// change the plan.
 class Planner {
@@ -145,7 +152,10 @@ class Planner {
   template <std::convertible_to<Searching> F>
   constexpr Planner(F function) noexcept : searching_{function} {}
 
+  constexpr Planner(const PlanSource& source) noexcept : source_{&source} {}
+
   Plan operator()(const Machine& machine, const Request& request, PlanCache& cache) const {
+    if (source_ != nullptr) return source_->plan(machine, request);
     return plain_ != nullptr ? plain_(machine, request) : searching_(machine, request, cache);
   }
   /// The same with an empty cache.
@@ -154,12 +164,13 @@ class Planner {
     return (*this)(machine, request, cache);
   }
   friend constexpr bool operator==(const Planner& planner, std::nullptr_t) noexcept {
-    return planner.plain_ == nullptr && planner.searching_ == nullptr;
+    return planner.plain_ == nullptr && planner.searching_ == nullptr && planner.source_ == nullptr;
   }
 
  private:
   Plain plain_ = nullptr;
   Searching searching_ = nullptr;
+  const PlanSource* source_ = nullptr;
 };
 
 /// A name that an earlier release gave to an algorithm, or to one of its variants.

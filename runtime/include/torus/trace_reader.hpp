@@ -26,6 +26,9 @@ struct TraceMessage {
   void assign(const Message& message);
 };
 
+/// The message as a line of JSON, without a phase and without a line feed.
+std::string to_json_line(const TraceMessage& message);
+
 /// A hash of the message. A run's trace digest is the sum over its messages modulo 2^64, so that it does not depend on their order.
 std::uint64_t message_digest(const TraceMessage& message);
 

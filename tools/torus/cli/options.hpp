@@ -94,6 +94,7 @@ Command sweep_command();
 Command bench_command();
 Command list_command();
 Command verify_command();
+Command import_command();
 Command bounds_command();
 Command stress_command();
 Command view_command();

@@ -16,6 +16,7 @@
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
+#include "tools/torus/setting/schedule_file.hpp"
 
 namespace torus::command {
 namespace {
@@ -24,7 +25,7 @@ struct CompareArguments {
   std::string collective;
   TypedOptions setting;
   std::string algorithms = "all", run = "first";
-  std::optional<std::string> csv, html, svg;
+  std::optional<std::string> schedule, map, csv, html, svg;
   bool json = false, all_machines = false, every_single_link = false, every_single_node = false;
 };
 
@@ -78,7 +79,18 @@ int run_compare(const CompareArguments& arguments) {
   refuse_one_file_for_two("--html", arguments.html, "--svg", arguments.svg, ".svg");
   CurveFiles curves(arguments.html, arguments.svg);
 
-  const Comparison comparison = compare(parse_spec(collective, typed), options);
+  RunSpec spec = parse_spec(collective, typed);
+  spec.schedule = arguments.schedule;
+  spec.map = arguments.map;
+  if (spec.schedule) {  // on the machine that its kind implies
+    const Algorithm& file = algorithm_of_file(spec);
+    options.algorithms.push_back(&file);
+    if (!arguments.all_machines) {
+      spec.switching = spec.switching.value_or(file.native.switching);
+      spec.contention = spec.contention.value_or(file.native.contention);
+    }
+  }
+  const Comparison comparison = compare(spec, options);
   progress.clear();
   if (comparison.interrupted) throw RunError("interrupted; a table with gaps would mislead, so there is none; --run none is quicker");
   if (csv) {
@@ -106,6 +118,8 @@ Command compare_command() {
               "what to run and verify; default first: the smallest size, where that is quick; best: the best of each size");
   command.add("--all-machines", "", &arguments->all_machines,
               "what the options leave open of the machine: a table for each that an algorithm was made for");
+  command.add("--schedule", "FILE", &arguments->schedule, "add a row for the schedule of another program, as `torus run` takes it");
+  command.add("--map", "row-major|FILE", &arguments->map, "which node is each rank of --schedule: a file with the nodes, rank by rank");
   command.add("--every-single-link", "", &arguments->every_single_link,
               "run all with each link dead once, at one size: who survives, how fast");
   command.add("--every-single-node", "", &arguments->every_single_node, "the same with each node dead once, but those that are sources");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <limits>
 #include <new>
+#include <utility>
 
 #include <torus/bandwidth.hpp>
 #include <torus/error.hpp>
@@ -13,6 +14,7 @@
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/refusals.hpp"
+#include "tools/torus/setting/schedule_file.hpp"
 
 namespace torus::command {
 namespace {
@@ -211,6 +213,10 @@ class Comparing {
       entry.not_run = "there is not enough memory";
     } catch (const std::exception& error) {
       entry.failure = error.what();
+    }
+    if (!entry.failure.empty() && plays_file(*setting.algorithm)) {  // it was not made for all these machines
+      entry.not_run = "on this machine it fails: " + std::exchange(entry.failure, {});
+      entry.run.reset();
     }
     if (!entry.failure.empty() && !comparison_.failure)
       comparison_.failure = fmt::format("{}: {}; repeat it with: {} --judge", what, entry.failure, command_line(setting));

@@ -18,6 +18,7 @@
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/parser.hpp"
 #include "tools/torus/setting/options.hpp"
+#include "tools/torus/setting/schedule_file.hpp"
 
 namespace torus::command {
 namespace {
@@ -215,10 +216,16 @@ Setting led_by(const Lead& lead) {
   command.add("run", "", &run, "");
   add_collective(command, collective);
   command.add("--algorithm", "", &algorithm, "");
+  std::optional<std::string> schedule, map;
+  command.add("--schedule", "", &schedule, "");
+  command.add("--map", "", &map, "");
   add_setting_options(command, typed);
   parse_line(command, lead.line);
-  const RunSpec spec = parse_spec(parse_collective(collective), typed);
-  const Algorithm& named = named_algorithm("--algorithm", spec.collective, algorithm, catalogue());
+  RunSpec spec = parse_spec(parse_collective(collective), typed);
+  spec.schedule = schedule;
+  spec.map = map;
+  const Algorithm& named =
+      spec.schedule ? algorithm_of_file(spec) : named_algorithm("--algorithm", spec.collective, algorithm, catalogue());
   Setting setting = open_setting(make_machine(spec, named.native), make_fitting_request(spec), spec);
   // The line says how many sources there are, not for how many the first process has planned: parameters are chosen by that.
   setting.request.expected_sources = lead.beside.expected_sources;

@@ -28,7 +28,7 @@ namespace {
 struct RunArguments {
   std::string collective;
   TypedOptions setting;
-  std::optional<std::string> algorithm, trace, csv, view, repeat, digest, fault;
+  std::optional<std::string> algorithm, schedule, map, trace, csv, view, repeat, digest, fault;
   bool judge = false;
   bool steps = false;
   bool json = false;
@@ -46,7 +46,12 @@ std::uint64_t parse_digest(const std::string& text) {
 
 int run(const RunArguments& arguments) {
   const Collective collective = parse_collective(arguments.collective);
-  const Setting setting = make_setting(parse_spec(collective, arguments.setting), arguments.algorithm, catalogue());
+  RunSpec spec = parse_spec(collective, arguments.setting);
+  spec.schedule = arguments.schedule;
+  spec.map = arguments.map;
+  if (spec.map && !spec.schedule)
+    throw InputError(fmt::format("--map '{}': it is of a file's ranks; name the file with --schedule", *spec.map));
+  const Setting setting = make_setting(spec, arguments.algorithm, catalogue());
   Progress progress;
   EmulationOptions options;
   options.trace = arguments.trace;
@@ -136,6 +141,9 @@ Command run_command() {
   command.add("--algorithm", "ALGORITHM", &arguments->algorithm,
               "see `torus list`; default: the applicable one with the minimum predicted model time");
   add_setting_options(command, arguments->setting);
+  command.add("--schedule", "FILE", &arguments->schedule,
+              "play the schedule of another program instead: MSCCL XML, TE-CCL JSON, ForestColl trees, or a trace");
+  command.add("--map", "row-major|FILE", &arguments->map, "which node is each rank of --schedule: a file with the nodes, rank by rank");
   command.add("--repeat", "R", &arguments->repeat, "timed repetitions in this process");
   command.add("--trace", "FILE", &arguments->trace, "write every message to this file, compressed if it ends in .gz");
   command.add("--view", "FILE", &arguments->view, "write a page that plays the run in any browser to this file");

@@ -10,6 +10,7 @@
 
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/schedule_file.hpp"
 
 namespace torus::command {
 namespace {
@@ -66,7 +67,7 @@ const std::vector<SettingOption>& setting_options() {
        "defaults of a machine that exists: shape, ports, speeds; `torus list --machines` has all"},
       {machine, "on", "--on", "SHAPE",
        "shape: 16x16, 8x8x8, 16x16m (m: a line), 4x4c (c: complete), 4x4x8t (t: twisted), mesh:4x6, 2^10, hypercube:10", nullptr,
-       [](S s) { return fmt::format(" --on {} --algorithm {}", s.machine.topology.text(), s.algorithm->name); }},
+       [](S s) { return fmt::format(" --on {}{}", s.machine.topology.text(), algorithm_options(*s.algorithm)); }},
       {machine, "ports", "--ports", "N|all", "messages a node may send, and receive, in a step; default: all",
        [](RunSpec& spec, Text text) {
          const auto most = static_cast<std::uint64_t>(spec.shape.max_ports());

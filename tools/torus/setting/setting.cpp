@@ -29,6 +29,7 @@
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
+#include "tools/torus/setting/schedule_file.hpp"
 
 namespace torus::command {
 namespace {
@@ -284,6 +285,11 @@ std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorith
 }
 
 Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algorithm, std::span<const Algorithm* const> algorithms) {
+  if (spec.schedule) {
+    if (algorithm)
+      throw InputError(fmt::format("--algorithm '{}': --schedule {} is played instead; leave out one", *algorithm, *spec.schedule));
+    return scheduled_setting(spec);
+  }
   const Algorithm* const named = algorithm ? &named_algorithm("--algorithm", spec.collective, *algorithm, algorithms) : nullptr;
   Machine machine = named != nullptr ? make_machine(spec, named->native) : usual_machine(spec);
   Setting setting = open_setting(std::move(machine), make_fitting_request(spec), spec);

@@ -50,6 +50,8 @@ struct RunSpec {
   Reduction reduction = {};
   std::uint64_t seed = 1;
   Parameters parameters = {};
+  std::optional<std::string> schedule = {};  ///< a file of another program that is played, instead of an algorithm
+  std::optional<std::string> map = {};       ///< of that file's ranks
   std::optional<double> expected_sources = {};
   ExecutorKind executor = default_executor;
   unsigned threads = 0;                     ///< 0: the host's cores

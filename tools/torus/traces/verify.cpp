@@ -17,14 +17,18 @@
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
 #include "tools/torus/cli/table.hpp"
+#include "tools/torus/run/emulation.hpp"
 #include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/options.hpp"
+#include "tools/torus/traces/imported.hpp"
 
 namespace torus::command {
 namespace {
 
 struct VerifyArguments {
   std::string trace;
-  std::optional<std::string> seconds;
+  TypedOptions machine;  ///< of a schedule that is no trace
+  std::optional<std::string> map, seconds;
   bool json = false;
 };
 
@@ -56,13 +60,14 @@ std::uint64_t judged_ports(const TraceHeader& header) {
   return header.machine.contention == Contention::share ? std::max(ports, header.ports) : ports;
 }
 
-std::string to_table(const TraceHeader& header, const Verdict& verdict) {
+std::string to_table(const TraceHeader& header, const Verdict& verdict, const std::string& reading = {}) {
   const Machine& machine = header.machine;
   Rows rows;
   rows.emplace_back("machine",
                     fmt::format("{}: {} nodes, {}, {} ports, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
                                 name(machine.switching), judged_ports(header), name(machine.contention)));
-  rows.emplace_back("trace", fmt::format("{} by {}", header.collective, header.algorithm));
+  rows.emplace_back(reading.empty() ? "trace" : "schedule", fmt::format("{} by {}", header.collective, header.algorithm));
+  if (!reading.empty()) rows.emplace_back("read as", reading);
   if (const auto& keys = header.ignored_keys; !keys.empty()) {
     const auto first = std::span(keys).first(std::min<std::size_t>(keys.size(), 8));
     rows.emplace_back("ignored", fmt::format("keys of the header: {}{}", fmt::join(first, ", "),
@@ -101,8 +106,33 @@ class Patience {
   Clock::time_point start_ = Clock::now();
 };
 
+/// Judges the messages of another program's schedule as those of a trace.
+int verify_schedule(const VerifyArguments& arguments, const Patience& patience) {
+  const Setting setting = imported(arguments.trace, arguments.map, arguments.machine);
+  const TraceHeader header = header_of(setting);
+  Judge judge(header, [&] { patience.look(0); });
+  each_message(setting, [&](const TraceMessage& message) { return judge.message(message); });
+  const Verdict verdict = judge.finish();
+  const std::string& reading = setting.plan.notes.front().second;
+  answer(
+      arguments.json,
+      [&] {
+        Json json = to_json(header, verdict);
+        json["schedule"] = reading;
+        return json;
+      },
+      [&] { return to_table(header, verdict, reading); });
+  if (verdict.ok) return 0;
+  throw RunError(verdict.violations.front());
+}
+
 int verify(const VerifyArguments& arguments) {
   const Patience patience(arguments.trace, arguments.seconds);
+  if (ForeignSchedule::kind_of(arguments.trace) != ForeignSchedule::Kind::trace) return verify_schedule(arguments, patience);
+  if (const auto typed = arguments.machine.typed(); arguments.map || !typed.empty()) {
+    const auto [option, value] = arguments.map ? std::pair(std::string("map"), *arguments.map) : typed.front();
+    throw InputError(fmt::format("--{} '{}': '{}' is a trace, which names its own machine; leave it out", option, value, arguments.trace));
+  }
   TraceReader reader(arguments.trace);
   const auto look = [&] { patience.look(reader.bytes_read()); };
   Judge judge(reader.header(), look);
@@ -124,8 +154,12 @@ int verify(const VerifyArguments& arguments) {
 
 Command verify_command() {
   const auto arguments = std::make_shared<VerifyArguments>();
-  Command command{"verify", "Judge a trace: legality of every step, causality, delivery"};
-  command.require("trace", "FILE", &arguments->trace, "a file, plain or gzip; - is standard input");
+  Command command{"verify", "Judge a trace, or a schedule of another program: legality of every step, causality, delivery"};
+  command.require("trace", "FILE", &arguments->trace,
+                  "a trace, MSCCL XML, TE-CCL JSON or ForestColl trees, plain or gzip; - is a trace from standard input");
+  add_options(command, OptionGroup::machine, arguments->machine);
+  command.describe("--on", "of a schedule that is no trace: its machine, with the options below");
+  command.add("--map", "row-major|FILE", &arguments->map, "of such a schedule: a file with the node of each rank; default row-major");
   command.add("--seconds", "S", &arguments->seconds, "so long at most; default 10 for each MiB of the file, and for a smaller one");
   command.add("--json", "", &arguments->json, "print one JSON object");
   command.body = [arguments] { return verify(*arguments); };

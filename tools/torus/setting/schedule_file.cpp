@@ -1,0 +1,163 @@
+#include "tools/torus/setting/schedule_file.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <memory>
+
+#include <torus/error.hpp>
+
+#include "runtime/base/lines.hpp"
+#include "tools/torus/setting/nodes.hpp"
+#include "tools/torus/setting/notation.hpp"
+
+namespace torus::command {
+namespace {
+
+/// A node for each rank: "row-major", or a file with a rank or coordinates `3,4` for each.
+std::vector<NodeId> read_map(const std::optional<std::string>& map, const Topology& topology) {
+  if (!map || *map == "row-major") return row_major(topology);
+  constexpr detail::Lines::Kind kind{"map", "a file with a node for each rank: ranks or coordinates 3,4"};
+  detail::Lines lines(*map, kind);
+  std::vector<NodeId> nodes;
+  std::vector<bool> named(topology.nodes(), false);
+  while (const auto line = lines.next()) {
+    std::string_view left = *line;
+    while (true) {
+      const std::size_t first = left.find_first_not_of(" \t\r");
+      if (first == std::string_view::npos) break;
+      const std::string_view word = left.substr(first, left.find_first_of(" \t\r", first) - first);
+      left.remove_prefix(first + word.size());
+      const NodeId node = parse_node("--map", word, topology);
+      if (named[node]) lines.refuse(fmt::format("it names node {} twice; each rank has a node of its own", word));
+      named[node] = true;
+      nodes.push_back(node);
+    }
+  }
+  if (nodes.size() != topology.nodes())
+    throw InputError(
+        fmt::format("--map '{}': it names {} nodes, and {} has {}; name each once", *map, nodes.size(), topology.text(), topology.nodes()));
+  return nodes;
+}
+
+class FileAlgorithm : public PlanSource {
+ public:
+  FileAlgorithm(const RunSpec& spec, ForeignSchedule of)
+      : path{*spec.schedule},
+        map{spec.map},
+        topology{spec.shape},
+        file{std::move(of)},
+        nodes{read_map(spec.map, spec.shape)},
+        name_{path.substr(path.find_last_of('/') + 1)},
+        source_{torus::name(file.kind())} {
+    algorithm.name = name_;
+    algorithm.collective = file.collective();
+    algorithm.source = source_;
+    algorithm.shapes = "as the file";
+    algorithm.steps = "as the file";
+    algorithm.native = file.native();
+    algorithm.needs.lives_with_holes = algorithm.needs.takes_twists = true;
+    algorithm.plan = Planner(*this);
+  }
+
+  Plan plan(const Machine& machine, const Request& request) const override {
+    check_sources(request);
+    const auto placed = std::make_shared<const ForeignSchedule::Placed>(file.on(machine, nodes));
+    Plan plan;
+    plan.start = [placed](Node& self) { return follow(self, placed->schedule); };
+    plan.segments = file.segments();
+    plan.registers = placed->registers;
+    plan.table_bytes = placed->schedule.table_bytes();
+    plan.copies = most_in_a_step(placed->schedule);
+    plan.steps_estimate = plan.steps = placed->schedule.steps();
+    plan.notes = {{"schedule", file.reading()}};
+    return plan;
+  }
+
+  const std::string path;
+  const std::optional<std::string> map;
+  const Topology topology;
+  const ForeignSchedule file;
+  const std::vector<NodeId> nodes;
+  Algorithm algorithm{.name = {}, .collective = Collective::broadcast};
+
+ private:
+  void check_sources(const Request& request) const {
+    if (!has_root(file.collective()) && file.collective() != Collective::multinode_broadcast) return;
+    std::vector<NodeId> sources;
+    for (const NodeId rank : file.sources()) sources.push_back(nodes[rank]);
+    std::sort(sources.begin(), sources.end());
+    if (sources == request.sources) return;
+    throw InputError(fmt::format("schedule '{}': its sources are nodes {}; ask for them with --source, --sources or --root", path,
+                                 sources.size() > 8 ? fmt::format("{},..", fmt::join(sources.begin(), sources.begin() + 8, ","))
+                                                    : fmt::format("{}", fmt::join(sources, ","))));
+  }
+  static std::uint64_t most_in_a_step(const Schedule& schedule) {
+    std::vector<std::uint64_t> blocks(schedule.steps(), 0);
+    for (const Schedule::Send& send : schedule.sends()) blocks[send.step] += send.blocks;
+    return blocks.empty() ? 0 : *std::max_element(blocks.begin(), blocks.end());
+  }
+
+  const std::string name_, source_;
+};
+
+/// Planners that were given up may still use them.
+std::deque<FileAlgorithm>& algorithms() {
+  static auto* const all = new std::deque<FileAlgorithm>;
+  return *all;
+}
+const FileAlgorithm* found(const Algorithm& algorithm) {
+  for (const FileAlgorithm& each : algorithms()) {
+    if (&each.algorithm == &algorithm) return &each;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Algorithm& algorithm_of_file(const RunSpec& spec) {
+  const auto known = std::find_if(algorithms().begin(), algorithms().end(), [&](const FileAlgorithm& each) {
+    return each.path == *spec.schedule && each.map == spec.map && each.topology == spec.shape;
+  });
+  if (known != algorithms().end()) return known->algorithm;
+  ForeignSchedule file = ForeignSchedule::read(*spec.schedule);
+  if (file.collective() != spec.collective)
+    throw InputError(fmt::format("--schedule '{}': it is of a {}, not of a {}; for instance torus run {}", *spec.schedule,
+                                 name(file.collective()), name(spec.collective), name(file.collective())));
+  if (file.ranks() != spec.shape.nodes())
+    throw InputError(fmt::format("--schedule '{}': it is for {} ranks, and {} has {} nodes; choose a shape of {} nodes", *spec.schedule,
+                                 file.ranks(), spec.shape.text(), spec.shape.nodes(), file.ranks()));
+  return algorithms().emplace_back(spec, std::move(file)).algorithm;
+}
+
+bool plays_file(const Algorithm& algorithm) { return found(algorithm) != nullptr; }
+
+Schedule schedule_of(const Setting& setting) {
+  const FileAlgorithm& file = *found(*setting.algorithm);
+  return file.file.on(setting.machine, file.nodes).schedule;
+}
+
+Setting scheduled_setting(const RunSpec& spec, bool runs) {
+  const Algorithm& algorithm = algorithm_of_file(spec);
+  const FileAlgorithm& file = *found(algorithm);
+  RunSpec full = spec;
+  const bool some = spec.collective == Collective::multinode_broadcast && file.file.sources().size() < file.file.ranks();
+  if (!spec.sources && (has_root(spec.collective) || some)) {
+    std::vector<NodeId> nodes;
+    for (const NodeId rank : file.file.sources()) nodes.push_back(file.nodes[rank]);
+    full.sources = nodes.empty() ? "none" : fmt::format("{}", fmt::join(nodes, ";"));
+  }
+  Setting setting = open_setting(make_machine(full, algorithm.native), runs ? make_fitting_request(full) : make_request(full), full);
+  setting.plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_one);
+  if (const auto why_not = plan_with(setting, algorithm)) throw InputError(*why_not);
+  return setting;
+}
+
+std::string algorithm_options(const Algorithm& algorithm) {
+  const FileAlgorithm* const file = found(algorithm);
+  if (file == nullptr) return fmt::format(" --algorithm {}", algorithm.name);
+  return fmt::format(" --schedule '{}'{}", file->path, file->map ? fmt::format(" --map '{}'", *file->map) : "");
+}
+
+}  // namespace torus::command

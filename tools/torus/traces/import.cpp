@@ -1,0 +1,105 @@
+/// torus import FILE --on SHAPE: a schedule of another program as a trace.
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+#include <tuple>
+
+#include <torus/error.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "runtime/base/output_file.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/options.hpp"
+#include "tools/torus/run/emulation.hpp"
+#include "tools/torus/setting/options.hpp"
+#include "tools/torus/traces/imported.hpp"
+
+namespace torus::command {
+namespace {
+
+struct ImportArguments {
+  std::string file;
+  TypedOptions setting;
+  std::optional<std::string> map, output;
+};
+
+int run_import(const ImportArguments& arguments) {
+  const std::string output = arguments.output.value_or("trace.jsonl");
+  if (OutputFile::written_path(arguments.file) == OutputFile::written_path(output))
+    throw InputError(fmt::format("--output '{}': it is the schedule itself; for instance --output {}.jsonl", output, arguments.file));
+  const Setting setting = imported(arguments.file, arguments.map, arguments.setting);
+  OutputFile file(output);
+  file.write(to_json_line(header_of(setting)) + "\n");
+  std::uint64_t messages = 0;
+  each_message(setting, [&](const TraceMessage& message) {
+    file.write(to_json_line(message) + "\n");
+    ++messages;
+    return true;
+  });
+  file.commit();
+  if (OutputFile::written_path(output) != OutputFile::written_path("/dev/stdout"))
+    print(fmt::format("{}: {} messages in {} steps of a {} on {}\nread as {}\n", output, grouped(messages), grouped(setting.plan.steps),
+                      name(setting.request.collective), setting.machine.topology.text(), setting.plan.notes.front().second));
+  return 0;
+}
+
+}  // namespace
+
+Setting imported(const std::string& path, const std::optional<std::string>& map, const TypedOptions& typed) {
+  const ForeignSchedule file = ForeignSchedule::read(path);
+  if (!typed["on"] && !typed["machine"])
+    throw InputError(fmt::format("'{}' is a schedule for {} ranks, and names no machine; add --on SHAPE, for instance --on {}", path,
+                                 file.ranks(), file.ranks()));
+  RunSpec spec = parse_spec(file.collective(), typed);
+  spec.schedule = path;
+  spec.map = map;
+  if (!typed["bytes"] && file.collective() != Collective::barrier)
+    spec.bytes = std::max(spec.bytes, Bytes{8} * file.segments());  // no block is empty
+  return scheduled_setting(spec, false);
+}
+
+void each_message(const Setting& setting, const std::function<bool(const TraceMessage&)>& f) {
+  const Schedule schedule = schedule_of(setting);
+  const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
+  const bool partials = reduces(setting.request.collective);
+  std::vector<const Schedule::Send*> sends;
+  sends.reserve(schedule.sends().size());
+  for (const Schedule::Send& send : schedule.sends()) sends.push_back(&send);
+  std::stable_sort(sends.begin(), sends.end(), [&](const Schedule::Send* a, const Schedule::Send* b) {
+    if (a->step != b->step) return a->step < b->step;
+    if (a->from != b->from) return a->from < b->from;
+    const auto by_dimension = [](const Leg& x, const Leg& y) { return std::tie(x.dimension, x.hops) < std::tie(y.dimension, y.hops); };
+    const RouteView p = schedule.route(*a), q = schedule.route(*b);
+    return std::lexicographical_compare(p.begin(), p.end(), q.begin(), q.end(), by_dimension);
+  });
+  TraceMessage message;
+  for (const Schedule::Send* send : sends) {
+    const RouteView route = schedule.route(*send);
+    const auto blocks = schedule.blocks(*send);
+    message.step = send->step;
+    message.source = send->from;
+    message.destination = send->to;
+    message.path.assign(route.begin(), route.end());
+    message.blocks.assign(blocks.begin(), blocks.end());
+    message.bytes = 0;
+    for (const BlockId id : blocks) message.bytes += placement.bytes(id);
+    message.registers = partials && (send->manner == Manner::combine || send->manner == Manner::share) ? send->registers : 0;
+    message.releases = partials && (send->manner == Manner::combine || send->manner == Manner::give);
+    if (!f(message)) return;
+  }
+}
+
+Command import_command() {
+  const auto arguments = std::make_shared<ImportArguments>();
+  Command command{"import", "Turn a schedule of another program into a trace: MSCCL XML, TE-CCL JSON, ForestColl trees"};
+  command.require("file", "FILE", &arguments->file, "the schedule, plain or gzip");
+  add_setting_options(command, arguments->setting);
+  command.describe("--switching", "how a message crosses several channels; default: what the kind of the file implies");
+  command.describe("--contention", "two messages on a channel in one step; default: what the kind of the file implies");
+  command.add("--map", "row-major|FILE", &arguments->map, "a file with the node of each rank; default row-major");
+  command.add("-o,--output", "FILE", &arguments->output, "the trace to write; default: trace.jsonl; compressed if it ends in .gz");
+  command.body = [arguments] { return run_import(*arguments); };
+  return command;
+}
+
+}  // namespace torus::command
