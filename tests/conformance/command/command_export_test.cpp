@@ -147,11 +147,13 @@ TEST_CASE("a GOAL schedule has a receive for each send, and keeps the order of t
   std::getline(lines, line);
   CHECK(line == "num_ranks 16");
   // The rules of LogGOPSim's txt2bin: a label stands before it is referred to.
-  const std::regex begin("rank (\\d+) \\{"), send("l(\\d+): send (\\d+)b to (\\d+) tag (\\d+)"),
-      receive("l(\\d+): recv (\\d+)b from (\\d+) tag (\\d+)"), calc("l(\\d+): calc 0"), requires_text("l(\\d+) requires l(\\d+)");
+  const std::regex begin("rank (\\d+) \\{"), send("l(\\d+): send (\\d+)b to (\\d+) tag (\\d+) cpu (\\d+) nic (\\d+)"),
+      receive("l(\\d+): recv (\\d+)b from (\\d+) tag (\\d+) cpu (\\d+) nic (\\d+)"), calc("l(\\d+): calc 0"),
+      requires_text("l(\\d+) requires l(\\d+)");
   struct Rank {
     std::map<int, std::set<int>> needs;  // by label
     std::map<unsigned, int> sends, receives;
+    std::map<Step, std::set<unsigned>> ports_out, ports_in;
   };
   std::vector<Rank> ranks;
   while (std::getline(lines, line)) {
@@ -183,6 +185,10 @@ TEST_CASE("a GOAL schedule has a receive for each send, and keeps the order of t
     CHECK((sends ? m.source : m.destination) == ranks.size() - 1);
     CHECK((sends ? m.destination : m.source) == std::stoul(found[3]));
     CHECK((sends ? rank.sends : rank.receives).emplace(tag, std::stoi(found[1])).second);
+    // Each message of a step has a port of its own.
+    CHECK(found[5] == found[6]);
+    CHECK((sends ? rank.ports_out : rank.ports_in)[m.step].insert(static_cast<unsigned>(std::stoul(found[5]))).second);
+    CHECK(std::stoul(found[5]) < 4);
   }
   REQUIRE(ranks.size() == 16);
   std::size_t sends = 0, receives = 0;
@@ -214,7 +220,7 @@ TEST_CASE("what cannot be exported is refused, and no file is left", "[conforman
     CHECK(support::lines(ended.err) == 1);
     CHECK_FALSE(std::filesystem::exists(out));
   };
-  refused("export " + trace + " --to svg -o " + out, "--to 'svg': it must be perfetto, dot or goal");
+  refused("export " + trace + " --to svg -o " + out, "--to 'svg': it must be perfetto, dot, goal or msccl");
   refused("export " + trace + " -o " + out, "--to");
   refused("export " + trace + " --to goal --step 1 -o " + out, "--step 1: a step is chosen of a graph");
   refused("export " + trace + " --to dot --step x -o " + out, "--step 'x'");

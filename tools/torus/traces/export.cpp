@@ -22,7 +22,7 @@ struct ExportArguments {
 
 int run_export(const ExportArguments& arguments) {
   const std::string& to = arguments.to;
-  if (to != "perfetto" && to != "dot" && to != "goal") refuse("--to", to, "it must be perfetto, dot or goal");
+  if (to != "perfetto" && to != "dot" && to != "goal" && to != "msccl") refuse("--to", to, "it must be perfetto, dot, goal or msccl");
   std::optional<Step> step;
   if (arguments.step) {
     if (to != "dot")
@@ -32,7 +32,7 @@ int run_export(const ExportArguments& arguments) {
   if (arguments.origin && (to != "dot" || step))
     throw InputError(
         fmt::format("--origin {}: an origin is chosen of a tree; leave it out, or use --to dot without --step", *arguments.origin));
-  const std::string output = arguments.output.value_or(to == "perfetto" ? "trace.pftrace" : "trace." + to);
+  const std::string output = arguments.output.value_or(to == "perfetto" ? "trace.pftrace" : to == "msccl" ? "trace.xml" : "trace." + to);
   if (arguments.trace != "-" && OutputFile::written_path(arguments.trace) == OutputFile::written_path(output))
     throw InputError(fmt::format("--output '{}': it is the trace itself; for instance --output {}.{}", output, arguments.trace, to));
   TraceSteps steps(arguments.trace);
@@ -41,6 +41,7 @@ int run_export(const ExportArguments& arguments) {
   OutputFile file(output);
   const Note note = to == "perfetto" ? export_perfetto(steps, file)
                     : to == "dot"    ? export_dot(steps, step, origin, file)
+                    : to == "msccl"  ? export_msccl(steps, file)
                                      : export_goal(steps, file);
   file.commit();
   if (OutputFile::written_path(output) != OutputFile::written_path("/dev/stdout")) print(fmt::format("{}: {}\n", output, note));
@@ -51,10 +52,10 @@ int run_export(const ExportArguments& arguments) {
 
 Command export_command() {
   const auto arguments = std::make_shared<ExportArguments>();
-  Command command{"export", "Write a trace for other programs: Perfetto, Graphviz, LogGOPSim"};
+  Command command{"export", "Write a trace for other programs: Perfetto, Graphviz, LogGOPSim, MSCCL"};
   command.require("trace", "FILE", &arguments->trace, "a file, plain or gzip; - is standard input");
-  command.require("--to", "perfetto|dot|goal", &arguments->to, "for ui.perfetto.dev, Graphviz or LogGOPSim");
-  command.add("-o,--output", "FILE", &arguments->output, "the file to write; default: trace.pftrace, trace.dot or trace.goal");
+  command.require("--to", "perfetto|dot|goal|msccl", &arguments->to, "for ui.perfetto.dev, Graphviz, LogGOPSim or MSCCL");
+  command.add("-o,--output", "FILE", &arguments->output, "the file to write; default: trace.pftrace, trace.dot, trace.goal or trace.xml");
   command.add("--step", "STEP", &arguments->step,
               "dot: the messages of this step; default: the tree by which data spread, or came to the root");
   command.add("--origin", "NODE", &arguments->origin,

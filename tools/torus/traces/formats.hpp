@@ -46,4 +46,9 @@ Note export_dot(TraceSteps& steps, std::optional<Step> step, std::optional<NodeI
 constexpr std::uint64_t max_goal_messages = 10'000'000;  ///< GOAL goes by rank, so that all are in memory
 Note export_goal(TraceSteps& steps, OutputFile& file);
 
+/// MSCCL's XML: a program whose gpus are the nodes. Throws InputError on a collective that MSCCL does not have, on dead nodes, and where
+/// not all nodes are sources.
+constexpr std::uint64_t max_msccl_messages = 1'000'000;
+Note export_msccl(TraceSteps& steps, OutputFile& file);
+
 }  // namespace torus::command

@@ -11,13 +11,15 @@
 namespace torus::command {
 namespace {
 
-/// A send or a receive of a rank. Its tag is the number of the message, so that no two can be mistaken for one another.
+/// A send or a receive of a rank. Its tag is the number of the message, so that no two can be mistaken for one another. Each port of the
+/// node is a cpu and a nic: without them LogGOPSim sends a step's messages one after the other.
 struct Operation {
   NodeId rank = 0;
   NodeId peer = 0;
   Bytes bytes = 0;
   std::uint32_t tag = 0;
   Step step = 0;
+  std::uint32_t port = 0;  ///< the n-th send, or receive, of the rank in its step
   bool send = false;
 };
 
@@ -34,8 +36,8 @@ void write_rank(OutputFile& file, NodeId rank, const Operation* begin, const Ope
       for (std::size_t l = first_of_step; l <= last; ++l) text += fmt::format("l{} requires l{}\n", label, l);
       join = label;
     }
-    text +=
-        fmt::format("l{}: {} {}b {} {} tag {}\n", ++label, o->send ? "send" : "recv", o->bytes, o->send ? "to" : "from", o->peer, o->tag);
+    text += fmt::format("l{}: {} {}b {} {} tag {} cpu {} nic {}\n", ++label, o->send ? "send" : "recv", o->bytes, o->send ? "to" : "from",
+                        o->peer, o->tag, o->port, o->port);
     if (o == begin || o->step != (o - 1)->step) first_of_step = label;
     if (join > 0) text += fmt::format("l{} requires l{}\n", label, join);
   }
@@ -53,13 +55,15 @@ Note export_goal(TraceSteps& steps, OutputFile& file) {
   std::vector<Operation> operations;
   std::vector<TraceMessage> messages;
   std::uint32_t tag = 0;
+  std::vector<std::uint32_t> sent(topology.nodes(), 0), received(topology.nodes(), 0);  // in this step
   while (steps.next(messages)) {
+    for (const TraceMessage& m : messages) sent[m.source] = received[m.destination] = 0;
     for (const TraceMessage& m : messages) {
       if (tag == max_goal_messages)
         throw InputError(fmt::format("the trace has more than {} messages, which a schedule holds at most; choose a smaller run",
                                      grouped(max_goal_messages)));
-      operations.push_back({m.source, m.destination, m.bytes, tag, m.step, true});
-      operations.push_back({m.destination, m.source, m.bytes, tag, m.step, false});
+      operations.push_back({m.source, m.destination, m.bytes, tag, m.step, sent[m.source]++, true});
+      operations.push_back({m.destination, m.source, m.bytes, tag, m.step, received[m.destination]++, false});
       ++tag;
     }
   }

@@ -1,0 +1,341 @@
+/// A trace as a program for MSCCL, whose runtime plays it on GPUs.
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <torus/error.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "tools/torus/traces/formats.hpp"
+
+namespace torus::command {
+namespace {
+
+constexpr std::uint32_t most_steps_of_a_block = 256;
+constexpr std::uint32_t most_waits = 64;  ///< before the steps of one arrival
+
+/// A step of a threadblock: which gpu's, and its place there.
+struct Place {
+  std::uint32_t block = 0, step = 0;
+  auto operator<=>(const Place&) const = default;
+};
+
+struct Threadblock {
+  std::int64_t send = -1, receive = -1;
+  std::uint32_t channel = 0, steps = 0;
+  std::string text;
+};
+
+/// A chunk of a buffer.
+struct Chunk {
+  char buffer = 'o';
+  std::uint32_t offset = 0;
+  auto operator<=>(const Chunk&) const = default;
+};
+
+/// Writes programs: a threadblock for each queue and end of it. A step waits for those that wrote what it reads, and for those that touched
+/// what it writes.
+class Program {
+ public:
+  explicit Program(const TraceHeader& header)
+      : header_{header}, nodes_{header.machine.topology.nodes()}, gpus_(nodes_), segments_{header.segments} {
+    static const std::map<std::string, std::string, std::less<>> names{{"allgather", "allgather"},
+                                                                       {"multinode-broadcast", "allgather"},
+                                                                       {"allreduce", "allreduce"},
+                                                                       {"reduce-scatter", "reduce_scatter"},
+                                                                       {"total-exchange", "alltoall"},
+                                                                       {"broadcast", "broadcast"},
+                                                                       {"reduce", "reduce"}};
+    const auto name = names.find(header.collective);
+    if (name == names.end())
+      throw InputError(fmt::format("MSCCL has no {}; it has allgather, allreduce, reduce-scatter, total-exchange, broadcast and reduce",
+                                   header.collective));
+    collective_ = name->second;
+    if (!header.groups.empty()) throw InputError("the trace is of groups of nodes; an MSCCL program is of all its gpus");
+    if (header.machine.topology.living_nodes() < nodes_)
+      throw InputError("the machine has dead nodes, and an MSCCL program uses all its gpus");
+    if (collective_ == "allgather" && header.sources.size() < nodes_)
+      throw InputError(fmt::format("the run has {} sources, and an MSCCL allgather has all {} nodes", header.sources.size(), nodes_));
+    reduces_ = collective_ == "allreduce" || collective_ == "reduce_scatter" || collective_ == "reduce";
+    vector_ = collective_ == "reduce_scatter" ? nodes_ * segments_ : segments_;
+    if (collective_ == "alltoall") copy_own();
+    for (NodeId node = 0; node < nodes_ && reduces_; ++node) {
+      for (std::uint32_t s = 0; s < vector_; ++s) gpus_[node].full.insert(s);
+      gpus_[node].scratch = (header.registers - 1) * vector_;
+    }
+  }
+
+  /// The messages of a step: all are sent before any arrives.
+  void step(const std::vector<TraceMessage>& messages) {
+    std::vector<std::vector<Run>> runs(messages.size());
+    std::map<std::pair<NodeId, NodeId>, std::uint32_t> channels;  // taken in this step
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const TraceMessage& m = messages[i];
+      runs[i] = runs_of(m);
+      for (Run& run : runs[i]) {
+        run.channel = channels[{m.source, m.destination}]++;
+        send(m, run);
+      }
+    }
+    for (const TraceMessage& m : messages) {
+      for (const std::uint64_t block : m.blocks) {
+        if (m.releases && reduces_) gpus_[m.source].full.erase(static_cast<std::uint32_t>(block));
+      }
+    }
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      for (const Run& run : runs[i]) receive(messages[i], run);
+    }
+    messages_ += messages.size();
+  }
+
+  Note write(OutputFile& file) {
+    std::uint32_t channels = 0;
+    std::size_t blocks = 0;
+    for (const Gpu& gpu : gpus_) {
+      for (const Threadblock& block : gpu.blocks) channels = std::max(channels, block.channel + 1);
+      blocks += gpu.blocks.size();
+    }
+    const bool in_place = collective_ != "alltoall";
+    std::uint32_t in = 0, out = 0;
+    if (collective_ == "allgather") out = nodes_ * segments_;
+    if (collective_ == "alltoall") in = out = nodes_;
+    if (collective_ == "broadcast") out = segments_;
+    if (reduces_) in = vector_;
+    file.write(fmt::format(
+        "<algo name=\"torus\" proto=\"Simple\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" coll=\"{}\" inplace=\"{}\"{}>\n",
+        channels, std::max(in, out), nodes_, collective_, in_place ? 1 : 0,
+        collective_ == "broadcast" || collective_ == "reduce" ? fmt::format(" root=\"{}\"", header_.sources.front()) : ""));
+    for (NodeId node = 0; node < nodes_; ++node) {
+      const Gpu& gpu = gpus_[node];
+      file.write(fmt::format("  <gpu id=\"{}\" i_chunks=\"{}\" o_chunks=\"{}\" s_chunks=\"{}\">\n", node, in, out, gpu.scratch));
+      for (std::size_t b = 0; b < gpu.blocks.size(); ++b) {
+        const Threadblock& block = gpu.blocks[b];
+        file.write(fmt::format("    <tb id=\"{}\" send=\"{}\" recv=\"{}\" chan=\"{}\">\n", b, block.send, block.receive, block.channel));
+        file.write(block.text);
+        file.write("    </tb>\n");
+      }
+      file.write("  </gpu>\n");
+    }
+    file.write("</algo>\n");
+    return fmt::format("{} gpus, {} threadblocks, {} messages", grouped(nodes_), grouped(blocks), grouped(messages_));
+  }
+
+ private:
+  /// Consecutive chunks of a message, as a step names them.
+  struct Run {
+    Chunk first;
+    std::uint32_t count = 0, channel = 0;
+    std::uint64_t block = 0;  ///< of the first
+  };
+  struct Touched {
+    std::optional<Place> writer = {};
+    std::vector<Place> readers = {};
+  };
+  struct Gpu {
+    std::vector<Threadblock> blocks;
+    std::map<std::tuple<bool, NodeId, std::uint32_t>, std::uint32_t> block_of;  // sends?, peer, channel
+    std::map<Chunk, Touched> touched;
+    std::map<std::uint64_t, Chunk> relayed;  // alltoall: where blocks for others are
+    std::set<std::uint32_t> full;            // reductions: registers with something in them
+    std::uint32_t scratch = 0;
+  };
+
+  struct Pair {
+    std::map<std::uint32_t, std::uint32_t> channel;
+    std::uint32_t next = 0;
+  };
+
+  void copy_own() {
+    for (NodeId node = 0; node < nodes_; ++node) {
+      gpus_[node].blocks.push_back({});
+      add(node, 0, "cpy", {'i', node}, {'o', node}, 1, {}, {});
+    }
+  }
+
+  /// Where a node has a block.
+  Chunk chunk_of(NodeId node, std::uint64_t block) const {
+    if (collective_ == "allgather") return {'o', static_cast<std::uint32_t>(block)};
+    if (collective_ == "broadcast") return {'o', static_cast<std::uint32_t>(block - std::uint64_t{header_.sources.front()} * segments_)};
+    if (reduces_) {
+      const auto id = static_cast<std::uint32_t>(block);
+      return id < vector_ ? Chunk{'i', id} : Chunk{'s', id - vector_};
+    }
+    const auto origin = static_cast<std::uint32_t>(block / nodes_), destination = static_cast<std::uint32_t>(block % nodes_);
+    if (origin == node) return {'i', destination};
+    if (destination == node) return {'o', origin};
+    return gpus_[node].relayed.at(block);
+  }
+  bool held(NodeId node, std::uint64_t block) const {
+    return collective_ != "alltoall" || block / nodes_ == node || block % nodes_ == node || gpus_[node].relayed.contains(block);
+  }
+
+  std::vector<Run> runs_of(const TraceMessage& m) {
+    std::vector<std::uint64_t> blocks = m.blocks;
+    std::sort(blocks.begin(), blocks.end());
+    std::vector<Run> runs;
+    for (const std::uint64_t block : blocks) {
+      if (block > 0xffffffffU || !held(m.source, block))
+        throw InputError(
+            fmt::format("step {}: node {} sends block {}, which it does not have; torus verify says more", m.step, m.source, block));
+      if (collective_ == "alltoall" && block / nodes_ != m.destination && block % nodes_ != m.destination) {
+        Gpu& gpu = gpus_[m.destination];
+        const auto [at, fresh] = gpu.relayed.try_emplace(block, Chunk{'s', gpu.scratch});
+        if (fresh) ++gpu.scratch;
+      }
+      const Chunk from = chunk_of(m.source, block), to = chunk_of(m.destination, block);
+      const auto follows = [&](const Run& run) {
+        const Chunk before = chunk_of(m.destination, run.block);
+        return run.first.buffer == from.buffer && run.first.offset + run.count == from.offset && before.buffer == to.buffer &&
+               before.offset + run.count == to.offset && (!reduces_ || m.registers == 0 || run.block / vector_ == block / vector_);
+      };
+      // Of a reduction each chunk is a step of its own: what its receiver has decides what it does.
+      if (!runs.empty() && !reduces_ && follows(runs.back()))
+        ++runs.back().count;
+      else
+        runs.push_back({from, 1, 0, block});
+    }
+    return runs;
+  }
+
+  /// Appends a step, behind waits for what it needs. `reads` and `writes` are places that it touches.
+  Place add(NodeId node, std::uint32_t block, const char* type, Chunk from, Chunk to, std::uint32_t count, const std::vector<Chunk>& reads,
+            const std::vector<Chunk>& writes) {
+    Gpu& gpu = gpus_[node];
+    std::set<Place> waits;
+    for (const Chunk& chunk : reads) {
+      if (const Touched& touched = gpu.touched[chunk]; touched.writer) waits.insert(*touched.writer);
+    }
+    for (const Chunk& chunk : writes) {
+      const Touched& touched = gpu.touched[chunk];
+      if (touched.writer) waits.insert(*touched.writer);
+      waits.insert(touched.readers.begin(), touched.readers.end());
+    }
+    // The last of each other threadblock: it runs its steps in order.
+    std::map<std::uint32_t, std::uint32_t> last;
+    for (const Place& place : waits) {
+      if (place.block != block) last[place.block] = std::max(last[place.block], place.step);
+    }
+    while (last.size() > most_waits / 4) {  // a threadblock that does nothing but wait for many
+      gpu.blocks.push_back({});
+      Threadblock& helper = gpu.blocks.back();
+      for (int waits = 0; waits < 200 && !last.empty(); ++waits) {
+        line(helper, "nop", {'i', 0}, {'o', 0}, 0, *last.begin());
+        last.erase(last.begin());
+      }
+      last[static_cast<std::uint32_t>(gpu.blocks.size() - 1)] = helper.steps - 1;
+    }
+    Threadblock& own = gpu.blocks[block];
+    while (last.size() > 1) {
+      line(own, "nop", {'i', 0}, {'o', 0}, 0, *last.begin());
+      last.erase(last.begin());
+    }
+    const Place place{block, own.steps};
+    line(own, type, from, to, count, last.empty() ? std::pair(-1U, -1U) : std::pair<std::uint32_t, std::uint32_t>(*last.begin()));
+    for (const Chunk& chunk : reads) gpu.touched[chunk].readers.push_back(place);
+    for (const Chunk& chunk : writes) gpu.touched[chunk] = {place, {}};
+    return place;
+  }
+  static void line(Threadblock& block, std::string_view type, Chunk from, Chunk to, std::uint32_t count,
+                   std::pair<std::uint32_t, std::uint32_t> wait) {
+    const bool none = wait.first == -1U;
+    block.text += fmt::format(
+        "      <step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" dstoff=\"{}\" cnt=\"{}\" depid=\"{}\" deps=\"{}\" "
+        "hasdep=\"1\"/>\n",
+        block.steps++, type, from.buffer, from.offset, to.buffer, to.offset, count, none ? -1 : static_cast<std::int64_t>(wait.first),
+        none ? -1 : static_cast<std::int64_t>(wait.second));
+  }
+
+  /// The threadblock at one end of a queue.
+  std::uint32_t block_at(NodeId node, bool sends, NodeId peer, std::uint32_t channel) {
+    Gpu& gpu = gpus_[node];
+    const auto [at, fresh] = gpu.block_of.try_emplace({sends, peer, channel}, static_cast<std::uint32_t>(gpu.blocks.size()));
+    if (fresh) gpu.blocks.push_back({sends ? std::int64_t{peer} : -1, sends ? -1 : std::int64_t{peer}, channel, 0, {}});
+    return at->second;
+  }
+
+  static std::vector<Chunk> each(Chunk first, std::uint32_t count) {
+    std::vector<Chunk> chunks;
+    for (std::uint32_t k = 0; k < count; ++k) chunks.push_back({first.buffer, first.offset + k});
+    return chunks;
+  }
+
+  /// A channel for the n-th run between two gpus in a step: the one of the last n-th run, while both of its ends have room.
+  std::uint32_t channel_of(const TraceMessage& m, std::uint32_t n) {
+    Pair& pair = pairs_[{m.source, m.destination}];
+    const auto [at, fresh] = pair.channel.try_emplace(n, pair.next);
+    if (fresh) ++pair.next;
+    const auto full = [&](NodeId node, bool sends, NodeId peer) {
+      return gpus_[node].blocks[block_at(node, sends, peer, at->second)].steps + most_waits > most_steps_of_a_block;
+    };
+    if (full(m.source, true, m.destination) || full(m.destination, false, m.source)) at->second = pair.next++;
+    return at->second;
+  }
+
+  void send(const TraceMessage& m, Run& run) {
+    run.channel = channel_of(m, run.channel);
+    const std::uint32_t block = block_at(m.source, true, m.destination, run.channel);
+    add(m.source, block, "s", run.first, chunk_of(m.destination, run.block), run.count, each(run.first, run.count), {});
+  }
+
+  void receive(const TraceMessage& m, const Run& run) {
+    Gpu& gpu = gpus_[m.destination];
+    const std::uint32_t block = block_at(m.destination, false, m.source, run.channel);
+    if (!reduces_) {
+      const Chunk to = chunk_of(m.destination, run.block);
+      add(m.destination, block, "r", to, to, run.count, {}, each(to, run.count));
+      return;
+    }
+    const auto segment = static_cast<std::uint32_t>(run.block % vector_);
+    std::vector<std::uint32_t> registers;
+    if (m.registers == 0) registers.push_back(static_cast<std::uint32_t>(run.block));
+    for (std::uint32_t r = 0; r < 8; ++r) {
+      if ((unsigned{m.registers} >> r & 1U) != 0) registers.push_back(r * vector_ + segment);
+    }
+    const auto combines = [&](std::uint32_t id) { return m.registers != 0 && gpu.full.contains(id); };
+    if (registers.size() == 1) {
+      const Chunk to = chunk_of(m.destination, registers[0]);
+      const bool adds = combines(registers[0]);
+      add(m.destination, block, adds ? "rrc" : "r", to, to, 1, adds ? std::vector{to} : std::vector<Chunk>(), {to});
+    } else {  // by way of a chunk of its own
+      const Chunk between{'s', gpu.scratch++};
+      add(m.destination, block, "r", between, between, 1, {}, {between});
+      for (const std::uint32_t id : registers) {
+        const Chunk to = chunk_of(m.destination, id);
+        const bool adds = combines(id);
+        add(m.destination, block, adds ? "re" : "cpy", between, to, 1, adds ? std::vector{between, to} : std::vector{between}, {to});
+      }
+    }
+    gpu.full.insert(registers.begin(), registers.end());
+  }
+
+  const TraceHeader& header_;
+  const NodeId nodes_;
+  std::vector<Gpu> gpus_;
+  std::map<std::pair<NodeId, NodeId>, Pair> pairs_;
+  const std::uint32_t segments_;
+  std::uint32_t vector_ = 1;  // segments of the whole vector
+  std::string collective_;
+  bool reduces_ = false;
+  std::uint64_t messages_ = 0;
+};
+
+}  // namespace
+
+Note export_msccl(TraceSteps& steps, OutputFile& file) {
+  Program program(steps.header());
+  std::vector<TraceMessage> messages;
+  std::uint64_t count = 0;
+  while (steps.next(messages)) {
+    count += messages.size();
+    if (count > max_msccl_messages)
+      throw InputError(fmt::format("the trace has more than {} messages, which a program holds at most; choose a smaller run",
+                                   grouped(max_msccl_messages)));
+    program.step(messages);
+  }
+  return program.write(file);
+}
+
+}  // namespace torus::command
