@@ -82,10 +82,10 @@ double load_of(const char* shape) {
 }  // namespace
 
 TEST_CASE("spanning trees all-reduce on every shape, whole or with holes, as predicted", "[conformance]") {
-  support::Share share(96, 24);
+  support::Share share(64, 16);
   for (const Topology& topology : meshes_and_holes()) {
-    for (const std::uint32_t parts : {0U, 1U, 2U, 5U}) {
-      for (const std::uint32_t segments : {0U, 1U, 2U, 9U}) {
+    for (const std::uint32_t parts : {0U, 2U, 7U}) {
+      for (const std::uint32_t segments : {0U, 1U, 5U}) {
         for (const Bytes bytes : {Bytes{0}, Bytes{46}, Bytes{7200}}) {
           if (!share.takes_turn()) continue;
           CAPTURE(topology.text(), parts, segments, bytes, support::seed());
