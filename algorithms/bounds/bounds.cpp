@@ -287,6 +287,7 @@ void bound_points(const Question& asked, Bounds& bounds) {
 
 double Bounds::model_time_s(const CostModel& cost) const {
   const double simple = simple_model_time_s(cost);
+  if (!filling.empty()) return std::max(simple, filling_time_s(*this, cost));
   return points ? std::max(simple, broadcast_time_s(*points, steps, route_hops, cost)) : simple;
 }
 
@@ -315,7 +316,10 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
       bound_replicated(asked, bounds);
       bound_points(asked, bounds);
       break;
-    default: bound_reduction(machine, request, bounds); break;
+    default:
+      bound_reduction(machine, request, bounds);
+      if (request.collective == Collective::allreduce) bound_allreduce(machine, request, bounds);
+      break;
   }
   bound_cuts(machine, request, bounds);
   raise(bounds.single_block_steps, bounds.single_block_reason, bounds.steps, bounds.steps_reason);

@@ -23,6 +23,11 @@ inline std::string over(std::uint64_t channels) { return " over " + std::to_stri
 /// reductions.cpp: reductions, scan, scatter, gather and barrier.
 void bound_reduction(const Machine& machine, const Request& request, Bounds& bounds);
 
+/// allreduce.cpp: partitions of the nodes and, under packet switching, how long a pipeline takes to fill. After bound_reduction().
+void bound_allreduce(const Machine& machine, const Request& request, Bounds& bounds);
+/// The model time that filling leaves; at least one pair of nodes.
+double filling_time_s(const Bounds& bounds, const CostModel& cost);
+
 /// cuts.cpp: raises the bounds of bytes, of seconds and of single-block steps. Two living nodes or more, and a source.
 void bound_cuts(const Machine& machine, const Request& request, Bounds& bounds);
 

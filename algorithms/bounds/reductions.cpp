@@ -13,7 +13,7 @@
 ///  - Reduce: m over c_root; (N-1) m over the sum of all c_v; m over the weakest node's.
 ///  - Scatter, gather: (N-1) b over c_root, and for the middle cuts the blocks beyond over the links.
 ///  - Scan: m over the weakest node's. Barrier: none.
-/// Where dimensions differ in speed, the bytes take at least as long as on the fastest.
+/// Where dimensions differ in speed, the bytes take at least as long as on the fastest; all-reduce: more in allreduce.cpp.
 /// Combining: N-1 combinations of m bytes in all, so the busiest nodes combine m (N-1)/N at least, summed over the steps; a reduce's the
 /// same.
 /// Specific to reductions: Patarasuk & Yuan 2009 for m (N-1)/N with one port; the rest is this project's.

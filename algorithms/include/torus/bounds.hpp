@@ -28,6 +28,13 @@ struct BroadcastPoints {
   double least_load = 1;
 };
 
+/// All steps of an all-reduce except any `hops` in a row have byte terms of at least `bytes_s` seconds: what two nodes, `hops` + 1 apart,
+/// send or receive at least (bounds/allreduce.cpp has the proof).
+struct Filling {
+  std::uint64_t hops = 0;
+  double bytes_s = 0;
+};
+
 /// Bounds of one collective. Different algorithms may meet them: few steps and few bytes often exclude each other. So the bound of the
 /// model time is not always a minimum.
 struct Bounds {
@@ -44,12 +51,15 @@ struct Bounds {
 
   std::optional<BroadcastPoints> points = {};  ///< broadcasts and multi-node broadcasts (of one of the sources) where no channel is shared
 
+  std::vector<Filling> filling = {};  ///< all-reduce under packet switching, up to 1,024 nodes; the pairs that are farthest apart first
+
   /// Where dimensions differ in speed: the minimum of the sum over the steps of the byte terms, seconds. Else channel_bytes times T_c is.
   std::optional<double> channel_time_s = {};
 
   /// Few steps and few bytes at once: of a broadcast, the minimum over the steps R of R steps with the bytes that R steps need
   /// (broadcast_bounds.hpp has the proof); of a multi-node broadcast the same with the bytes of one message, or those of all if they are
-  /// more; else as simple_model_time_s(). Up to some milliseconds.
+  /// more; of an all-reduce, the minimum over the steps of the bytes with which a pipeline of so many steps fills; else as
+  /// simple_model_time_s(). Up to some milliseconds.
   double model_time_s(const CostModel& cost) const;
   /// The minimum of the steps with the minimum of the bytes, as if they did not exclude each other.
   double simple_model_time_s(const CostModel& cost) const noexcept {
@@ -75,7 +85,7 @@ struct Bounds {
 ///  - Total exchange: the shortest routes of all blocks together must fit into what a step can carry. Under packet switching that is
 ///    min(ports, channels) channels of each node, with one port (3) of the same paper; else all channels.
 ///  - A line with one port under packet switching: node v must send n-1 + 2v(n-1-v) blocks.
-///  - Reductions, scatter, gather: bounds/reductions.cpp.
+///  - Reductions, scatter, gather: bounds/reductions.cpp; all-reduce: also bounds/allreduce.cpp.
 /// Seconds, where dimensions differ in speed: each argument about bytes once more, with what its channels carry in a second
 /// (bounds/bounds.cpp has the proof), and the middle cut of each dimension with that dimension's own speed.
 /// Dead links and nodes: the living nodes with their living channels take the places of all. Of a total exchange only the arguments about

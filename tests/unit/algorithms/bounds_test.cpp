@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torus/bounds.hpp>
@@ -230,6 +231,38 @@ TEST_CASE("no bound of the greatest machines overflows", "[unit]") {
   const Topology square = shape("32768x65536");
   CHECK(shape_facts(square).bound4 == (std::uint64_t{1} << 31U) * 65536 / 8);
   CHECK(lower_bounds(Machine(square), broadcast(0, 1)).steps == 14);  // 5^13 < 2^31 <= 5^14
+}
+
+TEST_CASE("an all-reduce is bounded by partitions of the nodes and by how long it takes to fill", "[unit]") {
+  constexpr Bytes bytes = Bytes{1} << 26U;
+  const auto of = [](const Machine& machine) {
+    return lower_bounds(machine,
+                        {.collective = Collective::allreduce, .sources = {}, .bytes = bytes, .parameters = {}, .expected_sources = {}});
+  };
+  const auto packets = [](const Topology& topology, std::vector<double> speeds = {}) {
+    CostModel cost;
+    cost.dimension_byte_s = std::move(speeds);
+    return Machine(topology, 0, Switching::packet, Contention::forbid, {}, cost);
+  };
+  // Two squares that one link joins: the whole vector crosses it. Before the last link has died, two carry half of it each.
+  std::vector<Link> dead{{3, 1, 1}, {11, 1, 1}};
+  CHECK(of(packets(shape("mesh:4x8").with_faults({.dead_links = dead}))).channel_bytes == Approx(31.0 / 50 * bytes));
+  dead.push_back({19, 1, 1});
+  CHECK(of(packets(shape("mesh:4x8").with_faults({.dead_links = dead}))).channel_bytes == Approx(bytes));
+  // A corner and its two neighbours lose a node that all depend on: three nodes, four links.
+  CHECK(of(packets(shape("mesh:8x8").with_faults({.dead_nodes = {9}}))).channel_bytes == Approx(0.75 * bytes));
+  // Two speeds: 24 of 25 nodes over 20 links of each; lines of fast links as classes.
+  CHECK(of(packets(shape("mesh:5x5"), {1e-10, 1.5e-10})).channel_time_s == Approx(0.72e-10 * bytes));
+  CHECK(of(packets(shape("mesh:4x4"), {1e-10, 50e-10})).channel_time_s == Approx(3.0 / 12 * 50e-10 * bytes));
+  // Corners of a mesh, 14 hops apart, with two channels each.
+  const Machine mesh = packets(shape("mesh:8x8"));
+  const Bounds bounds = of(mesh);
+  REQUIRE(bounds.filling.size() == 1);
+  CHECK(bounds.filling.front().hops == 13);
+  CHECK(bounds.filling.front().bytes_s == Approx(1e-10 * bytes / 2));
+  CHECK(bounds.model_time_s(mesh.cost) == Approx(1.024 * bounds.simple_model_time_s(mesh.cost)).epsilon(0.001));
+  const Machine holed = packets(shape("8x8").with_faults({.dead_links = {{9, 0, 1}}}));
+  CHECK(of(holed).steps == 8);
 }
 
 }  // namespace torus
