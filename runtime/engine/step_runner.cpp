@@ -56,7 +56,7 @@ template <bool grouped>
   running.arrivals = Arrivals(arrived.room.data(), arrived.size);
   running.node = &node;
   if constexpr (grouped) {
-    const LocalArrivals local(*run.members.groups(), w, arrived);
+    const LocalArrivals local(*run.members.groups(), w, node, arrived);
     resume_until_wait(node);
   } else {
     resume_until_wait(node);

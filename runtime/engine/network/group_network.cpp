@@ -58,7 +58,7 @@ void GroupNetwork::forward_block(Node& node, Dimension dimension, std::int32_t h
   send(node, {&leg, 1}, {&block, 1}, {}, true);
 }
 
-LocalArrivals::LocalArrivals(const Groups& groups, Worker& w, ArrivedMessages& arrived)
+LocalArrivals::LocalArrivals(const Groups& groups, Worker& w, const Node& node, ArrivedMessages& arrived)
     : worker_{w}, first_{arrived.room.data()}, size_{arrived.size} {
   if (groups.by_routes()) {  // in the order of the group's own in-channels
     const auto offset = [&](const Message* m) { return groups.leg_in(m->source(), m->destination(), {}).hops; };
@@ -75,7 +75,8 @@ LocalArrivals::LocalArrivals(const Groups& groups, Worker& w, ArrivedMessages& a
       w.in.machine_legs.push_back(leg);
       leg = groups.leg_in(source, destination, leg);
     }
-    MessageArena::readdress(m, {MessageArena::step_and_source(m.step(), groups.local(source)), groups.local(destination)});
+    MessageArena::readdress(m, {MessageArena::step_and_source(m.step(), groups.local(source)),
+                                destination == w.node.rank() ? node.rank() : groups.local(destination)});
   }
 }
 

@@ -48,7 +48,8 @@ class GroupNetwork final : public Network {
 /// blocks by their address. A message has one receiver, so that nobody else reads it meanwhile.
 class LocalArrivals {
  public:
-  LocalArrivals(const Groups& groups, Worker& w, ArrivedMessages& arrived);
+  /// node: that gets them.
+  LocalArrivals(const Groups& groups, Worker& w, const Node& node, ArrivedMessages& arrived);
   LocalArrivals(const LocalArrivals&) = delete;
   LocalArrivals& operator=(const LocalArrivals&) = delete;
   ~LocalArrivals();

@@ -293,6 +293,9 @@ bool Injector::misdirect(const Sent& sent) {
       if (!other || *other == m.destination()) continue;
       const auto slot = static_cast<std::uint32_t>(topology.slot(d, hop));
       if (!any(fabric_.own().owns(*other) && has_room(*other, slot))) continue;
+      RunState& run = fabric_.run();
+      // Groups number their blocks alike: another group may hold one of the same number.
+      if (run.members.group_of(*other) != run.members.group_of(m.destination())) run.no_duplicates = false;
       if (sent.here != nullptr) take_out(delivery_of(*sent.here));
       if (Message* const there = moved(sent, *other)) deliver({*other, slot, there});
       note(m, " goes to " + node_text(topology, *other));

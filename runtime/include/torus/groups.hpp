@@ -92,7 +92,8 @@ class Groups {
       return {0, modulo(std::int64_t{local(destination)} - local(source), nodes)};
     }
     const Dimension d = local_dimensions_[static_cast<std::size_t>(leg.dimension)];
-    return {d, leg.hops / ways_[static_cast<std::size_t>(d)].factor};
+    const std::int32_t factor = ways_[static_cast<std::size_t>(d)].factor;
+    return {d, factor == 1 ? leg.hops : leg.hops / factor};  // most are 1, and a division takes long
   }
   /// Whether legs are routes of the machine: of `file:` groups. Their messages then arrive in another order than on the group's topology.
   bool by_routes() const noexcept { return by_routes_; }

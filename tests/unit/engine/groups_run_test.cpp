@@ -111,6 +111,24 @@ TEST_CASE("a block of another group is found, also in a reduction", "[unit]") {
   CHECK(mixed.wrong->group == rows().group_of(mixed.wrong->node));
 }
 
+TEST_CASE("a block may meet one of its number from another group", "[unit]") {
+  // Each block goes to the right neighbour and back. That of (1,0) goes to (2,0) instead, which then gets its own back.
+  RunOptions options;
+  options.fault = Fault{.kind = FaultKind::wrong_neighbour, .step = 0, .node = 4};
+  const auto there_and_back = [](Node& self) -> Program {
+    self.forward({{0, +1}}, std::vector<BlockId>{self.rank()});
+    for (const Message& m : co_await self.step()) {
+      if (m.blocks()[0] != self.rank()) self.forward({{0, -1}}, m.blocks());
+    }
+    co_await self.step();
+  };
+  const Placement placement = Placement::resident(rows().topology(), 1, 16);
+  CHECK(support::emulate(square(), placement, there_and_back, {}, {}, &rows()).result.verified);
+  const RunResult result = support::emulate(square(), placement, there_and_back, {}, options, &rows()).result;
+  REQUIRE(result.fault);
+  CHECK(result.wrong);
+}
+
 TEST_CASE("what is missing or damaged is named with its group", "[unit]") {
   const auto spoil = [](Node& self) -> Program {
     co_await support::pass_on(self);
