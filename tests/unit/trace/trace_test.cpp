@@ -47,6 +47,8 @@ TEST_CASE("the header says what the machine is, as the format has it", "[unit]")
         "\"contention\":\"share\",\"routing\":[1,0,2],\"collective\":\"multinode-broadcast\",\"sources\":[0,7],\"segments\":3,\"block_"
         "bytes\":4096,"
         "\"algorithm\":\"a\\\"b\",\"seed\":9,\"ts_s\":1e-06,\"tc_s\":1e-10,\"th_s\":0}");
+  const TraceHeader groups{.machine = machine, .collective = "barrier", .groups = {{2, 0}, {1}}};
+  CHECK(to_json_line(groups).find("\"collective\":\"barrier\",\"groups\":[[2,0],[1]],\"segments\":1") != std::string::npos);
   CHECK(to_json_line({.machine = machine,
                       .collective = "broadcast",
                       .sources = {0},
