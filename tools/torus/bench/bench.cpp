@@ -116,9 +116,9 @@ class Bench {
                                                                   effort_.repeat, seconds_text(Effort::row_s));
     return fmt::format("# torus {}, commit {}\n# {}\n# {} threads, executor {}\n# {}\n# {}\n", version, commit, cpu_text(),
                        workers_of(spec_.executor, spec_.threads), name(spec_.executor), date, arguments_.command(spec_.collective)) +
-           fmt::format("# {} (MPI: {}) on {}, {} nodes; {} a row after {} of warm-up; every byte of each verified\n",
-                       name(spec_.collective), mpi_name(spec_.collective), spec_.shape.text(), grouped(spec_.shape.nodes()), counts,
-                       effort_.warm_up) +
+           fmt::format("# {} (MPI: {}) on {}, {} nodes{}; {} a row after {} of warm-up; every byte of each verified\n",
+                       name(spec_.collective), mpi_name(spec_.collective), spec_.shape.text(), grouped(spec_.shape.nodes()),
+                       spec_.groups ? fmt::format(" in groups {}", spec_.groups->text()) : "", counts, effort_.warm_up) +
            fmt::format("# size: {}\n", size_words(spec_.collective)) +
            (other_ ? fmt::format("# {} pairs a row, each in turn with {}, {}; ratio: this by the other, the median of the pairs\n", pairs_,
                                  other_->program(), other_->version()) +
@@ -228,12 +228,13 @@ class Bench {
             {"ports", setting.machine.ports},
             {"switching", name(setting.machine.switching)},
             {"contention", name(setting.machine.contention)},
-            {"sources", spec_.collective == Collective::total_exchange ? spec_.shape.nodes() : setting.request.sources.size()},
+            {"sources", spec_.collective == Collective::total_exchange ? seen_shape(spec_).nodes() : setting.request.sources.size()},
             {"bytes", setting.request.bytes},
             {"algorithm", algorithm.name},
             {"threads", workers_of(spec_.executor, spec_.threads)},
             {"executor", name(spec_.executor)},
-            {"seed", spec_.seed}};
+            {"seed", spec_.seed},
+            {"groups", spec_.groups ? Json(spec_.groups->text()) : Json()}};
   }
 
   void add_not_run(const Setting& setting, const Algorithm& algorithm, const std::string& why) {

@@ -19,7 +19,7 @@ constexpr std::string_view bench_columns =
     "collective,shape,nodes,ports,switching,contention,sources,bytes,algorithm,segments,steps,model_time_s,model_time_lower_bound_s,"
     "times_the_bound,threads,executor,seed,warm_up_runs,runs,time_min_s,time_median_s,time_max_s,time_median_low_s,time_median_high_s,"
     "algbw_bytes_per_s,busbw_bytes_per_s,wrong,verified,note,not_run,failure,setup_s,pairs,other_time_median_s,ratio,ratio_low,ratio_high,"
-    "pairs_won";
+    "pairs_won,groups";
 
 double growth(Bytes from, Bytes to) { return static_cast<double>(to) / static_cast<double>(std::max<Bytes>(from, 1)); }
 

@@ -22,8 +22,8 @@ namespace {
 /// Makes a comparison, one machine after the other.
 class Comparing {
  public:
-  Comparing(const RunSpec& spec, const ComparisonOptions& options) : spec_{spec}, options_{options} {
-    comparison_.request = make_request(spec);
+  Comparing(const RunSpec& spec, const ComparisonOptions& options)
+      : spec_{spec}, options_{options}, comparison_{.request = make_request(spec), .shape = spec.shape, .groups = spec.groups_text} {
     if (spec.collective == Collective::multinode_broadcast && !spec.expected_sources)
       comparison_.request.expected_sources = static_cast<double>(comparison_.request.sources.size());
     comparison_.sizes = options.sizes;
@@ -177,7 +177,7 @@ class Comparing {
 
   /// Why a run would be too long to be made unasked; empty if it would not.
   std::string too_much(const Setting& setting) const {
-    const double nodes = setting.machine.topology.nodes();
+    const double nodes = setting.whole().topology.nodes();
     if (static_cast<double>(setting.plan.likely_steps()) * nodes > options_.most_node_steps)
       return fmt::format("steps times nodes are more than {:.0f}; --run all runs it", options_.most_node_steps);
     const bool exchange = setting.request.collective == Collective::total_exchange;

@@ -71,13 +71,15 @@ struct Contest {
 };
 
 struct Comparison {
-  Request request;  ///< all but the bytes
-  std::vector<Bytes> sizes;
+  Request request;                         ///< all but the bytes; of each group
+  Topology shape;                          ///< of the whole machine
+  std::optional<std::string> groups = {};  ///< as typed; then the machines of contests are those of a group
+  std::vector<Bytes> sizes = {};
   std::size_t run_sizes = 0;  ///< how many of them, from the smallest, were to be run
   bool run_best = false;      ///< the best of each size were to be run
-  std::vector<Contest> contests;
-  std::optional<std::string> failure;  ///< of the first run that failed: what, and the command that repeats it
-  std::size_t other_machines = 0;      ///< that algorithms were made for, and that were not asked for
+  std::vector<Contest> contests = {};
+  std::optional<std::string> failure = {};  ///< of the first run that failed: what, and the command that repeats it
+  std::size_t other_machines = 0;           ///< that algorithms were made for, and that were not asked for
   bool interrupted = false;
 };
 

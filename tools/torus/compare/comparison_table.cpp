@@ -188,6 +188,7 @@ std::string to_table(const Comparison& comparison) {
   if (comparison.request.collective == Collective::broadcast) text += ", from " + node_text(topology, comparison.request.sources.front());
   if (comparison.request.collective == Collective::multinode_broadcast)
     text += fmt::format(", from {} sources", grouped(comparison.request.sources.size()));
+  if (comparison.groups) text += fmt::format(", in each group of {} of {} at once", *comparison.groups, comparison.shape.text());
   text += "\n\n" + winners_text(comparison) + "\n";
   for (const Contest& contest : comparison.contests) text += contest_text(comparison, contest);
   return text + legend(comparison);
@@ -282,6 +283,10 @@ Json heading_json(const Topology& topology, const Request& request) {
 Json to_json(const Comparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
   Json json = heading_json(topology, comparison.request);
+  if (comparison.groups) {
+    json.update({{"groups", *comparison.groups}, {"group_shape", topology.text()}, {"group_nodes", topology.nodes()}});
+    json.update({{"shape", comparison.shape.text()}, {"nodes", comparison.shape.nodes()}});
+  }
   json["source_count"] = comparison.request.sources.size();
   json["bytes"] = comparison.sizes;
   json["machines"] = Json::array();
@@ -296,7 +301,7 @@ std::string to_csv(const Comparison& comparison) {
   constexpr std::string_view columns =
       "bytes,segments,steps_formula,steps_formula_exact,channel_bytes_formula,model_time_formula_s,best,run,model_algbw_bytes_per_s,"
       "model_busbw_bytes_per_s,times_the_bound,steps,channel_bytes_sum,model_time_s,verified,not_run,no_plan,failure,steps_lower_bound,"
-      "channel_bytes_lower_bound,model_time_lower_bound_s";
+      "channel_bytes_lower_bound,model_time_lower_bound_s,groups";
   std::string text = fmt::format("collective,shape,nodes,ports,switching,contention,algorithm,{}\n", columns);
   for (const Contest& contest : comparison.contests) {
     const Machine& machine = contest.machine;
@@ -305,9 +310,10 @@ std::string to_csv(const Comparison& comparison) {
         if (!contender.entries[i]) continue;
         Json json = entry_json(comparison, contest, *contender.entries[i], i);
         json.update(bounds_json(contest.bounds[i], machine.cost));
+        if (comparison.groups) json["groups"] = *comparison.groups;
         std::vector<std::string> line{std::string(name(comparison.request.collective)),
-                                      machine.topology.text(),
-                                      std::to_string(machine.topology.nodes()),
+                                      comparison.shape.text(),
+                                      std::to_string(comparison.shape.nodes()),
                                       std::to_string(machine.ports),
                                       std::string(name(machine.switching)),
                                       std::string(name(machine.contention)),

@@ -288,6 +288,7 @@ struct RegretArguments {
 
 int run_regret(const RegretArguments& arguments) {
   const Collective collective = parse_collective(arguments.collective);
+  refuse_groups(arguments.setting["groups"], "torus regret");
   TypedOptions typed = arguments.setting;
   const auto take = [](std::optional<std::string>& option, const std::string& otherwise) {
     return std::exchange(option, std::nullopt).value_or(otherwise);

@@ -62,11 +62,15 @@ std::vector<std::optional<int>> ports_on(const Topology& shape, const std::optio
 std::vector<Combination> combinations_of(Collective collective, TypedOptions typed, const std::vector<const Algorithm*>& algorithms) {
   const auto take = [](std::optional<std::string>& list) { return std::exchange(list, std::nullopt); };
   const auto on = take(typed["on"]), ports = take(typed["ports"]), bytes = take(typed["bytes"]);
-  RunSpec spec = parse_spec(collective, typed.without_damage());
+  TypedOptions of_any_shape = typed.without_damage();
+  const std::optional<std::string> groups = take(of_any_shape["groups"]);
+  RunSpec spec = parse_spec(collective, of_any_shape);
+  spec.groups_text = groups;
   const std::vector<Bytes> sizes = bytes ? sizes_of(collective, bytes, "") : std::vector<Bytes>{spec.bytes};
   std::vector<Combination> combinations;
   for (const Topology& shape : on ? parse_shapes(*on) : std::vector<Topology>{spec.shape}) {
     spec.shape = with_damage(shape, typed, spec.seed);
+    settle_groups(spec);
     spec.ports.reset();
     static_cast<void>(make_machine(spec, NativeMachine{}));
     if (!why_it_cannot_fit(collective, shape, 0, 0, 0, usable_memory()))  // else it is left out, before its sources are listed

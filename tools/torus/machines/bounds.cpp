@@ -1,4 +1,5 @@
 /// torus bounds: what no algorithm can beat on a shape.
+#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -49,7 +50,7 @@ std::vector<Asked> all_asked(const TypedOptions& options) {
   TypedOptions unnamed = options;
   unnamed["sources"].reset();
   const RunSpec spec = parse_spec(Collective::multinode_broadcast, options);
-  const NodeId nodes = spec.shape.nodes();
+  const NodeId nodes = seen_shape(spec).nodes();
   Asked broadcast{make_request(parse_spec(Collective::broadcast, unnamed)), 1, ""};
   Asked multinode{sourceless(spec), nodes, ""};
   if (spec.sources.value_or("all") != "all" || nodes <= most_sources) {
@@ -68,12 +69,13 @@ Asked one_asked(Collective collective, const TypedOptions& options) {
   if (collective == Collective::multinode_broadcast) return std::move(all_asked(options)[1]);
   if (collective == Collective::total_exchange) return std::move(all_asked(options)[2]);
   Asked asked{make_request(parse_spec(collective, options)), 0, ""};
-  asked.sources = has_root(collective) ? 1 : parse_spec(collective, options).shape.nodes();
+  asked.sources = has_root(collective) ? 1 : seen_shape(parse_spec(collective, options)).nodes();
   return asked;
 }
 
-std::string shape_table(const Machine& machine, const ShapeFacts& facts) {
+std::string shape_table(const std::optional<Groups>& groups, const Machine& machine, const ShapeFacts& facts) {
   Rows rows;
+  if (groups) rows.emplace_back("groups", fmt::format("{}: {}, each as below", groups->text(), grouped(groups->count())));
   rows.emplace_back("shape", fmt::format("{}: {} nodes, {} channels", machine.topology.text(), grouped(machine.topology.nodes()),
                                          grouped(facts.channels)));
   rows.emplace_back("machine",
@@ -93,12 +95,28 @@ std::string shape_table(const Machine& machine, const ShapeFacts& facts) {
   return aligned(rows);
 }
 
+/// A machine on which a group's messages take any route, over all ports that its nodes have on the whole machine: what bounds its
+/// algorithms bounds all that moves its data, through other groups too. None where there are no groups, or nodes or links are dead or slow.
+std::optional<Machine> with_any_route(const RunSpec& spec, const Machine& group) {
+  if (!spec.groups || !spec.shape.faults().empty()) return std::nullopt;
+  const auto nodes = static_cast<std::int32_t>(group.topology.nodes());
+  if (nodes > 1 << 20) return std::nullopt;
+  const Topology complete({{nodes, Wiring::complete}});
+  const int ports = spec.ports.value_or(0) > 0 ? *spec.ports : static_cast<int>(spec.shape.max_ports());
+  CostModel cost = spec.cost;
+  for (const double byte_s : cost.dimension_byte_s) cost.byte_s = std::min(cost.byte_s, byte_s);
+  cost.dimension_byte_s.clear();
+  return Machine(complete, std::min(ports, static_cast<int>(complete.max_ports())), group.switching, group.contention, {}, cost);
+}
+
 int bounds(const BoundsArguments& arguments) {
   TypedOptions options = arguments.setting;
   std::optional<Collective> collective;
   if (arguments.collective) collective = parse_collective(*arguments.collective);
   if (!options["on"] && !options["machine"]) options["on"] = default_shape(collective.value_or(Collective::broadcast));
-  const Machine machine = make_machine(parse_spec(Collective::multinode_broadcast, options), NativeMachine{});
+  const RunSpec spec = parse_spec(Collective::multinode_broadcast, options);
+  const Machine machine = make_machine(spec, NativeMachine{});
+  const std::optional<Machine> any_route = with_any_route(spec, machine);
   const ShapeFacts facts = shape_facts(machine.topology);
   Json json{{"shape", machine.topology.text()},
             {"nodes", machine.topology.nodes()},
@@ -115,12 +133,15 @@ int bounds(const BoundsArguments& arguments) {
             {"bound3_steps", facts.bound3},
             {"bound4_steps", facts.bound4}};
   Table table{{"collective", "sources", "bytes", "steps", "one block a message", "model time", "because (steps; bytes)"}};
+  if (any_route) table.front().insert(table.front().begin() + 6, {"steps by any route", "model time by any route"});
+  if (spec.groups) json.update({{"groups", spec.groups->text()}, {"group_count", spec.groups->count()}});
   for (const Asked& asked : collective ? std::vector<Asked>{one_asked(*collective, options)} : all_asked(options)) {
     const std::string called(name(asked.request.collective));
     const std::string bytes = bytes_option(asked.request.bytes);
     Json entry{{"source_count", asked.sources}, {"bytes", asked.request.bytes}};
     if (!asked.left_out.empty()) {
       table.push_back({called, grouped(asked.sources), bytes, "-", "-", "-", asked.left_out});
+      if (any_route) table.back().insert(table.back().begin() + 6, {"-", "-"});
       entry["left_out"] = asked.left_out;
       json["collectives"][called] = std::move(entry);
       continue;
@@ -136,12 +157,18 @@ int bounds(const BoundsArguments& arguments) {
                   {"bytes_reason", b.bytes_reason},
                   {"model_time_lower_bound_s", b.model_time_s(machine.cost)},
                   {"model_time_simple_bound_s", b.simple_model_time_s(machine.cost)}});
+    if (any_route) {
+      const Bounds free = lower_bounds(*any_route, asked.request);
+      const double time_s = free.model_time_s(any_route->cost);
+      table.back().insert(table.back().begin() + 6, {grouped(free.steps), seconds_text(time_s)});
+      entry.update({{"any_route_steps_lower_bound", free.steps}, {"any_route_model_time_lower_bound_s", time_s}});
+    }
     json["collectives"][called] = std::move(entry);
   }
   answer(
       arguments.json, [&] { return json; },
       [&] {
-        return shape_table(machine, facts) + "\n" + aligned(table, {.left_out = {1, 2}});
+        return shape_table(spec.groups, machine, facts) + "\n" + aligned(table, {.left_out = {1, 2}});
       });
   return 0;
 }

@@ -101,12 +101,23 @@ class LiveJudge {
 
 }  // namespace
 
+namespace {
+
+std::vector<std::vector<NodeId>> lists_of(const std::optional<Groups>& groups) {
+  std::vector<std::vector<NodeId>> lists;
+  for (NodeId group = 0; groups && group < groups->count(); ++group)
+    lists.emplace_back(groups->members(group).begin(), groups->members(group).end());
+  return lists;
+}
+
+}  // namespace
+
 TraceHeader header_of(const Setting& setting) {
   const Request& request = setting.request;
   const bool combines = reduces(request.collective);
   const bool cut = combines || request.collective == Collective::broadcast || request.collective == Collective::multinode_broadcast;
   const Bytes element = combines ? size_of(request.reduction.type) : 1;
-  return {.machine = setting.machine,
+  return {.machine = setting.whole(),
           .collective = std::string(name(request.collective)),
           .sources = request.sources,
           .segments = setting.plan.segments,
@@ -114,7 +125,8 @@ TraceHeader header_of(const Setting& setting) {
           .algorithm = std::string(setting.algorithm->name),
           .seed = setting.seed,
           .reduction = combines ? std::optional(request.reduction) : std::nullopt,
-          .registers = setting.plan.registers};
+          .registers = setting.plan.registers,
+          .groups = lists_of(setting.groups)};
 }
 
 Emulation emulate(const Setting& setting, const EmulationOptions& options) {
@@ -123,11 +135,13 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   const bool looks = all == nullptr || all->self() == 0;
   if (all != nullptr && all == processes() && looks) lead(*all, setting, options);
   std::optional<TraceWriter> trace;
-  const std::unique_ptr<RunObserver> observer = looks && setting.plan.observe ? setting.plan.observe() : nullptr;
+  const Groups* const groups = setting.groups_or_null();
+  const bool observes = looks && setting.plan.observe && groups == nullptr;  // an observer knows the nodes of one group
+  const std::unique_ptr<RunObserver> observer = observes ? setting.plan.observe() : nullptr;
   std::optional<LiveJudge> judge;
   if (looks && options.judge) judge.emplace(header_of(setting));
   std::optional<BarrierWitness> barrier;
-  if (looks && setting.request.collective == Collective::barrier) barrier.emplace(setting.machine.topology);
+  if (looks && setting.request.collective == Collective::barrier) barrier.emplace(setting.whole().topology, groups);
   bool first = true;
 
   RunOptions run;
@@ -166,7 +180,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
       if (first) trace->name_phase(phase);
     };
   }
-  Engine engine = make_engine(setting.machine, setting.request, setting.plan, run);
+  Engine engine = make_engine(setting.whole(), setting.request, setting.plan, run, groups);
   detail::run_on_all(all, [&] {
     if (looks && options.trace) trace.emplace(*options.trace, header_of(setting));
   });
@@ -179,7 +193,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
     if (first && options.on_engine) options.on_engine(engine);
     emulation.interrupted = result.interrupted;
     if (!result.interrupted) emulation.run_s.push_back(result.run_s);
-    const Check check = torus::check(setting.machine, setting.request, setting.plan, bounds, result);
+    const Check check = torus::check(setting.whole(), setting.request, setting.plan, bounds, result, groups);
     emulation.failure = unsure ? unsure : failure_in(check, result, options);
     if (result.interrupted && options.repeat > 1)
       emulation.failure = fmt::format("interrupted in repetition {} of {}", repetition + 1, options.repeat);

@@ -68,7 +68,7 @@ class History {
  public:
   /// Runs a setting by one thread.
   History(const Setting& setting, const std::optional<Fault>& fault, const std::vector<BlockId>& blocks, Step from)
-      : blocks_{blocks}, from_{from}, nodes_{setting.machine.topology.nodes()} {
+      : blocks_{blocks}, from_{from}, nodes_{setting.whole().topology.nodes()} {
     RunOptions options;
     options.executor = ExecutorKind::serial;
     options.threads = 1;
@@ -86,7 +86,7 @@ class History {
     options.on_step = [&](Step step) {
       if (step >= from_) add_held(*engine, step);
     };
-    engine.emplace(make_engine(setting.machine, setting.request, setting.plan, options));
+    engine.emplace(make_engine(setting.whole(), setting.request, setting.plan, options, setting.groups_or_null()));
     static_cast<void>(engine->run(setting.plan.start));
   }
 
@@ -188,7 +188,7 @@ class Follower {
   }
   /// What ends a difference at a copy, with the messages that are sent in a step; none: it was given up.
   std::optional<Harmless> end_of(const Copy& copy, const Copies& before, Step step) const {
-    const std::string where = fmt::format("{} in step {}", node_text(setting_.machine.topology, copy.node), step);
+    const std::string where = fmt::format("{} in step {}", node_text(setting_.whole().topology, copy.node), step);
     if (copy.in_message && !copy.combines) {
       if (placement_.reduces() || !before.contains({copy.node, copy.block})) return std::nullopt;
       return Harmless{"copy not kept", fmt::format("the receiver {} held the block already, and kept its own copy", where)};
@@ -226,7 +226,7 @@ class Follower {
 }  // namespace
 
 Fault parse_fault(const std::string& text, const Setting& setting) {
-  const Topology& topology = setting.machine.topology;
+  const Topology& topology = setting.whole().topology;
   if (text == "random") {
     Random random(setting.seed ^ 0xfa017);
     return random_fault(random.one_of(all_fault_kinds), setting, setting.seed);
@@ -275,7 +275,7 @@ Fault random_fault(FaultKind kind, const Setting& setting, std::uint64_t seed) {
   Fault fault;
   fault.kind = kind;
   fault.step = static_cast<Step>(random.below(std::clamp<std::uint64_t>(setting.plan.likely_steps(), 1, 1U << 30U)));
-  fault.node = static_cast<NodeId>(random.below(setting.machine.topology.nodes()));
+  fault.node = static_cast<NodeId>(random.below(setting.whole().topology.nodes()));
   fault.exact = false;
   fault.seed = setting.seed;  // what else is random
   return fault;

@@ -21,8 +21,9 @@ namespace torus::command {
 namespace {
 
 /// The scalar fields that not every run has.
-constexpr std::array<std::string_view, 7> optional_fields{"chosen_because", "choosing_s", "source", "bound3_steps",
-                                                          "bound4_steps",   "h",          "failure"};
+constexpr std::array<std::string_view, 12> optional_fields{"chosen_because", "choosing_s",  "source",      "bound3_steps",
+                                                           "bound4_steps",   "h",           "failure",     "groups",
+                                                           "group_count",    "group_shape", "group_nodes", "group_ports"};
 
 std::string sources_row(const Setting& setting) {
   const Topology& topology = setting.machine.topology;
@@ -110,22 +111,23 @@ Repeats repeats_of(std::vector<double> run_s) {
 }
 
 Json to_json(const Setting& setting, const Emulation& emulation) {
-  const Machine& machine = setting.machine;
+  const Machine& whole = setting.whole();
+  const Machine& machine = setting.machine;  // of a group, where there are groups
   const RunResult& result = emulation.result;
   const Plan& plan = setting.plan;
   const Bounds bounds = lower_bounds(machine, setting.request);
   const ShapeFacts facts = shape_facts(machine.topology);
   const Repeats repeats = repeats_of(emulation.run_s);
   Json json;
-  json["shape"] = machine.topology.text();
-  json["nodes"] = machine.topology.nodes();
-  json["ports"] = machine.ports;
+  json["shape"] = whole.topology.text();
+  json["nodes"] = whole.topology.nodes();
+  json["ports"] = whole.ports;
   json["switching"] = name(machine.switching);
   json["contention"] = name(machine.contention);
-  json["routing"] = machine.routing;
+  json["routing"] = whole.routing;
   json["ts_s"] = machine.cost.start_up_s;
-  json["tc_s"] = machine.cost.byte_s;
-  if (!machine.cost.one_speed()) json["tc_by_dimension_s"] = machine.cost.dimension_byte_s;
+  json["tc_s"] = whole.cost.byte_s;
+  if (!whole.cost.one_speed()) json["tc_by_dimension_s"] = whole.cost.dimension_byte_s;
   json["th_s"] = machine.cost.hop_s;
   json["tg_s"] = machine.cost.combine_s;
   if (setting.preset != nullptr) {
@@ -135,8 +137,15 @@ Json to_json(const Setting& setting, const Emulation& emulation) {
                        {"speed_from", text(setting.preset->speed)},
                        {"start_up_from", text(setting.preset->start_up)}};
   }
-  if (const Faults& faults = machine.topology.faults(); !faults.empty()) {
-    json["faults"] = {{"dead_nodes", faults.dead_nodes}, {"options", damage_options(faults, machine.topology)}};
+  if (const Faults& faults = whole.topology.faults(); !faults.empty()) {
+    json["faults"] = {{"dead_nodes", faults.dead_nodes}, {"options", damage_options(faults, whole.topology)}};
+  }
+  if (setting.groups) {
+    json["groups"] = setting.groups->text();
+    json["group_count"] = setting.groups->count();
+    json["group_shape"] = machine.topology.text();
+    json["group_nodes"] = machine.topology.nodes();
+    json["group_ports"] = machine.ports;
   }
   json["collective"] = name(setting.request.collective);
   json["mpi"] = mpi_name(setting.request.collective);
@@ -253,7 +262,8 @@ Json to_json(const Setting& setting, const Emulation& emulation) {
 }
 
 std::string to_table(const Setting& setting, const Emulation& emulation) {
-  const Machine& machine = setting.machine;
+  const Machine& whole = setting.whole();
+  const Machine& machine = setting.machine;  // of a group, where there are groups
   const RunResult& result = emulation.result;
   const Plan& plan = setting.plan;
   const Bounds bounds = lower_bounds(machine, setting.request);
@@ -268,7 +278,7 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   context.plan_s = setting.plan_s;
   if (repeats.runs > 1) context.run_s = repeats.median_s;
   context.failure = emulation.failure;
-  Rows rows = torus::report(machine, result, options, context);
+  Rows rows = torus::report(whole, result, options, context);
   if (setting.request.collective == Collective::barrier && result.verified && !emulation.failure)
     rows.back().second = "verified: " + BarrierWitness::proof(machine.topology.nodes());
   if (result.fault && !emulation.fault_option.empty()) {
@@ -282,8 +292,12 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
     asked.emplace_back("preset", fmt::format("{}, {}: {} ({})", preset->name, preset->title, speed_text(*preset), text(preset->speed)));
     asked.emplace_back("", fmt::format("T_s {} ({})", seconds_text(preset->start_up_s), text(preset->start_up)));
   }
-  if (const Faults& faults = machine.topology.faults(); !faults.empty())
-    asked.emplace_back("faults", fmt::format("{}:{}", damage_text(faults), damage_options(faults, machine.topology)));
+  if (const Faults& faults = whole.topology.faults(); !faults.empty())
+    asked.emplace_back("faults", fmt::format("{}:{}", damage_text(faults), damage_options(faults, whole.topology)));
+  if (const Groups* const groups = setting.groups_or_null(); groups != nullptr)
+    asked.emplace_back("groups", fmt::format("{}: {} of {} nodes, each a machine {} with {} {}", groups->text(), grouped(groups->count()),
+                                             grouped(machine.topology.nodes()), machine.topology.text(), machine.ports,
+                                             machine.ports == 1 ? "port" : "ports"));
   asked.emplace_back("collective", asked_text(setting));
   asked.emplace_back("algorithm", setting.algorithm->source.empty()
                                       ? std::string(setting.algorithm->name)

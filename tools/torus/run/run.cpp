@@ -80,6 +80,8 @@ int run(const RunArguments& arguments) {
         fmt::format("step {} of {} ({} %)", grouped(step), grouped(steps), 100 * std::uint64_t{step} / std::max<std::uint64_t>(steps, 1)));
   };
 
+  if (arguments.steps) refuse_groups(arguments.setting["groups"], "--steps");
+  if (arguments.view) refuse_groups(arguments.setting["groups"], "--view");
   std::optional<StepTable> steps;
   if (arguments.steps) steps.emplace(setting);
   std::optional<View> view;

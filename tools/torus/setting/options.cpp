@@ -46,7 +46,7 @@ std::string sources_text(const Setting& setting) {
 }
 
 std::string byte_time_text(const Setting& setting) {
-  const CostModel& cost = setting.machine.cost;
+  const CostModel& cost = setting.whole().cost;
   if (!cost.one_speed()) return fmt::format(" --tc {}", fmt::join(cost.dimension_byte_s, ","));
   return cost.byte_s != CostModel{}.byte_s ? fmt::format(" --tc {}", cost.byte_s) : "";
 }
@@ -67,13 +67,17 @@ const std::vector<SettingOption>& setting_options() {
        "defaults of a machine that exists: shape, ports, speeds; `torus list --machines` has all"},
       {machine, "on", "--on", "SHAPE",
        "shape: 16x16, 8x8x8, 16x16m (m: a line), 4x4c (c: complete), 4x4x8t (t: twisted), mesh:4x6, 2^10, hypercube:10", nullptr,
-       [](S s) { return fmt::format(" --on {}{}", s.machine.topology.text(), algorithm_options(*s.algorithm)); }},
+       [](S s) { return fmt::format(" --on {}{}", s.whole().topology.text(), algorithm_options(*s.algorithm)); }},
+      {machine, "groups", "--groups", "GROUPS",
+       "groups of nodes that each run the collective by itself, at once: rows, columns, axis:0,2, slice:4x4, stride:2, file:FILE",
+       [](RunSpec& spec, Text text) { spec.groups_text = text; },
+       [](S s) { return s.groups ? fmt::format(" --groups {}", s.groups->text()) : ""; }},
       {machine, "ports", "--ports", "N|all", "messages a node may send, and receive, in a step; default: all",
        [](RunSpec& spec, Text text) {
          const auto most = static_cast<std::uint64_t>(spec.shape.max_ports());
          spec.ports = text == "all" ? 0 : static_cast<int>(parse_whole("--ports", text, 1, most));
        },
-       [](S s) { return fmt::format(" --ports {}", s.machine.ports); }},
+       [](S s) { return fmt::format(" --ports {}", s.whole().ports); }},
       {machine, "switching", "--switching", "packet|wormhole|circuit",
        "how a message crosses several channels; default: what the algorithm was made for",
        [](RunSpec& spec, Text text) { spec.switching = parse_switching(text); },
@@ -84,9 +88,9 @@ const std::vector<SettingOption>& setting_options() {
        [](S s) { return fmt::format(" --contention {}", name(s.machine.contention)); }},
       {machine, "routing", "--routing", "D,D,..", "the order in which wormhole routes take the dimensions; default 0,1,..",
        [](RunSpec& spec, Text text) { spec.routing = parse_routing(text); },
-       [](S s) { return s.machine.ascending_routing() ? "" : fmt::format(" --routing {}", fmt::join(s.machine.routing, ",")); }},
+       [](S s) { return s.whole().ascending_routing() ? "" : fmt::format(" --routing {}", fmt::join(s.whole().routing, ",")); }},
       {machine, "dead-link", "--dead-link", "LINKS", "links that carry nothing, either way: 3,4:+0, 7:-1; several with ; between", nullptr,
-       [](S s) { return damage_options(s.machine.topology.faults(), s.machine.topology); },  // all damage, random links too
+       [](S s) { return damage_options(s.whole().topology.faults(), s.whole().topology); },  // all damage, random links too
        [](Text text, const Topology& shape, std::uint64_t, Faults& faults) {
          faults.dead_links = parse_links("--dead-link", text, shape);
        }},

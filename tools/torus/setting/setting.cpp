@@ -105,10 +105,11 @@ void add_hops(Plan& plan, const Algorithm& algorithm, const Machine& machine, co
 
 /// What a run of the plan needs, of several processes the first, by the engine's own estimate.
 Bytes needed_by(const Setting& setting, const Plan& plan, unsigned workers) {
-  const Bytes programs = memory_beside_engine(setting.machine, setting.request, plan);
-  const detail::Slab own(setting.machine.topology, setting.processes);
+  const Machine& whole = setting.whole();
+  const Bytes programs = memory_beside_engine(whole, setting.request, plan, setting.groups_or_null());
+  const detail::Slab own(whole.topology, setting.processes);
   const Placement placement = placement_of(setting.machine, setting.request, plan);
-  return detail::estimate_of(setting.machine, detail::Members(setting.machine, placement), own, programs, workers).total();
+  return detail::estimate_of(whole, detail::Members(whole, placement, setting.groups_or_null()), own, programs, workers).total();
 }
 
 /// An algorithm that applies: its predicted model time, and what a run needs if that is more than may be used.
@@ -252,6 +253,12 @@ Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Re
 bool planner_given_up() noexcept { return given_up; }
 
 Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
+  std::optional<Machine> all_groups;
+  if (spec.groups) {
+    // A group's nodes have all ports that they have use for, or as many as a node of the machine.
+    const int ports = machine.all_port() ? all_ports : machine.ports;
+    all_groups.emplace(spec.shape, spec.ports.value_or(ports), machine.switching, machine.contention, spec.routing, spec.cost);
+  }
   return {.machine = std::move(machine),
           .request = std::move(request),
           .seed = spec.seed,
@@ -261,7 +268,9 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
           .processes = spec.processes,
           .plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_many),
           .preset = spec.preset,
-          .sources_text = spec.sources.value_or("")};
+          .sources_text = spec.sources.value_or(""),
+          .groups = spec.groups,
+          .all_groups = std::move(all_groups)};
 }
 
 Machine usual_machine(const RunSpec& spec) {
@@ -272,7 +281,8 @@ Machine usual_machine(const RunSpec& spec) {
 
 std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned, PlanCache* cache, HopMemo* memo,
                                      const Bounds* bounds) {
-  if (auto why_not = why_not_here(algorithm, setting.machine, setting.request, setting.memory)) return why_not;
+  if (auto why_not = why_not_here(algorithm, setting.machine, setting.request, setting.memory))
+    return setting.groups ? fmt::format("in groups {}: {}", setting.groups->text(), *why_not) : *why_not;
   Planned made =
       plan_within(algorithm, setting.machine, setting.request, bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request),
                   setting.plan_limit_s, cache, memo);

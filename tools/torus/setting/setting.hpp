@@ -39,8 +39,8 @@ Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Re
 bool planner_given_up() noexcept;
 
 struct Setting {
-  Machine machine;
-  Request request;
+  Machine machine;  ///< that the algorithm sees: the whole one, or that of a group
+  Request request;  ///< of each group
   const Algorithm* algorithm = nullptr;
   Plan plan = {};
   double plan_s = 0;        ///< wall time of this plan: part of the set-up
@@ -48,15 +48,20 @@ struct Setting {
   double choosing_s = 0;    ///< wall time of all plans among which it was chosen
   std::uint64_t seed = 1;
   ExecutorKind executor = default_executor;
-  unsigned threads = 0;                 ///< 0: the host's cores
-  Bytes memory = 0;                     ///< of a process; 0: what the engine takes by itself
-  unsigned processes = 1;               ///< that do the run together
-  double plan_limit_s = plan_s_of_one;  ///< planning may take so long
-  const Preset* preset = nullptr;       ///< the machine that was named
-  std::string sources_text = {};        ///< how the sources were asked for, if that and the seed give them again
+  unsigned threads = 0;                    ///< 0: the host's cores
+  Bytes memory = 0;                        ///< of a process; 0: what the engine takes by itself
+  unsigned processes = 1;                  ///< that do the run together
+  double plan_limit_s = plan_s_of_one;     ///< planning may take so long
+  const Preset* preset = nullptr;          ///< the machine that was named
+  std::string sources_text = {};           ///< how the sources were asked for, if that and the seed give them again
+  std::optional<Groups> groups = {};       ///< none: all nodes are one
+  std::optional<Machine> all_groups = {};  ///< the machine that the groups are of
+
+  const Machine& whole() const noexcept { return all_groups ? *all_groups : machine; }
+  const Groups* groups_or_null() const noexcept { return groups ? &*groups : nullptr; }
 };
 
-/// A machine and a request, with the seed and the host's options of a spec, but without an algorithm.
+/// A machine that algorithms see and a request, with the groups, the seed and the host's options of a spec, but without an algorithm.
 Setting open_setting(Machine machine, Request request, const RunSpec& spec);
 
 /// Gives a setting the algorithm and its plan. If the algorithm does not apply or cannot be planned, says why in one line and changes

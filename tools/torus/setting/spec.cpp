@@ -223,9 +223,19 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed) {
   if (reduces(collective)) check_reduction(spec.reduction, spec.shape.nodes(), spec.bytes);
   if (const auto& bytes = typed["bytes"]) check_carries(collective, spec.bytes, *bytes);
   spec.shape = with_damage(spec.shape, typed, spec.seed);
+  settle_groups(spec);
   spec.parameters = parse_parameters(collective, typed);
   if (processes() != nullptr) spec.processes = processes()->count();
   return spec;
+}
+
+void settle_groups(RunSpec& spec) {
+  spec.groups.reset();
+  if (spec.groups_text) spec.groups = Groups::parse(*spec.groups_text, spec.shape);
+}
+
+void refuse_groups(const std::optional<std::string>& groups, std::string_view what) {
+  if (groups) throw InputError(fmt::format("--groups '{}': {} does not know groups yet; leave it out", *groups, what));
 }
 
 Topology with_damage(const Topology& shape, const TypedOptions& typed, std::uint64_t seed) {
@@ -241,8 +251,9 @@ Machine make_machine(const RunSpec& spec, const NativeMachine& native) {
   // An algorithm made for many ports runs on a shape with fewer, too.
   const int usual_ports = spec.preset != nullptr ? spec.preset->ports : native.ports;
   const int native_ports = std::min(usual_ports, static_cast<int>(spec.shape.max_ports()));
-  return Machine(spec.shape, spec.ports.value_or(native_ports), spec.switching.value_or(native.switching),
-                 spec.contention.value_or(native.contention), spec.routing, spec.cost);
+  Machine whole(spec.shape, spec.ports.value_or(native_ports), spec.switching.value_or(native.switching),
+                spec.contention.value_or(native.contention), spec.routing, spec.cost);
+  return spec.groups ? spec.groups->machine(whole) : whole;
 }
 
 Request make_request(const RunSpec& spec) {
@@ -252,20 +263,21 @@ Request make_request(const RunSpec& spec) {
   request.parameters = spec.parameters;
   request.expected_sources = spec.expected_sources;
   request.reduction = spec.reduction;
+  const Topology& shape = seen_shape(spec);
   const bool rooted = has_root(spec.collective), broadcast = spec.collective == Collective::broadcast;
   const bool named = rooted || spec.collective == Collective::multinode_broadcast;
   if (!named && spec.sources.value_or("all") != "all")
     throw InputError(
         fmt::format("--sources '{}': in a {} every node takes part alike; leave it out", *spec.sources, name(spec.collective)));
   if (!named && spec.collective != Collective::total_exchange) return request;
-  const NodeId first = first_living(spec.shape);
+  const NodeId first = first_living(shape);
   const std::string text = spec.sources.value_or(rooted ? std::to_string(first) : "all");
   const std::string_view option = broadcast ? "--source" : rooted ? "--root" : "--sources";
-  request.sources = parse_sources(std::string(option), text, spec.shape, spec.seed);
+  request.sources = parse_sources(std::string(option), text, shape, spec.seed);
   const bool listed = text.find_first_of("0123456789") == 0;
-  std::erase_if(request.sources, [&](NodeId source) { return !listed && !spec.shape.living(source); });
+  std::erase_if(request.sources, [&](NodeId source) { return !listed && !shape.living(source); });
   for (const NodeId source : request.sources) {
-    if (!spec.shape.living(source)) refuse(option, text, fmt::format("node {} is dead; for instance {}", source, first));
+    if (!shape.living(source)) refuse(option, text, fmt::format("node {} is dead; for instance {}", source, first));
   }
   if (broadcast && request.sources.size() != 1) {
     throw InputError(
@@ -282,6 +294,7 @@ Request make_request(const RunSpec& spec) {
 }
 
 Request make_fitting_request(const RunSpec& spec) {
+  if (spec.groups) return make_request(spec);  // of a few nodes each; the engine says what all of them need
   const Bytes limit = (spec.memory > 0 ? spec.memory : memory_of_a_process()) * spec.processes;
   const auto refuse_too_large = [&](std::uint64_t sources, std::uint32_t segments) {
     if (const auto why_not = why_it_cannot_fit(spec.collective, spec.shape, spec.bytes, sources, segments, limit))

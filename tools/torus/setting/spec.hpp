@@ -10,6 +10,7 @@
 
 #include <torus/catalogue.hpp>
 #include <torus/executor.hpp>
+#include <torus/groups.hpp>
 
 #include "tools/torus/machines/presets.hpp"
 
@@ -38,9 +39,11 @@ class TypedOptions {
 /// A setting as asked for, parsed. What was left out has its default, or none where the default depends on the algorithm.
 struct RunSpec {
   Collective collective = Collective::broadcast;
-  Topology shape;
-  const Preset* preset = nullptr;  ///< the machine that was named, if any: its ports and costs are the defaults
-  std::optional<int> ports = {};   ///< 0: all
+  Topology shape;                               ///< of the whole machine
+  std::optional<std::string> groups_text = {};  ///< as typed
+  std::optional<Groups> groups = {};            ///< of the shape; see settle_groups()
+  const Preset* preset = nullptr;               ///< the machine that was named, if any: its ports and costs are the defaults
+  std::optional<int> ports = {};                ///< 0: all
   std::optional<Switching> switching = {};
   std::optional<Contention> contention = {};
   std::vector<Dimension> routing = {};
@@ -82,14 +85,22 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed);
 /// Throws InputError: the option is for other collectives, its owners.
 [[noreturn]] void refuse_foreign(Collective collective, std::string_view option, std::string_view value, const std::string& owners);
 
+/// Makes the groups from their text, for the present shape. Throws InputError.
+void settle_groups(RunSpec& spec);
+/// What an algorithm sees of the shape: that of a group, where there are groups.
+inline const Topology& seen_shape(const RunSpec& spec) noexcept { return spec.groups ? spec.groups->topology() : spec.shape; }
+/// Throws InputError if there are groups: `what`, such as "torus regret", does not know them.
+void refuse_groups(const std::optional<std::string>& groups, std::string_view what);
+
 /// The shape with the dead and slow links that the options name. Random ones follow from the seed. Throws InputError.
 Topology with_damage(const Topology& shape, const TypedOptions& typed, std::uint64_t seed);
 
-/// The machine; a preset and then `native` fill what the options leave open. Throws InputError where the shape has no such ports or
-/// routing, or the preset no such shape.
+/// The machine that an algorithm sees: the whole one, or that of a group. A preset and then `native` fill what the options leave open.
+/// Throws InputError where the shape has no such ports or routing, the preset no such shape, or the machine no such groups.
 Machine make_machine(const RunSpec& spec, const NativeMachine& native);
 
-/// The request. Sources that are named are also those that predictions expect, unless --expect says otherwise. Throws InputError.
+/// The request, of each group where there are groups. Sources that are named are also those that predictions expect, unless --expect says
+/// otherwise. Throws InputError.
 Request make_request(const RunSpec& spec);
 /// The same. Throws InputError, before the sources are listed, if no algorithm can have the memory for it.
 Request make_fitting_request(const RunSpec& spec);

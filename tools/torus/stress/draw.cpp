@@ -204,6 +204,67 @@ std::optional<Link> draw_link(Random& random, const Topology& shape) {
   return links.empty() ? std::nullopt : std::optional(random.one_of(links));
 }
 
+/// The shape with another dimension before dimension `at`, and the faults of each copy of it.
+Topology stacked(const Topology& shape, std::size_t at, const DimensionShape& more) {
+  std::vector<DimensionShape> sides(shape.shape().begin(), shape.shape().end());
+  sides.insert(sides.begin() + static_cast<std::ptrdiff_t>(at), more);
+  const Topology whole(std::move(sides));
+  const Faults& faults = shape.faults();
+  Faults all;
+  const auto moved = [at](Dimension d) { return d + (static_cast<std::size_t>(d) >= at ? 1 : 0); };
+  for (std::int32_t layer = 0; layer < more.extent; ++layer) {
+    const auto rank_of = [&](NodeId node) {
+      const Coordinates inside = shape.coordinates(node);
+      std::vector<std::int32_t> coordinates(inside.begin(), inside.end());
+      coordinates.insert(coordinates.begin() + static_cast<std::ptrdiff_t>(at), layer);
+      return whole.rank(coordinates);
+    };
+    for (const NodeId node : faults.dead_nodes) all.dead_nodes.push_back(rank_of(node));
+    for (const Link& link : faults.dead_links) all.dead_links.push_back({rank_of(link.node), moved(link.dimension), link.hop});
+    for (const SlowLink& slow : faults.slow_links)
+      all.slow_links.push_back({{rank_of(slow.link.node), moved(slow.link.dimension), slow.link.hop}, slow.factor});
+  }
+  return whole.with_faults(std::move(all));
+}
+
+/// A machine of which groups look like this one: it gets another dimension, or lines become parts of longer sides. None if it cannot be.
+std::optional<std::pair<Machine, std::string>> draw_around(Random& random, const Machine& group, std::uint64_t most_nodes) {
+  const Topology& shape = group.topology;
+  if (shape.twisted() || shape.nodes() * std::uint64_t{2} > most_nodes) return std::nullopt;
+  const auto copies = static_cast<std::int32_t>(2 + random.below(std::min<std::uint64_t>(3, most_nodes / shape.nodes() - 1)));
+  std::vector<DimensionShape> sides(shape.shape().begin(), shape.shape().end());
+  std::vector<Dimension> routing = group.routing;
+  CostModel cost = group.cost;
+  const auto line = std::find_if(sides.begin(), sides.end(), [](const DimensionShape& d) { return d.wiring == Wiring::line; });
+  std::optional<Topology> whole;
+  std::string groups;
+  if (line != sides.end() && shape.faults().empty() && random.chance(0.5)) {
+    groups = "slice:";
+    for (const DimensionShape& d : sides) groups += (groups.back() == ':' ? "" : "x") + std::to_string(d.extent);
+    *line = {line->extent * copies, random.chance(0.5) ? Wiring::ring : Wiring::line};
+    whole.emplace(std::move(sides));
+  } else if (group.contention == Contention::share && group.switching != Switching::packet && shape.faults().empty() &&
+             sides.front().wiring != Wiring::complete) {
+    groups = "stride:" + std::to_string(copies);
+    for (std::size_t d = 1; d < sides.size(); ++d) groups += "x1";
+    sides.front().extent *= copies;
+    whole.emplace(std::move(sides));
+  } else if (sides.size() < max_dimensions) {
+    const auto at = static_cast<std::size_t>(random.below(sides.size() + 1));
+    groups = "axis:";
+    for (std::size_t d = 0; d <= sides.size(); ++d) {
+      if (d != at) groups += (groups.back() == ':' ? "" : ",") + std::to_string(d);
+    }
+    whole = stacked(shape, at, {copies, draw_wiring(random)});
+    for (Dimension& d : routing) d += static_cast<std::size_t>(d) >= at ? 1 : 0;
+    routing.insert(routing.begin() + static_cast<std::ptrdiff_t>(random.below(routing.size() + 1)), static_cast<Dimension>(at));
+    if (!cost.one_speed()) cost.dimension_byte_s.insert(cost.dimension_byte_s.begin() + static_cast<std::ptrdiff_t>(at), 2e-10);
+  }
+  if (!whole || whole->nodes() > most_nodes) return std::nullopt;
+  const int ports = group.all_port() && random.chance(0.5) ? all_ports : group.ports;
+  return std::pair(Machine(*whole, ports, group.switching, group.contention, std::move(routing), std::move(cost)), std::move(groups));
+}
+
 }  // namespace
 
 Topology draw_shape(Random& random, std::uint64_t most_nodes) {
@@ -307,6 +368,24 @@ std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Reque
   return setting;
 }
 
+namespace {
+
+/// The setting, or one in which groups run the same at once, on a machine around it.
+Setting with_groups(Random& random, Setting setting, std::uint64_t most_nodes) {
+  auto around = draw_around(random, setting.machine, most_nodes);
+  if (!around) return setting;
+  Groups groups = Groups::parse(around->second, around->first.topology);
+  // The same machine, but that links may be named from their other ends.
+  auto grouped = settle(*setting.algorithm, groups.machine(around->first), setting.request, setting);
+  if (!grouped) return setting;
+  grouped->sources_text = setting.sources_text;
+  grouped->groups = std::move(groups);
+  grouped->all_groups = std::move(around->first);
+  return *std::move(grouped);
+}
+
+}  // namespace
+
 std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, const StressBudget& budget) {
   std::uint64_t room = budget.nodes;
   std::optional<Topology> would_do;  // what the last refusal names
@@ -338,7 +417,10 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     const auto sources_held = static_cast<double>(std::max<std::size_t>(1, setting->request.sources.size()));
     const double deliveries =
         reduces(algorithm.collective) ? nodes * setting->plan.segments : nodes * sources_held * setting->plan.segments;
-    if (static_cast<double>(setting->plan.likely_steps()) * nodes <= budget.node_steps && deliveries <= budget.deliveries) return setting;
+    if (static_cast<double>(setting->plan.likely_steps()) * nodes <= budget.node_steps && deliveries <= budget.deliveries) {
+      if (random.chance(0.25)) return with_groups(random, *std::move(setting), std::max<std::uint64_t>(budget.nodes, 64));
+      return setting;
+    }
     room = std::max<std::uint64_t>(16, static_cast<std::uint64_t>(nodes) / 2);  // plans of large machines take seconds
   }
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/base/figures.hpp"
+#include "runtime/engine/members.hpp"
 #include "runtime/model/contribution.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/injection.hpp"
@@ -20,14 +21,23 @@ namespace {
 constexpr StressBudget small{Bytes{1} << 20U, 2e5, 1U << 12U, 1U << 14U, 256};
 constexpr int most_settings = 4;  // of a turn
 
+/// The nodes of a group, of a setting with groups or without.
+struct GroupNodes {
+  const Groups* groups;
+  NodeId group;
+  std::uint64_t seed;  ///< of its blocks
+
+  NodeId rank(NodeId local) const { return groups == nullptr ? local : groups->member(group, local); }
+};
+
 /// The same of a reduction: every node that wants a segment has the combination of all that it should have.
-bool all_combined(const Setting& setting, const Placement& placement, const Engine& engine) {
+bool all_combined(const GroupNodes& nodes, const Placement& placement, const Engine& engine) {
   const Contributions& what = placement.contributions();
   const detail::Combiner combine = detail::combiner_of(what.reduction);
   for (BlockId segment = 0; segment < placement.vector_segments(); ++segment) {
     std::vector<std::byte> sum(placement.bytes(segment)), own(sum.size());
     const auto wrong_at = [&](NodeId node) {
-      const std::span<const std::byte> bytes = engine.bytes(node, segment);
+      const std::span<const std::byte> bytes = engine.bytes(nodes.rank(node), segment);
       return placement.wants(node, segment) && !std::equal(bytes.begin(), bytes.end(), sum.begin(), sum.end());
     };
     const bool of_prefix = what.wanted == Contributions::Wanted::of_prefix;
@@ -35,7 +45,7 @@ bool all_combined(const Setting& setting, const Placement& placement, const Engi
     for (NodeId node = 0; node < placement.nodes(); ++node) {
       if (!placement.living(node)) continue;
       std::vector<std::byte>& to = first ? sum : own;
-      detail::fill_contribution(to, what.reduction, placement.nodes(), setting.seed, node, placement.first_element(segment));
+      detail::fill_contribution(to, what.reduction, placement.nodes(), nodes.seed, node, placement.first_element(segment));
       if (!std::exchange(first, false)) combine(sum.data(), own.data(), sum.size());
       if (of_prefix && wrong_at(node)) return false;
     }
@@ -46,23 +56,30 @@ bool all_combined(const Setting& setting, const Placement& placement, const Engi
   return true;
 }
 
-/// Whether every node holds what it must, byte for byte, and nothing else. It looks at each node's copies one by one, and shares nothing
-/// with the verifier but the function that says what a block's bytes are.
-bool all_right(const Setting& setting, const Engine& engine) {
-  const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
-  if (placement.reduces()) return all_combined(setting, placement, engine);
-  const NodeId nodes = setting.machine.topology.nodes();
+bool all_right(const GroupNodes& nodes, const Placement& placement, const Engine& engine) {
+  if (placement.reduces()) return all_combined(nodes, placement, engine);
   std::vector<BlockId> all;
-  for (NodeId node = 0; node < nodes; ++node) {
+  for (NodeId node = 0; node < placement.nodes(); ++node) {
     for (std::uint64_t i = 0; i < placement.initial_count(node); ++i) all.push_back(placement.initial(node, i));
   }
-  for (NodeId node = 0; node < nodes; ++node) {
+  for (NodeId node = 0; node < placement.nodes(); ++node) {
     for (const BlockId id : all) {
-      const std::span<const std::byte> bytes = engine.bytes(node, id);
+      const std::span<const std::byte> bytes = engine.bytes(nodes.rank(node), id);
       const bool wanted = placement.wants(node, id);
       if (!wanted && bytes.empty()) continue;
-      if (!wanted || bytes.size() != placement.bytes(id) || first_wrong_byte(bytes, setting.seed, id)) return false;
+      if (!wanted || bytes.size() != placement.bytes(id) || first_wrong_byte(bytes, nodes.seed, id)) return false;
     }
+  }
+  return true;
+}
+
+/// Whether every node holds what it must, byte for byte, and nothing else. It looks at each node's copies one by one, and shares nothing
+/// with the verifier but the functions that say what a block's bytes are.
+bool all_right(const Setting& setting, const Engine& engine) {
+  const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
+  const Groups* const groups = setting.groups_or_null();
+  for (NodeId group = 0; group < (groups == nullptr ? 1 : groups->count()); ++group) {
+    if (!all_right({groups, group, detail::seed_of_group(setting.seed, group)}, placement, engine)) return false;
   }
   return true;
 }
@@ -145,7 +162,7 @@ FaultOutcome stress_faults(const StressOptions& options) {
       Fault fault = random_fault(row.kind, *setting, random.next());
       if (options.progress) {
         options.progress(fmt::format("{} faults, {:.0f} s: {} in {} on {}", grouped(outcome.runs), elapsed(), name(row.kind),
-                                     algorithm.name, setting->machine.topology.text()));
+                                     algorithm.name, setting->whole().topology.text()));
       }
       struck = run_with(*setting, fault);
       if (!struck.record && !struck.refusal) {  // too late, or too high a node: anywhere then

@@ -224,6 +224,12 @@ StressCase shrink(StressCase failing, const std::atomic<bool>* stop) {
   if (still_fails(alone)) failing = alone;
   alone.other_processes = 1;
   if (failing.other_processes > 1 && still_fails(alone)) failing = alone;
+  if (failing.setting.groups) {  // a group alone
+    alone = failing;
+    alone.setting.groups.reset();
+    alone.setting.all_groups.reset();
+    if (still_fails(alone)) failing = alone;
+  }
   bool smaller = true;
   while (smaller && !tired()) {
     smaller = false;

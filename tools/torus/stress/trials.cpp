@@ -73,7 +73,7 @@ std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& 
   Setting again = stress_case.setting;
   again.executor = stress_case.other;
   again.threads = stress_case.other_threads;
-  again.processes = std::min(stress_case.other_processes, again.machine.topology.nodes());
+  again.processes = std::min(stress_case.other_processes, again.whole().topology.nodes());
   const Emulation second = emulate_safely(again, true);
   if (second.failure) return failing(*second.failure, command_of(again, true));
   if (!same(first.result, second.result)) {
@@ -117,14 +117,14 @@ StressOutcome stress(const StressOptions& options) {
     if (options.executor != ExecutorKind::serial) stress_case.other_processes = processes;  // which are threads
     if (options.progress) {
       options.progress(fmt::format("{} runs, {:.0f} s: {} on {}", grouped(outcome.runs), elapsed(), turn.row.algorithm->name,
-                                   stress_case.setting.machine.topology.text()));
+                                   stress_case.setting.whole().topology.text()));
     }
     ++outcome.runs;
     ++turn.row.runs;
-    turn.row.most_nodes = std::max<std::uint64_t>(turn.row.most_nodes, stress_case.setting.machine.topology.nodes());
-    if (!stress_case.setting.machine.topology.faults().empty()) ++turn.row.with_faults;
-    turn.shapes.insert(stress_case.setting.machine.topology.text());
-    turn.sources.emplace(stress_case.setting.machine.topology.text(), stress_case.setting.request.sources);
+    turn.row.most_nodes = std::max<std::uint64_t>(turn.row.most_nodes, stress_case.setting.whole().topology.nodes());
+    if (!stress_case.setting.whole().topology.faults().empty()) ++turn.row.with_faults;
+    turn.shapes.insert(stress_case.setting.whole().topology.text());
+    turn.sources.emplace(stress_case.setting.whole().topology.text(), stress_case.setting.request.sources);
     RunResult result;
     const auto found = failure_of(stress_case, result);
     turn.row.steps += result.steps;

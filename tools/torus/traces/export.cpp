@@ -36,6 +36,9 @@ int run_export(const ExportArguments& arguments) {
   if (arguments.trace != "-" && OutputFile::written_path(arguments.trace) == OutputFile::written_path(output))
     throw InputError(fmt::format("--output '{}': it is the trace itself; for instance --output {}.{}", output, arguments.trace, to));
   TraceSteps steps(arguments.trace);
+  if (const std::size_t groups = steps.header().groups.size(); groups > 0 && to != "goal")
+    throw InputError(
+        fmt::format("trace '{}': it is of {} groups, which --to {} does not know yet; --to goal does", arguments.trace, groups, to));
   std::optional<NodeId> origin;
   if (arguments.origin) origin = parse_node("--origin", *arguments.origin, steps.header().machine.topology);
   OutputFile file(output);

@@ -49,6 +49,7 @@ Json to_json(const TraceHeader& header, const Verdict& verdict) {
             {"missing_blocks", verdict.missing_blocks},
             {"trace_digest", digest_text(verdict.digest)},
             {"violations", verdict.violations}};
+  if (!header.groups.empty()) json["groups"] = header.groups.size();
   if (!header.machine.cost.one_speed()) json["channel_time_s"] = verdict.channel_time_s;
   if (!header.ignored_keys.empty()) json["ignored_keys"] = header.ignored_keys;
   return json;
@@ -66,7 +67,8 @@ std::string to_table(const TraceHeader& header, const Verdict& verdict, const st
   rows.emplace_back("machine",
                     fmt::format("{}: {} nodes, {}, {} ports, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
                                 name(machine.switching), judged_ports(header), name(machine.contention)));
-  rows.emplace_back(reading.empty() ? "trace" : "schedule", fmt::format("{} by {}", header.collective, header.algorithm));
+  const std::string each = header.groups.empty() ? "" : fmt::format(", in each of {} groups", grouped(header.groups.size()));
+  rows.emplace_back(reading.empty() ? "trace" : "schedule", fmt::format("{} by {}{}", header.collective, header.algorithm, each));
   if (!reading.empty()) rows.emplace_back("read as", reading);
   if (const auto& keys = header.ignored_keys; !keys.empty()) {
     const auto first = std::span(keys).first(std::min<std::size_t>(keys.size(), 8));

@@ -46,6 +46,9 @@ int view(ViewArguments arguments) {
   }
   refuse_one_file_for_two("--output", arguments.output, "--svg", arguments.svg, ".svg");
   TraceReader reader(arguments.trace);
+  if (!reader.header().groups.empty())
+    throw InputError(fmt::format("trace '{}': it is of {} groups, which the page does not show yet; `torus verify` judges it",
+                                 arguments.trace, reader.header().groups.size()));
   std::optional<OutputFile> page, figure;
   if (arguments.output) page.emplace(*arguments.output);
   if (arguments.svg) figure.emplace(*arguments.svg);

@@ -1,0 +1,100 @@
+// torus ... --groups: every subcommand knows groups, or refuses them in one line.
+#include <string>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+#include "tests/support/folder.hpp"
+#include "tests/support/json.hpp"
+
+using namespace torus;
+using support::good;
+using support::Json;
+
+namespace {
+
+Json run_json(const std::string& words) { return support::parsed(good("run " + words + " --threads 1 --json").out); }
+
+std::string refusal(const std::string& line) {
+  const support::Ended ended = support::command(line);
+  CHECK(ended.status == 2);
+  CHECK(support::lines(ended.err) == 1);
+  return ended.err;
+}
+
+}  // namespace
+
+TEST_CASE("a run in groups has the figures of a group's run, and says what the groups are", "[conformance]") {
+  const Json all = run_json("allreduce --on 6x8 --groups rows --algorithm ring --judge");
+  const Json alone = run_json("allreduce --on 8 --algorithm ring");
+  CHECK(all["verified"] == true);
+  CHECK(all["shape"] == "6x8");
+  CHECK(all["nodes"] == 48);
+  CHECK(all["groups"] == "rows");
+  CHECK(all["group_count"] == 6);
+  CHECK(all["group_shape"] == "8");
+  CHECK(all["group_nodes"] == 8);
+  for (const char* same : {"steps", "steps_formula", "steps_lower_bound", "channel_bytes_sum", "channel_bytes_formula", "model_time_s"})
+    CHECK(all[same] == alone[same]);
+  CHECK(all["messages"] == 6 * alone["messages"].get<int>());
+  CHECK(good("run scan --on 6x4 --groups columns").out.find("groups        columns: 4 of 6 nodes, each a machine 6 with 2 ports") !=
+        std::string::npos);
+  CHECK(run_json("broadcast --on 6x8 --groups slice:3x4 --source 2,3")["sources"] == Json::array({11}));
+  CHECK(run_json("barrier --on 4x4 --groups stride:2 --switching wormhole --contention share")["verified"] == true);
+}
+
+TEST_CASE("a trace of groups lists them and is judged", "[conformance]") {
+  const support::Folder folder;
+  for (const char* words : {"total-exchange --on 4x6 --groups axis:1", "reduce-scatter --on 4x3x4 --groups axis:0,2",
+                            "gather --on 4x4 --groups slice:2x4 --root 5", "barrier --on 4x4 --groups rows",
+                            "reduce --on 8x8 --groups stride:2 --switching wormhole --contention share --root 3"}) {
+    CAPTURE(words);
+    const std::string trace = support::traced(folder, words);
+    CHECK(support::text_of_file(trace).find("\"groups\":[[0,") != std::string::npos);
+    CHECK(good("verify " + trace).out.find("in each of ") != std::string::npos);
+  }
+  const std::string trace = support::traced(folder, "broadcast --on 4x4 --groups rows");
+  CHECK(refusal("view " + trace + " -o " + folder.file("page.html")).find("it is of 4 groups, which the page does not show yet") !=
+        std::string::npos);
+  CHECK(refusal("export " + trace + " --to dot -o " + folder.file("tree.dot")).find("which --to dot does not know yet") !=
+        std::string::npos);
+  good("export " + trace + " --to goal -o " + folder.file("goal"));
+}
+
+TEST_CASE("comparisons, sweeps, benchmarks and bounds know groups", "[conformance]") {
+  const support::Folder folder;
+  const Json compared =
+      support::parsed(good("compare allreduce --on 4x6 --groups rows --bytes 64 --algorithms ring,rings --run all --json").out);
+  CHECK(compared["shape"] == "4x6");
+  CHECK(compared["groups"] == "rows");
+  CHECK(compared["group_nodes"] == 6);
+  const std::string csv = folder.file("sweep.csv");
+  good("sweep broadcast --on 4x4,4x6 --groups axis:1 --bytes 64 --algorithms flood --csv " + csv);
+  CHECK(support::count(support::text_of_file(csv), "axis:1") == 2);
+  good("bench broadcast --on 4x4 --groups rows --bytes 64 --algorithms flood --repeat 2 --json-file " + folder.file("bench.json"));
+  CHECK(support::parsed(support::text_of_file(folder.file("bench.json")))["rows"][0]["groups"] == "rows");
+  const Json bounds = support::parsed(good("bounds --on 4x6 --groups rows --json").out);
+  CHECK(bounds["shape"] == "6");
+  CHECK(bounds["group_count"] == 4);
+  const Json& broadcast = bounds["collectives"]["broadcast"];
+  CHECK(broadcast["steps_lower_bound"] == 2);
+  CHECK(broadcast["any_route_steps_lower_bound"] == 2);
+  CHECK(bounds["collectives"]["total-exchange"]["any_route_model_time_lower_bound_s"] <=
+        bounds["collectives"]["total-exchange"]["model_time_lower_bound_s"]);
+}
+
+TEST_CASE("what cannot take groups, or these groups, says so in a line", "[conformance]") {
+  const support::Folder folder;
+  const auto names = [](const std::string& line, const std::string& words) {
+    CAPTURE(line);
+    CHECK(refusal(line).find(words) != std::string::npos);
+  };
+  names("run broadcast --on 4x4 --groups rings", "groups 'rings': there are no such groups; for instance rows");
+  names("run broadcast --on 4x4 --groups stride:2 --switching packet", "packet switching takes one a step");
+  names("run broadcast --on 4x4 --groups rows --source 4", "4");
+  names("run allreduce --on 4x3 --groups rows --algorithm recursive-halving", "recursive-halving");
+  names("run broadcast --on 4x4 --groups rows --steps", "--groups 'rows': --steps does not know groups yet; leave it out");
+  names("run broadcast --on 4x4 --groups rows --view " + folder.file("p.html"), "--view does not know groups yet");
+  names("regret broadcast --on 4x4 --groups rows", "torus regret does not know groups yet");
+  names("compare broadcast --on 4x4 --groups rows --every-single-link", "a comparison of single failures does not know groups yet");
+  names("run broadcast --on 4x4 --groups rows --dead-link 1:+1", "has other dead or slow links or nodes than group 0");
+}
