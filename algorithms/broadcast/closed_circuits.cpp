@@ -12,6 +12,8 @@
 ///   Source  Park & Choi, Circuit-switched broadcasting in torus and mesh networks (1996): claim theirs (sides, steps, half-duplex), order
 ///           of moves ours.
 
+#include <array>
+
 #include <torus/algorithm.hpp>
 
 #include "algorithms/broadcast/tracks.hpp"
@@ -82,12 +84,21 @@ Plan peters_syska_plan(const Machine& machine, const Request& request) {
   return whole_message_plan(request, ceil_log(5, machine.topology.nodes()), "ceil(log_5 N)", peters_syska_program);
 }
 
+constexpr std::array tiling_terms{Term{"p", "power of 5 in the side"}};
+
 const Algorithm peters_syska{
     .name = "peters-syska",
     .collective = Collective::broadcast,
     .source = "Peters & Syska 1996; step count as claimed, moves reconstructed",
     .shapes = "torus n x n, n = 5^p or 2*5^p",
     .steps = "ceil(log_5 N) = 2p or 2p+1",
+    .idea = {.first = "The source informs four nodes that lie a knight's move away on a large scale, so that the informed nodes form a "
+                      "slanted lattice; a side of twice a power of 5 is split into four squares before.",
+             .then = "In the next step each informed node reaches its four neighbours on that scale, and the two steps repeat on scales "
+                     "that are five times as fine.",
+             .good = "In each step every informed node uses its four ports and reaches only new nodes, so that the informed become five "
+                     "times as many: no broadcast takes fewer steps."},
+    .terms = tiling_terms,
     .native = {.switching = Switching::circuit},
     .needs = {.shape = Requirements::Shape::equal_torus,
               .dimensions = 2,
@@ -147,6 +158,12 @@ const Algorithm park_choi{
     .source = "Park & Choi 1996; step count as claimed, moves reconstructed",
     .shapes = "torus n x .. x n, n = (2k+1)^p",
     .steps = "log_{2k+1} N",
+    .idea = {.first = "The torus counts as a small one whose nodes lie far apart: the source informs all the others of its line there in "
+                      "one step, by all its ports.",
+             .then =
+                 "When all dimensions of the small torus are done, all its nodes do the same on a finer scale, until the scale is one hop.",
+             .good = "All ports of all informed nodes reach new nodes in each step, so that no broadcast takes fewer steps, and links that "
+                     "carry one direction at a time suffice."},
     .native = {.switching = Switching::circuit},
     .needs = {.shape = Requirements::Shape::equal_torus, .switching = Switching::circuit, .ports = Requirements::all_ports},
     .also_requires = park_choi_also_requires,

@@ -8,6 +8,7 @@
 /// Source   recursive doubling; as Wang, Tseng, Ni & Sheu's remark on one and two ports suggests (section 3.2.3).
 
 #include <algorithm>
+#include <array>
 
 #include <torus/algorithm.hpp>
 
@@ -107,14 +108,22 @@ Plan plan(const Machine& machine, const Request& request) {
   return whole_message_plan(request, steps, formula, program, 2);
 }
 
+constexpr std::array terms{Term{"p", "ports that a node uses at once"}, Term{"m", "nodes on the longer side of the root, on a line"}};
+
 const Algorithm dimension_wise{
     .name = "dimension-wise",
     .collective = Collective::broadcast,
     .source = "recursive doubling; Wang, Tseng, Ni & Sheu, section 3.2.3, ports 1 and 2",
     .shapes = "any",
     .steps =
-        "sum over the dimensions of ceil(log_{a+1} n), a = min(ports, 2), complete: a = ports; line with a = 2: ceil(log_3 (2m+1)), m its "
+        "sum over the dimensions of ceil(log_{p+1} n), p = min(ports, 2), complete: p = ports; line with p = 2: ceil(log_3 (2m+1)), m its "
         "longer side from the root",
+    .idea = {.first = "The root informs its line in one dimension: in each step every informed node hands parts of what is left of the "
+                      "line to other nodes, one by each port that it uses.",
+             .then = "Then all informed nodes do the same along their lines of the next dimension, until every dimension is done.",
+             .good = "The informed nodes of a line double or treble in each step, and a worm that stays in its part of a line meets no "
+                     "other; but at most two ports of a ring or line work at once."},
+    .terms = terms,
     .needs = {.switching = Switching::wormhole, .one_dimension_a_route = true},
     .plan = plan,
 };

@@ -170,6 +170,12 @@ const Algorithm flood{
     .source = "folklore: in one segment the fewest steps of any store-and-forward broadcast",
     .shapes = "any",
     .steps = "eccentricity of the root + K-1, K segments",
+    .idea = {.first = "The root sends the message over all its channels, and a node that hears it for the first time passes it on over all "
+                      "channels but those by which it came.",
+             .then = "A long message is cut into segments that follow one another, one a step, so that nodes near the root and far from it "
+                     "work at the same time.",
+             .good = "Each node hears the message by a shortest way, so that no broadcast hop by hop takes fewer steps; but most nodes get "
+                     "it several times, which wastes channels."},
     .native = {.switching = Switching::packet},
     .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
     .parameters = parameters,

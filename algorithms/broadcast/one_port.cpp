@@ -82,6 +82,12 @@ const Algorithm mst{
     .source = "Barnett, Payne, van de Geijn & Watts, Conflict-Free Hypercube-Like Mesh Algorithm",
     .shapes = "mesh or torus, extents powers of 2, any k",
     .steps = "log2 N",
+    .idea = {.first = "The rank of a node is read as bits, and the root sends to the node whose rank differs in the highest bit: half a "
+                      "dimension away.",
+             .then = "In each further step every informed node does the same with the next lower bit, so that the informed double and the "
+                     "ways become half as long.",
+             .good = "The parts of the machine that the informed nodes serve lie apart, so that no two worms meet, and no broadcast with "
+                     "one port takes fewer steps."},
     .native = {.ports = 1},
     .needs = {.shape = Requirements::Shape::rings_and_lines,
               .powers_of_two = true,
@@ -96,6 +102,12 @@ const Algorithm mst_naive{
     .source = "Barnett, Payne, van de Geijn & Watts, Naive Hypercube-Like Mesh Algorithm",
     .shapes = "mesh or torus, extents powers of 2, any k",
     .steps = "log2 N",
+    .idea = {.first =
+                 "As in mst the rank of a node is read as bits, but the root begins with the lowest bit, which leads to its neighbour.",
+             .then =
+                 "In each further step every informed node uses the next higher bit, so that the ways become twice as long and overlap.",
+             .good = "It has as few steps as mst, but its worms share channels and wait for one another: it is there to show what the "
+                     "order of the bits is worth."},
     .native = {.contention = Contention::share, .ports = 1},
     .needs = {.shape = Requirements::Shape::rings_and_lines,
               .powers_of_two = true,
@@ -110,6 +122,11 @@ const Algorithm separate_dimensions{
     .source = "Barnett, Payne, van de Geijn & Watts, Separating Dimension",
     .shapes = "mesh or torus, any extents, any k",
     .steps = "sum of ceil(log2 n_d)",
+    .idea = {.first = "The row of the root is informed by halving: in each step every informed node gives half of its part of the row to "
+                      "one node there.",
+             .then = "Then each node of the row does the same in its column, all columns at once, and so on through the dimensions.",
+             .good = "Every message stays in its own line, so that none meet on any shape; that costs at most one step more for each "
+                     "further dimension than to halve the whole machine."},
     .native = {.ports = 1},
     .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole, .one_dimension_a_route = true},
     .plan = [](const Machine& machine,
@@ -122,6 +139,12 @@ const Algorithm rs_bcast{
     .source = "Barnett, Payne, van de Geijn & Watts, Recursive Splitting Broadcast",
     .shapes = "mesh or torus, any extents, any k",
     .steps = "ceil(log2 N)",
+    .idea =
+        {.first = "All nodes count as one long line, row behind row, and the root gives half of it to a node there.",
+         .then = "In each further step every informed node gives half of its part away, to a place chosen so that no two routes share a "
+                 "channel.",
+         .good =
+             "To halve the whole machine, and not each dimension for itself, takes the fewest steps that one port allows, on any shape."},
     .native = {.ports = 1},
     .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole},
     .plan = [](const Machine& machine,

@@ -262,11 +262,19 @@ const Algorithm pipeline{
     .source = "Barnett, Payne, van de Geijn & Watts, Pipelined Broadcast (one dimension)",
     .shapes = "mesh or torus, any extents, any k",
     .steps = "K+N-2, K segments",
+    .idea = {.first =
+                 "The message is cut into segments, and all nodes form one ring: the root sends segment after segment to the next node.",
+             .then = "Every node passes on in a step what came in the step before, so that soon all nodes work at the same time.",
+             .good = "Each channel of the ring carries the message once, which no broadcast through one port can undercut, so that very "
+                     "long messages gain; on many nodes the first segment is long on its way."},
     .native = {.ports = 1},
     .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole},
     .parameters = parameters,
     .plan = pipeline_plan,
 };
+
+constexpr std::array fence_terms{Term{"r", "rows, the nodes of a column"}, Term{"c", "columns, the nodes of a row"},
+                                 Term{"e1", "last step of the even segments"}, Term{"e2", "last step of the odd segments"}};
 
 const Algorithm edf{
     .name = "edf",
@@ -274,6 +282,12 @@ const Algorithm edf{
     .source = "Barnett, Payne, van de Geijn & Watts, Pipelined Broadcast",
     .shapes = "mesh or torus r x c, any r, c",
     .steps = "K+r+c, for odd r or c up to two fewer; one row of N nodes: K+N-2; K segments",
+    .idea = {.first = "The message is cut into segments, which leave the root in turn to the east and to the south.",
+             .then = "The even segments and the odd ones run through rows and columns by two fences that have no channel in common, and in "
+                     "a step a node takes at most one segment and passes at most one on.",
+             .good = "It is a pipeline whose way to the last node is a row and a column, not all nodes, so that long messages gain on "
+                     "large machines as well."},
+    .terms = fence_terms,
     .native = {.ports = 1},
     .needs = {.shape = Requirements::Shape::rings_and_lines},
     .parameters = parameters,

@@ -55,7 +55,13 @@ const Algorithm span{
     .collective = Collective::broadcast,
     .source = "Wang, Tseng, Ni & Sheu, Theorems 1, 2, 5, 6 and section 5",
     .shapes = "torus n x .. x n, any n, any k",
-    .steps = "k ceil(log_{a+1} n), a ports",
+    .steps = "k ceil(log_{p+1} n), p ports",
+    .idea = {.first = "The source informs its line: in each step every informed node splits its part of the line into one piece more than "
+                      "it has ports, and sends the message into all others.",
+             .then = "All nodes that are informed then count as one large node, which informs a line of such nodes in the same way, one "
+                     "dimension after the other.",
+             .good = "Circuits may take turns as they like, so that all ports work in every step and no channel is shared; where the side "
+                     "is a power of the ports plus one, no broadcast takes fewer steps."},
     .native = {.switching = Switching::circuit},
     .needs = {.shape = Requirements::Shape::equal_torus, .switching = Switching::circuit},
     .plan = plan,

@@ -84,6 +84,15 @@ Plan plan(const Machine& machine, const Request& request) {
 
 constexpr std::array former_names{FormerName{"two-line", "--variant two-line"}, FormerName{"pairs", "--variant pairs"}};
 
+constexpr std::array terms{Term{"L", "L(x): log of x to the base ports + 1, rounded up"},
+                           Term{"m", "extent of the dimension that is squeezed first, less 1 if it is odd"},
+                           Term{"n_a", "extent of the one dimension"},
+                           Term{"n_b", "extent of the other dimension"},
+                           Term{"n_1", "shortest extent"},
+                           Term{"n_2", "next longer extent"},
+                           Term{"n_3", "longest extent of three"},
+                           Term{"closing", "steps for the nodes that are left at the end, where sides are odd"}};
+
 const Algorithm squeeze_expand{
     .name = "squeeze-expand",
     .collective = Collective::broadcast,
@@ -92,6 +101,12 @@ const Algorithm squeeze_expand{
     .steps =
         "2D: min over a of L(m)+L(n_b)+(n_a mod 2), m = n_a less n_a mod 2; kD: at most 1+sum L(floor(n_d/2))+closing; L = "
         "ceil(log_{ports+1})",
+    .idea = {.first = "The source first informs a small lattice of nodes, squeezed so that it spreads evenly over the machine.",
+             .then = "Then the lattice expands: dimension by dimension all gaps between informed nodes are split in the same step, until "
+                     "no gap is left, and where sides are odd a last step closes the rest.",
+             .good =
+                 "Evenly spread nodes have equal gaps, so that nearly all ports find a node to inform in each step, on tori of any sides."},
+    .terms = terms,
     .native = {.switching = Switching::circuit},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::circuit, .ports = 3},
     .parameters = parameters,

@@ -59,6 +59,12 @@ const Algorithm synthesized{
     .source = "ours: balanced sets of nodes and maximum flows",
     .shapes = "torus or mesh, any sides, up to 2^20 nodes",
     .steps = "torus: ceil(log_{ports+1} N), the lower bound; mesh: the bound by counting channels, at times 1 more",
+    .idea = {.first = "Before anything moves, a search chooses how the set of informed nodes shall grow, as evenly spread and as fast as "
+                      "the ports allow.",
+             .then = "For each step a maximum flow from the nodes that are informed to those that come next gives circuits that share no "
+                     "channel, and the messages follow them.",
+             .good = "It meets the bound by counting on every torus that is known, whatever its sides and ports, where a pattern by hand "
+                     "takes a step or more above it."},
     .native = {.switching = Switching::circuit},
     .needs = {.shape = Requirements::Shape::rings_and_lines,
               .switching = Switching::circuit,

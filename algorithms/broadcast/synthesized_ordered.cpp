@@ -55,6 +55,12 @@ const Algorithm synthesized_ordered{
     .source = "ours: balanced sets of nodes and matchings",
     .shapes = "torus or mesh, any sides, up to 2^20 nodes",
     .steps = "torus: the lower bound, at times 1 more; mesh: mostly at most 2 more",
+    .idea = {.first = "Before anything moves, a search chooses how many nodes of each line of the last dimension shall be informed after "
+                      "each step, and which ones.",
+             .then = "For each step a matching says which informed node sends to which new one, by worms that keep the order of the "
+                     "dimensions and share no channel.",
+             .good = "It takes as few steps as the lower bound on most tori, or one more, of any sides, where patterns by hand are made "
+                     "for square tori alone."},
     .native = {.switching = Switching::wormhole},
     .needs = {.shape = Requirements::Shape::rings_and_lines,
               .switching = Switching::wormhole,

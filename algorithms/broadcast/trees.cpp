@@ -15,6 +15,7 @@
 /// Source   the trees: closed_form.cpp, packing.cpp; pipelining over them as in Johnsson & Ho, "Optimum Broadcasting and Personalized
 ///          Communication in Hypercubes".
 
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -48,12 +49,22 @@ Plan plan_down(const Machine& machine, const Request& request, std::shared_ptr<c
   return plan;
 }
 
+constexpr std::array down_terms{Term{"K", "segments that go down each tree"},
+                                Term{"D", "diameter: the hops between the two nodes that are farthest apart"}};
+
 constexpr Algorithm edst_broadcast{
     .name = "edst-broadcast",
     .collective = Collective::broadcast,
     .source = "arc-disjoint spanning trees of this project, pipelined after Johnsson & Ho; long messages near the byte bound",
     .shapes = "torus of any dimension up to 8, any sides",
     .steps = "height of the trees + K-1, K segments a tree: D + 1 + K for n x n, n >= 4",
+    .idea = {.first = "The message is cut into a share for each channel of the root, and each share has a spanning tree of its own: no two "
+                      "trees use the same channel.",
+             .then = "In each step the root sends the next segment of every share down its tree, and each node passes on what came in the "
+                     "step before.",
+             .good = "All channels of the root carry different bytes in every step, so that a long message takes little longer than its "
+                     "root needs to send it once."},
+    .terms = down_terms,
     .native = {.switching = Switching::packet},
     .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
     .parameters = rooted_flow_parameters,
@@ -76,6 +87,14 @@ constexpr Algorithm tree_packing{
     .source = "Edmonds 1973, by growth as in Lovasz 1976: as many arc-disjoint trees as the cut allows, pipelined",
     .shapes = "any, up to 1024 nodes and 8192 channels",
     .steps = "height of the trees + K-1, K segments a tree",
+    .idea =
+        {.first = "A search packs as many spanning trees from the root as the narrowest cut of the machine allows, with no channel in "
+                  "common, around dead links and nodes.",
+         .then = "Each tree carries one share of the message, and the segments of all shares go down their trees at the same time, one "
+                 "behind the other.",
+         .good =
+             "No broadcast of a long message beats the narrowest cut, and the trees together fill it, also where the machine has holes."},
+    .terms = down_terms,
     .native = {.switching = Switching::packet},
     .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
     .parameters = rooted_flow_parameters,

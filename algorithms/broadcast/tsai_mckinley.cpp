@@ -9,6 +9,7 @@
 /// Source   Tsai & McKinley, extended dominating nodes, as quoted by Wang & Tseng: step count as claimed, pattern ours.
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <memory>
 #include <utility>
@@ -114,12 +115,22 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
+constexpr std::array terms{Term{"p", "power of 2 that is the side of the square"}, Term{"z", "nodes along the third dimension"},
+                           Term{"t", "steps that inform the third dimension"}, Term{"c_t", "nodes of a line that t steps inform at most"}};
+
 const Algorithm tsai_mckinley{
     .name = "tsai-mckinley",
     .collective = Collective::broadcast,
     .source = "Tsai & McKinley as quoted by Wang & Tseng; step count as claimed, pattern ours",
     .shapes = "torus 2^p x 2^p; 2^p x 2^p x z, p >= 1, z routed last",
     .steps = "p; with z p + least t with c_t >= z, c_0 = 1, c_{t+1} = 6 c_t + 1",
+    .idea = {.first = "If there is a third dimension, the line of the source there is informed first: each informed node hands parts of "
+                      "its line to six others, by its own column and by those of its neighbours.",
+             .then = "In each plane the informed nodes then stand on a lattice, and in each step every one of them informs three more, so "
+                     "that the lattice becomes twice as fine both ways.",
+             .good = "The informed nodes of a plane become four times as many in every step and their routes never meet, so that squares "
+                     "of a power of two take very few steps."},
+    .terms = terms,
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .also_requires = also_requires,
     .plan = plan,

@@ -179,12 +179,22 @@ Plan plan(const Machine& machine, const Request& request) {
 
 constexpr std::array former_names{FormerName{"wang-tseng-trimmed", "--variant trimmed"}};
 
+constexpr std::array terms{Term{"T", "steps that split a line into single nodes"},
+                           Term{"[..]", "1 where what stands inside holds, else 0"}};
+
 const Algorithm wang_tseng{
     .name = "wang-tseng",
     .collective = Collective::broadcast,
     .source = "Wang & Tseng, sections 3 and 4; trimmed here",
     .shapes = "torus n x .. x n, any n, any k",
     .steps = "k T + k-1; trimmed k T + [ceil(log_3 n) > T] + (k-2)[ceil(log_5 n) > T]; T = ceil(log_{2k+1} n)",
+    .idea = {.first = "The source splits a line of nodes into one part more than it has ports, keeps one and sends the message into all "
+                      "others; in each step all informed nodes split their parts likewise.",
+             .then = "An alignment step then moves the message to the nodes from which the lines of the next dimension can be split in the "
+                     "same way; the trimmed form does without, where that costs no step.",
+             .good = "All ports of the informed nodes work in nearly every step, by routes that never meet, so that few steps are needed; "
+                     "each carries the whole message, which suits short ones."},
+    .terms = terms,
     .needs = {.shape = Requirements::Shape::equal_torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,
     .plan = plan,

@@ -278,12 +278,23 @@ Plan plan(const Machine& machine, const Request& request) {
   });
 }
 
+constexpr std::array terms{Term{"s", "sources"}, Term{"U", "segments that a source sends down each tree"},
+                           Term{"C", "segments that a channel takes in a step"},
+                           Term{"height", "levels of the trees: steps from a source to the farthest node"}};
+
 constexpr Algorithm edst{
     .name = "edst",
     .collective = Collective::multinode_broadcast,
     .source = "after Varvarigos & Bertsekas: arc-disjoint spanning trees, all at once or in chunks, which meets the byte bound",
     .shapes = "torus of any dimension up to 8, any sides",
     .steps = "height of the trees: D + 2 for n x n, n >= 4; in chunks about 2 sum L3(n_t) + height + ceil(s U / C)",
+    .idea = {.first = "Each source cuts its message into a share for each of its channels, and sends each share down a spanning tree of "
+                      "its own; the trees of one source have no channel in common.",
+             .then = "What came in a step goes on in the next, for all sources in one message a channel; or in chunks of a limited size, "
+                     "where the nodes count the sources first, so that they know when to end.",
+             .good = "Wherever the sources are, nearly every channel carries the same number of bytes in all, so that long messages come "
+                     "near the lower bound of the bytes."},
+    .terms = terms,
     .native = {},  // packet switching would do for the synchronous form, but the counting needs more
     .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
     .parameters = parameters,

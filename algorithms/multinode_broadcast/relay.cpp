@@ -8,6 +8,7 @@
 /// Bytes    of the gather, at most s m a step; and s times those of a broadcast of m bytes.
 /// Header   none.   Source  this project.
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -163,12 +164,20 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
   return broadcast::swath_also_requires(machine, request, swath_ways(machine), "relay");
 }
 
+constexpr std::array terms{Term{"b", "base of the gather: 3, with one port 2"}};
+
 constexpr Algorithm relay{
     .name = "relay",
     .collective = Collective::multinode_broadcast,
     .source = "this project: gather to one node, and a swath of bundles from there",
     .shapes = swath_shapes,
     .steps = steps_in_words,
+    .idea = {.first = "The messages of all sources gather at one node, along the lines of one dimension after the other.",
+             .then = "From there they go out together as one long message, in the swath of a broadcast: pieces are scattered, spread along "
+                     "the rows, and gathered.",
+             .good = "No node must know who the sources are, and any number of them takes the steps of one gather and one broadcast; but "
+                     "everything passes the channels of one node."},
+    .terms = terms,
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
     .parameters = swath_parameters,

@@ -183,6 +183,12 @@ constexpr Algorithm ring{
     .source = "folklore: dimension-wise ring all-gather, every link busy",
     .shapes = "torus of any dimension and sides",
     .steps = "k floor(longest side / 2), k dimensions wider than 1",
+    .idea = {.first = "Each message is cut into one part a dimension, and each part goes round the rings of a dimension of its own, both "
+                      "ways at once.",
+             .then = "When all nodes of a ring have what it held, the parts change dimensions and take along all that they have gathered, "
+                     "until each has been in all.",
+             .good = "All channels carry something in every step, and with all nodes as sources hardly a byte moves that need not; but the "
+                     "steps are as many for few sources as for many."},
     .native = {.switching = Switching::packet},
     .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
     .plan = plan,

@@ -9,6 +9,7 @@
 /// Header   the names.   Source  this project.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 
@@ -114,12 +115,25 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
   return broadcast::swath_also_requires(machine, request, swath_ways(machine), "swaths");
 }
 
+constexpr std::array terms{Term{"learn", "steps in which all nodes learn who is a source"},
+                           Term{"s", "sources"},
+                           Term{"R", "steps of one swath"},
+                           Term{"t", "steps of its last phase, the gather"},
+                           Term{"r", "nodes that a line is cut into for learning, as is best"},
+                           Term{"b", "base of the logarithm: 3, with one port 2"}};
+
 constexpr Algorithm swaths{
     .name = "swaths",
     .collective = Collective::multinode_broadcast,
     .source = "this project: the sources make themselves known, then a swath for each, the gathers in common",
     .shapes = swath_shapes,
     .steps = steps_in_words,
+    .idea = {.first = "All nodes first learn by short control messages which nodes are sources.",
+             .then = "Then each source in turn sends its message out in a swath of its own, up to the last phase, in which neighbours give "
+                     "one another what they lack, for all sources together.",
+             .good = "Each message loads the channels no more than a single broadcast does and no node must relay for all, so that few "
+                     "sources with long messages gain; many sources wait long for their turns."},
+    .terms = terms,
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
     .parameters = swath_parameters,

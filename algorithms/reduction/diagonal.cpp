@@ -12,6 +12,7 @@
 #include "algorithms/multinode_broadcast/diagonal.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -152,12 +153,16 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
-constexpr Algorithm on_the_diagonal(Collective collective) {
+constexpr std::array terms{Term{"p", "power of 5 that the side is"}};
+
+constexpr Algorithm on_the_diagonal(Collective collective, const Idea& idea) {
   return {.name = "diagonal",
           .collective = collective,
           .source = "this project; trees after Chen, Chen & Tseng, windows of Bruck & Ho",
           .shapes = "torus n x n",
           .steps = "2 ceil(log5 n) + ceil(log3 n); circuits, n = 5^p: 3 log5 n",
+          .idea = idea,
+          .terms = terms,
           .needs = {.shape = Requirements::Shape::equal_torus,
                     .dimensions = 2,
                     .switching = Switching::wormhole,
@@ -165,8 +170,22 @@ constexpr Algorithm on_the_diagonal(Collective collective) {
           .plan = plan};
 }
 
-constexpr Algorithm diagonal_allreduce = on_the_diagonal(Collective::allreduce);
-constexpr Algorithm diagonal_barrier = on_the_diagonal(Collective::barrier);
+constexpr Algorithm diagonal_allreduce = on_the_diagonal(
+    Collective::allreduce,
+    {.first =
+         "All rows and columns add up their vectors at the same time, five at a time, towards their node on the diagonal of the torus.",
+     .then = "The nodes of the diagonal add up each other's sums in windows that treble in each step, and the result goes back the way "
+             "that the parts came.",
+     .good = "Each row and column has one node of the diagonal, so that nothing meets, and the steps are the fewest known without shared "
+             "channels; each carries the whole vector, which suits short ones."});
+constexpr Algorithm diagonal_barrier = on_the_diagonal(
+    Collective::barrier,
+    {.first =
+         "All rows and columns report to their node on the diagonal of the torus at the same time, five nodes becoming one in each step.",
+     .then = "The nodes of the diagonal tell one another in windows that treble in each step, and then the news goes back to all rows and "
+             "columns.",
+     .good = "No two messages meet, since each row and column has one node of the diagonal, so that few steps do where channels must not "
+             "be shared."});
 
 }  // namespace
 

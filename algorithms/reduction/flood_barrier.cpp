@@ -43,6 +43,11 @@ constexpr Algorithm flood_barrier{
     .source = "folklore: the fewest steps of any store-and-forward barrier",
     .shapes = "any",
     .steps = "diameter",
+    .idea = {.first = "In the first step each node tells all its neighbours that it has come.",
+             .then = "In each further step every node tells its neighbours all that it has heard, so that news goes a hop on by every "
+                     "channel, until the farthest node is heard of.",
+             .good =
+                 "The steps are the diameter, the fewest of any barrier hop by hop, and the messages are empty; it sends many of them."},
     .native = {.switching = Switching::packet},
     .needs = {.ports = Requirements::all_ports, .takes_twists = true},
     .plan = plan,

@@ -151,12 +151,17 @@ constexpr std::array parameters{Parameter{"h", multinode_broadcast::partition_me
                                 Parameter{"dcn", dcn_meaning, dcn_words}};
 constexpr std::array former_names{FormerName{"hierarchical-log", "--dcn broadcast"}};
 
-constexpr Algorithm entry(Collective collective, std::string_view steps) {
+constexpr std::array terms{Term{"n", "extent of the longest side"},
+                           Term{"h", "width of the partition: every h-th node of a line is in the same coarse torus"}};
+
+constexpr Algorithm entry(Collective collective, std::string_view steps, const Idea& idea) {
   return {.name = "hierarchical",
           .collective = collective,
           .source = "ours, on the partition of Chen, Chen & Tseng: backwards; the DCNs by scatter and all-gather, or by broadcast",
           .shapes = "torus of any dimension, any h that divides every side; one ring: h = 1",
           .steps = steps,
+          .idea = idea,
+          .terms = terms,
           .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
           .parameters = parameters,
           .also_requires = also_requires,
@@ -165,13 +170,23 @@ constexpr Algorithm entry(Collective collective, std::string_view steps) {
           .former_names = former_names};
 }
 
-constexpr Algorithm reduce_scatter =
-    entry(Collective::reduce_scatter,
-          "2-D: L5(h) + L3(h) + 2 floor(n/2h) + 2 floor(h/2), by broadcast floor(h/2), n the longest side; k-D: 2(k-1) L3(h) + k "
-          "floor(n/2h) + k floor(h/2)");
-constexpr Algorithm allreduce = entry(Collective::allreduce,
-                                      "2 ((k-1) L3(h) + k floor(n/2h) + k floor(h/2)), 2-D by broadcast 1 for the last k, n the longest "
-                                      "side; h = 1: 2 k floor(n/2)");
+constexpr Algorithm reduce_scatter = entry(
+    Collective::reduce_scatter,
+    "2-D: L5(h) + L3(h) + 2 floor(n/2h) + 2 floor(h/2), by broadcast floor(h/2), n the longest side; k-D: 2(k-1) L3(h) + k "
+    "floor(n/2h) + k floor(h/2)",
+    {.first = "It is the multi-node broadcast of this name, backwards: each small block of nodes adds up its vectors first, each sum at "
+              "the node of a coarse torus that leads to its owner.",
+     .then = "The sums go round the rings of all coarse tori, every h-th node of a line, and at last from there to the owners near by.",
+     .good = "The coarse rings are h times shorter and use all links together, so that h trades steps for bytes."});
+constexpr Algorithm allreduce = entry(
+    Collective::allreduce,
+    "2 ((k-1) L3(h) + k floor(n/2h) + k floor(h/2)), 2-D by broadcast 1 for the last k, n the longest "
+    "side; h = 1: 2 k floor(n/2)",
+    {.first = "Each small block of nodes adds up its vectors, each segment at one of its nodes, and the sums go round the rings of coarse "
+              "tori, every h-th node of a line, until each segment is complete somewhere.",
+     .then = "Then the same steps run backwards and bring the results to all; the steps in the middle, which would go to and fro, are left "
+             "out.",
+     .good = "All links work together on rings that are h times shorter, so that h finds the middle between few steps and few bytes."});
 
 }  // namespace
 

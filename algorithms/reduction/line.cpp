@@ -13,6 +13,7 @@
 /// Source   folklore.
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -86,12 +87,21 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
+constexpr std::array terms{Term{"d", "number of a dimension, from 1; the last is the fastest"}};
+
 constexpr Algorithm line_scan{
     .name = "line",
     .collective = Collective::scan,
     .source = "folklore: prefixes along lines, dimension by dimension",
     .shapes = "any",
     .steps = "sum over the dimensions d = 1 .. k, the last the fastest, of d (n_d - 1)",
+    .idea = {.first = "Along the last dimension each node adds what the place before it sends and passes its sum on, so that every node "
+                      "knows the sum of its line up to itself.",
+             .then = "The last nodes of the lines do the same in the next dimension, and the sum of all earlier lines goes back over each "
+                     "line, where every node adds it.",
+             .good = "It needs one port, single hops and one spare vector on any shape; the steps grow with the sides, since each line "
+                     "passes its sum on place by place."},
+    .terms = terms,
     .native = {.switching = Switching::packet, .ports = 1},
     .plan = plan,
 };

@@ -163,27 +163,44 @@ std::optional<Refusal> too_few_ports(const Machine& machine, const Request& requ
 constexpr std::array parameters{parameter::variant(variants)};
 constexpr std::array former_names{FormerName{"exchange-rotated", "--variant rotated"}};
 
-constexpr Algorithm allreduce{.name = "exchange",
-                              .collective = Collective::allreduce,
-                              .source = "this project: the fewest steps of any store-and-forward exchange",
-                              .shapes = "any",
-                              .steps = "sum of the reaches: of a ring floor(n/2), a line n-1, a complete dimension 1; rotated: k max reach",
-                              .native = {.switching = Switching::packet},
-                              .needs = {.ports = 2},
-                              .parameters = parameters,
-                              .also_requires = too_few_ports,
-                              .plan = plan_allreduce,
-                              .former_names = former_names};
+constexpr std::array terms{Term{"reach", "hops to the farthest place of a line"}};
 
-constexpr Algorithm barrier{.name = "exchange",
-                            .collective = Collective::barrier,
-                            .source = allreduce.source,
-                            .shapes = "any",
-                            .steps = "sum of the reaches: of a ring floor(n/2), a line n-1, a complete dimension 1",
-                            .native = {.switching = Switching::packet},
-                            .needs = {.ports = 2},
-                            .also_requires = too_few_ports,
-                            .plan = plan_barrier};
+constexpr Algorithm allreduce{
+    .name = "exchange",
+    .collective = Collective::allreduce,
+    .source = "this project: the fewest steps of any store-and-forward exchange",
+    .shapes = "any",
+    .steps = "sum of the reaches: of a ring floor(n/2), a line n-1, a complete dimension 1; rotated: k max reach",
+    .idea =
+        {.first = "Along the first dimension each node sends its vector both ways and passes on what comes from behind, so that all nodes "
+                  "of a line get the sum of the line.",
+         .then =
+             "The next dimension does the same with these sums; rotated, the vector is cut into parts that begin in different dimensions.",
+         .good = "The steps are the diameter, the fewest of all that go hop by hop; but each carries the whole vector, or a large part of "
+                 "it, so that short vectors gain."},
+    .terms = terms,
+    .native = {.switching = Switching::packet},
+    .needs = {.ports = 2},
+    .parameters = parameters,
+    .also_requires = too_few_ports,
+    .plan = plan_allreduce,
+    .former_names = former_names};
+
+constexpr Algorithm barrier{
+    .name = "exchange",
+    .collective = Collective::barrier,
+    .source = allreduce.source,
+    .shapes = "any",
+    .steps = "sum of the reaches: of a ring floor(n/2), a line n-1, a complete dimension 1",
+    .idea = {.first = "Along the first dimension each node tells both neighbours that it has come, and they pass it on, until all nodes of "
+                      "a line know of one another.",
+             .then = "The next dimension does the same for whole lines, then for planes, until all nodes are known.",
+             .good = "Two ports are enough for as many steps as the diameter, the fewest of any barrier that goes hop by hop."},
+    .terms = terms,
+    .native = {.switching = Switching::packet},
+    .needs = {.ports = 2},
+    .also_requires = too_few_ports,
+    .plan = plan_barrier};
 
 }  // namespace
 

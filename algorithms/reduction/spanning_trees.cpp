@@ -180,11 +180,21 @@ Bytes planning_bytes(const Machine& machine) {
 
 constexpr std::array parameters{Parameter{"parts", "parts of the vector, each over a spanning tree of its own"}, rooted_flow_parameters[0]};
 
+constexpr std::array terms{Term{"q", "trees that a link is in, at most"}, Term{"S", "segments that go along each tree"},
+                           Term{"T", "steps of a single segment of all trees, as the search finds"}};
+
 constexpr Algorithm allreduce{.name = "spanning-trees",
                               .collective = Collective::allreduce,
                               .source = "Nash-Williams 1961, Tutte 1961: spanning trees that share the links evenly; their turns are ours",
                               .shapes = "any, up to 1024 nodes and 8192 channels",
                               .steps = "the longest path of a tree; or q (S-1) + T, T as found, S segments a tree, a link in q trees",
+                              .idea = {.first = "The vector is cut into parts, one for each of several spanning trees that share the links "
+                                                "evenly, and each part is added up along its tree, from the ends towards the middle.",
+                                       .then = "From the middle each result goes back down the same tree; short vectors go along all trees "
+                                               "at once, and of long ones the trees take turns on each link, segment behind segment.",
+                                       .good = "The trees together load every channel about as little as any all-reduce can, also on "
+                                               "meshes and around dead links and nodes, so that long vectors gain."},
+                              .terms = terms,
                               .native = {.switching = Switching::packet},
                               .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
                               .parameters = parameters,

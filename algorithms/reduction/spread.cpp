@@ -8,6 +8,7 @@
 ///          one, met on all of some hundred tori; with lines at times a few more.
 /// Bytes    a block a step.   Source  this project.
 
+#include <array>
 #include <memory>
 
 #include <torus/algorithm.hpp>
@@ -81,20 +82,35 @@ Plan plan(const Machine& machine, const Request& request) {
 
 Bytes planning_bytes(const Machine& machine) { return Bytes{128} * machine.topology.nodes(); }
 
-constexpr Algorithm spread(Collective collective) {
+constexpr std::array terms{Term{"e", "a distance from the root"}, Term{"N_e", "nodes at distance e or more"},
+                           Term{"c", "channels of the root"}};
+
+constexpr Algorithm spread(Collective collective, const Idea& idea) {
   return {.name = "spread",
           .collective = collective,
           .source = "ours: every block alone, in classes that do not meet",
           .shapes = "torus or mesh, any sides",
           .steps = "max over e of e - 1 + ceil(N_e / c), N_e nodes at distance e or more, c channels of the root; lines: at times more",
+          .idea = idea,
+          .terms = terms,
           .native = {.switching = Switching::packet},
           .needs = {.shape = Requirements::Shape::rings_and_lines, .ports = Requirements::all_ports},
           .plan = plan,
           .planning_bytes = planning_bytes};
 }
 
-constexpr Algorithm spread_scatter = spread(Collective::scatter);
-constexpr Algorithm spread_gather = spread(Collective::gather);
+constexpr Algorithm spread_scatter =
+    spread(Collective::scatter, {.first = "The root sends the blocks over all its channels at once, those for the farthest nodes first.",
+                                 .then = "Each block goes on alone, a hop a step, and never waits: blocks fall into classes whose ways are "
+                                         "chosen so that no two blocks meet.",
+                                 .good = "The channels of the root are busy until the last block has left, so that on tori no scatter of "
+                                         "single blocks takes fewer steps."});
+constexpr Algorithm spread_gather =
+    spread(Collective::gather,
+           {.first = "Each node sends its block towards the root at a set time: it is the scatter of this name, backwards.",
+            .then = "The blocks come nearer a hop a step, alone and without waiting, by ways chosen so that no two blocks meet.",
+            .good = "From the first arrivals on all channels of the root bring a block in each step, so that on tori no gather of single "
+                    "blocks takes fewer steps."});
 
 }  // namespace
 

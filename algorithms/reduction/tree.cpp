@@ -247,19 +247,35 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
-constexpr Algorithm tree(Collective collective) {
+constexpr Algorithm tree(Collective collective, const Idea& idea) {
   return {.name = "tree",
           .collective = collective,
           .source = "folklore: along the lines through the root",
           .shapes = "any",
           .steps = "sum over the dimensions: ring floor(n/2), one port n-1; line its longer side from the root; complete ceil((n-1)/ports)",
+          .idea = idea,
           .native = {.switching = Switching::packet},
           .plan = plan};
 }
 
-constexpr Algorithm tree_reduce = tree(Collective::reduce);
-constexpr Algorithm tree_gather = tree(Collective::gather);
-constexpr Algorithm tree_scatter = tree(Collective::scatter);
+constexpr Algorithm tree_reduce = tree(
+    Collective::reduce, {.first = "Along the last dimension the nodes that lie farthest from the place of the root begin: each sends its "
+                                  "vector to the next node, which adds its own and passes the sum on.",
+                         .then = "The sums of the lines then go along the other dimensions in the same way, until they are at the root.",
+                         .good = "Single hops, any shape and any ports do; each step carries the whole vector, so that it is a baseline, "
+                                 "and no bad choice for short vectors through few ports."});
+constexpr Algorithm tree_gather =
+    tree(Collective::gather, {.first = "Along the last dimension the nodes that lie farthest from the place of the root send their blocks "
+                                       "to the next node, which adds its own to the bundle and passes it on.",
+                              .then = "The bundles then go along the other dimensions in the same way, until they are at the root.",
+                              .good = "Single hops, any shape and any ports do, and start-ups are few; but the last channels before the "
+                                      "root carry half of all blocks."});
+constexpr Algorithm tree_scatter = tree(
+    Collective::scatter,
+    {.first =
+         "The root sends bundles along its line in the first dimension: each has the blocks of all nodes that lie behind its receiver.",
+     .then = "Each receiver keeps its own block and passes the others on, along this line and then along those of the later dimensions.",
+     .good = "Single hops, any shape and any ports do, and start-ups are few; but the first channels carry half of all blocks."});
 
 }  // namespace
 

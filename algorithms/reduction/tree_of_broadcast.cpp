@@ -186,13 +186,14 @@ constexpr std::array former_names{
     FormerName{"tree-synthesized", "--along synthesized"},
 };
 
-constexpr Algorithm along(Collective collective) {
+constexpr Algorithm along(Collective collective, const Idea& idea) {
   return {
       .name = "tree-of-broadcast",
       .collective = collective,
       .source = "the broadcasts'",
       .shapes = "those of the broadcast, any k",
       .steps = collective == Collective::allreduce ? "twice as many as the broadcast takes" : "as many as the broadcast takes",
+      .idea = idea,
       .needs = {.lives_with_holes = true, .takes_twists = true},
       .parameters = parameters,
       .also_requires = refuses_tree,
@@ -202,8 +203,31 @@ constexpr Algorithm along(Collective collective) {
   };
 }
 
-constexpr Algorithm reduce = along(Collective::reduce), allreduce = along(Collective::allreduce), scatter = along(Collective::scatter),
-                    gather = along(Collective::gather);
+constexpr Algorithm
+    reduce = along(
+        Collective::reduce,
+        {.first = "A broadcast runs backwards: the nodes that it would inform last send first, each to the node that would inform it.",
+         .then = "Every node adds what it gets to its own vector and sends the sum on, until the root has it all.",
+         .good = "A reduce so takes as few steps as the best broadcast of this machine; each carries the whole vector, which suits short "
+                 "ones."}),
+    allreduce = along(
+        Collective::allreduce,
+        {.first = "A broadcast from a node in the middle runs backwards first: each node sends its sum to the node that would inform it.",
+         .then = "When the node in the middle has all, the same broadcast runs forwards and takes the result to every node.",
+         .good = "An all-reduce so takes twice the steps of the best broadcast of this machine; each carries the whole vector, which suits "
+                 "short ones."}),
+    scatter = along(Collective::scatter,
+                    {.first = "The root sends the blocks down the tree of a broadcast: each message has the blocks of all nodes that its "
+                              "receiver would inform, and of those behind them.",
+                     .then = "Each node keeps its own block and sends the others on in smaller bundles, when the broadcast would.",
+                     .good = "A scatter so takes as few steps as the best broadcast of this machine, and in a balanced tree the bundles "
+                             "soon become small."}),
+    gather = along(Collective::gather, {.first = "A scatter down the tree of a broadcast runs backwards: the nodes that the broadcast "
+                                                 "would inform last send their blocks first.",
+                                        .then = "Every node adds its own block to what has come and sends the bundle to the node that "
+                                                "would inform it, until the root has all.",
+                                        .good = "A gather so takes as few steps as the best broadcast of this machine, and in a balanced "
+                                                "tree only the last bundles are large."});
 
 }  // namespace
 

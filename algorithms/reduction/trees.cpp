@@ -160,25 +160,38 @@ constexpr std::array chunk_alone{parameter::chunk};
 constexpr std::array both_parameters{rooted_flow_parameters[0], parameter::chunk};
 constexpr std::array former_names{FormerName{"trees"}};
 
-constexpr Algorithm trees{.name = "trees",
-                          .collective = Collective::reduce,
-                          .source = "trees of this project after Varvarigos & Bertsekas, reversed; long vectors near the byte bound",
-                          .shapes = "torus of any dimension up to 8, any sides",
-                          .steps = "height of the trees + K-1, K segments a tree: D + 1 + K for n x n, n >= 4",
-                          .native = {.switching = Switching::packet},
-                          .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
-                          .parameters = rooted_flow_parameters,
-                          .also_requires = refuses_closed_form,
-                          .plan = plan_closed_form,
-                          .planning_bytes = closed_form_planning_bytes};
+constexpr std::array tree_terms{
+    Term{"K", "segments that go along each tree"}, Term{"D", "diameter: the hops between the two nodes that are farthest apart"},
+    Term{"c", "fewest channels of a node"}, Term{"C", "blocks that a channel takes in a step"}, Term{"T", "steps that the search finds"}};
 
-constexpr Algorithm tree_packing(Collective collective, std::string_view source, std::string_view steps,
+constexpr Algorithm trees{
+    .name = "trees",
+    .collective = Collective::reduce,
+    .source = "trees of this project after Varvarigos & Bertsekas, reversed; long vectors near the byte bound",
+    .shapes = "torus of any dimension up to 8, any sides",
+    .steps = "height of the trees + K-1, K segments a tree: D + 1 + K for n x n, n >= 4",
+    .idea = {.first = "The vector is cut into a share for each channel of the root, and each share goes up a spanning tree of its own: no "
+                      "two trees use the same channel.",
+             .then = "From the leaves on every node adds its own part to what has come and passes the sum on, one chunk behind the other.",
+             .good = "All channels into the root bring different bytes in every step, so that a long vector takes little more than the "
+                     "bound of the bytes."},
+    .terms = tree_terms,
+    .native = {.switching = Switching::packet},
+    .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
+    .parameters = rooted_flow_parameters,
+    .also_requires = refuses_closed_form,
+    .plan = plan_closed_form,
+    .planning_bytes = closed_form_planning_bytes};
+
+constexpr Algorithm tree_packing(Collective collective, std::string_view source, std::string_view steps, const Idea& idea,
                                  std::span<const Parameter> parameters, Planner plan, Bytes (*planning_bytes)(const Machine&)) {
   return {.name = "tree-packing",
           .collective = collective,
           .source = source,
           .shapes = "any, up to 1024 nodes and 8192 channels",
           .steps = steps,
+          .idea = idea,
+          .terms = tree_terms,
           .native = {.switching = Switching::packet},
           .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
           .parameters = parameters,
@@ -191,20 +204,42 @@ constexpr std::string_view of_trees = "Edmonds 1973, by growth as in Lovasz 1976
 constexpr std::string_view of_rounds = "after Won et al., TACOS: a tree for each block, grown step by step by matchings";
 constexpr std::string_view about = "about (D^4 + ((N-1)/(c C))^4)^(1/4), c the fewest channels of a node, C blocks a channel";
 
-constexpr Algorithm packing_reduce = tree_packing(Collective::reduce, of_trees, "height of the trees + K-1, K segments a tree",
-                                                  rooted_flow_parameters, plan_packed, packing_planning_bytes);
+constexpr Algorithm packing_reduce = tree_packing(
+    Collective::reduce, of_trees, "height of the trees + K-1, K segments a tree",
+    {.first = "A search packs as many spanning trees as the narrowest cut of the machine allows, around dead links and nodes, and each "
+              "tree takes one share of the vector to the root.",
+     .then = "Chunk behind chunk, every node adds its own part to what its children send and passes the sum to its parent.",
+     .good = "No reduce of a long vector beats the narrowest cut, and the trees together fill it, on whole machines and on damaged ones."},
+    rooted_flow_parameters, plan_packed, packing_planning_bytes);
 constexpr Algorithm packing_allreduce = [] {
   Algorithm allreduce =
       tree_packing(Collective::allreduce, of_trees, "2 (height of the trees + K-1), K segments a tree; or twice a multi-node broadcast's",
+                   {.first = "A search packs as many spanning trees as the narrowest cut of the machine allows, around dead links and "
+                             "nodes; shares of the vector go up them to one node, added on the way.",
+                    .then = "When all is there, the result goes down the same trees; for short vectors a schedule between all nodes may be "
+                            "faster, a reduce-scatter and a multi-node broadcast behind it.",
+                    .good = "The trees fill the narrowest cut up and down, so that long vectors come near what a way over one node allows, "
+                            "also on damaged machines."},
                    both_parameters, plan_allreduce,
                    [](const Machine& machine) { return packing_planning_bytes(machine) + rounds_planning_bytes(machine); });
   allreduce.former_names = former_names;
   return allreduce;
 }();
-constexpr Algorithm packing_reduce_scatter =
-    tree_packing(Collective::reduce_scatter, of_rounds, about, chunk_alone, plan_gather, rounds_planning_bytes);
-constexpr Algorithm packing_all_gather =
-    tree_packing(Collective::multinode_broadcast, of_rounds, about, chunk_alone, plan_gather, rounds_planning_bytes);
+constexpr Algorithm packing_reduce_scatter = tree_packing(
+    Collective::reduce_scatter, of_rounds, about,
+    {.first = "A search grows a tree for each owner, all of them step by step at the same time; in each step a matching fills as many "
+              "channels as it can.",
+     .then = "The messages go up the trees, in the reverse order of the steps, and every node adds its part on the way to the owner.",
+     .good = "In nearly every step nearly every channel carries what some owner lacks, also around dead links and nodes, where no closed "
+             "form fits."},
+    chunk_alone, plan_gather, rounds_planning_bytes);
+constexpr Algorithm packing_all_gather = tree_packing(
+    Collective::multinode_broadcast, of_rounds, about,
+    {.first = "A search grows a tree for the block of each node, all of them step by step at the same time; in each step a matching gives "
+              "as many channels as it can a block that the node behind lacks.",
+     .then = "The messages follow that schedule, a few blocks on a channel in a step.",
+     .good = "In nearly every step nearly every channel brings a new block, also around dead links and nodes, where no closed form fits."},
+    chunk_alone, plan_gather, rounds_planning_bytes);
 
 }  // namespace
 

@@ -89,20 +89,33 @@ Plan plan(const Machine& machine, const Request& request) {
 
 Bytes planning_bytes(const Machine& machine) { return RouteLoads::bytes(machine.topology); }
 
-constexpr Algorithm windows(Collective collective) {
+constexpr Algorithm windows(Collective collective, const Idea& idea) {
   return {.name = "windows",
           .collective = collective,
           .source = "Bruck & Ho 1993",
           .shapes = "any",
           .steps = "ceil(log_{p+1} N), p ports, 8 at most",
+          .idea = idea,
           .native = {.contention = Contention::share},
           .needs = {.switching = Switching::wormhole, .shared_channels = true},
           .plan = plan,
           .planning_bytes = planning_bytes};
 }
 
-constexpr Algorithm windows_allreduce = windows(Collective::allreduce);
-constexpr Algorithm windows_barrier = windows(Collective::barrier);
+constexpr Algorithm windows_allreduce =
+    windows(Collective::allreduce, {.first = "The ranks form a circle, and in the first step each node gets the vectors of as many nodes "
+                                             "behind it as it has ports: it then knows the sum of a window of ranks.",
+                                    .then = "In each further step it gets the sums of as many windows, which lie end to end behind its "
+                                            "own, so that the windows grow by the ports plus one each time.",
+                                    .good = "No all-reduce takes fewer steps, on any number of nodes; but messages go far with the whole "
+                                            "vector and share channels, so that only short vectors gain."});
+constexpr Algorithm windows_barrier = windows(
+    Collective::barrier,
+    {.first = "The ranks form a circle, and in the first step each node hears from as many nodes behind it as it has ports.",
+     .then = "In each further step it hears from nodes that know windows end to end behind its own, so that what it knows of grows by the "
+             "ports plus one each time.",
+     .good =
+         "No barrier takes fewer steps, on any number of nodes, and as the messages are empty it costs nothing that they share channels."});
 
 }  // namespace
 

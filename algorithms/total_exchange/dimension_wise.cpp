@@ -65,6 +65,11 @@ const Algorithm dimension_wise{
     .source = "folklore: message combining, dimension by dimension",
     .shapes = "torus, any sides",
     .steps = "sum (n_i - 1)",
+    .idea = {.first = "Along the first dimension each node sends all blocks that must go forwards to its neighbour, in one message, and so "
+                      "on hop by hop, while blocks that have arrived stay behind.",
+             .then = "What must go backwards follows, and then the next dimension takes on all that has come.",
+             .good = "Blocks that go the same way share a message, so that one port takes few start-ups and no block goes a longer way "
+                     "than it must."},
     .native = {.switching = Switching::packet, .ports = 1},
     .needs = {.shape = Requirements::Shape::torus},
     .plan = plan_dimension_wise,
@@ -93,6 +98,11 @@ const Algorithm sequential{
     .source = "folklore: message combining, dimension by dimension",
     .shapes = "torus, any sides",
     .steps = "sum floor(n_i/2) = diameter",
+    .idea = {.first = "Along the first dimension each node sends two messages a step, forwards and backwards, with all blocks that still "
+                      "have hops to go that way.",
+             .then = "When all blocks have their place in that dimension, the next one follows.",
+             .good = "Both directions work at once, so that the steps are the diameter, the fewest of any exchange hop by hop; but all "
+                     "other dimensions wait meanwhile."},
     .native = {.switching = Switching::packet, .ports = 2},
     .needs = {.shape = Requirements::Shape::torus, .ports = 2},
     .plan = plan_sequential,
@@ -131,6 +141,11 @@ const Algorithm logarithmic{
     .source = "this project, after Bruck et al. 1997",
     .shapes = "torus, any sides",
     .steps = "sum bl(floor(n_i/2)) + bl(floor((n_i-1)/2))",
+    .idea = {.first = "The hops that a block has to go along a ring are written in bits, and one message carries all blocks that have a "
+                      "certain bit forwards, as far as that bit says.",
+             .then = "After the bits forwards come those backwards, and then the next dimension.",
+             .good = "A ring takes a few steps a bit, not one a node, and no block goes a longer way than it must; but the messages of a "
+                     "step overlap, which long blocks feel."},
     .native = {.contention = Contention::share, .ports = 1},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .shared_channels = true, .overlaps_from = 4},
     .plan = plan_log,
@@ -162,6 +177,11 @@ const Algorithm bruck{
     .source = "Bruck et al. 1997",
     .shapes = "torus, any sides",
     .steps = "sum ceil(log2 n_i)",
+    .idea = {.first = "The way of a block forwards round its ring is written in bits, and in the first step all blocks that have the "
+                      "lowest bit move on by one node, in one message.",
+             .then = "Each further step moves what has the next bit, twice as far, and then the next dimension follows.",
+             .good = "One step a bit is the fewest through one port, so that short blocks gain; long ones pay, since blocks are sent again "
+                     "and again and some go the longer way round."},
     .native = {.contention = Contention::share, .ports = 1},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .shared_channels = true, .overlaps_from = 4},
     .plan = plan_bruck,

@@ -181,6 +181,12 @@ const Algorithm direct{
     .source = "this project; the k-dimensional form of the classic ring patterns",
     .shapes = "torus, sides multiples of 4",
     .steps = "N max(n_max, 8) / 8",
+    .idea = {.first = "Each block goes from its origin straight to its destination in one step: a few nodes of a ring form a pattern whose "
+                      "worms use each channel once.",
+             .then = "The products of such patterns, one a dimension, run side by side, and the steps go through all of them, until every "
+                     "pair of nodes has had its turn.",
+             .good = "On sides of 8 and more each channel carries just one block in every step, so that no exchange through one port moves "
+                     "fewer bytes; the price is many steps."},
     .native = {.ports = 1},
     .needs = {.shape = Requirements::Shape::torus, .multiples_of = 4, .switching = Switching::wormhole},
     .also_requires = also_requires,

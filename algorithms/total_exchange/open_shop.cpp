@@ -16,6 +16,7 @@
 #include "algorithms/total_exchange/open_shop.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <memory>
 
@@ -323,12 +324,21 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
+constexpr std::array terms{Term{"C4", "steps that the cut through the middle of a dimension needs: bound (4)"}};
+
 const Algorithm open_shop{
     .name = "open-shop",
     .collective = Collective::total_exchange,
     .source = "this project",
     .shapes = "any product of rings, lines of 2 and complete graphs",
     .steps = "max(C4, diameter), C4 bound (4)",
+    .idea = {.first = "Blocks with the same displacement are one job, and the channels of each direction are the machines that the job "
+                      "needs; a timetable gives every job its steps, as in an open shop.",
+             .then = "All nodes follow that table at the same time, and each block takes its hops in the order of the table, whatever the "
+                     "dimension.",
+             .good = "The busiest channels have no gap in the table, so that the steps are as few as the cut through the middle, or the "
+                     "longest way, allows."},
+    .terms = terms,
     .native = {.switching = Switching::packet},
     .needs = {.ports = Requirements::all_ports},
     .also_requires = also_requires,

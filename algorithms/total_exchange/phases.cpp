@@ -196,6 +196,11 @@ const Algorithm a3{
         "Dimakopoulos & Dimopoulos, total exchange in multidimensional networks, algorithm A3; other than 2^j dimensions: this project",
     .shapes = "k equal rings, lines or complete graphs wider than 1, any k",
     .steps = "n^(k-1) T_1; T_1: ring ceil(floor(n^2/4)/2), line floor(n^2/4), complete 1",
+    .idea = {.first = "In each phase every dimension has one small exchange along all its lines, side by side: the blocks are dealt out so "
+                      "that each dimension carries a different kind.",
+             .then = "In the next phases the kinds change places, until each block has made its way in every dimension.",
+             .good = "All ports work at the same time in all dimensions, so that on equal lines and on most equal rings no exchange of "
+                     "single blocks takes fewer steps."},
     .native = {.switching = Switching::packet},
     .needs = {.ports = Requirements::all_ports},
     .also_requires = equal_dimensions,
@@ -236,6 +241,11 @@ const Algorithm phases{
     .source = "this project",
     .shapes = "any product of rings, lines and complete graphs",
     .steps = "max (N/n_i) T_i; T_i: ring ceil(floor(n^2/4)/2), line floor(n^2/4), complete 1",
+    .idea = {.first = "As in a3 each phase has a small exchange along every dimension, side by side; but a table says which kind of block "
+                      "is in which dimension, since the dimensions differ.",
+             .then = "The dimension with most to carry works in every phase, and the exchanges of the others are fitted in beside it.",
+             .good = "It does for any mix of rings, lines and complete dimensions what a3 does for equal ones, and on every mesh no "
+                     "exchange of single blocks takes fewer steps."},
     .native = {.switching = Switching::packet},
     .needs = {.ports = Requirements::all_ports},
     .also_requires = few_enough_steps,

@@ -68,6 +68,11 @@ const Algorithm rotating{
     .source = "this project",
     .shapes = "torus, any sides",
     .steps = "k max floor(n_i/2), k dimensions wider than 1",
+    .idea = {.first = "The blocks fall into as many groups as there are dimensions, and in the first stage each group travels in a "
+                      "dimension of its own, hop by hop, both ways.",
+             .then = "In each further stage every group goes on in the next dimension, until it has been in all.",
+             .good = "Every channel works in every stage and blocks share messages, so that on equal sides the steps are the diameter and "
+                     "the bytes near the fewest."},
     .native = {.switching = Switching::packet},
     .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
     .plan = plan_rotating,
@@ -106,6 +111,11 @@ const Algorithm log_rotating{
     .source = "this project",
     .shapes = "torus, any sides",
     .steps = "k max bl(floor(n_i/2)), k dimensions wider than 1",
+    .idea = {.first = "The groups of rotating travel in different dimensions again, but the hops of a block are written in bits, and one "
+                      "message carries all that has a bit, as far as the bit says.",
+             .then = "After all bits each group changes to the next dimension.",
+             .good = "All channels work and the steps grow with the logarithm of the side, so that short blocks gain; the messages of a "
+                     "step overlap on the channels."},
     .native = {.contention = Contention::share},
     .needs = {.shape = Requirements::Shape::torus,
               .switching = Switching::wormhole,
@@ -199,6 +209,12 @@ const Algorithm ternary_rotating{
     .source = "this project; base 3 after Juerss & Schmid, ReTri",
     .shapes = "torus, any sides",
     .steps = "k max ceil(log3 n_i), k dimensions wider than 1",
+    .idea = {.first = "The groups of rotating travel in different dimensions again, but the way round a ring is a sum of weights, each of "
+                      "which is taken forwards, backwards or not at all.",
+             .then = "In each step one message over every channel carries all blocks that take the weight of the step in its direction, "
+                     "and after all weights the groups change dimensions.",
+             .good = "Forwards and backwards share a step, so that base three takes fewer steps than bits do, for somewhat more bytes: "
+                     "good for short blocks."},
     .native = {.contention = Contention::share},
     .needs = {.shape = Requirements::Shape::torus,
               .switching = Switching::wormhole,

@@ -128,6 +128,12 @@ const Algorithm stride{
     .source = "this project; of the kind of Tseng, Lin, Gupta, Panda 1997",
     .shapes = "torus, sides multiples of 2k",
     .steps = "2k max floor(n_i/4k) + k(2k-1)",
+    .idea = {.first = "Blocks that go far begin with long strides: each node has a colour, and in each stage every colour sends in another "
+                      "direction, by worms as long as a stride.",
+             .then = "A stride ends at a node of the same colour, and when all strides are done, each block goes what is left hop by hop, "
+                     "one dimension after the other.",
+             .good = "The worms of a colour lie end to end and fill whole rings, so that one port keeps long channels busy and large tori "
+                     "need far fewer bytes than hop by hop."},
     .native = {.ports = 1},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
     .also_requires = also_requires,

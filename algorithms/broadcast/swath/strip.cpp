@@ -41,12 +41,22 @@ Plan plan(const Machine& machine, const Request& request) { return swath_plan(ma
 
 constexpr std::array parameters{Parameter{"h", "pieces that the message is split into", {}, values}};
 
+constexpr std::array terms{Term{"h", "pieces that the message is split into"}, Term{"w", "most rows from one of a class to the next"}};
+
 const Algorithm strip{
     .name = "strip",
     .collective = Collective::broadcast,
     .source = "ours: scatter, spread over classes of rows, gather, with one port",
     .shapes = "torus of any dimension, any sides; h up to the shorter of two rings, and more by whole dimensions",
     .steps = strip_steps,
+    .idea =
+        {.first =
+             "The message is cut into pieces, and the source scatters them along its ring, in halves, each piece to a column of its own.",
+         .then = "Each column spreads its piece over the rows of one class, and these rows spread it along themselves; in the end the "
+                 "pieces that a node lacks come to it from behind, a hop a step.",
+         .good = "It is swath for one port: everything moves forwards, and with many pieces the source sends the message about once and "
+                 "each node takes it about once."},
+    .terms = terms,
     .native = {.ports = 1},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
     .parameters = parameters,

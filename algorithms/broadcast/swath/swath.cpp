@@ -209,12 +209,22 @@ Plan plan(const Machine& machine, const Request& request) { return swath_plan(ma
 
 constexpr std::array parameters{Parameter{"h", "pieces that each part of the message is split into", {}, values}};
 
+constexpr std::array terms{Term{"h", "pieces that each part of the message is split into"},
+                           Term{"w", "rows within which all classes occur, at most"}};
+
 const Algorithm swath{
     .name = "swath",
     .collective = Collective::broadcast,
     .source = "ours: scatter, spread over classes of rows, gather",
     .shapes = "any, any sides; complete dimensions with all ports; h up to the shortest ring, and more by whole dimensions",
     .steps = swath_steps,
+    .idea = {.first = "The message is cut into parts that work in different dimensions at the same time, and each part into pieces, which "
+                      "the source scatters to columns around it.",
+             .then = "Each column spreads its piece over the rows of one class, and these rows spread it along themselves; in the end each "
+                     "node takes the pieces that it lacks from its neighbours on both sides.",
+             .good = "Few pieces mean few steps and many pieces mean few bytes on the fullest channel, so that one algorithm suits short "
+                     "and long messages."},
+    .terms = terms,
     .needs = {.switching = Switching::wormhole, .ports = 2},
     .parameters = parameters,
     .also_requires = also_requires,

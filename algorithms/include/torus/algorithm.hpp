@@ -179,12 +179,29 @@ struct FormerName {
   std::string_view parameters = {};  ///< as options of the command: "--along mst"
 };
 
+/// Why an algorithm works, for who learns it: plain sentences, without formulas.
+struct Idea {
+  std::string_view first = {};  ///< what moves first
+  std::string_view then = {};   ///< what moves then
+  std::string_view good = {};   ///< what that is good for, and what it costs
+
+  constexpr bool said() const noexcept { return !first.empty(); }
+};
+
+/// A symbol of a formula in words.
+struct Term {
+  std::string_view symbol;   ///< "K"
+  std::string_view meaning;  ///< "segments that go down each tree"
+};
+
 struct Algorithm {
   std::string_view name;  ///< "wang-tseng"
   Collective collective;
-  std::string_view source = {};  ///< paper, section, theorem
-  std::string_view shapes = {};  ///< in words: "torus n x .. x n, any n, any k"
-  std::string_view steps = {};   ///< in words: "k ceil(log_{2k+1} n) + k-1"
+  std::string_view source = {};      ///< paper, section, theorem
+  std::string_view shapes = {};      ///< in words: "torus n x .. x n, any n, any k"
+  std::string_view steps = {};       ///< in words: "k ceil(log_{2k+1} n) + k-1"
+  Idea idea = {};                    ///< what `torus explain` says first
+  std::span<const Term> terms = {};  ///< symbols of its formulas, where terms_of() does not know them or says something else
   NativeMachine native = {};
   Requirements needs = {};
   std::span<const Parameter> parameters = {};  ///< that it reads; it refuses all others

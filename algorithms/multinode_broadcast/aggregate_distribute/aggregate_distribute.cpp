@@ -168,12 +168,23 @@ Plan plan(const Machine& machine, const Request& request) {
 constexpr std::array parameters{Parameter{"h", partition_meaning, {}, possible_partitions},
                                 Parameter{"prefix", balancing_meaning, prefix_names}};
 
+constexpr std::array terms{Term{"h", "side of a small block, and number of the coarse tori"}, Term{"prefix", "steps of the prefix sum"},
+                           Term{"tune", "steps that move messages to the coarse torus of their rank"},
+                           Term{"exchange", "exchange(x): steps of the exchange along a diagonal of x nodes"}};
+
 constexpr Algorithm aggregate_distribute{
     .name = "aggregate-distribute",
     .collective = Collective::multinode_broadcast,
     .source = "Chen, Chen & Tseng: multi-node broadcasting, aggregation-then-distribution, Lemmas 2 and 3",
     .shapes = "torus n x n, any h that divides n",
     .steps = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1",
+    .idea = {.first = "The messages of each small block of nodes gather on its diagonal, and a prefix sum over these nodes gives each "
+                      "message its rank.",
+             .then = "By its rank a message moves to one of several coarse tori whose links are disjoint; there all are exchanged along "
+                     "the diagonal and spread, and at last the blocks fill their rows and columns.",
+             .good =
+                 "The ranks deal the messages out evenly wherever the sources lie, so that no coarse torus carries more than its share."},
+    .terms = terms,
     .native = {},
     .needs = square_torus,
     .parameters = parameters,

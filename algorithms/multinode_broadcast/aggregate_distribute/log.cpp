@@ -12,6 +12,7 @@
 /// Source   this project, from the phases of Chen, Chen & Tseng, section 3.2.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -195,12 +196,22 @@ Bytes planning_bytes(const Machine& machine) {
   return topology.extent(0) == topology.extent(1) ? 0 : Bytes{topology.nodes()} * (4 * sizeof(Staircase::Move) + 3 * sizeof(std::size_t));
 }
 
+constexpr std::array terms{Term{"levels", "steps of the gather, and of the spread"},
+                           Term{"rounds", "steps of the exchange on the diagonal"}};
+
 constexpr Algorithm log{
     .name = "log",
     .collective = Collective::multinode_broadcast,
     .source = "after Chen, Chen & Tseng: their diagonal phases with h = 1 and a ternary all-to-all; a staircase on unequal sides",
     .shapes = "torus n1 x n2",
     .steps = "n x n: 2 ceil(log5 n) + ceil(log3 n); unequal sides: 2 levels + rounds",
+    .idea = {.first = "All messages of a row and a column gather on one node of the diagonal, and the nodes that still hold some become "
+                      "five times fewer in each step.",
+             .then = "The nodes of the diagonal exchange what they hold in rounds, each of which trebles what a node knows, and then all "
+                     "of it spreads over the rows and columns the way that it came.",
+             .good = "The steps grow with the logarithm of the side alone, whatever the sources, which suits short messages; long ones "
+                     "crowd the channels at the diagonal."},
+    .terms = terms,
     .native = {},
     .needs = any_sides,
     .plan = plan,

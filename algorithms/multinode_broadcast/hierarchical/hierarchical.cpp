@@ -158,6 +158,10 @@ constexpr std::array parameters{Parameter{"h", partition_meaning, {}, possible_a
                                 Parameter{"prefix", balancing_meaning, balance_words}};
 constexpr std::array former_names{FormerName{"hierarchical-log", "--dcn broadcast"}};
 
+constexpr std::array terms{
+    Term{"n", "extent of the longest side"}, Term{"h", "width of the partition: every h-th node of a line is in the same coarse torus"},
+    Term{"tune", "steps that deal the messages out evenly"}, Term{"g", "longest gap between two nodes of one class"}};
+
 constexpr Algorithm hierarchical{
     .name = "hierarchical",
     .collective = Collective::multinode_broadcast,
@@ -170,6 +174,13 @@ constexpr Algorithm hierarchical{
         "broadcast "
         "at times 2, and g for h in the terms after the rings, g <= 2h the longest gap between nodes of a class; unequal sides: at times "
         "the sum of floor(n_d/2h) for k floor(n/2h)",
+    .idea = {.first = "Nodes whose coordinates agree modulo a width h form coarse tori, and each message first goes to a node of one of "
+                      "them, dealt out so that all coarse tori get about as much.",
+             .then = "The messages go round the rings of all coarse tori at the same time, and then each small block of nodes shares out "
+                     "what its nodes of the coarse tori hold.",
+             .good = "The coarse rings are h times shorter and use all links together, so that a middle h takes far fewer steps than whole "
+                     "rings do, for somewhat more bytes."},
+    .terms = terms,
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,

@@ -236,12 +236,20 @@ Bytes planning_bytes(const Machine& machine) {
 constexpr std::array parameters{Parameter{"pieces", "pieces of a message that are dealt to nodes near by", {}, possible_pieces},
                                 Parameter{"trees", "how bundles come to the plane", tree_names}};
 
+constexpr std::array terms{Term{"b", "base of the gather: 3 or 2k+1"}};
+
 constexpr Algorithm hyperplane{
     .name = "hyperplane",
     .collective = Collective::multinode_broadcast,
     .source = "this project: log over any number of dimensions, its diagonals after Chen, Chen & Tseng",
     .shapes = "torus n x .. x n, any n, any k",
     .steps = steps_in_words,
+    .idea = {.first = "Pieces of each message may first be dealt to nodes near by, so that few sources load more channels; then all lines "
+                      "gather what they have at their node of one diagonal plane.",
+             .then = "The nodes of the plane exchange what they hold, and everything spreads from there the way that it came.",
+             .good = "Each line has just one node of the plane, so that all lines work at once without meeting: the steps stay logarithmic "
+                     "in any number of dimensions."},
+    .terms = terms,
     .native = {},
     .needs = {.shape = Requirements::Shape::equal_torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
     .parameters = parameters,

@@ -313,12 +313,23 @@ Bytes planning_bytes(const Machine& machine) {
 
 constexpr std::array parameters{Parameter{"h", "pieces that each part of a message is split into", {}, possible_pieces}};
 
+constexpr std::array terms{Term{"n", "extent of the longest side"}, Term{"learn", "steps in which all nodes learn who is a source"},
+                           Term{"s", "sources"}, Term{"h", "pieces that each part of a message is split into"},
+                           Term{"b", "base of the logarithm: 3, with one port 2"}};
+
 constexpr Algorithm joint_swath{
     .name = "joint-swath",
     .collective = Collective::multinode_broadcast,
     .source = "this project: the sources make themselves known, then one swath for all, its rows dealt to the sources",
     .shapes = "torus of any dimension, any sides; h up to the shortest ring",
     .steps = steps_in_words,
+    .idea = {.first = "All nodes first learn which nodes are sources, and then each source scatters pieces of its message to rows of its "
+                      "own among the rows of the torus.",
+             .then = "All rows spread their pieces along themselves at the same time, and in the end each node takes the pieces of the "
+                     "other rows from its neighbours.",
+             .good = "One swath serves many sources at once, so that a few more sources take hardly more steps; where they have more "
+                     "pieces than there are rows, they go in rounds."},
+    .terms = terms,
     .native = {},
     .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
     .parameters = parameters,

@@ -113,22 +113,38 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan_reversible(machine, request, std::make_shared<const DimensionWise>(machine.topology), "sum (n-1), of a line twice", 1);
 }
 
-constexpr Algorithm dimension_wise(Collective collective, std::string_view steps) {
+constexpr Algorithm dimension_wise(Collective collective, std::string_view steps, const Idea& idea) {
   return {.name = "dimension-wise",
           .collective = collective,
           .source = "folklore; optimal on tori with one port (Patarasuk & Yuan 2009)",
           .shapes = "any",
           .steps = steps,
+          .idea = idea,
           .native = {.switching = Switching::packet, .ports = 1},
           .plan = plan};
 }
 
-constexpr Algorithm dimension_wise_reduce_scatter =
-    dimension_wise(Collective::reduce_scatter, "sum of the sides less 1 each, of lines twice");
+constexpr Algorithm dimension_wise_reduce_scatter = dimension_wise(
+    Collective::reduce_scatter, "sum of the sides less 1 each, of lines twice",
+    {.first = "Along the first dimension each node passes sums on to the next: what is meant for the place farthest ahead goes first, and "
+              "every node on the way adds its own.",
+     .then = "Then each node has only the blocks of owners with its own coordinate there, and the next dimension does the same with these.",
+     .good = "One send and one receive a step are enough, and on rings each node sends just what it must, the fewest bytes that one port "
+             "allows."});
 constexpr Algorithm dimension_wise_all_gather =
-    dimension_wise(Collective::multinode_broadcast, "sum of the sides less 1 each, of lines twice");
-constexpr Algorithm dimension_wise_allreduce =
-    dimension_wise(Collective::allreduce, "2 x the sum of the sides less 1 each, of lines twice");
+    dimension_wise(Collective::multinode_broadcast, "sum of the sides less 1 each, of lines twice",
+                   {.first = "Along one dimension each node passes the blocks of its line on to the next, the block of one place in each "
+                             "step, until all nodes of the line have all.",
+                    .then = "Then the next dimension does the same with the bundles that have been gathered so far.",
+                    .good = "One send and one receive a step are enough, and on rings each block comes to each node once, the fewest bytes "
+                            "that one port allows."});
+constexpr Algorithm dimension_wise_allreduce = dimension_wise(
+    Collective::allreduce, "2 x the sum of the sides less 1 each, of lines twice",
+    {.first = "First a reduce-scatter: along each dimension in turn the nodes pass sums on from place to place, so that each ends with the "
+              "result of one block.",
+     .then = "Then the same steps run backwards, and the results go round the lines of each dimension until all nodes have all of them.",
+     .good =
+         "One send and one receive a step are enough, and on rings no byte is sent that one port could save, so that long vectors gain."});
 
 }  // namespace
 

@@ -344,45 +344,102 @@ constexpr Requirements needs(std::int32_t overlaps_from, bool powers_of_two = fa
           .overlaps_from = overlaps_from};
 }
 
-constexpr Algorithm entry(Algorithm variant, Collective collective, std::string_view steps) {
+constexpr Algorithm entry(Algorithm variant, Collective collective, std::string_view steps, const Idea& idea) {
   variant.collective = collective;
   variant.steps = steps;
+  variant.idea = idea;
   return variant;
 }
 
 constexpr auto scatter = Collective::reduce_scatter, both = Collective::allreduce, gather = Collective::multinode_broadcast;
 
-constexpr Algorithm halving{.name = "halving",
-                            .collective = scatter,
-                            .source = "Rabenseifner (2004), on tori nearest first",
-                            .shapes = "torus, sides 2^p",
-                            .steps = "sum log2 n",
-                            .native = native,
-                            .needs = needs(3, true),
-                            .plan = plan_halving,
-                            .planning_bytes = halving_bytes};
-constexpr Algorithm halving_both = entry(halving, both, "2 x sum log2 n"), halving_gather = entry(halving, gather, halving.steps);
+constexpr Algorithm halving{
+    .name = "halving",
+    .collective = scatter,
+    .source = "Rabenseifner (2004), on tori nearest first",
+    .shapes = "torus, sides 2^p",
+    .steps = "sum log2 n",
+    .idea = {.first = "On each ring neighbours exchange halves of what they hold: each gives away what the other's side will own, and adds "
+                      "what it gets.",
+             .then = "In each further round the partner is twice as far away and half as much is left, until a node holds its own block "
+                     "alone; parts of the blocks take the dimensions in different orders, and as in a mirror.",
+             .good = "Most bytes move in the first round, between neighbours, and little goes far, so that few steps do and the shared "
+                     "channels are not too full."},
+    .native = native,
+    .needs = needs(3, true),
+    .plan = plan_halving,
+    .planning_bytes = halving_bytes};
+constexpr Algorithm
+    halving_both =
+        entry(halving, both, "2 x sum log2 n",
+              {.first = "First a reduce-scatter: on each ring neighbours exchange halves and add, then nodes twice as far apart exchange "
+                        "half as much, until each node has the result of one block.",
+               .then = "Then the same rounds run backwards and gather the results, with the farthest partners first and neighbours last.",
+               .good = "Few steps do, hardly a byte could be saved at the nodes, and what goes far is short: good for vectors of middle "
+                       "length where channels may be shared."}),
+    halving_gather =
+        entry(halving, gather, halving.steps,
+              {.first = "On each ring nodes that lie half a ring apart exchange their own blocks.",
+               .then = "In each further round the partner is half as far away and a node holds twice as much, until neighbours exchange "
+                       "halves of all that the ring has; parts take the dimensions in different orders, and as in a mirror.",
+               .good = "What goes far is short and what is long goes to a neighbour, so that few steps do and the shared channels are not "
+                       "too full."});
 
 constexpr Algorithm swing{.name = "swing",
                           .collective = scatter,
                           .source = "De Sensi et al., Swing (2024)",
                           .shapes = "torus, even sides",
                           .steps = "sum ceil(log2 n)",
+                          .idea = {.first = "On each ring a node exchanges half of what it holds with a neighbour and adds what it gets: "
+                                            "even places swing forwards, odd ones backwards.",
+                                   .then = "The next partners are on alternating sides, at distances 1, 3, 5, 11 and so on, each time with "
+                                           "half as much, until a node holds its own block alone.",
+                                   .good = "The alternating sides keep the ways shorter than powers of two would be, so that the shared "
+                                           "channels carry less; and any even side will do."},
                           .native = native,
                           .needs = needs(3, false, 2),
                           .plan = plan_swing};
-constexpr Algorithm swing_both = entry(swing, both, "2 x sum ceil(log2 n)"), swing_gather = entry(swing, gather, swing.steps);
+constexpr Algorithm swing_both = entry(swing, both, "2 x sum ceil(log2 n)",
+                                       {.first = "First a reduce-scatter: on each ring partners exchange halves and add, at distances 1, "
+                                                 "1, 3, 5, 11 to alternating sides, until each node has the result of one block.",
+                                        .then = "Then the same rounds run backwards and gather the results, the farthest partners first.",
+                                        .good = "Few steps do, and partners on alternating sides are nearer than at powers of two, so that "
+                                                "the shared channels carry less: good for vectors of middle length and more."}),
+                    swing_gather = entry(swing, gather, swing.steps,
+                                         {.first = "On each ring partners that lie far apart exchange their own blocks.",
+                                          .then = "In each further round the partner is on the other side and about half as far away, and "
+                                                  "a node holds twice as much, until neighbours exchange halves of all.",
+                                          .good = "Long messages go to near partners, and the alternating sides keep all ways shorter than "
+                                                  "powers of two would, so that the shared channels carry less."});
 
-constexpr Algorithm tripling{.name = "tripling",
-                             .collective = scatter,
-                             .source = "after Juerss & Schmid, Trivance (2026)",
-                             .shapes = "torus",
-                             .steps = "sum ceil(log3 n)",
-                             .native = native,
-                             .needs = needs(4),
-                             .plan = plan_tripling};
-constexpr Algorithm tripling_both = entry(tripling, both, "2 x sum ceil(log3 n)"),
-                    tripling_gather = entry(tripling, gather, tripling.steps);
+constexpr Algorithm tripling{
+    .name = "tripling",
+    .collective = scatter,
+    .source = "after Juerss & Schmid, Trivance (2026)",
+    .shapes = "torus",
+    .steps = "sum ceil(log3 n)",
+    .idea = {.first = "On each ring a node gives a third of what it holds to each of its two neighbours, and adds what it gets from them.",
+             .then = "In each further round the two partners are about three times as far away and a third is left, until a node holds its "
+                     "own block alone.",
+             .good = "Both directions work in each round, so that the steps go with the logarithm to the base three, not two, on rings of "
+                     "any length."},
+    .native = native,
+    .needs = needs(4),
+    .plan = plan_tripling};
+constexpr Algorithm
+    tripling_both =
+        entry(tripling, both, "2 x sum ceil(log3 n)",
+              {.first = "First a reduce-scatter: on each ring a node gives a third of what it holds to either neighbour and adds what it "
+                        "gets, then the same three times as far away, until each node has the result of one block.",
+               .then = "Then the same rounds run backwards and gather the results from both sides, the farthest partners first.",
+               .good = "With two partners a round fewer steps do than with one, on rings of any length: good for short and middle vectors "
+                       "where channels may be shared."}),
+    tripling_gather = entry(
+        tripling, gather, tripling.steps,
+        {.first = "On each ring a node exchanges its own block with two partners, about a third of the ring away on either side.",
+         .then = "In each further round the partners are three times nearer and a node holds three times as much, until neighbours "
+                 "exchange thirds of all.",
+         .good = "Two partners a round take fewer steps than one, on rings of any length, and long messages go to neighbours alone."});
 
 }  // namespace
 

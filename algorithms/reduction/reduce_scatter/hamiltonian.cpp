@@ -89,12 +89,13 @@ std::optional<Refusal> sides_of_two(const Machine& machine, const Request&) {
 
 Bytes planning_bytes(const Machine& machine) { return Bytes{machine.topology.nodes()} * linked_dimensions(machine.topology).size() * 16; }
 
-constexpr Algorithm hamiltonian(Collective collective, std::string_view steps) {
+constexpr Algorithm hamiltonian(Collective collective, std::string_view steps, const Idea& idea) {
   return {.name = "hamiltonian",
           .collective = collective,
           .source = "cycles: Foregger (1978), Aubert & Schneider (1982); search by this project",
           .shapes = "torus, sides wider than 1 at least 3",
           .steps = steps,
+          .idea = idea,
           .native = {.switching = Switching::packet},
           .needs = {.shape = Requirements::Shape::torus, .ports = Requirements::all_ports},
           .also_requires = sides_of_two,
@@ -102,9 +103,27 @@ constexpr Algorithm hamiltonian(Collective collective, std::string_view steps) {
           .planning_bytes = planning_bytes};
 }
 
-constexpr Algorithm hamiltonian_reduce_scatter = hamiltonian(Collective::reduce_scatter, "floor(N/2)");
-constexpr Algorithm hamiltonian_allreduce = hamiltonian(Collective::allreduce, "2 floor(N/2)");
-constexpr Algorithm hamiltonian_all_gather = hamiltonian(Collective::multinode_broadcast, "floor(N/2)");
+constexpr Algorithm hamiltonian_reduce_scatter = hamiltonian(
+    Collective::reduce_scatter, "floor(N/2)",
+    {.first = "A search finds closed ways through all nodes, one for each dimension, that share no link, and each block is cut into one "
+              "part for each of them.",
+     .then = "Every part comes to its owner along its way from both sides, from the node half way round on, and each node adds its own.",
+     .good = "Every channel is busy in every step and no byte could be saved, whatever the sides; but there are half as many steps as "
+             "nodes, so that only very long blocks gain."});
+constexpr Algorithm hamiltonian_allreduce =
+    hamiltonian(Collective::allreduce, "2 floor(N/2)",
+                {.first = "A search finds closed ways through all nodes, one for each dimension, that share no link; parts of the vector "
+                          "are added up along all of them, both ways round, until each is complete at its owner.",
+                 .then = "Then all steps run backwards, and the results go out from their owners along the same ways.",
+                 .good = "Every channel is busy in every step and no byte could be saved, whatever the sides; but there are as many steps "
+                         "as nodes, so that only very long vectors gain."});
+constexpr Algorithm hamiltonian_all_gather = hamiltonian(
+    Collective::multinode_broadcast, "floor(N/2)",
+    {.first = "A search finds closed ways through all nodes, one for each dimension, that share no link, and each block is cut into one "
+              "part for each of them.",
+     .then = "Every part leaves its node along its way in both directions, a node a step, until the two ends meet half way round.",
+     .good = "Every channel is busy in every step and each byte comes to each node once, whatever the sides; but there are half as many "
+             "steps as nodes, so that only very long blocks gain."});
 
 }  // namespace
 

@@ -77,12 +77,13 @@ Bytes planning_bytes(const Machine& machine) {
   return Bytes{machine.topology.nodes()} * (64 + 16 * static_cast<Bytes>(machine.topology.dimensions()));
 }
 
-constexpr Algorithm lattice(Collective collective, std::string_view steps) {
+constexpr Algorithm lattice(Collective collective, std::string_view steps, const Idea& idea) {
   return {.name = "lattice",
           .collective = collective,
           .source = "this project; perfect codes as in Peters & Syska (1996)",
           .shapes = "torus",
           .steps = steps,
+          .idea = idea,
           .native = {.switching = Switching::wormhole, .contention = Contention::share},
           .needs = {.shape = Requirements::Shape::torus,
                     .switching = Switching::wormhole,
@@ -92,9 +93,28 @@ constexpr Algorithm lattice(Collective collective, std::string_view steps) {
           .planning_bytes = planning_bytes};
 }
 
-constexpr Algorithm lattice_reduce_scatter = lattice(Collective::reduce_scatter, "ceil(log_{2k+1} N), at times 1 more");
-constexpr Algorithm lattice_all_gather = lattice(Collective::multinode_broadcast, "ceil(log_{2k+1} N), at times 1 more");
-constexpr Algorithm lattice_allreduce = lattice(Collective::allreduce, "2 ceil(log_{2k+1} N), at times 2 more");
+constexpr Algorithm lattice_reduce_scatter =
+    lattice(Collective::reduce_scatter, "ceil(log_{2k+1} N), at times 1 more",
+            {.first = "In a step all nodes send to the same few offsets, one for each port; a search has chosen these and which blocks "
+                      "take which, and the first step uses near ones, since it has most to send.",
+             .then = "Every node adds what it gets to its own, and in each step the blocks that it holds become several times fewer, until "
+                     "it has its own alone.",
+             .good = "All ports work in each step, so that the steps are as few as counting allows, and most bytes have a short way; the "
+                     "channels are shared."});
+constexpr Algorithm lattice_all_gather = lattice(Collective::multinode_broadcast, "ceil(log_{2k+1} N), at times 1 more",
+                                                 {.first = "In a step all nodes send to the same few offsets, one for each port; the first "
+                                                           "step uses the farthest, as a node has only its own block then.",
+                                                  .then = "In each further step a node sends nearer and knows several times more blocks, "
+                                                          "each of which it gets just once, as a search has dealt them out.",
+                                                  .good = "All ports work in each step, so that the steps are as few as counting allows, "
+                                                          "and most bytes have a short way; the channels are shared."});
+constexpr Algorithm lattice_allreduce = lattice(
+    Collective::allreduce, "2 ceil(log_{2k+1} N), at times 2 more",
+    {.first = "First a reduce-scatter: in each step all nodes send to the same few offsets, near ones first, and what a node still holds "
+              "becomes several times less.",
+     .then = "When each node has the result of its block, the same steps run backwards and gather the results, the far offsets first.",
+     .good = "All ports work in each step, so that few steps do, and most bytes have a short way: good for vectors of middle length where "
+             "channels may be shared."});
 
 }  // namespace
 

@@ -75,20 +75,37 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
-constexpr Algorithm ring(std::string_view name, Collective collective, std::string_view steps) {
+constexpr Algorithm ring(std::string_view name, Collective collective, std::string_view steps, const Idea& idea) {
   return {.name = name,
           .collective = collective,
           .source = "folklore; optimal with one port (Patarasuk & Yuan 2009)",
           .shapes = "any, nodes in the order of their ranks",
           .steps = steps,
+          .idea = idea,
           .native = {.switching = Switching::wormhole, .ports = 1},
           .needs = {.switching = Switching::wormhole},
           .plan = plan};
 }
 
-constexpr Algorithm ring_reduce_scatter = ring("ring", Collective::reduce_scatter, "N-1");
-constexpr Algorithm ring_allreduce = ring("ring", Collective::allreduce, "2 (N-1)");
-constexpr Algorithm ring_all_gather = ring("ring-by-rank", Collective::multinode_broadcast, "N-1");
+constexpr Algorithm ring_reduce_scatter = ring(
+    "ring", Collective::reduce_scatter, "N-1",
+    {.first =
+         "All nodes form one ring in the order of their ranks, and each sends the block whose owner is farthest ahead to the next node.",
+     .then =
+         "In each further step a node adds its own part to what came and passes the sum on, until each block has gone round to its owner.",
+     .good = "Any shape and one port do, and no bytes could be saved; but there are as many steps as nodes but one: it is the baseline."});
+constexpr Algorithm ring_allreduce = ring("ring", Collective::allreduce, "2 (N-1)",
+                                          {.first = "All nodes form one ring in the order of their ranks, and blocks of the vector go "
+                                                    "round it, each node adding its part, until each block is complete at one node.",
+                                           .then = "Then the results go round once more, and every node keeps a copy of each.",
+                                           .good = "Any shape and one port do, and no bytes could be saved, so that very long vectors lose "
+                                                   "little; short ones wait for twice as many steps as there are nodes."});
+constexpr Algorithm ring_all_gather =
+    ring("ring-by-rank", Collective::multinode_broadcast, "N-1",
+         {.first = "All nodes form one ring in the order of their ranks, and each sends its block to the next node.",
+          .then = "In each further step every node passes on the block that it got last, until each has gone round.",
+          .good = "Any shape and one port do, and each block comes to each node once; but there are as many steps as nodes but one: it is "
+                  "the baseline."});
 
 }  // namespace
 

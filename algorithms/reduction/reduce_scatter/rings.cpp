@@ -296,12 +296,16 @@ Plan plan(const Machine& machine, const Request& request) {
 constexpr std::array parameters{parameter::variant(variants)};
 constexpr std::array former_names{FormerName{"rings-single", "--variant single"}};
 
-constexpr Algorithm rings(Collective collective, std::string_view steps) {
+constexpr std::array terms{Term{"reach", "hops to the farthest place of a line"}};
+
+constexpr Algorithm rings(Collective collective, std::string_view steps, const Idea& idea) {
   return {.name = "rings",
           .collective = collective,
           .source = "bucket algorithm (Barnett et al. 1993; Jain & Sabharwal 2010), both ways round",
           .shapes = "any",
           .steps = steps,
+          .idea = idea,
+          .terms = terms,
           .native = {.switching = Switching::packet},
           .needs = {.ports = Requirements::all_ports},
           .parameters = parameters,
@@ -312,8 +316,28 @@ constexpr Algorithm rings(Collective collective, std::string_view steps) {
 constexpr std::string_view half = "k max reach: of a ring floor(n/2), a line n-1, a complete dimension 1; single: the sum of the reaches";
 constexpr std::string_view both =
     "2 k max reach: of a ring floor(n/2), a line n-1, a complete dimension 1; single: 2 x the sum of the reaches";
-constexpr Algorithm reduce_scatter = rings(Collective::reduce_scatter, half), allreduce = rings(Collective::allreduce, both),
-                    all_gather = rings(Collective::multinode_broadcast, half);
+constexpr Algorithm
+    reduce_scatter =
+        rings(Collective::reduce_scatter, half,
+              {.first = "Each owner's block is cut into one part a dimension; along the lines of its first dimension each part goes "
+                        "towards its owner's place by the shorter way, the farthest first, and each node on the way adds its own.",
+               .then = "Then the parts change dimensions with what is left, until each has been along all.",
+               .good = "Every channel is busy in every step, and on tori of equal sides no byte could be saved, so that long blocks gain; "
+                       "short ones wait for many steps."}),
+    allreduce = rings(
+        Collective::allreduce, both,
+        {.first = "First a reduce-scatter: parts of the vector go along the lines of all dimensions at the same time, both ways, each node "
+                  "adding its own, until each place has the sum of its segment.",
+         .then = "The parts change dimensions until each has been along all, and then all steps run backwards, to gather the results.",
+         .good = "Every channel is busy in every step, and on tori of equal sides no byte could be saved: the choice for long vectors; "
+                 "short ones wait for many steps."}),
+    all_gather =
+        rings(Collective::multinode_broadcast, half,
+              {.first = "Each block is cut into one part a dimension; each part goes along the lines of its first dimension, both ways, "
+                        "from place to place.",
+               .then = "Then the parts change dimensions and take along all that they have gathered, until each has been along all.",
+               .good = "Every channel is busy in every step and each byte comes to each node once, also along lines and complete "
+                       "dimensions, so that long blocks gain; short ones wait for many steps."});
 
 }  // namespace
 

@@ -242,16 +242,23 @@ Bytes planning_bytes(const Machine& machine) { return levels_bytes(machine.topol
 
 constexpr std::array parameters{Parameter{"pieces", "pieces of the vector, and classes of nodes", {}, possible_pieces}};
 
-constexpr Algorithm allreduce{.name = "stars",
-                              .collective = Collective::allreduce,
-                              .source = "ours: windows, and worms packed as stars",
-                              .shapes = "torus of up to 1024 nodes; pieces: the index of a sublattice that fits the sides",
-                              .steps = "as found, about 2 to 3 log_{p+1} N: 2 rounds of windows + levels up + exchange + levels down",
-                              .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
-                              .parameters = parameters,
-                              .also_requires = also_requires,
-                              .plan = plan,
-                              .planning_bytes = planning_bytes};
+constexpr Algorithm allreduce{
+    .name = "stars",
+    .collective = Collective::allreduce,
+    .source = "ours: windows, and worms packed as stars",
+    .shapes = "torus of up to 1024 nodes; pieces: the index of a sublattice that fits the sides",
+    .steps = "as found, about 2 to 3 log_{p+1} N: 2 rounds of windows + levels up + exchange + levels down",
+    .idea = {.first = "The vector is cut into pieces and the nodes into as many classes, which repeat all over the torus; hop by hop each "
+                      "node gives nodes near by all pieces but that of its class.",
+             .then = "The nodes of each class add their piece up along paths that are packed as stars without a common channel, up to a "
+                     "few centres and down again; then each node takes the other pieces from near by.",
+             .good = "Each long path carries one piece alone, and a star adds up several nodes in a step, so that both steps and bytes are "
+                     "few: between logarithmic ways and rings."},
+    .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole},
+    .parameters = parameters,
+    .also_requires = also_requires,
+    .plan = plan,
+    .planning_bytes = planning_bytes};
 
 }  // namespace
 

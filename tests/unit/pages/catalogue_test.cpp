@@ -1,6 +1,7 @@
 // The catalogue says of every algorithm what a user must know. algorithms/catalogue.md shows it; algorithms/references.md has the papers
 // that they cite. tools/update_pages updates the tables.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -13,6 +14,7 @@
 #include <torus/catalogue.hpp>
 
 #include "algorithms/common/integers.hpp"
+#include "algorithms/terms.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/folder.hpp"
 
@@ -140,6 +142,52 @@ TEST_CASE("every algorithm has a name of its own, and a source, shapes and steps
     CHECK(find_algorithm(a->collective, a->name) == a);
   }
   CHECK(find_algorithm(Collective::broadcast, "no such algorithm") == nullptr);
+}
+
+TEST_CASE("every algorithm says its idea in three sentences or more, and no two say the same", "[unit]") {
+  std::set<std::string> ideas;
+  for (const Algorithm* a : catalogue()) {
+    CAPTURE(std::string(a->name), std::string(name(a->collective)));
+    REQUIRE(a->idea.said());
+    for (const std::string_view sentence : {a->idea.first, a->idea.then, a->idea.good}) {
+      REQUIRE(sentence.size() > 30);
+      CHECK((sentence.front() >= 'A' && sentence.front() <= 'Z'));
+      CHECK(sentence.back() == '.');
+      CHECK(sentence.find_first_of("|\n{}^") == std::string_view::npos);
+      CHECK(sentence.find("  ") == std::string_view::npos);
+    }
+    CHECK(ideas.insert(std::string(a->idea.first) + std::string(a->idea.then) + std::string(a->idea.good)).second);
+  }
+}
+
+TEST_CASE("every symbol of a formula is named, by its algorithm or as all mean it", "[unit]") {
+  for (const Algorithm* a : catalogue()) {
+    CAPTURE(std::string(a->name), std::string(name(a->collective)), std::string(a->steps));
+    for (const Term& term : terms_of(*a, a->steps)) {
+      CAPTURE(std::string(term.symbol));
+      CHECK_FALSE(term.meaning.empty());
+    }
+    for (const Term& own : a->terms) CHECK_FALSE((own.symbol.empty() || own.meaning.empty()));
+  }
+}
+
+TEST_CASE("symbols are single letters, letters with a number or an index, and functions; own terms go before", "[unit]") {
+  const std::array own{Term{"n", "nodes of the longest side"}, Term{"c_t", "nodes after t steps"}, Term{"tune", "steps of tuning"},
+                       Term{"[..]", "1 where it holds"}};
+  Algorithm algorithm;
+  algorithm.terms = own;
+  const auto symbols = [&](std::string_view formula) {
+    std::vector<std::string> found;
+    for (const Term& term : terms_of(algorithm, formula)) found.push_back(std::string(term.symbol) + (term.meaning.empty() ? "?" : ""));
+    return found;
+  };
+  using Found = std::vector<std::string>;
+  CHECK(symbols("k*ceil(log_{2k+1} N)+(k-1)") == Found{"k", "ceil", "log", "N"});
+  CHECK(symbols("as many as a tree's, on n x n") == Found{"n"});
+  CHECK(terms_of(algorithm, "n").front().meaning == "nodes of the longest side");
+  CHECK(symbols("2-D: tune + L3(h); kD: sum of floor(n_d/2); 2D; 1d; log5 N") == Found{"tune", "L3", "h?", "floor", "n_d", "log", "N"});
+  CHECK(symbols("c_0 = 1, c_{t+1} = 6 c_t + [t > 1], N_e") == Found{"[..]", "c_t", "t?", "N_e?"});
+  CHECK(symbols("diameter").empty());
 }
 
 TEST_CASE("the page on the catalogue shows it", "[unit]") {
