@@ -155,6 +155,7 @@ std::string zsh_completion(const Commands& commands) {
   std::string subcommands, branches;
   for (const Command& command : commands) {
     std::string specs;
+    int arguments = 0;
     for (const Option& option : command.options) {
       const std::string value =
           option.type.empty() ? "" : fmt::format(":{}:{}", zsh_text(option.type), zsh_action(values_of(option), function));
@@ -163,7 +164,7 @@ std::string zsh_completion(const Commands& commands) {
         specs += fmt::format(" \\\n        '{}{}[{}]{}'", name, sign, zsh_text(option.help), value);
       }
       if (option.is_argument())
-        specs += fmt::format(" \\\n        '1:{}:{}'", zsh_text(option.spelled), zsh_action(values_of(option), function));
+        specs += fmt::format(" \\\n        '{}:{}:{}'", ++arguments, zsh_text(option.spelled), zsh_action(values_of(option), function));
     }
     if (&command == &commands.front()) {
       branches += fmt::format(

@@ -102,6 +102,7 @@ Command plot_command();
 Command export_command();
 Command regret_command();
 Command new_command();
+Command explain_command();
 Command completion_command(const Commands& commands);
 Command man_command(const Commands& commands);
 

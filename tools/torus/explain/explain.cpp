@@ -1,0 +1,440 @@
+/// torus explain ALGORITHM: why an algorithm works, what it takes on a machine, and against which others it wins from which size on.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torus/error.hpp>
+
+#include "algorithms/terms.hpp"
+#include "runtime/base/figures.hpp"
+#include "tools/torus/cli/answer.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/job.hpp"
+#include "tools/torus/cli/json.hpp"
+#include "tools/torus/cli/options.hpp"
+#include "tools/torus/cli/table.hpp"
+#include "tools/torus/compare/comparison.hpp"
+#include "tools/torus/run/emulation.hpp"
+#include "tools/torus/run/report.hpp"
+#include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/options.hpp"
+#include "tools/torus/setting/refusals.hpp"
+
+namespace torus::command {
+namespace {
+
+struct ExplainArguments {
+  std::string what;
+  std::optional<std::string> algorithm;
+  TypedOptions setting;
+  bool json = false;
+};
+
+/// The smallest first, those with lines and complete dimensions last.
+constexpr std::array<std::string_view, 14> usual_shapes{"4x4", "5x5",    "8x8",  "4x4x4", "8x8x8", "16x16", "4x4x8",
+                                                        "8",   "4x4x4m", "4x4m", "8m",    "4x4c",  "2^4",   "4x4x8t"};
+
+/// What is to be explained: a collective, and one of its algorithms; none: the one that `torus run` chooses.
+struct Subject {
+  Collective collective = Collective::broadcast;
+  const Algorithm* algorithm = nullptr;
+};
+
+Subject subject_of(const ExplainArguments& arguments) {
+  if (const auto collective = find_collective(arguments.what)) {
+    if (!arguments.algorithm) return {*collective, nullptr};
+    return {*collective, &named_algorithm("explain", *collective, *arguments.algorithm, catalogue())};
+  }
+  const auto called = algorithms_called("explain", arguments.what, "there is no such collective or algorithm");
+  if (arguments.algorithm) {
+    throw InputError(fmt::format("explain '{}': the collective goes before it; for instance {} explain {} {}", *arguments.algorithm,
+                                 program(), name(called.front()->collective), arguments.what));
+  }
+  if (called.size() == 1) return {called.front()->collective, called.front()};
+  std::vector<std::string_view> owners;
+  for (const Algorithm* each : called) owners.push_back(name(each->collective));
+  throw InputError(fmt::format("explain '{}': {} have one of that name; for instance {} explain {} {}", arguments.what,
+                               fmt::join(owners, ", "), program(), owners.front(), arguments.what));
+}
+
+/// What was typed, with a shape on which the algorithm applies where none was named.
+struct Shaped {
+  TypedOptions typed;
+  std::string instead;  ///< why not the default shape; empty: it is
+};
+
+/// Why an algorithm does not apply to what was typed.
+std::optional<std::string> why_not_there(const Algorithm& algorithm, const TypedOptions& typed) {
+  try {
+    const RunSpec spec = parse_spec(algorithm.collective, typed);
+    return why_not_here(algorithm, make_machine(spec, algorithm.native), make_fitting_request(spec), spec.memory);
+  } catch (const InputError& error) {  // ports or nodes that the shape does not have
+    return error.what();
+  }
+}
+
+Shaped shaped(const Subject& subject, TypedOptions typed) {
+  if (subject.algorithm == nullptr || typed["on"] || typed["machine"]) return {std::move(typed), ""};
+  const auto why_not = why_not_there(*subject.algorithm, typed);
+  if (!why_not) return {std::move(typed), ""};
+  for (const std::string_view shape : usual_shapes) {
+    TypedOptions other = typed;
+    other["on"] = std::string(shape);
+    if (!why_not_there(*subject.algorithm, other)) return {std::move(other), *why_not};
+  }
+  throw InputError(fmt::format("{}; none of the usual shapes would do, name one by --on", *why_not));
+}
+
+Emulation run_once(const Setting& setting, Progress& progress) {
+  EmulationOptions options;
+  options.stop = &interrupted();
+  options.processes = processes();
+  options.on_step = [&](Step step) {
+    if (progress.due()) progress.show(fmt::format("step {} of {}", grouped(step), grouped(setting.plan.likely_steps())));
+  };
+  Emulation emulation = emulate(setting, options);
+  if (emulation.interrupted) throw RunError("interrupted");
+  if (emulation.failure) throw RunError(*emulation.failure);
+  return emulation;
+}
+
+/// All algorithms of the collective on the machine of a setting, each with the parameters that suit it, by prediction.
+Comparison compared(RunSpec spec, const Setting& setting, Progress& progress) {
+  spec.ports = setting.machine.ports;
+  spec.switching = setting.machine.switching;
+  spec.contention = setting.machine.contention;
+  spec.parameters = {};
+  ComparisonOptions options;
+  options.sizes = sizes_of(spec.collective, std::nullopt, "64:1MiB");
+  options.algorithms = parse_algorithms("explain", "all", spec.collective, catalogue());
+  options.run_sizes = 0;
+  options.stop = &interrupted();
+  options.progress = &progress;
+  Comparison comparison = compare(spec, options);
+  if (comparison.interrupted) throw RunError("interrupted");
+  return comparison;
+}
+
+/// Sizes at which the same algorithms are the fastest and as many are faster than the one that is explained.
+struct Standing {
+  std::size_t first = 0, last = 0;             ///< of the sizes
+  std::vector<const Algorithm*> fastest;       ///< more than one where they tie
+  std::size_t place = 0;                       ///< 1: it is one of them; 0: no time of it is known
+  std::size_t of = 0;                          ///< those whose times are known
+  std::vector<double> times_the_fastest = {};  ///< by size
+};
+
+const Contender* contender_of(const Contest& contest, const Algorithm& algorithm) {
+  const auto at = std::find_if(contest.contenders.begin(), contest.contenders.end(),
+                               [&](const Contender& contender) { return contender.algorithm == &algorithm; });
+  return at != contest.contenders.end() ? &*at : nullptr;
+}
+
+std::optional<double> time_at(const Contender* contender, std::size_t size) {
+  if (contender == nullptr) return std::nullopt;
+  const auto& entry = contender->entries[size];
+  return entry && entry->timed() ? std::optional(entry->model_time_s()) : std::nullopt;
+}
+
+std::vector<Standing> standings_of(const Contest& contest, const Algorithm& algorithm) {
+  std::vector<Standing> standings;
+  const Contender* const own = contender_of(contest, algorithm);
+  for (const WinnerRange& range : winners_of(contest)) {
+    for (std::size_t size = range.first; size <= range.last; ++size) {
+      Standing now{size, size, range.algorithms};
+      const auto time_s = time_at(own, size);
+      double least_s = 0;
+      if (time_s) now.place = 1;
+      for (const Contender& contender : contest.contenders) {
+        const auto other_s = time_at(&contender, size);
+        if (!other_s) continue;
+        ++now.of;
+        if (time_s && *other_s < *time_s) ++now.place;
+        if (contender.entries[size]->best) least_s = *other_s;
+      }
+      now.times_the_fastest = {time_s && least_s > 0 ? *time_s / least_s : 1};
+      const bool same = !standings.empty() && standings.back().fastest == now.fastest && standings.back().place == now.place &&
+                        standings.back().of == now.of;
+      if (!same) {
+        standings.push_back(std::move(now));
+      } else {
+        standings.back().last = size;
+        standings.back().times_the_fastest.push_back(now.times_the_fastest.front());
+      }
+    }
+  }
+  return standings;
+}
+
+std::string range_text(const Comparison& comparison, std::size_t first, std::size_t last) {
+  const std::string from = bytes_option(comparison.sizes[first]), to = bytes_option(comparison.sizes[last]);
+  return first == last ? from : from + " .. " + to;
+}
+
+/// How an algorithm does against a rival, size by size, in words: "slower up to 4KiB, then faster". Empty where no size has both times.
+std::string verdict(const Comparison& comparison, const Contender* own, const Contender& rival) {
+  struct Part {
+    std::string_view word;
+    std::size_t last;
+  };
+  std::vector<Part> parts;
+  bool every = true;
+  for (std::size_t size = 0; size < comparison.sizes.size(); ++size) {
+    const auto own_s = time_at(own, size), rival_s = time_at(&rival, size);
+    every = every && own_s && rival_s;
+    if (!own_s || !rival_s) continue;
+    const std::string_view word = *own_s < *rival_s ? "faster" : *own_s > *rival_s ? "slower" : "as fast";
+    if (!parts.empty() && parts.back().word == word)
+      parts.back().last = size;
+    else
+      parts.push_back({word, size});
+  }
+  if (parts.empty()) return "";
+  if (parts.size() == 1) {
+    return fmt::format("{}{}", parts.front().word, comparison.sizes.size() == 1 ? "" : every ? " at every size" : " wherever both apply");
+  }
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", then ", parts[i].word);
+    if (i + 1 < parts.size()) text += " up to " + bytes_option(comparison.sizes[parts[i].last]);
+  }
+  return text;
+}
+
+/// Rivals with the same verdict, in the order of the catalogue.
+std::vector<std::pair<std::string, std::vector<std::string_view>>> verdicts_of(const Comparison& comparison, const Algorithm& algorithm) {
+  const Contest& contest = comparison.contests.front();
+  std::vector<std::pair<std::string, std::vector<std::string_view>>> verdicts;
+  for (const Contender& rival : contest.contenders) {
+    if (rival.algorithm == &algorithm) continue;
+    const std::string text = verdict(comparison, contender_of(contest, algorithm), rival);
+    if (text.empty()) continue;
+    const auto same = std::find_if(verdicts.begin(), verdicts.end(), [&](const auto& each) { return each.first == text; });
+    (same != verdicts.end() ? *same : verdicts.emplace_back(text, std::vector<std::string_view>{})).second.push_back(rival.algorithm->name);
+  }
+  return verdicts;
+}
+
+/// All that there is to say.
+struct Explanation {
+  Setting setting;
+  std::string instead;
+  Emulation emulation;
+  Bounds bounds;
+  Comparison comparison;
+  std::string formulas;  ///< of the steps: in general, and of the plan
+
+  const Algorithm& algorithm() const { return *setting.algorithm; }
+  std::vector<Term> terms() const { return terms_of(algorithm(), formulas); }
+  /// Seconds of the bytes on the fullest channels, in the run and at least.
+  double bytes_s() const { return emulation.result.channel_time_s; }
+  double least_bytes_s() const { return bounds.channel_time_s.value_or(bounds.channel_bytes * setting.machine.cost.byte_s); }
+};
+
+std::string_view or_not_said(std::string_view words) { return words.empty() ? "not said" : words; }
+
+std::string idea_text(const Explanation& explanation) {
+  const Algorithm& algorithm = explanation.algorithm();
+  const Collective collective = algorithm.collective;
+  std::string text = fmt::format("{}: {} (MPI: {})\nsource: {}\n\nThe idea\n", algorithm.name, name(collective), mpi_name(collective),
+                                 or_not_said(algorithm.source));
+  if (algorithm.idea.said())
+    text += fmt::format("  First:  {}\n  Then:   {}\n  Why:    {}\n", algorithm.idea.first, algorithm.idea.then, algorithm.idea.good);
+  else
+    text += "  Not said: its descriptor has no .idea.\n";
+  text += fmt::format("\nSteps: {}\n", or_not_said(algorithm.steps));
+  for (const Term& term : explanation.terms()) text += fmt::format("  {:<6}  {}\n", term.symbol, or_not_said(term.meaning));
+  return text;
+}
+
+/// "3 x 1 us = 3 us".
+std::string product_text(std::string_view count, std::string_view each, double seconds) {
+  return fmt::format("{} x {} = {}", count, each, seconds_text(seconds));
+}
+
+std::string bytes_part_text(const CostModel& cost, double bytes, double seconds) {
+  const std::string count = grouped(static_cast<std::uint64_t>(std::ceil(bytes)));
+  return cost.one_speed() ? product_text(count, seconds_text(cost.byte_s), seconds)
+                          : fmt::format("{} bytes, {}", count, seconds_text(seconds));
+}
+
+std::string run_text(const Explanation& explanation) {
+  const Setting& setting = explanation.setting;
+  const Bounds& bounds = explanation.bounds;
+  const RunResult& result = explanation.emulation.result;
+  const CostModel& cost = setting.machine.cost;
+  const double bound_s = bounds.model_time_s(cost);
+  std::string text = fmt::format("\nOn {}", machine_text(setting.machine));
+  if (setting.request.collective != Collective::barrier) text += fmt::format(", {}", bytes_option(setting.request.bytes));
+  text += "\n";
+  if (!explanation.instead.empty()) text += fmt::format("not on the default shape: {}\n", explanation.instead);
+  if (!setting.chosen.empty()) text += fmt::format("chosen: {}\n", setting.chosen);
+  for (const auto& [key, value] : setting.plan.notes) text += fmt::format("{}: {}\n", key, value);
+  if (const Plan& plan = setting.plan; plan.predicts()) {
+    const std::string steps = (plan.steps_exact ? "" : "at most ") + grouped(plan.steps);
+    text += plan.formula == explanation.algorithm().steps ? fmt::format("steps here: {} by that formula\n", steps)
+                                                          : fmt::format("steps here: {} = {}\n", plan.formula, steps);
+  }
+  Table table{{"phase", "steps", "model time", "bytes on the fullest channels"}};
+  for (const PhaseSum& phase : phases_of(result))
+    table.push_back({phase.name, grouped(phase.steps), seconds_text(phase.model_time_s), grouped(phase.channel_bytes)});
+  table.push_back({"all", grouped(result.steps), seconds_text(result.model_time_s), grouped(result.channel_bytes_sum)});
+  table.push_back(
+      {"lower bound", grouped(bounds.steps), seconds_text(bound_s), grouped(static_cast<std::uint64_t>(std::ceil(bounds.channel_bytes)))});
+  text += "\n" + aligned(std::move(table)) + "\n";
+
+  const auto steps = static_cast<double>(result.steps), least_steps = static_cast<double>(bounds.steps);
+  const std::string start_up = seconds_text(cost.start_up_s);
+  text += fmt::format("start-ups:  {}; lower bound {}\n", product_text(grouped(result.steps), start_up, steps * cost.start_up_s),
+                      product_text(grouped(bounds.steps), start_up, least_steps * cost.start_up_s));
+  text += fmt::format("bytes:      {}; lower bound {}\n",
+                      bytes_part_text(cost, static_cast<double>(result.channel_bytes_sum), explanation.bytes_s()),
+                      bytes_part_text(cost, bounds.channel_bytes, explanation.least_bytes_s()));
+  const double hops_s = static_cast<double>(result.route_hops_sum) * cost.hop_s;
+  const double combining_s = static_cast<double>(result.node_combined_sum) * cost.combine_s;
+  if (hops_s > 0) text += fmt::format("hops:       {}\n", seconds_text(hops_s));
+  if (combining_s > 0) text += fmt::format("combining:  {}\n", seconds_text(combining_s));
+  text += fmt::format("The steps have that bound because: {}.\n", bounds.steps_reason);
+  text += fmt::format("The bytes have that bound because: {}.\n", bounds.bytes_reason);
+  if (bound_s > bounds.simple_model_time_s(cost) * (1 + 1e-9))
+    text += "The model time has a higher bound than both together, since few steps and few bytes exclude each other.\n";
+  return text;
+}
+
+std::string against_text(const Explanation& explanation) {
+  const Comparison& comparison = explanation.comparison;
+  const Contest& contest = comparison.contests.front();
+  const Algorithm& algorithm = explanation.algorithm();
+  const bool sized = comparison.request.collective != Collective::barrier;
+  std::string text = fmt::format("\nAgainst the others here, predicted ({} of {} apply)\n", contest.contenders.size(),
+                                 contest.contenders.size() + contest.left_out.size());
+  if (contest.contenders.size() == 1) return text + "No other algorithm applies on this machine.\n";
+  Table table{{"sizes", "place", "times the fastest", "fastest"}};
+  for (const Standing& standing : standings_of(contest, algorithm)) {
+    std::vector<std::string_view> fastest;
+    for (const Algorithm* each : standing.fastest) fastest.push_back(each->name);
+    const auto [least, most] = std::minmax_element(standing.times_the_fastest.begin(), standing.times_the_fastest.end());
+    const std::string from = fmt::format("x{:.2f}", *least), to = fmt::format("x{:.2f}", *most);
+    table.push_back({sized ? range_text(comparison, standing.first, standing.last) : "-",
+                     standing.place == 0 ? "?" : fmt::format("{} of {}", standing.place, standing.of),
+                     standing.place == 0 ? "-"
+                     : from == to        ? from
+                                         : from + " .. " + to,
+                     fastest.empty() ? "none" : fmt::format("{}", fmt::join(fastest, ", "))});
+  }
+  text += "\n" + aligned(std::move(table)) + "\n";
+  for (const auto& [verdict, rivals] : verdicts_of(comparison, algorithm))
+    text += fmt::format("{}:  {}\n", verdict, fmt::join(rivals, ", "));
+  if (!explanation.setting.plan.predicts())
+    text +=
+        fmt::format("{} predicts nothing; {} compare {} --run all measures it.\n", algorithm.name, program(), name(algorithm.collective));
+  return text;
+}
+
+Json to_json(const Explanation& explanation) {
+  const Setting& setting = explanation.setting;
+  const Bounds& bounds = explanation.bounds;
+  const Comparison& comparison = explanation.comparison;
+  const Contest& contest = comparison.contests.front();
+  const Algorithm& algorithm = explanation.algorithm();
+  const CostModel& cost = setting.machine.cost;
+  const RunResult& result = explanation.emulation.result;
+  Json json = heading_json(setting.machine.topology, setting.request);
+  json.update({{"algorithm", algorithm.name},
+               {"reference", algorithm.source},
+               {"idea", Json::array()},
+               {"steps_in_words", algorithm.steps},
+               {"terms", Json::array()},
+               {"ports", setting.machine.ports},
+               {"switching", name(setting.machine.switching)},
+               {"contention", name(setting.machine.contention)},
+               {"bytes", setting.request.bytes},
+               {"steps", result.steps},
+               {"steps_formula_text", setting.plan.predicts() ? Json(setting.plan.formula) : Json()},
+               {"steps_lower_bound", bounds.steps},
+               {"steps_lower_bound_reason", bounds.steps_reason},
+               {"channel_bytes_sum", result.channel_bytes_sum},
+               {"channel_bytes_lower_bound", bounds.channel_bytes},
+               {"bytes_reason", bounds.bytes_reason},
+               {"start_up_s", static_cast<double>(result.steps) * cost.start_up_s},
+               {"start_up_lower_bound_s", static_cast<double>(bounds.steps) * cost.start_up_s},
+               {"bytes_s", explanation.bytes_s()},
+               {"bytes_lower_bound_s", explanation.least_bytes_s()},
+               {"model_time_s", result.model_time_s},
+               {"model_time_lower_bound_s", bounds.model_time_s(cost)},
+               {"phases", Json::array()},
+               {"standings", Json::array()},
+               {"against", Json::array()}});
+  if (algorithm.idea.said()) {
+    for (const std::string_view sentence : {algorithm.idea.first, algorithm.idea.then, algorithm.idea.good})
+      json["idea"].push_back(sentence);
+  }
+  if (!explanation.instead.empty()) json["not_on_default_shape"] = explanation.instead;
+  if (!setting.chosen.empty()) json["chosen_because"] = setting.chosen;
+  for (const Term& term : explanation.terms()) json["terms"].push_back({{"symbol", term.symbol}, {"meaning", term.meaning}});
+  for (const PhaseSum& phase : phases_of(result)) {
+    json["phases"].push_back(
+        {{"name", phase.name}, {"steps", phase.steps}, {"channel_bytes", phase.channel_bytes}, {"model_time_s", phase.model_time_s}});
+  }
+  for (const Standing& standing : standings_of(contest, algorithm)) {
+    Json fastest = Json::array();
+    for (const Algorithm* each : standing.fastest) fastest.push_back(each->name);
+    json["standings"].push_back({{"from_bytes", comparison.sizes[standing.first]},
+                                 {"to_bytes", comparison.sizes[standing.last]},
+                                 {"place", standing.place},
+                                 {"of", standing.of},
+                                 {"algorithms", std::move(fastest)},
+                                 {"times_the_fastest", standing.place == 0 ? Json() : Json(standing.times_the_fastest)}});
+  }
+  for (const auto& [verdict, rivals] : verdicts_of(comparison, algorithm)) {
+    Json names = Json::array();
+    for (const std::string_view rival : rivals) names.push_back(rival);
+    json["against"].push_back({{"is", verdict}, {"than", std::move(names)}});
+  }
+  return json;
+}
+
+int explain(const ExplainArguments& arguments) {
+  const Subject subject = subject_of(arguments);
+  const Shaped where = shaped(subject, arguments.setting);
+  const RunSpec spec = parse_spec(subject.collective, where.typed);
+  const auto named = subject.algorithm != nullptr ? std::optional(std::string(subject.algorithm->name)) : std::nullopt;
+  Setting setting = make_setting(spec, named, catalogue());
+  Progress progress;
+  Emulation emulation = run_once(setting, progress);
+  Comparison comparison = compared(spec, setting, progress);
+  progress.clear();
+  Bounds bounds = lower_bounds(setting.machine, setting.request);
+  std::string formulas = fmt::format("{}; {}", setting.algorithm->steps, setting.plan.formula);
+  const Explanation explanation{std::move(setting), where.instead,         std::move(emulation),
+                                std::move(bounds),  std::move(comparison), std::move(formulas)};
+  answer(
+      arguments.json, [&] { return to_json(explanation); },
+      [&] { return idea_text(explanation) + run_text(explanation) + against_text(explanation); });
+  return 0;
+}
+
+}  // namespace
+
+Command explain_command() {
+  const auto arguments = std::make_shared<ExplainArguments>();
+  Command command{"explain", "Why an algorithm works, what it takes, and against which others it wins from which size on"};
+  command.require("what", "COLLECTIVE|ALGORITHM", &arguments->what, "an algorithm, or a collective before it");
+  command.add("algorithm", "ALGORITHM", &arguments->algorithm,
+              "of that collective, where several have one of the name; default: what `torus run` would choose");
+  command.footer = "For instance: torus explain wang-tseng; torus explain allreduce rings --on 8x8 --bytes 1MiB";
+  add_setting_options(command, arguments->setting);
+  command.describe("--on", "default: what `torus run` takes if the algorithm applies there, else a small shape on which it does");
+  command.add("--json", "", &arguments->json, "print one JSON object");
+  command.body = [arguments] { return explain(*arguments); };
+  return command;
+}
+
+}  // namespace torus::command
