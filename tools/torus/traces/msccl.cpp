@@ -267,8 +267,8 @@ class Program {
     Pair& pair = pairs_[{m.source, m.destination}];
     const auto [at, fresh] = pair.channel.try_emplace(n, pair.next);
     if (fresh) ++pair.next;
-    const auto full = [&](NodeId node, bool sends, NodeId peer) {
-      return gpus_[node].blocks[block_at(node, sends, peer, at->second)].steps + most_waits > most_steps_of_a_block;
+    const auto full = [this, channel = at->second](NodeId node, bool sends, NodeId peer) {
+      return gpus_[node].blocks[block_at(node, sends, peer, channel)].steps + most_waits > most_steps_of_a_block;
     };
     if (full(m.source, true, m.destination) || full(m.destination, false, m.source)) at->second = pair.next++;
     return at->second;
