@@ -402,6 +402,7 @@ Json to_json(const Explanation& explanation) {
 }
 
 int explain(const ExplainArguments& arguments) {
+  refuse_groups(arguments.setting["groups"], "torus explain");
   const Subject subject = subject_of(arguments);
   const Shaped where = shaped(subject, arguments.setting);
   const RunSpec spec = parse_spec(subject.collective, where.typed);

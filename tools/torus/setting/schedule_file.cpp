@@ -117,6 +117,7 @@ const FileAlgorithm* found(const Algorithm& algorithm) {
 }  // namespace
 
 const Algorithm& algorithm_of_file(const RunSpec& spec) {
+  refuse_groups(spec.groups_text, "a schedule from a file");
   const auto known = std::find_if(algorithms().begin(), algorithms().end(), [&](const FileAlgorithm& each) {
     return each.path == *spec.schedule && each.map == spec.map && each.topology == spec.shape;
   });
