@@ -108,24 +108,27 @@ class Patience {
   Clock::time_point start_ = Clock::now();
 };
 
+/// Prints the verdict. `reading`: how a schedule of another program was read; empty: it is a trace.
+int say(const VerifyArguments& arguments, const TraceHeader& header, const Verdict& verdict, const std::string& reading = {}) {
+  answer(
+      arguments.json,
+      [&] {
+        Json json = to_json(header, verdict);
+        if (!reading.empty()) json["schedule"] = reading;
+        return json;
+      },
+      [&] { return to_table(header, verdict, reading); });
+  if (verdict.ok) return 0;
+  throw RunError(verdict.violations.front());
+}
+
 /// Judges the messages of another program's schedule as those of a trace.
 int verify_schedule(const VerifyArguments& arguments, const Patience& patience) {
   const Setting setting = imported(arguments.trace, arguments.map, arguments.machine);
   const TraceHeader header = header_of(setting);
   Judge judge(header, [&] { patience.look(0); });
   each_message(setting, [&](const TraceMessage& message) { return judge.message(message); });
-  const Verdict verdict = judge.finish();
-  const std::string& reading = setting.plan.notes.front().second;
-  answer(
-      arguments.json,
-      [&] {
-        Json json = to_json(header, verdict);
-        json["schedule"] = reading;
-        return json;
-      },
-      [&] { return to_table(header, verdict, reading); });
-  if (verdict.ok) return 0;
-  throw RunError(verdict.violations.front());
+  return say(arguments, header, judge.finish(), setting.plan.notes.front().second);
 }
 
 int verify(const VerifyArguments& arguments) {
@@ -145,11 +148,7 @@ int verify(const VerifyArguments& arguments) {
     if (progress.due()) progress.show(fmt::format("line {}", grouped(reader.line())));
   }
   progress.clear();
-  const Verdict verdict = judge.finish();
-  answer(
-      arguments.json, [&] { return to_json(reader.header(), verdict); }, [&] { return to_table(reader.header(), verdict); });
-  if (verdict.ok) return 0;
-  throw RunError(verdict.violations.front());
+  return say(arguments, reader.header(), judge.finish());
 }
 
 }  // namespace
