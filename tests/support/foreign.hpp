@@ -206,16 +206,16 @@ inline std::string replaced(std::string text, const std::string& was, const std:
 }
 
 /// A schedule on a machine of its own kind with this topology, judged message by message.
-struct Judged {
+struct JudgedFile {
   std::string refused;  ///< by the reader; empty: it was read
   Verdict verdict = {};
   Step steps = 0;
   /// Read, legal and complete.
   bool good() const { return refused.empty() && verdict.ok; }
 };
-inline Judged judged(const std::string& text, const Topology& topology, const std::optional<Machine>& other = {}) {
+inline JudgedFile judged(const std::string& text, const Topology& topology, const std::optional<Machine>& other = {}) {
   const Folder folder;
-  Judged out;
+  JudgedFile out;
   try {
     const ForeignSchedule file = ForeignSchedule::read(folder.write("schedule", text));
     const NativeMachine native = file.native();

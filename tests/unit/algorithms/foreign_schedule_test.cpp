@@ -39,7 +39,7 @@ std::size_t count(const std::string& text, const std::string& word) {
 
 /// Refused in one line, by the reader or by the judge.
 void check_bad(const std::string& text, const Topology& topology, const std::string& words = "") {
-  const support::Judged found = judged(text, topology);
+  const support::JudgedFile found = judged(text, topology);
   CAPTURE(found.refused, words);
   CHECK_FALSE(found.good());
   const std::string said =
@@ -77,36 +77,36 @@ TEST_CASE("schedules of all kinds are legal and complete in the steps that their
     CAPTURE(n);
     const Topology ring(std::to_string(n));
     const auto steps = static_cast<Step>(n - 1);
-    const support::Judged gather = judged(support::msccl_ring_allgather(n), ring);
+    const support::JudgedFile gather = judged(support::msccl_ring_allgather(n), ring);
     CAPTURE(gather.refused);
     CHECK(gather.good());
     CHECK(gather.steps == steps);
-    const support::Judged reduce = judged(support::msccl_ring_allreduce(n), ring);
+    const support::JudgedFile reduce = judged(support::msccl_ring_allreduce(n), ring);
     CAPTURE(reduce.refused, reduce.verdict.violations);
     CHECK(reduce.good());
     CHECK(reduce.steps == 2 * steps);
     const Topology line(std::to_string(n) + "m");
     CHECK(judged(support::teccl_line(n), line).good());
     CHECK(judged(support::teccl_line(n), line).steps == steps);
-    const support::Judged trees = judged(support::forestcoll_ring(n), ring);
+    const support::JudgedFile trees = judged(support::forestcoll_ring(n), ring);
     CAPTURE(trees.refused);
     CHECK(trees.good());
     CHECK(trees.steps == steps);
     const Topology complete(std::to_string(n) + "c");
     for (const std::string& text : {support::msccl_direct_alltoall(n), support::msccl_direct_reduce_scatter(n)}) {
-      const support::Judged direct = judged(text, complete);
+      const support::JudgedFile direct = judged(text, complete);
       CAPTURE(direct.refused, direct.verdict.violations);
       CHECK(direct.good());
       CHECK(direct.steps == 1);
     }
   }
   for (const int rounds : {1, 2, 3, 4}) {
-    const support::Judged doubling = judged(support::msccl_doubling_allgather(rounds), Topology(std::to_string(1 << rounds)));
+    const support::JudgedFile doubling = judged(support::msccl_doubling_allgather(rounds), Topology(std::to_string(1 << rounds)));
     CAPTURE(rounds, doubling.refused, doubling.verdict.violations);
     CHECK(doubling.good());
     CHECK(doubling.steps == static_cast<Step>(rounds));
   }
-  const support::Judged scratch = judged(support::msccl_alltoall_by_scratch(), Topology("2x2"));
+  const support::JudgedFile scratch = judged(support::msccl_alltoall_by_scratch(), Topology("2x2"));
   CAPTURE(scratch.refused, scratch.verdict.violations);
   CHECK(scratch.good());
   CHECK(scratch.steps == 2);
@@ -131,7 +131,7 @@ TEST_CASE("a schedule of another program delivers every byte", "[unit]") {
 
 TEST_CASE("under packet switching a message takes a step for each hop", "[unit]") {
   const Machine packet(Topology("8"), all_ports, Switching::packet, Contention::share);
-  const support::Judged doubling = judged(support::msccl_doubling_allgather(3), packet.topology, packet);
+  const support::JudgedFile doubling = judged(support::msccl_doubling_allgather(3), packet.topology, packet);
   CAPTURE(doubling.refused, doubling.verdict.violations);
   CHECK(doubling.good());
   CHECK(doubling.steps == 1 + 2 + 4);
@@ -172,7 +172,7 @@ TEST_CASE("a node that must still send its own contribution lets others wait", "
     made.step(0, made.block(0, -1, 1, chunk), "rrc", 'i', chunk, 'o', chunk);
   }
   const Topology ring("2");
-  const support::Judged found = judged(made.text(), ring);
+  const support::JudgedFile found = judged(made.text(), ring);
   CAPTURE(found.refused, found.verdict.violations);
   CHECK(found.good());
   CHECK(found.steps == 3);
