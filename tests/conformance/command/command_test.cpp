@@ -326,8 +326,8 @@ TEST_CASE("every example of the page about the command works", "[conformance]") 
     line = line.substr(0, line.find(" #"));
     REQUIRE(line.starts_with("torus "));
     line = line.substr(6);
-    for (const std::string name :
-         {"trace.jsonl.gz", "sweep.csv", "bench.csv", "page.html", "steps.svg", "curves.html", "curves.svg", "tree.dot"}) {
+    for (const std::string name : {"trace.jsonl.gz", "sweep.csv", "bench.csv", "page.html", "steps.svg", "curves.html", "curves.svg",
+                                   "tree.dot", "program.xml", "imported.jsonl"}) {
       if (const std::size_t at_name = line.find(name); at_name != std::string::npos) line.replace(at_name, name.size(), folder.file(name));
     }
     if (line.starts_with("new ")) line += " -o " + folder.file("new");

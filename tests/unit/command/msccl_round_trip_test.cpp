@@ -46,7 +46,9 @@ TEST_CASE("an exported MSCCL program is read as the trace that it was made of", 
     const Algorithm& algorithm = *catalogue()[random.below(catalogue().size())];
     const auto setting = command::draw_setting(
         random, algorithm, {.payload = Bytes{1} << 20U, .node_steps = 1e4, .exchange_blocks = 1024, .deliveries = 4096, .nodes = 24});
-    if (!setting || !known_to_msccl(*setting) || !setting->machine.topology.whole() || setting->machine.topology.nodes() < 2) continue;
+    if (!setting || setting->groups || !known_to_msccl(*setting) || !setting->machine.topology.whole() ||
+        setting->machine.topology.nodes() < 2)
+      continue;
     command::EmulationOptions options;
     options.trace = path;
     const command::Emulation run = command::emulate(*setting, options);
