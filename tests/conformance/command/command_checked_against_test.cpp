@@ -56,8 +56,8 @@ std::string table(const Json& rows) {
     for (std::size_t i = 0; i < row["sizes"].size(); ++i) {
       const double theirs = row["theirs_s"][i], ours = row["ours_s"][i], bound = row["bound_s"][i];
       text += "| " + row["what"].get<std::string>() + " | " + row["sizes"][i].get<std::string>() + " | " + time_text(theirs) + " | " +
-              time_text(ours) + " `" + row["by"][i].get<std::string>() + "` | " + ratio_text(ours / theirs) + " | " + ratio_text(ours / bound) +
-              " |\n";
+              time_text(ours) + " `" + row["by"][i].get<std::string>() + "` | " + ratio_text(ours / theirs) + " | " +
+              ratio_text(ours / bound) + " |\n";
     }
   }
   return text;

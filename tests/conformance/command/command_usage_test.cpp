@@ -238,8 +238,7 @@ TEST_CASE("a refusal names the value, the rule and what would do", "[conformance
   says("run broadcast --on 45x45x45 --ports 1 --algorithm scatter-collect", {"91125 nodes", "65535 would do"});
   says("run broadcast --on 4x4 --segments 2147483647", {"--segments 2147483647", "34,359,738,352 blocks", "--segments 268435455 would do"});
   says("run broadcast --on 4x4 --bytes 9223372036854775807", {"--on 4x4 --bytes 9223372036854775807", "at least 16 EiB", "would fit"});
-  says("run broadcast --on 16x16x16 --algorithm flood --bytes 1152921504606846976",
-       {"--bytes 1024PiB", "4,096 nodes", "at least 16 EiB"});
+  says("run broadcast --on 16x16x16 --algorithm flood --bytes 1152921504606846976", {"--bytes 1024PiB", "4,096 nodes", "at least 16 EiB"});
   says("run total-exchange --on 300x300 --bytes 1TiB --memory 1GiB", {"--on 300x300", "1 GiB may be used", "smaller --on"});
   says("stress --seconds -1", {"--seconds '-1'", "for instance 60"});
   says("run broadcast --on 4x5 --algorithm wang-tseng", {"wang-tseng", "4x5"});
