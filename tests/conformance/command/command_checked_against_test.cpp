@@ -9,7 +9,7 @@
 #include "tests/support/command_line.hpp"
 #include "tests/support/json.hpp"
 
-using support::command;
+using namespace torus;
 using support::Json;
 
 namespace {

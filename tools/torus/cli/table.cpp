@@ -22,7 +22,7 @@ constexpr std::size_t least_words = 24;  // a column of words is not made narrow
 
 /// What COLUMNS says; none unless it is a number.
 std::optional<std::size_t> typed_width() {
-  const char* const columns = std::getenv("COLUMNS");
+  const char* const columns = std::getenv("COLUMNS");  // NOLINT(concurrency-mt-unsafe): nothing sets it
   if (columns == nullptr) return std::nullopt;
   const std::string_view text(columns);
   std::size_t width = 0;
