@@ -18,7 +18,7 @@ BarrierWitness::BarrierWitness(const Topology& topology, const Groups* groups)
       const NodeId node = member(group, local_of(i));
       hears(node, i);
       for (NodeId local = 0; local < nodes_ && !topology.living(node); ++local)
-        hears(member(group, local), i);  // nobody need hear of the dead
+        hears(member(group, local), i);  // no node waits for news of a dead one
     }
   }
   news_ = heard_;

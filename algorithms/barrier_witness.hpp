@@ -25,9 +25,9 @@ class BarrierWitness {
 
   /// Dead nodes take no part. groups: each has a barrier of its own; null: all nodes are one. Both must outlive this.
   explicit BarrierWitness(const Topology& topology, const Groups* groups = nullptr);
-  /// nodes: of the machine, in groups of so many.
+  /// Memory for a machine of `nodes` nodes, in groups of `in_a_group` each.
   static Bytes bytes(NodeId nodes, NodeId in_a_group) noexcept;
-  /// What is proved of a barrier of so many nodes that is verified.
+  /// What is proved of a verified barrier of `nodes` nodes.
   static std::string proof(NodeId nodes);
 
   /// The messages of a step, in any order.

@@ -9,7 +9,7 @@
 namespace torus {
 
 /// The symbols of a formula that an algorithm's own `terms`, or else the usage of all, name: each once, in the order in which they come.
-/// One that nobody names has an empty meaning, and lives as long as the formula. Symbols are single letters, letters with a number or an
+/// A symbol without a term has an empty meaning, and lives as long as the formula. Symbols are single letters, letters with a number or an
 /// index, and functions: N, n_d, L3, ceil. Words are no symbols, unless the algorithm names them: "tune".
 std::vector<Term> terms_of(const Algorithm& algorithm, std::string_view formula);
 

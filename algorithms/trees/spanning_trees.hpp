@@ -60,7 +60,7 @@ struct TreeCount {
 /// R as `per_link` over `trees`; or a smaller ratio of some partition such that R and it have the same ceil(p R) for all p up to
 /// `most_trees`. Two living nodes or more.
 TreeCount least_ratio(const LinkGraph& graph, std::uint32_t most_trees);
-/// Of so many trees: q = ceil(p R).
+/// The count of p = `trees` trees: q = ceil(p R).
 TreeCount with_trees(const TreeCount& ratio, std::uint32_t trees) noexcept;
 /// Numbers of trees, ascending, each with a smaller q/p than all before it.
 std::vector<TreeCount> records(const TreeCount& ratio, std::uint32_t most_trees);

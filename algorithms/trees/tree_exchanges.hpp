@@ -39,7 +39,7 @@ class Packing {
   /// Middles and limits for a diameter that none exceeds.
   void relax(std::uint32_t diameter);
 
-  /// Whether no link is in too many trees in the end. `work`: links looked at, at most about so many. Without limits on heights it fails
+  /// Whether no link is in too many trees in the end. It looks at about `work` links at most. Without limits on heights it fails
   /// only if it is impossible.
   bool repair(std::uint64_t work, unsigned kicks);
   /// Links looked at by the last repair().

@@ -58,7 +58,7 @@ struct Bounds {
 
   /// Few steps and few bytes at once: of a broadcast, the minimum over the steps R of R steps with the bytes that R steps need
   /// (broadcast_bounds.hpp has the proof); of a multi-node broadcast the same with the bytes of one message, or those of all if they are
-  /// more; of an all-reduce, the minimum over the steps of the bytes with which a pipeline of so many steps fills; else as
+  /// more; of an all-reduce, the minimum over the steps R of R steps with the bytes that a pipeline of R steps needs to fill; else as
   /// simple_model_time_s(). Up to some milliseconds.
   double model_time_s(const CostModel& cost) const;
   /// The minimum of the steps with the minimum of the bytes, as if they did not exclude each other.

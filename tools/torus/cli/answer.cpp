@@ -5,6 +5,7 @@
 
 #include "runtime/base/output_file.hpp"
 #include "tools/torus/cli/console.hpp"
+#include "tools/torus/cli/options.hpp"
 #include "tools/torus/cli/table.hpp"
 #include "tools/torus/cli/version.hpp"
 
@@ -25,9 +26,7 @@ std::optional<OutputFile>& json_file() {
 std::string quoted(const std::string& word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%^";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
+  return "'" + escaped(word, {{'\'', "'\\''"}}) + "'";
 }
 
 std::string line_of(Json value) {

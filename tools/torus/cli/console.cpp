@@ -1,6 +1,5 @@
 #include "tools/torus/cli/console.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "runtime/base/figures.hpp"
-#include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/table.hpp"
 #include "tools/torus/run/emulation.hpp"
