@@ -82,15 +82,18 @@ double load_of(const char* shape) {
 }  // namespace
 
 TEST_CASE("spanning trees all-reduce on every shape, whole or with holes, as predicted", "[conformance]") {
-  support::Share share(64, 16);
+  constexpr Bytes sizes[] = {0, 46, 7200};
+  support::Share share(24, 6);
+  std::size_t setting = 0;
   for (const Topology& topology : meshes_and_holes()) {
+    // Three of nine pairs of parts and segments have each size, others for the next shape: planning takes most of the time.
     for (const std::uint32_t parts : {0U, 2U, 7U}) {
       for (const std::uint32_t segments : {0U, 1U, 5U}) {
-        for (const Bytes bytes : {Bytes{0}, Bytes{46}, Bytes{7200}}) {
-          if (!share.takes_turn()) continue;
-          CAPTURE(topology.text(), parts, segments, bytes, support::seed());
-          REQUIRE(complaint_of(topology, vector_of(bytes, parts, segments)) == "");
-        }
+        const Bytes bytes = sizes[(setting / 9 + setting / 3 + setting) % 3];
+        ++setting;
+        if (!share.takes_turn()) continue;
+        CAPTURE(topology.text(), parts, segments, bytes, support::seed());
+        REQUIRE(complaint_of(topology, vector_of(bytes, parts, segments)) == "");
       }
     }
   }
