@@ -60,8 +60,8 @@ TEST_CASE("every algorithm is explained, with every symbol of its formulas, and 
 }
 
 TEST_CASE("the winners of an explanation are those of the comparison on its machine", "[conformance]") {
-  for (const std::string what :
-       {"broadcast swath --on 5x5", "allreduce stars --on 4x4", "total-exchange bruck --on 4x4", "barrier windows --on 4x4"}) {
+  for (const std::string what : {"broadcast swath --on 5x5", "broadcast swath --on 8x8 --h 4", "allreduce stars --on 4x4",
+                                 "total-exchange bruck --on 4x4", "barrier windows --on 4x4"}) {
     const Json json = support::parsed(good("explain " + what + " --json").out);
     const std::string collective = json["collective"], shape = json["shape"], algorithm = json["algorithm"];
     const Json machine = support::parsed(

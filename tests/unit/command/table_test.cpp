@@ -55,6 +55,9 @@ TEST_CASE("a table that is too wide loses the columns that may go, and names the
   const Columns columns("17");
   CHECK(!fits(small));
   CHECK(aligned(small, {.left_out = {1}}) == "name   bytes\nflood  64\nswath  16,384\n--wide adds:\n  steps\n");
+  const Table shapes{{"a", "sources", "channels"}, {"flood", "1", "4"}};
+  const Columns fewer("13");
+  CHECK(aligned(shapes, {.left_out = {2, 1}}) == "a\nflood\n--wide adds:\n  channels,\n  sources\n");
 }
 
 TEST_CASE("a table that is still too wide goes on below, each part with the first column", "[unit]") {
