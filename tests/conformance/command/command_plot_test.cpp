@@ -76,10 +76,10 @@ TEST_CASE("the figures of the front page are what their commands make", "[confor
   const std::filesystem::path source = TORUS_SOURCE_DIR;
   const std::string page = text_of_file((source / "README.md").string());
   const std::string run = "torus run broadcast --on 8x8 --bytes 1KiB --trace trace.jsonl\n",
-                    view = "torus view trace.jsonl --svg tools/broadcast_8x8.svg\n",
+                    view = "torus view trace.jsonl --svg tools/figures/broadcast_8x8.svg\n",
                     compare =
                         "torus compare broadcast --on 25x25 --switching wormhole --ports 4 --bytes 1KiB:16MiB "
-                        "--algorithms flood,edst-broadcast,wang-tseng,swath,edf --svg tools/broadcast_25x25.svg\n";
+                        "--algorithms flood,edst-broadcast,wang-tseng,swath,edf --svg tools/figures/broadcast_25x25.svg\n";
   for (const std::string& line : {run, view, compare}) CHECK(count(page, line) == 1);
   const auto here = [&](std::string line) {
     line = line.substr(6, line.size() - 7);

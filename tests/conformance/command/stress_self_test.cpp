@@ -196,22 +196,6 @@ TEST_CASE("the command of a random setting names its sources in a few words, and
   }
 }
 
-TEST_CASE("the command of a random setting names its groups", "[conformance]") {
-  const Algorithm& algorithm = *find_algorithm(Collective::allreduce, "rings");
-  Random random(support::seed(), 2);
-  int grouped = 0;
-  for (int i = 0; i < 200; ++i) {
-    const std::optional<Setting> setting = draw_setting(random, algorithm, StressBudget{});
-    REQUIRE(setting);
-    const std::string command = command_line(*setting);
-    CAPTURE(command, support::seed());
-    if (setting->groups) ++grouped;
-    CHECK((command.find(" --groups ") != std::string::npos) == setting->groups.has_value());
-    if (setting->groups) CHECK(command.find(" --groups " + setting->groups->text()) != std::string::npos);
-  }
-  CHECK(grouped > 0);
-}
-
 TEST_CASE("a crash leaves the command that repeats it", "[conformance]") {
   const support::Folder folder;
   const std::string err = folder.file("err");

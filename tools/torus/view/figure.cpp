@@ -247,7 +247,7 @@ std::string View::svg(const std::optional<std::vector<Step>>& chosen) {
   const auto count = static_cast<double>(steps.size());
   const double cell = std::clamp(1000 / (count * columns), 14.0, 34.0);
   const double across = std::max(1.0, std::min(count, std::floor(1300 / (columns * cell))));
-  const double wide = std::max(columns * cell, 150.0), high = rows * cell + 30;
+  const double wide = std::max(columns * cell, 150.0), high = rows * cell + (phases_.empty() ? 30 : 45);
   constexpr double head = 40;
   const Picture picture(topology, layout, cell);
   std::string body =
@@ -266,9 +266,10 @@ std::string View::svg(const std::optional<std::vector<Step>>& chosen) {
     body += fmt::format("<g class=\"step\" transform=\"translate({:.0f} {:.0f})\">\n{}{}{}", x, y, links,
                         picture.nodes(frame, header_.sources), picture.routes(frame));
     body += svg::text(cell / 2, rows * cell + 12, "start",
-                      fmt::format("step {}: {} {}{}", grouped(frame.step), grouped(frame.messages.size()),
-                                  frame.messages.size() == 1 ? "message" : "messages", frame.phase.empty() ? "" : ", " + frame.phase)) +
-            "</g>\n";
+                      fmt::format("step {}: {} {}", grouped(frame.step), grouped(frame.messages.size()),
+                                  frame.messages.size() == 1 ? "message" : "messages"));
+    if (!frame.phase.empty()) body += svg::text(cell / 2, rows * cell + 27, "start", frame.phase);
+    body += "</g>\n";
   }
   const double height = head + std::ceil(count / across) * high + 12;
   body += legend(header_.collective, cell / 2, height + 8, control);

@@ -1,7 +1,14 @@
-// Faults for the stress: drawn so that the machine stays in one piece, kept where a smaller shape has their place, left out one by one.
+// What the stress draws. Groups are named in its commands. Faults leave the machine in one piece, are kept where a smaller shape has their
+// place, and left out one by one.
 #include <algorithm>
+#include <optional>
+#include <string>
+
+#include <torus/catalogue.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/shapes.hpp"
+#include "tools/torus/setting/setting.hpp"
 #include "tools/torus/stress/draw.hpp"
 
 using namespace torus;
@@ -52,4 +59,20 @@ TEST_CASE("fewer faults are none, those of one kind less, and each without one",
   CHECK(has({{1}, {{4, 0, +1}}, {}}));
   CHECK(has({{1}, {{4, 1, +1}}, {}}));
   CHECK_FALSE(has(faults));
+}
+
+TEST_CASE("the command of a random setting names its groups", "[unit]") {
+  const Algorithm& algorithm = *find_algorithm(Collective::allreduce, "rings");
+  Random random(support::seed(), 2);
+  int grouped = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::optional<Setting> setting = draw_setting(random, algorithm, StressBudget{});
+    REQUIRE(setting);
+    const std::string command = command_line(*setting);
+    CAPTURE(command, support::seed());
+    if (setting->groups) ++grouped;
+    CHECK((command.find(" --groups ") != std::string::npos) == setting->groups.has_value());
+    if (setting->groups) CHECK(command.find(" --groups " + setting->groups->text()) != std::string::npos);
+  }
+  CHECK(grouped > 0);
 }
