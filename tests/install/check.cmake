@@ -71,19 +71,21 @@ if(FROM STREQUAL "package")
   endif()
 endif()
 
-# The page about an algorithm of one's own: what it says is done, with the installed command, and its source is short.
+# The pages about an algorithm and a schedule of one's own: what they say is done, with the installed command, and their sources are short.
 if(FROM STREQUAL "package" AND EXISTS ${WORK}/prefix/bin/torus)
-  set(page ${root}/algorithms/own.md)
-  step(${CMAKE_COMMAND} -E env CMAKE_PREFIX_PATH=${WORK}/prefix CMAKE_GENERATOR=Ninja CXX=${COMPILER} "CXXFLAGS=${FLAGS}"
-    ${root}/tests/support/page_commands ${WORK}/prefix/bin/torus ${page})
-  message(STATUS "${output}")
-  file(READ ${page} text)
-  string(REGEX MATCH "```cpp\n[^`]*```" source "${text}")
-  string(REGEX MATCHALL "\n" lines "${source}")
-  list(LENGTH lines count)
-  if(count LESS 20 OR count GREATER 60)
-    message(FATAL_ERROR "${page}: the source has ${count} lines")
-  endif()
+  foreach(page IN ITEMS own.md schedule/own.md)
+    set(page ${root}/algorithms/${page})
+    step(${CMAKE_COMMAND} -E env CMAKE_PREFIX_PATH=${WORK}/prefix CMAKE_GENERATOR=Ninja CXX=${COMPILER} "CXXFLAGS=${FLAGS}"
+      ${root}/tests/support/page_commands ${WORK}/prefix/bin/torus ${page})
+    message(STATUS "${output}")
+    file(READ ${page} text)
+    string(REGEX MATCH "```cpp\n[^`]*```" source "${text}")
+    string(REGEX MATCHALL "\n" lines "${source}")
+    list(LENGTH lines count)
+    if(count LESS 20 OR count GREATER 70)
+      message(FATAL_ERROR "${page}: the source has ${count} lines")
+    endif()
+  endforeach()
 
   # A name of ours is refused; so is a parameter that is called like an option.
   step(${CMAKE_COMMAND} --build ${WORK}/build --target own)
