@@ -59,6 +59,27 @@ Emulation emulate_safely(const Setting& setting, bool judge) {
   return emulation;
 }
 
+/// The same schedule with fewer bytes: the same steps and messages, which take no longer in model time.
+std::optional<CaseFailure> longer_with_fewer(const Setting& setting, Bytes fewer, const RunResult& with_all) {
+  Setting less = setting;
+  less.request.bytes = fewer;
+  less.plan.formula.clear();  // which is for all bytes
+  const Emulation run = emulate_safely(less, false);
+  const std::string what = fmt::format("the schedule of {} bytes, played with {}", setting.request.bytes, fewer);
+  if (run.failure) return CaseFailure{fmt::format("{}: {}", what, *run.failure), command_line(setting), *run.failure};
+  if (run.result.steps == with_all.steps && run.result.messages == with_all.messages && run.result.model_time_s <= with_all.model_time_s)
+    return std::nullopt;
+  return CaseFailure{fmt::format("{}, takes {} steps, {} messages and {} s, not {}, {} and {} s", what, run.result.steps,
+                                 run.result.messages, run.result.model_time_s, with_all.steps, with_all.messages, with_all.model_time_s),
+                     command_line(setting), "takes"};
+}
+
+/// Of whole elements.
+Bytes fewer_bytes(Random& random, const Request& request) {
+  const Bytes element = reduces(request.collective) ? size_of(request.reduction.type) : 1, elements = request.bytes / element;
+  return element * (random.below(2) == 0 ? elements / 2 : random.below(elements + 1));
+}
+
 struct Turn {
   StressRow row;
   std::set<std::string> shapes;
@@ -83,6 +104,9 @@ std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& 
                     digest_text(first.result.trace_digest), digest_text(second.result.trace_digest), first.result.steps,
                     second.result.steps),
         command_line(stress_case.setting) + " --digest " + digest_text(second.result.trace_digest), "the trace digest is "};
+  }
+  if (stress_case.fewer && *stress_case.fewer < stress_case.setting.request.bytes) {
+    if (auto found = longer_with_fewer(stress_case.setting, *stress_case.fewer, first.result)) return found;
   }
   result = std::move(first.result);
   return std::nullopt;
@@ -115,6 +139,7 @@ StressOutcome stress(const StressOptions& options) {
     StressCase stress_case{std::move(*setting), workers.one_of(others), static_cast<unsigned>(1 + workers.below(6)), 1};
     const auto processes = static_cast<unsigned>(1 + workers.below(5));
     if (options.executor != ExecutorKind::serial) stress_case.other_processes = processes;  // which are threads
+    if (workers.below(4) == 0) stress_case.fewer = fewer_bytes(workers, stress_case.setting.request);
     if (options.progress) {
       options.progress(fmt::format("{} runs, {:.0f} s: {} on {}", grouped(outcome.runs), elapsed(), turn.row.algorithm->name,
                                    stress_case.setting.whole().topology.text()));
