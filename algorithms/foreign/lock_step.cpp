@@ -69,7 +69,14 @@ class LockStep {
         cells_{program},
         reduction_{reduces(program.collective)},
         partner_(program.steps.size(), no_step),
-        not_before_(program.steps.size(), 0) {}
+        not_before_(program.steps.size(), 0),
+        routed_{program.shape == place.machine.topology.text()} {
+    for (NodeId rank = 0; rank < program.gpus; ++rank) routed_ = routed_ && place.node_of_rank[rank] == rank;
+    for (std::uint32_t at = 0; at < program.steps.size(); ++at) {
+      not_before_[at] = step(at).not_before;
+      if (routed_ && step(at).route != no_step) check_route(at);
+    }
+  }
 
   RankSends run() {
     if (reduction_ && place_.machine.switching == Switching::packet) check_hops();
@@ -96,6 +103,17 @@ class LockStep {
 
   const MscclStep& step(std::uint32_t at) const { return program_.steps[at]; }
   const Threadblock& block_of(std::uint32_t at) const { return program_.blocks[step(at).block]; }
+
+  /// It leads where the message goes; whether the machine has its channels says the judge.
+  void check_route(std::uint32_t at) const {
+    const Topology& topology = place_.machine.topology;
+    const auto to = static_cast<NodeId>(block_of(at).send);
+    std::optional<NodeId> end = block_of(at).gpu;
+    for (const auto [d, hops] : program_.routes[step(at).route]) {
+      if (end) end = d < topology.dimensions() && std::abs(hops) <= topology.circle(d) ? topology.neighbour(*end, d, hops) : std::nullopt;
+    }
+    if (end != to) program_.refuse(at, fmt::format("its route does not lead to gpu {} on {}", to, topology.text()));
+  }
 
   void check_hops() const {
     for (std::uint32_t at = 0; at < program_.steps.size(); ++at) {
@@ -402,17 +420,17 @@ class LockStep {
     }
   }
 
-  /// Messages of one step between the same gpus are one, whatever their channels: these are threads of a program, not wires.
+  /// Messages of one step and way between the same gpus are one, whatever their channels: these are threads of a program, not wires.
   struct Group {
     Step step;
     NodeId from, to;
     std::uint8_t registers;
     bool releases;
-    std::uint32_t message;
-    std::size_t content;
+    std::uint32_t route;
     BlockId id;
-    auto key() const { return std::tuple(step, from, to, registers, releases); }
+    auto key() const { return std::tuple(step, from, to, route, registers, releases); }
   };
+  std::uint32_t route_of(const MscclMessage& message) const { return routed_ ? step(message.send).route : no_step; }
   RankSends grouped(std::vector<Group> groups, std::uint32_t registers) const {
     std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.key() < b.key(); });
     RankSends out;
@@ -422,6 +440,12 @@ class LockStep {
       RankSends::Send send{.step = first.step, .from = first.from, .to = first.to, .first_block = out.blocks.size()};
       send.registers = first.registers;
       send.releases = first.releases;
+      if (first.route != no_step) {
+        const std::vector<Leg>& legs = program_.routes[first.route];
+        send.first_leg = out.legs.size();
+        send.legs = static_cast<std::uint32_t>(legs.size());
+        out.legs.insert(out.legs.end(), legs.begin(), legs.end());
+      }
       for (; i < groups.size() && groups[i].key() == first.key(); ++i) out.blocks.push_back(groups[i].id);
       const auto begin = out.blocks.begin() + static_cast<std::ptrdiff_t>(send.first_block);
       std::sort(begin, out.blocks.end());
@@ -444,7 +468,8 @@ class LockStep {
     groups.reserve(contents_.size());
     each_content([&](std::uint32_t m, std::size_t content) {
       const Threadblock& block = block_of(messages_[m].send);
-      groups.push_back({messages_[m].step, block.gpu, static_cast<NodeId>(block.send), 0, false, m, content, contents_[content].id});
+      groups.push_back(
+          {messages_[m].step, block.gpu, static_cast<NodeId>(block.send), 0, false, route_of(messages_[m]), contents_[content].id});
     });
     return grouped(std::move(groups), 1);
   }
@@ -472,7 +497,7 @@ class LockStep {
       return std::tie(a.gpu, a.segment, a.step, a.content) < std::tie(b.gpu, b.segment, b.step, b.content);
     });
     std::vector<std::uint8_t> sender(contents_.size(), 0), receiver(contents_.size(), 0);
-    std::vector<bool> releases(contents_.size(), false);
+    std::vector<bool> releases(contents_.size(), false), replaces(contents_.size(), false);
     std::uint32_t registers = 1;
     bool delayed = false;
     std::vector<Need> needs;
@@ -514,7 +539,10 @@ class LockStep {
         sender[need.item] = need.reg;
         releases[need.item] = need.releases;
       }
-      for (const Arrival& arrival : arrivals) receiver[arrival.item] = arrival.registers;
+      for (const Arrival& arrival : arrivals) {
+        receiver[arrival.item] = arrival.registers;
+        replaces[arrival.item] = arrival.replaces;
+      }
     }
     if (delayed) return std::nullopt;
 
@@ -526,7 +554,8 @@ class LockStep {
       if (receiver[content] == 0)
         program_.refuse(messages_[m].receive,
                         fmt::format("it receives a partial of chunk {} that gpu {} never uses", contents_[content].id, block.send));
-      groups.push_back({messages_[m].step, block.gpu, static_cast<NodeId>(block.send), receiver[content], releases[content], m, content,
+      const std::uint8_t into = replaces[content] && sender[content] == 0 ? std::uint8_t{0} : receiver[content];
+      groups.push_back({messages_[m].step, block.gpu, static_cast<NodeId>(block.send), into, releases[content], route_of(messages_[m]),
                         sender[content] * segments + contents_[content].id});
     });
     return grouped(std::move(groups), registers);
@@ -546,6 +575,7 @@ class LockStep {
   std::vector<MscclMessage> messages_;
   std::vector<std::uint32_t> message_;  // of a step that sends
   std::vector<Step> not_before_, ready_;
+  bool routed_;  // the routes of the file are this machine's
   std::vector<std::uint32_t> order_, position_;
   // What cells and messages have.
   std::vector<Value> values_, contents_;

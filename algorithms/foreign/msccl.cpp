@@ -5,6 +5,7 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -15,7 +16,8 @@
 namespace torus::foreign {
 namespace {
 
-constexpr std::int64_t most_gpus = std::int64_t{1} << 16U, most_chunks = std::int64_t{1} << 24U, most_steps_of_a_block = 256;
+constexpr std::int64_t most_gpus = std::int64_t{1} << 16U, most_chunks = std::int64_t{1} << 24U, most_steps_of_a_block = 256,
+                       most_steps = std::int64_t{1} << 24U;
 
 struct TypeName {
   std::string_view name;
@@ -105,6 +107,7 @@ class Reader {
     program_.root = static_cast<NodeId>(whole("root", 0, std::int64_t{program_.gpus} - 1, 0));
     program_.in_place = whole("inplace", 0, 1, 0) == 1;
     program_.name = find("name").value_or("msccl");
+    program_.shape = find("shape").value_or("");
     whole("nchunksperloop", 1, std::numeric_limits<std::int32_t>::max());
     program_.buffers.resize(program_.gpus);
     seen_.resize(program_.gpus);
@@ -156,6 +159,10 @@ class Reader {
       made.count = whole("cnt", 1, most_chunks);
     }
     if (made.sends() && block.send < 0) refuse(fmt::format("type {} sends, and the threadblock has no peer to send to", type));
+    if (made.sends()) {
+      made.not_before = static_cast<Step>(whole("at", 0, most_steps - 1, 0));
+      if (const auto text = find("route")) made.route = route(*text);
+    }
     if (made.receives() && block.receive < 0)
       refuse(fmt::format("type {} receives, and the threadblock has no peer to receive from", type));
     const std::int32_t depends = whole("depid", -1, std::numeric_limits<std::int32_t>::max(), -1);
@@ -170,6 +177,25 @@ class Reader {
     const std::string_view text = word(key);
     if (text != "i" && text != "o" && text != "s") refuse(fmt::format("{} is '{}'; it must be i, o or s", key, text.substr(0, 40)));
     return text.front();
+  }
+
+  /// "0+2 1-1": hops in dimensions.
+  std::uint32_t route(std::string_view text) {
+    const auto [known, fresh] = routes_.try_emplace(std::string(text), static_cast<std::uint32_t>(program_.routes.size()));
+    if (!fresh) return known->second;
+    const auto wrong = [&] { refuse(fmt::format("route is '{}'; it must be as '0+2 1-1', hops in dimensions", text.substr(0, 40))); };
+    std::vector<Leg>& legs = program_.routes.emplace_back();
+    for (const char *at = text.data(), *const end = at + text.size();;) {
+      Leg leg{};
+      const auto [sign, of_dimension] = std::from_chars(at, end, leg.dimension);
+      if (of_dimension != std::errc{} || sign == end || (*sign != '+' && *sign != '-')) wrong();
+      const auto [next, of_hops] = std::from_chars(sign + (*sign == '+' ? 1 : 0), end, leg.hops);
+      if (of_hops != std::errc{} || leg.dimension < 0 || leg.hops == 0 || (next != end && *next != ' ')) wrong();
+      legs.push_back(leg);
+      if (legs.size() > max_dimensions * 2) wrong();
+      if (next == end) return known->second;
+      at = next + 1;
+    }
   }
 
   /// Threadblocks by gpu and id, steps likewise; dependencies become steps.
@@ -249,6 +275,7 @@ class Reader {
   MscclProgram program_;
   std::vector<bool> seen_;
   std::vector<Wait> waits_;
+  std::map<std::string, std::uint32_t> routes_;
   std::int64_t cells_ = 0;
   std::uint32_t gpu_ = 0;
   bool in_gpu_ = false, in_block_ = false;

@@ -21,6 +21,8 @@ struct MscclStep {
   std::int32_t source = -1, target = -1, count = 0;
   std::uint32_t block = 0;            ///< the threadblock
   std::uint32_t waits_for = no_step;  ///< a step of another threadblock
+  Step not_before = 0;                ///< of a send: it leaves in this step of the machine or later
+  std::uint32_t route = no_step;      ///< of a send: MscclProgram::routes; else the shortest
 
   bool sends() const noexcept { return type == Type::s || type == Type::rcs || type == Type::rrs || type == Type::rrcs; }
   bool receives() const noexcept { return type != Type::s && type != Type::cpy && type != Type::re && type != Type::nop; }
@@ -41,6 +43,8 @@ struct MscclProgram {
   std::vector<std::array<std::uint32_t, 3>> buffers;  ///< by gpu: chunks of i, o and s
   std::vector<Threadblock> blocks;                    ///< by gpu, then by id
   std::vector<MscclStep> steps;                       ///< by threadblock
+  std::string shape;                                  ///< on which the routes are; empty: none
+  std::vector<std::vector<Leg>> routes;
 
   /// "gpu 3, threadblock 1, step 0".
   std::string place(std::uint32_t step) const;

@@ -173,6 +173,21 @@ std::string RegisterPlan::find(std::vector<Need>& needs, std::vector<Arrival>& a
     for (const std::size_t n : chains[c].needs) needs[n].reg = reg[c];
     for (const std::size_t i : chains[c].arrivals) arrivals[i].registers |= static_cast<std::uint8_t>(1U << reg[c]);
   }
+  if (final_chain < chains.size()) {
+    const Chain& result = chains[final_chain];
+    Step complete = 0;
+    for (const std::size_t i : result.arrivals) complete = std::max(complete, arrivals[i].visible);
+    const bool comes_whole = final_chain > 0 && result.arrivals.size() == 1;
+    for (std::size_t i = 0; i < arrivals.size(); ++i) {
+      Arrival& arrival = arrivals[i];
+      if (!(*arrival.what == result.holds)) continue;
+      arrival.replaces = arrival.registers == 0 ? arrival.visible > complete || (comes_whole && arrival.visible == complete)
+                                                : comes_whole && arrival.registers == 1 && result.arrivals.front() == i;
+    }
+  }
+  for (Arrival& arrival : arrivals) {
+    if (arrival.registers == 0 && registers < 8) arrival.registers = static_cast<std::uint8_t>(1U << registers++);
+  }
   return {};
 }
 

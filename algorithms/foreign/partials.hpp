@@ -49,11 +49,12 @@ struct Arrival {
   ContributorSet what;
   std::uint32_t item = 0;
   std::uint8_t registers = 0;  ///< found: a bit each
+  bool replaces = false;       ///< found: the result, which may as well replace what register 0 holds
 };
 
 /// Finds registers for one segment at one node. Both lists ascend in their steps. `wanted`: the node must hold the last need, of step
-/// at_end, in register 0. A node starts with its own contribution there. Arrivals are combined with what a register holds, never replace
-/// it; what is no longer needed is released with its last use.
+/// at_end, in register 0. A node starts with its own contribution there. Arrivals are combined with what a register holds; what is no
+/// longer needed is released with its last use. What comes for nothing gets a register of its own, while there are any.
 class RegisterPlan {
  public:
   RegisterPlan(ContributorSet own, bool wanted) : own_{std::move(own)}, wanted_{wanted} {}

@@ -179,6 +179,49 @@ TEST_CASE("a node that must still send its own contribution lets others wait", "
   CHECK(played(made.text(), Machine(ring, all_ports, Switching::wormhole, Contention::share)).verified);
 }
 
+TEST_CASE("a message leaves no earlier than its step says, and by its route", "[unit]") {
+  const std::string text = replaced(support::msccl_ring_allgather(4), "inplace=", "shape=\"4\" inplace=");
+  const Topology ring("4");
+  const auto sends = [](std::size_t n, const std::string& more) {
+    return [n, more](const std::string& of) { return replaced(of, "type=\"s\"", more + " type=\"s\"", n); };
+  };
+  CHECK(judged(text, ring).steps == 3);
+  CHECK(judged(sends(0, "at=\"2\"")(text), ring).steps == 5);
+  CHECK(judged(sends(0, "at=\"2\"")(text), ring).good());
+  // Three hops the other way round, by which only this message goes.
+  const support::JudgedFile round = judged(sends(0, "route=\"0-3\"")(text), ring);
+  CAPTURE(round.refused, round.verdict.violations);
+  CHECK(round.good());
+  CHECK(round.verdict.hops == judged(text, ring).verdict.hops + 2);
+  CHECK(judged(sends(0, "route=\"0-3\"")(text), Topology("4m")).verdict.hops == judged(text, Topology("4m")).verdict.hops);
+  check_bad(sends(0, "at=\"16777216\"")(text), ring, "gpu 0, threadblock 1, step 0: at is '16777216'");
+  check_bad(sends(0, "route=\"0-2\"")(text), ring, "its route does not lead to gpu 1 on 4");
+  check_bad(sends(0, "route=\"7+1\"")(text), ring, "its route does not lead to gpu 1 on 4");
+  check_bad(sends(0, "route=\"0+2147483647\"")(text), ring, "its route does not lead to gpu 1 on 4");
+  for (const char* wrong : {"", "0", "0+", "+1", "0+1 ", "0+1,0+1", "0+0", "-1+1", "0+99999999999"}) {
+    CAPTURE(wrong);
+    check_bad(sends(0, "route=\"" + std::string(wrong) + "\"")(text), ring, "it must be as '0+2 1-1', hops in dimensions");
+  }
+}
+
+TEST_CASE("a result that comes to a node that has it does no harm", "[unit]") {
+  support::Msccl made("allreduce", 2, true, 1, 0);
+  int receives = 0;
+  for (int gpu = 0; gpu < 2; ++gpu) {
+    const int sends = made.block(gpu, 1 - gpu, -1);
+    made.step(gpu, sends, "s", 'i', 0, 'i', 0);
+    receives = made.block(gpu, -1, 1 - gpu);
+    made.step(gpu, receives, "rrc", 'i', 0, 'i', 0, 1, sends, 0);
+  }
+  made.step(0, 0, "s", 'i', 0, 'i', 0, 1, receives, 0);
+  made.step(1, receives, "r", 'i', 0, 'i', 0);
+  const support::JudgedFile found = judged(made.text(), Topology("2"));
+  CAPTURE(found.refused, found.verdict.violations);
+  CHECK(found.good());
+  CHECK(found.steps == 2);
+  CHECK(played(made.text(), Machine(Topology("2"), all_ports, Switching::wormhole, Contention::share)).verified);
+}
+
 TEST_CASE("what is wrong with a schedule is named", "[unit]") {
   const Topology ring("4");
   const std::string gather = support::msccl_ring_allgather(4), reduce = support::msccl_ring_allreduce(4);

@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <torus/error.hpp>
+#include <torus/route.hpp>
 
 #include "runtime/base/figures.hpp"
 #include "tools/torus/traces/formats.hpp"
+#include "tools/torus/traces/unused.hpp"
 
 namespace torus::command {
 namespace {
@@ -68,8 +73,12 @@ class Program {
     }
   }
 
+  bool reduces() const noexcept { return reduces_; }
+  std::uint32_t vector() const noexcept { return vector_; }
+
   /// The messages of a step: all are sent before any arrives.
-  void step(const std::vector<TraceMessage>& messages) {
+  void step(const TraceStep& of) {
+    const std::vector<TraceMessage>& messages = of.messages;
     std::vector<std::vector<Run>> runs(messages.size());
     std::map<std::pair<NodeId, NodeId>, std::uint32_t> channels;  // taken in this step
     for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -80,15 +89,12 @@ class Program {
         send(m, run);
       }
     }
-    for (const TraceMessage& m : messages) {
-      for (const std::uint64_t block : m.blocks) {
-        if (m.releases && reduces_) gpus_[m.source].full.erase(static_cast<std::uint32_t>(block));
-      }
-    }
+    for (const auto& [node, block] : of.released) gpus_[node].full.erase(static_cast<std::uint32_t>(block));
     for (std::size_t i = 0; i < messages.size(); ++i) {
       for (const Run& run : runs[i]) receive(messages[i], run);
     }
-    messages_ += messages.size();
+    messages_ += static_cast<std::uint64_t>(
+        std::count_if(messages.begin(), messages.end(), [](const TraceMessage& m) { return !m.blocks.empty(); }));
   }
 
   Note write(OutputFile& file) {
@@ -104,10 +110,11 @@ class Program {
     if (collective_ == "alltoall") in = out = nodes_;
     if (collective_ == "broadcast") out = segments_;
     if (reduces_) in = vector_;
-    file.write(fmt::format(
-        "<algo name=\"torus\" proto=\"Simple\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" coll=\"{}\" inplace=\"{}\"{}>\n",
-        channels, std::max(in, out), nodes_, collective_, in_place ? 1 : 0,
-        collective_ == "broadcast" || collective_ == "reduce" ? fmt::format(" root=\"{}\"", header_.sources.front()) : ""));
+    file.write(
+        fmt::format("<algo name=\"torus\" proto=\"Simple\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" coll=\"{}\" inplace=\"{}\" "
+                    "shape=\"{}\"{}>\n",
+                    channels, std::max(in, out), nodes_, collective_, in_place ? 1 : 0, header_.machine.topology.text(),
+                    collective_ == "broadcast" || collective_ == "reduce" ? fmt::format(" root=\"{}\"", header_.sources.front()) : ""));
     for (NodeId node = 0; node < nodes_; ++node) {
       const Gpu& gpu = gpus_[node];
       file.write(fmt::format("  <gpu id=\"{}\" i_chunks=\"{}\" o_chunks=\"{}\" s_chunks=\"{}\">\n", node, in, out, gpu.scratch));
@@ -202,7 +209,7 @@ class Program {
 
   /// Appends a step, behind waits for what it needs. `reads` and `writes` are places that it touches.
   Place add(NodeId node, std::uint32_t block, const char* type, Chunk from, Chunk to, std::uint32_t count, const std::vector<Chunk>& reads,
-            const std::vector<Chunk>& writes) {
+            const std::vector<Chunk>& writes, std::string_view more = {}) {
     Gpu& gpu = gpus_[node];
     std::set<Place> waits;
     for (const Chunk& chunk : reads) {
@@ -233,19 +240,29 @@ class Program {
       last.erase(last.begin());
     }
     const Place place{block, own.steps};
-    line(own, type, from, to, count, last.empty() ? std::pair(-1U, -1U) : std::pair<std::uint32_t, std::uint32_t>(*last.begin()));
+    line(own, type, from, to, count, last.empty() ? std::pair(-1U, -1U) : std::pair<std::uint32_t, std::uint32_t>(*last.begin()), more);
     for (const Chunk& chunk : reads) gpu.touched[chunk].readers.push_back(place);
     for (const Chunk& chunk : writes) gpu.touched[chunk] = {place, {}};
     return place;
   }
   static void line(Threadblock& block, std::string_view type, Chunk from, Chunk to, std::uint32_t count,
-                   std::pair<std::uint32_t, std::uint32_t> wait) {
+                   std::pair<std::uint32_t, std::uint32_t> wait, std::string_view more = {}) {
     const bool none = wait.first == -1U;
     block.text += fmt::format(
         "      <step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" dstoff=\"{}\" cnt=\"{}\" depid=\"{}\" deps=\"{}\" "
-        "hasdep=\"1\"/>\n",
+        "hasdep=\"1\"{}/>\n",
         block.steps++, type, from.buffer, from.offset, to.buffer, to.offset, count, none ? -1 : static_cast<std::int64_t>(wait.first),
-        none ? -1 : static_cast<std::int64_t>(wait.second));
+        none ? -1 : static_cast<std::int64_t>(wait.second), more);
+  }
+
+  /// The step and, where it is not what a reader would take, the way: a program has neither, and its readers ignore them, but `torus`.
+  std::string lock_step_of(const TraceMessage& m) const {
+    std::string text = fmt::format(" at=\"{}\"", m.step);
+    const Route shortest = shortest_route(header_.machine.topology, m.source, m.destination, header_.machine.routing);
+    if (std::equal(m.path.begin(), m.path.end(), shortest.begin(), shortest.end())) return text;
+    text += " route=\"";
+    for (const auto [d, hops] : m.path) text += fmt::format("{}{}{:+}", text.back() == '"' ? "" : " ", d, hops);
+    return text + '"';
   }
 
   /// The threadblock at one end of a queue.
@@ -277,7 +294,7 @@ class Program {
   void send(const TraceMessage& m, Run& run) {
     run.channel = channel_of(m, run.channel);
     const std::uint32_t block = block_at(m.source, true, m.destination, run.channel);
-    add(m.source, block, "s", run.first, chunk_of(m.destination, run.block), run.count, each(run.first, run.count), {});
+    add(m.source, block, "s", run.first, chunk_of(m.destination, run.block), run.count, each(run.first, run.count), {}, lock_step_of(m));
   }
 
   void receive(const TraceMessage& m, const Run& run) {
@@ -326,16 +343,32 @@ class Program {
 
 Note export_msccl(TraceSteps& steps, OutputFile& file) {
   Program program(steps.header());
-  std::vector<TraceMessage> messages;
-  std::uint64_t count = 0;
-  while (steps.next(messages)) {
-    count += messages.size();
+  std::vector<TraceStep> all;  // of a reduction
+  TraceStep step;
+  std::uint64_t count = 0, left_out = 0;
+  while (steps.next(step.messages)) {
+    count += step.messages.size();
     if (count > max_msccl_messages)
       throw InputError(fmt::format("the trace has more than {} messages, which a program holds at most; choose a smaller run",
                                    grouped(max_msccl_messages)));
-    program.step(messages);
+    if (!program.reduces()) {
+      program.step(step);
+      continue;
+    }
+    for (const TraceMessage& m : step.messages) {
+      for (const std::uint64_t block : m.blocks) {
+        if (block >= std::uint64_t{steps.header().registers} * program.vector())
+          throw InputError(fmt::format("step {}: node {} sends block {}, which does not exist", m.step, m.source, block));
+        if (m.releases) step.released.emplace_back(m.source, block);
+      }
+    }
+    all.push_back(std::exchange(step, {}));
   }
-  return program.write(file);
+  if (program.reduces()) left_out = leave_out_unused(all, steps.header(), program.vector());
+  for (const TraceStep& each : all) program.step(each);
+  Note note = program.write(file);
+  if (left_out > 0) note += fmt::format("; {} partials that nobody uses are left out", grouped(left_out));
+  return note;
 }
 
 }  // namespace torus::command

@@ -1,0 +1,43 @@
+#include "tools/torus/traces/unused.hpp"
+
+#include <algorithm>
+
+namespace torus::command {
+
+std::uint64_t leave_out_unused(std::vector<TraceStep>& steps, const TraceHeader& header, std::uint32_t vector) {
+  const NodeId nodes = header.machine.topology.nodes();
+  std::vector<std::vector<bool>> used(nodes, std::vector<bool>(std::size_t{header.registers} * vector, false));
+  for (NodeId node = 0; node < nodes; ++node) {
+    if (header.collective == "reduce" && node != header.sources.front()) continue;
+    const bool part = header.collective == "reduce-scatter";
+    const std::size_t first = part ? std::size_t{node} * header.segments : 0, count = part ? header.segments : vector;
+    std::fill_n(used[node].begin() + static_cast<std::ptrdiff_t>(first), count, true);
+  }
+  std::uint64_t left_out = 0;
+  // Backwards: what is used after a step, then what is used before it.
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    std::vector<std::pair<NodeId, std::uint64_t>> replaced;
+    for (TraceMessage& m : step->messages) {
+      const auto is_used = [&](std::uint64_t block) {
+        if (m.registers == 0) return static_cast<bool>(used[m.destination].at(block));
+        for (std::uint32_t r = 0; r < header.registers; ++r) {
+          if ((unsigned{m.registers} >> r & 1U) != 0 && used[m.destination][r * vector + block % vector]) return true;
+        }
+        return false;
+      };
+      if (m.registers == 0) {
+        for (const std::uint64_t block : m.blocks) replaced.emplace_back(m.destination, block);
+      }
+      left_out += std::erase_if(m.blocks, [&](std::uint64_t block) { return !is_used(block); });
+    }
+    for (const auto& list : {replaced, step->released}) {
+      for (const auto& [node, block] : list) used[node].at(block) = false;
+    }
+    for (const TraceMessage& m : step->messages) {
+      for (const std::uint64_t block : m.blocks) used[m.source].at(block) = true;
+    }
+  }
+  return left_out;
+}
+
+}  // namespace torus::command
