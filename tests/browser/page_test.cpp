@@ -48,8 +48,14 @@ TEST_CASE("pages of all machines open without a word, and step, play and jump", 
     CAPTURE(line);
     const Folder folder;
     b->open(viewed(folder, line));
-    REQUIRE(b->text("#where").starts_with("before the first step"));
+    // It opens at the first step, with a large button that goes away.
+    REQUIRE(b->text("#where").starts_with("step "));
     const int last = b->value("last_time");
+    CHECK(b->value("state.time") == 1);
+    CHECK(b->value("$('big_play').hidden") == false);
+    b->key("Home");
+    CHECK(b->value("$('big_play').hidden") == true);
+    CHECK(b->text("#where").starts_with("before the first step"));
     std::string before = b->screenshot();
     for (int time = 1; time <= std::min(last, 4); ++time) {
       b->key("ArrowRight");
@@ -84,7 +90,6 @@ TEST_CASE("a page fits its window, narrow or wide, light or dark", "[browser]") 
   for (const auto& [width, height] : {std::pair(1280, 800), std::pair(390, 844)}) {
     for (const char* scheme : {"light", "dark"}) {
       b->open(page, width, height, scheme);
-      b->key("ArrowRight");
       CHECK(b->value("document.documentElement.scrollWidth <= innerWidth") == true);
       // The picture is drawn in the scheme's colours, too.
       const bool dark = scheme == std::string("dark");
@@ -108,6 +113,7 @@ TEST_CASE("a click takes the node that is drawn there, whatever the axes", "[bro
   if (!b) return;
   const Folder folder;
   b->open(viewed(folder, "broadcast --on 4x3x5"));
+  b->key("Home");  // the large button goes away
   const Topology topology = Topology::parse("4x3x5");
   for (const std::string& axes : {std::string(), std::string("$('across').value = '0'; $('across').onchange(); 0")}) {
     if (!axes.empty()) {
@@ -115,17 +121,18 @@ TEST_CASE("a click takes the node that is drawn there, whatever the axes", "[bro
       b->settle();
     }
     for (const NodeId node : {NodeId{0}, NodeId{7}, NodeId{33}, NodeId{59}}) {
-      b->value("document.querySelector('#torus').scrollIntoView(); 0");
-      const Json at = b->value("(r => [r.left + centre_x(layout.x[" + std::to_string(node) + "]), r.top + centre_y(layout.y[" +
-                               std::to_string(node) + "])])($('torus').getBoundingClientRect())");
+      b->value("document.querySelector('#torus0').scrollIntoView(); 0");
+      const Json at =
+          b->value("(r => [r.left + picture.x(picture.layout.x[" + std::to_string(node) + "]), r.top + picture.y(picture.layout.y[" +
+                   std::to_string(node) + "])])($('torus0').getBoundingClientRect())");
       b->click(at[0], at[1]);
       CHECK(b->text("#node_title").starts_with("Node " + node_text(topology, node)));
     }
   }
   // Along the axis to the right, neighbours stand side by side.
-  CHECK(b->value("layout.across") == 0);
-  CHECK(b->value("layout.x[15] - layout.x[0]") == 1);
-  CHECK(b->value("layout.y[15] - layout.y[0]") == 0);
+  CHECK(b->value("picture.layout.across") == 0);
+  CHECK(b->value("picture.layout.x[15] - picture.layout.x[0]") == 1);
+  CHECK(b->value("picture.layout.y[15] - picture.layout.y[0]") == 0);
   CHECK(b->complaints == std::vector<std::string>{});
 }
 
@@ -209,7 +216,7 @@ TEST_CASE("a figure has its nodes and routes where the page has them", "[browser
       cell = std::round(size / 0.56);
       nodes.emplace_back(std::stod((*at)[1]) + size / 2, std::stod((*at)[2]) + size / 2);
     }
-    const Json xs = b->value("Array.from(layout.x)"), ys = b->value("Array.from(layout.y)");
+    const Json xs = b->value("Array.from(picture.layout.x)"), ys = b->value("Array.from(picture.layout.y)");
     REQUIRE(nodes.size() == xs.size());
     // Cells of less than the largest size are no whole pixels: they follow from two nodes.
     for (std::size_t n = 1; n < nodes.size(); ++n) {
@@ -222,7 +229,8 @@ TEST_CASE("a figure has its nodes and routes where the page has them", "[browser
     }
     CHECK(displaced == 0);
     const Json routes = b->value(
-        "Array.from({length: messages.first[1]}, (_, m) => T.route_lines(shape, layout, messages.source[m], messages.path(m)).flat())");
+        "Array.from({length: messages.first[1]}, (_, m) => T.route_lines(shape, picture.layout, messages.source[m], "
+        "messages.path(m)).flat())");
     const std::regex route("<path class=\"route[^\"]*\" d=\"([^\"]+)\"/>"), point("[ML]([-0-9.]+) ([-0-9.]+)");
     std::vector<std::string> drawn;
     const std::string steps = text.substr(0, text.find("</g>"));  // without the key
@@ -269,7 +277,8 @@ TEST_CASE("a run that broke off, and 200,000 messages, are shown, and a step of 
   b->open(folder.file("many.html"));
   CHECK(b->value("messages.count") == 200'000);
   const double ms = b->value(
-      "(t => { for (let i = 1; i <= 20; ++i) { state.time = i; clock.go(i); draw_all(); } return (performance.now() - t) / 20; "
+      "(t => { state.routes = 'all'; for (let i = 1; i <= 20; ++i) { state.time = i; clock.go(i); draw_all(); } return (performance.now() "
+      "- t) / 20; "
       "})(performance.now())");
   CAPTURE(ms);
   CHECK(ms < 200);  // some 10 ms on an idle host
@@ -294,10 +303,10 @@ TEST_CASE("a page of 64x64 with 100,000 messages is small and soon written, and 
   // A pixel that is read back makes the canvas draw what it was told. Of three times that a step is drawn the shortest counts: other
   // programs on the host only add to it.
   const Json ms = b->value(
-      "(() => { const best = Array(last_time).fill(Infinity); "
+      "(() => { state.routes = 'all'; const best = Array(last_time).fill(Infinity); "
       "for (let pass = 0; pass < 3; ++pass) for (let i = 1; i <= last_time; ++i) { const t = performance.now(); state.time = i; "
       "clock.go(i); draw_all(); "
-      "for (const c of [$('torus'), $('strip')]) c.getContext('2d').getImageData(0, 0, 1, 1); "
+      "for (const c of [$('torus0'), $('strip')]) c.getContext('2d').getImageData(0, 0, 1, 1); "
       "best[i - 1] = Math.min(best[i - 1], performance.now() - t); } "
       "return best.sort((a, b) => a - b); })()");
   const double median = ms[ms.size() / 2], max = ms[ms.size() - 1];
@@ -315,7 +324,7 @@ TEST_CASE("a step reached from any other looks the same, and a torus without roo
   const Folder folder;
   const std::string page = viewed(folder, "multinode-broadcast --on 9x9 --sources random:5");
   b->open(page);
-  const std::string pixels = "$('torus').toDataURL()";
+  const std::string pixels = "$('torus0').toDataURL()";
   const auto at = [&](int time) {
     b->value("go(" + std::to_string(time) + "), 0");
     b->settle();
@@ -328,11 +337,11 @@ TEST_CASE("a step reached from any other looks the same, and a torus without roo
   at(0);
   CHECK(at(2) == second);
   b->open(viewed(folder, "broadcast --on 64x64 --algorithm flood"), 390, 844);
-  REQUIRE(b->value("cell < 5") == true);
+  REQUIRE(b->value("picture.cell < 5") == true);
   // A pixel of the frame, to the left of the middle row, differs from what is around.
-  CHECK(b->value("(g => { const y = centre_y(32), x = Math.floor(centre_x(-0.5) - 1); const sum = at => g.getImageData(at, y, 1, "
+  CHECK(b->value("(g => { const y = picture.y(32), x = Math.floor(picture.x(-0.5) - 1); const sum = at => g.getImageData(at, y, 1, "
                  "1).data.slice(0, 4).join(); "
-                 "return sum(x) !== sum(x - 3); })($('torus').getContext('2d'))") == true);
+                 "return sum(x) !== sum(x - 3); })($('torus0').getContext('2d'))") == true);
   CHECK(b->complaints == std::vector<std::string>{});
 }
 

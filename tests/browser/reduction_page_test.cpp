@@ -121,6 +121,7 @@ TEST_CASE("pages of reductions have the contributors of each node, step by step,
     const auto shares = shares_of(folder.file("t.jsonl"));
     REQUIRE(b->value("last_time") == shares.size() - 1);
     std::string before;
+    b->key("Home");
     for (std::size_t time = 0; time < shares.size(); ++time) {
       CAPTURE(time);
       if (time > 0) b->key("ArrowRight");
@@ -151,8 +152,9 @@ TEST_CASE("pages of reductions say what the colours mean, what a node has had, a
     // Only what has one has a source or a root.
     CHECK(b->value("$('source_key').hidden") != std::string(run.line).starts_with("reduce --"));
     b->key("End");
-    b->value("document.querySelector('#torus').scrollIntoView(), 0");
-    const Json at = b->value("(r => [r.left + centre_x(layout.x[3]), r.top + centre_y(layout.y[3])])($('torus').getBoundingClientRect())");
+    b->value("document.querySelector('#torus0').scrollIntoView(), 0");
+    const Json at = b->value(
+        "(r => [r.left + picture.x(picture.layout.x[3]), r.top + picture.y(picture.layout.y[3])])($('torus0').getBoundingClientRect())");
     b->click(at[0], at[1]);
     CHECK(b->text("#node_title").starts_with("Node "));
     CHECK(b->text("#node").find(run.clicked) != std::string::npos);

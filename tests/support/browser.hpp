@@ -101,13 +101,14 @@ class Browser {
     }
   }
 
-  /// Opens a file in a window of that size, and waits until it is loaded.
+  /// Opens a file, which may have a fragment, in a window of that size, and waits until it is loaded. It must be another file than before.
   void open(const std::string& path, int width = 1280, int height = 800, const std::string& scheme = "light") {
     call("Emulation.setDeviceMetricsOverride", {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", false}});
     call("Emulation.setEmulatedMedia", {{"features", {{{"name", "prefers-color-scheme"}, {"value", scheme}}}}});
-    url_ = "file://" + path;
+    const std::string url = "file://" + path;
+    url_ = url.substr(0, url.find('#'));
     loaded_ = false;
-    call("Page.navigate", {{"url", url_}});
+    call("Page.navigate", {{"url", url}});
     while (!loaded_) next();
     settle();
   }

@@ -24,6 +24,14 @@ std::string data_text(const std::string& page) {
   return page.substr(from, page.find("</script", from) - from);
 }
 
+/// The text of the element that holds the data of a second run.
+std::string other_text(const std::string& page) {
+  const std::string start = R"(<script id="other" type="application/json">)";
+  REQUIRE(count(page, start) == 1);
+  const auto from = page.find(start) + start.size();
+  return page.substr(from, page.find("</script", from) - from);
+}
+
 /// The text outside the data: the same in every page.
 std::string frame(const std::string& page) {
   const std::string data = data_text(page);
@@ -146,6 +154,63 @@ TEST_CASE("on a page nodes want what living nodes have for them, in segments", "
   check(R"("collective":"scatter","segments":2,"sources":[0])", there("[2,3]"), {2, 2, 0}, {2, 0, 0});
   check(R"("collective":"total-exchange")", there("[1]") + back("[3]"), {2, 2, 0}, {1, 1, 0});
   check(R"("collective":"multinode-broadcast","segments":2)", there("[0,1]") + back("[2,3]"), {4, 4, 0}, {2, 2, 0});
+}
+
+TEST_CASE("a page says what is broken, what came out, the bound of the steps, and why the algorithm works", "[conformance]") {
+  const torus::support::Folder folder;
+  const std::string line = "run broadcast --on 8x8 --algorithm flood --dead-node 3,3 --dead-link 1,1:+0 --slow-link 2,2:+1:2 --view ";
+  const torus::support::Ended ended = command(line + folder.file("p.html") + " --trace " + folder.file("t") + " --json");
+  REQUIRE(ended.status == 0);
+  const Json run = torus::support::parsed(ended.out), data = torus::support::parsed(data_text(text_of_file(folder.file("p.html"))));
+  CHECK(data["dead_nodes"] == Json{27});
+  CHECK(data["dead_links"] == Json::array({Json{9, 0, 1}}));
+  CHECK(data["slow_links"] == Json::array({Json{18, 1, 1, 2.0}}));
+  CHECK(data["verdict"] == Json{{"ok", true}, {"text", "legal and complete"}});
+  CHECK(data["bound"]["steps"] == run["steps_lower_bound"]);
+  CHECK(data["bound"]["reason"] == run["steps_lower_bound_reason"]);
+  CHECK(count(data["idea"].get<std::string>(), ".") >= 3);
+  CHECK_FALSE(data["algorithm_source"].get<std::string>().empty());
+  CHECK(other_text(text_of_file(folder.file("p.html"))) == "null");
+  // The same of its trace, but for half of it.
+  std::string text = text_of_file(folder.file("t"));
+  REQUIRE(command("view " + folder.file("t") + " -o " + folder.file("q.html")).status == 0);
+  const Json again = torus::support::parsed(data_text(text_of_file(folder.file("q.html"))));
+  for (const char* same : {"dead_nodes", "dead_links", "slow_links", "verdict", "bound", "idea", "algorithm_source"})
+    CHECK(again[same] == data[same]);
+  text.resize(text.rfind("{\"step\":3"));
+  REQUIRE(command("view " + folder.write("half", text) + " -o " + folder.file("half.html")).status == 0);
+  const Json half = torus::support::parsed(data_text(text_of_file(folder.file("half.html"))));
+  CHECK(half["verdict"]["ok"] == false);
+  CHECK_FALSE(half["verdict"]["text"].get<std::string>().empty());
+}
+
+TEST_CASE("two traces make one page, and each is there as on a page of its own", "[conformance]") {
+  const torus::support::Folder folder;
+  folder.write("plain", header + "TORUS_VIEW_DATA TORUS_VIEW_OTHER\"}\n");
+  REQUIRE(command("run allreduce --on 4x4 --bytes 64 --trace " + folder.file("sum")).status == 0);
+  const auto viewed = [&](const std::string& traces) {
+    const torus::support::Ended ended = command("view " + traces + " -o " + folder.file("p.html"));
+    CAPTURE(traces, ended.err);
+    REQUIRE(ended.status == 0);
+    return text_of_file(folder.file("p.html"));
+  };
+  const std::string plain = data_text(viewed(folder.file("plain"))), sum = data_text(viewed(folder.file("sum")));
+  for (const auto& [a, b] : {std::pair("plain", "sum"), std::pair("sum", "plain"), std::pair("sum", "sum")}) {
+    const std::string page = viewed(folder.file(a) + " " + folder.file(b));
+    CHECK(data_text(page) == (a == std::string("plain") ? plain : sum));
+    CHECK(other_text(page) == (b == std::string("plain") ? plain : sum));
+  }
+  REQUIRE(command("run broadcast --on 257x256 --bytes 1 --trace " + folder.file("large")).status == 0);
+  const auto refused = [&](const std::string& line, const std::string& words) {
+    torus::support::check_refused_without(folder.file("none.html"), line + " -o " + folder.file("none.html"), words);
+  };
+  refused("view " + folder.file("sum") + " " + folder.file("large"), "large': the machine has 65,792 nodes");
+  torus::support::check_refused_without(folder.file("none.svg"),
+                                        "view " + folder.file("sum") + " " + folder.file("plain") + " --svg " + folder.file("none.svg"),
+                                        "a figure is of one trace");
+  const torus::support::Ended own = command("view " + folder.file("sum") + " " + folder.file("plain") + " -o " + folder.file("plain"));
+  CHECK(own.status == 2);
+  CHECK(own.err.find("it is the trace itself") != std::string::npos);
 }
 
 TEST_CASE("no name in a trace can leave the data", "[conformance]") {

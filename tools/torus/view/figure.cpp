@@ -286,7 +286,16 @@ ViewLayout::ViewLayout(const Topology& topology) : topology_{topology} {
   const int height = folded ? (extent(across_) + 63) / 64 : down_ < 0 ? 1 : extent(down_);
   int panels = 1, panel_columns = 1;
   for (int d = 0; d < k - 2; ++d) panels *= extent(d);
-  if (k == 3) panel_columns = static_cast<int>(std::ceil(std::sqrt(double(panels) * height / width)));
+  if (k == 3) {
+    // About a square, or up to twice as wide where then no row has an empty place.
+    const double square = std::sqrt(double(panels) * height / width);
+    panel_columns = static_cast<int>(std::ceil(square));
+    for (int c = panel_columns; c < 2 * square; ++c) {
+      if (panels % c != 0) continue;
+      panel_columns = c;
+      break;
+    }
+  }
   for (int d = (k - 2) / 2; k > 3 && d < k - 2; ++d) panel_columns *= extent(d);
   panel_columns = std::clamp(panel_columns, 1, panels);
   bool ring = false;

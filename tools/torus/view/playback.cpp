@@ -8,15 +8,10 @@
 #include <torus/error.hpp>
 
 #include "runtime/base/figures.hpp"
-#include "tools/torus/cli/json.hpp"
 #include "tools/torus/view/layout.hpp"
-#include "tools/torus/view/page_parts.hpp"
 
 namespace torus::command {
 namespace {
-
-/// What the page has in place of the data.
-constexpr std::string_view place = "TORUS_VIEW_DATA";
 
 bool replicates(const std::string& collective) { return collective == "broadcast" || collective == "multinode-broadcast"; }
 
@@ -24,32 +19,6 @@ bool replicates(const std::string& collective) { return collective == "broadcast
 std::uint64_t channels_of(const Topology& topology, const Leg& leg) {
   if (topology.wiring(leg.dimension) == Wiring::complete) return leg.hops == 0 ? 0 : 1;
   return static_cast<std::uint64_t>(std::llabs(std::int64_t{leg.hops}));
-}
-
-/// As numbers, not quoted; a list of a million entries is quick to write and to read.
-template <class Numbers>
-void append_list(std::string& json, std::string_view name, const Numbers& numbers) {
-  fmt::format_to(std::back_inserter(json), "{}\"{}\":[", json.back() == '{' ? "" : ",", name);
-  bool first = true;
-  for (const auto number : numbers) {
-    if (!first) json += ',';
-    first = false;
-    fmt::format_to(std::back_inserter(json), "{}", number);
-  }
-  json += ']';
-}
-
-/// Text for a script element: no name in it can end the element.
-std::string harmless(const Json& json) {
-  const std::string text = json.dump_replacing();
-  std::string safe;
-  for (const char c : text) {
-    if (c == '<')
-      safe += "\\u003c";
-    else
-      safe += c;
-  }
-  return safe;
 }
 
 }  // namespace
@@ -82,6 +51,16 @@ View::View(const TraceHeader& header) : header_{header} {
                                    grouped(blocks_wanted_), grouped(max_deliveries)));
   else
     hold_first_blocks();
+  if (!left_out_) judged([&] { judge_.emplace(header_); });
+}
+
+/// Without the memory that judging takes, the page has no verdict.
+void View::judged(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const InputError&) {
+    judge_.reset();
+  }
 }
 
 std::uint64_t View::wanted(NodeId node) const noexcept {
@@ -148,6 +127,7 @@ void View::hold_first_blocks() {
 
 void View::leave_out_messages(std::string why) {
   left_out_ = std::move(why);
+  judge_.reset();
   held_ = {};
   counts_.reset();
   load_ = {};
@@ -220,6 +200,7 @@ std::int32_t View::phase_number(std::string_view phase) {
 }
 
 void View::keep(const TraceMessage& message) {
+  if (judge_) judged([&] { judge_->message(message); });
   if (!load_.empty()) load_channels(message);
   source_.push_back(message.source);
   destination_.push_back(message.destination);
@@ -299,101 +280,6 @@ View::Frame View::frame_of(Step step) const {
   for (NodeId node = 0; node < header_.machine.topology.nodes(); ++node)
     frame.share.push_back(wanted(node) == 0 ? -1.0 : static_cast<double>(held[node]) / static_cast<double>(wanted(node)));
   return frame;
-}
-
-std::string View::data() const {
-  const Machine& machine = header_.machine;
-  const Topology& topology = machine.topology;
-  Json head{{"format", "torus-view"},
-            {"version", 1},
-            {"collective", header_.collective},
-            {"algorithm", header_.algorithm},
-            {"shape", topology.text()},
-            {"nodes", topology.nodes()},
-            {"channels", topology.channels()},
-            {"ports", machine.ports},
-            {"switching", name(machine.switching)},
-            {"contention", name(machine.contention)},
-            {"segments", header_.segments},
-            {"block_bytes", header_.block_bytes},
-            {"seed", header_.seed},
-            {"source_count", header_.sources.size()},
-            {"steps", steps_},
-            {"busy_steps", busy_steps_},
-            {"messages", total_.messages},
-            {"hops", total_.hops},
-            {"bytes", total_.bytes}};
-  head["left_out"] = left_out_ ? Json(*left_out_) : Json();
-  head["phases"] = phases_;
-  if (header_.costs_known)
-    head["costs_s"] = {{"start_up", machine.cost.start_up_s}, {"byte", machine.cost.byte_s}, {"hop", machine.cost.hop_s}};
-  if (header_.costs_known && machine.cost.combine_s > 0) head["costs_s"]["combine"] = machine.cost.combine_s;
-  if (header_.reduction) head["reduction"] = fmt::format("{} of {}", name(header_.reduction->op), name(header_.reduction->type));
-  for (const DimensionShape& d : topology.shape()) {
-    head["extents"].push_back(d.extent);
-    head["wiring"].push_back(d.wiring == Wiring::ring ? "ring" : d.wiring == Wiring::line ? "line" : "complete");
-  }
-  head["twisted"] = topology.twisted();
-  head["dead_nodes"] = topology.faults().dead_nodes;
-  std::string json = harmless(head);
-  json.pop_back();
-
-  json += ",\"by_step\":{";
-  const auto column = [&](std::string_view name, auto StepSum::*member) {
-    fmt::format_to(std::back_inserter(json), "{}\"{}\":[", json.back() == '{' ? "" : ",", name);
-    for (const StepSum& sum : sums_) fmt::format_to(std::back_inserter(json), "{}{}", json.back() == '[' ? "" : ",", sum.*member);
-    json += ']';
-  };
-  column("step", &StepSum::step);
-  column("messages", &StepSum::messages);
-  column("hops", &StepSum::hops);
-  column("bytes", &StepSum::bytes);
-  append_list(json, "phase", phase_);
-  if (!left_out_ && !load_.empty()) {
-    column("fullest", &StepSum::fullest);
-    column("longest_route", &StepSum::longest_route);
-    if (counts_) column("combined", &StepSum::combined);
-  }
-  json += '}';
-
-  if (!left_out_) {
-    append_list(json, "sources", header_.sources);
-    std::vector<std::uint64_t> wanted_by_node;
-    for (NodeId node = 0; node < topology.nodes(); ++node) wanted_by_node.push_back(wanted(node));
-    append_list(json, "wanted", wanted_by_node);
-    append_list(json, "held_first", held_first_);
-    json += ",\"each\":{";
-    append_list(json, "source", source_);
-    append_list(json, "destination", destination_);
-    append_list(json, "bytes", bytes_);
-    append_list(json, "block_count", block_count_);
-    append_list(json, "gained", gained_);
-    append_list(json, "legs", legs_);
-    append_list(json, "paths", paths_);
-    if (!registers_.empty()) {
-      append_list(json, "registers", registers_);
-      append_list(json, "releases", releases_);
-    }
-    if (named_blocks_) {
-      append_list(json, "ranges", ranges_);
-      append_list(json, "blocks", blocks_);
-    }
-    json += '}';
-  }
-  return json + "}";
-}
-
-std::string View::summary() const {
-  return fmt::format("{} messages in {} steps{}", grouped(total_.messages), grouped(busy_steps_),
-                     left_out_ ? "; only the sums of the steps: " + *left_out_ : "");
-}
-
-std::string View::page() {
-  settle();
-  std::string page;
-  for (const char* part : view_page_parts) page += part;
-  page.replace(page.find(place), place.size(), data());
-  return page;
 }
 
 }  // namespace torus::command

@@ -1,15 +1,18 @@
 /// A run as one HTML page that plays it in a browser: torus view, and torus run --view.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <torus/judge.hpp>
 #include <torus/message.hpp>
 #include <torus/result.hpp>
 #include <torus/trace_reader.hpp>
 
+#include "tools/torus/cli/json.hpp"
 #include "tools/torus/view/contributors.hpp"
 
 namespace torus::command {
@@ -53,10 +56,12 @@ class View {
   /// Steps side by side as a figure; without a choice all that have messages. Throws InputError if a figure cannot show them.
   std::string svg(const std::optional<std::vector<Step>>& chosen);
 
+  /// Why the page has the sums of the steps alone; none: it has all messages.
+  const std::optional<std::string>& left_out() const noexcept { return left_out_; }
   /// What the page has, and what it leaves out: a line without its end.
   std::string summary() const;
-  /// The page, as UTF-8.
-  std::string page();
+  /// The page, as UTF-8: of this run, or of two on one clock. No message may follow.
+  std::string page(View* other = nullptr);
 
  private:
   struct StepSum {
@@ -79,7 +84,9 @@ class View {
   std::int32_t phase_number(std::string_view phase);
   void leave_out_messages(std::string why);
   Frame frame_of(Step step) const;
-  std::string data() const;
+  void judged(const std::function<void()>& f);
+  Json verdict();
+  std::string data();
 
   TraceHeader header_;
   std::uint64_t blocks_wanted_ = 0;          // by a node, if it wants any, as if no node were dead
@@ -90,6 +97,7 @@ class View {
   std::optional<ContributorCounts> counts_;  // reductions and barriers: in place of the blocks held
   std::size_t settled_ = 0;                  // messages whose effects are counted
   std::optional<std::string> left_out_;      // why there are no messages
+  std::optional<Judge> judge_;               // none: messages are left out, or memory is too small
   bool named_blocks_ = true;
 
   StepSum total_;

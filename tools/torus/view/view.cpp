@@ -1,9 +1,9 @@
-/// torus view TRACE: a trace, ours or anybody's, as one HTML page that plays it.
+/// torus view TRACE: a trace, ours or anybody's, as one HTML page that plays it; torus view A B: two on one clock.
 #include <fmt/format.h>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <tuple>
+#include <utility>
 
 #include <torus/error.hpp>
 
@@ -20,7 +20,7 @@ namespace {
 
 struct ViewArguments {
   std::string trace;
-  std::optional<std::string> output, svg, steps;
+  std::optional<std::string> other, output, svg, steps;
 };
 
 /// "3" or "0,1,2", in the order given.
@@ -35,42 +35,61 @@ std::vector<Step> parse_steps(const std::string& text) {
   return steps;
 }
 
+std::unique_ptr<View> read(const std::string& trace) {
+  TraceReader reader(trace);
+  if (!reader.header().groups.empty())
+    throw InputError(fmt::format("trace '{}': it is of {} groups, which the page does not show yet; `torus verify` judges it", trace,
+                                 reader.header().groups.size()));
+  auto view = std::make_unique<View>(reader.header());
+  Progress progress;
+  TraceMessage message;
+  while (reader.next(message)) {
+    try {
+      view->message(message);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{} line {}: {}", trace, reader.line(), error.what()));
+    }
+    if (progress.due()) progress.show(fmt::format("line {}", grouped(reader.line())));
+  }
+  progress.clear();
+  return view;
+}
+
+/// Neither trace may be a file that is to be written.
+void refuse_own_trace(const std::string& trace, std::string_view name, std::string_view ending, const std::optional<std::string>& file) {
+  if (file && trace != "-" && OutputFile::written_path(trace) == OutputFile::written_path(*file))
+    throw InputError(fmt::format("{0} '{1}': it is the trace itself; for instance {0} {2}.{3}", name, *file, trace, ending));
+}
+
 int view(ViewArguments arguments) {
   if (!arguments.output && !arguments.svg) arguments.output = "view.html";
   if (arguments.steps && !arguments.svg)
     throw InputError(fmt::format("--steps {}: it chooses the steps of a figure; add --svg FILE, or leave it out", *arguments.steps));
   const auto steps = arguments.steps ? std::optional(parse_steps(*arguments.steps)) : std::nullopt;
-  for (const auto& [name, ending, file] : {std::tuple("--output", "html", arguments.output), std::tuple("--svg", "svg", arguments.svg)}) {
-    if (file && arguments.trace != "-" && OutputFile::written_path(arguments.trace) == OutputFile::written_path(*file))
-      throw InputError(fmt::format("{0} '{1}': it is the trace itself; for instance {0} {2}.{3}", name, *file, arguments.trace, ending));
+  if (arguments.other && !arguments.output)
+    throw InputError(fmt::format("'{}': a figure is of one trace; leave out --svg, or the second trace", *arguments.other));
+  for (const std::string& trace : {arguments.trace, arguments.other.value_or("-")}) {
+    refuse_own_trace(trace, "--output", "html", arguments.output);
+    refuse_own_trace(trace, "--svg", "svg", arguments.svg);
   }
   refuse_one_file_for_two("--output", arguments.output, "--svg", arguments.svg, ".svg");
-  TraceReader reader(arguments.trace);
-  if (!reader.header().groups.empty())
-    throw InputError(fmt::format("trace '{}': it is of {} groups, which the page does not show yet; `torus verify` judges it",
-                                 arguments.trace, reader.header().groups.size()));
   std::optional<OutputFile> page, figure;
   if (arguments.output) page.emplace(*arguments.output);
   if (arguments.svg) figure.emplace(*arguments.svg);
-  View view(reader.header());
-  Progress progress;
-  TraceMessage message;
-  while (reader.next(message)) {
-    try {
-      view.message(message);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{} line {}: {}", arguments.trace, reader.line(), error.what()));
+  const auto view = read(arguments.trace), other = arguments.other ? read(*arguments.other) : nullptr;
+  if (other) {
+    for (const auto& [trace, run] : {std::pair(&arguments.trace, view.get()), std::pair(&*arguments.other, other.get())}) {
+      if (run->left_out())
+        throw InputError(fmt::format("trace '{}': {}, and two runs are played by their messages; view it alone", *trace, *run->left_out()));
     }
-    if (progress.due()) progress.show(fmt::format("line {}", grouped(reader.line())));
   }
-  progress.clear();
-  if (figure) figure->write(view.svg(steps));
-  if (page) page->write(view.page());
+  if (figure) figure->write(view->svg(steps));
+  if (page) page->write(view->page(other.get()));
   if (figure) figure->commit();
   if (page) page->commit();
   for (const auto& file : {arguments.output, arguments.svg}) {
     if (file && OutputFile::written_path(*file) != OutputFile::written_path("/dev/stdout"))
-      print(fmt::format("{}: {}\n", *file, view.summary()));
+      print(fmt::format("{}: {}{}\n", *file, view->summary(), other ? "; beside it " + other->summary() : ""));
   }
   return 0;
 }
@@ -79,8 +98,9 @@ int view(ViewArguments arguments) {
 
 Command view_command() {
   const auto arguments = std::make_shared<ViewArguments>();
-  Command command{"view", "Make one HTML page that plays a trace in any browser, without a network"};
+  Command command{"view", "Make one HTML page that plays a trace, or two, in any browser, without a network"};
   command.require("trace", "FILE", &arguments->trace, "a file, plain or gzip; - is standard input");
+  command.add("other", "FILE", &arguments->other, "a second trace, to play both on one clock, side by side");
   command.add("-o,--output", "FILE", &arguments->output, "the page to write; default: view.html, unless there is --svg");
   command.add("--svg", "FILE", &arguments->svg, "write steps side by side, as a figure, to this file");
   command.add("--steps,--step", "STEP,..", &arguments->steps, "of the figure: 3 or 0,1,2; default all that have messages");

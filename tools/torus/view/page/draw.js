@@ -1,213 +1,44 @@
 "use strict";
-// What the page shows: the data, what is chosen, and the pictures of it.
-const T = Torus;
-const $ = id => document.getElementById(id);
-const data = JSON.parse($("data").textContent);
-const shape = T.shape_of(data);
-const by_step = data.by_step, last_time = by_step.step.length;
-const whole = data.left_out === null;
-const messages = whole ? T.messages_of(data, shape) : null;
-const clock = whole ? T.clock_of(data, messages) : null;
-const phases = T.phase_runs(by_step.phase);
-const model_times = T.model_times(data);
-const sources = new Set(data.sources || []), wants = T.wants_of(data.collective);
-const state = {time: 0, playing: 0, node: -1, run_loads: null, printing: false};
-let layout = null, cell = 10;
+// What the page shows beside the pictures: loads, a node, the strip of steps. Where there are two runs, their pictures and strips alone.
+function run_of(data) {
+  const shape = T.shape_of(data), by_step = data.by_step, whole = data.left_out === null;
+  const messages = whole ? T.messages_of(data, shape) : null;
+  return {data, shape, by_step, messages, whole, clock: whole ? T.clock_of(data, messages) : null, last_time: by_step.step.length, phases: T.phase_runs(by_step.phase),
+          model_times: T.model_times(data), sources: new Set(data.sources || []), wants: T.wants_of(data.collective)};
+}
+const other_data = JSON.parse($("other").textContent);
+const runs = [run_of(JSON.parse($("data").textContent))];
+if (other_data) runs.push(run_of(other_data));
+const {data, shape, by_step, messages, clock, whole, phases, model_times, sources, wants} = runs[0];
+const two = runs.length === 2, drawn = runs.every(run => run.whole);
+const pictures = drawn ? runs.map((run, r) => new Picture(run, $("torus" + r))) : [], picture = pictures[0];
+let moments = T.moments_of(runs, false), last_time = moments.length - 1;
+let slices = null;       // the layout of the first run in slices, which its loads have too
 const strip_left = 64;  // pixels for the names of the strip's bars
 
-const dark = () => !state.printing && matchMedia("(prefers-color-scheme: dark)").matches;
-function palette() {
-  return dark()
-    ? {paper: "#1d2126", ink: "#e6e9ed", soft: "#9aa4af", link: "#3b434c", frame: "#77818c", route: "#ff9a52", control: "#9ecbff"}
-    : {paper: "#f4f6f8", ink: "#1b1f24", soft: "#5c6570", link: "#c3cad2", frame: "#8a939d", route: "#c04a00", control: "#345f99"};
-}
-const css = c => "rgb(" + c.join(",") + ")";
 const bytes_text = n => T.grouped(n) + " B";
 const counted = (n, word) => T.grouped(n) + " " + word + (n === 1 ? "" : "s");
-function element(tag, text, cls) {
-  const e = document.createElement(tag);
-  if (text !== undefined) e.textContent = text;
-  if (cls) e.className = cls;
-  return e;
-}
-// A canvas of so many CSS pixels, sharp on fine screens as far as canvases go. Its context, in CSS pixels.
-function prepared(canvas, width, height) {
-  const fine = Math.min(window.devicePixelRatio || 1, 16000 / width, 16000 / height);
-  canvas.style.width = width + "px";
-  canvas.style.height = height + "px";
-  canvas.width = Math.max(1, Math.round(width * fine));
-  canvas.height = Math.max(1, Math.round(height * fine));
-  // Drawn by the processor: many small shapes are slow on a graphics device that is emulated.
-  const g = canvas.getContext("2d", {willReadFrequently: true});
-  g.setTransform(fine, 0, 0, fine, 0, 0);
-  return g;
-}
-const centre_x = x => (x + 1.5) * cell, centre_y = y => (y + 1.5) * cell;
+const route_text = path => T.route_text(shape, picture.layout, path);
 
-// Where there is no room for links, a frame around each small grid says where the nodes are.
-function frame_panels(g, p) {
-  g.strokeStyle = p.frame;
-  g.lineWidth = 1;
-  for (let panel = 0; panel < layout.panels; ++panel) {
-    const x = (panel % layout.panel_columns) * (layout.width + layout.gap), y = Math.floor(panel / layout.panel_columns) * (layout.height + layout.gap);
-    g.strokeRect(centre_x(x - 0.5) - 1, centre_y(y - 0.5) - 1, layout.width * cell + 2, layout.height * cell + 2);
-  }
-}
-
-function draw_links(g, p) {
-  if (cell < 5) {
-    frame_panels(g, p);
-    return;
-  }
-  const width = Math.max(1, cell * 0.06), curves = [];
-  g.strokeStyle = g.fillStyle = p.link;
-  g.lineWidth = width;
-  const bar = (x0, y0, x1, y1) => g.fillRect(centre_x(Math.min(x0, x1)) - width / 2, centre_y(Math.min(y0, y1)) - width / 2,
-                                             Math.abs(x1 - x0) * cell + width, Math.abs(y1 - y0) * cell + width);
-  for (let node = 0; node < shape.nodes; ++node) {
-    const x = layout.x[node], y = layout.y[node];
-    for (const d of [layout.across, layout.down]) {
-      if (d < 0 || shape.extents[d] === 1) continue;
-      const across = d === layout.across;
-      if (shape.wiring[d] === "complete") {
-        for (let hop = 1; hop < shape.extents[d]; ++hop) {
-          const other = shape.neighbour(node, d, hop);
-          if (other < node || shape.extents[d] > 16) continue;
-          const line = [[x, y]];
-          T.bow(line, x, y, layout.x[other], layout.y[other]);
-          curves.push([line]);
-        }
-        continue;
-      }
-      for (const hop of [1, -1]) {
-        const other = shape.neighbour(node, d, hop);
-        if (other < 0) continue;
-        const beside = across ? layout.x[other] - x === hop && layout.y[other] === y : layout.y[other] - y === hop;
-        if (beside && hop < 0) continue;
-        if (beside) bar(x, y, layout.x[other], layout.y[other]);
-        else bar(x, y, x + (across ? 0.75 * hop : 0), y + (across ? 0 : 0.75 * hop));
-      }
-    }
-  }
-  stroke_lines(g, curves);
-}
-
-// Many short paths: the time of one takes more than in proportion to its lines.
-function stroke_lines(g, all) {
-  let left = 0;
-  g.beginPath();
-  for (const lines of all) {
-    for (const line of lines) {
-      g.moveTo(centre_x(line[0][0]), centre_y(line[0][1]));
-      for (let i = 1; i < line.length; ++i) g.lineTo(centre_x(line[i][0]), centre_y(line[i][1]));
-    }
-    if (++left % 16 > 0) continue;
-    g.stroke();
-    g.beginPath();
-  }
-  g.stroke();
-}
-
-// The links and the nodes, as they were drawn last. A step draws the nodes anew whose share has changed, and copies the rest.
-let base = null;
-function draw_base(width, height, p) {
-  const key = [cell, window.devicePixelRatio, p.paper, state.printing].join();
-  if (!base || base.key !== key || base.layout !== layout) {
-    const canvas = element("canvas");
-    base = {key, layout, canvas, g: prepared(canvas, width, height), share: new Float64Array(shape.nodes).fill(NaN)};
-    draw_links(base.g, p);
-  }
-  draw_nodes(base.g, p);
-  return base.canvas;
-}
-
-function draw_nodes(g, p) {
-  const fine = g.getTransform().a, whole_pixel = length => Math.round(length * fine) / fine;
-  const size = cell < 5 ? cell : Math.max(1, whole_pixel(cell * 0.56)), thick = whole_pixel(Math.max(1, cell * 0.06));
-  // Edges on whole pixels are sharp, quick to fill, and leave nothing of the colour before.
-  const box = (node, paint, by) => {
-    const left = centre_x(layout.x[node]) - size / 2, top = centre_y(layout.y[node]) - size / 2;
-    g.fillStyle = paint;
-    if (cell < 5) {
-      const x = whole_pixel(left), y = whole_pixel(top);
-      g.fillRect(x, y, whole_pixel(left + cell) - x, whole_pixel(top + cell) - y);
-    } else {
-      g.fillRect(whole_pixel(left) - by, whole_pixel(top) - by, size + 2 * by, size + 2 * by);
-    }
-  };
-  const one = 1 / fine;
-  for (let node = 0; node < shape.nodes; ++node) {
-    const share = clock.share(node);
-    if (share === base.share[node]) continue;
-    base.share[node] = share;
-    if (cell >= 5 && sources.size < shape.nodes && sources.has(node)) box(node, p.ink, thick);
-    else if (cell >= 5) box(node, p.frame, 0);
-    box(node, share < 0 ? p.link : share === 0 ? p.paper : css(T.colour(share)), -one);
-  }
-}
-
-function draw_choice(g, p) {
-  if (state.node >= 0) {
-    const ring = Math.max(cell * 0.46, 4);
-    g.strokeStyle = p.ink;
-    g.lineWidth = Math.max(2, cell * 0.08);
-    g.strokeRect(centre_x(layout.x[state.node]) - ring, centre_y(layout.y[state.node]) - ring, 2 * ring, 2 * ring);
-  }
-}
-
-// Where a route ends: a point of `head` pixels, or where that is too small to show a direction, a square.
-function fill_heads(g, all, head) {
-  all.forEach((lines, i) => {
-    const line = lines[lines.length - 1], b = line[line.length - 1], a = line[line.length - 2], x = centre_x(b[0]), y = centre_y(b[1]);
-    if (head < 3) {
-      g.fillRect(x - 1, y - 1, 2, 2);
-      return;
-    }
-    if (i % 16 === 0) g.beginPath();
-    const angle = Math.atan2(b[1] - a[1], b[0] - a[0]);
-    g.moveTo(x + head * 0.5 * Math.cos(angle), y + head * 0.5 * Math.sin(angle));
-    g.lineTo(x + head * Math.cos(angle + 2.5), y + head * Math.sin(angle + 2.5));
-    g.lineTo(x + head * Math.cos(angle - 2.5), y + head * Math.sin(angle - 2.5));
-    if (i % 16 === 15 || i + 1 === all.length) g.fill();
+// The pictures share the room, side by side or, on narrow screens, one below the other.
+function draw_pictures() {
+  const wide = state.printing ? 960 : Math.max(200, $("stage").clientWidth), beside = two && wide >= 600 ? 2 : 1;
+  const above = $("stage").getBoundingClientRect().top + scrollY, names = two ? 48 : 0;
+  const high = state.printing ? 700 : Math.max(300, innerHeight - $("player").offsetHeight - above - 28 - names);
+  pictures.forEach((picture, r) => {
+    const {times, busy} = moments[state.time];
+    picture.fit(wide / beside - (beside - 1) * 10, two && beside === 1 ? Math.max(240, high / 2 - names) : high);
+    picture.draw(times[r], busy[r], state.run === r ? state.node : -1);
+    if (two) $("now" + r).textContent = now_text(runs[r], times[r], busy[r]);
+    if (two) $("now" + r).className = times[r] === runs[r].last_time && !busy[r] ? "done" : "";
   });
 }
-
-function draw_routes(g, p) {
-  if (state.time === 0) return;
-  const data_lines = [], control_lines = [];
-  for (let m = messages.first[state.time - 1]; m < messages.first[state.time]; ++m) {
-    const lines = T.route_lines(shape, layout, messages.source[m], messages.path(m));
-    if (lines.length > 0) (messages.block_count[m] > 0 ? data_lines : control_lines).push(lines);
-  }
-  const width = Math.max(0.8, Math.min(3, cell * 0.08)), few = data_lines.length + control_lines.length <= 4000;
-  g.lineJoin = "round";
-  for (const [all, paint, dash] of [[control_lines, p.control, [3, 3]], [data_lines, p.route, []]]) {
-    if (all.length === 0) continue;
-    if (few && cell >= 5) {
-      g.strokeStyle = p.paper;
-      g.lineWidth = width + 2;
-      stroke_lines(g, all);
-    }
-    g.strokeStyle = g.fillStyle = paint;
-    g.lineWidth = width;
-    g.setLineDash(dash);
-    stroke_lines(g, all);
-    g.setLineDash([]);
-    if (cell >= 5) fill_heads(g, all, Math.min(10, cell * 0.24));
-  }
-}
-
-function draw_torus() {
-  const room = state.printing ? 960 : Math.max(200, $("machine").clientWidth - 26), high = state.printing ? 700 : Math.max(320, innerHeight - 310);
-  const columns = layout.columns + 2, rows = layout.rows + 2;
-  cell = Math.max(3, Math.min(56, room / columns, high / rows));
-  cell = Math.min(cell, 16000 / columns, 16000 / rows);
-  const g = prepared($("torus"), columns * cell, rows * cell), p = palette(), fine = g.getTransform();
-  g.setTransform(1, 0, 0, 1, 0, 0);
-  g.drawImage(draw_base(columns * cell, rows * cell, p), 0, 0);
-  g.setTransform(fine);
-  draw_routes(g, p);
-  draw_choice(g, p);
+// Where one of two runs is.
+function now_text(run, time, busy) {
+  const i = time - 1, takes = run.model_times ? T.seconds_text(run.model_times[run.last_time - 1]) : "";
+  if (time === 0) return counted(run.data.steps, "step") + (takes ? ", " + takes : "");
+  if (!busy && time === run.last_time) return "done after " + counted(run.data.steps, "step") + (takes ? ", " + takes : "");
+  return "step " + T.grouped(run.by_step.step[i]) + " of " + T.grouped(run.data.steps) + ": " + (busy ? counted(run.by_step.messages[i], "message") + ", " + bytes_text(run.by_step.bytes[i]) : "no messages");
 }
 
 // How many channels carry up to a tenth of the fullest one's bytes, up to two tenths, ..
@@ -233,7 +64,7 @@ function draw_histogram(loads) {
 
 // A pixel of the image is a node: the browser enlarges it.
 function draw_loads() {
-  const step = $("span_step").checked;
+  const step = $("span_step").checked, layout = slices;
   let loads;
   if (step) {
     loads = state.time === 0 ? T.loads_of(shape, messages, 0, 0, 8)
@@ -246,6 +77,7 @@ function draw_loads() {
   const wide = Math.min(330, layout.columns * zoom), empty = dark() ? [20, 23, 27] : [255, 255, 255], none = dark() ? [59, 67, 76] : [201, 208, 216];
   shape.maps.forEach((map, i) => {
     const canvas = $("maps").children[i].firstChild, values = loads.by_map[i];
+    $("maps").children[i].lastChild.textContent = T.direction_text(shape, layout, map.dimension, map.hop);
     canvas.width = layout.columns;
     canvas.height = layout.rows;
     canvas.style.width = wide + "px";
@@ -253,7 +85,7 @@ function draw_loads() {
     const g = canvas.getContext("2d", {willReadFrequently: true}), image = g.createImageData(layout.columns, layout.rows);
     for (let node = 0; node < shape.nodes; ++node) {
       const at = 4 * (layout.y[node] * layout.columns + layout.x[node]);
-      const missing = map.hop !== 0 && shape.neighbour(node, map.dimension, map.hop) < 0;
+      const missing = shape.dead_nodes.has(node) || (map.hop !== 0 && (shape.neighbour(node, map.dimension, map.hop) < 0 || shape.is_dead(node, map.dimension, map.hop)));
       const c = missing ? none : values[node] === 0 ? empty : T.colour(values[node] / loads.most);
       image.data[at] = c[0];
       image.data[at + 1] = c[1];
@@ -266,8 +98,8 @@ function draw_loads() {
   const table = $("busiest");
   table.replaceChildren();
   for (const channel of loads.busiest) {
-    const row = table.insertRow(), button = element("button", channel.text);
-    button.onclick = () => choose(channel.node);
+    const row = table.insertRow(), button = element("button", shape.name(channel.node) + " " + route_text([channel.leg]));
+    button.onclick = () => choose(0, channel.node);
     row.insertCell().append(button);
     const bytes = row.insertCell();
     bytes.className = "number";
@@ -285,7 +117,7 @@ function message_table(list, other, title) {
     if (messages.step[m] >= state.time) row.className = "later";
     const what = count > 0 && messages.registers ? " (" + T.effect_text(messages.registers[m], messages.releases[m]) + ")" : "";
     const blocks = count === 0 ? (wants === "nodes" ? "none" : "none: control") : (ranges ? T.blocks_text(data, shape, ranges, 4) : T.grouped(count) + " blocks") + what;
-    [T.grouped(by_step.step[messages.step[m]]), shape.name(other[m]), T.route_text(messages.path(m)), blocks, T.grouped(messages.bytes[m])]
+    [T.grouped(by_step.step[messages.step[m]]), shape.name(other[m]), route_text(messages.path(m)), blocks, T.grouped(messages.bytes[m])]
       .forEach((text, i) => row.append(element("td", text, i === 0 || i === 4 ? "number" : "")));
   }
   box.append(table);
@@ -315,7 +147,7 @@ function show_node() {
   }
   const first = heard.find(m => wants === "nodes" || messages.block_count[m] > 0);
   if (first !== undefined)
-    box.append(element("p", (wants === "nodes" ? "First message: step " : "First data: step ") + T.grouped(by_step.step[messages.step[first]]) + " from " + shape.name(messages.source[first]) + " by " + T.route_text(messages.path(first)) + "."));
+    box.append(element("p", (wants === "nodes" ? "First message: step " : "First data: step ") + T.grouped(by_step.step[messages.step[first]]) + " from " + shape.name(messages.source[first]) + " by " + route_text(messages.path(first)) + "."));
   box.append(element("h2", "Heard (" + T.grouped(before.length) + " of " + T.grouped(heard.length) + " messages so far)"), message_table(heard, messages.source, "from"));
   box.append(element("h2", "Sent (" + T.grouped(sent.filter(m => messages.step[m] < state.time).length) + " of " + T.grouped(sent.length) + " so far)"), message_table(sent, messages.destination, "to"));
   [...box.querySelectorAll(".scroll")].forEach((e, i) => { e.scrollTop = top[i] || 0; });
@@ -325,10 +157,10 @@ function draw_strip() {
   const canvas = $("strip"), width = Math.max(100, canvas.clientWidth), p = palette();
   const g = prepared(canvas, width, 84);
   canvas.style.width = "";
-  const top = phases.length > 0 ? 16 : 2, middle = 52, bottom = 82;
+  const top = phases.length > 0 && !two ? 16 : 2, middle = two ? 42 : 52, bottom = 82;
   // Time 0 is before the first step: it has a place of its own, to the left of the bars.
   const slot = (width - strip_left) / (last_time + 1), start = strip_left + slot;
-  if (phases.length > 0) {
+  if (phases.length > 0 && !two) {
     g.font = "11px system-ui, sans-serif";
     phases.forEach(([from, to, phase], i) => {
       const x = start + from * slot, w = (to - from) * slot;
@@ -356,33 +188,36 @@ function draw_strip() {
       g.fillRect(start + i * w, sign > 0 ? from - h : from, w > 3 ? w - 1 : w, h);
     });
   };
-  bars(by_step.bytes, p.route, middle, middle - top, 1);
-  bars(by_step.messages, p.control, middle + 1, bottom - middle - 1, -1);
+  // Of two runs the bytes of each: the bars of the second hang from the middle.
+  const bytes = r => moments.slice(1).map(({times, busy}) => (busy[r] ? runs[r].by_step.bytes[times[r] - 1] : 0));
+  bars(two ? bytes(0) : by_step.bytes, p.route, middle, middle - top, 1);
+  bars(two ? bytes(1) : by_step.messages, p.control, middle + 1, bottom - middle - 1, -1);
   g.fillStyle = p.ink;
   g.font = "11px system-ui, sans-serif";
-  g.fillText("bytes", 2, middle - 4);
-  g.fillText("messages", 2, middle + 12);
+  g.fillText(two ? "first" : "bytes", 2, middle - 4);
+  g.fillText(two ? "second" : "messages", 2, middle + 12);
   g.strokeStyle = p.ink;
   g.lineWidth = 2;
   g.strokeRect(Math.min(width - 3, strip_left + state.time * slot) + 1, 1, Math.max(1, slot - 2), 82);
 }
 
 function where_text() {
-  if (state.time === 0) return "before the first step; " + T.grouped(last_time) + " steps with messages";
+  if (state.time === 0) return "before the first step; " + T.grouped(last_time) + (two ? " moments" : " steps with messages");
   const i = state.time - 1, phase = by_step.phase[i];
+  if (two) return ($("by_time").checked ? T.seconds_text(moments[state.time].at) + " of model time" : "step " + T.grouped(moments[state.time].at)) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + ")";
   return "step " + T.grouped(by_step.step[i]) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + " with messages): " +
          counted(by_step.messages[i], "message") + ", " + counted(by_step.hops[i], "hop") + ", " + bytes_text(by_step.bytes[i]) +
          (phase >= 0 ? ", " + data.phases[phase] : "") + (model_times ? "; model time " + T.seconds_text(model_times[i]) : "");
 }
 
 function draw_all() {
-  if (whole) {
-    draw_torus();
+  $("where").textContent = where_text();
+  if (drawn) draw_pictures();
+  if (drawn && !two) {
     draw_loads();
     show_node();
   }
   draw_strip();
-  $("where").textContent = where_text();
   $("strip").setAttribute("aria-valuemax", last_time);
   $("strip").setAttribute("aria-valuenow", state.time);
   $("strip").setAttribute("aria-valuetext", where_text());

@@ -1,5 +1,5 @@
 "use strict";
-// What can be computed without a page: shapes, routes, loads, time.
+// What can be computed without a page: shapes, loads, time, words.
 const Torus = (() => {
 
 const grouped = n => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
@@ -38,22 +38,37 @@ function shape_of(data) {
     const complete = wiring[d] === "complete";
     slots += complete ? Math.max(extents[d] - 1, 0) : 2;
     if (extents[d] > 1) {
-      for (const hop of complete ? [0] : [1, -1]) maps.push({dimension: d, hop: hop, text: complete ? d + ": any" : d + ":" + signed(hop)});
+      for (const hop of complete ? [0] : [1, -1]) maps.push({dimension: d, hop});
     }
   }
+  // Channels that carry nothing, and how many times as long a byte takes on slow ones.
+  const key = (node, d, hop) => node * slots + slot(d, hop), dead = new Set(), slow = new Map(), dead_nodes = new Set(data.dead_nodes);
+  const both = ([node, d, hop], f) => {
+    f(key(node, d, hop));
+    f(key(neighbour(node, d, hop), d, wiring[d] === "complete" ? extents[d] - hop : -hop));
+  };
   const map_of = (d, hop) => maps.findIndex(m => m.dimension === d && (m.hop === 0 || m.hop === hop));
   const slot = (d, hop) => first_slot[d] + (wiring[d] === "complete" ? hop - 1 : hop > 0 ? 1 : 0);
-  function channel_name(node, at) {
+  // The dimension and the hop of a slot.
+  function channel_at(at) {
     let d = k - 1;
     while (first_slot[d] > at) --d;
-    const hop = wiring[d] === "complete" ? at - first_slot[d] + 1 : at === first_slot[d] ? -1 : 1;
-    return name(node) + " " + d + ":" + signed(hop);
+    return [d, wiring[d] === "complete" ? at - first_slot[d] + 1 : at === first_slot[d] ? -1 : 1];
   }
-  return {extents, wiring, k, stride, nodes: data.nodes, coordinate, name, neighbour, slots, slot, maps, map_of, channel_name};
+  for (const link of data.dead_links || []) both(link, channel => dead.add(channel));
+  for (const link of data.slow_links || []) both(link, channel => slow.set(channel, link[3]));
+  const is_dead = (node, d, hop) => dead.has(key(node, d, hop)) || (dead_nodes.size > 0 && (dead_nodes.has(node) || dead_nodes.has(neighbour(node, d, hop))));
+  const slowness = (node, d, hop) => slow.get(key(node, d, hop)) || 1;
+  // A hop over the end of a short dimension that changes the long coordinates too.
+  const twists = d => data.twisted && extents[d] < longest;
+  return {extents, wiring, k, stride, nodes: data.nodes, coordinate, name, neighbour, slots, slot, maps, map_of, channel_at, dead_nodes, is_dead, slowness, twists,
+          faulty: dead_nodes.size + dead.size + slow.size > 0, any_slow: slow.size > 0, any_dead_link: dead.size > 0};
 }
 
 const signed = n => (n > 0 ? "+" : "") + n;
-const route_text = path => path.map(leg => leg[0] + ":" + signed(leg[1])).join(" ") || "no hop";
+// Ten dimensions of two nodes are a hypercube; as rings, with two links for each pair.
+const shape_text = data => (data.extents.length > 2 && data.extents.every(n => n === 2)
+  ? "hypercube of " + data.extents.length + " dimensions" + (data.wiring.includes("ring") ? " (" + data.shape + ", with double links)" : "") : data.shape);
 
 // Calls f(node, dimension, hop, next) for each channel of a path, until it leaves the machine.
 function each_channel(shape, source, path, f) {
@@ -69,97 +84,6 @@ function each_channel(shape, source, path, f) {
       f(at, d, hop, next);
       at = next;
     }
-  }
-}
-
-// Where nodes stand, in cells. Dimension `across` runs to the right and `down` downwards; the others make a matrix of such grids.
-// A long row is folded. `bordered` says whether a hop along a dimension leaves its row or column at the border.
-function layout_of(shape, across, down) {
-  const n = shape.extents, k = shape.k;
-  const rest = [];
-  for (let d = 0; d < k; ++d) if (d !== across && d !== down) rest.push(d);
-  const folded = down < 0 && n[across] > 64;
-  const width = folded ? 64 : n[across];
-  const height = folded ? Math.ceil(n[across] / 64) : down < 0 ? 1 : n[down];
-  const panels = rest.reduce((product, d) => product * n[d], 1);
-  let panel_columns = 1;
-  if (rest.length === 1) panel_columns = Math.ceil(Math.sqrt(panels * height / width));
-  else for (const d of rest.slice(Math.floor(rest.length / 2))) panel_columns *= n[d];
-  panel_columns = Math.max(1, Math.min(panels, panel_columns));
-  const panel_rows = Math.ceil(panels / panel_columns);
-  const ring = [across, down].some(d => d >= 0 && n[d] > 1 && shape.wiring[d] === "ring");
-  const gap = panels === 1 ? 0 : ring ? 2 : 1;  // room for the ends of lines that leave over the border
-  const x = new Int32Array(shape.nodes), y = new Int32Array(shape.nodes), panel = new Int32Array(shape.nodes);
-  for (let node = 0; node < shape.nodes; ++node) {
-    let p = 0;
-    for (const d of rest) p = p * n[d] + shape.coordinate(node, d);
-    const c = shape.coordinate(node, across), r = down < 0 ? 0 : shape.coordinate(node, down);
-    panel[node] = p;
-    x[node] = (p % panel_columns) * (width + gap) + (folded ? c % width : c);
-    y[node] = Math.floor(p / panel_columns) * (height + gap) + (folded ? Math.floor(c / width) : r);
-  }
-  const at = new Map();
-  const columns = panel_columns * (width + gap) - gap, rows = panel_rows * (height + gap) - gap;
-  for (let node = 0; node < shape.nodes; ++node) at.set(y[node] * columns + x[node], node);
-  return {across, down, rest, folded, width, height, panels, panel_columns, panel_rows, gap, x, y, panel, columns, rows,
-          node_at: (cx, cy) => (cx >= 0 && cx < columns && at.has(cy * columns + cx) ? at.get(cy * columns + cx) : -1)};
-}
-
-// The lines of a message's route in cells: lists of points [x, y]. A hop over the border ends a line outside and begins the next one on
-// the other side. Lines keep to the right of their direction of travel, so that the two directions of a link stay apart.
-function route_lines(shape, layout, source, path) {
-  const lane = 0.14, near = 0.3, outside = 0.75;
-  const lines = [];
-  let line = [[layout.x[source], layout.y[source]]];
-  let leg = null;   // of the last hop, if it was straight
-  let stop = null;  // where the line would end after that hop: short of the node
-  let arc = null;   // of the last hops, if they were not
-  const finish = () => {
-    if (stop) line.push(stop);
-    if (arc) bow(line, arc.x, arc.y, arc.to[0], arc.to[1]);
-    stop = arc = null;
-  };
-  each_channel(shape, source, path, (from, d, hop, to) => {
-    const x0 = layout.x[from], y0 = layout.y[from], x1 = layout.x[to], y1 = layout.y[to];
-    if (shape.wiring[d] === "complete" || (d !== layout.across && d !== layout.down)) {
-      // A leg from one small grid to another is one curve, however many grids it passes.
-      const goes_on = arc !== null && arc.d === d && arc.hop === hop && shape.wiring[d] !== "complete";
-      if (!goes_on) {
-        finish();
-        arc = {d, hop, x: x0, y: y0};
-      }
-      arc.to = [x1, y1];
-      leg = null;
-      return;
-    }
-    if (arc) finish();
-    const dx = d === layout.across ? hop : 0, dy = d === layout.down ? hop : 0;
-    const ox = -dy * lane, oy = dx * lane;
-    if (leg === null || leg[0] !== d || leg[1] !== hop) {
-      finish();
-      line.push([x0 + ox + near * dx, y0 + oy + near * dy]);
-    }
-    if (x1 - x0 !== dx || y1 - y0 !== dy) {
-      line.push([x0 + ox + outside * dx, y0 + oy + outside * dy]);
-      lines.push(line);
-      line = [[x1 + ox - outside * dx, y1 + oy - outside * dy]];
-    }
-    leg = [d, hop];
-    stop = [x1 + ox - near * dx, y1 + oy - near * dy];
-  });
-  finish();
-  if (line.length > 1) lines.push(line);
-  return lines;
-}
-
-// A curve from one node to another that is no neighbour in the grid.
-function bow(line, x0, y0, x1, y1) {
-  const dx = x1 - x0, dy = y1 - y0, length = Math.hypot(dx, dy) || 1;
-  const rise = Math.min(0.2 * length + 0.2, 2);  // the curve rises by half of it, and stays within the picture's margin
-  const mx = (x0 + x1) / 2 - dy / length * rise, my = (y0 + y1) / 2 + dx / length * rise;
-  for (let i = 1; i <= 8; ++i) {
-    const t = i / 8, u = 1 - t;
-    line.push([u * u * x0 + 2 * u * t * mx + t * t * x1, u * u * y0 + 2 * u * t * my + t * t * y1]);
   }
 }
 
@@ -267,7 +191,7 @@ function loads_of(shape, messages, first, last, keep) {
   for (const channel of used) {
     if (load(channel) > 0) ++histogram[Math.min(9, Math.ceil(10 * load(channel) / busiest[0].bytes) - 1)];
   }
-  for (const b of busiest) b.text = shape.channel_name(b.node, b.channel % shape.slots);
+  for (const b of busiest) b.leg = shape.channel_at(b.channel % shape.slots);
   let most = 0;
   for (const map of by_map) for (const bytes of map) if (bytes > most) most = bytes;
   return {by_map, busiest, histogram, most};
@@ -371,6 +295,19 @@ function bars_of(values, pixels) {
   return bars;
 }
 
+// The moments of one clock for some runs: when, how many busy steps each has begun by then, and whether it is in the last of them. One run
+// has a moment for each busy step. Two share the numbers of their steps or, by model time, the ends of them.
+function moments_of(runs, by_time) {
+  const ends = runs.map(run => (by_time ? run.model_times : run.by_step.step)), all = runs.length === 1 ? ends[0] : Array.from(new Set(ends.flat())).sort((a, b) => a - b);
+  const moments = [{at: null, times: runs.map(() => 0), busy: runs.map(() => false)}], begun = runs.map(() => 0);
+  for (const at of all) {
+    // By model time a step is on its way until its end: the one after the last that has ended before.
+    runs.forEach((_, r) => { while (begun[r] < ends[r].length && (by_time ? begun[r] === 0 || ends[r][begun[r] - 1] < at : ends[r][begun[r]] <= at)) ++begun[r]; });
+    moments.push({at, times: begun.slice(), busy: runs.map((_, r) => begun[r] > 0 && (by_time ? at <= ends[r][begun[r] - 1] : ends[r][begun[r] - 1] === at))});
+  }
+  return moments;
+}
+
 // What the blocks of a reduction's message do, in words.
 function effect_text(registers, releases) {
   const into = [];
@@ -390,7 +327,7 @@ function phase_runs(phase) {
   return runs.filter(run => run[2] >= 0);
 }
 
-return {grouped, wants_of, legend_of, source_word, effect_text, shape_of, route_text, each_channel, layout_of, route_lines, messages_of, clock_of, loads_of, union, first_blocks, blocks_text, bow,
-        colour, ramp, bars_of, phase_runs, model_times, seconds_text};
+return {grouped, wants_of, legend_of, source_word, effect_text, shape_of, shape_text, signed, each_channel, messages_of, clock_of, loads_of, union, first_blocks, blocks_text,
+        colour, ramp, bars_of, moments_of, phase_runs, model_times, seconds_text};
 })();
 if (typeof module !== "undefined") module.exports = Torus;

@@ -1,0 +1,299 @@
+/// What a page shows of the machine, in a browser: how it opens, what is broken or twisted, three dimensions, two runs, the address.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/browser.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/json.hpp"
+
+using namespace torus;
+using support::Json;
+using torus::support::Browser;
+using torus::support::browser;
+using torus::support::command;
+using torus::support::Folder;
+using torus::support::viewed;
+
+namespace {
+
+struct Window {
+  int width, height;
+  const char* scheme;
+};
+const std::vector<Window> windows{{1280, 800, "light"}, {1280, 800, "dark"}, {390, 844, "light"}, {390, 844, "dark"}};
+
+/// Functions of the page for tests: the colour of a pixel of a picture, and a colour of the palette, as the canvas gives it.
+void teach(Browser& b) {
+  b.value(
+      "window.pixel = (x, y, r = 0) => Array.from(pictures[r].canvas.getContext('2d').getImageData(Math.round(x), Math.round(y), 1, "
+      "1).data.slice(0, 3)).join(); window.paint = text => { const g = document.createElement('canvas').getContext('2d'); g.fillStyle = "
+      "text; g.fillRect(0, 0, 1, 1); return Array.from(g.getImageData(0, 0, 1, 1).data.slice(0, 3)).join(); }; "
+      "window.near = (x, y, text) => { const want = paint(text).split(',').map(Number); for (const dx of [-1, 0, 1]) for (const dy of [-1, "
+      "0, 1]) if (pixel(x + dx, y + dy).split(',').reduce((sum, c, i) => sum + Math.abs(c - want[i]), 0) < 60) return true; return false; "
+      "}; "
+      "window.node_near = (n, text) => near(picture.x(picture.layout.x[n]), picture.y(picture.layout.y[n]), text); "
+      "window.node_paint = n => (s => paint(s < 0 ? palette().link : s === 0 ? palette().paper : css(T.colour(s))))(clock.share(n)); "
+      "window.node_pixel = n => pixel(picture.x(picture.layout.x[n]), picture.y(picture.layout.y[n])); 0");
+}
+
+/// Opens a page anew in each window.
+template <class F>
+void in_each_window(const std::string& page, F&& f) {
+  const auto b = browser();
+  if (!b) return;
+  for (const Window& window : windows) {
+    CAPTURE(page, window.width, window.scheme);
+    b->open(page, window.width, window.height, window.scheme);
+    teach(*b);
+    CHECK(b->value("document.documentElement.scrollWidth <= innerWidth") == true);
+    f(*b);
+    CHECK(b->complaints == std::vector<std::string>{});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a page opens with the verdict, the bound, the source, the idea and a large button that plays", "[browser]") {
+  const Folder folder;
+  in_each_window(viewed(folder, "broadcast --on 8x8 --algorithm flood --switching packet --segments 1"), [](Browser& b) {
+    CHECK(b.text("#verdict").find("legal and complete") != std::string::npos);
+    CHECK(b.text("#verdict").find("8 steps, the fewest that there can be") != std::string::npos);
+    CHECK(b.text("#origin").starts_with("Source: "));
+    CHECK(b.text("#idea").size() > 80);
+    CHECK(b.text("#where").starts_with("step 0 "));
+    // The grid takes the width or the height that there is.
+    CHECK(b.value("Math.max(picture.width / $('stage').clientWidth, picture.height / (innerHeight - $('player').offsetHeight - "
+                  "$('stage').getBoundingClientRect().top - 28)) > 0.9") == true);
+    // A coordinate stands beside the last row and above the last column.
+    const std::string inked =
+        "(x, y) => { const d = $('torus0').getContext('2d').getImageData(x, y, 12, 12).data; for (let i = 0; i < d.length; i += 4) if (d[i "
+        "+ 3] > 100) return true; return false; }";
+    CHECK(b.value("(" + inked + ")(picture.left - 0.35 * picture.cell - 16, picture.y(7) - 6)") == true);
+    CHECK(b.value("(" + inked + ")(picture.x(7) - 6, picture.top - 0.35 * picture.cell - 15)") == true);
+    for (const char* key : {"dead", "slow", "twist", "stub", "tree"}) CHECK(b.value("$('" + std::string(key) + "_key').hidden") == true);
+    // Directions are words.
+    CHECK(b.value("Array.from(document.querySelectorAll('#maps figcaption'), e => e.textContent)") ==
+          Json({"down", "up", "right", "left"}));
+    CHECK(b.value("T.route_text(shape, picture.layout, [[0, -2], [1, 3]])") == "2 up, 3 right");
+    b.value("$('big_play').scrollIntoView({block: 'center'}), 0");
+    const Json at = b.value("(r => [r.left + r.width / 2, r.top + r.height / 2])($('big_play').getBoundingClientRect())");
+    b.click(at[0], at[1]);
+    CHECK(b.value("state.playing > 0 && $('big_play').hidden") == true);
+    CHECK(b.text("#play") == "pause");
+  });
+}
+
+TEST_CASE("the page of a run that broke off says what is missing", "[browser]") {
+  const Folder folder;
+  viewed(folder, "broadcast --on 4x4 --algorithm flood --switching packet");
+  std::string text = support::text_of_file(folder.file("t.jsonl"));
+  text.resize(text.rfind("{\"step\":2"));
+  REQUIRE(command("view " + folder.write("half.jsonl", text) + " -o " + folder.file("half.html")).status == 0);
+  in_each_window(folder.file("half.html"), [](Browser& b) {
+    CHECK(b.value("document.querySelector('#verdict .bad').textContent.length > 10") == true);
+    CHECK(b.text("#verdict").find("legal and complete") == std::string::npos);
+  });
+}
+
+TEST_CASE("dead nodes, dead links and slow links are drawn and in the legend", "[browser]") {
+  const Folder folder;
+  const std::string line = "broadcast --on 6x6 --algorithm flood --dead-node 3,3 --dead-link 1,1:+0;4,5:+1 --slow-link 2,2:+1:2";
+  in_each_window(viewed(folder, line), [](Browser& b) {
+    b.key("Home");
+    // The middle of a cross. A link over the border has an end at both sides.
+    CHECK(b.value("node_near(21, palette().dead)") == true);
+    CHECK(b.value("picture.marks.filter(m => m.dead).length") == 3);
+    CHECK(b.value("picture.marks.filter(m => m.dead).every(m => near(picture.x(m.at[0]), picture.y(m.at[1]), palette().dead))") == true);
+    CHECK(b.value("picture.marks.filter(m => m.slow > 1).length") == 1);
+    CHECK(b.value("(m => near(picture.x(m.at[0]), picture.y(m.at[1] + 0.07), palette().slow))(picture.marks.find(m => m.slow > "
+                  "1))") == true);
+    CHECK(b.value("$('dead_key').hidden || $('slow_key').hidden") == false);
+    CHECK(b.text("#facts").find("1 dead node, 2 dead links, 1 slow link") != std::string::npos);
+  });
+}
+
+TEST_CASE("what is dead is seen in coloured cells, between slices and in a cube", "[browser]") {
+  const Folder folder;
+  in_each_window(viewed(folder, "broadcast --on 40x40 --algorithm flood --dead-node 20,20"), [](Browser& b) {
+    CHECK(b.value("picture.filled") == true);
+    CHECK(b.value("node_near(820, palette().dead)") == true);
+  });
+  in_each_window(viewed(folder, "broadcast --on 4x4x4 --algorithm flood --dead-link 1,1,1:+0 --dead-node 2,2,2"), [](Browser& b) {
+    b.key("Home");
+    CHECK(b.value("[21, 37].every((n, i) => near(picture.x(picture.layout.x[n] + (i ? -1 : 1) * 0.55 * Math.SQRT1_2), "
+                  "picture.y(picture.layout.y[n] + (i ? 1 : -1) * 0.55 * Math.SQRT1_2), palette().dead))") == true);
+    b.value("$('cube').click(), 0");
+    b.settle();
+    CHECK(b.value("picture.marks.some(m => m.dead && near(picture.x(m.at[0]), picture.y(m.at[1]), palette().dead))") == true);
+    CHECK(b.value("node_near(42, palette().dead)") == true);
+  });
+}
+
+TEST_CASE("the ends of twisted links have a colour of their own, and say where they go on", "[browser]") {
+  const Folder folder;
+  in_each_window(viewed(folder, "broadcast --on 4x8t --algorithm flood"), [](Browser& b) {
+    b.key("Home");
+    CHECK(b.value("$('twist_key').hidden") == false);
+    const Json marks = b.value("picture.marks.filter(m => m.twist).map(m => m.twist)");
+    CHECK(marks.size() == 16);  // above and below each of eight columns
+    // Up from (0,0), by half of the long extent.
+    CHECK(b.value("picture.marks.find(m => m.twist && m.at[0] === picture.layout.x[0] && m.side[1] < 0).twist") == "(3,4)");
+    CHECK(b.value("picture.marks.filter(m => m.twist).every(m => near(picture.x(m.at[0]), picture.y(m.at[1]), palette().twist))") == true);
+  });
+}
+
+TEST_CASE("in a busy step of three dimensions each node's colour is seen, in slices and in a cube that turns", "[browser]") {
+  const Folder folder;
+  in_each_window(viewed(folder, "total-exchange --on 4x4x4 --bytes 8"), [](Browser& b) {
+    b.key("ArrowRight");
+    const std::string seen = "Array.from({length: 64}, (_, n) => n).filter(n => node_pixel(n) === node_paint(n)).length";
+    CHECK(b.value(seen) == 64);
+    CHECK(b.value("$('stub_key').hidden") == false);
+    // Each message between slices has stubs at both ends, and no line across the slices.
+    CHECK(b.value("T.stubs_of(shape, picture.layout, 0, [[0, 2], [1, 1]], -1)") == Json::array({Json::array({0, 32, 0, 1})}));
+    const std::string before = b.screenshot();
+    b.value("$('cube').click(), 0");
+    b.settle();
+    CHECK(b.value("picture.layout.cube") == true);
+    CHECK(b.screenshot() != before);
+    // In a cube a node may stand before another: that of which no nearer one is near has its colour.
+    CHECK(b.value("Array.from({length: 64}, (_, n) => n).every(n => { const l = picture.layout; return node_pixel(n) === node_paint(n) || "
+                  "l.order.slice(l.order.indexOf(n) + 1).some(o => Math.hypot(l.x[o] - l.x[n], l.y[o] - l.y[n]) < 0.25); })") == true);
+    const Json at = b.value("(r => [r.left + r.width / 2, r.top + r.height / 2])($('torus0').getBoundingClientRect())");
+    const Json turn = b.value("state.cube");
+    for (const auto& [type, dx] : {std::pair("mousePressed", 0), std::pair("mouseMoved", 30), std::pair("mouseReleased", 30)})
+      b.call("Input.dispatchMouseEvent",
+             {{"type", type}, {"x", at[0].get<double>() + dx}, {"y", at[1]}, {"button", "left"}, {"buttons", 1}, {"clickCount", 1}});
+    b.settle();
+    CHECK(b.value("state.cube") != turn);
+    CHECK(b.value("state.node") == -1);  // no click
+  });
+}
+
+TEST_CASE("routes are of all nodes, of one, of one dimension, or the tree so far", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  b->open(viewed(folder, "broadcast --on 4x4x4 --algorithm flood"));
+  const auto routed = [&] { return b->value("picture.routed(state.time, state.node).length").get<int>(); };
+  CHECK(routed() == b->value("messages.first[1]").get<int>());
+  const auto set = [&](const std::string& id, const std::string& value) {
+    b->value("$('" + id + "').value = '" + value + "', $('" + id + "').onchange(), 0");
+    b->settle();
+  };
+  set("routes", "node");
+  CHECK(routed() == 0);
+  b->value("choose(0, 0), 0");
+  CHECK(routed() == b->value("messages.sent_by(0).filter(m => messages.step[m] === 0).length").get<int>());
+  set("routes", "none");
+  CHECK(routed() == 0);
+  set("routes", "all");
+  const std::string all = b->screenshot();
+  set("only", "2");
+  CHECK(b->screenshot() != all);
+  CHECK(b->value("T.route_lines(shape, slices, 0, [[2, 1], [1, 1]], 1).length") == 1);
+  CHECK(b->value("T.route_lines(shape, slices, 0, [[0, 1]], 2).length") == 0);
+  b->key("End");
+  const std::string bare = b->screenshot();
+  b->value("$('tree').click(), 0");
+  b->settle();
+  CHECK(b->screenshot() != bare);
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
+TEST_CASE("two runs play on one clock, of steps or of model time", "[browser]") {
+  const Folder folder;
+  viewed(folder, "broadcast --on 8x8 --algorithm flood --switching packet");
+  std::filesystem::rename(folder.file("t.jsonl"), folder.file("a.jsonl"));
+  viewed(folder, "broadcast --on 8x8 --algorithm tsai-mckinley");
+  REQUIRE(command("view " + folder.file("a.jsonl") + " " + folder.file("t.jsonl") + " -o " + folder.file("two.html")).status == 0);
+  in_each_window(folder.file("two.html"), [](Browser& b) {
+    const int first = b.value("runs[0].last_time"), second = b.value("runs[1].last_time");
+    REQUIRE(first != second);
+    CHECK(b.value("last_time") == std::max(first, second));
+    CHECK(b.text("#verdict").find("flood: ") != std::string::npos);
+    CHECK(b.text("#verdict").find("tsai-mckinley: ") != std::string::npos);
+    // Beside each other where there is room, and of one size.
+    CHECK(b.value("($('torus0').getBoundingClientRect().top === $('torus1').getBoundingClientRect().top) === innerWidth > 900") == true);
+    CHECK(b.value("pictures[0].cell === pictures[1].cell") == true);
+    b.key("End");
+    CHECK(b.text("#now0").starts_with(first < second ? "done after" : "step"));
+    CHECK(b.text("#now1").starts_with(first < second ? "step" : "done after"));
+    CHECK(b.value("runs.every(run => Array.from({length: 64}, (_, n) => run.clock.share(n)).every(s => s === 1))") == true);
+    // By model time, each end of a step is a moment, and a step is drawn until its end.
+    b.value("$('by_time').click(), 0");
+    b.settle();
+    CHECK(b.value("last_time") == b.value("new Set(runs.flatMap(run => run.model_times)).size"));
+    CHECK(b.value("moments.slice(1).every(({at, times, busy}) => runs.every((run, r) => busy[r] ? at <= run.model_times[times[r] - 1] && "
+                  "(times[r] === 1 || at > run.model_times[times[r] - 2]) : times[r] === run.last_time))") == true);
+    b.key("Home");
+    b.key("ArrowRight");
+    CHECK(b.text("#where").find("of model time") != std::string::npos);
+    // A node of the second run.
+    b.value("$('torus1').scrollIntoView({block: 'center'}), 0");
+    const Json at = b.value(
+        "(r => [r.left + pictures[1].x(pictures[1].layout.x[9]), r.top + pictures[1].y(pictures[1].layout.y[9])])"
+        "($('torus1').getBoundingClientRect())");
+    b.click(at[0], at[1]);
+    CHECK(b.value("[state.run, state.node]") == Json({1, 9}));
+  });
+}
+
+TEST_CASE("the address says where one is, and goes there", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  b->open(viewed(folder, "broadcast --on 8x8 --algorithm flood --switching packet") + "#step=3&node=9");
+  CHECK(b->value("[by_step.step[state.time - 1], state.node]") == Json({3, 9}));
+  CHECK(b->text("#node_title").starts_with("Node (1,1)"));
+  const auto address = [&] { return b->value("new Promise(done => setTimeout(() => done(location.hash), 250))"); };
+  b->key("ArrowRight");
+  CHECK(address() == "#step=4&node=9");
+  b->key("Home");
+  CHECK(address() == "#step=start&node=9");
+  b->value("location.hash = '#step=2&node=63', 0");
+  b->settle();
+  b->settle();
+  CHECK(b->value("[by_step.step[state.time - 1], state.node]") == Json({2, 63}));
+  // What there is not is left out.
+  b->value("location.hash = '#step=9999&node=64', 0");
+  b->settle();
+  b->settle();
+  CHECK(b->value("[state.time, state.node]") == Json({b->value("last_time"), -1}));
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
+TEST_CASE("full screen leaves the machine and the player", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  b->open(viewed(folder, "broadcast --on 8x8"));
+  if (b->value("document.fullscreenEnabled") != true) return;
+  const Json at = b->value("(r => [r.left + r.width / 2, r.top + r.height / 2])($('full').getBoundingClientRect())");
+  b->click(at[0], at[1]);
+  b->value("new Promise(done => setTimeout(() => done(0), 500))");
+  CHECK(b->value("document.fullscreenElement === document.documentElement") == true);
+  CHECK(b->value("document.querySelector('header').offsetHeight + $('right').offsetHeight") == 0);
+  CHECK(b->text("#full") == "leave full screen");
+  CHECK(b->complaints == std::vector<std::string>{});
+}
+
+TEST_CASE("a hypercube is called so, and large machines are coloured cells with routes on demand", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  b->open(viewed(folder, "broadcast --on hypercube:6"));
+  CHECK(b->text("#title").ends_with(" on a hypercube of 6 dimensions"));
+  b->open(viewed(folder, "broadcast --on 33x33 --algorithm flood"));
+  teach(*b);
+  CHECK(b->value("picture.filled") == true);
+  CHECK(b->value("picture.routed(1, -1).length") == 0);
+  // A pixel near the corner of a cell has the node's colour: the cell is full of it.
+  CHECK(b->value("pixel(picture.x(picture.layout.x[0] - 0.3), picture.y(picture.layout.y[0] - 0.3)) === node_paint(0)") == true);
+  b->value("choose(0, 0), 0");
+  CHECK(b->value("picture.routed(1, 0).length > 0") == true);
+  CHECK(b->complaints == std::vector<std::string>{});
+}

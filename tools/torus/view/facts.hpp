@@ -1,0 +1,14 @@
+/// What a page says of a run before its first step: the machine with what is broken, why the algorithm works, and the bound of its steps.
+#pragma once
+
+#include <torus/trace.hpp>
+
+#include "tools/torus/cli/json.hpp"
+
+namespace torus::command {
+
+/// Members of the page's data. Of algorithms that the catalogue does not have there is no idea and no source; of collectives that it does
+/// not know no bound.
+Json facts_of(const TraceHeader& header);
+
+}  // namespace torus::command

@@ -1,0 +1,144 @@
+/// The page of a run, and the data in it.
+#include <fmt/format.h>
+#include <string_view>
+
+#include <torus/error.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "tools/torus/cli/json.hpp"
+#include "tools/torus/view/facts.hpp"
+#include "tools/torus/view/page_parts.hpp"
+#include "tools/torus/view/playback.hpp"
+
+namespace torus::command {
+namespace {
+
+/// What the page has in place of the data of the run, and of the one beside it.
+constexpr std::string_view first_place = "TORUS_VIEW_DATA", other_place = "TORUS_VIEW_OTHER";
+
+/// As numbers, not quoted; a list of a million entries is quick to write and to read.
+template <class Numbers>
+void append_list(std::string& json, std::string_view name, const Numbers& numbers) {
+  fmt::format_to(std::back_inserter(json), "{}\"{}\":[", json.back() == '{' ? "" : ",", name);
+  bool first = true;
+  for (const auto number : numbers) {
+    if (!first) json += ',';
+    first = false;
+    fmt::format_to(std::back_inserter(json), "{}", number);
+  }
+  json += ']';
+}
+
+/// Text for a script element: no name in it can end the element.
+std::string harmless(const Json& json) {
+  const std::string text = json.dump_replacing();
+  std::string safe;
+  for (const char c : text) {
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+}  // namespace
+
+Json View::verdict() {
+  Json json;
+  judged([&] {
+    const Verdict verdict = judge_->finish();
+    json = {{"ok", verdict.ok}, {"text", verdict.ok ? "legal and complete" : verdict.violations.front()}};
+  });
+  return json;
+}
+
+std::string View::data() {
+  const Machine& machine = header_.machine;
+  const Topology& topology = machine.topology;
+  Json head{{"format", "torus-view"},
+            {"version", 1},
+            {"collective", header_.collective},
+            {"algorithm", header_.algorithm},
+            {"segments", header_.segments},
+            {"block_bytes", header_.block_bytes},
+            {"seed", header_.seed},
+            {"source_count", header_.sources.size()},
+            {"steps", steps_},
+            {"busy_steps", busy_steps_},
+            {"messages", total_.messages},
+            {"hops", total_.hops},
+            {"bytes", total_.bytes}};
+  head.update(facts_of(header_));
+  head["left_out"] = left_out_ ? Json(*left_out_) : Json();
+  if (judge_) head["verdict"] = verdict();
+  head["phases"] = phases_;
+  if (header_.costs_known)
+    head["costs_s"] = {{"start_up", machine.cost.start_up_s}, {"byte", machine.cost.byte_s}, {"hop", machine.cost.hop_s}};
+  if (header_.costs_known && machine.cost.combine_s > 0) head["costs_s"]["combine"] = machine.cost.combine_s;
+  if (header_.reduction) head["reduction"] = fmt::format("{} of {}", name(header_.reduction->op), name(header_.reduction->type));
+  std::string json = harmless(head);
+  json.pop_back();
+
+  json += ",\"by_step\":{";
+  const auto column = [&](std::string_view name, auto StepSum::*member) {
+    fmt::format_to(std::back_inserter(json), "{}\"{}\":[", json.back() == '{' ? "" : ",", name);
+    for (const StepSum& sum : sums_) fmt::format_to(std::back_inserter(json), "{}{}", json.back() == '[' ? "" : ",", sum.*member);
+    json += ']';
+  };
+  column("step", &StepSum::step);
+  column("messages", &StepSum::messages);
+  column("hops", &StepSum::hops);
+  column("bytes", &StepSum::bytes);
+  append_list(json, "phase", phase_);
+  if (!left_out_ && !load_.empty()) {
+    column("fullest", &StepSum::fullest);
+    column("longest_route", &StepSum::longest_route);
+    if (counts_) column("combined", &StepSum::combined);
+  }
+  json += '}';
+
+  if (!left_out_) {
+    append_list(json, "sources", header_.sources);
+    std::vector<std::uint64_t> wanted_by_node;
+    for (NodeId node = 0; node < topology.nodes(); ++node) wanted_by_node.push_back(wanted(node));
+    append_list(json, "wanted", wanted_by_node);
+    append_list(json, "held_first", held_first_);
+    json += ",\"each\":{";
+    append_list(json, "source", source_);
+    append_list(json, "destination", destination_);
+    append_list(json, "bytes", bytes_);
+    append_list(json, "block_count", block_count_);
+    append_list(json, "gained", gained_);
+    append_list(json, "legs", legs_);
+    append_list(json, "paths", paths_);
+    if (!registers_.empty()) {
+      append_list(json, "registers", registers_);
+      append_list(json, "releases", releases_);
+    }
+    if (named_blocks_) {
+      append_list(json, "ranges", ranges_);
+      append_list(json, "blocks", blocks_);
+    }
+    json += '}';
+  }
+  return json + "}";
+}
+
+std::string View::summary() const {
+  return fmt::format("{} messages in {} steps{}", grouped(total_.messages), grouped(busy_steps_),
+                     left_out_ ? "; only the sums of the steps: " + *left_out_ : "");
+}
+
+std::string View::page(View* other) {
+  std::string page;
+  for (const char* part : view_page_parts) page += part;
+  // Back to front: data may contain a place.
+  for (const auto& [place, view] : {std::pair(other_place, other), std::pair(first_place, this)}) {
+    if (view != nullptr) view->settle();
+    page.replace(page.find(place), place.size(), view != nullptr ? view->data() : "null");
+  }
+  return page;
+}
+
+}  // namespace torus::command
