@@ -12,6 +12,7 @@ namespace torus::command {
 namespace {
 
 constexpr TimeKind kinds[] = {TimeKind::model, TimeKind::wall};
+constexpr double none = 1e300;  // seconds, of what has no time
 
 const CurvePoint* point_at(const Curve& curve, Bytes size) {
   const auto at =
@@ -38,20 +39,71 @@ std::string row_of(const Chart& chart, std::size_t c, TimeKind kind, const std::
   return row + "</tr>\n";
 }
 
-std::string table_of(const Chart& chart, TimeKind kind) {
-  const std::vector<Bytes> sizes = chart.sizes();
-  std::vector<double> best(sizes.size(), 1e300);
-  bool any = false;
+/// The least time of each size.
+std::vector<double> best_of(const Chart& chart, const std::vector<Bytes>& sizes, TimeKind kind) {
+  std::vector<double> best(sizes.size(), none);
   for (const Curve& curve : chart.curves) {
     for (const CurvePoint& point : curve.points) {
       const auto time = time_of(point, kind);
       if (!time) continue;
-      any = true;
       double& least = best[static_cast<std::size_t>(std::lower_bound(sizes.begin(), sizes.end(), point.bytes) - sizes.begin())];
       least = std::min(least, *time);
     }
   }
-  if (!any) return "";
+  return best;
+}
+
+/// Another curve has a time wherever this one has, by either kind, and a smaller one; or the same ones, and stands before it.
+bool dominated_by(const Chart& chart, std::size_t c, std::size_t other) {
+  bool better = false;
+  for (const CurvePoint& point : chart.curves[c].points) {
+    const CurvePoint* rival = point_at(chart.curves[other], point.bytes);
+    for (const TimeKind kind : kinds) {
+      const auto own = time_of(point, kind), theirs = rival != nullptr ? time_of(*rival, kind) : std::nullopt;
+      if (own && (!theirs || *theirs > *own)) return false;
+      better = better || (own && *theirs < *own);
+    }
+  }
+  return better || other < c;
+}
+bool dominated(const Chart& chart, std::size_t c) {
+  for (std::size_t other = 0; other < chart.curves.size(); ++other) {
+    if (other != c && dominated_by(chart, c, other)) return true;
+  }
+  return false;
+}
+
+/// A coloured bar: which algorithm is the fastest from which size to which, as wide as it has sizes.
+std::string winners_of(const Chart& chart, TimeKind kind) {
+  const std::vector<Bytes> sizes = chart.sizes();
+  const std::vector<double> best = best_of(chart, sizes, kind);
+  const auto winner_at = [&](std::size_t i) {
+    std::size_t c = 0;
+    for (; c < chart.curves.size(); ++c) {
+      const CurvePoint* point = point_at(chart.curves[c], sizes[i]);
+      if (point != nullptr && best[i] < none && time_of(*point, kind) == best[i] && !dominated(chart, c)) break;
+    }
+    return c;
+  };
+  std::string bar;
+  for (std::size_t first = 0, last = 0; first < sizes.size(); first = last) {
+    const std::size_t c = winner_at(first);
+    for (last = first + 1; last < sizes.size() && winner_at(last) == c;) ++last;
+    if (c == chart.curves.size()) continue;
+    const std::string range = bytes_option(sizes[first]) + (last - first > 1 ? " .. " + bytes_option(sizes[last - 1]) : std::string());
+    bar += fmt::format("<div class=\"w{}\" style=\"flex-grow:{}\" data-winner=\"{}\" title=\"{}: {}\"><b>{}</b> <span>{}</span></div>\n",
+                       c % svg::colours, last - first, c, svg::escaped(chart.curves[c].algorithm), range,
+                       svg::escaped(chart.curves[c].algorithm), range);
+  }
+  if (bar.empty()) return "";
+  return fmt::format("<h2>The fastest, by size{}</h2>\n<div class=\"winners\">\n{}</div>\n",
+                     kind == TimeKind::wall ? ", measured on the host" : "", bar);
+}
+
+std::string table_of(const Chart& chart, TimeKind kind) {
+  const std::vector<Bytes> sizes = chart.sizes();
+  const std::vector<double> best = best_of(chart, sizes, kind);
+  if (std::all_of(best.begin(), best.end(), [](double time) { return time == none; })) return "";
   std::string table =
       fmt::format("<h2>{}</h2>\n<div class=\"scroll\"><table>\n<tr><th>algorithm</th>",
                   kind == TimeKind::model ? "Model time, and how many times the lower bound it is" : "Measured on the host");
@@ -69,10 +121,21 @@ std::string table_of(const Chart& chart, TimeKind kind) {
   return table + "</table></div>\n";
 }
 
+/// Those that another algorithm beats at every size are off at first.
 std::string switches_of(const Chart& chart) {
-  std::string text = "<div class=\"switches\" hidden>show <button class=\"all\">all</button> <button class=\"none\">none</button>\n";
-  for (const Curve& curve : chart.curves)
-    text += fmt::format("<label><input type=\"checkbox\" checked> {}</label>\n", svg::escaped(curve.algorithm));
+  std::string boxes;
+  std::size_t off = 0;
+  for (std::size_t c = 0; c < chart.curves.size(); ++c) {
+    const bool beaten = dominated(chart, c);
+    off += beaten ? 1U : 0U;
+    boxes +=
+        fmt::format("<label><input type=\"checkbox\"{}> {}</label>\n", beaten ? "" : " checked", svg::escaped(chart.curves[c].algorithm));
+  }
+  std::string text =
+      "<div class=\"switches\" hidden>show <button class=\"best\">the best</button> <button class=\"all\">all</button> "
+      "<button class=\"none\">none</button>\n" +
+      boxes;
+  if (off > 0) text += fmt::format("<span class=\"soft\">off at first: {} that another beats at every size</span>\n", off);
   return text + "</div>\n";
 }
 
@@ -80,17 +143,18 @@ std::string section_of(const Chart& chart, std::size_t number) {
   const Figure figure = figure_of(chart);
   std::string text = fmt::format("<section class=\"chart\" id=\"chart{}\">\n<h1>{}</h1>\n<p class=\"soft\">{}</p>\n", number,
                                  svg::escaped(chart.title()), svg::escaped(chart.machine));
+  for (const TimeKind kind : kinds) text += winners_of(chart, kind);
   text += switches_of(chart);
+  for (const TimeKind kind : kinds) text += table_of(chart, kind);
   text += fmt::format(
       "<div class=\"figure\"><svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
       "aria-label=\"{}\">\n{}</svg>"
       "</div>\n",
-      figure.width, figure.height, svg::escaped("Times against sizes: " + chart.title() + "; the table below has the figures"),
+      figure.width, figure.height, svg::escaped("Times against sizes: " + chart.title() + "; the table above has the figures"),
       figure.body);
   text +=
       "<p class=\"soft\">Full marks: run, every byte verified. Hollow marks, and ~ in the table: predicted; &lt;: an upper limit or an "
       "estimate. Circles: from there on another algorithm is the fastest. * the fastest.</p>\n";
-  for (const TimeKind kind : kinds) text += table_of(chart, kind);
   return text + "</section>\n";
 }
 

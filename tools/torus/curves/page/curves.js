@@ -23,8 +23,34 @@ for (const chart of document.querySelectorAll("section.chart")) {
     for (const box of boxes) box.checked = value;
     update();
   };
+  const at_first = boxes.map(box => box.defaultChecked);
+  chart.querySelector("button.best").onclick = () => {
+    boxes.forEach((box, i) => { box.checked = at_first[i]; });
+    update();
+  };
   chart.querySelector("button.all").onclick = set(true);
   chart.querySelector("button.none").onclick = set(false);
   chart.querySelector(".switches").hidden = false;
   update();  // a browser may remember boxes from before
+
+  // What the nearest mark says stands beside the pointer, or the finger.
+  const svg = chart.querySelector("svg"), reading = document.createElement("div");
+  reading.className = "reading";
+  reading.hidden = true;
+  chart.append(reading);
+  svg.onpointermove = svg.onpointerdown = event => {
+    let nearest = null, least = 24;
+    for (const mark of chart.querySelectorAll("g.curve .mark, g.crossing")) {
+      const title = mark.querySelector("title"), box = title ? mark.getBoundingClientRect() : null;
+      if (!box || box.width === 0) continue;
+      const far = Math.hypot(box.left + box.width / 2 - event.clientX, box.top + Math.min(box.height, 20) / 2 - event.clientY);
+      if (far < least) [nearest, least] = [title, far];
+    }
+    reading.hidden = nearest === null;
+    if (!nearest) return;
+    reading.textContent = nearest.textContent;
+    reading.style.top = event.clientY + 16 + "px";
+    reading.style.left = Math.max(4, Math.min(event.clientX + 12, innerWidth - reading.offsetWidth - 8)) + "px";
+  };
+  svg.onpointerleave = () => { reading.hidden = true; };
 }
