@@ -18,12 +18,22 @@
 namespace torus {
 namespace {
 
+/// Whether a plan leaves a prediction out: it says 0 where nothing takes less than a bound above that.
+bool left_out(ByteSum predicted, double bound) noexcept { return predicted == 0 && bound > 0; }
+
+/// Whether a prediction is for fewer sources than the request has, so that the bounds say nothing of it.
+bool for_fewer_sources(const Request& request) noexcept {
+  return request.collective == Collective::multinode_broadcast && request.expected_sources &&
+         *request.expected_sources < static_cast<double>(request.sources.size());
+}
+
 std::string_view limit_text(bool exact) { return exact ? "" : "at most "; }
 
 std::optional<std::string> failure_in(const Machine& machine, const Plan& plan, const RunResult& result) {
   if (auto failure = failure_of(machine, result)) return failure;
   if (plan.predicts() && !plan.agrees(result.steps, plan.steps)) {
-    return fmt::format("{} steps, where the formula {} says {}{}", result.steps, plan.formula, limit_text(plan.steps_exact), plan.steps);
+    return fmt::format("{} steps, where the formula {} says {}{} (Plan::steps)", result.steps, plan.formula, limit_text(plan.steps_exact),
+                       plan.steps);
   }
   return std::nullopt;
 }
@@ -33,20 +43,21 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
   const auto bytes = static_cast<double>(result.channel_bytes_sum);
   const bool knows_sources = request.collective != Collective::multinode_broadcast;
   if (plan.predicts() && knows_sources && !dilated && !plan.bytes_agree(bytes, plan.channel_bytes)) {
-    return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted", result.channel_bytes_sum,
-                       limit_text(plan.steps_exact && plan.bytes_exact), plan.channel_bytes);
+    return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted (Plan::channel_bytes)",
+                       result.channel_bytes_sum, limit_text(plan.steps_exact && plan.bytes_exact), plan.channel_bytes);
   }
   const auto combined = static_cast<double>(result.node_combined_sum);
-  if (plan.predicts() && reduces(request.collective) && !plan.bytes_agree(combined, plan.combined_bytes)) {
-    return fmt::format("{} bytes combined at the busiest nodes, summed over the steps, where {}{} were predicted", result.node_combined_sum,
-                       limit_text(plan.steps_exact && plan.bytes_exact), plan.combined_bytes);
+  const bool says_combined = plan.predicts() && reduces(request.collective) && !left_out(plan.combined_bytes, bounds.combined_bytes);
+  if (says_combined && !plan.bytes_agree(combined, plan.combined_bytes)) {
+    return fmt::format("{} bytes combined at the busiest nodes, summed over the steps, where {}{} were predicted (Plan::combined_bytes)",
+                       result.node_combined_sum, limit_text(plan.steps_exact && plan.bytes_exact), plan.combined_bytes);
   }
   const std::optional<std::uint64_t> predicted = plan.route_hops;
   const std::uint64_t hops = result.route_hops_sum;
   if (machine.cost.hop_s > 0 && plan.predicts() && plan.steps_exact && predicted && !dilated &&
       (knows_sources ? hops != *predicted : hops > *predicted)) {
-    return fmt::format("{} hops of the longest routes, summed over the steps, where {}{} were predicted", hops, limit_text(knows_sources),
-                       *predicted);
+    return fmt::format("{} hops of the longest routes, summed over the steps, where {}{} were predicted (Plan::route_hops)", hops,
+                       limit_text(knows_sources), *predicted);
   }
   if (result.steps < bounds.steps)
     return fmt::format("{} steps, fewer than the lower bound {}: {}", result.steps, bounds.steps, bounds.steps_reason);
@@ -153,6 +164,16 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Groups& groups
   return run_in(algorithm, machine, &groups, request, options);
 }
 
+void set_aside_incomplete(Plan& plan, const Machine& machine, const Request& request, const Bounds& bounds) {
+  if (!plan.predicts() || for_fewer_sources(request)) return;
+  const auto set_aside = [&](std::string_view field) {
+    plan.notes.emplace_back("not predicted", fmt::format("the plan says {} and leaves out {}", plan.formula, field));
+    plan.formula.clear();
+  };
+  if (left_out(plan.channel_bytes, bounds.channel_bytes)) return set_aside("channel_bytes");
+  if (machine.cost.combine_s > 0 && left_out(plan.combined_bytes, bounds.combined_bytes)) set_aside("combined_bytes");
+}
+
 void check_prediction(const Algorithm& algorithm, const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds) {
   if (!plan.predicts()) return;
   const auto wrong = [&](std::string_view what, double predicted, const std::string& rule) {
@@ -164,8 +185,9 @@ void check_prediction(const Algorithm& algorithm, const Machine& machine, const 
     throw InputError(fmt::format("{} predicts {} {} for {} bytes, and predictions count up to 2^63; fewer bytes would do", algorithm.name,
                                  predicted, what, request.bytes));
   };
-  constexpr std::string_view channel = "bytes on the fullest channels, summed over the steps",
-                             combined = "bytes combined at the busiest nodes", steps = "steps";
+  constexpr std::string_view channel = "bytes on the fullest channels, summed over the steps (Plan::channel_bytes)",
+                             combined = "bytes combined at the busiest nodes, summed over the steps (Plan::combined_bytes)",
+                             steps = "steps (Plan::steps)";
   number(steps, static_cast<double>(plan.steps));
   number(steps, static_cast<double>(plan.likely_steps()));
   number(channel, plan.channel_bytes);
@@ -175,9 +197,7 @@ void check_prediction(const Algorithm& algorithm, const Machine& machine, const 
   const double time_s = plan.model_time_s(cost);
   if (!std::isfinite(time_s)) wrong("s of model time", time_s, "where a prediction is a number of 0 or more");
 
-  const bool for_others = request.collective == Collective::multinode_broadcast && request.expected_sources &&
-                          *request.expected_sources < static_cast<double>(request.sources.size());
-  if (for_others) return;
+  if (for_fewer_sources(request)) return;
   const auto hold = [&](std::string_view what, double predicted, double bound, const std::string& reason) {
     constexpr double rounding = 1 - 1e-9;  // of sums of doubles
     if (predicted < bound * rounding)
@@ -185,9 +205,11 @@ void check_prediction(const Algorithm& algorithm, const Machine& machine, const 
   };
   hold(steps, static_cast<double>(std::min(plan.steps, plan.likely_steps())), static_cast<double>(bounds.steps), bounds.steps_reason);
   hold(channel, plan.channel_bytes, bounds.channel_bytes, bounds.bytes_reason);
-  if (reduces(request.collective)) hold(combined, plan.combined_bytes, bounds.combined_bytes, "");
+  if (reduces(request.collective) && !left_out(plan.combined_bytes, bounds.combined_bytes))
+    hold(combined, plan.combined_bytes, bounds.combined_bytes, "");
   if (plan.route_hops)
-    hold("hops of the longest routes", static_cast<double>(*plan.route_hops), static_cast<double>(bounds.route_hops), "");
+    hold("hops of the longest routes, summed over the steps (Plan::route_hops)", static_cast<double>(*plan.route_hops),
+         static_cast<double>(bounds.route_hops), "");
   hold("s of model time", time_s, bounds.model_time_s(cost), "");
 }
 
@@ -198,10 +220,12 @@ Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request
 
 Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache, const Bounds* bounds) {
   Plan plan = algorithm.plan(machine, request, cache);
+  const Bounds held = bounds != nullptr ? *bounds : lower_bounds(machine, request);
+  set_aside_incomplete(plan, machine, request, held);
   if (machine.cost.hop_s > 0 && plan.predicts() && !plan.route_hops) {
     if (const auto hops = count_hops(machine, request, plan)) plan.route_hops = *hops;
   }
-  check_prediction(algorithm, machine, request, plan, bounds != nullptr ? *bounds : lower_bounds(machine, request));
+  check_prediction(algorithm, machine, request, plan, held);
   return plan;
 }
 

@@ -201,6 +201,8 @@ TEST_CASE("what runs takes what was predicted, and no less than its lower bound"
       CAPTURE(algorithm.name, text_of(machine, request), run.plan.steps, run.plan.channel_bytes);
       CHECK(complaint(run) == "");
       CHECK(run.result.verified);
+      for (const auto& [note, text] : run.plan.notes) CHECK(note != "not predicted");  // ours leave nothing out
+      if (run.plan.predicts()) CHECK(run.plan.combined_bytes >= run.bounds.combined_bytes * (1 - 1e-9));
       CHECK(run.plan.agrees(run.result.steps, run.plan.steps));
       CHECK(run.result.steps >= run.bounds.steps);
       CHECK(static_cast<double>(run.result.channel_bytes_sum) >= run.bounds.channel_bytes * (1 - 1e-9));

@@ -50,6 +50,11 @@ class PredictionError : public RunError {
   using RunError::RunError;
 };
 
+/// Bytes of a plan may be left out: they are 0 where nothing takes less than a bound above that, and nothing is held against it. Where that
+/// leaves the model time open, the plan predicts nothing from here on, and a note names the field. Combined bytes may be left out where
+/// combining costs no time. To be called before check_prediction().
+void set_aside_incomplete(Plan& plan, const Machine& machine, const Request& request, const Bounds& bounds);
+
 /// Every prediction passes here before anything uses it. Throws PredictionError where one is no number, negative, or below a lower bound:
 /// steps, bytes on the fullest channels, combined bytes, hops, or the model time that they give. Throws InputError where the bytes or steps
 /// are past 2^63. The bounds are those of the machine and request. They are not compared where a multi-node broadcast expects fewer sources

@@ -121,7 +121,8 @@ TEST_CASE("a planner that fails or does not end is refused in one line by a run,
 }
 
 TEST_CASE("a prediction below its bound is refused by name, whatever would use it", "[conformance]") {
-  const std::string why = "modest predicts 1 bytes on the fullest channels, summed over the steps, less than the lower bound 32: ";
+  const std::string why =
+      "modest predicts 1 bytes on the fullest channels, summed over the steps (Plan::channel_bytes), less than the lower bound 32: ";
   const support::Ended run = own("run broadcast --on 3x3 --bytes 128 --algorithm modest");
   CHECK(run.status == 2);
   CHECK(run.err.starts_with("torus: " + why));

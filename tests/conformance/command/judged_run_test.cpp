@@ -59,12 +59,15 @@ std::string failure(bool judge) {
 TEST_CASE("a judged run has nothing against a plan that is right", "[conformance]") { CHECK(failure<Lie::none>(true).empty()); }
 
 TEST_CASE("a judged run fails where the plan predicts other bytes, and says both numbers", "[conformance]") {
-  CHECK(failure<Lie::too_many_bytes>(true) == "400 bytes on the fullest channels, summed over the steps, where 401 were predicted");
-  CHECK(failure<Lie::too_few_bytes>(true) == "400 bytes on the fullest channels, summed over the steps, where 399 were predicted");
+  CHECK(failure<Lie::too_many_bytes>(true) ==
+        "400 bytes on the fullest channels, summed over the steps, where 401 were predicted (Plan::channel_bytes)");
+  CHECK(failure<Lie::too_few_bytes>(true) ==
+        "400 bytes on the fullest channels, summed over the steps, where 399 were predicted (Plan::channel_bytes)");
 }
 
 TEST_CASE("a judged run fails where the plan predicts other hops, and says both numbers", "[conformance]") {
-  CHECK(failure<Lie::too_many_hops>(true) == "4 hops of the longest routes, summed over the steps, where 5 were predicted");
+  CHECK(failure<Lie::too_many_hops>(true) ==
+        "4 hops of the longest routes, summed over the steps, where 5 were predicted (Plan::route_hops)");
 }
 
 TEST_CASE("a run that is not judged does not look at the prediction of its bytes", "[conformance]") {

@@ -74,11 +74,11 @@ TEST_CASE("run() refuses what does not apply, in the algorithm's words", "[confo
 TEST_CASE("a check tells a wrong number of steps from a surprising number of bytes", "[conformance]") {
   const Request request = support::broadcast_request(0, 100);
   const Check steps = run(own<1, 0>(), ring("5"), request).check;
-  CHECK(steps.failure == "4 steps, where the formula n - 1 says 5");
+  CHECK(steps.failure == "4 steps, where the formula n - 1 says 5 (Plan::steps)");
   CHECK_FALSE(steps.surprise);
   const Check bytes = run(own<0, 1>(), ring("5"), request).check;
   CHECK_FALSE(bytes.failure);
-  CHECK(bytes.surprise == "400 bytes on the fullest channels, summed over the steps, where 401 were predicted");
+  CHECK(bytes.surprise == "400 bytes on the fullest channels, summed over the steps, where 401 were predicted (Plan::channel_bytes)");
 }
 
 TEST_CASE("a check finds steps and bytes below the bounds", "[conformance]") {
@@ -153,16 +153,19 @@ TEST_CASE("a prediction that cannot be is refused by the algorithm's name, befor
     return "";
   };
   CHECK(refused([](Plan&) {}) == "");
-  CHECK(refused([](Plan& plan) { plan.steps = 1; }) == "once-around predicts 1 steps, less than the lower bound 2: " + bounds.steps_reason);
-  CHECK(refused([](Plan& plan) { plan.steps_estimate = 1; }).find("once-around predicts 1 steps, less than") == 0);
-  CHECK(refused([](Plan& plan) { plan.channel_bytes = 49; }) ==
-        "once-around predicts 49 bytes on the fullest channels, summed over the steps, less than the lower bound 50: " +
-            bounds.bytes_reason);
+  CHECK(refused([](Plan& plan) { plan.steps = 1; }) ==
+        "once-around predicts 1 steps (Plan::steps), less than the lower bound 2: " + bounds.steps_reason);
+  CHECK(refused([](Plan& plan) { plan.steps_estimate = 1; }).find("once-around predicts 1 steps (Plan::steps), less than") == 0);
+  CHECK(
+      refused([](Plan& plan) { plan.channel_bytes = 49; }) ==
+      "once-around predicts 49 bytes on the fullest channels, summed over the steps (Plan::channel_bytes), less than the lower bound 50: " +
+          bounds.bytes_reason);
   CHECK(refused([](Plan& plan) { plan.channel_bytes = -1; }).find("predicts -1 bytes") != std::string::npos);
   CHECK(refused([](Plan& plan) { plan.channel_bytes = std::nan(""); }).find("where a prediction is a number of 0 or more") !=
         std::string::npos);
   CHECK(refused([](Plan& plan) { plan.combined_bytes = std::numeric_limits<double>::infinity(); }).find("predicts inf bytes combined") !=
         std::string::npos);
+  CHECK(refused([](Plan& plan) { plan.combined_bytes = 0; }) == "");
   CHECK(refused([](Plan& plan) { plan.route_hops = 1; }).find("predicts 1 hops of the longest routes") != std::string::npos);
   CHECK(refused([](Plan& plan) {
           plan.steps = 2;
@@ -176,8 +179,45 @@ TEST_CASE("a prediction that cannot be is refused by the algorithm's name, befor
   Plan large = algorithm.plan(machine, request);
   large.channel_bytes = 0x1p64;
   CHECK_THROWS_WITH(check_prediction(algorithm, machine, request, large, bounds),
-                    "once-around predicts 1.8446744073709552e+19 bytes on the fullest channels, summed over the steps for 100 bytes, and "
+                    "once-around predicts 1.8446744073709552e+19 bytes on the fullest channels, summed over the steps "
+                    "(Plan::channel_bytes) for 100 bytes, and "
                     "predictions count up to 2^63; fewer bytes would do");
+}
+
+TEST_CASE("a prediction that is left out is held against nobody, and its field is named", "[conformance]") {
+  Machine machine = ring("5");
+  Request request;
+  request.collective = Collective::allreduce;
+  request.bytes = 100;
+  Algorithm algorithm = *find_algorithm(Collective::allreduce, "exchange");
+  algorithm.name = "no-bytes";
+  algorithm.plan = [](const Machine& m, const Request& r) {
+    Plan plan = find_algorithm(Collective::allreduce, "exchange")->plan(m, r);
+    plan.combined_bytes = 0;
+    return plan;
+  };
+  Run without = run(algorithm, machine, request);
+  CHECK(without.plan.predicts());
+  CHECK(without.check.good());
+  CHECK(without.check.surprise == std::nullopt);
+  machine.cost.combine_s = 1e-9;  // now the model time needs it
+  without = run(algorithm, machine, request);
+  CHECK_FALSE(without.plan.predicts());
+  CHECK(without.check.good());
+  REQUIRE_FALSE(without.plan.notes.empty());
+  CHECK(without.plan.notes.back().first == "not predicted");
+  CHECK(without.plan.notes.back().second.ends_with(" and leaves out combined_bytes"));
+  algorithm.plan = [](const Machine& m, const Request& r) {
+    Plan plan = find_algorithm(Collective::allreduce, "exchange")->plan(m, r);
+    plan.channel_bytes = 0;
+    return plan;
+  };
+  machine.cost.combine_s = 0;
+  without = run(algorithm, machine, request);
+  CHECK_FALSE(without.plan.predicts());
+  CHECK(without.check.good());
+  REQUIRE_FALSE(without.plan.notes.empty());
+  CHECK(without.plan.notes.back().second.ends_with(" and leaves out channel_bytes"));
 }
 
 TEST_CASE("all that make plans check their predictions", "[conformance]") {

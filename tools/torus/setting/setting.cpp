@@ -223,6 +223,7 @@ Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Re
   try {
     planned.plan = plan.get();
     if (planned.plan->start) {
+      set_aside_incomplete(*planned.plan, machine, request, bounds);
       add_hops(*planned.plan, algorithm, machine, request, std::max(seconds - planned.seconds, seconds / 2), memo);
       planned.seconds = taken();
       check_prediction(algorithm, machine, request, *planned.plan, bounds);
