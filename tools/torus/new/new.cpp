@@ -1,7 +1,9 @@
 /// torus new NAME: a project of the user's own, which builds and whose algorithm passes the stress.
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -22,14 +24,14 @@ namespace fs = std::filesystem;
 
 struct NewArguments {
   std::string name;
-  std::optional<std::string> folder;
+  std::optional<std::string> folder, collective;
 };
 
 /// Names that CMake keeps for targets of its own.
 constexpr std::array<std::string_view, 9> kept_by_cmake{"all",     "clean", "edit_cache",    "help",          "install",
                                                         "package", "test",  "rebuild_cache", "package_source"};
 
-void check_name(const std::string& name) {
+void check_name(const std::string& name, Collective collective) {
   const auto refuse = [&](const std::string& rule) { throw InputError(fmt::format("name '{}': {}", name, rule)); };
   if (name.size() > 64 || name.empty() || name.front() < 'a' || name.front() > 'z' ||
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
@@ -38,8 +40,8 @@ void check_name(const std::string& name) {
     refuse(fmt::format("CMake keeps it for itself; for instance my-{}", name));
   if (name == "torus") refuse("it is the command's own; for instance my-torus");
   if (find_collective(name)) refuse(fmt::format("it is a collective; for instance my-{}", name));
-  if (find_algorithm(Collective::broadcast, name) != nullptr)
-    refuse(fmt::format("there is a broadcast of that name already; for instance my-{}", name));
+  if (find_algorithm(collective, name) != nullptr)
+    refuse(fmt::format("there is an algorithm of {} of that name already; for instance my-{}", torus::name(collective), name));
 }
 
 /// The template with the name in it.
@@ -51,8 +53,15 @@ std::string named(std::string text, const std::string& name) {
   return text;
 }
 
+std::string_view algorithm_for(Collective collective) {
+  return std::find_if(std::begin(new_algorithms), std::end(new_algorithms),
+                      [&](const auto& each) { return each.first == name(collective); })
+      ->second;
+}
+
 int make_project(const NewArguments& arguments) {
-  check_name(arguments.name);
+  const Collective collective = arguments.collective ? parse_collective(*arguments.collective) : Collective::broadcast;
+  check_name(arguments.name, collective);
   const fs::path folder = arguments.folder.value_or(arguments.name);
   std::error_code error;
   // Makes the folder or finds it there, in one go: of two commands at once, one is refused.
@@ -68,7 +77,7 @@ int make_project(const NewArguments& arguments) {
   try {
     OutputFile cmake((folder / "CMakeLists.txt").string()), algorithm((folder / (arguments.name + ".cpp")).string());
     cmake.write(named(new_cmake, arguments.name));
-    algorithm.write(named(new_algorithm, arguments.name));
+    algorithm.write(named(std::string(algorithm_for(collective)), arguments.name));
     algorithm.commit();
     cmake.commit();
   } catch (...) {
@@ -89,6 +98,7 @@ Command new_command() {
   const auto arguments = std::make_shared<NewArguments>();
   Command command{"new", "Start an algorithm of your own: writes a project that is this command and your algorithm"};
   command.require("name", "TEXT", &arguments->name, "of the algorithm: small letters, digits and hyphens");
+  command.add("--collective", "COLLECTIVE", &arguments->collective, "that it is of: allreduce, alltoall, barrier, ..; default broadcast");
   command.add("-o", "FOLDER", &arguments->folder, "the folder to make; default: the name");
   command.body = [arguments] { return make_project(*arguments); };
   return command;
