@@ -24,6 +24,7 @@
 #include "runtime/engine/rules/injector.hpp"
 #include "runtime/engine/rules/verifier.hpp"
 #include "runtime/engine/step_runner.hpp"
+#include "runtime/engine/watch.hpp"
 
 namespace torus {
 namespace {
@@ -103,7 +104,10 @@ class Engine::Impl {
       prepare(program);
       result.setup_s = std::exchange(allocation_s_, 0) + seconds_since(setup_start);  // allocation counts once, in the first run
       const Clock::time_point run_start = Clock::now();
-      emulate(result);
+      {
+        const detail::Watched watched(options_.watch, fabric_->workers());
+        emulate(result);
+      }
       if (injector_) result.fault = injector_->record();
       result.run_s = seconds_since(run_start);
       close(result);
@@ -207,6 +211,7 @@ class Engine::Impl {
     NodeAccess::wait(node) = Wait::none;
     NodeAccess::last_arrival(node) = 0;
     detail::running.node = &node;
+    w.node.step_and_source = detail::MessageArena::step_and_source(0, rank);  // where a crash is
     NodeAccess::innermost(node) = program(node).take();
   }
 

@@ -1,6 +1,7 @@
 #include "runtime/engine/step_runner.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <random>
 #include <utility>
@@ -29,6 +30,21 @@ void failing(Worker& w, F&& part_of_step) noexcept {
     w.findings.fail(w.node.rank(), std::current_exception());
   }
 }
+
+/// Tells Watch that a worker runs nodes, until the end of a scope.
+class SeenByWatch {
+ public:
+  explicit SeenByWatch(Worker& w) noexcept : batches_{w.batches}, begun_{w.batches + 1} { store(begun_); }
+  SeenByWatch(const SeenByWatch&) = delete;
+  SeenByWatch& operator=(const SeenByWatch&) = delete;
+  ~SeenByWatch() { store(begun_ + 1); }
+
+ private:
+  void store(std::uint32_t count) noexcept { std::atomic_ref(batches_).store(count, std::memory_order_relaxed); }
+
+  std::uint32_t& batches_;
+  const std::uint32_t begun_;
+};
 
 void end_program(Worker& w) {
   ++w.tally.ended;
@@ -172,6 +188,7 @@ std::span<NodeId> StepRunner::take_nodes(std::span<const ActiveSet::Group> group
 /// Runs nodes in order, and posts what they have sent.
 void StepRunner::run_nodes(std::span<const NodeId> nodes, Worker& w) {
   const WorkerScope scope(w);
+  const SeenByWatch seen(w);
   RunState& run = fabric_.run();
   if (run.members.groups() == nullptr) {
     inbox::run_in_stages(run, w, nodes, nodes_.data(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -34,7 +35,7 @@ struct alignas(64) ArrivedMessages {
 
 /// The node that the worker runs. Written by inbox.
 struct RunningNode {
-  std::uint64_t step_and_source = 0;     ///< of what it sends
+  std::uint64_t step_and_source = 0;     ///< of what it sends. Watch reads it where it has not changed for long
   ChannelEntry* out_channels = nullptr;  ///< under packet switching
   int ports_left = 0;                    ///< for messages of this step
   ArrivedMessages* arrived = nullptr;
@@ -44,6 +45,13 @@ struct RunningNode {
   bool unstored = false;  ///< others may have been neither forwarded nor stored
 
   NodeId rank() const noexcept { return MessageArena::source_of(step_and_source); }
+  void enter(std::uint64_t to) noexcept {
+#ifdef __SANITIZE_THREAD__
+    std::atomic_ref(step_and_source).store(to, std::memory_order_relaxed);
+#else
+    step_and_source = to;  // one instruction; of the atomic store g++ keeps the address in a register, which the loop over nodes needs
+#endif
+  }
 };
 
 /// Counts of the present step. Written by inbox and outbox; the engine takes them at the barrier.
@@ -141,6 +149,7 @@ struct WorkShare {
 /// On cache lines of its own. Each part names its owner.
 struct alignas(128) Worker {
   std::uint32_t index = 0;
+  std::uint32_t batches = 0;  ///< of nodes, begun and ended: odd while it runs nodes. Written by the step runner, for Watch
   FreeList* free_slots = nullptr;
   RunningNode node;
   Tally tally;

@@ -48,7 +48,7 @@ Slot* take_bundle(const RunState& run, Worker& w, std::span<const BlockId> block
 /// To be called before a program sees its arrivals.
 inline void open(RunState& run, Worker& w, NodeId rank, ArrivedMessages& arrived) noexcept {
   RunningNode& node = w.node;
-  node.step_and_source = MessageArena::step_and_source(run.now, rank);
+  node.enter(MessageArena::step_and_source(run.now, rank));
   node.out_channels = run.channels.of_node(rank);
   node.ports_left = run.ports;
   node.arrived = &arrived;

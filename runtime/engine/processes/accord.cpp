@@ -62,7 +62,7 @@ namespace {
 /// Options that the result depends on. The others may differ between processes: threads, memory, observers, the request to stop.
 void describe(Description& to, const RunOptions& options) {
   const auto& [executor, threads, seed, memory_limit, program_bytes, verify, idle_steps, on_messages, on_phase, on_step, stop, processes,
-               programs, fault, on_fault, keep_memory] = options;
+               programs, fault, on_fault, keep_memory, watch] = options;
   to.add("options.seed", seed);
   to.add("options.verify", verify);
   to.add("options.idle_steps", idle_steps);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,14 @@ std::string text_of(const Topology& topology, const detail::Members& members, co
 std::string text_of(const Topology& topology, const ChannelName& channel) {
   return node_text(topology, channel.from) + " dimension " + std::to_string(channel.dimension) + " direction " +
          (channel.hop > 0 ? "+" : "") + std::to_string(channel.hop);
+}
+
+std::string text_of_ports(int ports) { return std::to_string(ports) + (ports == 1 ? " port" : " ports"); }
+
+/// Of messages in trace_order(): those of one node.
+std::span<const Message* const> sent_by(std::span<const Message* const> messages, NodeId node) {
+  const auto begin = std::partition_point(messages.begin(), messages.end(), [node](const Message* m) { return m->source() < node; });
+  return {begin, std::find_if(begin, messages.end(), [node](const Message* m) { return m->source() != node; })};
 }
 
 std::string_view words(ViolationKind kind) {
@@ -115,6 +124,24 @@ RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noe
   return check;
 }
 
+namespace {
+
+/// Of a node that sends more than it has ports: how many messages, and where to.
+std::string text_of_sends(const Machine& machine, const detail::Members& members, std::span<const Message* const> sent) {
+  constexpr std::size_t most = 4;
+  const NodeId node = sent.front()->source();
+  std::string text = "node " + node_text(machine.topology, node) + members.text_of_group(node) + " sends " + std::to_string(sent.size()) +
+                     " messages on " + text_of_ports(members.seen().ports) + ":";
+  for (const Message* m : sent.first(std::min(sent.size(), most))) {
+    const RouteCheck route = check_route(machine, node, m->route());
+    if (leads_somewhere(route.violation)) text += " to " + node_text(machine.topology, route.destination);
+    text += " by " + text_of(m->route()) + (m == sent.back() ? "" : ",");
+  }
+  return text + (sent.size() > most ? " .." : "");
+}
+
+}  // namespace
+
 /// Partials that meet at a node in one step where one of them takes the place of what is held.
 void audit_partials(const Topology& topology, const detail::Members& members, NodeId node, std::span<const Message* const> arrived,
                     Violations& found) {
@@ -148,9 +175,8 @@ Violations audit(const Machine& machine, const detail::Members& members, const d
   for (const Message* m : messages) {
     const RouteCheck route = check_route(machine, m->source(), m->route());
     if (own.owns(m->source()) && ++sent[m->source()] == ports + 1) {
-      found.add(ViolationKind::too_many_sends, m->step(), m->source(), [&] {
-        return "node " + node_text(topology, m->source()) + " sends more than its " + std::to_string(ports) + " ports allow";
-      });
+      found.add(ViolationKind::too_many_sends, m->step(), m->source(),
+                [&] { return text_of_sends(machine, members, sent_by(messages, m->source())); });
     }
     if (route.violation && own.owns(m->source())) {
       found.add(*route.violation, m->step(), m->source(),
@@ -187,8 +213,8 @@ Violations audit(const Machine& machine, const detail::Members& members, const d
     if (members.placement().reduces()) audit_partials(topology, members, node, arrived, found);
     if (arrived.size() <= static_cast<std::size_t>(ports)) continue;
     found.add(ViolationKind::too_many_receives, arrived[0]->step(), node, [&, at = node, &all = arrived] {
-      return "node " + node_text(topology, at) + " receives " + std::to_string(all.size()) + " messages on " + std::to_string(ports) +
-             " ports: from " + text_of(topology, members, *all[0]) + "; from " + text_of(topology, members, *all[1]);
+      return "node " + node_text(topology, at) + " receives " + std::to_string(all.size()) + " messages on " + text_of_ports(ports) +
+             ": from " + text_of(topology, members, *all[0]) + "; from " + text_of(topology, members, *all[1]);
     });
   }
   for (const auto& [channel, arrived] : queues) {

@@ -27,6 +27,7 @@ namespace torus {
 
 namespace detail {
 class KeptPages;
+class Watch;
 }
 /// A place where an engine leaves the memory of its blocks for the next engine; see RunOptions::keep_memory. It holds the memory of one.
 std::shared_ptr<detail::KeptPages> kept_memory();
@@ -62,6 +63,8 @@ struct RunOptions {
   /// For many short runs in a row: the engine takes the memory of its blocks from there, and leaves it there when it ends. So the kernel
   /// need not find and zero it for each engine. Kept memory counts as used. One engine at a time; null: the kernel provides the memory.
   std::shared_ptr<detail::KeptPages> keep_memory = {};
+  /// For the command's watchdog: shows another thread which nodes run. Must outlive the engine; null: nobody looks.
+  detail::Watch* watch = nullptr;
 };
 
 /// The memory that a run needs.

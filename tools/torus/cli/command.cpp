@@ -26,6 +26,7 @@
 #include "tools/torus/cli/table.hpp"
 #include "tools/torus/cli/version.hpp"
 #include "tools/torus/run/emulation.hpp"
+#include "tools/torus/run/watchdog.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/refusals.hpp"
 #include "tools/torus/setting/setting.hpp"
@@ -163,6 +164,7 @@ int torus::main(int argc, char** argv, std::initializer_list<const Algorithm*> o
   using namespace torus::command;
   keep_standard_descriptors();
   catch_interrupts();
+  name_crashes();
   int status = status_of([&] {
     extend_catalogue({own.begin(), own.size()});
     if (own.size() > 0 && argc > 0) set_program(argv[0]);

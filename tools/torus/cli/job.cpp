@@ -44,7 +44,14 @@ void refuse_different(Processes& all, int argc, char** argv) {
   }
 }
 
+int& complaints_descriptor() noexcept {
+  static int descriptor = STDERR_FILENO;
+  return descriptor;
+}
+
 void be_silent() {
+  // What ends a process while it runs a node is said by that process.
+  if (complaints() == STDERR_FILENO) complaints_descriptor() = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
   const int nowhere = ::open("/dev/null", O_WRONLY);
   if (nowhere < 0) return;
   ::dup2(nowhere, STDOUT_FILENO);
@@ -101,6 +108,8 @@ int leave_job(int status) {
 Processes* processes() noexcept { return joined().job != nullptr && joined().job->count() > 1 ? joined().job : nullptr; }
 
 Bytes memory_of_a_process() { return joined().memory > 0 ? joined().memory : usable_memory(); }
+
+int complaints() noexcept { return complaints_descriptor(); }
 
 bool speaks() noexcept { return joined().job == nullptr || joined().job->self() == 0; }
 

@@ -16,6 +16,8 @@ int leave_job(int status);
 Processes* processes() noexcept;
 /// The memory that a process may use by default: an equal part of 80 % of its host's; in a job, the minimum over all hosts.
 Bytes memory_of_a_process();
+/// The descriptor for what a process says before it ends at once, the silent ones too: standard error as it was at the start.
+int complaints() noexcept;
 /// Whether this process prints and writes files: the first, or the only one.
 bool speaks() noexcept;
 

@@ -17,6 +17,7 @@
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/parser.hpp"
+#include "tools/torus/run/watchdog.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/schedule_file.hpp"
 
@@ -150,6 +151,8 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   if (all != nullptr && run.threads == 0) run.threads = std::max(1U, workers_of(setting.executor, 0) / all->on_these_cores());
   run.seed = setting.seed;
   run.memory_limit = setting.memory;
+  Watchdog watchdog(setting, options.stop != nullptr);
+  run.watch = &watchdog.watch();
   StopRelay relay(options.stop);
   run.stop = all == nullptr ? options.stop : &relay.stop;
   run.fault = options.fault;
@@ -185,9 +188,13 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
     if (looks && options.trace) trace.emplace(*options.trace, header_of(setting));
   });
 
+  const std::function<Program(Node&)> start = [&setting](Node& self) {
+    keep_stack_for_handler();  // which thread this is, the engine alone knows
+    return setting.plan.start(self);
+  };
   Emulation emulation;
   for (unsigned repetition = 0; repetition < options.repeat && !emulation.failure; ++repetition) {
-    RunResult result = engine.run(setting.plan.start);
+    RunResult result = engine.run(start);
     // What holds of the first run holds of all: they must have its trace digest.
     const auto unsure = barrier && first ? barrier->judge(result) : std::nullopt;
     if (first && options.on_engine) options.on_engine(engine);
@@ -219,7 +226,7 @@ Lead lead_of(const Setting& setting, const EmulationOptions& options) {
   std::string line = command_line(setting);
   line.erase(0, line.find(" run ") + 1);
   const Bytes memory = setting.memory > 0 ? setting.memory : memory_of_a_process();
-  return {fmt::format("{} --memory {} --plan-time 1000000", line, memory),
+  return {fmt::format("{} --memory {} --plan-time 1000000 --step-time {}", line, memory, setting.step_limit_s),
           {options.repeat, setting.request.expected_sources, options.fault}};
 }
 

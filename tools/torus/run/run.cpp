@@ -14,6 +14,7 @@
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
+#include "tools/torus/run/cause.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/injection.hpp"
 #include "tools/torus/run/report.hpp"
@@ -43,6 +44,9 @@ std::uint64_t parse_digest(const std::string& text) {
   }
   return digest;
 }
+
+/// What a program did wrong, with its algorithm.
+std::string blamed(const Setting& setting, std::string_view what) { return fmt::format("{}: {}", setting.algorithm->name, what); }
 
 int run(const RunArguments& arguments) {
   const Collective collective = parse_collective(arguments.collective);
@@ -99,6 +103,8 @@ int run(const RunArguments& arguments) {
     try {
       return emulate(setting, options);
     } catch (const RunError& error) {  // there is no report
+      if (!struck && std::string_view(error.what()).find(", node ") != std::string_view::npos)
+        throw RunError(blamed(setting, error.what()));
       if (!struck) throw;
       throw RunError(
           fmt::format("{}; the fault: {} (--fault {})", error.what(), struck->text, fault_text(as_struck(*options.fault, *struck))));
@@ -112,6 +118,9 @@ int run(const RunArguments& arguments) {
   }
   if (options.fault && !emulation.result.fault && !emulation.failure && !emulation.interrupted) {
     emulation.failure = fmt::format("--fault '{}': there was nothing to strike; --trace shows what nodes send, and when", *arguments.fault);
+  }
+  if (emulation.failure && emulation.result.wrong) {
+    if (const auto cause = cause_of(setting, emulation.result)) *emulation.failure += "; " + *cause;
   }
   progress.clear();
   if (csv && !emulation.interrupted) {
@@ -131,7 +140,9 @@ int run(const RunArguments& arguments) {
   };
   answer(arguments.json, json, [&] { return to_table(setting, emulation) + (steps ? steps->text(emulation.result) : ""); });
   if (!emulation.failure) return 0;
-  throw RunError(*emulation.failure);
+  const RunResult& result = emulation.result;
+  const bool own_fault = !options.fault && (!result.violations.empty() || result.hang || result.wrong);
+  throw RunError(own_fault ? blamed(setting, *emulation.failure) : *emulation.failure);
 }
 
 }  // namespace

@@ -175,6 +175,13 @@ const std::vector<SettingOption>& setting_options() {
        .help = fmt::format("seconds that planning an algorithm may take; default {:g}, or {:g} where several are tried", plan_s_of_one,
                            plan_s_of_many),
        .read = [](RunSpec& spec, Text text) { spec.plan_limit_s = parse_real("--plan-time", text, 0.001, 1e6, "60"); },
+       .decides = false},
+      {.group = host,
+       .name = "step-time",
+       .spelled = "--step-time",
+       .type = "S",
+       .help = fmt::format("seconds that a node's program may take in a step; default {:g}", step_s),
+       .read = [](RunSpec& spec, Text text) { spec.step_limit_s = parse_real("--step-time", text, 0.1, 1e6, "60"); },
        .decides = false}};
   return options;
 }

@@ -268,6 +268,7 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
           .memory = spec.memory,
           .processes = spec.processes,
           .plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_many),
+          .step_limit_s = spec.step_limit_s.value_or(step_s),
           .preset = spec.preset,
           .sources_text = spec.sources.value_or(""),
           .groups = spec.groups,

@@ -17,6 +17,9 @@ namespace torus::command {
 inline constexpr double plan_s_of_one = 60;   ///< that was named
 inline constexpr double plan_s_of_many = 10;  ///< of those that are compared
 
+/// How long the program of a node may take in one step, where --step-time does not say it.
+inline constexpr double step_s = 30;
+
 struct Planned {
   std::optional<Plan> plan;
   double seconds = 0;     ///< wall time
@@ -52,6 +55,7 @@ struct Setting {
   Bytes memory = 0;                        ///< of a process; 0: what the engine takes by itself
   unsigned processes = 1;                  ///< that do the run together
   double plan_limit_s = plan_s_of_one;     ///< planning may take so long
+  double step_limit_s = step_s;            ///< a node's program may take so long in a step
   const Preset* preset = nullptr;          ///< the machine that was named
   std::string sources_text = {};           ///< how the sources were asked for, if that and the seed give them again
   std::optional<Groups> groups = {};       ///< none: all nodes are one

@@ -61,6 +61,7 @@ struct RunSpec {
   Bytes memory = 0;                         ///< of a process; 0: what the engine takes by itself
   unsigned processes = 1;                   ///< that do the run together
   std::optional<double> plan_limit_s = {};  ///< planning an algorithm may take so long
+  std::optional<double> step_limit_s = {};  ///< a node's program may take so long in a step
 };
 
 /// "broadcast", or as MPI calls it: "bcast". Throws InputError if there is no such collective.

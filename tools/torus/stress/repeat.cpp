@@ -14,6 +14,7 @@
 
 #include "tools/torus/cli/child.hpp"
 #include "tools/torus/cli/console.hpp"
+#include "tools/torus/run/watchdog.hpp"
 
 namespace torus::command {
 namespace {
@@ -111,6 +112,7 @@ void run_again(std::size_t bytes) noexcept {
 }
 
 void report_crash(int signal) {
+  name_crash(signal);
   const int* const found = std::find(signals.begin(), signals.end(), signal);
   if (const std::size_t bytes = running_bytes.exchange(0); bytes > 0) {  // of several threads that crash, one reports
     say("torus: crashed; repeat it with: ");
@@ -151,6 +153,7 @@ void tell_what_crashed(const std::string& program) {
   for (std::size_t i = 0; i < signals.size(); ++i) {
     struct sigaction action {};
     action.sa_handler = report_crash;
+    action.sa_flags = SA_ONSTACK;
     ::sigaction(signals[i], &action, &before[i]);
   }
 }

@@ -1,0 +1,82 @@
+/// Twelve mistakes of users' own algorithms (tests/support/own_mistakes.cpp): each is said in a line or two, with algorithm, node and step.
+#include <chrono>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+
+using namespace torus;
+using support::lines;
+
+namespace {
+
+support::Ended mistaken(const std::string& line) {
+  return support::run_program(TORUS_MISTAKES_PROGRAM, {.arguments = support::words(line)});
+}
+
+/// What must be said of an all-reduce on mesh:4x4, of which node (1,1) makes the mistake.
+struct Mistake {
+  std::string algorithm;
+  std::vector<std::string> says;
+  std::string options = {};
+  int signal = 0;
+};
+
+const std::vector<Mistake>& mistakes() {
+  static const std::vector<Mistake> all{
+      {"wrong-bytes",
+       {"wrong delivery after step 12: node (0,0), block 0, offset 5", "it is changed in step 1 at node (1,1): offset 5"},
+       "--type u32"},
+      {"missing", {"node (0,0), block 0: lacks the contribution of node (1,1)", "node (1,1) drops it in step 0"}},
+      {"replaced",
+       {"step 0: message from node (1,1) to (0,1): block 0: replaces a partial, and node (0,1)'s contribution with it",
+        "lacks the contribution of node (0,1)"}},
+      {"twice",
+       {"has the contribution of node (1,1) twice",
+        "step 1: message from node (1,1) to (0,1): block 0: node (1,1) would be counted twice"}},
+      {"ports", {"step 1: node (1,1) sends 2 messages on 1 port: to (0,1) by [[0,-1]], to (1,2) by [[1,1]]"}, "--ports 1"},
+      {"contention", {"channel used twice: step 1: channel (1,1) dimension 0 direction -1 carries two messages: from (1,1)"}},
+      {"deadlock", {"hang: 1 nodes wait for ever: (1,1) for a message, last arrival in step 9"}},
+      {"endless-loop", {"node (1,1) has not ended step 1 after 1 s", "repeat it with: "}, "--step-time 1"},
+      {"null", {"crashed while node (1,1) ran step 1: segmentation fault"}, "", SIGSEGV},
+      {"exception", {"step 1, node (1,1): no such neighbour"}},
+      {"off-the-mesh", {"route leaves the machine: step 1: the route from (1,1) by [[1,-2]], control only leaves the machine"}},
+      {"not-held", {"block not held: step 1: ", "(1,1)"}}};
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("mistakes of an own algorithm are said with algorithm, node and step", "[conformance]") {
+  for (const Mistake& mistake : mistakes()) {
+    for (const std::string threads : {"1", "3"}) {
+      const support::Ended ended = mistaken("run allreduce --on mesh:4x4 --bytes 64 --algorithm " + mistake.algorithm + " --threads " +
+                                            threads + " --executor threads " + mistake.options);
+      CAPTURE(mistake.algorithm, threads, ended.out, ended.err);
+      CHECK((ended.status == 1 || (mistake.signal != 0 && ended.signal == mistake.signal)));
+      CHECK(ended.err.starts_with("torus: " + mistake.algorithm + ": "));
+      for (const std::string& text : mistake.says) CHECK(ended.err.find(text) != std::string::npos);
+#ifndef __SANITIZE_ADDRESS__  // which has its own words for a crash
+      CHECK(lines(ended.err) <= 2);
+#endif
+    }
+  }
+}
+
+TEST_CASE("an interrupt ends a run whose node does not end its step, and names the node", "[conformance]") {
+  const auto start = std::chrono::steady_clock::now();
+  const support::Ended ended = support::run_program(
+      TORUS_MISTAKES_PROGRAM,
+      {.arguments = support::words("run allreduce --on mesh:4x4 --algorithm endless-loop"), .after = std::chrono::milliseconds(1500)});
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status == 1);
+  CHECK(ended.err.starts_with("torus: interrupted; endless-loop: node (1,1) has not ended step 1\n"));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));  // not after the 30 s that a step may take
+}
+
+TEST_CASE("a crash in the stress names the node, and the line that repeats it", "[conformance]") {
+  const support::Ended ended = mistaken("stress --only null --runs 200");
+  CAPTURE(ended.out, ended.err);
+  CHECK(ended.status != 0);
+  CHECK(ended.err.starts_with("torus: null: crashed while node ("));
+  CHECK(ended.err.find("torus: crashed; repeat it with: ") != std::string::npos);
+}
