@@ -2,6 +2,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <utility>
 
 #include <torus/algorithm.hpp>
 #include <torus/bandwidth.hpp>
@@ -44,6 +45,16 @@ bool has_root(Collective collective) noexcept {
 bool reduces(Collective collective) noexcept {
   return collective == Collective::reduce || collective == Collective::allreduce || collective == Collective::reduce_scatter ||
          collective == Collective::scan;
+}
+
+bool takes_sizes(Collective collective) noexcept {
+  return collective == Collective::total_exchange || collective == Collective::multinode_broadcast || collective == Collective::scatter ||
+         collective == Collective::gather || collective == Collective::reduce_scatter;
+}
+
+Sizes sizes_of(const Topology& topology, const Request& request) {
+  const Bytes unit = reduces(request.collective) ? size_of(request.reduction.type) : 1;
+  return Sizes(*request.sizes, topology.nodes(), request.collective == Collective::total_exchange, request.bytes, unit);
 }
 
 namespace {
@@ -99,6 +110,22 @@ std::optional<Refusal> uncountable_bytes(const Request& request, const Topology&
                  std::to_string(fix)};
 }
 
+/// Sizes that the collective has no use for, that its nodes do not have, or with which a run has no room for figures: a slot of memory is
+/// as long as the longest block.
+std::optional<Refusal> unfit_sizes(const Request& request, const Topology& topology) {
+  if (!request.sizes) return std::nullopt;
+  const auto refuse = [&](std::string rule) { return Refusal{Refusal::About::sizes, request.sizes->text, std::move(rule)}; };
+  if (!takes_sizes(request.collective)) return refuse("a " + std::string(name(request.collective)) + " has no blocks whose sizes differ");
+  try {
+    Request longest = request;
+    longest.bytes = sizes_of(topology, request).longest();
+    if (asked_bytes(longest, topology.nodes()) <= most_predicted_bytes) return std::nullopt;
+    return refuse("the longest block has " + std::to_string(longest.bytes) + " bytes, which for each of the blocks are more than 2^63");
+  } catch (const InputError& error) {
+    return refuse(error.what());
+  }
+}
+
 /// A reduction that the elements do not allow.
 std::optional<Refusal> unfit_reduction(const Request& request, const Topology& topology) {
   if (!reduces(request.collective)) return std::nullopt;
@@ -135,6 +162,7 @@ std::optional<Refusal> first_refusal(const Algorithm& algorithm, const Machine& 
   if (auto why = uncountable_blocks(algorithm, machine.topology)) return why;
   if (auto why = unfit_reduction(request, machine.topology)) return why;
   if (auto why = uncountable_bytes(request, machine.topology)) return why;
+  if (auto why = unfit_sizes(request, machine.topology)) return why;
   return algorithm.also_requires != nullptr ? algorithm.also_requires(machine, request) : std::nullopt;
 }
 
@@ -201,7 +229,9 @@ Placement blocks_of(const Machine& machine, const Request& request, const Plan& 
 }  // namespace
 
 Placement placement_of(const Machine& machine, const Request& request, const Plan& plan) {
-  return blocks_of(machine, request, plan).with_copies(plan.copies);
+  Placement placement = blocks_of(machine, request, plan);
+  if (request.sizes) placement = std::move(placement).with_sizes(sizes_of(machine.topology, request));
+  return std::move(placement).with_copies(plan.copies);
 }
 
 }  // namespace torus

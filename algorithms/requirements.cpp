@@ -77,6 +77,7 @@ std::string_view Refusal::subject() const noexcept {
     case About::contention: return "contention";
     case About::routing: return "routing";
     case About::bytes: return "bytes";
+    case About::sizes: return "sizes";
     case About::reduction: return "reduction";
     case About::faults: return "faults";
     case About::parameter: break;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <fmt/format.h>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -94,13 +95,14 @@ void share_verdict(Processes& processes, RunResult& result) {
 /// Request and plan, in lines for RunOptions::programs. What the programs captured shows in the plan's figures and notes alone.
 std::string programs_of(const Request& request, const Plan& plan) {
   detail::Description text;
-  const auto& [collective, sources, bytes, reduction, parameters, expected_sources] = request;
+  const auto& [collective, sources, bytes, reduction, parameters, expected_sources, sizes] = request;
   text.add("collective", name(collective));
   text.add("sources", sources);
   text.add("bytes", bytes);
   text.add("reduction", reduction);
   for (const auto& [name, value] : parameters) text.add("parameter." + name, value);
   text.add("expected_sources", expected_sources);
+  if (sizes) detail::describe(text, *sizes);
   // Hops may be counted by a dry run, which each process gives time and memory of its own, as what tables and nodes take is its own.
   const auto& [start, segments, registers, copies, steps, steps_exact, bytes_exact, steps_estimate, formula, channel_bytes, combined_bytes,
                route_hops, table_bytes, node_bytes, notes, observe] = plan;
@@ -220,6 +222,7 @@ Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request
 
 Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache, const Bounds* bounds) {
   Plan plan = algorithm.plan(machine, request, cache);
+  predict_sizes(machine, request, plan);
   const Bounds held = bounds != nullptr ? *bounds : lower_bounds(machine, request);
   set_aside_incomplete(plan, machine, request, held);
   if (machine.cost.hop_s > 0 && plan.predicts() && !plan.route_hops) {
@@ -240,38 +243,127 @@ Engine make_engine(const Machine& machine, const Request& request, const Plan& p
   options.program_bytes = memory_beside_engine(machine, request, plan, groups);
   if (options.processes != nullptr) options.programs += programs_of(request, plan);
   // Where few nodes are sources, or none, nobody sends for as long as the schedule is.
-  if (options.idle_steps == 0 && plan.predicts() && request.collective == Collective::multinode_broadcast)
+  if (options.idle_steps == 0 && (plan.predicts() || request.sizes) && request.collective == Collective::multinode_broadcast)
     options.idle_steps = 64 + plan.steps;
   if (groups != nullptr) return Engine(machine, *groups, placement_of(groups->machine(machine), request, plan), std::move(options));
   return Engine(machine, placement_of(machine, request, plan), std::move(options));
 }
 
-std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& request, const Plan& plan, double seconds) {
+namespace {
+
+/// A run without verification, one thread; none if it fails or has not ended within `seconds`.
+std::optional<RunResult> dry_run(const Machine& machine, const Request& request, const Plan& plan, double seconds,
+                                 std::function<void(std::span<const Message* const>)> on_messages = {}) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
+  RunOptions options;
+  options.executor = ExecutorKind::serial;
+  options.verify = false;
+  options.on_messages = std::move(on_messages);
+  std::atomic<bool> late = false;
+  options.stop = &late;
+  options.on_step = [&](Step) { late = std::chrono::duration<double>(Clock::now() - start).count() > seconds; };
+  try {
+    RunResult result = make_engine(machine, request, plan, options).run(plan.start);
+    if (result.good()) return result;
+  } catch (const std::exception&) {  // the run itself will report it
+  }
+  return std::nullopt;
+}
+
+/// The same request for blocks of no bytes.
+Request emptied(Request request) {
+  request.bytes = 0;
+  request.sizes.reset();
+  return request;
+}
+
+/// Sums up what the messages of a dry run would have on the fullest channels, with blocks of their true sizes.
+class TrueLoads {
+ public:
+  TrueLoads(const Topology& topology, const Placement& placement)
+      : topology_{topology},
+        placement_{placement},
+        loads_(static_cast<std::size_t>(topology.nodes()) * static_cast<std::size_t>(topology.channel_slots())) {}
+
+  static bool fits(const Topology& topology) noexcept {
+    return std::uint64_t{topology.nodes()} * static_cast<std::uint64_t>(topology.channel_slots()) <= std::uint64_t{1} << 24U;
+  }
+
+  void step(std::span<const Message* const> messages) {
+    Bytes most = 0;
+    for (const Message* m : messages) {
+      Bytes bytes = m->bytes();
+      for (const BlockId id : m->blocks()) bytes += placement_.bytes(id);
+      NodeId at = m->source();
+      for (const Leg& leg : m->route()) {
+        const bool complete = topology_.wiring(leg.dimension) == Wiring::complete;
+        const std::int32_t hop = complete ? modulo(leg.hops, topology_.extent(leg.dimension)) : leg.hops > 0 ? 1 : -1;
+        for (std::int32_t left = hops_of(topology_, leg); left > 0; --left) {
+          const std::size_t channel = static_cast<std::size_t>(at) * static_cast<std::size_t>(topology_.channel_slots()) +
+                                      static_cast<std::size_t>(topology_.slot(leg.dimension, hop));
+          if (loads_[channel] == 0) touched_.push_back(channel);
+          most = std::max(most, loads_[channel] += bytes);
+          at = *topology_.neighbour(at, leg.dimension, hop);
+        }
+      }
+    }
+    sum_ += static_cast<double>(most);
+    for (const std::size_t channel : touched_) loads_[channel] = 0;
+    touched_.clear();
+  }
+  double sum() const noexcept { return sum_; }
+
+ private:
+  const Topology& topology_;
+  const Placement& placement_;
+  std::vector<Bytes> loads_;  // by node and slot
+  std::vector<std::size_t> touched_;
+  double sum_ = 0;
+};
+
+}  // namespace
+
+void predict_sizes(const Machine& machine, const Request& request, Plan& plan, double seconds) {
+  if (!request.sizes || !plan.predicts()) return;
+  constexpr NodeId most_nodes = 4096;
+  constexpr std::uint64_t most_copies = 1U << 24U;
+  constexpr double most_bytes = 0x1p28;
+  const Placement placement = placement_of(machine, request, plan);
+  std::optional<RunResult> result;
+  if (machine.topology.nodes() <= most_nodes && placement.most_held() <= most_copies) {
+    if (reduces(request.collective)) {
+      if (static_cast<double>(placement.most_held()) * static_cast<double>(placement.longest()) <= most_bytes)
+        result = dry_run(machine, request, plan, seconds);
+      if (result) {
+        plan.channel_bytes = static_cast<double>(result->channel_bytes_sum);
+        plan.combined_bytes = static_cast<double>(result->node_combined_sum);
+      }
+    } else if (TrueLoads::fits(machine.topology)) {
+      TrueLoads loads(machine.topology, placement);
+      result = dry_run(machine, emptied(request), plan, seconds, [&](std::span<const Message* const> messages) { loads.step(messages); });
+      plan.channel_bytes = loads.sum();
+    }
+  }
+  if (result)
+    plan.route_hops = result->route_hops_sum;
+  else
+    plan.formula.clear();
+}
+
+std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& request, const Plan& plan, double seconds) {
   constexpr NodeId most_nodes = 1U << 16U;
   constexpr std::uint64_t most_copies = 1U << 24U;
   const std::uint64_t nodes = machine.topology.nodes();
   if (nodes > most_nodes) return std::nullopt;
-  Request empty = request;
-  empty.bytes = 0;
+  Request empty = emptied(request);
   if (request.collective == Collective::multinode_broadcast) {
     empty.sources.resize(nodes);
     std::iota(empty.sources.begin(), empty.sources.end(), NodeId{0});
   }
   if (placement_of(machine, empty, plan).most_held() > most_copies) return std::nullopt;
-  RunOptions options;
-  options.executor = ExecutorKind::serial;
-  options.verify = false;
-  std::atomic<bool> late = false;
-  options.stop = &late;
-  options.on_step = [&](Step) { late = std::chrono::duration<double>(Clock::now() - start).count() > seconds; };
-  try {
-    const RunResult result = make_engine(machine, empty, plan, options).run(plan.start);
-    if (result.good()) return result.route_hops_sum;
-  } catch (const std::exception&) {  // the run itself will report it
-  }
-  return std::nullopt;
+  const auto result = dry_run(machine, empty, plan, seconds);
+  return result ? std::optional(result->route_hops_sum) : std::nullopt;
 }
 
 }  // namespace torus

@@ -301,6 +301,10 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
     bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "there is no source";
     return bounds;
   }
+  if (request.sizes) {
+    bound_uneven(machine, request, bounds);
+    return bounds;
+  }
   Request named = request;  // those whose data must come to all nodes, or the other way round; none: all
   if (request.collective == Collective::scan)
     named.sources = {first_living(machine.topology)};

@@ -28,6 +28,9 @@ void bound_allreduce(const Machine& machine, const Request& request, Bounds& bou
 /// The model time that filling leaves; at least one pair of nodes.
 double filling_time_s(const Bounds& bounds, const CostModel& cost);
 
+/// uneven.cpp: all bounds of a request with sizes. Two living nodes or more, and a source.
+void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds);
+
 /// cuts.cpp: raises the bounds of bytes, of seconds and of single-block steps. Two living nodes or more, and a source.
 void bound_cuts(const Machine& machine, const Request& request, Bounds& bounds);
 

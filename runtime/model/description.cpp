@@ -91,10 +91,21 @@ void describe(Description& to, const Machine& machine) {
   to.add("cost.dimension_byte_s", dimension_byte_s);
 }
 
+void describe(Description& to, const SizeRule& sizes) {
+  const auto& [kind, exponent, share, from, most, seed, listed, file] = sizes;  // files of one name may differ, and the other way round
+  to.add("sizes.kind", kind);
+  to.add("sizes.exponent", exponent);
+  to.add("sizes.share", share);
+  to.add("sizes.from", from);
+  to.add("sizes.to", most);
+  to.add("sizes.seed", seed);
+  to.add("sizes.table", listed ? *listed : std::vector<Bytes>());
+}
+
 void describe(Description& to, const Placement& placement) {
   // What begins with `derived` follows from the rest.
   const auto& [kind, nodes, segments, segment, longer, unit, derived_buckets, derived_shift, first_id, ids, copies, root, dead, sources,
-               derived_index, contributions, vector_segments] = placement;
+               derived_index, contributions, vector_segments, sizes, derived_first] = placement;
   to.add("blocks.kind", kind);
   to.add("blocks.nodes", nodes);
   to.add("blocks.segments", segments.value());
@@ -113,6 +124,7 @@ void describe(Description& to, const Placement& placement) {
   to.add("blocks.vector_bytes", bytes);
   to.add("blocks.vector_cut_into", of_vector);
   to.add("blocks.registers", registers);
+  if (sizes) describe(to, sizes->rule());
   to.add("blocks.first_id", first_id);
   to.add("blocks.ids", ids);
 }

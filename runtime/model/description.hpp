@@ -69,6 +69,7 @@ class Description {
 
 void describe(Description& to, const Topology& topology);
 void describe(Description& to, const Machine& machine);
+void describe(Description& to, const SizeRule& sizes);
 void describe(Description& to, const Placement& placement);
 void describe(Description& to, const Groups& groups);
 

@@ -97,6 +97,31 @@ Placement Placement::resident(const Topology& topology, std::uint32_t per_node, 
   return placement;
 }
 
+Placement Placement::with_sizes(Sizes sizes) && {
+  TORUS_ASSERT(kind_ != Kind::resident && (kind_ != Kind::contributed || contributions_.wanted == Contributions::Wanted::at_owner));
+  const bool cut = kind_ == Kind::one_source || kind_ == Kind::several_sources || kind_ == Kind::contributed;
+  const Bytes pieces = cut ? segments_.value() : 1, units = sizes.longest() / unit_;
+  const Bytes longest = (units + pieces - 1) / pieces * unit_;
+  unit_ = std::min(unit_, longest);  // 0 where all are empty
+  segment_ = longest - unit_;
+  longer_ = sized;
+  if (kind_ == Kind::contributed) {
+    std::vector<std::uint64_t> first{0};
+    for (NodeId node = 0; node + 1 < nodes_; ++node) first.push_back(first.back() + sizes(node) / size_of(contributions_.reduction.type));
+    first_of_part_ = std::make_shared<const std::vector<std::uint64_t>>(std::move(first));
+  }
+  sizes_ = std::move(sizes);
+  return std::move(*this);
+}
+
+Bytes Placement::size_of_block(BlockId id) const noexcept {
+  if (kind_ == Kind::personalised || kind_ == Kind::scattered || kind_ == Kind::gathered) return (*sizes_)(id);
+  if (unit_ == 0) return 0;
+  const auto [node, piece] = split(kind_ == Kind::contributed ? segment_of(id) : id);
+  const Bytes units = (*sizes_)(node) / unit_;
+  return (units / segments_.value() + (piece < units % segments_.value() ? 1U : 0U)) * unit_;
+}
+
 bool Placement::is_dead(NodeId node) const noexcept { return std::binary_search(dead_.begin(), dead_.end(), node); }
 
 Placement Placement::contributed(const Topology& topology, const Contributions& contributions) {
@@ -129,6 +154,10 @@ Placement Placement::contributed(const Topology& topology, const Contributions& 
 
 std::uint64_t Placement::first_element(BlockId segment) const noexcept {
   const auto [owner, piece] = split(segment);
+  if (sizes_) {
+    const Bytes elements = (*sizes_)(owner) / size_of(contributions_.reduction.type);
+    return (*first_of_part_)[owner] + piece * (elements / segments_.value()) + std::min<Bytes>(piece, elements % segments_.value());
+  }
   return owner * (contributions_.bytes / unit_) + piece * (segment_ / unit_) + std::min(piece, longer_);
 }
 

@@ -112,9 +112,17 @@ class Blocks {
       segments_ = header.segments;
       count_ = nodes_ * segments_;
     }
+    if (kind_ == Kind::none || header.sizes.empty()) return;
+    sizes_ = header.sizes;
+    relief_.resize(nodes_);
+    for (std::uint64_t i = 0; i < count_; ++i) {
+      if (empty(i)) relieve(i);
+    }
   }
 
   std::uint64_t count() const noexcept { return count_; }
+  /// Whether a block has no bytes: it is nothing, so that all hold it and nobody lacks it.
+  bool empty(std::uint64_t number) const noexcept { return !sizes_.empty() && sizes_[id(number)] == 0; }
   bool partials() const noexcept { return kind_ == Kind::none; }
 
   /// The number of the block with this id, if it exists.
@@ -158,6 +166,39 @@ class Blocks {
   }
   /// How many blocks must reach a living node: those that it must hold at the end and does not start with.
   std::uint64_t lacking_at(std::uint64_t node) const noexcept {
+    const std::uint64_t all = lacking_with_empty_at(node);
+    return sizes_.empty() ? all : all - static_cast<std::uint64_t>(empty_for_all_ + relief_[node]);
+  }
+  /// The lowest block that a living node must hold at the end, does not start with and has not received. There must be one.
+  template <class Received>
+  std::uint64_t first_lacking(std::uint64_t node, const Received& received) const {
+    std::uint64_t number = kind_ == Kind::exchanged ? node : kind_ == Kind::scattered ? node * segments_ : 0;
+    while (true) {
+      const bool of_no_use = !wanted_at(node, number) || starts_at(node, number);  // as are all segments of that origin
+      if (!of_no_use && !empty(number) && !received(number)) return number;
+      number += kind_ == Kind::exchanged ? nodes_ : of_no_use ? segments_ - number % segments_ : 1;
+    }
+  }
+
+ private:
+  /// Notes that nobody lacks a block.
+  void relieve(std::uint64_t number) {
+    const std::uint64_t from = kind_ == Kind::exchanged ? number / nodes_ : origin(id(number));  // of a scatter: the destination
+    if (kind_ != Kind::scattered && !living(from)) return;
+    switch (kind_) {
+      case Kind::exchanged: relief_[number % nodes_] += from != number % nodes_ ? 1 : 0; break;
+      case Kind::scattered: relief_[from] += from != sources_.front() ? 1 : 0; break;
+      case Kind::gathered: relief_[sources_.front()] += from != sources_.front() ? 1 : 0; break;
+      case Kind::replicated:
+      case Kind::all_gathered:
+        ++empty_for_all_;
+        --relief_[from];
+        break;
+      case Kind::none: break;
+    }
+  }
+  /// lacking_at(), as if no block were empty.
+  std::uint64_t lacking_with_empty_at(std::uint64_t node) const noexcept {
     const std::uint64_t others = std::uint64_t{participants_.living_nodes()} - 1;
     switch (kind_) {
       case Kind::replicated:
@@ -170,18 +211,7 @@ class Blocks {
     }
     return others * segments_;
   }
-  /// The lowest block that a living node must hold at the end, does not start with and has not received. There must be one.
-  template <class Received>
-  std::uint64_t first_lacking(std::uint64_t node, const Received& received) const {
-    std::uint64_t number = kind_ == Kind::exchanged ? node : kind_ == Kind::scattered ? node * segments_ : 0;
-    while (true) {
-      const bool of_no_use = !wanted_at(node, number) || starts_at(node, number);  // as are all segments of that origin
-      if (!of_no_use && !received(number)) return number;
-      number += kind_ == Kind::exchanged ? nodes_ : of_no_use ? segments_ - number % segments_ : 1;
-    }
-  }
 
- private:
   enum class Kind { replicated, exchanged, scattered, gathered, all_gathered, none };
 
   std::uint64_t origin(std::uint64_t number) const noexcept { return segments_ == 1 ? number : number / segments_; }
@@ -194,6 +224,9 @@ class Blocks {
   bool consecutive_ = false;     // as are their numbers
   std::uint64_t segments_ = 1;
   std::uint64_t count_ = 0;
+  std::vector<Bytes> sizes_;          // by id; none: no block is empty
+  std::int64_t empty_for_all_ = 0;    // empty blocks that all nodes want
+  std::vector<std::int64_t> relief_;  // by node: those that it alone wants, less those that it starts with
 };
 
 }  // namespace torus::detail

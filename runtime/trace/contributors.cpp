@@ -121,6 +121,7 @@ Contributors::Contributors(const TraceHeader& header, Participants participants,
       blocks_{segments_ * header.registers},
       registers_{header.registers},
       overlap_{header.overlap},
+      sizes_{header.sizes},
       sets_{nodes_ * blocks_, nodes_, most_exact},
       cells_{static_cast<std::size_t>(nodes_ * blocks_)},
       work_(nodes_) {
@@ -224,6 +225,7 @@ std::uint64_t Contributors::finish() {
     if (scan) want = sets_.with(want, node);
     NodeSets::Id right = want;  // the last that was equal
     for (std::uint64_t block = 0; block < segments_; ++block) {
+      if (!sizes_.empty() && sizes_[block] == 0) continue;
       if (collective_ == "reduce-scatter" && !participants_.living(static_cast<NodeId>(block / pieces_))) continue;
       const bool wanted = collective_ == "reduce" ? node == root_ : collective_ == "reduce-scatter" ? block / pieces_ == node : true;
       const NodeSets::Id held = this->held(node, block);

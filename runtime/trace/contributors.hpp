@@ -80,6 +80,9 @@ class Contributors {
   /// Number of (node, block) pairs that lack a contributor or have another one; reports the first.
   std::uint64_t finish();
 
+  /// S, and the blocks that a node may hold.
+  std::uint64_t segments() const noexcept { return segments_; }
+  std::uint64_t blocks() const noexcept { return blocks_; }
   bool exact() const noexcept { return sets_.exact(); }
   std::uint64_t combined() const noexcept { return combined_; }
   std::uint64_t unasked() const noexcept { return unasked_; }
@@ -117,6 +120,7 @@ class Contributors {
   const std::uint64_t blocks_;    // of a node: S * registers
   const unsigned registers_;
   const bool overlap_;
+  const std::vector<Bytes> sizes_;  // of segments; none: all have bytes
   NodeSets sets_;
   Zeros<Cell> cells_;                                         // by node and block
   std::vector<Work> work_;                                    // by node

@@ -43,6 +43,7 @@ class Judge::State {
         topology_{machine_.topology},
         ports_{header.ports > 0 ? header.ports : static_cast<std::uint64_t>(machine_.ports)},
         block_bytes_{header.block_bytes},
+        sizes_{header.sizes},
         groups_{header.groups},
         memory_{memory_for_blocks(topology_)},
         look_{std::move(look)},
@@ -288,7 +289,8 @@ class Judge::State {
                                    to.group == Place::none ? "no group" : fmt::format("group {}", to.group)));
     }
     Book& book = books_[from.group];
-    if (book.partials) return book.partials->sent(from.local, to.local, m);
+    if (!sizes_.empty()) check_sizes(m, book);
+    if (book.partials) return book.partials->sent(from.local, to.local, sizes_.empty() ? m : without_empty(m, book));
     if (book.heard) {
       if (!m.blocks.empty()) violation(text_of(m) + " has blocks, and a barrier has none");
       return book.heard->sent(from.local, to.local);
@@ -297,6 +299,7 @@ class Judge::State {
     for (const std::uint64_t id : m.blocks) {
       const auto block = book.blocks.number(id);
       work();
+      if (block && book.blocks.empty(*block)) continue;
       if (block && (book.blocks.starts_at(from.local, *block) || book.held.has(from.local, *block))) {
         if (arrivals_.size() * 2 * sizeof(Arrival) > memory_ / 4) no_memory();
         arrivals_.push_back({m.destination, *block});
@@ -306,6 +309,25 @@ class Judge::State {
                               block ? "the node does not hold" : "does not exist"));
       }
     }
+  }
+
+  /// The size of a block; 0 of one that does not exist.
+  Bytes size_of(std::uint64_t id, const Book& book) const noexcept {
+    const std::uint64_t number = book.partials ? id % book.partials->segments() : id;
+    return number < sizes_.size() ? sizes_[number] : 0;
+  }
+  void check_sizes(const TraceMessage& m, const Book& book) {
+    Bytes sum = 0;
+    bool wraps = false;
+    for (const std::uint64_t id : m.blocks) wraps = __builtin_add_overflow(sum, size_of(id, book), &sum) || wraps;
+    if (wraps || m.bytes < sum)
+      violation(fmt::format("{} has {} bytes, and its blocks {}", text_of(m), m.bytes, wraps ? "2^64 or more" : std::to_string(sum)));
+  }
+  /// The message without blocks that exist and have no bytes.
+  const TraceMessage& without_empty(const TraceMessage& m, const Book& book) {
+    full_ = m;
+    std::erase_if(full_.blocks, [&](std::uint64_t id) { return id < book.partials->blocks() && size_of(id, book) == 0; });
+    return full_;
   }
 
   /// Delivers the blocks of the step: nodes hold them from its end on, not before.
@@ -374,6 +396,7 @@ class Judge::State {
   const Topology& topology_;
   std::uint64_t ports_;  // of a node: where channels are shared, there may be more than channels
   Bytes block_bytes_;
+  std::vector<Bytes> sizes_;                 // by number; none: blocks are alike
   std::vector<std::vector<NodeId>> groups_;  // each one's nodes, by local rank; none: all nodes are one
   std::vector<Place> places_;                // by node, where there are groups
   std::deque<Book> books_;                   // by group
@@ -384,6 +407,7 @@ class Judge::State {
   Zeros<Channel> channels_;
   std::vector<int> position_;  // by dimension: its place in the routing order
   std::vector<Arrival> arrivals_;
+  TraceMessage full_;  // see without_empty()
   Verdict verdict_;
   std::uint32_t epoch_ = 0;  // counts and channels of another epoch are those of an earlier step
   Bytes step_bytes_ = 0;     // max bytes on a channel in this step

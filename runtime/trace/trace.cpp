@@ -141,6 +141,10 @@ std::string to_json_line(const TraceHeader& header) {
   if (header.reduction)
     fmt::format_to(std::back_inserter(line), ",\"op\":\"{}\",\"type\":\"{}\"", name(header.reduction->op), name(header.reduction->type));
   if (header.registers > 1) fmt::format_to(std::back_inserter(line), ",\"registers\":{}", header.registers);
+  if (!header.sizes.empty()) {
+    line += ",\"sizes\":";
+    append_list(line, header.sizes);
+  }
   if (header.overlap) line += ",\"overlap\":true";
   const CostModel& cost = header.machine.cost;
   if (header.costs_known) fmt::format_to(std::back_inserter(line), ",\"ts_s\":{}", cost.start_up_s);

@@ -44,7 +44,6 @@ class HeaderParser {
   TraceHeader header() {
     if (word("format", "") != "torus-trace") lines_.refuse("the header's 'format' must be \"torus-trace\"");
     if (whole("version", 0, std::numeric_limits<std::uint64_t>::max()) != 1) lines_.refuse("the header's 'version' must be 1");
-    refuse_foreign_keys();
     TraceHeader header{.machine = machine(), .collective = word("collective", "")};
     read_costs(header);
     header.ports =
@@ -65,6 +64,7 @@ class HeaderParser {
     header.algorithm = word("algorithm", "unknown");
     header.seed = json_.contains("seed") ? whole("seed", 0, std::numeric_limits<std::uint64_t>::max()) : 0;
     if (reduces(header)) read_reduction(header);
+    read_sizes(header);
     header.ignored_keys = ignored_keys(header);
     return header;
   }
@@ -122,10 +122,19 @@ class HeaderParser {
     }
   }
 
-  /// Keys of other writers that change what must hold: to ignore them would give a wrong verdict.
-  void refuse_foreign_keys() {
-    if (json_.contains("sizes"))
-      lines_.refuse("the header has 'sizes', which this version of torus does not read; write a trace with blocks of one size");
+  /// As many as the largest group has blocks.
+  void read_sizes(TraceHeader& header) {
+    if (!json_.contains("sizes")) return;
+    std::uint64_t nodes = header.groups.empty() ? header.machine.topology.nodes() : 0;
+    for (const std::vector<NodeId>& group : header.groups) nodes = std::max<std::uint64_t>(nodes, group.size());
+    const std::string& c = header.collective;
+    const bool whole_vector = c == "reduce" || c == "allreduce" || c == "scan";
+    const std::uint64_t blocks = c == "barrier"          ? 0
+                                 : c == "total-exchange" ? nodes * nodes
+                                                         : (whole_vector ? 1 : nodes) * std::uint64_t{header.segments};
+    if (blocks == 0 || !json_["sizes"].is_array() || json_["sizes"].size() != blocks)
+      lines_.refuse("the header's 'sizes' must be a list of whole numbers, one for each of " + std::to_string(blocks) + " blocks");
+    header.sizes = list("sizes", std::numeric_limits<std::uint64_t>::max());
   }
 
   static bool reduces(const TraceHeader& header) {
@@ -136,9 +145,9 @@ class HeaderParser {
   /// The keys that change nothing: unknown ones, and those that say nothing of this collective.
   std::vector<std::string> ignored_keys(const TraceHeader& header) {
     static constexpr std::string_view known[] = {
-        "format",     "version", "shape",  "wrap", "twist", "ports",     "switching",  "contention", "routing",
-        "collective", "sources", "groups", "op",   "type",  "registers", "overlap",    "segments",   "block_bytes",
-        "algorithm",  "seed",    "ts_s",   "tc_s", "th_s",  "tg_s",      "dead_nodes", "dead_links", "slow_links"};
+        "format",  "version", "shape", "wrap", "twist",     "ports",      "switching",  "contention",  "routing",   "collective",
+        "sources", "groups",  "op",    "type", "registers", "overlap",    "segments",   "block_bytes", "algorithm", "seed",
+        "sizes",   "ts_s",    "tc_s",  "th_s", "tg_s",      "dead_nodes", "dead_links", "slow_links"};
     const std::string& c = header.collective;
     std::vector<std::string> ignored;
     for (const auto& [key, value] : json_.items()) {

@@ -22,6 +22,7 @@
 #include <torus/program.hpp>
 #include <torus/reduction.hpp>
 #include <torus/requirements.hpp>
+#include <torus/sizes.hpp>
 
 namespace torus {
 
@@ -58,7 +59,16 @@ struct Request {
 
   Parameters parameters;                   ///< that the algorithm declares: "segments", "h", ..
   std::optional<double> expected_sources;  ///< how many sources the predictions assume; programs never see it
+  /// Sizes that differ, as of MPI's Alltoallv: where takes_sizes(collective). `bytes` is then their mean, rounded up. Programs that are
+  /// not made for it never see it, and send blocks of no bytes as well.
+  std::optional<SizeRule> sizes = {};
 };
+
+/// Whether blocks may have sizes of their own: total exchange, one a pair; multi-node broadcast, scatter, gather and reduce-scatter, one a
+/// node.
+bool takes_sizes(Collective collective) noexcept;
+/// The sizes of a request that has a rule for them. Throws InputError.
+Sizes sizes_of(const Topology& topology, const Request& request);
 
 /// What an observer found: counts by part of the machine, before a phase and after it.
 struct Observation {

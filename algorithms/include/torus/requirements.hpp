@@ -16,7 +16,7 @@ namespace torus {
 
 /// Why an algorithm does not apply. `text()` writes it as one line; a program with options of its own can name them instead.
 struct Refusal {
-  enum class About : std::uint8_t { shape, ports, switching, contention, routing, bytes, reduction, parameter, faults };
+  enum class About : std::uint8_t { shape, ports, switching, contention, routing, bytes, sizes, reduction, parameter, faults };
   About about{};
   std::string value;           ///< what was given: "16x16m"
   std::string rule;            ///< what it breaks: "rotating needs a torus"

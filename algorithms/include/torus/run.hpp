@@ -76,6 +76,11 @@ Bytes memory_beside_engine(const Machine& machine, const Request& request, const
 Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options = {},
                    const Groups* groups = nullptr);
 
+/// For a request with sizes: predicts the bytes, and the hops, by a dry run as that of count_hops(), in which blocks count with their true
+/// sizes; those of a reduce-scatter are held. Steps stay as the plan says them. Above 4,096 nodes or 2^24 copies of blocks, or where a run
+/// is not done within `seconds`, the plan predicts nothing. Does nothing where the request has no sizes.
+void predict_sizes(const Machine& machine, const Request& request, Plan& plan, double seconds = std::numeric_limits<double>::infinity());
+
 /// The sum over the steps of the hops of the longest route, by a dry run: one thread, empty blocks, no verification. All nodes are sources
 /// of a multi-node broadcast, so that the sum is a limit for any sources. None above 2^16 nodes or 2^24 copies of blocks, where that takes
 /// seconds, and none if the dry run fails or has not ended within `seconds`.

@@ -36,7 +36,9 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   w.findings.suspect = w.node.unstored = true;
   w.out.claims.forget_last_route();
   inbox::store_arrivals(run, w);
-  const auto missing = [&](BlockId id) { return run.payload.tables.find(w.node.rank(), id) == 0; };
+  const auto missing = [&](BlockId id) {
+    return run.payload.tables.find(w.node.rank(), id) == 0 && (run.reduces || !run.placement.exists(id) || !run.placement.empty(id));
+  };
   if (const auto first = std::find_if(blocks.begin(), blocks.end(), missing); first != blocks.end()) note_missing(run, w, *first);
   const Bytes bytes = payload_of(run, blocks) + sizeof(Word) * header.size();
   route = run.channels.without_idle_legs(route, w.out.legs);
@@ -45,6 +47,15 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
 
 // ---- any number of blocks ----
 
+/// Gives the sender a block of no bytes, which all nodes have; false if it is none. A slot, and if the sender keeps it, an entry of its
+/// table.
+[[gnu::cold, gnu::noinline]] bool has_nothing(RunState& run, Worker& w, BlockId id, Slot& slot, bool release) {
+  if (run.reduces || !run.placement.exists(id) || !run.placement.empty(id)) return false;
+  slot = run.payload.slots.take(*w.free_slots);
+  if (!release) run.payload.tables.store(w.node.rank(), id, slot);
+  return true;
+}
+
 /// Writes to a list where the sender holds the blocks, and takes them away from it if it releases them. False, with a violation, if it does
 /// not hold one of them.
 [[gnu::noinline]] bool find_all(RunState& run, Worker& w, std::span<const BlockId> blocks, Slot* slots, bool release) {
@@ -52,7 +63,7 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   const NodeId rank = w.node.rank();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     slots[i] = release ? tables.take_away(rank, blocks[i]) : tables.find(rank, blocks[i]);
-    if (slots[i] != 0) continue;
+    if (slots[i] != 0 || has_nothing(run, w, blocks[i], slots[i], release)) continue;
     note_missing(run, w, blocks[i]);
     return false;
   }

@@ -84,7 +84,7 @@ class ReductionVerifier {
     const NodeId rank = rank_of(node);
     std::optional<WrongDelivery> first;
     for (BlockId segment = 0; segment < placement_.vector_segments() && !first; ++segment) {
-      if (!placement_.wanted_anywhere(segment)) continue;
+      if (!placement_.wanted_anywhere(segment) || placement_.empty(segment)) continue;
       const Slot slot = payload_.tables.find(rank, segment);
       if (!placement_.wants(node, segment)) {
         if (slot != 0) first = WrongDelivery{.kind = Kind::unasked, .node = rank, .block = segment};

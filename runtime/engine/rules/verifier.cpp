@@ -54,6 +54,7 @@ std::optional<WrongDelivery> wrong_at(const Members& members, const Payload& pay
   };
   std::uint64_t wanted = 0;
   const auto check = [&](BlockId id, Slot slot) {
+    if (members.placement().empty(id)) return;
     if (!members.wants(node, id)) return note({.kind = WrongDelivery::Kind::unasked, .node = node, .block = id});
     ++wanted;
     const std::span<const std::byte> bytes{payload.slots.at(slot), static_cast<std::size_t>(members.placement().bytes(id))};
@@ -72,7 +73,7 @@ std::optional<WrongDelivery> wrong_at(const Members& members, const Payload& pay
   if (wanted == count) return first;
   for (std::uint64_t i = 0; i < count; ++i) {
     const BlockId id = members.wanted(node, i);
-    if (payload.tables.find(node, id) != 0) continue;
+    if (payload.tables.find(node, id) != 0 || members.placement().empty(id)) continue;
     note({.kind = WrongDelivery::Kind::missing, .node = node, .block = id});
     break;
   }

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <torus/block.hpp>
 #include <torus/machine.hpp>
 #include <torus/reduction.hpp>
+#include <torus/sizes.hpp>
 
 namespace torus {
 
@@ -60,13 +63,25 @@ class Placement {
   /// Dead nodes contribute nothing and get nothing.
   static Placement contributed(const Topology& topology, const Contributions& contributions);
 
+  /// The same blocks in other sizes: one a pair of nodes for personalised(); else one a node: of its message, of the block from it or for
+  /// it, or of the part that it owns. Segments divide them as they divide messages of one size. Not for resident(), nor for other
+  /// contributed() than at_owner. A block of no bytes is nothing: whether a node that wants it holds it at the end is not looked at, any
+  /// node may send it, and a message with nothing but such blocks is a message like any other.
+  Placement with_sizes(Sizes sizes) &&;
+  const std::optional<Sizes>& sizes() const noexcept { return sizes_; }
+
   NodeId nodes() const noexcept { return nodes_; }
   /// For replicated() and contributed(): whether the node is alive.
   bool living(NodeId node) const noexcept { return dead_.empty() || !is_dead(node); }
   /// Length of a block.
-  Bytes bytes(BlockId id) const noexcept { return longer_ == 0 ? segment_ : segment_ + (split(id).second < longer_ ? unit_ : 0); }
+  Bytes bytes(BlockId id) const noexcept {
+    if (longer_ == 0) return segment_;
+    return longer_ == sized ? size_of_block(id) : segment_ + (split(id).second < longer_ ? unit_ : 0);
+  }
   /// Length of the longest block.
   Bytes longest() const noexcept { return segment_ + (longer_ > 0 ? unit_ : 0); }
+  /// True if the block is nothing: see with_sizes().
+  bool empty(BlockId id) const noexcept { return longer_ == sized && size_of_block(id) == 0; }
   /// True if all blocks have the same length. The engine's fast paths for single blocks need it.
   bool uniform() const noexcept { return longer_ == 0; }
   /// True if the block exists.
@@ -149,6 +164,8 @@ class Placement {
 
   Placement(Kind kind, NodeId nodes, std::uint32_t divisor) : kind_{kind}, nodes_{nodes}, segments_{divisor} {}
 
+  static constexpr std::uint32_t sized = 0xffffffff;  // longer_, where sizes_ say all
+  Bytes size_of_block(BlockId id) const noexcept;
   bool is_dead(NodeId node) const noexcept;
   static Placement rooted(Kind kind, NodeId nodes, NodeId root, Bytes bytes);
 
@@ -161,7 +178,7 @@ class Placement {
   Kind kind_;
   NodeId nodes_;
   detail::Divisor segments_;  // of a message; for personalised and resident: the blocks of a node
-  Bytes segment_ = 0;         // bytes of the shorter blocks
+  Bytes segment_ = 0;         // bytes of the shorter blocks; with sizes: of the longest, less a unit
   std::uint32_t longer_ = 0;  // this many segments are a unit longer
   Bytes unit_ = 1;
   static constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;  // 2^64 over it: neighbouring ids get entries that lie far apart
@@ -176,6 +193,8 @@ class Placement {
   std::vector<std::uint32_t> index_of_source_;  // by rank, where there are several sources
   Contributions contributions_;
   detail::Divisor vector_segments_{1};
+  std::optional<Sizes> sizes_;
+  std::shared_ptr<const std::vector<std::uint64_t>> first_of_part_;  // element of each owner's part, where parts have sizes
 };
 
 }  // namespace torus

@@ -34,6 +34,8 @@ struct TraceHeader {
   // For reductions.
   std::optional<Reduction> reduction = {};
   std::uint32_t registers = 1;
+  /// Of each block by its number, in groups by the local one; empty: all are alike. A block of no bytes is nothing: all hold it.
+  std::vector<Bytes> sizes = {};
   bool overlap = false;  ///< contributors may be counted twice: min and max only
 
   /// Each group's nodes, by local rank; empty: all nodes are one group. See Groups.

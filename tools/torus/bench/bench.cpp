@@ -42,7 +42,7 @@ class Bench {
       : arguments_{arguments},
         effort_{arguments.warm_up, arguments.repeat, arguments.seconds},
         spec_{spec_of(collective, arguments.setting)} {
-    sizes_ = sizes_of(collective, arguments.setting["bytes"], "8:64KiB");
+    sizes_ = table_sizes(collective, arguments.setting["bytes"], "8:64KiB", arguments.setting["sizes"]);
     schedule_ = BenchSchedule(sizes_);
     if (spec_.memory == 0) spec_.memory = memory_of_a_process();  // not again where kept pages count as used
     algorithms_ = parse_algorithms("--algorithms", arguments.algorithms.value_or("all"), collective, catalogue());
@@ -415,7 +415,7 @@ Command bench_command() {
   command.add("--pairs", "N", &arguments->pairs, "of --against: so many for each row; default 10");
   command.add("--csv", "FILE", &arguments->csv, "write the rows to this file, when all are there");
   command.add("--json", "", &arguments->json, "print one JSON object instead of the table, when all rows are there");
-  command.body = [arguments] { return Bench(parse_collective(arguments->collective), *arguments).run(); };
+  command.body = [arguments] { return Bench(parse_collective(arguments->collective, arguments->setting), *arguments).run(); };
   return command;
 }
 

@@ -57,10 +57,10 @@ int run_with_failures(const CompareArguments& arguments) {
 
 int run_compare(const CompareArguments& arguments) {
   if (arguments.every_single_link || arguments.every_single_node) return run_with_failures(arguments);
-  const Collective collective = parse_collective(arguments.collective);
+  const Collective collective = parse_collective(arguments.collective, arguments.setting);
   ComparisonOptions options;
   TypedOptions typed = arguments.setting;
-  options.sizes = sizes_of(collective, std::exchange(typed["bytes"], std::nullopt), "64:1MiB");
+  options.sizes = table_sizes(collective, std::exchange(typed["bytes"], std::nullopt), "64:1MiB", typed["sizes"]);
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   options.run_sizes = run_sizes(arguments.run, options.sizes.size());
   options.run_best = arguments.run == "best";

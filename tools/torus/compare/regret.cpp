@@ -287,14 +287,14 @@ struct RegretArguments {
 };
 
 int run_regret(const RegretArguments& arguments) {
-  const Collective collective = parse_collective(arguments.collective);
+  const Collective collective = parse_collective(arguments.collective, arguments.setting);
   refuse_groups(arguments.setting["groups"], "torus regret");
   TypedOptions typed = arguments.setting;
   const auto take = [](std::optional<std::string>& option, const std::string& otherwise) {
     return std::exchange(option, std::nullopt).value_or(otherwise);
   };
   ComparisonOptions options;
-  options.sizes = sizes_of(collective, std::exchange(typed["bytes"], std::nullopt), default_regret_sizes(collective));
+  options.sizes = table_sizes(collective, std::exchange(typed["bytes"], std::nullopt), default_regret_sizes(collective), typed["sizes"]);
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   if (arguments.run != "none" && arguments.run != "all")
     throw InputError(fmt::format("--run '{}': it must be none or all; for instance all", arguments.run));

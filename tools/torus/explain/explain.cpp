@@ -112,7 +112,7 @@ Comparison compared(RunSpec spec, const Setting& setting, Progress& progress) {
   spec.contention = setting.machine.contention;
   spec.parameters = {};
   ComparisonOptions options;
-  options.sizes = sizes_of(spec.collective, std::nullopt, "64:1MiB");
+  options.sizes = table_sizes(spec.collective, std::nullopt, "64:1MiB", std::nullopt);
   options.algorithms = parse_algorithms("explain", "all", spec.collective, catalogue());
   options.run_sizes = 0;
   options.stop = &interrupted();
@@ -403,6 +403,8 @@ Json to_json(const Explanation& explanation) {
 
 int explain(const ExplainArguments& arguments) {
   refuse_groups(arguments.setting["groups"], "torus explain");
+  if (const auto& sizes = arguments.setting["sizes"])
+    throw InputError(fmt::format("--sizes '{}': torus explain says what holds of blocks of one size; leave it out", *sizes));
   const Subject subject = subject_of(arguments);
   const Shaped where = shaped(subject, arguments.setting);
   const RunSpec spec = parse_spec(subject.collective, where.typed);

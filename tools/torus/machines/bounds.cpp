@@ -41,17 +41,23 @@ Request sourceless(const RunSpec& spec) {
   Request request;
   request.collective = spec.collective;
   request.bytes = spec.bytes;
+  request.sizes = spec.sizes;
+  if (spec.sizes) static_cast<void>(sizes_of(seen_shape(spec), request));
   return request;
 }
 
 /// All collectives. Sources that were named are those of the multi-node broadcast, and the broadcast's where it is just one; in a total
-/// exchange all nodes are sources by definition, and are not listed.
-std::vector<Asked> all_asked(const TypedOptions& options) {
+/// exchange all nodes are sources by definition, and are not listed. --sizes are those of the collective that is named.
+std::vector<Asked> all_asked(const TypedOptions& options, std::optional<Collective> named = std::nullopt) {
+  const auto parsed = [&](Collective collective, TypedOptions of_it) {
+    if (collective != named) of_it["sizes"].reset();
+    return parse_spec(collective, of_it);
+  };
   TypedOptions unnamed = options;
   unnamed["sources"].reset();
-  const RunSpec spec = parse_spec(Collective::multinode_broadcast, options);
+  const RunSpec spec = parsed(Collective::multinode_broadcast, options);
   const NodeId nodes = seen_shape(spec).nodes();
-  Asked broadcast{make_request(parse_spec(Collective::broadcast, unnamed)), 1, ""};
+  Asked broadcast{make_request(parsed(Collective::broadcast, unnamed)), 1, ""};
   Asked multinode{sourceless(spec), nodes, ""};
   if (spec.sources.value_or("all") != "all" || nodes <= most_sources) {
     multinode.request = make_request(spec);
@@ -61,13 +67,13 @@ std::vector<Asked> all_asked(const TypedOptions& options) {
     multinode.left_out =
         fmt::format("left out: more than {} sources to look at; for instance --sources random:1000", grouped(most_sources));
   }
-  return {std::move(broadcast), std::move(multinode), Asked{sourceless(parse_spec(Collective::total_exchange, unnamed)), nodes, ""}};
+  return {std::move(broadcast), std::move(multinode), Asked{sourceless(parsed(Collective::total_exchange, unnamed)), nodes, ""}};
 }
 
 /// One collective alone.
 Asked one_asked(Collective collective, const TypedOptions& options) {
-  if (collective == Collective::multinode_broadcast) return std::move(all_asked(options)[1]);
-  if (collective == Collective::total_exchange) return std::move(all_asked(options)[2]);
+  if (collective == Collective::multinode_broadcast) return std::move(all_asked(options, collective)[1]);
+  if (collective == Collective::total_exchange) return std::move(all_asked(options, collective)[2]);
   Asked asked{make_request(parse_spec(collective, options)), 0, ""};
   asked.sources = has_root(collective) ? 1 : seen_shape(parse_spec(collective, options)).nodes();
   return asked;
@@ -112,7 +118,10 @@ std::optional<Machine> with_any_route(const RunSpec& spec, const Machine& group)
 int bounds(const BoundsArguments& arguments) {
   TypedOptions options = arguments.setting;
   std::optional<Collective> collective;
-  if (arguments.collective) collective = parse_collective(*arguments.collective);
+  if (arguments.collective) collective = parse_collective(*arguments.collective, options);
+  if (options["sizes"] && !collective)
+    throw InputError(
+        fmt::format("--sizes '{}': name the collective that they are of; for instance torus bounds total-exchange", *options["sizes"]));
   if (!options["on"] && !options["machine"]) options["on"] = default_shape(collective.value_or(Collective::broadcast));
   const RunSpec spec = parse_spec(Collective::multinode_broadcast, options);
   const Machine machine = make_machine(spec, NativeMachine{});
@@ -182,6 +191,7 @@ Command bounds_command() {
               "of this one alone; default: broadcast, multi-node broadcast, total exchange");
   add_options(command, OptionGroup::machine, arguments->setting);
   command.add("--bytes", "SIZE", &arguments->setting["bytes"], "of each message; default: what `torus run` takes");
+  command.add("--sizes", "RULE|FILE", &arguments->setting["sizes"], "of the collective's blocks, as for `torus run`");
   command.add("--source,--sources", "NODES", &arguments->setting["sources"], "as for `torus run`");
   command.add("--seed", "N", &arguments->setting["seed"], "of random sources; default 1");
   command.add("--json", "", &arguments->json, "print one JSON object");

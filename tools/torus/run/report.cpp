@@ -168,6 +168,7 @@ Json to_json(const Setting& setting, const Emulation& emulation) {
   json["sources"] = setting.request.sources;
   json["source_count"] = setting.request.sources.size();
   json["bytes"] = setting.request.bytes;
+  if (setting.request.sizes) json["sizes"] = setting.request.sizes->text;
   json["segments"] = plan.segments;
   json["seed"] = setting.seed;
   json["threads"] = result.threads;
@@ -299,6 +300,12 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
                                              grouped(machine.topology.nodes()), machine.topology.text(), machine.ports,
                                              machine.ports == 1 ? "port" : "ports"));
   asked.emplace_back("collective", asked_text(setting));
+  if (setting.request.sizes) {
+    const Sizes sizes = sizes_of(machine.topology, setting.request);
+    asked.emplace_back(
+        "sizes", fmt::format("{}: the size of each {}, {} on average, at most {}", setting.request.sizes->text,
+                             exchange ? "pair's block" : "node's block", bytes_text(setting.request.bytes), bytes_text(sizes.longest())));
+  }
   asked.emplace_back("algorithm", setting.algorithm->source.empty()
                                       ? std::string(setting.algorithm->name)
                                       : fmt::format("{} ({})", setting.algorithm->name, setting.algorithm->source));

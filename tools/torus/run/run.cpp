@@ -49,7 +49,7 @@ std::uint64_t parse_digest(const std::string& text) {
 std::string blamed(const Setting& setting, std::string_view what) { return fmt::format("{}: {}", setting.algorithm->name, what); }
 
 int run(const RunArguments& arguments) {
-  const Collective collective = parse_collective(arguments.collective);
+  const Collective collective = parse_collective(arguments.collective, arguments.setting);
   RunSpec spec = parse_spec(collective, arguments.setting);
   spec.schedule = arguments.schedule;
   spec.map = arguments.map;

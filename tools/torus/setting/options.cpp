@@ -124,7 +124,17 @@ const std::vector<SettingOption>& setting_options() {
        [](S s) { return cost_text<&CostModel::combine_s>("--tg", s); }},
       {request, "bytes", "--bytes", "SIZE", "what MPI's count says, of a message, a vector or a node's block: 64, 4KiB, 1MiB",
        [](RunSpec& spec, Text text) { spec.bytes = parse_bytes("--bytes", text); },
-       [](S s) { return fmt::format(" --bytes {}", bytes_option(s.request.bytes)); }},
+       [](S s) { return s.request.sizes && s.request.sizes->fixed() ? "" : fmt::format(" --bytes {}", bytes_option(s.request.bytes)); }},
+      {request, "sizes", "--sizes", "RULE|FILE",
+       "sizes of blocks, one a pair of nodes (total exchange) or one a node: zipf:S, zeros:P (their mean is --bytes), uniform:A:B, or a "
+       "file",
+       [](RunSpec& spec, Text text) { spec.sizes = parse_size_rule(spec.collective, text, std::nullopt); },
+       [](S s) {
+         if (!s.request.sizes) return std::string();
+         const std::string& text = s.request.sizes->text;
+         const std::string_view quote = text.find_first_of(" ;'\"$&|<>()*?`\\") == std::string::npos ? "" : "'";
+         return fmt::format(" --sizes {}{}{}", quote, text, quote);
+       }},
       {request, "sources", "--source,--sources,--root", "NODES",
        "nodes: a rank, 3,4 or 0,0;3,4; random, random:S, all, none, row:i, column:i, diagonal, block:AxB, density:0.1",
        [](RunSpec& spec, Text text) { spec.sources = text; }, sources_text},

@@ -94,7 +94,7 @@ std::string key_of(const Algorithm& algorithm, const Machine& machine, const Pla
 /// As make_plan() does it.
 void add_hops(Plan& plan, const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, HopMemo* memo) {
   if (machine.cost.hop_s <= 0 || !plan.predicts() || plan.route_hops) return;
-  if (memo == nullptr) {
+  if (memo == nullptr || request.sizes) {
     plan.route_hops = count_hops(machine, request, plan, seconds);
     return;
   }
@@ -223,6 +223,7 @@ Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Re
   try {
     planned.plan = plan.get();
     if (planned.plan->start) {
+      predict_sizes(machine, request, *planned.plan, std::max(seconds - planned.seconds, seconds / 2));
       set_aside_incomplete(*planned.plan, machine, request, bounds);
       add_hops(*planned.plan, algorithm, machine, request, std::max(seconds - planned.seconds, seconds / 2), memo);
       planned.seconds = taken();

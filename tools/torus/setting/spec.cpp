@@ -133,6 +133,15 @@ TypedOptions::Pairs TypedOptions::parameters() const {
   return pairs;
 }
 
+namespace {
+
+/// Whether a name is one of MPI's for blocks with sizes: "alltoallv".
+bool says_sizes(std::string_view text) noexcept {
+  return text.ends_with("allv") || text.ends_with("gatherv") || text.ends_with("scatterv");
+}
+
+}  // namespace
+
 void refuse_foreign(Collective collective, std::string_view option, std::string_view value, const std::string& owners) {
   throw InputError(fmt::format("--{} '{}': it is for {}, not for {}; leave it out", option, value, owners, name(collective)));
 }
@@ -141,6 +150,7 @@ std::optional<Collective> find_collective(std::string_view text) noexcept {
   std::string plain = without_mpi(text);
   std::replace(plain.begin(), plain.end(), '_', '-');
   text = plain;
+  if (says_sizes(text)) text.remove_suffix(1);
   const auto at = std::find_if(collectives().begin(), collectives().end(), [text](Collective c) { return name(c) == text; });
   if (at != collectives().end()) return *at;
   if (text == "bcast") return Collective::broadcast;
@@ -167,8 +177,15 @@ std::string_view mpi_name(Collective collective) noexcept {
   return "";
 }
 
-Collective parse_collective(std::string_view text) {
-  if (const auto found = find_collective(text)) return *found;
+Collective parse_collective(std::string_view text, const TypedOptions& typed) {
+  if (const auto found = find_collective(text)) {
+    if (says_sizes(without_mpi(text)) && !typed["sizes"])
+      throw InputError(
+          fmt::format("collective '{}': its blocks have sizes; say which, for instance --sizes zipf:1, --sizes zeros:0.5 or "
+                      "--sizes FILE",
+                      text));
+    return *found;
+  }
   for (const Algorithm* algorithm : catalogue()) {
     if (algorithm->name == text)
       throw InputError(fmt::format("collective '{}': it is an algorithm, of {}; for instance torus run {} --algorithm {}", text,
@@ -198,7 +215,31 @@ void check_carries(Collective collective, Bytes bytes, std::string_view text) {
     throw InputError(fmt::format("--bytes '{}': a barrier carries no bytes; leave it out", text));
 }
 
-std::vector<Bytes> sizes_of(Collective collective, const std::optional<std::string>& typed, std::string_view otherwise) {
+SizeRule parse_size_rule(Collective collective, std::string_view text, const std::optional<std::string>& bytes) {
+  if (!takes_sizes(collective)) {
+    std::vector<std::string_view> owners;
+    for (const Collective each : collectives()) {
+      if (takes_sizes(each)) owners.push_back(name(each));
+    }
+    refuse_foreign(collective, "sizes", text, fmt::format("{}", fmt::join(owners, ", ")));
+  }
+  SizeRule rule = SizeRule::parse(text);
+  if (rule.fixed() && bytes)
+    throw InputError(fmt::format("--bytes '{}': --sizes {} says all sizes, and so their mean; leave out one", *bytes, text));
+  return rule;
+}
+
+Bytes mean_of(Collective collective, const SizeRule& rule) noexcept {
+  constexpr Bytes largest_element = 8;
+  return reduces(collective) ? (rule.mean() + largest_element - 1) / largest_element * largest_element : rule.mean();
+}
+
+std::vector<Bytes> table_sizes(Collective collective, const std::optional<std::string>& typed, std::string_view otherwise,
+                               const std::optional<std::string>& sizes_text) {
+  if (sizes_text) {
+    const SizeRule rule = parse_size_rule(collective, *sizes_text, typed);
+    if (rule.fixed()) return {mean_of(collective, rule)};
+  }
   if (!typed) return collective == Collective::barrier ? std::vector<Bytes>{0} : parse_sizes("--bytes", otherwise);
   std::vector<Bytes> sizes = parse_sizes("--bytes", *typed);
   check_carries(collective, sizes.back(), *typed);
@@ -219,6 +260,13 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed) {
     throw InputError(fmt::format("--bandwidth '{}': --tc {} says the same in seconds a byte; leave out one", *bandwidth, *byte_time));
   for (const SettingOption& option : setting_options()) {
     if (const auto& value = typed[option.name]; value && option.read != nullptr) option.read(spec, *value);
+  }
+  if (spec.sizes) {
+    spec.sizes->seed = spec.seed;
+    if (spec.sizes->fixed()) {
+      static_cast<void>(parse_size_rule(collective, spec.sizes->text, typed["bytes"]));
+      spec.bytes = mean_of(collective, *spec.sizes);
+    }
   }
   if (reduces(collective)) check_reduction(spec.reduction, spec.shape.nodes(), spec.bytes);
   if (const auto& bytes = typed["bytes"]) check_carries(collective, spec.bytes, *bytes);
@@ -263,7 +311,9 @@ Request make_request(const RunSpec& spec) {
   request.parameters = spec.parameters;
   request.expected_sources = spec.expected_sources;
   request.reduction = spec.reduction;
+  request.sizes = spec.sizes;
   const Topology& shape = seen_shape(spec);
+  if (spec.sizes) static_cast<void>(sizes_of(shape, request));  // a table must fit
   const bool rooted = has_root(spec.collective), broadcast = spec.collective == Collective::broadcast;
   const bool named = rooted || spec.collective == Collective::multinode_broadcast;
   if (!named && spec.sources.value_or("all") != "all")

@@ -50,6 +50,7 @@ struct RunSpec {
   CostModel cost = {};
   Bytes bytes = 0;
   std::optional<std::string> sources = {};  ///< as typed: which nodes they are depends on shape and seed
+  std::optional<SizeRule> sizes = {};       ///< of blocks; then `bytes` is their mean
   Reduction reduction = {};
   std::uint64_t seed = 1;
   Parameters parameters = {};
@@ -64,8 +65,9 @@ struct RunSpec {
   std::optional<double> step_limit_s = {};  ///< a node's program may take so long in a step
 };
 
-/// "broadcast", or as MPI calls it: "bcast". Throws InputError if there is no such collective.
-Collective parse_collective(std::string_view text);
+/// "broadcast", or as MPI calls it: "bcast". Throws InputError if there is no such collective, or where MPI's name says that blocks have
+/// sizes, "alltoallv", and --sizes does not say which.
+Collective parse_collective(std::string_view text, const TypedOptions& typed);
 std::optional<Collective> find_collective(std::string_view text) noexcept;
 /// "Bcast".
 std::string_view mpi_name(Collective collective) noexcept;
@@ -77,8 +79,16 @@ Bytes default_bytes(Collective collective) noexcept;
 /// Throws InputError where the collective carries no bytes, and some are asked for by --bytes, in these words.
 void check_carries(Collective collective, Bytes bytes, std::string_view text);
 
-/// The sizes of a table: those that --bytes names, or else the default. A barrier has the one size 0, and takes no other.
-std::vector<Bytes> sizes_of(Collective collective, const std::optional<std::string>& typed, std::string_view otherwise);
+/// The sizes of a table: those that --bytes names, or else the default. A barrier has the one size 0, and takes no other. Where --sizes
+/// says the mean by itself, that alone.
+std::vector<Bytes> table_sizes(Collective collective, const std::optional<std::string>& typed, std::string_view otherwise,
+                               const std::optional<std::string>& sizes);
+
+/// The rule of --sizes. Throws InputError where the collective has no blocks of different sizes, or where --bytes, if it is given, says a
+/// mean that the rule says by itself.
+SizeRule parse_size_rule(Collective collective, std::string_view text, const std::optional<std::string>& bytes);
+/// The mean that a rule says by itself: of a reduction, a multiple of every element.
+Bytes mean_of(Collective collective, const SizeRule& rule) noexcept;
 
 /// Throws InputError on the first option that cannot be read or does not belong to the collective.
 RunSpec parse_spec(Collective collective, const TypedOptions& typed);

@@ -134,6 +134,26 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
   return request;
 }
 
+/// Gives some requests sizes that differ. From random numbers of its own.
+void draw_sizes(const Topology& topology, std::uint64_t seed, Request& request) {
+  Random random(seed, 0x73697a65);
+  if (!takes_sizes(request.collective) || !random.chance(0.3)) return;
+  const Bytes unit = reduces(request.collective) ? 8 : 1;
+  Request sized = request;
+  switch (random.below(4)) {
+    case 0: sized.sizes = SizeRule::parse("zipf:" + std::to_string(random.below(3))); break;
+    case 1: sized.sizes = SizeRule::parse(random.chance(0.1) ? "zeros:1" : "zeros:0." + std::to_string(1 + random.below(9))); break;
+    default: {
+      const Bytes from = random.below(3) * request.bytes / 2 / unit * unit;
+      sized.sizes = SizeRule::parse("uniform:" + std::to_string(from) + ":" + std::to_string(2 * request.bytes / unit * unit));
+      sized.bytes = (sized.sizes->mean() + unit - 1) / unit * unit;
+      break;
+    }
+  }
+  sized.sizes->seed = seed;
+  if (sizes_of(topology, sized).longest() <= 4 * request.bytes + 64) request = std::move(sized);
+}
+
 /// Sets some of the parameters that the algorithm declares.
 void draw_parameters(Random& random, const Algorithm& algorithm, const Machine& machine, Request& request) {
   for (const Parameter& parameter : algorithm.parameters) {
@@ -191,6 +211,7 @@ bool mend(const Refusal& refusal, Machine& machine, Request& request) {
     case About::parameter: request.parameters.set(refusal.parameter, refusal.fix); return true;
     case About::shape:
     case About::bytes:
+    case About::sizes:
     case About::reduction:
     case About::faults: break;
   }
@@ -402,6 +423,7 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     std::string sources;
     Request request = draw_request(random, algorithm.collective, machine.topology, budget, seed, sources);
     draw_parameters(random, algorithm, machine, request);
+    draw_sizes(machine.topology, seed, request);
     auto refusal = refuses(algorithm, machine, request);
     for (int mended = 0; refusal && mended < most_mended && mend(*refusal, machine, request); ++mended)
       refusal = refuses(algorithm, machine, request);

@@ -150,7 +150,9 @@ void simpler_requests(const Setting& setting, std::vector<Smaller>& out) {
   };
   const Request& r = setting.request;
   const Bytes unit = reduces(r.collective) ? size_of(r.reduction.type) : 1;
+  if (r.sizes) with([](Request& request) { request.sizes.reset(); });
   for (Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{8}, r.bytes / 2}) {
+    if (r.sizes && r.sizes->fixed()) break;  // the sizes say their mean
     bytes -= bytes % unit;
     if (bytes < r.bytes) with([&](Request& request) { request.bytes = bytes; });
   }

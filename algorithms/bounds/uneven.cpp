@@ -1,0 +1,164 @@
+/// Lower bounds where blocks have sizes of their own: what single nodes send and receive, and bytes times hops. They assume the true sizes;
+/// a block of no bytes need not move. Of a total exchange O(nodes^2): none above most_nodes nodes.
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <torus/bounds.hpp>
+
+#include "algorithms/bounds/growth.hpp"
+#include "algorithms/bounds/raise.hpp"
+#include "algorithms/common/integers.hpp"
+
+namespace torus {
+namespace {
+
+constexpr NodeId most_nodes = 4096;
+
+/// What a node sends or receives at least: bytes, blocks, and the nodes that these are for or from.
+struct Load {
+  double bytes = 0;
+  std::uint64_t blocks = 0;
+};
+
+struct Loads {
+  explicit Loads(NodeId nodes) : out(nodes), in(nodes) {}
+
+  /// A block that must get from one node to another.
+  void move(const Topology& topology, NodeId from, NodeId to, Bytes bytes) {
+    if (from == to || bytes == 0) return;
+    send(from, bytes);
+    receive(to, bytes);
+    const std::int32_t hops = topology.distance(from, to);
+    farthest = std::max(farthest, hops);
+    byte_hops += static_cast<double>(bytes) * hops;
+  }
+  void send(NodeId node, Bytes bytes) { add(out[node], bytes); }
+  void receive(NodeId node, Bytes bytes) { add(in[node], bytes); }
+
+  std::vector<Load> out, in;
+  double byte_hops = 0;
+  std::int32_t farthest = 0;
+
+ private:
+  static void add(Load& load, Bytes bytes) {
+    load.bytes += static_cast<double>(bytes);
+    ++load.blocks;
+  }
+};
+
+/// Every source's message must reach all: a node sends its own at least once, and receives all others.
+void replicate(const Topology& topology, const std::vector<NodeId>& living, const std::vector<NodeId>& sources, const Sizes& sizes,
+               Loads& loads) {
+  double all = 0;
+  std::uint64_t blocks = 0;
+  for (const NodeId source : sources) {
+    if (sizes(source) == 0) continue;
+    loads.send(source, sizes(source));
+    all += static_cast<double>(sizes(source));
+    ++blocks;
+    if (topology.nodes() <= most_nodes) loads.farthest = std::max(loads.farthest, topology.eccentricity(source));
+  }
+  for (const NodeId node : living) loads.in[node] = {all, blocks};
+  for (const NodeId source : sources) {
+    if (sizes(source) == 0) continue;
+    loads.in[source].bytes -= static_cast<double>(sizes(source));
+    --loads.in[source].blocks;
+  }
+  loads.byte_hops = all * static_cast<double>(living.size() - 1);  // each node is one hop from somewhere that has it
+}
+
+/// A node's contributions to the parts of others leave it, alone or combined; the others' contributions to its own part come.
+void reduce_scatter(const std::vector<NodeId>& living, const Sizes& sizes, Loads& loads, Bounds& bounds) {
+  double all = 0;
+  std::uint64_t blocks = 0;
+  for (const NodeId node : living) {
+    all += static_cast<double>(sizes(node));
+    blocks += sizes(node) > 0 ? 1U : 0U;
+  }
+  for (const NodeId node : living) {
+    const Bytes own = sizes(node);
+    loads.out[node] = {all - static_cast<double>(own), blocks - (own > 0 ? 1U : 0U)};
+    if (own > 0) loads.receive(node, own);
+    loads.byte_hops += loads.out[node].bytes;
+  }
+  const auto nodes = static_cast<double>(living.size());
+  bounds.combined_bytes = all * (nodes - 1) / nodes;  // N - 1 combinations of each byte, by N nodes
+}
+
+}  // namespace
+
+void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds) {
+  const Topology& topology = machine.topology;
+  const Sizes sizes = sizes_of(topology, request);
+  const std::vector<NodeId> living = living_ranks(topology);
+  Loads loads(topology.nodes());
+  bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "no node must send anything";
+  switch (request.collective) {
+    case Collective::total_exchange:
+      if (topology.nodes() > most_nodes) {
+        bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason =
+            "above " + std::to_string(most_nodes) + " nodes the sizes of all pairs are not looked at";
+        return;
+      }
+      for (const NodeId from : living) {
+        for (const NodeId to : living) loads.move(topology, from, to, sizes(std::uint64_t{from} * topology.nodes() + to));
+      }
+      break;
+    case Collective::multinode_broadcast: replicate(topology, living, request.sources, sizes, loads); break;
+    case Collective::scatter:
+      for (const NodeId to : living) loads.move(topology, request.sources.front(), to, sizes(to));
+      break;
+    case Collective::gather:
+      for (const NodeId from : living) loads.move(topology, from, request.sources.front(), sizes(from));
+      break;
+    default: reduce_scatter(living, sizes, loads, bounds); break;
+  }
+
+  const auto ports = static_cast<std::uint64_t>(machine.ports);
+  const bool shared = machine.contention == Contention::share, packet = machine.switching == Switching::packet;
+  double carried = 0;  // channels that a step can use
+  std::uint64_t most_parties = 0;
+  for (const NodeId node : living) {
+    const std::uint64_t channels = channels_of(topology, node), usable = std::min(channels, ports);
+    carried += static_cast<double>(packet ? usable : channels);
+    for (const bool sends : {true, false}) {
+      const Load& load = sends ? loads.out[node] : loads.in[node];
+      if (load.blocks == 0) continue;
+      most_parties = std::max(most_parties, load.blocks);
+      const std::string what = "node " + std::to_string(node) + (sends ? " sends " : " receives ");
+      raise(bounds.channel_bytes, bounds.bytes_reason, load.bytes / static_cast<double>(usable),
+            what + std::to_string(load.blocks) + " blocks of " + std::to_string(static_cast<Bytes>(load.bytes)) + " bytes" + over(usable));
+      const std::uint64_t at_once = shared ? ports : usable;
+      raise(bounds.single_block_steps, bounds.single_block_reason, ceil_div(load.blocks, at_once),
+            what + std::to_string(load.blocks) + " blocks, " + std::to_string(at_once) + " a step");
+    }
+  }
+  if (loads.byte_hops > 0)
+    raise(bounds.channel_bytes, bounds.bytes_reason, loads.byte_hops / carried,
+          "the shortest routes of all blocks, bytes times hops, over " + std::to_string(static_cast<std::uint64_t>(carried)) +
+              " channels a step");
+  // A node that hears of r others, or is heard of by them: what is known of it grows (ports + 1)-fold a step.
+  const bool replicated = request.collective == Collective::multinode_broadcast && most_parties > 0;
+  const std::uint64_t parties = replicated ? living.size() : most_parties + 1;
+  if (request.collective != Collective::reduce_scatter && parties > 1)
+    raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(ports + 1, parties),
+                         "ceil(log_" + std::to_string(ports + 1) + " " + std::to_string(parties) + "): a node's news reach at most " +
+                             std::to_string(ports) + " others a step for each node that has them");
+  if (request.collective == Collective::reduce_scatter && most_parties > 0)
+    raise<std::uint64_t>(
+        bounds.steps, bounds.steps_reason, ceil_log(ports + 1, living.size()),
+        "ceil(log_" + std::to_string(ports + 1) + " " + std::to_string(living.size()) + "): a part has a contribution of every node");
+  if (packet)
+    raise(bounds.steps, bounds.steps_reason, static_cast<std::uint64_t>(loads.farthest),
+          "the farthest block: a packet makes one hop a step");
+  bounds.route_hops = std::max(bounds.steps, static_cast<std::uint64_t>(loads.farthest));
+  raise(bounds.single_block_steps, bounds.single_block_reason, bounds.steps, bounds.steps_reason);
+  if (!machine.cost.one_speed())  // each byte takes at least the T_c of the fastest dimension
+    bounds.channel_time_s =
+        bounds.channel_bytes * *std::min_element(machine.cost.dimension_byte_s.begin(), machine.cost.dimension_byte_s.end());
+}
+
+}  // namespace torus

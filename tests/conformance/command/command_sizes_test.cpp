@@ -1,0 +1,68 @@
+// torus ... --sizes: every subcommand knows sizes, and MPI's names for them, or refuses them in one line.
+#include <fstream>
+#include <string>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+#include "tests/support/folder.hpp"
+#include "tests/support/json.hpp"
+
+using namespace torus;
+using support::good;
+using support::Json;
+
+namespace {
+
+Json run_json(const std::string& words) { return support::parsed(good("run " + words + " --threads 1 --json").out); }
+
+std::string refusal(const std::string& line) {
+  const support::Ended ended = support::command(line);
+  CHECK(ended.status == 2);
+  CHECK(support::lines(ended.err) == 1);
+  return ended.err;
+}
+
+}  // namespace
+
+TEST_CASE("a run with sizes says them, and MPI's names ask for them", "[conformance]") {
+  const Json run = run_json("MPI_Alltoallv --on 4x4 --sizes zipf:1 --bytes 256 --judge");
+  CHECK(run["verified"] == true);
+  CHECK(run["sizes"] == "zipf:1");
+  CHECK(run["bytes"] == 256);
+  for (const char* name : {"alltoallv", "all-to-allv", "allgatherv", "MPI_Scatterv", "gatherv", "reduce_scatterv"}) {
+    CHECK(run_json(std::string(name) + " --on 3x3 --sizes zeros:0.5 --bytes 64 --judge")["verified"] == true);
+    CHECK(refusal("run " + std::string(name) + " --on 3x3").find("its blocks have sizes; say which, for instance --sizes zipf:1") !=
+          std::string::npos);
+  }
+  CHECK(run_json("total-exchange --on 4x6 --groups rows --sizes uniform:0:99 --judge")["bytes"] == 50);
+  CHECK(good("bounds gatherv --on 4x4 --sizes zeros:1").out.find("no node must send anything") != std::string::npos);
+}
+
+TEST_CASE("sizes that do not fit are refused in one line", "[conformance]") {
+  const support::Folder folder;
+  std::ofstream(folder.file("five")) << "1 2 3 4 5\n";
+  CHECK(refusal("run broadcast --on 4x4 --sizes zipf:1").find("--sizes 'zipf:1': it is for ") != std::string::npos);
+  CHECK(refusal("run gather --on 4 --sizes " + folder.file("five")).find("it has 5 sizes, and 4 nodes need 4") != std::string::npos);
+  CHECK(refusal("run gather --on 5 --bytes 7 --sizes " + folder.file("five")).find("says all sizes, and so their mean") !=
+        std::string::npos);
+  CHECK(refusal("bounds --on 4x4 --sizes zipf:1").find("name the collective that they are of") != std::string::npos);
+  CHECK(run_json("gather --on 5 --sizes " + folder.file("five"))["bytes"] == 3);
+}
+
+TEST_CASE("a trace lists its sizes and is judged by them", "[conformance]") {
+  const support::Folder folder;
+  for (const char* words : {"total-exchange --on 4x4 --sizes zeros:0.5", "multinode-broadcast --on 3x4 --sizes uniform:0:200 --sources 1;5",
+                            "gather --on 4x4 --sizes zipf:1 --root 5", "reduce-scatter --on 3x3 --sizes zeros:0.3"}) {
+    CAPTURE(words);
+    const std::string trace = support::traced(folder, words);
+    CHECK(support::text_of_file(trace).find("\"sizes\":[") != std::string::npos);
+    good("verify " + trace);
+  }
+}
+
+TEST_CASE("tables take sizes", "[conformance]") {
+  CHECK(good("compare total-exchange --on 4x4 --sizes zipf:1 --bytes 64,1KiB").out.find("zipf") == std::string::npos);
+  const support::Folder folder;
+  good("sweep allgatherv --on 4x4,3x3 --sizes zeros:0.5 --bytes 64,100 --repeat 1 --csv " + folder.file("table"));
+  good("bench scatterv --on 4x4 --sizes uniform:0:100 --repeat 1 --warmup 0");
+}

@@ -1,0 +1,154 @@
+// Every algorithm of the collectives that take sizes moves blocks of any sizes as it is, on every executor and any number of processes.
+#include <algorithm>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/support/alike.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/folder.hpp"
+#include "tests/support/judged.hpp"
+#include "tests/support/shapes.hpp"
+
+using namespace torus;
+
+namespace {
+
+Request sized_request(const Algorithm& algorithm, const Topology& topology, const SizeRule& rule, Bytes mean) {
+  Request request;
+  request.collective = algorithm.collective;
+  request.bytes = rule.fixed() ? rule.mean() : mean;
+  if (reduces(request.collective)) request.bytes = (request.bytes + 7) / 8 * 8;
+  if (has_root(request.collective)) request.sources = {topology.nodes() / 2};
+  for (NodeId node = 0; node < topology.nodes() && request.collective == Collective::multinode_broadcast; node += 1 + node % 2)
+    request.sources.push_back(node);
+  request.sizes = rule;
+  return request;
+}
+
+/// A file with a size for each pair or node; `size` says each.
+template <class F>
+SizeRule table(const support::Folder& folder, const Algorithm& algorithm, NodeId nodes, F&& size) {
+  const std::string file = folder.file("sizes");
+  {
+    std::ofstream out(file);
+    const std::uint64_t count = algorithm.collective == Collective::total_exchange ? std::uint64_t{nodes} * nodes : nodes;
+    for (std::uint64_t i = 0; i < count; ++i) out << (reduces(algorithm.collective) ? size(i) / 8 * 8 : size(i)) << '\n';
+  }
+  return SizeRule::parse(file);
+}
+
+template <class F>
+void each_sized(const Topology& topology, F&& f) {
+  for (const Algorithm* algorithm : catalogue()) {
+    if (!takes_sizes(algorithm->collective)) continue;
+    const NativeMachine& native = algorithm->native;
+    const int ports = native.ports == 0 ? all_ports : std::min<int>(native.ports, topology.max_ports());
+    f(*algorithm, Machine(topology, ports, native.switching, native.contention));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every algorithm brings blocks of different sizes, and of none, to where they are wanted", "[conformance]") {
+  support::Share share(4, 1);
+  const support::Folder folder;
+  unsigned runs = 0;
+  for (const char* shape : {"1", "2", "4", "5", "4x4", "3x5", "4m", "3x4m", "6c", "2x3c", "3x3x3", "2x2x2x2"}) {
+    const Topology topology = Topology::parse(shape);
+    const NodeId nodes = topology.nodes();
+    each_sized(topology, [&](const Algorithm& algorithm, const Machine& machine) {
+      const std::uint64_t seed = support::seed();
+      std::vector<SizeRule> rules{SizeRule::parse("zipf:1"), SizeRule::parse("zeros:0.6"), SizeRule::parse("uniform:0:900"),
+                                  SizeRule::parse("zeros:1")};
+      for (SizeRule& rule : rules) rule.seed = seed;
+      const std::uint64_t one = seed % nodes * (algorithm.collective == Collective::total_exchange ? nodes : 1);
+      rules.push_back(table(folder, algorithm, nodes, [&](std::uint64_t i) { return Bytes{i == one ? 6400U : 0U}; }));
+      for (const SizeRule& rule : rules) {
+        const Request request = sized_request(algorithm, topology, rule, 320);
+        if (!share.takes_turn() || refuses(algorithm, machine, request)) continue;
+        CAPTURE(std::string(algorithm.name), std::string(name(algorithm.collective)), shape, rule.text, seed);
+        const support::Judged judged = support::judged(algorithm, machine, request);
+        CHECK(judged.complaint == "");
+        CHECK(judged.run.check.good());
+        ++runs;
+      }
+    });
+  }
+  CHECK(runs > 200);
+}
+
+TEST_CASE("sizes give one trace on every executor and number of processes", "[conformance]") {
+  support::Share share(8, 1);
+  const Topology topology = Topology::parse("4x4");
+  each_sized(topology, [&](const Algorithm& algorithm, const Machine& machine) {
+    SizeRule rule = SizeRule::parse("zeros:0.4");
+    rule.seed = support::seed();
+    const Request request = sized_request(algorithm, topology, rule, 264);
+    if (!share.takes_turn() || refuses(algorithm, machine, request)) return;
+    support::check_same_on_every_executor(algorithm, machine, request);
+    const Plan plan = make_plan(algorithm, machine, request);
+    support::check_alike(machine, placement_of(machine, request, plan), plan.start, {});
+  });
+}
+
+TEST_CASE("bounds of sizes are those of even blocks where all are alike, and 0 where all are empty", "[conformance]") {
+  for (const char* shape : {"5", "4x4", "3x4m", "6c"}) {
+    each_sized(Topology::parse(shape), [&](const Algorithm& algorithm, const Machine& machine) {
+      Request even = sized_request(algorithm, machine.topology, SizeRule::parse("uniform:64:64"), 0);
+      const Bounds sized = lower_bounds(machine, even);
+      even.sizes.reset();
+      CAPTURE(std::string(name(algorithm.collective)), shape);
+      const Bounds of_even = lower_bounds(machine, even);
+      CHECK(sized.channel_bytes <= of_even.channel_bytes * (1 + 1e-9));
+      CHECK(sized.steps <= of_even.steps);
+      if (!reduces(algorithm.collective)) CHECK(sized.single_block_steps <= of_even.single_block_steps);
+      CHECK(sized.channel_bytes >= 64);
+      const Bounds empty = lower_bounds(machine, sized_request(algorithm, machine.topology, SizeRule::parse("zeros:1"), 64));
+      CHECK(empty.channel_bytes == 0);
+      CHECK(empty.steps == 0);
+      CHECK(empty.combined_bytes == 0);
+    });
+  }
+}
+
+TEST_CASE("one pair's block bounds its own way and nothing else", "[conformance]") {
+  const support::Folder folder;
+  const Machine machine(Topology::parse("8x8"), all_ports, Switching::packet);
+  Request request;
+  request.collective = Collective::total_exchange;
+  std::ofstream(folder.file("one")) << [] {
+    std::string text;
+    for (int i = 0; i < 64 * 64; ++i) text += i == 3 * 64 + 30 ? "1000 " : "0 ";
+    return text;
+  }();
+  request.sizes = SizeRule::parse(folder.file("one"));
+  request.bytes = request.sizes->mean();
+  const Bounds bounds = lower_bounds(machine, request);
+  CHECK(bounds.steps == 6);  // (0,3) to (3,6)
+  CHECK(bounds.single_block_steps == 6);
+  CHECK(bounds.channel_bytes == 250);
+}
+
+TEST_CASE("sizes whose sums are past 2^32 are counted, and what is past 2^63 is refused", "[conformance]") {
+  const support::Folder folder;
+  const Machine machine(Topology::parse("4"), all_ports, Switching::packet);
+  Request request;
+  request.collective = Collective::gather;
+  request.sources = {0};
+  const Algorithm& any = **std::find_if(catalogue().begin(), catalogue().end(), [&](const Algorithm* a) {
+    return a->collective == Collective::gather && !refuses(*a, machine, request);
+  });
+  std::ofstream(folder.file("large")) << "0 6000000000 6000000000 6000000000\n";
+  request.sizes = SizeRule::parse(folder.file("large"));
+  request.bytes = request.sizes->mean();
+  CHECK_FALSE(refuses(any, machine, request).has_value());
+  CHECK(lower_bounds(machine, request).channel_bytes == 9e9);
+  std::ofstream(folder.file("past")) << "0 4611686018427387904 0 0\n";
+  request.sizes = SizeRule::parse(folder.file("past"));
+  request.bytes = request.sizes->mean();
+  const auto refusal = refuses(any, machine, request);
+  REQUIRE(refusal.has_value());
+  CHECK(text(*refusal).find("which for each of the blocks are more than 2^63") != std::string::npos);
+}
