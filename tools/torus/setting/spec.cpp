@@ -178,14 +178,14 @@ std::string_view mpi_name(Collective collective) noexcept {
 }
 
 Collective parse_collective(std::string_view text, const TypedOptions& typed) {
-  if (const auto found = find_collective(text)) {
-    if (says_sizes(without_mpi(text)) && !typed["sizes"])
-      throw InputError(
-          fmt::format("collective '{}': its blocks have sizes; say which, for instance --sizes zipf:1, --sizes zeros:0.5 or "
-                      "--sizes FILE",
-                      text));
-    return *found;
-  }
+  const Collective collective = parse_collective(text);
+  if (!says_sizes(without_mpi(text)) || typed["sizes"]) return collective;
+  throw InputError(fmt::format(
+      "collective '{}': its blocks have sizes; say which, for instance --sizes zipf:1, --sizes zeros:0.5 or --sizes FILE", text));
+}
+
+Collective parse_collective(std::string_view text) {
+  if (const auto found = find_collective(text)) return *found;
   for (const Algorithm* algorithm : catalogue()) {
     if (algorithm->name == text)
       throw InputError(fmt::format("collective '{}': it is an algorithm, of {}; for instance torus run {} --algorithm {}", text,

@@ -65,8 +65,9 @@ struct RunSpec {
   std::optional<double> step_limit_s = {};  ///< a node's program may take so long in a step
 };
 
-/// "broadcast", or as MPI calls it: "bcast". Throws InputError if there is no such collective, or where MPI's name says that blocks have
-/// sizes, "alltoallv", and --sizes does not say which.
+/// "broadcast", or as MPI calls it: "bcast". Throws InputError if there is no such collective.
+Collective parse_collective(std::string_view text);
+/// Throws InputError too where MPI's name says that blocks have sizes, "alltoallv", and --sizes does not say which.
 Collective parse_collective(std::string_view text, const TypedOptions& typed);
 std::optional<Collective> find_collective(std::string_view text) noexcept;
 /// "Bcast".
