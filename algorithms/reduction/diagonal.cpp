@@ -19,6 +19,7 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/entries.hpp"
+#include "algorithms/reduction/one_order.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 #include "algorithms/reduction/window_rounds.hpp"
 
@@ -155,6 +156,8 @@ Plan plan(const Machine& machine, const Request& request) {
 
 constexpr std::array terms{Term{"p", "power of 5 that the side is"}};
 
+std::optional<Refusal> also_requires(const Machine&, const Request& request) { return differs_by_node("diagonal", request); }
+
 constexpr Algorithm on_the_diagonal(Collective collective, const Idea& idea) {
   return {.name = "diagonal",
           .collective = collective,
@@ -167,6 +170,7 @@ constexpr Algorithm on_the_diagonal(Collective collective, const Idea& idea) {
                     .dimensions = 2,
                     .switching = Switching::wormhole,
                     .ports = Requirements::all_ports},
+          .also_requires = also_requires,
           .plan = plan};
 }
 

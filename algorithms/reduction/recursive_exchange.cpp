@@ -24,6 +24,7 @@
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/reduction/one_order.hpp"
 #include "algorithms/reduction/reach.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 
@@ -160,6 +161,11 @@ std::optional<Refusal> too_few_ports(const Machine& machine, const Request& requ
                  std::to_string(ports)};
 }
 
+std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
+  if (auto why = differs_by_node("exchange", request)) return why;
+  return too_few_ports(machine, request);
+}
+
 constexpr std::array parameters{parameter::variant(variants)};
 constexpr std::array former_names{FormerName{"exchange-rotated", "--variant rotated"}};
 
@@ -182,7 +188,7 @@ constexpr Algorithm allreduce{
     .native = {.switching = Switching::packet},
     .needs = {.ports = 2},
     .parameters = parameters,
-    .also_requires = too_few_ports,
+    .also_requires = also_requires,
     .plan = plan_allreduce,
     .former_names = former_names};
 

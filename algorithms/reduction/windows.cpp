@@ -18,6 +18,7 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/entries.hpp"
+#include "algorithms/reduction/one_order.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 #include "algorithms/reduction/window_rounds.hpp"
 #include "algorithms/schedule/route_loads.hpp"
@@ -89,6 +90,8 @@ Plan plan(const Machine& machine, const Request& request) {
 
 Bytes planning_bytes(const Machine& machine) { return RouteLoads::bytes(machine.topology); }
 
+std::optional<Refusal> also_requires(const Machine&, const Request& request) { return differs_by_node("windows", request); }
+
 constexpr Algorithm windows(Collective collective, const Idea& idea) {
   return {.name = "windows",
           .collective = collective,
@@ -98,6 +101,7 @@ constexpr Algorithm windows(Collective collective, const Idea& idea) {
           .idea = idea,
           .native = {.contention = Contention::share},
           .needs = {.switching = Switching::wormhole, .shared_channels = true},
+          .also_requires = also_requires,
           .plan = plan,
           .planning_bytes = planning_bytes};
 }

@@ -54,6 +54,10 @@ class Barrier {
   virtual void gather(Ledger::Totals& totals) = 0;
   /// reduces: whether blocks are partials.
   virtual void gather(std::optional<WrongDelivery>& wrong, bool reduces) = 0;
+  /// The largest one.
+  virtual void gather(double& largest) = 0;
+  /// Sums, number by number.
+  virtual void gather(std::vector<std::uint64_t>& sums) = 0;
 
  protected:
   bool observed_ = false;
@@ -79,6 +83,8 @@ class LocalBarrier final : public Barrier {
   void gather(Hang&, std::size_t) override {}
   void gather(Ledger::Totals&) override {}
   void gather(std::optional<WrongDelivery>&, bool) override {}
+  void gather(double&) override {}
+  void gather(std::vector<std::uint64_t>&) override {}
 
  private:
   Fabric& fabric_;

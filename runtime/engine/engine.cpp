@@ -1,4 +1,5 @@
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -282,7 +283,18 @@ class Engine::Impl {
   }
 
   void check_bytes(RunResult& result) {
-    detail::run_on_all(processes_, [&] { result.wrong = verify(members_, fabric_->payload(), options_.seed, *executor_); });
+    gather_wrong(result, [&] { return verify(members_, fabric_->payload(), options_.seed, *executor_, result.error_ulp); });
+    if (result.error_ulp) barrier_->gather(*result.error_ulp);
+    if (result.wrong || !detail::must_agree(placement_)) return;
+    std::vector<std::uint64_t> agreed;
+    detail::run_on_all(processes_, [&] { agreed = detail::agreed_hashes(members_, fabric_->payload()); });
+    barrier_->gather(agreed);
+    gather_wrong(result, [&] { return detail::first_disagreement(members_, fabric_->payload(), agreed, *executor_); });
+  }
+
+  /// find: the first mistake of this process.
+  void gather_wrong(RunResult& result, const std::function<std::optional<WrongDelivery>()>& find) {
+    detail::run_on_all(processes_, [&] { result.wrong = find(); });
     if (result.wrong && groups_) result.wrong->group = groups_->group_of(result.wrong->node);
     barrier_->gather(result.wrong, placement_.reduces());
   }

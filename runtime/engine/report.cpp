@@ -71,6 +71,12 @@ std::string wrong_text(const Topology& topology, const WrongDelivery& wrong) {
                          node_text(topology, wrong.contributor));
     case WrongDelivery::Kind::contributors:
       return fmt::format("node {}, block {}: has not every node's contribution once", node, wrong.block);
+    case WrongDelivery::Kind::not_a_rounding:
+      return fmt::format("node {}, block {}, offset {}: got {:.9g}, and without rounding it is {:.9g}: no order of combining leads so far",
+                         node, wrong.block, wrong.offset, wrong.got_number, wrong.exact_number);
+    case WrongDelivery::Kind::disagrees:
+      return fmt::format("node {}, block {}: has other bits than node {}: the nodes combine in different orders", node, wrong.block,
+                         node_text(topology, wrong.contributor));
     case WrongDelivery::Kind::not_heard:
       return fmt::format("node {} has not heard of node {}", node, node_text(topology, wrong.contributor));
   }
@@ -136,9 +142,12 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
                     fmt::format("peak {}{}, estimated {}{}", bytes_text(peak_memory()), result.processes > 1 ? " of process 0" : "",
                                 bytes_text(result.memory_bytes), result.processes > 1 ? " of all" : ""));
   rows.emplace_back("seed, digest", fmt::format("{}, {}", options.seed, digest_text(result.trace_digest)));
+  if (result.error_ulp) rows.emplace_back("rounding", fmt::format("largest error {:.4g} ulp of the exact result", *result.error_ulp));
   if (result.fault) rows.emplace_back("fault", result.fault->text);
   rows.emplace_back("verdict", failure           ? "FAILED: " + *failure
-                               : result.verified ? "verified: every byte at every node"
+                               : result.verified ? result.error_ulp
+                                                       ? "verified: every contribution once at every node, as near as rounding allows"
+                                                       : "verified: every byte at every node"
                                                  : "not verified (verification was turned off)");
   return rows;
 }

@@ -2,11 +2,12 @@
 
 #define XXH_INLINE_ALL  // the header alone, no library to link
 #include <algorithm>
+#include <bit>
 #include <cstring>
-#include <type_traits>
 #include <xxhash.h>
 
 #include "runtime/base/words.hpp"
+#include "runtime/model/floats.hpp"
 
 namespace torus::detail {
 namespace {
@@ -16,39 +17,61 @@ std::uint64_t stream_key(std::uint64_t seed, NodeId node) noexcept {
   return XXH64(image, sizeof image, seed);
 }
 
-/// Bytes [first, first + bytes.size()) of a node's stream.
-void fill_stream(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first) noexcept {
+/// Bytes [first, first + bytes.size()) of a node's stream, of words that `change` has changed.
+template <class Change>
+void fill_stream(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first, Change&& change) noexcept {
   if (bytes.empty()) return;  // there may be no address either
   std::byte* to = bytes.data();
   std::byte* const end = to + bytes.size();
   const auto part = [&](std::size_t count) {
-    const std::uint64_t w = stream_word(key, first / 8) >> (8 * (first % 8));
+    const std::uint64_t w = change(stream_word(key, first / 8)) >> (8 * (first % 8));
     std::memcpy(to, &w, count);
     to += count;
     first += count;
   };
   if (first % 8 != 0) part(std::min<std::size_t>(8 - first % 8, static_cast<std::size_t>(end - to)));
   for (; end - to >= 8; to += 8, first += 8) {
-    const std::uint64_t w = stream_word(key, first / 8);
+    const std::uint64_t w = change(stream_word(key, first / 8));
     std::memcpy(to, &w, sizeof w);
   }
   if (to != end) part(static_cast<std::size_t>(end - to));
 }
 
-/// Whole numbers 0 .. most, each from a byte of the stream: a word of it makes eight.
-template <class Float>
-void fill_floats(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first, std::uint64_t most) noexcept {
+/// Integers. Random ones would leave nothing of many factors, or of many operands of `and` and `or`: factors are odd, and in about one
+/// node a bit is 0 for `and`, and 1 for `or`.
+void fill_integers(std::span<std::byte> bytes, const Reduction& reduction, NodeId nodes, std::uint64_t key, std::uint64_t first) noexcept {
+  first *= size_of(reduction.type);
+  const auto doublings = static_cast<int>(std::bit_width(std::max<NodeId>(nodes, 2) - 1));
+  const auto mostly_ones = [doublings](std::uint64_t w) {
+    std::uint64_t ones = w;
+    for (int i = 1; i < doublings; ++i) ones |= std::rotl(w, 11 * i);
+    return ones;
+  };
+  switch (reduction.op) {
+    case Operator::prod: {
+      const std::uint64_t ones = ~std::uint64_t{0} / (~std::uint64_t{0} >> (64 - 8 * size_of(reduction.type)));  // in each element
+      return fill_stream(bytes, key, first, [ones](std::uint64_t w) { return w | ones; });
+    }
+    case Operator::bitwise_and: return fill_stream(bytes, key, first, mostly_ones);
+    case Operator::bitwise_or: return fill_stream(bytes, key, first, [&](std::uint64_t w) { return ~mostly_ones(w); });
+    default: return fill_stream(bytes, key, first, [](std::uint64_t w) { return w; });
+  }
+}
+
+/// Whole numbers 0 .. most, each from a byte of the stream: a word of it makes eight. make: the element of a number.
+template <class Bits, class Make>
+void fill_whole(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first, std::uint64_t most, Make&& make) noexcept {
   const auto factor = static_cast<std::uint32_t>(most + 1);
   std::byte* to = bytes.data();
   const auto part = [&](std::uint64_t at, std::size_t begin, std::size_t end) {
     const std::uint64_t word = stream_word(key, at);
-    for (std::size_t i = begin; i < end; ++i, to += sizeof(Float)) {
+    for (std::size_t i = begin; i < end; ++i, to += sizeof(Bits)) {
       // Of a signed number: SSE2 converts no others.
-      const auto value = static_cast<Float>(static_cast<std::int32_t>((word >> (8 * i) & 0xffU) * factor >> 8U));
+      const Bits value = make(static_cast<std::int32_t>((word >> (8 * i) & 0xffU) * factor >> 8U));
       std::memcpy(to, &value, sizeof value);
     }
   };
-  const std::uint64_t end = first + bytes.size() / sizeof(Float);
+  const std::uint64_t end = first + bytes.size() / sizeof(Bits);
   if (first % 8 != 0) {
     const std::uint64_t next = std::min(end, first / 8 * 8 + 8);
     part(first / 8, first % 8, first % 8 + (next - first));
@@ -64,36 +87,77 @@ std::uint64_t most_of(const Reduction& reduction, NodeId nodes, unsigned digits)
   return std::min<std::uint64_t>(255, (std::uint64_t{1} << digits) / std::max<NodeId>(nodes, 1));
 }
 
-template <class T, Operator op>
-void combine(std::byte* __restrict into, const std::byte* __restrict from, Bytes bytes) noexcept {
-  // Read and written as bytes: what a slot holds is known here only. g++ 12 makes vector instructions of it, as its object files show, but
-  // for minima and maxima of 64-bit integers, which SSE2 does not compare.
-  const std::size_t count = static_cast<std::size_t>(bytes) / sizeof(T);
-  for (std::size_t i = 0; i < count; ++i) {
-    T a, b;
-    std::memcpy(&a, into + i * sizeof(T), sizeof(T));
-    std::memcpy(&b, from + i * sizeof(T), sizeof(T));
-    if constexpr (op == Operator::sum) a = static_cast<T>(a + b);
-    if constexpr (op == Operator::min) a = b < a ? b : a;
-    if constexpr (op == Operator::max) a = a < b ? b : a;
-    if constexpr (op == Operator::exclusive_or) a = static_cast<T>(a ^ b);
-    std::memcpy(into + i * sizeof(T), &a, sizeof(T));
+/// Elements of which each follows from a word of its own.
+template <class F, class Make>
+void fill_each(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first, Make&& make) noexcept {
+  for (std::byte* to = bytes.data(); to != bytes.data() + bytes.size(); to += sizeof(typename F::Bits), ++first) {
+    const auto value = static_cast<typename F::Bits>(make(stream_word(key, first), first));
+    std::memcpy(to, &value, sizeof value);
   }
 }
 
-template <class T>
-Combiner combiner_for(Operator op) noexcept {
-  // Sums wrap: of signed integers too, so that they are computed without a sign.
-  using Wrapping = typename std::conditional_t<std::is_floating_point_v<T>, std::type_identity<T>, std::make_unsigned<T>>::type;
-  switch (op) {
-    case Operator::sum: return combine<Wrapping, Operator::sum>;
-    case Operator::min: return combine<T, Operator::min>;
-    case Operator::max: return combine<T, Operator::max>;
-    case Operator::exclusive_or:
-      if constexpr (!std::is_floating_point_v<T>) return combine<Wrapping, Operator::exclusive_or>;
-      break;
+template <class F>
+typename F::Bits random_sign(std::uint64_t word) noexcept {
+  return static_cast<typename F::Bits>((word >> 63U) != 0 ? F::sign : 0);
+}
+
+/// Factors from 1/2 to 2, few enough for every product of some of them to be a normal number; the others are 1. All of both signs. Small
+/// ones are 1/2 and 2.
+template <class F>
+void fill_factors(std::span<std::byte> bytes, const Reduction& reduction, NodeId nodes, std::uint64_t key, NodeId node,
+                  std::uint64_t first) noexcept {
+  using Bits = typename F::Bits;
+  constexpr auto most = static_cast<NodeId>(F::bias - 2);
+  const std::uint64_t pitch = (std::uint64_t{nodes} + most - 1) / most;
+  fill_each<F>(bytes, key, first, [&](std::uint64_t word, std::uint64_t element) {
+    const Bits sign = random_sign<F>(word);
+    if ((node + element) % pitch != 0) return static_cast<Bits>(sign | F::one);
+    const bool low = (word >> 62U & 1U) != 0;
+    constexpr Bits place = static_cast<Bits>(Bits{1} << F::mantissa);
+    if (reduction.values == Values::small) return static_cast<Bits>(sign | (low ? F::one - place : F::one + place));
+    return static_cast<Bits>(sign | (low ? F::one - place : F::one) | (static_cast<Bits>(word) & F::fraction));
+  });
+}
+
+/// Of both signs, 2^-8 to 1, with all bits of the mantissa.
+template <class F>
+void fill_real(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first) noexcept {
+  using Bits = typename F::Bits;
+  fill_each<F>(bytes, key, first, [](std::uint64_t word, std::uint64_t) {
+    const auto exponent = static_cast<Bits>(static_cast<Bits>(F::bias + real_exponent) + static_cast<Bits>(word >> 60U & 7U));
+    return static_cast<Bits>(random_sign<F>(word) | static_cast<Bits>(exponent << F::mantissa) | (static_cast<Bits>(word) & F::fraction));
+  });
+}
+
+/// By the number of the element: zeros and denormals; zeros alone; finite numbers and infinities; and these with a NaN at about one node.
+template <class F>
+void fill_special(std::span<std::byte> bytes, NodeId nodes, std::uint64_t key, std::uint64_t first) noexcept {
+  using Bits = typename F::Bits;
+  fill_each<F>(bytes, key, first, [nodes](std::uint64_t word, std::uint64_t element) {
+    const Bits sign = random_sign<F>(word);
+    const auto fraction = static_cast<Bits>(word & F::fraction);
+    const std::uint64_t choice = word >> 60U & 7U;
+    switch (element % 4) {
+      case 0: return static_cast<Bits>(sign | (choice < 2 ? Bits{0} : fraction));
+      case 1: return sign;
+      case 2: break;
+      default:
+        if ((word >> 32U) % std::max<NodeId>(nodes, 1) == 0) return static_cast<Bits>(sign | F::infinity | fraction | Bits{1});
+    }
+    if (choice == 0) return static_cast<Bits>(sign | F::infinity);
+    return static_cast<Bits>(sign | static_cast<Bits>((word >> 52U) % (F::infinity >> F::mantissa) << F::mantissa) | fraction);
+  });
+}
+
+template <class F, class Make>
+void fill_floats(std::span<std::byte> bytes, const Reduction& reduction, NodeId nodes, std::uint64_t key, NodeId node, std::uint64_t first,
+                 Make&& make) noexcept {
+  if (reduction.op == Operator::prod) return fill_factors<F>(bytes, reduction, nodes, key, node, first);
+  switch (reduction.values) {
+    case Values::small: return fill_whole<typename F::Bits>(bytes, key, first, most_of(reduction, nodes, F::mantissa + 1), make);
+    case Values::real: return fill_real<F>(bytes, key, first);
+    case Values::special: return fill_special<F>(bytes, nodes, key, first);
   }
-  return nullptr;
 }
 
 }  // namespace
@@ -102,26 +166,20 @@ void fill_contribution(std::span<std::byte> bytes, const Reduction& reduction, N
                        std::uint64_t first) noexcept {
   const std::uint64_t key = stream_key(seed, node);
   switch (reduction.type) {
-    case ElementType::f32: return fill_floats<float>(bytes, key, first, most_of(reduction, nodes, 24));
-    case ElementType::f64: return fill_floats<double>(bytes, key, first, most_of(reduction, nodes, 53));
-    default: return fill_stream(bytes, key, first * size_of(reduction.type));
+    case ElementType::f32:
+      return fill_floats<Binary32>(bytes, reduction, nodes, key, node, first,
+                                   [](std::int32_t value) { return std::bit_cast<std::uint32_t>(static_cast<float>(value)); });
+    case ElementType::f64:
+      return fill_floats<Binary64>(bytes, reduction, nodes, key, node, first,
+                                   [](std::int32_t value) { return std::bit_cast<std::uint64_t>(static_cast<double>(value)); });
+    case ElementType::bf16:
+      return fill_floats<BFloat16>(bytes, reduction, nodes, key, node, first,
+                                   [](std::int32_t value) { return from_float<BFloat16>(static_cast<float>(value)); });
+    case ElementType::f16:
+      return fill_floats<Binary16>(bytes, reduction, nodes, key, node, first,
+                                   [](std::int32_t value) { return from_float<Binary16>(static_cast<float>(value)); });
+    default: return fill_integers(bytes, reduction, nodes, key, first);
   }
-}
-
-Combiner combiner_of(const Reduction& reduction) noexcept {
-  switch (reduction.type) {
-    case ElementType::u8: return combiner_for<std::uint8_t>(reduction.op);
-    case ElementType::u16: return combiner_for<std::uint16_t>(reduction.op);
-    case ElementType::u32: return combiner_for<std::uint32_t>(reduction.op);
-    case ElementType::u64: return combiner_for<std::uint64_t>(reduction.op);
-    case ElementType::i8: return combiner_for<std::int8_t>(reduction.op);
-    case ElementType::i16: return combiner_for<std::int16_t>(reduction.op);
-    case ElementType::i32: return combiner_for<std::int32_t>(reduction.op);
-    case ElementType::i64: return combiner_for<std::int64_t>(reduction.op);
-    case ElementType::f32: return combiner_for<float>(reduction.op);
-    case ElementType::f64: return combiner_for<double>(reduction.op);
-  }
-  return nullptr;
 }
 
 std::uint64_t contributor_key(std::uint64_t seed, NodeId node) noexcept {

@@ -11,11 +11,14 @@
 
 namespace torus::detail {
 
+/// Contributions of values real to a sum are multiples of 2^(this - digits of the mantissa), and below 1.
+inline constexpr int real_exponent = -8;
+
 /// Writes the elements of a node's contribution from the element `first` of the vector on. A function of (seed, node, element) alone.
 void fill_contribution(std::span<std::byte> bytes, const Reduction& reduction, NodeId nodes, std::uint64_t seed, NodeId node,
                        std::uint64_t first) noexcept;
 
-/// into := into op from, element by element. The bytes are whole elements; the two do not overlap.
+/// into := into op from, element by element; values.md says what that gives. The bytes are whole elements; the two do not overlap.
 using Combiner = void (*)(std::byte* into, const std::byte* from, Bytes bytes) noexcept;
 Combiner combiner_of(const Reduction& reduction) noexcept;
 

@@ -51,8 +51,8 @@ std::string Description::in_full(const DimensionShape& dimension) {
 }
 
 std::string Description::in_full(const Reduction& reduction) {
-  const auto& [op, type] = reduction;
-  return in_full(op) + "," + in_full(type);
+  const auto& [op, type, values] = reduction;
+  return in_full(op) + "," + in_full(type) + "," + in_full(values);
 }
 
 std::string Description::hashed(std::size_t count, std::span<const std::byte> bytes) {

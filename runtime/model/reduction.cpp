@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -9,13 +10,21 @@
 namespace torus {
 namespace {
 
-constexpr std::array<std::pair<Operator, std::string_view>, 4> operators{{
+constexpr std::array<std::pair<Operator, std::string_view>, 7> operators{{
     {Operator::sum, "sum"},
     {Operator::min, "min"},
     {Operator::max, "max"},
     {Operator::exclusive_or, "xor"},
+    {Operator::prod, "prod"},
+    {Operator::bitwise_and, "and"},
+    {Operator::bitwise_or, "or"},
 }};
-constexpr std::array<std::pair<ElementType, std::string_view>, 10> types{{
+constexpr std::array<std::pair<Values, std::string_view>, 3> all_values{{
+    {Values::small, "small"},
+    {Values::real, "real"},
+    {Values::special, "special"},
+}};
+constexpr std::array<std::pair<ElementType, std::string_view>, 12> types{{
     {ElementType::u8, "u8"},
     {ElementType::u16, "u16"},
     {ElementType::u32, "u32"},
@@ -26,6 +35,8 @@ constexpr std::array<std::pair<ElementType, std::string_view>, 10> types{{
     {ElementType::i64, "i64"},
     {ElementType::f32, "f32"},
     {ElementType::f64, "f64"},
+    {ElementType::bf16, "bf16"},
+    {ElementType::f16, "f16"},
 }};
 
 template <class Names, class Value>
@@ -44,6 +55,18 @@ auto value_in(const Names& names, std::string_view text, const char* what) {
   throw InputError(std::string(what) + " '" + std::string(text) + "': it must be " + all);
 }
 
+/// The most nodes whose small contributions add up exactly in any order.
+NodeId most_exact(ElementType type) noexcept {
+  switch (type) {
+    case ElementType::bf16: return 1U << 8U;
+    case ElementType::f16: return 1U << 11U;
+    case ElementType::f32: return 1U << 24U;
+    default: return std::numeric_limits<NodeId>::max();
+  }
+}
+
+const char* integer_like(ElementType type) noexcept { return size_of(type) == 2 ? "u16" : size_of(type) == 4 ? "u32" : "u64"; }
+
 }  // namespace
 
 Bytes size_of(ElementType type) noexcept {
@@ -51,7 +74,9 @@ Bytes size_of(ElementType type) noexcept {
     case ElementType::u8:
     case ElementType::i8: return 1;
     case ElementType::u16:
-    case ElementType::i16: return 2;
+    case ElementType::i16:
+    case ElementType::bf16:
+    case ElementType::f16: return 2;
     case ElementType::u32:
     case ElementType::i32:
     case ElementType::f32: return 4;
@@ -64,22 +89,30 @@ Bytes size_of(ElementType type) noexcept {
 
 std::string_view name(Operator op) noexcept { return name_in(operators, op); }
 std::string_view name(ElementType type) noexcept { return name_in(types, type); }
+std::string_view name(Values values) noexcept { return name_in(all_values, values); }
 Operator parse_operator(std::string_view text) { return value_in(operators, text, "operator"); }
 ElementType parse_element_type(std::string_view text) { return value_in(types, text, "type"); }
+Values parse_values(std::string_view text) { return value_in(all_values, text, "values"); }
 
 void check_reduction(const Reduction& reduction, NodeId nodes, Bytes bytes) {
-  const std::string type(name(reduction.type));
-  if (reduction.op == Operator::exclusive_or && is_float(reduction.type)) {
-    throw InputError("operator xor of " + type + ": it takes integers; " + (reduction.type == ElementType::f32 ? "u32" : "u64") +
-                     " would do");
+  const std::string type(name(reduction.type)), op(name(reduction.op));
+  if (is_bitwise(reduction.op) && is_float(reduction.type))
+    throw InputError("operator " + op + " of " + type + ": it takes integers; " + integer_like(reduction.type) + " would do");
+  if (reduction.values != Values::small && !is_float(reduction.type)) {
+    throw InputError("values " + std::string(name(reduction.values)) + " of " + type + ": they are floating-point numbers; " +
+                     (size_of(reduction.type) == 8 ? "f64" : "f32") + " would do");
   }
+  if (reduction.values == Values::special && reduction.op != Operator::min && reduction.op != Operator::max)
+    throw InputError("values special with operator " + op + ": they are for min and max; values real would do");
   if (const Bytes size = size_of(reduction.type); bytes % size != 0) {
     throw InputError("bytes " + std::to_string(bytes) + ": a vector of " + type + " has whole elements of " + std::to_string(size) +
                      " bytes; " + std::to_string((bytes / size + 1) * size) + " would do");
   }
-  if (reduction.op == Operator::sum && reduction.type == ElementType::f32 && nodes > NodeId{1} << 24U) {
-    throw InputError("type f32: the sum of " + std::to_string(nodes) +
-                     " contributions is exact in any order for at most 16777216 nodes; f64 would do");
+  if (const NodeId most = most_exact(reduction.type);
+      reduction.op == Operator::sum && reduction.values == Values::small && is_float(reduction.type) && nodes > most) {
+    throw InputError("type " + type + ": the sum of " + std::to_string(nodes) + " contributions is exact in any order for at most " +
+                     std::to_string(most) + " nodes; " + (reduction.type == ElementType::f32 ? "f64" : "f32, or values real,") +
+                     " would do");
   }
 }
 

@@ -140,6 +140,8 @@ std::string to_json_line(const TraceHeader& header) {
   fmt::format_to(std::back_inserter(line), ",\"seed\":{}", header.seed);
   if (header.reduction)
     fmt::format_to(std::back_inserter(line), ",\"op\":\"{}\",\"type\":\"{}\"", name(header.reduction->op), name(header.reduction->type));
+  if (header.reduction && header.reduction->values != Values::small)
+    fmt::format_to(std::back_inserter(line), ",\"values\":\"{}\"", name(header.reduction->values));
   if (header.registers > 1) fmt::format_to(std::back_inserter(line), ",\"registers\":{}", header.registers);
   if (!header.sizes.empty()) {
     line += ",\"sizes\":";

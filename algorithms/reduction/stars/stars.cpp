@@ -27,6 +27,7 @@
 
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/reduction/one_order.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 #include "algorithms/reduction/stars/packing.hpp"
 #include "algorithms/reduction/stars/window_classes.hpp"
@@ -209,6 +210,7 @@ std::vector<std::uint32_t> possible_pieces(const Machine& machine) {
 }
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
+  if (auto why = differs_by_node("stars", request)) return why;
   const std::uint32_t pieces = request.parameters.whole("pieces");
   if (machine.topology.nodes() > most_nodes) {
     return Refusal{Refusal::About::shape, machine.topology.text(),

@@ -312,9 +312,28 @@ void Accord::gather(std::optional<WrongDelivery>& wrong, bool reduces) {
   const std::vector<std::optional<WrongDelivery>> all = exchange_each(processes_, wrong);
   const auto first = [&](auto&& counts) { return std::find_if(all.begin(), all.end(), [&](const auto& w) { return w && counts(*w); }); };
   auto at = all.end();
-  if (reduces) at = first([](const WrongDelivery& w) { return w.kind != WrongDelivery::Kind::damaged; });
+  if (reduces)
+    at = first([](const WrongDelivery& w) {
+      using Kind = WrongDelivery::Kind;
+      return w.kind != Kind::damaged && w.kind != Kind::not_a_rounding && w.kind != Kind::disagrees;
+    });
   if (at == all.end()) at = first([](const WrongDelivery&) { return true; });
   wrong = at == all.end() ? std::nullopt : *at;
+}
+
+void Accord::gather(double& largest) {
+  const std::vector<double> all = exchange_each(processes_, largest);
+  largest = *std::max_element(all.begin(), all.end());
+}
+
+void Accord::gather(std::vector<std::uint64_t>& sums) {
+  const auto mine = std::as_bytes(std::span(sums));
+  std::vector<std::uint64_t> all(sums.size());
+  for (const std::vector<std::byte>& bytes : gather_bytes(processes_, mine)) {
+    std::span<const std::byte> at = bytes;
+    for (std::uint64_t& sum : all) sum += take<std::uint64_t>(at);
+  }
+  sums = std::move(all);
 }
 
 }  // namespace torus::detail

@@ -51,6 +51,8 @@ class Accord final : public Barrier {
   void gather(Hang& hang, std::size_t most) override;
   void gather(Ledger::Totals& totals) override;
   void gather(std::optional<WrongDelivery>& wrong, bool reduces) override;
+  void gather(double& largest) override;
+  void gather(std::vector<std::uint64_t>& sums) override;
 
  private:
   /// What a process sends to another at the end of a step.

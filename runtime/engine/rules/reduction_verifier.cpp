@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "runtime/engine/payload/payload.hpp"
 #include "runtime/engine/rules/verifier.hpp"
 #include "runtime/model/contribution.hpp"
+#include "runtime/model/exact.hpp"
 
 namespace torus::detail {
 namespace {
@@ -48,7 +51,8 @@ class ReductionVerifier {
 
   /// Compares the bytes of part `part` of `parts` of the vector, at every node; the first mistake. A piece of the vector may begin and end
   /// within a segment: the time does not depend on how many there are.
-  std::optional<WrongDelivery> check_bytes(unsigned part, unsigned parts) const {
+  /// error_ulp: see Exact.
+  std::optional<WrongDelivery> check_bytes(unsigned part, unsigned parts, double& error_ulp) const {
     const Bytes unit = size_of(placement_.contributions().reduction.type);
     const Bytes most = std::max<Bytes>(unit, most_piece / unit * unit);
     std::optional<WrongDelivery> first;
@@ -61,7 +65,11 @@ class ReductionVerifier {
         bytes += more;
         at = more == left ? Place{at.segment + 1, 0} : Place{at.segment, at.offset + more};
       }
-      if ((piece + group_) % parts == part) check_piece(begin, bytes, first);
+      if ((piece + group_) % parts != part) continue;
+      if (rounds(placement_.contributions().reduction))
+        check_piece<Rounded>(begin, bytes, first, error_ulp);
+      else
+        check_piece<InAnyOrder>(begin, bytes, first, error_ulp);
     }
     return first;
   }
@@ -109,60 +117,119 @@ class ReductionVerifier {
     return {.kind = Kind::contributors, .node = rank, .block = segment};
   }
 
-  void check_piece(Place at, Bytes bytes, std::optional<WrongDelivery>& first) const {
+  /// What results are compared with: the bytes that any order of combining leads to.
+  class InAnyOrder {
+   public:
+    InAnyOrder(const ReductionVerifier& verifier, Bytes) : combine_{combiner_of(verifier.placement_.contributions().reduction)} {}
+
+    void add(std::span<const std::byte> contribution) {
+      if (std::exchange(empty_, false))
+        std::memcpy(expected_, contribution.data(), contribution.size());
+      else
+        combine_(expected_, contribution.data(), contribution.size());
+    }
+    /// held: bytes of a segment, from `offset` in it on; those of the piece from `first` on should be there.
+    std::optional<WrongDelivery> differs(std::span<const std::byte> held, Bytes offset, std::size_t first, double&) const {
+      const std::byte* const wanted = expected_ + first;
+      if (std::memcmp(held.data(), wanted, held.size()) == 0) return std::nullopt;
+      std::size_t i = 0;
+      while (held[i] == wanted[i]) ++i;
+      return WrongDelivery{.kind = Kind::damaged,
+                           .offset = offset + i,
+                           .got = std::to_integer<std::uint8_t>(held[i]),
+                           .wanted = std::to_integer<std::uint8_t>(wanted[i])};
+    }
+
+   private:
+    alignas(64) std::byte expected_[most_piece];
+    Combiner combine_;
+    bool empty_ = true;
+  };
+
+  /// The same where the order matters: the exact results.
+  class Rounded {
+   public:
+    Rounded(const ReductionVerifier& verifier, Bytes bytes)
+        : element_{size_of(verifier.placement_.contributions().reduction.type)},
+          exact_{exact_results(verifier.placement_.contributions().reduction, static_cast<std::size_t>(bytes / element_))} {}
+
+    void add(std::span<const std::byte> contribution) { exact_->add(contribution.data()); }
+    std::optional<WrongDelivery> differs(std::span<const std::byte> held, Bytes offset, std::size_t first, double& error_ulp) const {
+      const auto wrong = exact_->first_wrong(held.data(), first / element_, held.size() / element_, error_ulp);
+      if (!wrong) return std::nullopt;
+      return WrongDelivery{.kind = Kind::not_a_rounding,
+                           .offset = offset + (wrong->element * element_ - first),
+                           .got_number = wrong->got,
+                           .exact_number = wrong->exact};
+    }
+
+   private:
+    Bytes element_;
+    std::unique_ptr<Exact> exact_;
+  };
+
+  template <class Reference>
+  void check_piece(Place at, Bytes bytes, std::optional<WrongDelivery>& first, double& error_ulp) const {
     const Contributions& what = placement_.contributions();
-    const Combiner combine = combiner_of(what.reduction);
     const std::uint64_t element = placement_.first_element(at.segment) + at.offset / size_of(what.reduction.type);
-    alignas(64) std::byte expected[most_piece];
+    Reference reference(*this, bytes);
     alignas(64) std::byte contribution[most_piece];
-    const std::span<const std::byte> right{expected, static_cast<std::size_t>(bytes)};
-    bool first_living = true;
+    const std::span<std::byte> own{contribution, static_cast<std::size_t>(bytes)};
+    const auto compare = [&](NodeId node, Place from, Bytes count) {
+      compare_at(node, from, count, first, [&](std::span<const std::byte> held, Bytes offset, std::size_t in_run) {
+        return reference.differs(held, offset, in_run, error_ulp);
+      });
+    };
     for (NodeId node = 0; node < placement_.nodes(); ++node) {
       if (!placement_.living(node)) continue;
-      std::byte* const to = first_living ? expected : contribution;
-      fill_contribution({to, right.size()}, what.reduction, placement_.nodes(), seed_, node, element);
-      if (!first_living) combine(expected, contribution, bytes);
-      first_living = false;
-      if (of_prefix_) compare(node, at, right, first);
+      fill_contribution(own, what.reduction, placement_.nodes(), seed_, node, element);
+      reference.add(own);
+      if (of_prefix_) compare(node, at, bytes);
     }
     switch (what.wanted) {
       case Wanted::of_prefix: break;
-      case Wanted::at_root: compare(what.root, at, right, first); break;
-      case Wanted::at_owner:
-        each_segment(at, right, [&](Place there, std::span<const std::byte> bytes_there) {
-          compare(there.segment / what.segments, there, bytes_there, first);
+      case Wanted::at_root: compare(what.root, at, bytes); break;
+      case Wanted::at_owner: {
+        std::size_t before = 0;
+        each_segment(at, bytes, [&](Place there, Bytes count) {
+          compare_at(there.segment / what.segments, there, count, first, [&](std::span<const std::byte> held, Bytes offset, std::size_t) {
+            return reference.differs(held, offset, before, error_ulp);
+          });
+          before += static_cast<std::size_t>(count);
         });
         break;
+      }
       case Wanted::everywhere:
-        for (NodeId node = 0; node < placement_.nodes(); ++node) compare(node, at, right, first);
+        for (NodeId node = 0; node < placement_.nodes(); ++node) compare(node, at, bytes);
         break;
     }
   }
 
   /// Calls f(place, bytes) for the bytes of each segment, from a place on.
   template <class F>
-  void each_segment(Place at, std::span<const std::byte> bytes, F&& f) const {
-    for (; !bytes.empty(); at = {at.segment + 1, 0}) {
-      const std::size_t count = std::min<std::size_t>(bytes.size(), placement_.bytes(at.segment) - at.offset);
-      if (count > 0) f(at, bytes.first(count));
-      bytes = bytes.subspan(count);
+  void each_segment(Place at, Bytes bytes, F&& f) const {
+    for (; bytes > 0; at = {at.segment + 1, 0}) {
+      const Bytes count = std::min(bytes, placement_.bytes(at.segment) - at.offset);
+      if (count > 0) f(at, count);
+      bytes -= count;
     }
   }
 
-  void compare(NodeId node, Place at, std::span<const std::byte> right, std::optional<WrongDelivery>& first) const {
+  /// Calls differs(held, offset in the segment, bytes before them) for what a node holds of some bytes of the vector, and notes what is
+  /// wrong with it.
+  template <class F>
+  void compare_at(NodeId node, Place at, Bytes bytes, std::optional<WrongDelivery>& first, F&& differs) const {
     const NodeId rank = rank_of(node);
     if (!payload_.own.owns(rank) || !placement_.living(node)) return;
-    each_segment(at, right, [&](Place there, std::span<const std::byte> wanted) {
+    std::size_t before = 0;
+    each_segment(at, bytes, [&](Place there, Bytes count) {
       const std::byte* const held = payload_.slots.at(payload_.tables.find(rank, there.segment)) + there.offset;
-      if (std::memcmp(held, wanted.data(), wanted.size()) == 0) return;
-      std::size_t i = 0;
-      while (held[i] == wanted[i]) ++i;
-      note(first, WrongDelivery{.kind = Kind::damaged,
-                                .node = rank,
-                                .block = there.segment,
-                                .offset = there.offset + i,
-                                .got = std::to_integer<std::uint8_t>(held[i]),
-                                .wanted = std::to_integer<std::uint8_t>(wanted[i])});
+      auto wrong = differs(std::span(held, static_cast<std::size_t>(count)), there.offset, before);
+      before += static_cast<std::size_t>(count);
+      if (!wrong) return;
+      wrong->node = rank;
+      wrong->block = there.segment;
+      note(first, wrong);
     });
   }
 
@@ -176,7 +243,8 @@ class ReductionVerifier {
 
 }  // namespace
 
-std::optional<WrongDelivery> verify_reduction(const Members& members, const Payload& payload, std::uint64_t seed, Executor& executor) {
+std::optional<WrongDelivery> verify_reduction(const Members& members, const Payload& payload, std::uint64_t seed, Executor& executor,
+                                              std::optional<double>& error_ulp) {
   const Placement& placement = members.placement();
   const unsigned parts = executor.workers();
   const NodeId groups = members.groups_count();
@@ -196,10 +264,12 @@ std::optional<WrongDelivery> verify_reduction(const Members& members, const Payl
       note(found[part], ReductionVerifier(members, group, payload, seed).check_contributors(0, placement.nodes()));
   });
   if (const auto wrong = first_found()) return wrong;
+  std::vector<double> errors_ulp(parts);
   executor.run(ns_for_blocks(members.wanted_total(), placement.longest()), [&](unsigned part) {
     for (NodeId group = 0; group < groups; ++group)
-      note(found[part], ReductionVerifier(members, group, payload, seed).check_bytes(part, parts));
+      note(found[part], ReductionVerifier(members, group, payload, seed).check_bytes(part, parts, errors_ulp[part]));
   });
+  if (rounds(placement.contributions().reduction)) error_ulp = *std::max_element(errors_ulp.begin(), errors_ulp.end());
   return first_found();
 }
 

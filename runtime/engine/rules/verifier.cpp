@@ -82,8 +82,9 @@ std::optional<WrongDelivery> wrong_at(const Members& members, const Payload& pay
 
 }  // namespace
 
-std::optional<WrongDelivery> verify(const Members& members, const Payload& payload, std::uint64_t seed, Executor& executor) {
-  if (members.placement().reduces()) return detail::verify_reduction(members, payload, seed, executor);
+std::optional<WrongDelivery> verify(const Members& members, const Payload& payload, std::uint64_t seed, Executor& executor,
+                                    std::optional<double>& error_ulp) {
+  if (members.placement().reduces()) return detail::verify_reduction(members, payload, seed, executor, error_ulp);
   const References references(members, seed);
   std::vector<std::optional<WrongDelivery>> found(executor.workers());
   executor.run(detail::ns_for_blocks(members.wanted_total(), members.placement().longest()), [&](unsigned worker) {

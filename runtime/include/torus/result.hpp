@@ -24,6 +24,8 @@ struct WrongDelivery {
     lacks_contributor,  ///< one node has not contributed to a partial
     contributor_twice,  ///< one node has contributed twice to a partial
     contributors,       ///< a partial's contributors are wrong in some other way
+    not_a_rounding,     ///< no order of combining leads to the result: where rounds(Reduction)
+    disagrees,          ///< all nodes must have one result, and this one has other bits than another node
     not_heard           ///< in a barrier: the node has not heard of another one; torus::run() finds that, not the engine
   };
   Kind kind{};
@@ -32,7 +34,9 @@ struct WrongDelivery {
   std::uint64_t offset = 0;  ///< damaged: of the first wrong byte
   std::uint8_t got = 0;
   std::uint8_t wanted = 0;
-  NodeId contributor = 0;            ///< lacks_contributor, contributor_twice, not_heard: which
+  NodeId contributor = 0;  ///< lacks_contributor, contributor_twice, not_heard: which; disagrees: with which
+  double got_number = 0;   ///< not_a_rounding: the element at the offset, and what it is without rounding
+  double exact_number = 0;
   std::optional<NodeId> group = {};  ///< the node's, of a run with groups; block is then a number of that group
 };
 
@@ -116,6 +120,9 @@ struct RunResult {
   std::uint64_t violations_found = 0;  ///< the number of violations in that step
   std::optional<Hang> hang;
   std::optional<WrongDelivery> wrong;
+  /// Where rounds(Reduction), and the bytes were verified: the largest error of an element at any node, in units of the last place of the
+  /// exact result; of a sum, of the smallest contribution where that is larger.
+  std::optional<double> error_ulp;
   bool verified = false;  ///< every wanted block is where it must be, byte for byte, and nothing else; false if verification was turned off
   bool interrupted = false;
   std::optional<FaultRecord> fault;  ///< what RunOptions::fault did; none: there was none, or it could not strike

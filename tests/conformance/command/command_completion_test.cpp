@@ -95,7 +95,7 @@ const std::vector<Case> cases{
     {{"torus", "run", "broadcast", "--machine", "trn"}, {"trn2", "trn2-ultra"}},
     {{"torus", "stress", "--only", "trip"}, {"tripling"}},
     {{"torus", "export", "trace", "--to", ""}, {"perfetto", "dot", "goal", "msccl"}},
-    {{"torus", "run", "allreduce", "--type", "f"}, {"f32", "f64"}},
+    {{"torus", "run", "allreduce", "--type", "f"}, {"f32", "f64", "f16"}},
     {{"torus", "run", "broadcast", "--executor", "t"}, {"tbb", "threads"}},
     {{"torus", "completion", ""}, {"bash", "zsh", "fish"}},
 };

@@ -53,15 +53,17 @@ std::string refusal(F&& f) {
 
 std::string failure(const RunResult& result) { return failure_of(line(), result).value_or(""); }
 
-constexpr ElementType all_types[] = {ElementType::u8,  ElementType::u16, ElementType::u32, ElementType::u64, ElementType::i8,
-                                     ElementType::i16, ElementType::i32, ElementType::i64, ElementType::f32, ElementType::f64};
+constexpr ElementType all_types[] = {ElementType::u8,  ElementType::u16, ElementType::u32,  ElementType::u64,
+                                     ElementType::i8,  ElementType::i16, ElementType::i32,  ElementType::i64,
+                                     ElementType::f32, ElementType::f64, ElementType::bf16, ElementType::f16};
 
 }  // namespace
 
 TEST_CASE("every operator and type comes out right, in whole elements and none", "[unit]") {
   for (const ElementType type : all_types) {
-    for (const Operator op : {Operator::sum, Operator::min, Operator::max, Operator::exclusive_or}) {
-      if (op == Operator::exclusive_or && is_float(type)) continue;
+    for (const Operator op : {Operator::sum, Operator::min, Operator::max, Operator::exclusive_or, Operator::prod, Operator::bitwise_and,
+                              Operator::bitwise_or}) {
+      if (is_bitwise(op) && is_float(type)) continue;
       for (const Bytes elements : {0U, 1U, 3U, 1000U}) {
         CAPTURE(std::string(name(type)), std::string(name(op)), elements);
         const RunResult result = run_on_line(to_the_right, vector_of(elements * size_of(type), {op, type}));
@@ -216,6 +218,11 @@ TEST_CASE("what cannot be reduced is refused in one line", "[unit]") {
   const auto refused = [&](const Contributions& what) { return refusal([&] { Placement::contributed(line().topology, what); }); };
   CHECK(refused(vector_of(8, {Operator::exclusive_or, ElementType::f32})) == "operator xor of f32: it takes integers; u32 would do");
   CHECK(refused(vector_of(9, {Operator::sum, ElementType::u16})) == "bytes 9: a vector of u16 has whole elements of 2 bytes; 10 would do");
+  CHECK(refused(vector_of(8, {Operator::bitwise_and, ElementType::bf16})) == "operator and of bf16: it takes integers; u16 would do");
+  CHECK(refused(vector_of(8, {Operator::sum, ElementType::i32, Values::real})) ==
+        "values real of i32: they are floating-point numbers; f32 would do");
+  CHECK(refused(vector_of(8, {Operator::sum, ElementType::f16, Values::special})) ==
+        "values special with operator sum: they are for min and max; values real would do");
   Contributions far = vector_of(8, {});
   far.root = 5;
   CHECK(refused(far) == "root 5: ranks here go from 0 to 4");
@@ -225,6 +232,12 @@ TEST_CASE("what cannot be reduced is refused in one line", "[unit]") {
   CHECK_THROWS_AS(check_reduction({Operator::sum, ElementType::f32}, (1U << 24U) + 1, 4), InputError);
   CHECK_NOTHROW(check_reduction({Operator::max, ElementType::f32}, (1U << 24U) + 1, 4));
   CHECK_NOTHROW(check_reduction({Operator::sum, ElementType::f64}, (1U << 24U) + 1, 8));
+  for (const auto& [type, most] : {std::pair(ElementType::bf16, 256U), std::pair(ElementType::f16, 2048U)}) {
+    CHECK_NOTHROW(check_reduction({Operator::sum, type}, most, 4));
+    CHECK_THROWS_AS(check_reduction({Operator::sum, type}, most + 1, 4), InputError);
+    CHECK_NOTHROW(check_reduction({Operator::sum, type, Values::real}, most + 1, 4));
+    CHECK_NOTHROW(check_reduction({Operator::prod, type}, most + 1, 4));
+  }
 }
 
 TEST_CASE("segments are cut in whole elements, the first ones an element longer", "[unit]") {

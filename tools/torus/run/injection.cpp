@@ -161,6 +161,10 @@ class Follower {
       last = step;
       differ = std::move(now);
     }
+    if (rounds(placement_.contributions().reduction) && last + 1 == std::max(right.steps(), wrong.steps()) && still_held(differ)) {
+      return {"within rounding",
+              "the results differ from those without the fault, by no more than another order of combining could make them differ"};
+    }
     for (const Copy& copy : differ) {
       if (auto end = end_of(copy, right[last], record_.step + static_cast<Step>(last))) return *end;
     }
@@ -177,6 +181,9 @@ class Follower {
         all.push_back(placement_.segment_of(id) + r * placement_.vector_segments());
     }
     return all;
+  }
+  static bool still_held(const std::vector<Copy>& differ) {
+    return std::any_of(differ.begin(), differ.end(), [](const Copy& copy) { return !copy.in_message; });
   }
   std::vector<Copy> struck(const Copies& sent) const {
     std::vector<Copy> found;
@@ -212,8 +219,17 @@ class Follower {
       return Harmless{"outdone by another value",
                       fmt::format("the {} at {} is the same with the changed value", name(reduction.op), where)};
     }
-    if (reduction.op == Operator::sum && is_float(reduction.type))
-      return Harmless{"rounded away", fmt::format("the sum at {} rounds the difference away ({})", where, name(reduction.type))};
+    if ((reduction.op == Operator::sum || reduction.op == Operator::prod) && is_float(reduction.type)) {
+      return Harmless{"rounded away", fmt::format("the {} at {} rounds the difference away ({})",
+                                                  reduction.op == Operator::sum ? "sum" : "product", where, name(reduction.type))};
+    }
+    if (reduction.op == Operator::bitwise_and || reduction.op == Operator::bitwise_or) {
+      return Harmless{"outdone by another value",
+                      fmt::format("the {} at {} is the same with the changed value", name(reduction.op), where)};
+    }
+    // Of integers: an even factor takes the highest bits of the other one.
+    if (reduction.op == Operator::prod)
+      return Harmless{"outdone by another value", fmt::format("the product at {} is the same with the changed value", where)};
     return std::nullopt;  // these lose nothing
   }
 

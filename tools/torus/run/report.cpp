@@ -50,7 +50,11 @@ std::string asked_text(const Setting& setting) {
     const bool each = request.collective == Collective::total_exchange || request.collective == Collective::reduce_scatter;
     text += fmt::format(", {} {}", bytes_option(static_cast<Bytes>(total)), each ? "a node" : "in all");
   }
-  if (reduces(request.collective)) text += fmt::format(", {} of {}", name(request.reduction.op), name(request.reduction.type));
+  if (reduces(request.collective)) {
+    const Reduction& reduction = request.reduction;
+    text += fmt::format(", {} of {}", name(reduction.op), name(reduction.type));
+    if (reduction.values != torus::Values::small) text += fmt::format(", values {}", name(reduction.values));
+  }
   if (has_root(request.collective) && !broadcasts)
     text += fmt::format(", root {}", node_text(setting.machine.topology, request.sources.front()));
   return text + (setting.plan.segments > 1 ? fmt::format(", cut in {}", setting.plan.segments) : "");
@@ -158,6 +162,8 @@ Json to_json(const Setting& setting, const Emulation& emulation) {
   if (reduces(setting.request.collective)) {
     json["op"] = name(setting.request.reduction.op);
     json["type"] = name(setting.request.reduction.type);
+    json["values"] = name(setting.request.reduction.values);
+    if (result.error_ulp) json["error_ulp"] = *result.error_ulp;
     json["combined_bytes"] = result.combined_bytes;
     json["reduce_bytes_most"] = result.node_combined_sum;
     json["reduce_bytes_most_formula"] = plan.combined_bytes;

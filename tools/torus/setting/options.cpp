@@ -138,18 +138,27 @@ const std::vector<SettingOption>& setting_options() {
       {request, "sources", "--source,--sources,--root", "NODES",
        "nodes: a rank, 3,4 or 0,0;3,4; random, random:S, all, none, row:i, column:i, diagonal, block:AxB, density:0.1",
        [](RunSpec& spec, Text text) { spec.sources = text; }, sources_text},
-      {request, "op", "--op", "sum|min|max|xor", "of reductions; default sum",
+      {request, "op", "--op", "sum|min|max|xor|prod|and|or", "of reductions; default sum",
        [](RunSpec& spec, Text text) {
          check_combines(spec, "op", text);
          spec.reduction.op = parse_operator(text);
        },
        [](S s) { return reduces(s.request.collective) ? fmt::format(" --op {}", name(s.request.reduction.op)) : ""; }},
-      {request, "type", "--type", "u8|u16|u32|u64|i8|i16|i32|i64|f32|f64", "the elements of a reduction; default f32",
+      {request, "type", "--type", "u8|u16|u32|u64|i8|i16|i32|i64|f32|f64|bf16|f16", "the elements of a reduction; default f32",
        [](RunSpec& spec, Text text) {
          check_combines(spec, "type", text);
          spec.reduction.type = parse_element_type(text);
        },
        [](S s) { return reduces(s.request.collective) ? fmt::format(" --type {}", name(s.request.reduction.type)) : ""; }},
+      {request, "values", "--values", "small|real|special",
+       "what a reduction's nodes contribute: exact in any order; mantissas of all bits; NaN, infinities and denormals; default small",
+       [](RunSpec& spec, Text text) {
+         check_combines(spec, "values", text);
+         spec.reduction.values = parse_values(text);
+       },
+       [](S s) {
+         return s.request.reduction.values == torus::Values::small ? "" : fmt::format(" --values {}", name(s.request.reduction.values));
+       }},
       {request, "seed", "--seed", "N", "seed of the blocks' bytes and of random sources; default 1",
        [](RunSpec& spec, Text text) { spec.seed = parse_whole("--seed", text, 0, std::numeric_limits<std::uint64_t>::max()); },
        [](S s) { return fmt::format(" --seed {}", s.seed); }},

@@ -103,6 +103,20 @@ Machine draw_machine(Random& random, Topology topology, const NativeMachine& nat
   return Machine(std::move(topology), ports, switching, contention, std::move(routing), std::move(cost));
 }
 
+Reduction draw_reduction(Random& random, NodeId nodes) {
+  static constexpr std::array operators{Operator::sum,          Operator::min,         Operator::max,       Operator::prod,
+                                        Operator::exclusive_or, Operator::bitwise_and, Operator::bitwise_or};
+  static constexpr std::array of_extremes{torus::Values::small, torus::Values::real, torus::Values::special};
+  Reduction reduction;
+  reduction.type = static_cast<ElementType>(random.below(12));
+  reduction.op = operators[random.below(is_float(reduction.type) ? 4 : operators.size())];
+  if (!is_float(reduction.type)) return reduction;
+  const bool extreme = reduction.op == Operator::min || reduction.op == Operator::max;
+  reduction.values = of_extremes[random.below(extreme ? 3 : 2)];
+  if (size_of(reduction.type) == 2 && nodes > 256 && !extreme) reduction.values = torus::Values::real;  // small sums are not exact
+  return reduction;
+}
+
 /// `sources` gets the text that with the seed gives the sources again.
 Request draw_request(Random& random, Collective collective, const Topology& topology, const StressBudget& budget, std::uint64_t seed,
                      std::string& sources) {
@@ -124,9 +138,7 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
   request.bytes =
       collective == Collective::barrier ? 0 : draw_bytes(random, static_cast<Bytes>(static_cast<double>(budget.payload) / copies));
   if (reduces(collective)) {
-    static constexpr std::array operators{Operator::sum, Operator::min, Operator::max, Operator::exclusive_or};
-    request.reduction.type = static_cast<ElementType>(random.below(10));
-    request.reduction.op = operators[random.below(is_float(request.reduction.type) ? 3 : 4)];
+    request.reduction = draw_reduction(random, nodes);
     request.bytes -= request.bytes % size_of(request.reduction.type);
   }
   if (collective == Collective::multinode_broadcast)  // as many as there are, as where --expect is left out, or another number

@@ -2,7 +2,10 @@
 #include <array>
 #include <cctype>
 #include <chrono>
+#include <cmath>
+#include <cstring>
 #include <fmt/format.h>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -30,7 +33,78 @@ struct GroupNodes {
   NodeId rank(NodeId local) const { return groups == nullptr ? local : groups->member(group, local); }
 };
 
-/// The same of a reduction: every node that wants a segment has the combination of all that it should have.
+/// The value of an element.
+long double number_at(ElementType type, const std::byte* at) {
+  const auto short_number = [at](int mantissa) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, at, sizeof bits);
+    const int exponent = bits >> mantissa & ((1 << (15 - mantissa)) - 1), bias = (1 << (14 - mantissa)) - 1;
+    const int fraction = bits & ((1 << mantissa) - 1);
+    if (exponent == 2 * bias + 1) return std::numeric_limits<long double>::quiet_NaN();
+    const int digits = exponent == 0 ? fraction : fraction | 1 << mantissa;
+    return std::ldexp(static_cast<long double>((bits & 0x8000U) != 0 ? -digits : digits), std::max(exponent, 1) - bias - mantissa);
+  };
+  const auto number = [at](auto value) {
+    std::memcpy(&value, at, sizeof value);
+    return static_cast<long double>(value);
+  };
+  if (type == ElementType::bf16) return short_number(7);
+  if (type == ElementType::f16) return short_number(10);
+  return type == ElementType::f32 ? number(0.0F) : number(0.0);
+}
+
+/// Half a unit in the last place of 1.
+long double half_unit(ElementType type) {
+  switch (type) {
+    case ElementType::bf16: return 0x1p-8L;
+    case ElementType::f16: return 0x1p-11L;
+    case ElementType::f32: return 0x1p-24L;
+    default: return 0x1p-53L;
+  }
+}
+
+/// The same of a reduction whose result depends on the order: no element is further from the exact result than roundings lead, and nodes
+/// that want the same have the same.
+bool all_rounded(const GroupNodes& nodes, const Placement& placement, const Engine& engine) {
+  const Contributions& what = placement.contributions();
+  const Bytes size = size_of(what.reduction.type);
+  const bool adds = what.reduction.op == Operator::sum, of_prefix = what.wanted == Contributions::Wanted::of_prefix;
+  for (BlockId segment = 0; segment < placement.vector_segments(); ++segment) {
+    std::vector<std::byte> own(placement.bytes(segment));
+    std::vector<long double> exact(own.size() / size, adds ? 0 : 1), sizes(exact.size(), 0);
+    std::span<const std::byte> first;  // of those that hold all
+    std::uint64_t count = 0;
+    const auto right_at = [&](NodeId node) {
+      if (!placement.wants(node, segment)) return true;
+      const std::span<const std::byte> bytes = engine.bytes(nodes.rank(node), segment);
+      if (bytes.size() != own.size()) return false;
+      const long double allowed = std::expm1(static_cast<long double>(count) * std::log1p(half_unit(what.reduction.type)));
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        const long double error = std::abs(number_at(what.reduction.type, bytes.data() + i * size) - exact[i]);
+        if (!(error <= allowed * (adds ? sizes[i] : std::abs(exact[i])))) return false;
+      }
+      if (first.empty()) first = bytes;
+      return of_prefix || std::equal(first.begin(), first.end(), bytes.begin());
+    };
+    for (NodeId node = 0; node < placement.nodes(); ++node) {
+      if (!placement.living(node)) continue;
+      detail::fill_contribution(own, what.reduction, placement.nodes(), nodes.seed, node, placement.first_element(segment));
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        const long double x = number_at(what.reduction.type, own.data() + i * size);
+        exact[i] = adds ? exact[i] + x : exact[i] * x;
+        sizes[i] += std::abs(x);
+      }
+      ++count;
+      if (of_prefix && !right_at(node)) return false;
+    }
+    for (NodeId node = 0; !of_prefix && node < placement.nodes(); ++node) {
+      if (!right_at(node)) return false;
+    }
+  }
+  return true;
+}
+
+/// The same of other reductions: every node that wants a segment has the combination of all that it should have.
 bool all_combined(const GroupNodes& nodes, const Placement& placement, const Engine& engine) {
   const Contributions& what = placement.contributions();
   const detail::Combiner combine = detail::combiner_of(what.reduction);
@@ -57,6 +131,7 @@ bool all_combined(const GroupNodes& nodes, const Placement& placement, const Eng
 }
 
 bool all_right(const GroupNodes& nodes, const Placement& placement, const Engine& engine) {
+  if (placement.reduces() && rounds(placement.contributions().reduction)) return all_rounded(nodes, placement, engine);
   if (placement.reduces()) return all_combined(nodes, placement, engine);
   std::vector<BlockId> all;
   for (NodeId node = 0; node < placement.nodes(); ++node) {

@@ -157,7 +157,10 @@ void simpler_requests(const Setting& setting, std::vector<Smaller>& out) {
     if (bytes < r.bytes) with([&](Request& request) { request.bytes = bytes; });
   }
   if (reduces(r.collective) && r.reduction.op != Operator::sum) with([](Request& request) { request.reduction.op = Operator::sum; });
-  if (reduces(r.collective) && unit > 1) with([](Request& request) { request.reduction.type = ElementType::u8; });
+  if (reduces(r.collective) && r.reduction.values != torus::Values::small)
+    with([](Request& request) { request.reduction.values = torus::Values::small; });
+  if (reduces(r.collective) && unit > 1 && r.reduction.values == torus::Values::small)
+    with([](Request& request) { request.reduction.type = ElementType::u8; });
   for (const auto& parameter : r.parameters) {
     const std::string& name = parameter.first;
     const auto whole = r.parameters.whole(name);
