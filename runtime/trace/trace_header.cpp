@@ -44,6 +44,7 @@ class HeaderParser {
   TraceHeader header() {
     if (word("format", "") != "torus-trace") lines_.refuse("the header's 'format' must be \"torus-trace\"");
     if (whole("version", 0, std::numeric_limits<std::uint64_t>::max()) != 1) lines_.refuse("the header's 'version' must be 1");
+    refuse_unknown_keys();
     TraceHeader header{.machine = machine(), .collective = word("collective", "")};
     read_costs(header);
     header.ports =
@@ -65,7 +66,7 @@ class HeaderParser {
     header.seed = json_.contains("seed") ? whole("seed", 0, std::numeric_limits<std::uint64_t>::max()) : 0;
     if (reduces(header)) read_reduction(header);
     read_sizes(header);
-    header.ignored_keys = ignored_keys(header);
+    refuse_useless_keys(header);
     return header;
   }
 
@@ -137,55 +138,55 @@ class HeaderParser {
     header.sizes = list("sizes", std::numeric_limits<std::uint64_t>::max());
   }
 
-  static bool reduces(const TraceHeader& header) {
-    const std::string& c = header.collective;
-    return c == "reduce" || c == "allreduce" || c == "reduce-scatter" || c == "scan";
-  }
-
-  /// The keys that change nothing: unknown ones, and those that say nothing of this collective.
-  std::vector<std::string> ignored_keys(const TraceHeader& header) {
+  /// A key that is not understood may change what must hold: to pass over it could give a wrong verdict.
+  void refuse_unknown_keys() {
     static constexpr std::string_view known[] = {
-        "format",  "version", "shape", "wrap", "twist",     "ports",      "switching",  "contention",  "routing",   "collective",
-        "sources", "groups",  "op",    "type", "registers", "overlap",    "segments",   "block_bytes", "algorithm", "seed",
-        "sizes",   "ts_s",    "tc_s",  "th_s", "tg_s",      "dead_nodes", "dead_links", "slow_links"};
-    const std::string& c = header.collective;
-    std::vector<std::string> ignored;
+        "format",  "version", "shape", "wrap", "twist",  "ports",     "switching",  "contention", "routing",     "collective",
+        "sources", "groups",  "op",    "type", "values", "registers", "overlap",    "segments",   "block_bytes", "algorithm",
+        "seed",    "sizes",   "ts_s",  "tc_s", "th_s",   "tg_s",      "dead_nodes", "dead_links", "slow_links"};
     for (const auto& [key, value] : json_.items()) {
-      const bool of_reductions = key == "op" || key == "type" || key == "registers" || key == "overlap";
-      const bool uncut = key == "segments" && header.segments > 1 && (c == "total-exchange" || c == "barrier");
-      if ((of_reductions && !reduces(header)) || uncut || std::find(std::begin(known), std::end(known), key) == std::end(known))
-        ignored.push_back(key);
+      if (std::find(std::begin(known), std::end(known), key) == std::end(known))
+        lines_.refuse("the header has '" + key.substr(0, 40) + "', which this version of torus does not know; leave it out");
     }
-    return ignored;
   }
 
-  /// Operators and types that this program does not have are for people only: the judge asks for contributors.
+  /// Keys that say nothing of this collective.
+  void refuse_useless_keys(const TraceHeader& header) {
+    const std::string& c = header.collective;
+    const auto refuse = [&](const char* key, const char* of) {
+      lines_.refuse(std::string("the header has '") + key + "', which is for " + of + "; leave it out");
+    };
+    if (header.segments > 1 && (c == "total-exchange" || c == "barrier")) refuse("segments", "messages that are cut into blocks");
+    for (const char* key : {"op", "type", "values", "registers", "overlap"}) {
+      if (!reduces(header) && json_.contains(key)) refuse(key, "reductions");
+    }
+  }
+
+  /// The judge asks for contributors: it needs no operator, type or values to judge by. Their names are checked all the same.
   void read_reduction(TraceHeader& header) {
-    const std::string op = word("op", "sum");
-    static constexpr std::string_view operators[] = {"sum", "prod", "min", "max", "and", "or", "xor"};
-    if (std::find(std::begin(operators), std::end(operators), op) == std::end(operators))
-      lines_.refuse("the header's 'op' is '" + op + "'; it must be sum, prod, min, max, and, or or xor");
     if (json_.contains("registers")) header.registers = static_cast<std::uint32_t>(whole("registers", 1, 8));
     header.overlap = flag("overlap");
-    if (header.overlap && (op == "sum" || op == "prod" || op == "xor"))
-      lines_.refuse("the header's 'overlap' is true, and op " + op + " counts a contributor twice; it may be with min, max, and, or");
-    for (const Operator known : {Operator::sum, Operator::min, Operator::max, Operator::exclusive_or}) {
-      if (name(known) == op && json_.contains("type")) header.reduction = Reduction{known, type()};
+    Reduction reduction;
+    try {
+      reduction.op = parse_operator(word("op", "sum"));
+      reduction.type = parse_element_type(word("type", "f32"));
+      reduction.values = parse_values(word("values", "small"));
+    } catch (const InputError& error) {
+      if (std::string_view(error.what()).find(" line 1: ") != std::string_view::npos) throw;
+      lines_.refuse(std::string("the header's ") + error.what());
     }
+    const Operator op = reduction.op;
+    if (header.overlap && (op == Operator::sum || op == Operator::prod || op == Operator::exclusive_or)) {
+      lines_.refuse("the header's 'overlap' is true, and op " + std::string(name(op)) +
+                    " counts a contributor twice; it may be with min, max, and, or");
+    }
+    if (json_.contains("op") && json_.contains("type")) header.reduction = reduction;
   }
   /// False if the key is absent.
   bool flag(const char* key) {
     if (!json_.contains(key)) return false;
     if (!json_[key].is_boolean()) lines_.refuse(std::string("the header's '") + key + "' must be true or false");
     return json_[key].get<bool>();
-  }
-
-  ElementType type() {
-    try {
-      return parse_element_type(word("type", ""));
-    } catch (const InputError& error) {
-      lines_.refuse(std::string("the header's ") + error.what());
-    }
   }
 
   Machine machine() {
@@ -359,6 +360,11 @@ std::optional<std::string> wrong_sources(const TraceHeader& header) {
     if (auto wrong = wrong_in(header, group)) return *wrong + ", in group " + std::to_string(group);
   }
   return std::nullopt;
+}
+
+bool reduces(const TraceHeader& header) noexcept {
+  const std::string& c = header.collective;
+  return c == "reduce" || c == "allreduce" || c == "reduce-scatter" || c == "scan";
 }
 
 std::string quoted(std::string_view text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }

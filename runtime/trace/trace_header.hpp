@@ -11,6 +11,9 @@
 
 namespace torus::detail {
 
+/// Whether the collective is a reduction.
+bool reduces(const TraceHeader& header) noexcept;
+
 /// Throws InputError, by lines.refuse(), if the header is wrong.
 TraceHeader parse_trace_header(const Lines& lines, std::string_view line);
 

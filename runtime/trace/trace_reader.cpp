@@ -196,13 +196,11 @@ class MessageHandler : public nlohmann::json_sax<Json> {
     return other(value ? "true" : "false");
   }
   bool number_integer(std::int64_t value) override {
-    if (unknown()) return true;
     if (key_ == Key::path && depth_ == 3) return leg_value(value);
     if (value == 0 || key_ == Key::phase) return number_unsigned(0);  // JSON's -0
     return wrong(std::string("'") + words(key_) + "' is " + std::to_string(value) + "; it must not be negative");
   }
   bool number_unsigned(std::uint64_t value) override {
-    if (unknown()) return true;
     switch (key_) {
       case Key::step: return depth_ == 1 ? rank(value, std::numeric_limits<Step>::max() - 1, message_.step) : misplaced();
       case Key::src: return depth_ == 1 ? rank(value, topology_.nodes() - 1, message_.source) : misplaced();
@@ -239,12 +237,16 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   bool start_object(std::size_t) override {
     ++depth_;
     if (depth_ == 1) return true;
-    return unknown() || misplaced();
+    return misplaced();
   }
   bool key(std::string& text) override {
     if (depth_ != 1) return true;
     key_ = key_of(text);
-    if (key_ != Key::none && !seen_.add(key_)) return wrong("'" + text + "' stands there twice; give it once");
+    if (key_ == Key::none) {
+      return wrong("'" + text.substr(0, 40) +
+                   "' is not known; a message has step, src, dst, path, bytes and blocks, and may have combine, release and phase");
+    }
+    if (!seen_.add(key_)) return wrong("'" + text + "' stands there twice; give it once");
     return true;
   }
   bool end_object() override {
@@ -254,7 +256,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   bool start_array(std::size_t) override {
     ++depth_;
     if (depth_ == 1) return wrong("it is a list; a message is an object {\"step\":..}");
-    if (unknown() || (depth_ == 2 && (key_ == Key::blocks || key_ == Key::path || key_ == Key::combine))) return true;
+    if (depth_ == 2 && (key_ == Key::blocks || key_ == Key::path || key_ == Key::combine)) return true;
     if (depth_ == 3 && key_ == Key::path) {
       leg_values_ = 0;
       return true;
@@ -271,9 +273,6 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   }
 
  private:
-  /// Inside the value of an unknown key, which is ignored.
-  bool unknown() const noexcept { return key_ == Key::none && depth_ >= 1; }
-
   bool wrong(std::string text) {
     if (why.empty()) why = std::move(text);
     return false;
@@ -288,7 +287,6 @@ class MessageHandler : public nlohmann::json_sax<Json> {
                                          : "a whole number"));
   }
   bool other(const std::string& text) {
-    if (unknown()) return true;
     if (depth_ == 0) return wrong("it is " + text.substr(0, 40) + "; a message is an object {\"step\":..}");
     if (key_ == Key::phase) return misplaced();
     return wrong(std::string("'") + words(key_) + "' holds " + text.substr(0, 40) + "; it must hold whole numbers");
@@ -365,9 +363,14 @@ void TraceMessage::assign(const Message& message) {
 bool TraceReader::next(TraceMessage& message) {
   const auto line = source_->lines.next();
   if (!line) return false;
-  if (source_->usual.parse(*line, message)) return true;
-  MessageHandler handler(message, source_->header.machine.topology);
-  if (!Json::sax_parse(line->begin(), line->end(), &handler) || !handler.complete()) source_->lines.refuse(handler.why);
+  if (!source_->usual.parse(*line, message)) {
+    MessageHandler handler(message, source_->header.machine.topology);
+    if (!Json::sax_parse(line->begin(), line->end(), &handler) || !handler.complete()) source_->lines.refuse(handler.why);
+  }
+  if ((message.registers != 0 || message.releases) && !detail::reduces(source_->header)) {
+    source_->lines.refuse(std::string("'") + words(message.registers != 0 ? Key::combine : Key::release) +
+                          "' is for reductions, and this is a trace of a " + source_->header.collective);
+  }
   return true;
 }
 

@@ -43,7 +43,6 @@ struct TraceHeader {
 
   bool costs_known = true;  ///< false: an older trace, which does not say T_s, T_c and T_h; machine.cost has the defaults
   std::uint64_t ports = 0;  ///< as a file says it, for the judge: a machine has no more than channels; 0: the machine's
-  std::vector<std::string> ignored_keys = {};  ///< of a file: those that no reader here knows, or that say nothing of this collective
 };
 
 /// The header as a line of JSON, without a line feed.

@@ -36,7 +36,7 @@ std::uint64_t message_digest(const TraceMessage& message);
 ///
 /// Lines as `torus` and most programs write them are parsed by simdjson, others by nlohmann-json, which says what is wrong with one.
 /// Messages are well formed: ranks and dimensions are the machine's, numbers fit their types. Anything else is an InputError of one line
-/// that starts with the file's name and the line number. Unknown keys are ignored.
+/// that starts with the file's name and the line number. So is a key that it does not know.
 class TraceReader {
  public:
   /// Reads the header. Throws InputError if there is no such file, or no header.

@@ -2,10 +2,8 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <memory>
 #include <optional>
-#include <span>
 
 #include <torus/error.hpp>
 #include <torus/judge.hpp>
@@ -51,7 +49,6 @@ Json to_json(const TraceHeader& header, const Verdict& verdict) {
             {"violations", verdict.violations}};
   if (!header.groups.empty()) json["groups"] = header.groups.size();
   if (!header.machine.cost.one_speed()) json["channel_time_s"] = verdict.channel_time_s;
-  if (!header.ignored_keys.empty()) json["ignored_keys"] = header.ignored_keys;
   return json;
 }
 
@@ -70,11 +67,6 @@ std::string to_table(const TraceHeader& header, const Verdict& verdict, const st
   const std::string each = header.groups.empty() ? "" : fmt::format(", in each of {} groups", grouped(header.groups.size()));
   rows.emplace_back(reading.empty() ? "trace" : "schedule", fmt::format("{} by {}{}", header.collective, header.algorithm, each));
   if (!reading.empty()) rows.emplace_back("read as", reading);
-  if (const auto& keys = header.ignored_keys; !keys.empty()) {
-    const auto first = std::span(keys).first(std::min<std::size_t>(keys.size(), 8));
-    rows.emplace_back("ignored", fmt::format("keys of the header: {}{}", fmt::join(first, ", "),
-                                             keys.size() > 8 ? fmt::format(" and {} more", keys.size() - 8) : ""));
-  }
   rows.emplace_back("steps", fmt::format("{} with traffic, the last is step {}", grouped(verdict.busy_steps), verdict.last_step));
   rows.emplace_back("messages",
                     fmt::format("{} over {} hops, {} bytes", grouped(verdict.messages), grouped(verdict.hops), grouped(verdict.bytes)));
