@@ -1,6 +1,7 @@
 /// Runs an algorithm on one thread, unless told otherwise.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,16 @@ inline Request broadcast_request(NodeId source, Bytes bytes) {
   request.collective = Collective::broadcast;
   request.sources = {source};
   request.bytes = bytes;
+  return request;
+}
+
+/// The request, with sizes where the algorithm takes it with nothing else.
+inline Request suited(const Algorithm& algorithm, const Machine& machine, Request request) {
+  const std::optional<Refusal> refusal = refuses(algorithm, machine, request);
+  if (refusal && refusal->about == Refusal::About::sizes) {
+    request.sizes = SizeRule::parse("uniform:0:2000");
+    request.bytes = request.sizes->mean();
+  }
   return request;
 }
 

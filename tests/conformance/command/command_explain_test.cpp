@@ -20,9 +20,9 @@ namespace {
 
 std::string named(const Algorithm& algorithm) { return fmt::format("{} {}", name(algorithm.collective), algorithm.name); }
 
-/// What explain says on the first of these shapes on which the algorithm applies.
+/// What explain says on the first of these shapes on which the algorithm applies, or with sizes.
 Json explained(const Algorithm& algorithm) {
-  for (const std::string_view shape : {"4x4", "5x5", "4x4x4"}) {
+  for (const std::string_view shape : {"4x4", "5x5", "4x4x4", "4x4 --sizes zipf:1"}) {
     const support::Ended ended = command(fmt::format("explain {} --on {} --json", named(algorithm), shape));
     if (ended.status == 0) return support::parsed(ended.out);
     CAPTURE(ended.err);

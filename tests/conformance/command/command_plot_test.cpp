@@ -83,7 +83,7 @@ TEST_CASE("the figures of the front page are what their commands make", "[confor
   for (const std::string& line : {run, view, compare}) CHECK(count(page, line) == 1);
   const auto here = [&](std::string line) {
     line = line.substr(6, line.size() - 7);
-    for (const std::string name : {"trace.jsonl", "tools/broadcast"}) {
+    for (const std::string name : {"trace.jsonl", "tools/figures/broadcast"}) {
       if (const auto at = line.find(name); at != std::string::npos)
         line.replace(at, name.size(), folder.file(name == "trace.jsonl" ? name : "broadcast"));
     }
@@ -91,7 +91,7 @@ TEST_CASE("the figures of the front page are what their commands make", "[confor
   };
   for (const std::string& line : {run, view, compare}) here(line);
   for (const std::string name : {"broadcast_8x8.svg", "broadcast_25x25.svg"}) {
-    CHECK(text_of_file(folder.file(name)) == text_of_file((source / "tools" / name).string()));
-    CHECK(count(page, "](tools/" + name + ")") == 1);
+    CHECK(text_of_file(folder.file(name)) == text_of_file((source / "tools/figures" / name).string()));
+    CHECK(count(page, "](tools/figures/" + name + ")") == 1);
   }
 }

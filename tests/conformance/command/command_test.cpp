@@ -330,7 +330,7 @@ TEST_CASE("every example of the page about the command works", "[conformance]") 
                                    "tree.dot", "program.xml", "imported.jsonl"}) {
       if (const std::size_t at_name = line.find(name); at_name != std::string::npos) line.replace(at_name, name.size(), folder.file(name));
     }
-    if (line.starts_with("new ")) line += " -o " + folder.file("new");
+    if (line.starts_with("new ")) line += " -o " + folder.file("new" + std::to_string(examples));
     const support::Ended ended = command(line);
     CAPTURE(line, ended.err);
     CHECK(ended.status == 0);

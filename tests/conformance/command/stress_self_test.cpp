@@ -214,9 +214,10 @@ TEST_CASE("a crash leaves the command that repeats it", "[conformance]") {
   CHECK(WTERMSIG(status) == SIGABRT);
   const std::string told = support::text_of_file(err);
   CAPTURE(told);
-  CHECK(told.starts_with("torus: crashed; repeat it with: torus run broadcast --on "));
+  CHECK(told.starts_with("torus: walk-on: crashed while node ("));
+  CHECK(told.find("\ntorus: crashed; repeat it with: torus run broadcast --on ") != std::string::npos);
   CHECK(told.find("--algorithm walk-on ") != std::string::npos);
-  CHECK(std::count(told.begin(), told.end(), '\n') == 1);
+  CHECK(std::count(told.begin(), told.end(), '\n') == 2);
 }
 
 TEST_CASE("the same seed gives the same table on every executor and number of threads", "[conformance]") {

@@ -7,6 +7,7 @@
 #include <torus/catalogue.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/emulate.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/shapes.hpp"
 
@@ -55,7 +56,7 @@ TEST_CASE("every algorithm leaves one trace, whatever runs it", "[conformance]")
       if (exchange != (topology.nodes() <= 64)) continue;
       const NativeMachine& native = algorithm->native;
       const Machine machine(topology, std::min(native.ports, topology.max_ports()), native.switching, native.contention);
-      const Request request = request_on(machine, algorithm->collective);
+      const Request request = support::suited(*algorithm, machine, request_on(machine, algorithm->collective));
       if (refuses(*algorithm, machine, request)) continue;
       CAPTURE(algorithm->name, shape);
       const Plan plan = algorithm->plan(machine, request);

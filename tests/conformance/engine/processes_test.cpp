@@ -39,7 +39,7 @@ TEST_CASE("every algorithm gives one result and one trace on any number of proce
       bool ran = false;
       for (const Machine& machine : machines) {
         const Bytes bytes = turn % 3 == 0 ? 1000 : 96;
-        const Request request = request_on(machine, algorithm->collective, bytes);
+        const Request request = support::suited(*algorithm, machine, request_on(machine, algorithm->collective, bytes));
         if ((ran && turn % 2 == 0) || refuses(*algorithm, machine, request)) continue;
         CAPTURE(algorithm->name, shape, name(machine.switching), name(machine.contention), bytes);
         const Plan plan = algorithm->plan(machine, request);

@@ -84,11 +84,15 @@ Shaped shaped(const Subject& subject, TypedOptions typed) {
   if (subject.algorithm == nullptr || typed["on"] || typed["machine"]) return {std::move(typed), ""};
   const auto why_not = why_not_there(*subject.algorithm, typed);
   if (!why_not) return {std::move(typed), ""};
+  int same = 0;  // shapes of which the same is said: it is not the shape
   for (const std::string_view shape : usual_shapes) {
     TypedOptions other = typed;
     other["on"] = std::string(shape);
-    if (!why_not_there(*subject.algorithm, other)) return {std::move(other), *why_not};
+    const auto why_not_this = why_not_there(*subject.algorithm, other);
+    if (!why_not_this) return {std::move(other), *why_not};
+    same += *why_not_this == *why_not ? 1 : 0;
   }
+  if (same > 1) throw InputError(*why_not);
   throw InputError(fmt::format("{}; none of the usual shapes would do, name one by --on", *why_not));
 }
 
@@ -106,13 +110,13 @@ Emulation run_once(const Setting& setting, Progress& progress) {
 }
 
 /// All algorithms of the collective on the machine of a setting, each with the parameters that suit it, by prediction.
-Comparison compared(RunSpec spec, const Setting& setting, Progress& progress) {
+Comparison compared(RunSpec spec, const std::optional<std::string>& sizes, const Setting& setting, Progress& progress) {
   spec.ports = setting.machine.ports;
   spec.switching = setting.machine.switching;
   spec.contention = setting.machine.contention;
   spec.parameters = {};
   ComparisonOptions options;
-  options.sizes = table_sizes(spec.collective, std::nullopt, "64:1MiB", std::nullopt);
+  options.sizes = table_sizes(spec.collective, std::nullopt, "64:1MiB", sizes);
   options.algorithms = parse_algorithms("explain", "all", spec.collective, catalogue());
   options.run_sizes = 0;
   options.stop = &interrupted();
@@ -403,8 +407,6 @@ Json to_json(const Explanation& explanation) {
 
 int explain(const ExplainArguments& arguments) {
   refuse_groups(arguments.setting["groups"], "torus explain");
-  if (const auto& sizes = arguments.setting["sizes"])
-    throw InputError(fmt::format("--sizes '{}': torus explain says what holds of blocks of one size; leave it out", *sizes));
   const Subject subject = subject_of(arguments);
   const Shaped where = shaped(subject, arguments.setting);
   const RunSpec spec = parse_spec(subject.collective, where.typed);
@@ -412,7 +414,7 @@ int explain(const ExplainArguments& arguments) {
   Setting setting = make_setting(spec, named, catalogue());
   Progress progress;
   Emulation emulation = run_once(setting, progress);
-  Comparison comparison = compared(spec, setting, progress);
+  Comparison comparison = compared(spec, where.typed["sizes"], setting, progress);
   progress.clear();
   Bounds bounds = lower_bounds(setting.machine, setting.request);
   std::string formulas = fmt::format("{}; {}", setting.algorithm->steps, setting.plan.formula);
