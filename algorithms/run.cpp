@@ -272,7 +272,8 @@ std::optional<RunResult> dry_run(const Machine& machine, const Request& request,
 }
 
 /// The same request for blocks of no bytes.
-Request emptied(Request request) {
+Request emptied(const Request& full) {
+  Request request = full;
   request.bytes = 0;
   request.sizes.reset();
   return request;
