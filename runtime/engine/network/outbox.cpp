@@ -338,18 +338,27 @@ void post_claims(RunState& run, Worker& w) {
   send_kept(run, w, {&leg, 1}, id, {});
 }
 
+/// Refuses what send_single() did not send, unless it is a block of no bytes that the sender need not hold.
+[[gnu::cold, gnu::noinline]] void refuse_single(RunState& run, Worker& w, RouteView route, BlockId id, std::span<const Word> header) {
+  if (!run.reduces && run.placement.exists(id) && run.placement.empty(id)) {
+    w.out.claims.forget_last_route();
+    return send_bundle(run, w, route, {&id, 1}, header, false);
+  }
+  refuse(run, w, route, {&id, 1}, header);
+}
+
 /// The hot path of broadcasts.
 [[gnu::noinline]] void send_leg(RunState& run, Worker& w, Dimension dimension, std::int32_t hops, BlockId id) {
   if (send_single(run, w, InTable<true>{}, OneLeg{{dimension, hops}}, id)) [[likely]]
     return;
   const Leg leg{dimension, hops};
-  refuse(run, w, {&leg, 1}, {&id, 1}, {});
+  refuse_single(run, w, {&leg, 1}, id, {});
 }
 
 /// All other sends of one block.
 [[gnu::noinline]] void send_kept(RunState& run, Worker& w, RouteView route, BlockId id, std::span<const Word> header) {
   if (run.reduces) return post_partials(run, w, route, {&id, 1}, header, false, 0);
-  if (!send_single(run, w, InTable<true>{}, AnyRoute{route, header}, id)) refuse(run, w, route, {&id, 1}, header);
+  if (!send_single(run, w, InTable<true>{}, AnyRoute{route, header}, id)) refuse_single(run, w, route, id, header);
 }
 
 void send_partials(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
