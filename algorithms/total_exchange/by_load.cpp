@@ -210,8 +210,7 @@ Bytes best_budget(const Machine& machine, const Placement& placement) {
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
-  if (!request.sizes)
-    return Refusal{Refusal::About::sizes, "left out", "by-load is made for blocks whose sizes differ", "uniform:0:128"};
+  if (!request.sizes) return Refusal{Refusal::About::sizes, "left out", "by-load is made for blocks whose sizes differ", "uniform:0:128"};
   if (topology.nodes() <= most_nodes) return std::nullopt;
   return Refusal{Refusal::About::shape, topology.text(),
                  "by-load plays all blocks through, of at most " + std::to_string(most_nodes) + " nodes",

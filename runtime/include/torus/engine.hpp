@@ -28,7 +28,7 @@ namespace torus {
 namespace detail {
 class KeptPages;
 class Watch;
-}
+}  // namespace detail
 /// A place where an engine leaves the memory of its blocks for the next engine; see RunOptions::keep_memory. It holds the memory of one.
 std::shared_ptr<detail::KeptPages> kept_memory();
 

@@ -152,3 +152,28 @@ TEST_CASE("sizes whose sums are past 2^32 are counted, and what is past 2^63 is 
   REQUIRE(refusal.has_value());
   CHECK(text(*refusal).find("which for each of the blocks are more than 2^63") != std::string::npos);
 }
+
+TEST_CASE("a node sends a block of no bytes that it does not hold, whatever the route", "[conformance]") {
+  const Topology topology = Topology::parse("4x4");
+  const support::Folder folder;
+  const SizeRule rule = SizeRule::parse(folder.write("sizes", "0 8 8 8 8 8 8 8 8 8 8 8 8 8 8 8\n"));
+  const NodeId holder = 0, sender = 5;
+  for (const Switching switching : {Switching::packet, Switching::wormhole, Switching::circuit}) {
+    for (const bool release : {false, true}) {
+      for (const Route& route : {Route{{0, +1}}, Route{{0, +1}, {1, +1}}}) {
+        if (switching == Switching::packet && route.size() > 1) continue;
+        CAPTURE(name(switching), release, route.size());
+        Engine engine(Machine(topology, 4, switching, Contention::forbid),
+                      Placement::replicated(topology, {holder}, 8).with_sizes(Sizes(rule, topology.nodes(), false, rule.mean())));
+        const RunResult result = engine.run([&](Node& self) -> Program {
+          const std::vector<BlockId> block{0};
+          if (self.rank() == sender) release ? self.forward(route, block) : self.send(route, block);
+          co_return;
+        });
+        CHECK(result.good());
+        CHECK(result.messages == 1);
+        CHECK(result.bytes_delivered == 0);
+      }
+    }
+  }
+}
