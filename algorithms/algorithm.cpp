@@ -234,4 +234,14 @@ Placement placement_of(const Machine& machine, const Request& request, const Pla
   return std::move(placement).with_copies(plan.copies);
 }
 
+std::vector<Bytes> sizes_of_blocks(const Machine& machine, const Request& request, const Plan& plan) {
+  if (!request.sizes) return {};
+  const Placement placement = placement_of(machine, request, plan);
+  const std::uint64_t nodes = placement.nodes();
+  const bool cut = request.collective == Collective::multinode_broadcast || request.collective == Collective::reduce_scatter;
+  std::vector<Bytes> sizes(nodes * (request.collective == Collective::total_exchange ? nodes : cut ? plan.segments : 1));
+  for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = placement.bytes(static_cast<BlockId>(i));
+  return sizes;
+}
+
 }  // namespace torus

@@ -13,6 +13,7 @@
 #include <torus/run.hpp>
 
 #include "algorithms/barrier_witness.hpp"
+#include "algorithms/schedule/route_loads.hpp"
 #include "runtime/engine/processes/together.hpp"
 #include "runtime/model/description.hpp"
 
@@ -279,50 +280,6 @@ Request emptied(const Request& full) {
   return request;
 }
 
-/// Sums up what the messages of a dry run would have on the fullest channels, with blocks of their true sizes.
-class TrueLoads {
- public:
-  TrueLoads(const Topology& topology, const Placement& placement)
-      : topology_{topology},
-        placement_{placement},
-        loads_(static_cast<std::size_t>(topology.nodes()) * static_cast<std::size_t>(topology.channel_slots())) {}
-
-  static bool fits(const Topology& topology) noexcept {
-    return std::uint64_t{topology.nodes()} * static_cast<std::uint64_t>(topology.channel_slots()) <= std::uint64_t{1} << 24U;
-  }
-
-  void step(std::span<const Message* const> messages) {
-    Bytes most = 0;
-    for (const Message* m : messages) {
-      Bytes bytes = m->bytes();
-      for (const BlockId id : m->blocks()) bytes += placement_.bytes(id);
-      NodeId at = m->source();
-      for (const Leg& leg : m->route()) {
-        const bool complete = topology_.wiring(leg.dimension) == Wiring::complete;
-        const std::int32_t hop = complete ? modulo(leg.hops, topology_.extent(leg.dimension)) : leg.hops > 0 ? 1 : -1;
-        for (std::int32_t left = hops_of(topology_, leg); left > 0; --left) {
-          const std::size_t channel = static_cast<std::size_t>(at) * static_cast<std::size_t>(topology_.channel_slots()) +
-                                      static_cast<std::size_t>(topology_.slot(leg.dimension, hop));
-          if (loads_[channel] == 0) touched_.push_back(channel);
-          most = std::max(most, loads_[channel] += bytes);
-          at = *topology_.neighbour(at, leg.dimension, hop);
-        }
-      }
-    }
-    sum_ += static_cast<double>(most);
-    for (const std::size_t channel : touched_) loads_[channel] = 0;
-    touched_.clear();
-  }
-  double sum() const noexcept { return sum_; }
-
- private:
-  const Topology& topology_;
-  const Placement& placement_;
-  std::vector<Bytes> loads_;  // by node and slot
-  std::vector<std::size_t> touched_;
-  double sum_ = 0;
-};
-
 }  // namespace
 
 void predict_sizes(const Machine& machine, const Request& request, Plan& plan, double seconds) {
@@ -330,6 +287,7 @@ void predict_sizes(const Machine& machine, const Request& request, Plan& plan, d
   constexpr NodeId most_nodes = 4096;
   constexpr std::uint64_t most_copies = 1U << 24U;
   constexpr double most_bytes = 0x1p28;
+  constexpr Bytes most_table_bytes = Bytes{1} << 27U;
   const Placement placement = placement_of(machine, request, plan);
   std::optional<RunResult> result;
   if (machine.topology.nodes() <= most_nodes && placement.most_held() <= most_copies) {
@@ -340,10 +298,18 @@ void predict_sizes(const Machine& machine, const Request& request, Plan& plan, d
         plan.channel_bytes = static_cast<double>(result->channel_bytes_sum);
         plan.combined_bytes = static_cast<double>(result->node_combined_sum);
       }
-    } else if (TrueLoads::fits(machine.topology)) {
-      TrueLoads loads(machine.topology, placement);
-      result = dry_run(machine, emptied(request), plan, seconds, [&](std::span<const Message* const> messages) { loads.step(messages); });
-      plan.channel_bytes = loads.sum();
+    } else if (RouteLoads::bytes(machine.topology) <= most_table_bytes) {
+      RouteLoads loads(machine.topology);
+      plan.channel_bytes = 0;
+      result = dry_run(machine, emptied(request), plan, seconds, [&](std::span<const Message* const> messages) {
+        if (messages.empty()) return;
+        for (const Message* m : messages) {
+          Bytes bytes = m->bytes();
+          for (const BlockId id : m->blocks()) bytes += placement.bytes(id);
+          loads.add(m->source(), m->route(), static_cast<double>(bytes));
+        }
+        plan.channel_bytes += loads.end_step().most;
+      });
     }
   }
   if (result)

@@ -88,7 +88,7 @@ class Turns {
   /// The steps below a node whose turn has changed.
   void measure(Tree& tree, NodeId node);
   std::uint32_t latest() const noexcept;
-  /// Looks for turns with which no node gets its part more than so many steps after the trees meet.
+  /// Looks for turns with which every node has its part at most `wanted` steps after the trees meet.
   bool reach(std::uint32_t wanted);
 
   /// A random node that is late.

@@ -20,7 +20,8 @@ struct Whereabouts {
   friend bool operator==(const Whereabouts&, const Whereabouts&) = default;
 };
 
-/// Shows what the workers of a run do. They pay nothing for it: what it reads they store anyway. RunOptions::watch.
+/// Shows which nodes the workers of a run are at. A worker counts its batches of nodes for it; what else it reads they store anyway.
+/// RunOptions::watch.
 class Watch {
  public:
   Watch() = default;

@@ -121,7 +121,7 @@ class Blocks {
   }
 
   std::uint64_t count() const noexcept { return count_; }
-  /// Whether a block has no bytes: it is nothing, so that all hold it and nobody lacks it.
+  /// Whether a block has no bytes. Every node counts as holding such a block.
   bool empty(std::uint64_t number) const noexcept { return !sizes_.empty() && sizes_[id(number)] == 0; }
   bool partials() const noexcept { return kind_ == Kind::none; }
 
@@ -181,7 +181,7 @@ class Blocks {
   }
 
  private:
-  /// Notes that nobody lacks a block.
+  /// Takes a block of no bytes out of what the nodes lack.
   void relieve(std::uint64_t number) {
     const std::uint64_t from = kind_ == Kind::exchanged ? number / nodes_ : origin(id(number));  // of a scatter: the destination
     if (kind_ != Kind::scattered && !living(from)) return;

@@ -146,6 +146,15 @@ inline std::size_t count(const std::string& text, const std::string& word) {
 }
 inline std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
 
+/// What a command that is refused says, in one line.
+inline std::string refusal(const std::string& line) {
+  const Ended ended = command(line);
+  CAPTURE(line);
+  CHECK(ended.status == 2);
+  CHECK(lines(ended.err) == 1);
+  return ended.err;
+}
+
 /// Nothing but one line on standard error that says more than "no", and status 2.
 inline void check_refused(const std::string& line) {
   const Ended ended = command(line);

@@ -30,15 +30,6 @@ inline Judged judged(const Algorithm& algorithm, const Machine& machine, const R
                      ExecutorKind executor = ExecutorKind::serial) {
   const Plan plan = algorithm.plan(machine, request);
   const Bytes element = reduces(request.collective) ? size_of(request.reduction.type) : 1;
-  std::vector<Bytes> sizes;
-  if (request.sizes) {
-    const std::uint64_t nodes = machine.topology.nodes();
-    const bool pairs = request.collective == Collective::total_exchange;
-    const bool cut = request.collective == Collective::multinode_broadcast || reduces(request.collective);
-    const Placement placement = placement_of(machine, request, plan);
-    for (std::uint64_t i = 0; i < nodes * (pairs ? nodes : cut ? plan.segments : 1); ++i)
-      sizes.push_back(placement.bytes(static_cast<BlockId>(i)));
-  }
   const bool names_sources = has_root(request.collective) || request.collective == Collective::multinode_broadcast;
   Judge judge({.machine = machine,
                .collective = std::string(name(request.collective)),
@@ -47,7 +38,7 @@ inline Judged judged(const Algorithm& algorithm, const Machine& machine, const R
                .block_bytes = request.sizes ? 0 : request.bytes / element / plan.segments * element,
                .reduction = reduces(request.collective) ? std::optional(request.reduction) : std::nullopt,
                .registers = plan.registers,
-               .sizes = sizes});
+               .sizes = sizes_of_blocks(machine, request, plan)});
   RunOptions options;
   options.executor = executor;
   options.on_messages = [&judge, line = TraceMessage{}](std::span<const Message* const> messages) mutable {

@@ -241,5 +241,7 @@ std::string ports_text(const Algorithm& algorithm);
 
 /// Where all nodes of a request's blocks start and end.
 Placement placement_of(const Machine& machine, const Request& request, const Plan& plan);
+/// The bytes of each block by its number, as a trace lists them; none unless the request has sizes.
+std::vector<Bytes> sizes_of_blocks(const Machine& machine, const Request& request, const Plan& plan);
 
 }  // namespace torus

@@ -30,15 +30,16 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   return payload;
 }
 
+/// Whether a block has no bytes, so that any node may send it.
+bool is_nothing(const RunState& run, BlockId id) noexcept { return !run.reduces && run.placement.exists(id) && run.placement.empty(id); }
+
 /// Keeps an illegal message for the auditor, which names the rule.
 [[gnu::cold, gnu::noinline]] void refuse(RunState& run, Worker& w, RouteView route, std::span<const BlockId> blocks,
                                          std::span<const Word> header) {
   w.findings.suspect = w.node.unstored = true;
   w.out.claims.forget_last_route();
   inbox::store_arrivals(run, w);
-  const auto missing = [&](BlockId id) {
-    return run.payload.tables.find(w.node.rank(), id) == 0 && (run.reduces || !run.placement.exists(id) || !run.placement.empty(id));
-  };
+  const auto missing = [&](BlockId id) { return run.payload.tables.find(w.node.rank(), id) == 0 && !is_nothing(run, id); };
   if (const auto first = std::find_if(blocks.begin(), blocks.end(), missing); first != blocks.end()) note_missing(run, w, *first);
   const Bytes bytes = payload_of(run, blocks) + sizeof(Word) * header.size();
   route = run.channels.without_idle_legs(route, w.out.legs);
@@ -47,10 +48,9 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
 
 // ---- any number of blocks ----
 
-/// Gives the sender a block of no bytes, which all nodes have; false if it is none. A slot, and if the sender keeps it, an entry of its
-/// table.
-[[gnu::cold, gnu::noinline]] bool has_nothing(RunState& run, Worker& w, BlockId id, Slot& slot, bool release) {
-  if (run.reduces || !run.placement.exists(id) || !run.placement.empty(id)) return false;
+/// Gives the sender a slot for a block that it lacks, and if it keeps the block, an entry of its table; false unless it has no bytes.
+[[gnu::cold, gnu::noinline]] bool give_nothing(RunState& run, Worker& w, BlockId id, Slot& slot, bool release) {
+  if (!is_nothing(run, id)) return false;
   slot = run.payload.slots.take(*w.free_slots);
   if (!release) run.payload.tables.store(w.node.rank(), id, slot);
   return true;
@@ -63,7 +63,7 @@ Bytes payload_of(const RunState& run, std::span<const BlockId> blocks) noexcept 
   const NodeId rank = w.node.rank();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     slots[i] = release ? tables.take_away(rank, blocks[i]) : tables.find(rank, blocks[i]);
-    if (slots[i] != 0 || has_nothing(run, w, blocks[i], slots[i], release)) continue;
+    if (slots[i] != 0 || give_nothing(run, w, blocks[i], slots[i], release)) continue;
     note_missing(run, w, blocks[i]);
     return false;
   }
@@ -340,7 +340,7 @@ void post_claims(RunState& run, Worker& w) {
 
 /// Refuses what send_single() did not send, unless it is a block of no bytes that the sender need not hold.
 [[gnu::cold, gnu::noinline]] void refuse_single(RunState& run, Worker& w, RouteView route, BlockId id, std::span<const Word> header) {
-  if (!run.reduces && run.placement.exists(id) && run.placement.empty(id)) {
+  if (is_nothing(run, id)) {
     w.out.claims.forget_last_route();
     return send_bundle(run, w, route, {&id, 1}, header, false);
   }

@@ -9,13 +9,6 @@
 namespace torus::detail {
 namespace {
 
-/// The lowest living node of a group, by its local rank.
-NodeId first_living(const Placement& placement) noexcept {
-  NodeId node = 0;
-  while (!placement.living(node)) ++node;
-  return node;
-}
-
 std::uint64_t hash_of_segment(const Payload& payload, const Placement& placement, NodeId rank, BlockId segment) noexcept {
   const std::span<const std::byte> bytes = payload.bytes(placement, rank, segment);
   return XXH3_64bits(bytes.data(), bytes.size()) | 1U;  // no 0
@@ -30,7 +23,7 @@ bool must_agree(const Placement& placement) noexcept {
 
 std::vector<std::uint64_t> agreed_hashes(const Members& members, const Payload& payload) {
   const Placement& placement = members.placement();
-  const NodeId first = first_living(placement);
+  const NodeId first = first_living(members.seen().topology);
   std::vector<std::uint64_t> hashes;
   hashes.reserve(std::size_t{members.groups_count()} * placement.vector_segments());
   for (NodeId group = 0; group < members.groups_count(); ++group) {
@@ -44,7 +37,7 @@ std::vector<std::uint64_t> agreed_hashes(const Members& members, const Payload& 
 std::optional<WrongDelivery> first_disagreement(const Members& members, const Payload& payload, std::span<const std::uint64_t> agreed,
                                                 Executor& executor) {
   const Placement& placement = members.placement();
-  const NodeId first = first_living(placement);
+  const NodeId first = first_living(members.seen().topology);
   const BlockId segments = placement.vector_segments();
   const unsigned parts = executor.workers();
   std::vector<std::optional<WrongDelivery>> found(parts);

@@ -63,7 +63,7 @@ struct RunOptions {
   /// For many short runs in a row: the engine takes the memory of its blocks from there, and leaves it there when it ends. So the kernel
   /// need not find and zero it for each engine. Kept memory counts as used. One engine at a time; null: the kernel provides the memory.
   std::shared_ptr<detail::KeptPages> keep_memory = {};
-  /// For the command's watchdog: shows another thread which nodes run. Must outlive the engine; null: nobody looks.
+  /// Shows another thread, the command's watchdog, which nodes run. It must outlive the engine; null: none.
   detail::Watch* watch = nullptr;
 };
 

@@ -10,17 +10,11 @@
 using namespace torus;
 using support::good;
 using support::Json;
+using support::refusal;
 
 namespace {
 
 Json run_json(const std::string& words) { return support::parsed(good("run " + words + " --threads 1 --json").out); }
-
-std::string refusal(const std::string& line) {
-  const support::Ended ended = support::command(line);
-  CHECK(ended.status == 2);
-  CHECK(support::lines(ended.err) == 1);
-  return ended.err;
-}
 
 }  // namespace
 

@@ -22,13 +22,6 @@ std::optional<OutputFile>& json_file() {
   return file;
 }
 
-/// As a shell would be given it.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%^";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  return "'" + escaped(word, {{'\'', "'\\''"}}) + "'";
-}
-
 std::string line_of(Json value) {
   if (value.is_object()) value.update({{"version", version}, {"commit", commit}, {"host", cpu_text()}, {"command", typed_line()}});
   return value.dump() + "\n";
@@ -38,7 +31,7 @@ std::string line_of(Json value) {
 
 void set_typed_line(int argc, char** argv) {
   typed_line() = program();
-  for (int i = 1; i < argc; ++i) typed_line() += " " + quoted(argv[i]);
+  for (int i = 1; i < argc; ++i) typed_line() += " " + shell_word(argv[i]);
 }
 
 std::string cpu_text() {

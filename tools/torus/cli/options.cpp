@@ -153,6 +153,12 @@ std::string escaped(std::string_view text, const std::vector<std::pair<char, std
   return out;
 }
 
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%^";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
+  return "'" + escaped(word, {{'\'', "'\\''"}}) + "'";
+}
+
 std::string meant_by_option(std::string_view word, const Command& command) {
   for (const auto& [other, ours] : other_names) {
     if (word == other && command.find(ours) != nullptr) return fmt::format("; did you mean '{}'?", ours);

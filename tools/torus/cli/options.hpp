@@ -73,6 +73,8 @@ std::vector<std::string> algorithm_words();
 
 /// A text with each of these characters replaced.
 std::string escaped(std::string_view text, const std::vector<std::pair<char, std::string_view>>& replacements);
+/// A word as a shell is given it: between single quotes where it needs them.
+std::string shell_word(std::string_view word);
 
 /// What a newcomer may have meant by an unknown option: "; did you mean
 /// '--bytes'?" for "--size", "--byts" or "--byt". Empty: nothing near.

@@ -113,28 +113,12 @@ std::vector<std::vector<NodeId>> lists_of(const std::optional<Groups>& groups) {
 
 }  // namespace
 
-namespace {
-
-/// The size of each block, by its number; none where all have one.
-std::vector<Bytes> sizes_of_blocks(const Setting& setting) {
-  const Request& request = setting.request;
-  if (!request.sizes) return {};
-  const Placement placement = placement_of(setting.machine, request, setting.plan);
-  const std::uint64_t nodes = placement.nodes();
-  const bool cut = request.collective == Collective::multinode_broadcast || request.collective == Collective::reduce_scatter;
-  std::vector<Bytes> sizes(nodes * (request.collective == Collective::total_exchange ? nodes : cut ? setting.plan.segments : 1));
-  for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = placement.bytes(static_cast<BlockId>(i));
-  return sizes;
-}
-
-}  // namespace
-
 TraceHeader header_of(const Setting& setting) {
   const Request& request = setting.request;
   const bool combines = reduces(request.collective);
   const bool cut = combines || request.collective == Collective::broadcast || request.collective == Collective::multinode_broadcast;
   const Bytes element = combines ? size_of(request.reduction.type) : 1;
-  std::vector<Bytes> sizes = sizes_of_blocks(setting);
+  std::vector<Bytes> sizes = sizes_of_blocks(setting.machine, request, setting.plan);
   const Bytes least = sizes.empty() ? 0 : *std::min_element(sizes.begin(), sizes.end());
   return {.machine = setting.whole(),
           .collective = std::string(name(request.collective)),

@@ -118,7 +118,6 @@ class FixedLine {
   std::size_t size_ = 0;
 };
 
-constexpr std::array crash_signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 std::array<struct sigaction, crash_signals.size()> before_crash{};
 
 std::string_view words_of_signal(int signal) noexcept {

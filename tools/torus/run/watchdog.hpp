@@ -2,8 +2,10 @@
 /// be stopped, and one that has crashed has lost its memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <signal.h>
 #include <vector>
 
 #include "runtime/engine/watch.hpp"
@@ -37,7 +39,9 @@ class Watchdog {
   std::uint64_t since_interrupt_ = 0;                            // looks
 };
 
-/// From now on a signal for a fault of the process itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) first writes one line to standard
+/// The signals for a fault of the process itself.
+inline constexpr std::array crash_signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+/// From now on each of these signals first writes one line to standard
 /// error: the algorithm, the node that ran and the step. Nothing where no node ran. The previous handler (a sanitizer's) runs next.
 void name_crashes();
 /// Writes that line, once. The handler of a signal may call it.

@@ -41,8 +41,7 @@ std::string sources_text(const Setting& setting) {
   if (has_root(request.collective)) return fmt::format(" --root {}", request.sources.front());
   if (request.collective != Collective::multinode_broadcast) return "";
   const std::string text = !setting.sources_text.empty() ? setting.sources_text : sources_option(setting.machine.topology, request.sources);
-  const std::string_view quote = text.find(';') == std::string::npos ? "" : "'";
-  return fmt::format(" --sources {}{}{}", quote, text, quote);
+  return " --sources " + shell_word(text);
 }
 
 std::string byte_time_text(const Setting& setting) {
@@ -129,12 +128,7 @@ const std::vector<SettingOption>& setting_options() {
        "sizes of blocks, one a pair of nodes (total exchange) or one a node: zipf:S, zeros:P (their mean is --bytes), uniform:A:B, or a "
        "file",
        [](RunSpec& spec, Text text) { spec.sizes = parse_size_rule(spec.collective, text, std::nullopt); },
-       [](S s) {
-         if (!s.request.sizes) return std::string();
-         const std::string& text = s.request.sizes->text;
-         const std::string_view quote = text.find_first_of(" ;'\"$&|<>()*?`\\") == std::string::npos ? "" : "'";
-         return fmt::format(" --sizes {}{}{}", quote, text, quote);
-       }},
+       [](S s) { return s.request.sizes ? " --sizes " + shell_word(s.request.sizes->text) : ""; }},
       {request, "sources", "--source,--sources,--root", "NODES",
        "nodes: a rank, 3,4 or 0,0;3,4; random, random:S, all, none, row:i, column:i, diagonal, block:AxB, density:0.1",
        [](RunSpec& spec, Text text) { spec.sources = text; }, sources_text},

@@ -42,12 +42,10 @@ std::string last_line(const std::string& text) {
   return text.substr(begin, end - begin + 1);
 }
 
-constexpr std::array signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-
 // What a signal handler may touch: no allocation, no lock.
 std::array<char, 4096> running{};
 std::atomic<std::size_t> running_bytes{0};
-std::array<struct sigaction, signals.size()> before{};
+std::array<struct sigaction, crash_signals.size()> before{};
 std::array<char, 4096> again_program{};  // empty: nothing runs again
 std::array<char*, 256> line_words{};     // of `running`, for a program; the last one is null
 constexpr unsigned most_s = 60;
@@ -113,14 +111,14 @@ void run_again(std::size_t bytes) noexcept {
 
 void report_crash(int signal) {
   name_crash(signal);
-  const int* const found = std::find(signals.begin(), signals.end(), signal);
+  const int* const found = std::find(crash_signals.begin(), crash_signals.end(), signal);
   if (const std::size_t bytes = running_bytes.exchange(0); bytes > 0) {  // of several threads that crash, one reports
     say("torus: crashed; repeat it with: ");
     say({running.data(), bytes});
     say("\n");
     run_again(bytes);
   }
-  ::sigaction(signal, &before[static_cast<std::size_t>(found - signals.begin())], nullptr);
+  ::sigaction(signal, &before[static_cast<std::size_t>(found - crash_signals.begin())], nullptr);
   ::raise(signal);  // delivered when this handler returns
 }
 
@@ -150,11 +148,11 @@ std::string why_not_repeated(const RepeatLine& line, double seconds) {
 void tell_what_crashed(const std::string& program) {
   again_program = {};
   if (program.size() < again_program.size()) std::copy(program.begin(), program.end(), again_program.begin());
-  for (std::size_t i = 0; i < signals.size(); ++i) {
+  for (std::size_t i = 0; i < crash_signals.size(); ++i) {
     struct sigaction action {};
     action.sa_handler = report_crash;
     action.sa_flags = SA_ONSTACK;
-    ::sigaction(signals[i], &action, &before[i]);
+    ::sigaction(crash_signals[i], &action, &before[i]);
   }
 }
 
