@@ -226,6 +226,9 @@ TEST_CASE("what cannot be exported is refused, and no file is left", "[conforman
   refused("export " + trace + " --to dot --step x -o " + out, "--step 'x'");
   refused("export " + trace + " --to dot -o " + trace, "it is the trace itself");
   refused("export " + folder.file("absent") + " --to dot -o " + out, "absent");
+  const std::string sized = folder.file("sized");
+  support::good("run total-exchange --on 4x4 --sizes zeros:0.5 --trace " + sized);
+  refused("export " + sized + " --to msccl -o " + out, "blocks have sizes of their own");
   for (const std::string format : {"dot", "goal"})
     refused("export " + back + " --to " + format + " -o " + out, "line 3: step 1 comes after step 3");
 }

@@ -21,6 +21,7 @@ using namespace torus;
 namespace {
 
 bool known_to_msccl(const command::Setting& setting) {
+  if (setting.request.sizes) return false;
   switch (setting.request.collective) {
     case Collective::multinode_broadcast: return setting.request.sources.size() == setting.machine.topology.nodes();
     case Collective::broadcast:

@@ -46,8 +46,9 @@ void add_machine(Json& facts, const Machine& machine) {
   facts["slow_links"] = std::move(slow);
 }
 
-/// The fewest steps that any algorithm takes.
+/// The fewest steps that any algorithm takes. None where blocks have sizes: a trace has no rule for them, and empty blocks need not move.
 void add_bound(Json& facts, const TraceHeader& header, Collective collective) {
+  if (!header.sizes.empty()) return;
   Request request;
   request.collective = collective;
   request.sources = header.sources;
