@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 
+#include <torus/catalogue.hpp>
+
 namespace torus {
 namespace {
 
@@ -114,6 +116,16 @@ std::vector<Term> terms_of(const Algorithm& algorithm, std::string_view formula)
       add(*meant);
     else if (token.symbol)
       add({formula.substr(token.from, token.text.size()), {}});
+  }
+  return terms;
+}
+
+std::vector<Term> terms_of(const Algorithm& algorithm, const Plan& plan) {
+  const auto along = std::find_if(plan.notes.begin(), plan.notes.end(), [](const auto& note) { return note.first == "along"; });
+  const Algorithm* const broadcast = along != plan.notes.end() ? find_algorithm(Collective::broadcast, along->second) : nullptr;
+  std::vector<Term> terms = terms_of(algorithm, algorithm.steps);
+  for (const Term& term : terms_of(broadcast != nullptr ? *broadcast : algorithm, plan.formula)) {
+    if (find_term(terms, term.symbol) == nullptr) terms.push_back(term);
   }
   return terms;
 }

@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <span>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "algorithms/common/integers.hpp"
 #include "algorithms/terms.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/exchange.hpp"
 #include "tests/support/folder.hpp"
 
 using namespace torus;
@@ -73,6 +76,16 @@ std::string citing(const std::string& cited) {
 bool cites(std::string_view source) {
   return source.find(" & ") != std::string_view::npos || source.find("et al.") != std::string_view::npos ||
          source.find("19") != std::string_view::npos || source.find("20") != std::string_view::npos;
+}
+
+/// From the first node, or from the first nine.
+Request request_of(Collective collective, Bytes bytes) {
+  Request request;
+  request.collective = collective;
+  request.bytes = collective == Collective::barrier ? 0 : bytes;
+  if (collective == Collective::multinode_broadcast) request.sources = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  if (has_root(collective)) request.sources = {0};
+  return request;
 }
 
 }  // namespace
@@ -169,6 +182,52 @@ TEST_CASE("every symbol of a formula is named, by its algorithm or as all mean i
     }
     for (const Term& own : a->terms) CHECK_FALSE((own.symbol.empty() || own.meaning.empty()));
   }
+}
+
+TEST_CASE("every symbol of a plan's formula is named, whatever the shape, the ports and the parameters", "[unit]") {
+  std::set<std::string> formulas;
+  const auto check = [&](const Algorithm& algorithm, const Machine& machine, const Request& request) {
+    if (refuses(algorithm, machine, request)) return;
+    std::optional<Plan> plan;
+    try {
+      plan = algorithm.plan(machine, request);
+    } catch (const std::runtime_error&) {  // a search that finds nothing
+      return;
+    }
+    if (!formulas.insert(std::string(algorithm.name) + plan->formula).second) return;
+    CAPTURE(std::string(algorithm.name), machine.topology.text(), plan->formula);
+    for (const Term& term : terms_of(algorithm, *plan)) {
+      CAPTURE(std::string(term.symbol));
+      CHECK_FALSE(term.meaning.empty());
+    }
+  };
+  for (const char* shape : {"8x8", "5x5", "5x10", "8mx4", "3x4c", "4x4x4", "4x4x8", "9"}) {
+    for (const Algorithm* a : catalogue()) {
+      const Machine machine = support::native_machine(*a, Topology(shape));
+      const Request plain = request_of(a->collective, 4096);
+      check(*a, machine, plain);
+      check(*a, Machine(machine.topology, 1, machine.switching, machine.contention), plain);
+      for (const Parameter& parameter : a->parameters) {
+        std::vector<std::string> values(parameter.words.begin(), parameter.words.end());
+        if (values.empty()) values = {"1", "2", "3"};
+        for (const std::string& value : values) {
+          Request request = plain;
+          request.parameters.set(parameter.name, value);
+          check(*a, machine, request);
+        }
+      }
+    }
+  }
+  CHECK(formulas.size() > 100);
+}
+
+TEST_CASE("the formula of a tree of a broadcast has the broadcast's terms", "[unit]") {
+  const Algorithm& tree = *find_algorithm(Collective::reduce, "tree-of-broadcast");
+  Plan plan;
+  plan.formula = "p";
+  CHECK(terms_of(tree, plan).front().meaning == "ports that a node uses at once");
+  plan.notes = {{"along", "tsai-mckinley"}};
+  CHECK(terms_of(tree, plan).front().meaning == "power of 2 that is the side of the square");
 }
 
 TEST_CASE("symbols are single letters, letters with a number or an index, and functions; own terms go before", "[unit]") {

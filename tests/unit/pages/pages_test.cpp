@@ -1,5 +1,8 @@
 // The pages of the source tree read like a table of contents: the page of a folder names its headers, and links lead somewhere.
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -17,7 +20,7 @@ fs::path page_of(fs::path folder) {
   return folder / "README.md";
 }
 
-/// What `](..)` links to outside code blocks, without addresses on the web and without the part behind `#`.
+/// What `](..)` links to outside code blocks, without addresses on the web.
 std::vector<std::string> links_of(const std::string& text) {
   std::vector<std::string> links;
   std::istringstream lines(text);
@@ -25,12 +28,30 @@ std::vector<std::string> links_of(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("```")) code = !code;
     for (std::size_t at = line.find("]("); !code && at != std::string::npos; at = line.find("](", at + 1)) {
-      std::string link = line.substr(at + 2, line.find(')', at) - at - 2);
-      link = link.substr(0, link.find('#'));
+      const std::string link = line.substr(at + 2, line.find(')', at) - at - 2);
       if (!link.empty() && link.find("://") == std::string::npos) links.push_back(link);
     }
   }
   return links;
+}
+
+/// What a link may name behind `#`: headings in small letters and digits, with a hyphen for a space.
+std::set<std::string> parts_of(const std::string& text) {
+  std::set<std::string> parts;
+  std::istringstream lines(text);
+  bool code = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) code = !code;
+    if (code || !line.starts_with("#")) continue;
+    std::string part;
+    for (const char c : line.substr(line.find_first_not_of("# "))) {
+      if (c == ' ' || c == '-') part += '-';
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_')
+        part += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    parts.insert(part);
+  }
+  return parts;
 }
 
 }  // namespace
@@ -52,7 +73,7 @@ TEST_CASE("the nearest page above each header names it", "[unit]") {
   CHECK(headers > 100);
 }
 
-TEST_CASE("every link of a page leads to a file or a folder", "[unit]") {
+TEST_CASE("every link of a page leads to a file, a folder or a heading", "[unit]") {
   std::vector<fs::path> pages;
   for (const char* page : {"README.md", "CHANGELOG.md", "CONTRIBUTING.md"}) pages.push_back(fs::path(TORUS_SOURCE_DIR) / page);
   for (const char* top : {"runtime", "algorithms", "tools", "bench", "tests"}) {
@@ -64,7 +85,10 @@ TEST_CASE("every link of a page leads to a file or a folder", "[unit]") {
   for (const fs::path& page : pages) {
     for (const std::string& link : links_of(torus::support::text_of_file(page.string()))) {
       CAPTURE(page.string(), link);
-      CHECK(fs::exists(page.parent_path() / link));
+      const std::size_t at = std::min(link.find('#'), link.size());
+      const fs::path target = at == 0 ? page : page.parent_path() / link.substr(0, at);
+      CHECK(fs::exists(target));
+      if (at < link.size()) CHECK(parts_of(torus::support::text_of_file(target.string())).contains(link.substr(at + 1)));
       ++links;
     }
   }

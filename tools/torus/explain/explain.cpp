@@ -233,10 +233,9 @@ struct Explanation {
   Emulation emulation;
   Bounds bounds;
   Comparison comparison;
-  std::string formulas;  ///< of the steps: in general, and of the plan
 
   const Algorithm& algorithm() const { return *setting.algorithm; }
-  std::vector<Term> terms() const { return terms_of(algorithm(), formulas); }
+  std::vector<Term> terms() const { return terms_of(algorithm(), setting.plan); }
   /// Seconds of the bytes on the fullest channels, in the run and at least.
   double bytes_s() const { return emulation.result.channel_time_s; }
   double least_bytes_s() const { return bounds.channel_time_s.value_or(bounds.channel_bytes * setting.machine.cost.byte_s); }
@@ -417,9 +416,7 @@ int explain(const ExplainArguments& arguments) {
   Comparison comparison = compared(spec, where.typed["sizes"], setting, progress);
   progress.clear();
   Bounds bounds = lower_bounds(setting.machine, setting.request);
-  std::string formulas = fmt::format("{}; {}", setting.algorithm->steps, setting.plan.formula);
-  const Explanation explanation{std::move(setting), where.instead,         std::move(emulation),
-                                std::move(bounds),  std::move(comparison), std::move(formulas)};
+  const Explanation explanation{std::move(setting), where.instead, std::move(emulation), std::move(bounds), std::move(comparison)};
   answer(
       arguments.json, [&] { return to_json(explanation); },
       [&] { return idea_text(explanation) + run_text(explanation) + against_text(explanation); });
