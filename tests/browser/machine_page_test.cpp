@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/figures.hpp"
 #include "tests/support/browser.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/json.hpp"
@@ -210,7 +211,14 @@ TEST_CASE("two runs play on one clock, of steps or of model time", "[browser]") 
   std::filesystem::rename(folder.file("t.jsonl"), folder.file("a.jsonl"));
   viewed(folder, "broadcast --on 8x8 --algorithm tsai-mckinley");
   REQUIRE(command("view " + folder.file("a.jsonl") + " " + folder.file("t.jsonl") + " -o " + folder.file("two.html")).status == 0);
-  in_each_window(folder.file("two.html"), [](Browser& b) {
+  const Json report = support::parsed(command("run broadcast --on 8x8 --algorithm tsai-mckinley --steps --json").out);
+  const auto bytes = [](const Json& number) { return grouped(number.get<std::uint64_t>()) + " B"; };
+  in_each_window(folder.file("two.html"), [&](Browser& b) {
+    // Of each run what its channels carry: in all, and in a step.
+    b.key("Home");
+    CHECK(b.text("#now1").find("busiest channel " + bytes(report["channel_bytes_max"]) + ", ") != std::string::npos);
+    b.key("ArrowRight");
+    CHECK(b.text("#now1").ends_with("fullest channel " + bytes(report["step_table"][0]["channel_bytes"])));
     const int first = b.value("runs[0].last_time"), second = b.value("runs[1].last_time");
     REQUIRE(first != second);
     CHECK(b.value("last_time") == std::max(first, second));

@@ -33,18 +33,26 @@ function draw_pictures() {
     if (two) $("now" + r).className = times[r] === runs[r].last_time && !busy[r] ? "done" : "";
   });
 }
-// Where one of two runs is.
+// What channels carry in a whole run.
+const loads_of_run = run => run.loads = run.loads || T.loads_of(run.shape, run.messages, 0, run.messages.count, 8);
+const used_channels = loads => loads.histogram.reduce((a, b) => a + b, 0);
+const idle_text = (run, loads) => T.grouped(run.data.channels - used_channels(loads)) + " of " + counted(run.data.channels, "channel") + " idle";
+// Where one of two runs is, and what its channels carry: at the start and at the end, in all.
 function now_text(run, time, busy) {
-  const i = time - 1, takes = run.model_times ? T.seconds_text(run.model_times[run.last_time - 1]) : "";
-  if (time === 0) return counted(run.data.steps, "step") + (takes ? ", " + takes : "");
-  if (!busy && time === run.last_time) return "done after " + counted(run.data.steps, "step") + (takes ? ", " + takes : "");
-  return "step " + T.grouped(run.by_step.step[i]) + " of " + T.grouped(run.data.steps) + ": " + (busy ? counted(run.by_step.messages[i], "message") + ", " + bytes_text(run.by_step.bytes[i]) : "no messages");
+  const i = time - 1, {by_step} = run, done = !busy && time === run.last_time;
+  if (time === 0 || done) {
+    const loads = loads_of_run(run), takes = run.model_times ? ", " + T.seconds_text(run.model_times[run.last_time - 1]) : "";
+    return (time > 0 ? "done after " : "") + counted(run.data.steps, "step") + takes +
+           (loads.most > 0 ? "; busiest channel " + bytes_text(loads.busiest[0].bytes) + ", " + idle_text(run, loads) : "");
+  }
+  return "step " + T.grouped(by_step.step[i]) + " of " + T.grouped(run.data.steps) + ": " +
+         (busy ? counted(by_step.messages[i], "message") + ", " + bytes_text(by_step.bytes[i]) + (by_step.fullest ? ", fullest channel " + bytes_text(by_step.fullest[i]) : "") : "no messages");
 }
 
 // How many channels carry up to a tenth of the fullest one's bytes, up to two tenths, ..
 function draw_histogram(loads) {
   const wide = 330, high = 64, g = prepared($("histogram"), wide, high + 30), p = palette(), w = wide / loads.histogram.length;
-  const most = Math.max(1, ...loads.histogram), used = loads.histogram.reduce((a, b) => a + b, 0);
+  const most = Math.max(1, ...loads.histogram);
   g.font = "11px system-ui, sans-serif";
   g.textAlign = "center";
   loads.histogram.forEach((count, i) => {
@@ -59,9 +67,13 @@ function draw_histogram(loads) {
   g.fillText("0", 0, high + 28);
   g.textAlign = "right";
   if (loads.busiest.length > 0) g.fillText(bytes_text(loads.busiest[0].bytes), wide, high + 28);
-  $("idle").textContent = T.grouped(data.channels - used) + " of " + counted(data.channels, "channel") + " idle";
+  $("idle").textContent = idle_text(runs[0], loads);
 }
 
+// The nodes that have no channel of a map: at the end of a line, or dead.
+function no_channels({dimension, hop}) {
+  return Array.from({length: shape.nodes}, (_, node) => shape.dead_nodes.has(node) || (hop !== 0 && (shape.neighbour(node, dimension, hop) < 0 || shape.is_dead(node, dimension, hop))));
+}
 // A pixel of the image is a node: the browser enlarges it.
 function draw_loads() {
   const step = $("span_step").checked, layout = slices;
@@ -70,23 +82,24 @@ function draw_loads() {
     loads = state.time === 0 ? T.loads_of(shape, messages, 0, 0, 8)
                              : T.loads_of(shape, messages, messages.first[state.time - 1], messages.first[state.time], 8);
   } else {
-    loads = state.run_loads = state.run_loads || T.loads_of(shape, messages, 0, messages.count, 8);
+    loads = loads_of_run(runs[0]);
   }
   $("scale").textContent = loads.most > 0 ? "yellow: " + bytes_text(loads.most) : "nothing carried";
   const zoom = Math.max(1, Math.min(8, Math.floor(150 / layout.columns), Math.floor(150 / layout.rows)));
   const wide = Math.min(330, layout.columns * zoom), empty = dark() ? [20, 23, 27] : [255, 255, 255], none = dark() ? [59, 67, 76] : [201, 208, 216];
+  const paints = new Map([[0, empty]]);  // by bytes, of which there are few
+  const paint = bytes => paints.get(bytes) || paints.set(bytes, T.colour(bytes / loads.most)).get(bytes);
   shape.maps.forEach((map, i) => {
     const canvas = $("maps").children[i].firstChild, values = loads.by_map[i];
     $("maps").children[i].lastChild.textContent = T.direction_text(shape, layout, map.dimension, map.hop);
-    canvas.width = layout.columns;
-    canvas.height = layout.rows;
+    if (canvas.width !== layout.columns) canvas.width = layout.columns;
+    if (canvas.height !== layout.rows) canvas.height = layout.rows;
     canvas.style.width = wide + "px";
     canvas.style.height = wide * layout.rows / layout.columns + "px";
-    const g = canvas.getContext("2d", {willReadFrequently: true}), image = g.createImageData(layout.columns, layout.rows);
+    const g = canvas.getContext("2d", {willReadFrequently: true}), image = g.createImageData(layout.columns, layout.rows), missing = map.missing = map.missing || no_channels(map);
     for (let node = 0; node < shape.nodes; ++node) {
       const at = 4 * (layout.y[node] * layout.columns + layout.x[node]);
-      const missing = shape.dead_nodes.has(node) || (map.hop !== 0 && (shape.neighbour(node, map.dimension, map.hop) < 0 || shape.is_dead(node, map.dimension, map.hop)));
-      const c = missing ? none : values[node] === 0 ? empty : T.colour(values[node] / loads.most);
+      const c = missing[node] ? none : paint(values[node]);
       image.data[at] = c[0];
       image.data[at + 1] = c[1];
       image.data[at + 2] = c[2];
@@ -211,13 +224,14 @@ function where_text() {
 }
 
 function draw_all() {
-  $("where").textContent = where_text();
+  // First what asks the browser for sizes, then what changes them.
   if (drawn) draw_pictures();
+  draw_strip();
   if (drawn && !two) {
     draw_loads();
     show_node();
   }
-  draw_strip();
+  $("where").textContent = where_text();
   $("strip").setAttribute("aria-valuemax", last_time);
   $("strip").setAttribute("aria-valuenow", state.time);
   $("strip").setAttribute("aria-valuetext", where_text());

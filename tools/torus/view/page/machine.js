@@ -3,7 +3,7 @@
 const T = Torus;
 const $ = id => document.getElementById(id);
 // What is chosen. `time`: the moment of the clock; `node` and `run`: the node that was clicked, and where; `routes`: all, node or none.
-const state = {time: 0, playing: 0, node: -1, run: 0, run_loads: null, printing: false, routes: "all", only: -1, tree: false, cube: null};
+const state = {time: 0, playing: 0, node: -1, run: 0, printing: false, routes: "all", only: -1, tree: false, cube: null};
 
 const dark = () => !state.printing && matchMedia("(prefers-color-scheme: dark)").matches;
 function palette() {
@@ -20,15 +20,21 @@ function element(tag, text, cls) {
   if (cls) e.className = cls;
   return e;
 }
-// A canvas of so many CSS pixels, sharp on fine screens as far as canvases go. Its context, in CSS pixels.
+// An empty canvas of so many CSS pixels, sharp on fine screens as far as canvases go. Its context, in CSS pixels. One of that size already is
+// only emptied: to allocate it anew in each step takes time.
 function prepared(canvas, width, height) {
   const fine = Math.min(window.devicePixelRatio || 1, 16000 / width, 16000 / height);
+  const across = Math.max(1, Math.round(width * fine)), down = Math.max(1, Math.round(height * fine));
   canvas.style.width = width + "px";
   canvas.style.height = height + "px";
-  canvas.width = Math.max(1, Math.round(width * fine));
-  canvas.height = Math.max(1, Math.round(height * fine));
   // Drawn by the processor: many small shapes are slow on a graphics device that is emulated.
   const g = canvas.getContext("2d", {willReadFrequently: true});
+  if (g.reset && canvas.width === across && canvas.height === down) {
+    g.reset();
+  } else {
+    canvas.width = across;
+    canvas.height = down;
+  }
   g.setTransform(fine, 0, 0, fine, 0, 0);
   return g;
 }
@@ -62,11 +68,12 @@ class Machine {
   }
 
   // A step draws the nodes anew whose share has changed, and copies the rest. In a cube, nodes lie one above the other: it is drawn anew.
+  // `cores` lies over the routes: the middle of each node, so that its colour is seen.
   drawn_base(p) {
     const key = [this.cell, this.width, window.devicePixelRatio, p.paper, state.printing].join();
     if (!this.base || this.base.key !== key || this.base.layout !== this.layout || this.layout.cube) {
-      const canvas = element("canvas"), g = prepared(canvas, this.width, this.height);
-      this.base = {key, layout: this.layout, canvas, g, share: new Float64Array(this.run.shape.nodes).fill(NaN)};
+      const canvas = element("canvas"), g = prepared(canvas, this.width, this.height), cores = element("canvas");
+      this.base = {key, layout: this.layout, canvas, g, cores, over: prepared(cores, this.width, this.height), paints: new Map(), share: new Float64Array(this.run.shape.nodes).fill(NaN)};
       this.find_marks();
       if (this.filled) {
         this.frame_panels(g, p);
@@ -77,8 +84,8 @@ class Machine {
       if (!this.layout.cube) this.draw_axes(g, p);
       else this.draw_compass(g, p);
     }
-    this.draw_nodes(this.base.g, p);
-    return this.base.canvas;
+    this.draw_nodes(p);
+    return this.base;
   }
 
   // Coordinates along the upper and the left border, as many as there is room for, and of each slice which it is.
@@ -248,10 +255,11 @@ class Machine {
     g.stroke();
   }
 
-  draw_nodes(g, p) {
-    const {layout, cell, base} = this, {shape, sources, clock} = this.run;
+  draw_nodes(p) {
+    const {layout, cell, base} = this, {g, over} = base, {shape, sources, clock} = this.run;
     const fine = g.getTransform().a, whole_pixel = length => Math.round(length * fine) / fine;
     const size = this.filled ? cell : Math.max(1, whole_pixel(cell * (layout.cube ? 0.32 : 0.56))), thick = whole_pixel(Math.max(1, Math.min(4, cell * 0.06)));
+    const core = whole_pixel(layout.cube ? cell * 0.32 - 2 : cell * (this.filled ? 0.5 : 0.3));
     // Edges on whole pixels are sharp, quick to fill, and leave nothing of the colour before.
     const box = (node, paint, by) => {
       const left = this.x(layout.x[node]) - size / 2, top = this.y(layout.y[node]) - size / 2;
@@ -263,31 +271,24 @@ class Machine {
         g.fillRect(whole_pixel(left) - by, whole_pixel(top) - by, size + 2 * by, size + 2 * by);
       }
     };
+    const middle = (node, paint, by) => {
+      over.fillStyle = paint;
+      over.fillRect(whole_pixel(this.x(layout.x[node]) - core / 2) - by, whole_pixel(this.y(layout.y[node]) - core / 2) - by, core + 2 * by, core + 2 * by);
+    };
+    const paint_of = share => base.paints.get(share) || base.paints.set(share, share < 0 ? p.link : share === 0 ? p.paper : css(T.colour(share))).get(share);
     const one = 1 / fine, marked = sources.size < shape.nodes;
     for (let i = 0; i < shape.nodes; ++i) {
       const node = layout.cube ? layout.order[i] : i, share = clock.share(node);
       if (share === base.share[node]) continue;
       base.share[node] = share;
       if (shape.dead_nodes.has(node)) continue;
+      const paint = paint_of(share);
       if (!this.filled && marked && sources.has(node)) box(node, p.ink, thick);
       else if (!this.filled) box(node, p.frame, 0);
-      box(node, share < 0 ? p.link : share === 0 ? p.paper : css(T.colour(share)), -one);
-    }
-  }
-  // The colour of each node is seen through the routes.
-  draw_cores(g, p) {
-    const {layout, cell} = this, {shape, clock} = this.run, size = layout.cube ? Math.round(cell * 0.32) - 2 : Math.round(cell * (this.filled ? 0.5 : 0.3));
-    if (size < 3) return;
-    for (let i = 0; i < shape.nodes; ++i) {
-      const node = layout.cube ? layout.order[i] : i, share = clock.share(node);
-      if (shape.dead_nodes.has(node)) continue;
-      const left = Math.round(this.x(layout.x[node]) - size / 2), top = Math.round(this.y(layout.y[node]) - size / 2);
-      if (layout.cube) {
-        g.fillStyle = p.frame;
-        g.fillRect(left - 1, top - 1, size + 2, size + 2);
-      }
-      g.fillStyle = share < 0 ? p.link : share === 0 ? p.paper : css(T.colour(share));
-      g.fillRect(left, top, size, size);
+      box(node, paint, -one);
+      if (core < 3) continue;
+      if (layout.cube) middle(node, p.frame, one);
+      middle(node, paint, 0);
     }
   }
   draw_dead(g, p) {

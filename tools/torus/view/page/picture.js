@@ -3,13 +3,16 @@
 class Picture extends Machine {
   // Draws the run after `time` busy steps; `busy`: with the routes of the last of them.
   draw(time, busy, node) {
-    const g = prepared(this.canvas, this.width, this.height), p = palette(), fine = g.getTransform();
-    g.setTransform(1, 0, 0, 1, 0, 0);
-    g.drawImage(this.drawn_base(p), 0, 0);
-    g.setTransform(fine);
+    const g = prepared(this.canvas, this.width, this.height), p = palette(), fine = g.getTransform(), base = this.drawn_base(p);
+    const copy = canvas => {
+      g.setTransform(1, 0, 0, 1, 0, 0);
+      g.drawImage(canvas, 0, 0);
+      g.setTransform(fine);
+    };
+    copy(base.canvas);
     if (state.tree) this.draw_tree(g, p, time);
     if (busy) this.draw_routes(g, p, time, node);
-    if (busy || state.tree) this.draw_cores(g, p);
+    if (busy || state.tree) copy(base.cores);
     if (this.filled || this.layout.cube) this.draw_marks(g, p);
     this.draw_dead(g, p);
     if (node < 0) return;
