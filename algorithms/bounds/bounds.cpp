@@ -117,8 +117,9 @@ std::int32_t eccentricity_or_less(const Topology& topology, NodeId source) {
 void bound_steps(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
   const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.living_nodes()) + ")";
-  raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(asked.ports + 1, topology.living_nodes()),
-                       logarithm + ": a node informs at most " + number(asked.ports) + " others a step");
+  raise<std::uint64_t>(
+      bounds.steps, bounds.steps_reason, ceil_log(asked.ports + 1, topology.living_nodes()),
+      logarithm + ": a node informs at most " + number(asked.ports) + (asked.ports == 1 ? " other a step" : " others a step"));
   if (!asked.shared || asked.packet) {  // else a node may send all its messages over one channel, to different nodes
     std::uint64_t weakest = asked.all_nodes ? asked.channels.rbegin()->first : asked.ports;
     if (!asked.all_nodes) {

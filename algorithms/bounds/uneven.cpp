@@ -146,7 +146,7 @@ void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds
   if (request.collective != Collective::reduce_scatter && parties > 1)
     raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(ports + 1, parties),
                          "ceil(log_" + std::to_string(ports + 1) + " " + std::to_string(parties) + "): a node's news reach at most " +
-                             std::to_string(ports) + " others a step for each node that has them");
+                             std::to_string(ports) + (ports == 1 ? " other" : " others") + " a step for each node that has them");
   if (request.collective == Collective::reduce_scatter && most_parties > 0)
     raise<std::uint64_t>(
         bounds.steps, bounds.steps_reason, ceil_log(ports + 1, living.size()),

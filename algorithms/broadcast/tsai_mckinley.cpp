@@ -111,7 +111,6 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan = whole_message_plan(request, schedule->end, column > 0 ? "p + least t with c_t >= z, c_0 = 1, c_{t+1} = 6 c_t + 1" : "p",
                                  [schedule](Node& self) { return program(self, *schedule); });
   plan.channel_bytes += static_cast<double>(column) * sizeof(Word);
-  plan.notes.emplace_back("pattern", "step count as claimed, pattern ours");
   return plan;
 }
 

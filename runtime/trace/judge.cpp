@@ -272,7 +272,8 @@ class Judge::State {
       if (count.epoch != epoch_) count = NodeCount{epoch_, 0, 0, count.got};
     }
     const auto too_many = [&](NodeId node, const char* verb) {
-      violation(fmt::format("step {}: node {} {} more than {} messages with {} ports", m.step, text_of_node(node), verb, ports, ports));
+      violation(fmt::format("step {}: node {} {} more than {}", m.step, text_of_node(node), verb,
+                            ports == 1 ? "1 message with 1 port" : fmt::format("{} messages with {} ports", ports, ports)));
     };
     if (++nodes_[m.source].sent == ports + 1) too_many(m.source, "sends");
     if (++nodes_[m.destination].received == ports + 1) too_many(m.destination, "receives");

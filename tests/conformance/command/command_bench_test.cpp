@@ -112,7 +112,8 @@ TEST_CASE("every JSON object says which program, host and command wrote it, on s
   for (const std::string& line :
        {std::string("run broadcast --on 4x4"), std::string("compare broadcast --on 4x4 --run none"), std::string("bounds --on 4x4"),
         std::string("regret broadcast --on 4x4 --bytes 64"), std::string("stress --runs 2"), std::string("stress --faults --runs 2"),
-        "verify " + trace, std::string("bench broadcast --on 4x4 --bytes 8"),
+        "verify " + trace, std::string("bench broadcast --on 4x4 --bytes 8"), std::string("explain broadcast flood --on 4x4"),
+        std::string("list broadcast"), std::string("list --machines"),
         std::string("compare broadcast --on 3x3 --bytes 8 --algorithms flood --every-single-link")}) {
     CAPTURE(line);
     const support::Ended ended = command(line + " --json --json-file " + file);

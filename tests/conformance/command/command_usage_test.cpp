@@ -324,9 +324,9 @@ TEST_CASE("a wrong name of a collective or an algorithm is pointed to the right 
   for (const std::string allgather : {"allgather", "MPI_Allgather", "Allgather", "multinode-broadcast"}) {
     const support::Ended ended = command("run " + allgather + " --on 4x4 --bytes 64");
     CAPTURE(allgather, ended.err);
-    CHECK(ended.out.find("multinode-broadcast (MPI: Allgather) of 64 from all 16, 1KiB in all") != std::string::npos);
+    CHECK(ended.out.find("multinode-broadcast (MPI: Allgather) of 64 bytes from all 16, 1KiB in all") != std::string::npos);
   }
-  CHECK(command("run alltoall --on 4x4 --bytes 64").out.find("total-exchange (MPI: Alltoall) of 64 a block, 1KiB a node") !=
+  CHECK(command("run alltoall --on 4x4 --bytes 64").out.find("total-exchange (MPI: Alltoall) of 64 bytes a block, 1KiB a node") !=
         std::string::npos);
   CHECK(command("compare bcast --on 4x4 --bytes 64 --run none").out.starts_with("broadcast (MPI: Bcast) on 4x4"));
   CHECK(command("bench bcast --on 4x4 --bytes 64 --algorithms flood --repeat 1").out.find("# broadcast (MPI: Bcast) on 4x4") !=

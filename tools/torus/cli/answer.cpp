@@ -23,7 +23,7 @@ std::optional<OutputFile>& json_file() {
 }
 
 std::string line_of(Json value) {
-  if (value.is_object()) value.update({{"version", version}, {"commit", commit}, {"host", cpu_text()}, {"command", typed_line()}});
+  value.update({{"version", version}, {"commit", commit}, {"host", cpu_text()}, {"command", typed_line()}});
   return value.dump() + "\n";
 }
 

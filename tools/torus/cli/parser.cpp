@@ -26,7 +26,7 @@ void add_option(CLI::App& app, const Option& option) {
 void add_subcommand(CLI::App& torus, const Command& command) {
   CLI::App* const app = torus.add_subcommand(command.name, command.help);
   app->allow_extras();
-  if (!command.footer.empty()) app->footer(command.footer);
+  app->footer(command.footer);
   try {
     for (const Option& option : command.options) add_option(*app, option);
   } catch (const CLI::OptionAlreadyAdded& error) {

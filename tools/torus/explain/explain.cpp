@@ -275,7 +275,7 @@ std::string run_text(const Explanation& explanation) {
   const CostModel& cost = setting.machine.cost;
   const double bound_s = bounds.model_time_s(cost);
   std::string text = fmt::format("\nOn {}", machine_text(setting.machine));
-  if (setting.request.collective != Collective::barrier) text += fmt::format(", {}", bytes_option(setting.request.bytes));
+  if (setting.request.collective != Collective::barrier) text += fmt::format(", {}", bytes_words(setting.request.bytes));
   text += "\n";
   if (!explanation.instead.empty()) text += fmt::format("not on the default shape: {}\n", explanation.instead);
   if (!setting.chosen.empty()) text += fmt::format("chosen: {}\n", setting.chosen);

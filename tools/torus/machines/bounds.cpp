@@ -84,8 +84,8 @@ std::string shape_table(const std::optional<Groups>& groups, const Machine& mach
   if (groups) rows.emplace_back("groups", fmt::format("{}: {}, each as below", groups->text(), grouped(groups->count())));
   rows.emplace_back("shape", fmt::format("{}: {} nodes, {} channels", machine.topology.text(), grouped(machine.topology.nodes()),
                                          grouped(facts.channels)));
-  rows.emplace_back("machine",
-                    fmt::format("{}, {} ports, contention {}", name(machine.switching), machine.ports, name(machine.contention)));
+  rows.emplace_back("machine", fmt::format("{}, {}, contention {}", name(machine.switching),
+                                           ports_words(static_cast<std::uint64_t>(machine.ports)), name(machine.contention)));
   rows.emplace_back("diameter", std::to_string(facts.diameter));
   rows.emplace_back("average distance", fmt::format("{:.6g}", facts.average_distance));
   rows.emplace_back("status of a node", facts.least_status == facts.greatest_status

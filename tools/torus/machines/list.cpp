@@ -106,13 +106,18 @@ std::string in_detail(const Algorithm& algorithm) {
 
 int list(const ListArguments& arguments) {
   if (arguments.machines) {
-    answer(arguments.json, machines_json, machines_text);
+    answer(
+        arguments.json,
+        [] {
+          return Json{{"machines", machines_json()}};
+        },
+        machines_text);
     return 0;
   }
   const std::vector<const Algorithm*> algorithms = algorithms_called("list", arguments.what, "there is no such collective or algorithm");
   const bool on_machine = !arguments.machine.typed().empty();
   const bool one = arguments.what && !find_collective(*arguments.what);
-  Json json = Json::array();
+  Json json{{"algorithms", Json::array()}};
   std::string text;
   std::optional<Collective> last;
   for (const Algorithm* algorithm : algorithms) {
@@ -137,7 +142,7 @@ int list(const ListArguments& arguments) {
       text += in_words(*algorithm) + (one ? in_detail(*algorithm) : "");
     }
     entry["references"] = references_of(*algorithm);
-    json.push_back(std::move(entry));
+    json["algorithms"].push_back(std::move(entry));
   }
   answer(
       arguments.json, [&] { return json; }, [&] { return text; });
@@ -153,7 +158,7 @@ Command list_command() {
   add_options(command, OptionGroup::machine, arguments->machine);
   command.footer = "With a machine, says of each algorithm whether it applies there, or why not: torus list --on 6x4 --ports 2";
   command.add("--machines", "", &arguments->machines, "the machines that --machine knows, with the sources of their figures");
-  command.add("--json", "", &arguments->json, "print a JSON list");
+  command.add("--json", "", &arguments->json, "print one JSON object");
   command.body = [arguments] { return list(*arguments); };
   return command;
 }

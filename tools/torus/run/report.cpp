@@ -40,7 +40,7 @@ std::string asked_text(const Setting& setting) {
   const Request& request = setting.request;
   std::string text = fmt::format("{} (MPI: {})", name(request.collective), mpi_name(request.collective));
   if (request.collective == Collective::barrier) return text;
-  text += fmt::format(" of {}", bytes_option(request.bytes));
+  text += fmt::format(" of {}", bytes_words(request.bytes));
   const bool broadcasts = request.collective == Collective::broadcast || request.collective == Collective::multinode_broadcast;
   const double total = asked_bytes(request, setting.machine.topology.nodes());
   const bool blocks = !broadcasts && total > static_cast<double>(request.bytes);
@@ -48,7 +48,7 @@ std::string asked_text(const Setting& setting) {
   if (blocks) text += " a block";
   if (total > static_cast<double>(request.bytes) && total < 0x1p63) {
     const bool each = request.collective == Collective::total_exchange || request.collective == Collective::reduce_scatter;
-    text += fmt::format(", {} {}", bytes_option(static_cast<Bytes>(total)), each ? "a node" : "in all");
+    text += fmt::format(", {} {}", bytes_words(static_cast<Bytes>(total)), each ? "a node" : "in all");
   }
   if (reduces(request.collective)) {
     const Reduction& reduction = request.reduction;

@@ -366,8 +366,8 @@ std::string rules_text(const Machine& machine) {
 }
 
 std::string machine_text(const Machine& machine) {
-  return fmt::format("{} ({}, {} ports, contention {})", machine.topology.text(), name(machine.switching), machine.ports,
-                     name(machine.contention));
+  return fmt::format("{} ({}, {}, contention {})", machine.topology.text(), name(machine.switching),
+                     ports_words(static_cast<std::uint64_t>(machine.ports)), name(machine.contention));
 }
 
 const Algorithm& named_algorithm(std::string_view option, Collective collective, std::string_view wanted,

@@ -62,8 +62,8 @@ std::string to_table(const TraceHeader& header, const Verdict& verdict, const st
   const Machine& machine = header.machine;
   Rows rows;
   rows.emplace_back("machine",
-                    fmt::format("{}: {} nodes, {}, {} ports, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
-                                name(machine.switching), judged_ports(header), name(machine.contention)));
+                    fmt::format("{}: {} nodes, {}, {}, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
+                                name(machine.switching), ports_words(judged_ports(header)), name(machine.contention)));
   const std::string each = header.groups.empty() ? "" : fmt::format(", in each of {} groups", grouped(header.groups.size()));
   rows.emplace_back(reading.empty() ? "trace" : "schedule", fmt::format("{} by {}{}", header.collective, header.algorithm, each));
   if (!reading.empty()) rows.emplace_back("read as", reading);
