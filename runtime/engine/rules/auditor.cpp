@@ -9,12 +9,10 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/payload/partials.hpp"
-#include "runtime/model/channel.hpp"
 
 namespace torus {
-namespace {
 
-std::string text_of(RouteView route) {
+std::string route_text(RouteView route) {
   std::string text = "[";
   for (const Leg& leg : route) {
     if (text.size() > 60) return text + ",..]";
@@ -23,16 +21,18 @@ std::string text_of(RouteView route) {
   return text + "]";
 }
 
+std::string channel_text(const Topology& topology, const ChannelName& channel) {
+  return node_text(topology, channel.from) + " dimension " + std::to_string(channel.dimension) + " direction " +
+         (channel.hop > 0 ? "+" : "") + std::to_string(channel.hop);
+}
+
+namespace {
+
 std::string text_of(const Topology& topology, const detail::Members& members, const Message& m) {
-  std::string text = node_text(topology, m.source()) + members.text_of_group(m.source()) + " by " + text_of(m.route());
+  std::string text = node_text(topology, m.source()) + members.text_of_group(m.source()) + " by " + route_text(m.route());
   text += m.blocks().empty() ? ", control only"
                              : ", " + std::to_string(m.blocks().size()) + " blocks from " + std::to_string(m.blocks().front());
   return text;
-}
-
-std::string text_of(const Topology& topology, const ChannelName& channel) {
-  return node_text(topology, channel.from) + " dimension " + std::to_string(channel.dimension) + " direction " +
-         (channel.hop > 0 ? "+" : "") + std::to_string(channel.hop);
 }
 
 std::string text_of_ports(int ports) { return std::to_string(ports) + (ports == 1 ? " port" : " ports"); }
@@ -135,7 +135,7 @@ std::string text_of_sends(const Machine& machine, const detail::Members& members
   for (const Message* m : sent.first(std::min(sent.size(), most))) {
     const RouteCheck route = check_route(machine, node, m->route());
     if (leads_somewhere(route.violation)) text += " to " + node_text(machine.topology, route.destination);
-    text += " by " + text_of(m->route()) + (m == sent.back() ? "" : ",");
+    text += " by " + route_text(m->route()) + (m == sent.back() ? "" : ",");
   }
   return text + (sent.size() > most ? " .." : "");
 }
@@ -195,7 +195,7 @@ Violations audit(const Machine& machine, const detail::Members& members, const d
       if (!crossed.insert(channel).second) {
         if (std::exchange(twice, true) || !own.owns(m->source())) return;
         found.add(ViolationKind::channel_crossed_twice, m->step(), m->source(), [&] {
-          return "the message from " + text_of(topology, members, *m) + " crosses channel " + text_of(topology, channel) + " twice";
+          return "the message from " + text_of(topology, members, *m) + " crosses channel " + channel_text(topology, channel) + " twice";
         });
         return;
       }
@@ -203,7 +203,7 @@ Violations audit(const Machine& machine, const detail::Members& members, const d
       const auto [at, first] = owner.try_emplace(channel, m);
       if (!first && machine.contention == Contention::forbid) {
         found.add(ViolationKind::channel_used_twice, m->step(), m->source(), [&, carried = at->second] {
-          return "channel " + text_of(topology, channel) + " carries two messages: from " + text_of(topology, members, *carried) +
+          return "channel " + channel_text(topology, channel) + " carries two messages: from " + text_of(topology, members, *carried) +
                  "; and from " + text_of(topology, members, *m);
         });
       }
@@ -220,7 +220,7 @@ Violations audit(const Machine& machine, const detail::Members& members, const d
   for (const auto& [channel, arrived] : queues) {
     if (arrived.size() <= static_cast<std::size_t>(shared_queue_depth)) continue;
     found.add(ViolationKind::queue_overflow, arrived[0]->step(), channel.from, [&, &at = channel, &all = arrived] {
-      return "the queue of channel " + text_of(topology, at) + " at its end holds " + std::to_string(shared_queue_depth) +
+      return "the queue of channel " + channel_text(topology, at) + " at its end holds " + std::to_string(shared_queue_depth) +
              " messages, and " + std::to_string(all.size()) + " arrive: the last from " + text_of(topology, members, *all.back());
     });
   }

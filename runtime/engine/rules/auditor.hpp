@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
@@ -13,6 +14,7 @@
 #include "runtime/engine/members.hpp"
 #include "runtime/engine/processes/slab.hpp"
 #include "runtime/engine/rules/violations.hpp"
+#include "runtime/model/channel.hpp"
 
 namespace torus {
 
@@ -32,5 +34,12 @@ inline bool leads_somewhere(const std::optional<ViolationKind>& violation) noexc
   return !violation || *violation == ViolationKind::not_dimension_ordered || *violation == ViolationKind::more_than_one_hop;
 }
 RouteCheck check_route(const Machine& machine, NodeId from, RouteView route) noexcept;
+
+// As violations name them.
+
+/// "[[0,2],[1,-1]]".
+std::string route_text(RouteView route);
+/// "(3,1) dimension 0 direction +1".
+std::string channel_text(const Topology& topology, const ChannelName& channel);
 
 }  // namespace torus
