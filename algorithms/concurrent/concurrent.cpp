@@ -203,8 +203,7 @@ class Concurrency {
     run.check = check(machine_, m.asked->request, run.plan, run.bounds, run.result, m.groups());
     if (objection && !run.check.failure) run.check.failure = objection;
     if (!run.result.interrupted || result_.interrupted) return;
-    run.check.failure =
-        m.begun ? fmt::format("stopped after step {}, since all stop together", run.result.steps) : std::string("stopped before it began");
+    run.check.failure = m.begun ? fmt::format("stopped after step {}", run.result.steps) : std::string("stopped before it began");
   }
 
   /// What went wrong, the cause before its consequences.

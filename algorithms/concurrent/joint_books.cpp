@@ -22,21 +22,20 @@ struct Sent {
   std::uint32_t member = 0;
 };
 
-/// The messages of several members at a node or on a channel; none where they are of one.
+/// The first of a member other than the first one's, at a node or on a channel; null where all are of one.
 const Sent* of_another(const std::vector<Sent>& sent) {
   const auto at = std::find_if(sent.begin(), sent.end(), [&](const Sent& s) { return s.member != sent.front().member; });
   return at == sent.end() ? nullptr : &*at;
 }
 
-std::vector<Sent> in_trace_order(std::span<const ConcurrentSends> sends) {
+/// Member by member, each one's in the order of its trace.
+std::vector<Sent> in_order(std::span<const ConcurrentSends> sends) {
   std::vector<Sent> all;
   for (std::uint32_t member = 0; member < sends.size(); ++member) {
-    for (const Message* m : sends[member].messages) all.push_back({m, member});
+    std::vector<const Message*> own(sends[member].messages.begin(), sends[member].messages.end());
+    std::sort(own.begin(), own.end(), trace_order);
+    for (const Message* m : own) all.push_back({m, member});
   }
-  std::sort(all.begin(), all.end(), [](const Sent& a, const Sent& b) {
-    if (trace_order(a.message, b.message)) return true;
-    return !trace_order(b.message, a.message) && a.member < b.member;
-  });
   return all;
 }
 
@@ -165,7 +164,7 @@ void JointBooks::book_combining(std::uint32_t member, std::span<const Message* c
 
 /// The texts. Slow: of the one step that has any.
 Violations JointBooks::clashes(Step step, std::span<const ConcurrentSends> sends) const {
-  const std::vector<Sent> all = in_trace_order(sends);
+  const std::vector<Sent> all = in_order(sends);
   std::map<NodeId, std::vector<Sent>> sent, received;
   std::map<ChannelName, std::vector<Sent>> crossed, queued;
   for (const Sent& s : all) {

@@ -1,5 +1,8 @@
 /// Twelve mistakes of users' own algorithms (tests/support/own_mistakes.cpp): each is said in a line or two, with algorithm, node and step.
+#include <algorithm>
 #include <chrono>
+#include <string>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
@@ -58,6 +61,22 @@ TEST_CASE("mistakes of an own algorithm are said with algorithm, node and step",
 #ifndef __SANITIZE_ADDRESS__  // which has its own words for a crash
       CHECK(lines(ended.err) <= 2);
 #endif
+    }
+  }
+}
+
+TEST_CASE("of several collectives at once, a mistake of one ends all", "[conformance]") {
+  for (const Mistake& mistake : mistakes()) {
+    for (const std::string beside : {"scan --offset 1000000", "multinode-broadcast --groups rows --bytes 2"}) {
+      const auto start = std::chrono::steady_clock::now();
+      const support::Ended ended = mistaken("run allreduce --on mesh:4x4 --bytes 64 --executor threads --threads 2 --algorithm " +
+                                            mistake.algorithm + " " + mistake.options + " + " + beside);
+      CAPTURE(mistake.algorithm, beside, ended.out, ended.err);
+      CHECK((ended.status == 1 || (mistake.signal != 0 && ended.signal == mistake.signal)));
+      CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+      if (beside.starts_with("multinode")) continue;  // the two may clash before
+      const auto said = [&](const std::string& text) { return ended.err.find(text) != std::string::npos; };
+      CHECK(std::any_of(mistake.says.begin(), mistake.says.end(), said));
     }
   }
 }

@@ -203,7 +203,7 @@ TEST_CASE("whatever ends one collective, the others end too", "[unit]") {
     const ConcurrentRun run = run_concurrently(machine, all);
     CHECK((says(run.failure.value(), "2 broadcast: violation, unknown dimension: step 2: ")));
     CHECK(run.violations.empty());
-    CHECK(run.each[0].run.check.failure.value() == "stopped after step 4, since all stop together");
+    CHECK(run.each[0].run.check.failure.value() == "stopped after step 4");
     CHECK(run.each[2].run.result.steps == 5);
     CHECK(run.each[3].run.check.failure.value() == "stopped before it began");
   }

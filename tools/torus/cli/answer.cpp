@@ -12,7 +12,7 @@
 namespace torus::command {
 namespace {
 
-std::string& typed_line() {
+std::string& kept_line() {
   static std::string line;
   return line;
 }
@@ -30,9 +30,11 @@ std::string line_of(Json value) {
 }  // namespace
 
 void set_typed_line(int argc, char** argv) {
-  typed_line() = program();
-  for (int i = 1; i < argc; ++i) typed_line() += " " + shell_word(argv[i]);
+  kept_line() = program();
+  for (int i = 1; i < argc; ++i) kept_line() += " " + shell_word(argv[i]);
 }
+
+const std::string& typed_line() noexcept { return kept_line(); }
 
 std::string cpu_text() {
   std::ifstream lines("/proc/cpuinfo");

@@ -11,6 +11,9 @@ namespace torus::command {
 /// Keeps the command line, as a shell would be given it. Only at the start of the program.
 void set_typed_line(int argc, char** argv);
 
+/// That line.
+const std::string& typed_line() noexcept;
+
 /// The model of the host's processor; "unknown" where the system does not say.
 std::string cpu_text();
 

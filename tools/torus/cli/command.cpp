@@ -44,13 +44,19 @@ int complain(int status, std::string text) {
   return status;
 }
 
-/// What to say of an argument that no option takes.
-std::string surplus_text(const Command& command, const std::string& argument) {
-  const std::string_view word = std::string_view(argument).substr(0, argument.find('='));
-  const bool option = word.starts_with('-');
-  return fmt::format("'{}': {} has no such {}{}; see {} --help", argument, command.name, option ? "option" : "argument",
-                     option ? meant_by_option(word, command) : meant_by_argument(argument, command),
-                     command.name == "torus" ? "torus" : "torus " + command.name);
+/// Takes what stands after each + out of the arguments, the last first, of a subcommand that has parts. A + alone is the value of no
+/// option.
+void take_parts(const Commands& commands, std::vector<std::string>& arguments) {
+  if (arguments.empty()) return;
+  const auto command = std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == arguments.back(); });
+  if (command == commands.end() || command->parts == nullptr) return;
+  for (auto plus = std::find(arguments.begin(), arguments.end(), "+"); plus != arguments.end();
+       plus = std::find(arguments.begin(), arguments.end(), "+")) {
+    const bool helps = std::find(arguments.begin(), plus, "--help") != plus;
+    command->parts->emplace(command->parts->begin(), std::reverse_iterator(plus), arguments.rend());
+    arguments.erase(arguments.begin(), plus + 1);
+    if (helps) arguments.emplace(arguments.begin(), "--help");
+  }
 }
 
 /// The arguments, the last first, as CLI11 takes them; -h as --help, since CLI11 knows no -h beside an --h from 2.4 on. `help run` is
@@ -118,7 +124,9 @@ int run(int argc, char** argv) {
   const Command& torus = commands.front();
   std::vector<std::string_view> names;
   for (std::size_t i = 1; i < commands.size(); ++i) names.push_back(commands[i].name);
-  const Parsed parsed = parse(commands, with_options_of_file(commands, arguments_of(argc, argv)));
+  std::vector<std::string> arguments = arguments_of(argc, argv);
+  take_parts(commands, arguments);
+  const Parsed parsed = parse(commands, with_options_of_file(commands, std::move(arguments)));
   if (parsed.mistake) return complain(wrong_usage, *parsed.mistake);
   if (parsed.help) {
     print(wrapped(*parsed.help));

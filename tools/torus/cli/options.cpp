@@ -178,4 +178,12 @@ std::string meant_by_argument(std::string_view word, const Command& command) {
   return "";
 }
 
+std::string surplus_text(const Command& command, const std::string& argument) {
+  const std::string_view word = std::string_view(argument).substr(0, argument.find('='));
+  const bool option = word.starts_with('-');
+  return fmt::format("'{}': {} has no such {}{}; see {} --help", argument, command.name, option ? "option" : "argument",
+                     option ? meant_by_option(word, command) : meant_by_argument(argument, command),
+                     command.name == "torus" ? "torus" : "torus " + command.name);
+}
+
 }  // namespace torus::command

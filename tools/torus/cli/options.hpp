@@ -34,6 +34,8 @@ struct Command {
   std::string name, help;
   std::string footer = {};
   std::vector<Option> options = {};
+  /// Gets what stands after each + of the line, one after the other; null: the subcommand does one thing.
+  std::vector<std::vector<std::string>>* parts = nullptr;
   /// Returns the exit status: 0 done and verified, 1 a run or a check failed.
   /// Throws InputError for status 2, anything else for status 1.
   std::function<int()> body = {};
@@ -81,6 +83,8 @@ std::string shell_word(std::string_view word);
 std::string meant_by_option(std::string_view word, const Command& command);
 /// The same for an argument that no option takes: "; a shape is --on 8x8".
 std::string meant_by_argument(std::string_view word, const Command& command);
+/// What to say of an argument that no option takes.
+std::string surplus_text(const Command& command, const std::string& argument);
 
 /// The arguments, last first, followed by the options of the file that --config
 /// names. Options of the command line take precedence. The file is TOML or INI:

@@ -17,6 +17,7 @@
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/parser.hpp"
+#include "tools/torus/run/live_judge.hpp"
 #include "tools/torus/run/watchdog.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/schedule_file.hpp"
@@ -61,48 +62,6 @@ class StopRelay {
   const std::atomic<bool>* requested_;
   std::exception_ptr kept_;
 };
-
-/// Has the judge of traces look at the messages of a run as they come, without a trace.
-class LiveJudge {
- public:
-  explicit LiveJudge(const TraceHeader& header) : judge_{header} {}
-
-  void step(std::span<const Message* const> messages) {
-    for (const Message* m : messages) {
-      line_.assign(*m);
-      going_ = going_ && judge_.message(line_);
-    }
-  }
-
-  /// What the judge has against the run; none if it finds what the engine found.
-  std::optional<std::string> objection(const RunResult& result) {
-    const Verdict verdict = judge_.finish();
-    if (!verdict.ok) return "the judge: " + verdict.violations.front();
-    const bool same = verdict.digest == result.trace_digest && verdict.messages == result.messages && verdict.hops == result.hops &&
-                      verdict.busy_steps == result.busy_steps && verdict.channel_bytes == result.channel_bytes_sum &&
-                      verdict.max_channel_load == result.max_channel_load;
-    if (same && verdict.channel_time_s == result.channel_time_s) return std::nullopt;
-    if (same) {
-      return fmt::format("the judge finds a byte term of {} s, the engine {} s: the bytes on each channel times its T_c",
-                         verdict.channel_time_s, result.channel_time_s);
-    }
-    return fmt::format(
-        "the judge counts {} messages, {} hops, {} busy steps, {} bytes on the fullest channels, load {}, digest {}; the engine {}, "
-        "{}, {}, {}, {}, {}",
-        verdict.messages, verdict.hops, verdict.busy_steps, verdict.channel_bytes, verdict.max_channel_load, digest_text(verdict.digest),
-        result.messages, result.hops, result.busy_steps, result.channel_bytes_sum, result.max_channel_load,
-        digest_text(result.trace_digest));
-  }
-
- private:
-  Judge judge_;
-  TraceMessage line_;
-  bool going_ = true;
-};
-
-}  // namespace
-
-namespace {
 
 std::vector<std::vector<NodeId>> lists_of(const std::optional<Groups>& groups) {
   std::vector<std::vector<NodeId>> lists;

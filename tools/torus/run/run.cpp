@@ -14,10 +14,12 @@
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
+#include "tools/torus/run/arguments.hpp"
 #include "tools/torus/run/cause.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/injection.hpp"
 #include "tools/torus/run/report.hpp"
+#include "tools/torus/run/several.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
@@ -25,15 +27,6 @@
 
 namespace torus::command {
 namespace {
-
-struct RunArguments {
-  std::string collective;
-  TypedOptions setting;
-  std::optional<std::string> algorithm, schedule, map, trace, csv, view, repeat, digest, fault;
-  bool judge = false;
-  bool steps = false;
-  bool json = false;
-};
 
 std::uint64_t parse_digest(const std::string& text) {
   std::uint64_t digest = 0;
@@ -49,13 +42,12 @@ std::uint64_t parse_digest(const std::string& text) {
 std::string blamed(const Setting& setting, std::string_view what) { return fmt::format("{}: {}", setting.algorithm->name, what); }
 
 int run(const RunArguments& arguments) {
-  const Collective collective = parse_collective(arguments.collective, arguments.setting);
-  RunSpec spec = parse_spec(collective, arguments.setting);
-  spec.schedule = arguments.schedule;
-  spec.map = arguments.map;
-  if (spec.map && !spec.schedule)
-    throw InputError(fmt::format("--map '{}': it is of a file's ranks; name the file with --schedule", *spec.map));
-  const Setting setting = make_setting(spec, arguments.algorithm, catalogue());
+  if (!arguments.parts.empty()) return run_several(arguments);
+  if (arguments.offset) {
+    throw InputError(fmt::format(
+        "--offset {}: it is for several collectives at once; for instance torus run broadcast + allreduce --offset 3", *arguments.offset));
+  }
+  const Setting setting = make_setting(spec_of(arguments), arguments.algorithm, catalogue());
   Progress progress;
   EmulationOptions options;
   options.trace = arguments.trace;
@@ -147,29 +139,46 @@ int run(const RunArguments& arguments) {
 
 }  // namespace
 
-Command run_command() {
-  const auto arguments = std::make_shared<RunArguments>();
-  Command command{"run", "Run a collective, check every step, verify every byte, report"};
-  add_collective(command, arguments->collective);
-  command.add("--algorithm", "ALGORITHM", &arguments->algorithm,
+RunSpec spec_of(const RunArguments& arguments) {
+  RunSpec spec = parse_spec(parse_collective(arguments.collective, arguments.setting), arguments.setting);
+  spec.schedule = arguments.schedule;
+  spec.map = arguments.map;
+  if (spec.map && !spec.schedule)
+    throw InputError(fmt::format("--map '{}': it is of a file's ranks; name the file with --schedule", *spec.map));
+  return spec;
+}
+
+Command describe_run(RunArguments& arguments) {
+  Command command{"run", "Run a collective, check every step, verify every byte, report",
+                  "Several at once, on one machine: torus run allgather --groups rows + allreduce --groups columns --offset 3"};
+  add_collective(command, arguments.collective);
+  command.add("--algorithm", "ALGORITHM", &arguments.algorithm,
               "see `torus list`; default: the applicable one with the minimum predicted model time");
-  add_setting_options(command, arguments->setting);
-  command.add("--schedule", "FILE", &arguments->schedule,
+  add_setting_options(command, arguments.setting);
+  command.add("--schedule", "FILE", &arguments.schedule,
               "play the schedule of another program instead: MSCCL XML, TE-CCL JSON, ForestColl trees, or a trace");
-  command.add("--map", "row-major|FILE", &arguments->map, "which node is each rank of --schedule: a file with the nodes, rank by rank");
-  command.add("--repeat", "R", &arguments->repeat, "timed repetitions in this process");
-  command.add("--trace", "FILE", &arguments->trace, "write every message to this file, compressed if it ends in .gz");
-  command.add("--view", "FILE", &arguments->view, "write a page that plays the run in any browser to this file");
-  command.add("--csv", "FILE", &arguments->csv, "write the report's figures to this file");
-  command.add("--digest", "HEX", &arguments->digest, "fail unless the trace digest is this one");
-  command.add("--fault", "random|FAULT", &arguments->fault,
+  command.add("--map", "row-major|FILE", &arguments.map, "which node is each rank of --schedule: a file with the nodes, rank by rank");
+  command.add("--repeat", "R", &arguments.repeat, "timed repetitions in this process");
+  command.add("--trace", "FILE", &arguments.trace, "write every message to this file, compressed if it ends in .gz");
+  command.add("--view", "FILE", &arguments.view, "write a page that plays the run in any browser to this file");
+  command.add("--csv", "FILE", &arguments.csv, "write the report's figures to this file");
+  command.add("--digest", "HEX", &arguments.digest, "fail unless the trace digest is this one");
+  command.add("--fault", "random|FAULT", &arguments.fault,
               "inject a fault: KIND@step,node[,channel], with a + for from there on, random, or random:KIND; drop, double, corrupt, "
               "truncate, swap, wrong-neighbour, late, stall");
-  command.add("--judge", "", &arguments->judge,
+  command.add("--judge", "", &arguments.judge,
               "have the judge of traces look at every message too; fail where bytes are not as predicted or a bound is beaten");
-  command.add("--steps", "", &arguments->steps,
+  command.add("--steps", "", &arguments.steps,
               "add a line a step: what it carried, its fullest channel, the nodes informed (of a reduction: complete), its phase");
-  command.add("--json", "", &arguments->json, "print one JSON object");
+  command.add("--json", "", &arguments.json, "print one JSON object");
+  command.add("--offset", "STEPS", &arguments.offset, "of several collectives at once: this one begins so many steps later");
+  return command;
+}
+
+Command run_command() {
+  const auto arguments = std::make_shared<RunArguments>();
+  Command command = describe_run(*arguments);
+  command.parts = &arguments->parts;
   command.body = [arguments] { return run(*arguments); };
   return command;
 }

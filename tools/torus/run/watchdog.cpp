@@ -16,6 +16,7 @@
 #include <system_error>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/output_file.hpp"
@@ -84,16 +85,17 @@ class Post {
   std::thread thread_;
 };
 
-[[noreturn]] void end_process(const std::string& text, const Setting& setting) {
+[[noreturn]] void end_process(const std::string& text, const std::string& repeat) {
   OutputFile::remove_unfinished();
   if (::isatty(complaints()) == 1) write_out("\r\033[K");  // a line of progress
-  write_out(fmt::format("torus: {}\ntorus: repeat it with: {}\n", printable(text), printable(command_line(setting))));
+  write_out(fmt::format("torus: {}\ntorus: repeat it with: {}\n", printable(text), printable(repeat)));
   std::_Exit(1);
 }
 
 // What the handler of a signal may touch: no allocation, no lock.
 
-std::atomic<const Setting*> running_setting{nullptr};
+/// Of the runs that go on; null: free. Those of several at once have one machine.
+std::array<std::atomic<const Setting*>, 64> running_settings{};
 std::atomic<bool> crash_named{false};
 
 /// Text in a fixed room.
@@ -162,15 +164,23 @@ class AlternateStack {
 
 }  // namespace
 
-Watchdog::Watchdog(const Setting& setting, bool stops) : setting_{setting}, stops_{stops} {
-  running_setting = &setting;
+Watchdog::Watchdog(const Setting& setting, bool stops, std::string repeat) : setting_{setting}, stops_{stops}, repeat_{std::move(repeat)} {
+  for (std::atomic<const Setting*>& place : running_settings) {
+    const Setting* free = nullptr;
+    if (place.compare_exchange_strong(free, &setting)) break;
+  }
   Post::only().add(*this);
 }
 
 Watchdog::~Watchdog() {
   Post::only().remove(*this);
-  running_setting = nullptr;
+  for (std::atomic<const Setting*>& place : running_settings) {
+    const Setting* own = &setting_;
+    if (place.compare_exchange_strong(own, nullptr)) break;
+  }
 }
+
+std::string Watchdog::repeat() const { return repeat_.empty() ? command_line(setting_) : repeat_; }
 
 void Watchdog::look() {
   watch_.look(at_);
@@ -190,21 +200,26 @@ void Watchdog::look() {
   if (static_cast<double>(stuck) >= setting_.step_limit_s * looks_a_second) {
     end_process(
         fmt::format("{} after {:g} s: a loop without end, or a lock? (--step-time S waits for S seconds)", where(), setting_.step_limit_s),
-        setting_);
+        repeat());
   }
   since_interrupt_ = stops_ && interrupted() ? since_interrupt_ + 1 : 0;
-  if (std::min(stuck, since_interrupt_) >= node_looks_after_interrupt) end_process(fmt::format("interrupted; {}", where()), setting_);
-  if (since_interrupt_ >= looks_after_interrupt) end_process("interrupted", setting_);
+  if (std::min(stuck, since_interrupt_) >= node_looks_after_interrupt) end_process(fmt::format("interrupted; {}", where()), repeat());
+  if (since_interrupt_ >= looks_after_interrupt) end_process("interrupted", repeat());
 }
 
 void name_crash(int signal) noexcept {
   const auto at = detail::whereabouts();
-  const Setting* const setting = running_setting;
-  if (!at || setting == nullptr || crash_named.exchange(true)) return;
-  const Topology& topology = setting->whole().topology;
+  const Setting* first = nullptr;
   FixedLine line;
-  line.add("torus: ");
-  line.add(setting->algorithm->name);
+  for (const std::atomic<const Setting*>& place : running_settings) {
+    const Setting* const setting = place;
+    if (setting == nullptr) continue;
+    line.add(first == nullptr ? "torus: " : " + ");
+    line.add(setting->algorithm->name);
+    if (first == nullptr) first = setting;
+  }
+  if (!at || first == nullptr || crash_named.exchange(true)) return;
+  const Topology& topology = first->whole().topology;
   line.add(": crashed while node (");
   for (Dimension d = 0; d < topology.dimensions(); ++d) {
     if (d > 0) line.add(",");

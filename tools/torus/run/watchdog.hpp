@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <signal.h>
+#include <string>
 #include <vector>
 
 #include "runtime/engine/watch.hpp"
@@ -19,8 +20,8 @@ namespace torus::command {
 /// else.
 class Watchdog {
  public:
-  /// Of the setting, which must stay.
-  Watchdog(const Setting& setting, bool stops);
+  /// Of the setting, which must stay. repeat: the command that repeats the run; empty: that of the setting.
+  Watchdog(const Setting& setting, bool stops, std::string repeat = {});
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
@@ -30,8 +31,11 @@ class Watchdog {
   void look();
 
  private:
+  std::string repeat() const;
+
   const Setting& setting_;
   const bool stops_;
+  const std::string repeat_;
   detail::Watch watch_;
   // Of the thread that keeps watch.
   std::vector<std::optional<detail::Whereabouts>> at_, before_;  // by worker
@@ -42,7 +46,8 @@ class Watchdog {
 /// The signals for a fault of the process itself.
 inline constexpr std::array crash_signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 /// From now on each of these signals first writes one line to standard
-/// error: the algorithm, the node that ran and the step. Nothing where no node ran. The previous handler (a sanitizer's) runs next.
+/// error: the algorithm (of several at once, each), the node that ran and the step. Nothing where no node ran. The previous handler (a
+/// sanitizer's) runs next.
 void name_crashes();
 /// Writes that line, once. The handler of a signal may call it.
 void name_crash(int signal) noexcept;
