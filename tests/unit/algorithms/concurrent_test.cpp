@@ -143,21 +143,21 @@ TEST_CASE("under share, a collective and its copy take every channel twice", "[u
 
 TEST_CASE("under forbid, a channel that two collectives take in one step is named with both", "[unit]") {
   const Machine machine = torus_8x8(Contention::forbid);
-  const ConcurrentCollective ring = one(machine, Collective::multinode_broadcast, "ring", 4096);
-  const ConcurrentRun together = run_concurrently(machine, std::vector{ring, ring});
+  const ConcurrentCollective tree = one(machine, Collective::broadcast, "mst", 4096);  // has ports to spare
+  const ConcurrentRun together = run_concurrently(machine, std::vector{tree, tree});
   REQUIRE(together.violations_found > 0);
   CHECK(together.violations.front().kind == ViolationKind::channel_used_twice);
   CHECK(together.violations.front().step == 0);
   CHECK(says(together.violations.front().text, "step 0: channel (0,0) dimension "));
-  CHECK(says(together.violations.front().text, "of 1 multinode-broadcast from (0,0) by [["));
-  CHECK(says(together.violations.front().text, "; and of 2 multinode-broadcast from (0,0) by [["));
+  CHECK(says(together.violations.front().text, "of 1 broadcast from (0,0) by [["));
+  CHECK(says(together.violations.front().text, "; and of 2 broadcast from (0,0) by [["));
   CHECK((says(together.failure.value(), "channel used twice")));
   CHECK_FALSE(together.verified());
   CHECK(together.each[1].run.result.interrupted);
   // One after the other nothing is shared.
-  ConcurrentCollective later = ring;
-  later.offset = static_cast<Step>(alone(machine, ring).result.steps);
-  const ConcurrentRun in_turn = run_concurrently(machine, std::vector{ring, later});
+  ConcurrentCollective later = tree;
+  later.offset = static_cast<Step>(alone(machine, tree).result.steps);
+  const ConcurrentRun in_turn = run_concurrently(machine, std::vector{tree, later});
   CHECK(in_turn.verified());
   CHECK(in_turn.shared_crossings == 0);
   CHECK(in_turn.shared_channels > 0);

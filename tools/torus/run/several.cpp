@@ -104,7 +104,9 @@ Setting setting_beside(const Setting& first, const TypedOptions& typed_first, Ru
   spec.switching = first.whole().switching;
   spec.contention = first.whole().contention;
   Setting setting = make_setting(spec, part.algorithm, catalogue());
-  TORUS_ASSERT(setting.whole() == first.whole());
+  if (setting.whole() != first.whole())
+    throw InputError(
+        fmt::format("it needs another machine than the first: {}, not {}", machine_text(setting.whole()), machine_text(first.whole())));
   return setting;
 }
 

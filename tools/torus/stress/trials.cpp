@@ -7,11 +7,13 @@
 #include <set>
 #include <utility>
 
+#include <torus/concurrent.hpp>
 #include <torus/report.hpp>
 
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/processes/thread_processes.hpp"
 #include "tools/torus/run/emulation.hpp"
+#include "tools/torus/stress/beside.hpp"
 #include "tools/torus/stress/repeat.hpp"
 
 namespace torus::command {
@@ -108,6 +110,15 @@ std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& 
   if (stress_case.fewer && *stress_case.fewer < stress_case.setting.request.bytes) {
     if (auto found = longer_with_fewer(stress_case.setting, *stress_case.fewer, first.result)) return found;
   }
+  if (stress_case.beside) {
+    // One time in four it begins when the first has ended, where they cannot meet.
+    const std::uint64_t number = *stress_case.beside, later = number % 4 == 0 ? 0 : 1 + number / 4 % (first.result.steps + 1);
+    if (first.result.steps < ConcurrentCollective::max_offset) {
+      const auto wrong = wrong_beside_itself(stress_case.setting,
+                                             static_cast<Step>(first.result.steps - std::min(later, first.result.steps)), first.result);
+      if (wrong) return failing(wrong->what, wrong->command);
+    }
+  }
   result = std::move(first.result);
   return std::nullopt;
 }
@@ -140,6 +151,7 @@ StressOutcome stress(const StressOptions& options) {
     const auto processes = static_cast<unsigned>(1 + workers.below(5));
     if (options.executor != ExecutorKind::serial) stress_case.other_processes = processes;  // which are threads
     if (workers.below(4) == 0) stress_case.fewer = fewer_bytes(workers, stress_case.setting.request);
+    if (workers.below(6) == 0) stress_case.beside = workers.below(1U << 30U);
     if (options.progress) {
       options.progress(fmt::format("{} runs, {:.0f} s: {} on {}", grouped(outcome.runs), elapsed(), turn.row.algorithm->name,
                                    stress_case.setting.whole().topology.text()));

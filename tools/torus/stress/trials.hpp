@@ -77,6 +77,8 @@ struct StressCase {
   unsigned other_threads = 1;
   unsigned other_processes = 1;     ///< threads in memory, that do the other run together
   std::optional<Bytes> fewer = {};  ///< bytes of a third run by the same plan, which must not take longer; where there are more
+  /// A random number, from which follows how many steps later the setting begins once more beside itself. Without, it does not.
+  std::optional<std::uint64_t> beside = {};
 };
 
 /// What is wrong with a case.
@@ -86,7 +88,7 @@ struct CaseFailure {
   std::string says;     ///< what that says, which exits with status 1
 };
 
-/// Runs a case both ways, and with fewer bytes; none if all is as it must be. `result` gets the first run's.
+/// Runs a case both ways, with fewer bytes, and beside itself; none if all is as it must be. `result` gets the first run's.
 std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& result);
 
 /// The smallest case that still fails, as far as a greedy search finds: fewer dimensions, shorter sides, fewer dead and slow links, fewer
