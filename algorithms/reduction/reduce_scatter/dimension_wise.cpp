@@ -31,17 +31,22 @@ struct Turn {
 
 std::int32_t turns(const DimensionShape& line) { return line.wiring == Wiring::line ? 2 * (line.extent - 1) : line.extent - 1; }
 
+/// The hops of all messages of a turn.
+std::int32_t hops_of(const DimensionShape& line, std::int32_t number) {
+  if (line.wiring == Wiring::complete) return number + 1;
+  return line.wiring == Wiring::ring || number < line.extent - 1 ? +1 : -1;
+}
+
 std::optional<Turn> turn(const DimensionShape& line, std::int32_t place, std::int32_t number) {
-  const std::int32_t n = line.extent;
+  const std::int32_t n = line.extent, hops = hops_of(line, number);
   switch (line.wiring) {
-    case Wiring::ring: return Turn{+1, modulo(place + n - 1 - number, n)};
-    case Wiring::complete: return Turn{number + 1, modulo(place + number + 1, n)};
+    case Wiring::ring: return Turn{hops, modulo(place + n - 1 - number, n)};
+    case Wiring::complete: return Turn{hops, modulo(place + hops, n)};
     case Wiring::line: break;
   }
-  const bool ahead = number < n - 1;
-  const std::int32_t to = ahead ? place + (n - 1 - number) : place - (2 * (n - 1) - number);
+  const std::int32_t to = hops > 0 ? place + (n - 1 - number) : place - (2 * (n - 1) - number);
   if (to < 0 || to >= n) return std::nullopt;
-  return Turn{ahead ? +1 : -1, to};
+  return Turn{hops, to};
 }
 
 class DimensionWise final : public ReversibleReduceScatter {
@@ -67,13 +72,11 @@ class DimensionWise final : public ReversibleReduceScatter {
     const auto [d, number] = when(step);
     const DimensionShape shape = line(d);
     const Coordinates at = self.coordinates();
-    const std::int32_t place = at[static_cast<std::size_t>(d)];
-    for (std::int32_t sender = 0; sender < shape.extent; ++sender) {
-      const auto theirs = turn(shape, sender, number);
-      if (!theirs || modulo(sender + theirs->hops, shape.extent) != place) continue;
-      append(at, d, theirs->to, out.add({{d, topology_.reverse(d, theirs->hops)}}));
-      return;
-    }
+    std::int32_t sender = at[static_cast<std::size_t>(d)] - hops_of(shape, number);
+    if (shape.wiring != Wiring::line) sender = modulo(sender, shape.extent);
+    if (sender < 0 || sender >= shape.extent) return;
+    const auto theirs = turn(shape, sender, number);
+    if (theirs) append(at, d, theirs->to, out.add({{d, topology_.reverse(d, theirs->hops)}}));
   }
 
   Load load() const override {
