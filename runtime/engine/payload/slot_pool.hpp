@@ -56,6 +56,7 @@ class SlotPool {
         stride_{stride_for(longest)},
         slot_bytes_{std::max<std::size_t>(1, stride_ + overhead)},
         chunk_{chunk_for(blocks, longest, workers)},
+        held_{blocks},
         lists_(workers),
         shares_(workers + 1) {
     if (blocks > most_blocks) {
@@ -76,8 +77,13 @@ class SlotPool {
     bytes_ = Region<std::byte>(slots * stride_, Region<std::byte>::Unzeroed{pages_});  // a slot is written before it is read
     shares_.back().slots.assign(expected_, slots);
   }
+  /// Makes the kernel provide the memory of the expected slots. Where slots are long, those that most runs leave unused, slot 0 and the spare
+  /// ones, wait until a block is written there.
   void populate(unsigned part, unsigned parts) {
-    if (stride_ > 0) bytes_.populate(expected_ * stride_, part, parts);
+    if (stride_ == 0) return;
+    if (stride_ < long_slot) return bytes_.populate(expected_ * stride_, part, parts);
+    const std::size_t first = 1 + (expected_ - 1) * part / parts, held = held_ * (part + 1) / parts - held_ * part / parts;
+    bytes_.populate(first * stride_, held * stride_, 0, 1);
   }
   /// Takes all slots back.
   void clear() noexcept {
@@ -169,10 +175,12 @@ class SlotPool {
     SharedRange<> slots;
   };
 
+  static constexpr std::size_t long_slot = std::size_t{1} << 18U;
+
   /// Slots that a worker takes from a share at a time.
   static std::uint64_t chunk_for(std::uint64_t blocks, Bytes longest, unsigned workers) noexcept {
-    const std::uint64_t of_a_quarter_mebibyte = (std::uint64_t{1} << 18U) / std::max<std::size_t>(stride_for(longest), 64);
-    return std::max<std::uint64_t>(1, std::min(of_a_quarter_mebibyte, blocks / (std::uint64_t{8} * workers) + 1));
+    const std::uint64_t of_a_long_slot = long_slot / std::max<std::size_t>(stride_for(longest), 64);
+    return std::max<std::uint64_t>(1, std::min(of_a_long_slot, blocks / (std::uint64_t{8} * workers) + 1));
   }
 
   static void make_room(FreeList& list, std::size_t count) {
@@ -211,6 +219,7 @@ class SlotPool {
   std::size_t stride_;
   std::size_t slot_bytes_;  // with its bookkeeping
   std::uint64_t chunk_;
+  std::uint64_t held_;  // by nodes, in the end
   std::uint64_t expected_ = 0;
   Region<std::byte> bytes_;
   std::vector<FreeList> lists_;
