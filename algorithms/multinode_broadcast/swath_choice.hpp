@@ -26,11 +26,13 @@ inline constexpr std::string_view swath_shapes = "torus of any dimension, any si
 template <class Total>
 broadcast::SwathSchedule choose_swath(const Machine& machine, const Request& request, double s, Total&& total) {
   const double room = static_cast<double>(most_blocks) / machine.topology.nodes() / std::max(1.0, s);
-  return broadcast::choose_swath(machine, request, swath_ways(machine), 0, room,
-                                 [&](const broadcast::SwathSchedule& schedule, const broadcast::SwathSchedule::Cost& cost) {
-                                   const auto [steps, bytes] = total(schedule, cost.channel_bytes);
-                                   return machine.cost.steps(steps, bytes, 0);
-                                 });
+  return broadcast::choose_swath(
+      machine, request, swath_ways(machine), 0, room,
+      [&](const broadcast::SwathSchedule& schedule, const broadcast::SwathSchedule::Cost& cost) {
+        const auto [steps, bytes] = total(schedule, cost.channel_bytes);
+        return machine.cost.steps(steps, bytes, 0);
+      },
+      [](Step) { return 0.0; });
 }
 
 }  // namespace torus::multinode_broadcast

@@ -146,6 +146,18 @@ std::vector<std::uint32_t> swath_values(const Machine& machine, Ways ways) {
   return values;
 }
 
+Step least_steps(const Topology& topology, const SwathLayout& layout, Ways ways) {
+  const std::vector<Dimension> linked = linked_dimensions(topology);
+  const auto gather = [&](std::size_t e, std::int32_t pieces) -> Step {
+    if (pieces == 1) return 0;
+    if (topology.wiring(linked[(layout.first + e) % linked.size()]) == Wiring::complete) return 1;
+    return static_cast<Step>(ways == Ways::both ? pieces / 2 : pieces - 1);
+  };
+  Step steps = gather(layout.levels, layout.h);
+  for (std::size_t e = 0; e < layout.levels; ++e) steps += gather(e, topology.extent(linked[(layout.first + e) % linked.size()]));
+  return steps;
+}
+
 Plan swath_plan(const Machine& machine, const Request& request, Ways ways, std::string_view formula) {
   struct Shared {
     SwathSchedule schedule;
@@ -155,8 +167,9 @@ Plan swath_plan(const Machine& machine, const Request& request, Ways ways, std::
   const auto time_s = [&](const SwathSchedule& each, const SwathSchedule::Cost& of_it) {
     return machine.cost.steps(each.steps(), of_it.channel_bytes, static_cast<double>(of_it.route_hops));
   };
+  const auto least_s = [&](Step steps) { return machine.cost.steps(steps, 0, 0); };
   constexpr double any_number = std::numeric_limits<double>::infinity();
-  const auto shared = std::make_shared<Shared>(Shared{choose_swath(machine, request, ways, root, any_number, time_s), {}});
+  const auto shared = std::make_shared<Shared>(Shared{choose_swath(machine, request, ways, root, any_number, time_s, least_s), {}});
   const SwathSchedule& schedule = shared->schedule;
   const SwathSchedule::Cost cost = schedule.cost(request.bytes);
   shared->blocks.resize(schedule.segments());

@@ -1,6 +1,7 @@
 /// The program and the plan of a swath, which `swath` and `strip` share with multi-node broadcasts.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -95,18 +96,39 @@ namespace torus::broadcast {
 /// The plan of the layout with the least model time; with the h of the request, if it says one. O(possible h * sum of the extents).
 Plan swath_plan(const Machine& machine, const Request& request, Ways ways, std::string_view formula);
 
+/// Steps that a layout takes at least: those of its gathers, in which a node takes the pieces that it lacks, one a step from either side.
+Step least_steps(const Topology& topology, const SwathLayout& layout, Ways ways);
+
 /// The schedule with the least time_s(schedule, its cost for the request's bytes): of the layouts with the h of the request, or of those
-/// that leave no block without a byte and make at most `most_segments` of a message.
-template <class Time>
-SwathSchedule choose_swath(const Machine& machine, const Request& request, Ways ways, NodeId source, double most_segments, Time&& time_s) {
+/// that leave no block without a byte and make at most `most_segments` of a message. least_s(steps): no schedule of so many steps takes
+/// less. Layouts that cannot win by that are not made.
+template <class Time, class Least>
+SwathSchedule choose_swath(const Machine& machine, const Request& request, Ways ways, NodeId source, double most_segments, Time&& time_s,
+                           Least&& least_s) {
   const std::uint32_t h = request.parameters.whole("h");
+  const std::vector<SwathLayout> layouts = swath_layouts(machine, ways);
   const auto time_of = [&](const SwathLayout& layout) -> std::optional<double> {
-    if (h > 0 ? layout.pieces != h : layout.pieces > 1 && layout.pieces * layout.parts > request.bytes) return std::nullopt;
     const SwathSchedule schedule(machine.topology, layout, source);
     if (h == 0 && layout.pieces > 1 && (schedule.segments() > request.bytes || schedule.segments() > most_segments)) return std::nullopt;
     return time_s(schedule, schedule.cost(request.bytes));
   };
-  return SwathSchedule(machine.topology, *cheapest(swath_layouts(machine, ways), time_of), source);
+  std::vector<std::pair<Step, std::size_t>> by_steps;
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
+    const SwathLayout& layout = layouts[i];
+    if (h > 0 ? layout.pieces != h : layout.pieces > 1 && layout.pieces * layout.parts > request.bytes) continue;
+    by_steps.emplace_back(least_steps(machine.topology, layout, ways), i);
+  }
+  std::sort(by_steps.begin(), by_steps.end());
+  std::vector<std::optional<double>> times(layouts.size());
+  double best_s = std::numeric_limits<double>::infinity();
+  for (const auto& [steps, i] : by_steps) {
+    if (least_s(steps) > best_s) break;
+    times[i] = time_of(layouts[i]);
+    best_s = std::min(best_s, times[i].value_or(best_s));
+  }
+  const SwathLayout best =
+      *cheapest(layouts, [&](const SwathLayout& layout) { return times[static_cast<std::size_t>(&layout - layouts.data())]; });
+  return SwathSchedule(machine.topology, best, source);
 }
 
 /// The values that h may have, ascending: the pieces of the possible layouts.
