@@ -19,6 +19,7 @@ constexpr std::uint64_t lattices = 8, spreads = 16;  // of the latter the rest a
 constexpr int rounds = 8;
 constexpr std::uint64_t whole_phase = 1U << 20U;  // the distance between two members
 
+/// Changes that a repair tries. One serves a node more at best, as a rule: what leaves more than this unserved is beyond repair.
 std::uint64_t matching_repairs(const Topology& topology) { return std::clamp<std::uint64_t>(1'000'000 / topology.nodes(), 10, 1000); }
 
 /// The shape of the cells: each is one node.
@@ -44,7 +45,9 @@ std::optional<std::vector<std::vector<Circuit>>> OrderedSynthesizer::broadcast_i
   messages_.assign(steps, {});
   if (steps == 0) return topology_.nodes() == 1 ? std::optional{std::move(messages_)} : std::nullopt;
   last_look_ = looks() + most_looks(topology_);
-  for (int round = 0; round < rounds && !gives_up(); ++round) {
+  beyond_repair_ = is_torus(topology_);
+  constexpr int all_ways = 2;  // rounds that differ in more than what is drawn
+  for (int round = 0; round < rounds && !gives_up() && !(round >= all_ways && beyond_repair_); ++round) {
     for (const double reserve : reserves) {
       const auto found = counts(steps, reserve, idle_at_root(round), round % 2 == 0);
       if (found && place(*found)) {
@@ -145,7 +148,9 @@ bool OrderedSynthesizer::place(const CellCounts& counts) {
 bool OrderedSynthesizer::choose(std::uint32_t step, const std::vector<std::int32_t>& counts, Cells& after) {
   Cells best;
   std::size_t least = ~std::size_t{0};
-  for (std::uint64_t attempt = 0; attempt < spreads && least > 0 && !gives_up(); ++attempt) {
+  const std::uint64_t repairs = matching_repairs(topology_);
+  for (std::uint64_t attempt = 0; attempt < (least > repairs && is_torus(topology_) ? lattices : spreads) && least > 0 && !gives_up();
+       ++attempt) {
     Cells before = spread(after, counts, phases(attempt));
     const std::size_t left = unserved(before, after);
     if (left >= least) continue;
@@ -153,7 +158,9 @@ bool OrderedSynthesizer::choose(std::uint32_t step, const std::vector<std::int32
     best = std::move(before);
     if (left == 0) messages_[step] = step_.messages();
   }
+  if (least > repairs) return false;
   if (least > 0) {
+    beyond_repair_ = false;
     if (!repair(best, after)) return false;
     messages_[step] = step_.messages();
   }

@@ -70,6 +70,7 @@ class OrderedSynthesizer {
   NodeId origin_;
   std::uint64_t matchings_ = 0;
   std::uint64_t last_look_ = 0;
+  bool beyond_repair_ = false;  // every choice so far that failed
 };
 
 }  // namespace torus::broadcast
