@@ -77,7 +77,8 @@ Plan plan(const Machine& machine, const Request& request) {
     schedule = std::move(other);
     chosen = &variant;
   }
-  Plan plan = schedule_plan(request, std::move(schedule), chosen->formula + ", L = ceil(log_" + std::to_string(machine.ports + 1) + ")");
+  Plan plan = schedule_plan(request, std::make_shared<const CircuitSchedule>(std::move(schedule)),
+                            chosen->formula + ", L = ceil(log_" + std::to_string(machine.ports + 1) + ")");
   plan.notes = {{"variant", chosen->name}};
   return plan;
 }

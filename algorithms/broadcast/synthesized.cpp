@@ -34,9 +34,14 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
   return too_large_to_search("synthesized", machine.topology);
 }
 
-Plan plan(const Machine& machine, const Request& request) {
-  const Topology& topology = machine.topology;
-  Synthesizer synthesizer(topology, machine.ports, request.sources.front());
+struct Found {
+  std::shared_ptr<const CircuitSchedule> schedule;
+  std::uint64_t bound;
+  std::uint64_t flows;
+};
+
+Found search(const Topology& topology, int ports, NodeId root) {
+  Synthesizer synthesizer(topology, ports, root);
   const std::uint32_t bound = synthesizer.least_steps();
   std::optional<std::vector<std::vector<Circuit>>> found;
   for (std::uint32_t more = 0; !found && more <= max_steps_over; ++more) found = synthesizer.broadcast_in(bound + more);
@@ -44,12 +49,17 @@ Plan plan(const Machine& machine, const Request& request) {
   if (!found) throw RunError("synthesized found no broadcast on " + topology.text() + ": squeeze-expand and dimension-wise need no search");
   // Where a step more than the bound was allowed, the search may have left one empty.
   std::erase_if(*found, [](const std::vector<Circuit>& step) { return step.empty(); });
-  const std::size_t over = found->size() - bound;
+  return {table_schedule(topology, "flow", *found), bound, synthesizer.flows()};
+}
 
+Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
+  const Topology& topology = machine.topology;
+  const auto found = cache.of<search>(topology, machine.ports, request.sources.front());
+  const std::uint64_t over = found->schedule->steps() - found->bound;
   const std::string by_counting =
       is_torus(topology) && topology.whole() ? "ceil(log_" + std::to_string(machine.ports + 1) + " N)" : "least by counting channels";
-  Plan plan = schedule_plan(request, table_schedule(topology, "flow", *found), by_counting + (over == 0 ? "" : "+" + std::to_string(over)));
-  plan.notes = {{"lower bound", std::to_string(bound)}, {"flows solved", std::to_string(synthesizer.flows())}};
+  Plan plan = schedule_plan(request, found->schedule, by_counting + (over == 0 ? "" : "+" + std::to_string(over)));
+  plan.notes = {{"lower bound", std::to_string(found->bound)}, {"flows solved", std::to_string(found->flows)}};
   return plan;
 }
 

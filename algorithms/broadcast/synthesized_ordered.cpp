@@ -31,21 +31,30 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
   return too_large_to_search("synthesized-ordered", machine.topology);
 }
 
-Plan plan(const Machine& machine, const Request& request) {
-  const Topology& topology = machine.topology;
-  Machine alone = machine;  // no channel is shared here, also where the machine allows it
-  alone.contention = Contention::forbid;
-  const std::uint64_t bound = lower_bounds(alone, request).steps;
-  OrderedSynthesizer synthesizer(topology, request.sources.front());
+struct Found {
+  std::shared_ptr<const CircuitSchedule> schedule;
+  std::uint64_t matchings;
+};
+
+/// A broadcast in `bound` steps, or in as few more as it finds.
+Found search(const Topology& topology, NodeId root, std::uint64_t bound) {
+  OrderedSynthesizer synthesizer(topology, root);
   std::optional<std::vector<std::vector<Circuit>>> found;
   const std::uint64_t enough = std::min(bound + most_steps_over + 1, synthesizer.line_steps());  // lines alone take no more
   for (std::uint64_t steps = bound; !found && steps < enough; ++steps) found = synthesizer.broadcast_in(static_cast<std::uint32_t>(steps));
   if (!found) found = synthesizer.line_by_line();
-  const std::uint64_t over = found->size() - bound;
+  return {table_schedule(topology, "matching", *found), synthesizer.matchings()};
+}
 
-  Plan plan = schedule_plan(request, table_schedule(topology, "matching", *found),
-                            "the lower bound" + (over == 0 ? "" : "+" + std::to_string(over)));
-  plan.notes = {{"lower bound", std::to_string(bound)}, {"matchings solved", std::to_string(synthesizer.matchings())}};
+Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
+  Machine alone = machine;  // no channel is shared here, also where the machine allows it
+  alone.contention = Contention::forbid;
+  const std::uint64_t bound = lower_bounds(alone, request).steps;
+  const auto found = cache.of<search>(machine.topology, request.sources.front(), bound);
+  const std::uint64_t over = found->schedule->steps() - bound;
+
+  Plan plan = schedule_plan(request, found->schedule, "the lower bound" + (over == 0 ? "" : "+" + std::to_string(over)));
+  plan.notes = {{"lower bound", std::to_string(bound)}, {"matchings solved", std::to_string(found->matchings)}};
   return plan;
 }
 

@@ -73,8 +73,8 @@ constexpr Algorithm edst_broadcast{
       return too_many_chunks("edst-broadcast", machine.topology, request, closed_form_shares(machine.topology));
     },
     .plan =
-        [](const Machine& machine, const Request& request) {
-          Plan plan = plan_down(machine, request, std::make_shared<const ArcTrees>(closed_form_trees(machine.topology)));
+        [](const Machine& machine, const Request& request, PlanCache& cache) {
+          Plan plan = plan_down(machine, request, cache.of<closed_form_trees>(machine.topology));
           plan.formula += " (height D + 2 for n x n, n >= 4)";
           return plan;
         },

@@ -43,12 +43,11 @@ Program follow_schedule(Node& self, const CircuitSchedule& schedule) {
   }
 }
 
-Plan schedule_plan(const Request& request, CircuitSchedule schedule, std::string formula) {
-  const auto shared = std::make_shared<const CircuitSchedule>(std::move(schedule));
+Plan schedule_plan(const Request& request, std::shared_ptr<const CircuitSchedule> schedule, std::string formula) {
   Plan plan = whole_message_plan(
-      request, shared->steps(), formula, [shared](Node& self) { return follow_schedule(self, *shared); }, 1);
+      request, schedule->steps(), formula, [schedule](Node& self) { return follow_schedule(self, *schedule); }, 1);
   if (plan.steps > 0) plan.channel_bytes -= sizeof(Word);  // the last step has no header
-  for (std::size_t step = 0; step < plan.steps; ++step) plan.table_bytes += shared->rule(step).table_bytes();
+  for (std::size_t step = 0; step < plan.steps; ++step) plan.table_bytes += schedule->rule(step).table_bytes();
   return plan;
 }
 
@@ -72,9 +71,10 @@ void TableStep::routes(const Coordinates& place, const RouteSink& send) const {
   for (std::uint32_t i = first_[rank]; i < first_[rank + 1]; ++i) send(routes_.row(i));
 }
 
-CircuitSchedule table_schedule(const Topology& shape, const char* phase, std::span<const std::vector<Circuit>> steps) {
-  CircuitSchedule schedule;
-  for (const std::vector<Circuit>& circuits : steps) schedule.add(phase, std::make_unique<TableStep>(shape, circuits));
+std::shared_ptr<const CircuitSchedule> table_schedule(const Topology& shape, const char* phase,
+                                                      std::span<const std::vector<Circuit>> steps) {
+  auto schedule = std::make_shared<CircuitSchedule>();
+  for (const std::vector<Circuit>& circuits : steps) schedule->add(phase, std::make_unique<TableStep>(shape, circuits));
   return schedule;
 }
 

@@ -52,7 +52,7 @@ class CircuitSchedule {
 Program follow_schedule(Node& self, const CircuitSchedule& schedule);
 
 /// The plan that follows a schedule.
-Plan schedule_plan(const Request& request, CircuitSchedule schedule, std::string formula);
+Plan schedule_plan(const Request& request, std::shared_ptr<const CircuitSchedule> schedule, std::string formula);
 
 /// A message of one step.
 struct Circuit {
@@ -79,7 +79,8 @@ class TableStep : public StepRule {
 };
 
 /// The schedule that does in each step what its circuits say, all of one phase. The phase is a literal.
-CircuitSchedule table_schedule(const Topology& shape, const char* phase, std::span<const std::vector<Circuit>> steps);
+std::shared_ptr<const CircuitSchedule> table_schedule(const Topology& shape, const char* phase,
+                                                      std::span<const std::vector<Circuit>> steps);
 
 /// Moves all nodes of the messages so that `origin` becomes node 0, across borders where a dimension is a line.
 void move_to_node_0(const Topology& topology, NodeId origin, std::vector<std::vector<Circuit>>& steps);
