@@ -77,6 +77,7 @@ const Algorithm synthesized_ordered{
               .ascending_routing = true},
     .also_requires = also_requires,
     .plan = plan,
+    .quick_to_plan = 1U << 17U,
 };
 
 }  // namespace

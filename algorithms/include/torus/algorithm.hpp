@@ -224,6 +224,9 @@ struct Algorithm {
   Planner plan = nullptr;
   /// Memory that plan() takes at most, where that grows with the nodes and shapes are not refused for it.
   Bytes (*planning_bytes)(const Machine& machine) = nullptr;
+  /// The largest machine on which plan() takes a second at most. On larger ones the command takes the algorithm where it is named, or where
+  /// no other applies.
+  NodeId quick_to_plan = std::numeric_limits<NodeId>::max();
 
   std::span<const FormerName> former_names = {};
 

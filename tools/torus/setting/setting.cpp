@@ -152,8 +152,9 @@ std::string reason(const Setting& setting, const Candidate& best, const Candidat
   return text;
 }
 
-/// Plans all algorithms that apply and takes the one with the least predicted model time of those that fit into the memory; on a tie the
-/// first of the catalogue. Where none fits, takes the one that needs the least: the engine refuses it and says what it needs.
+/// Plans all algorithms that apply, but those that take long, and takes the one with the least predicted model time of those that fit into
+/// the memory; on a tie the first of the catalogue. Where none fits, takes the one that needs the least: the engine refuses it and says
+/// what it needs.
 void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   const auto start = std::chrono::steady_clock::now();
   // Measured once: plans are held to it, and so is the run, which begins when there is a little less.
@@ -166,18 +167,17 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
   std::optional<Bounds> bounds;
   int applicable = 0;
   PlanCache cache;
-  for (const Algorithm* algorithm : algorithms) {
-    if (algorithm->collective != setting.request.collective) continue;
+  const auto consider = [&](const Algorithm* algorithm) {
     if (const auto why_not = why_not_here(*algorithm, setting.machine, setting.request, setting.memory)) {
       if (first_refusal.empty()) first_refusal = *why_not;
-      continue;
+      return;
     }
     if (!bounds) bounds = lower_bounds(setting.machine, setting.request);
     Planned planned = plan_within(*algorithm, setting.machine, setting.request, *bounds, setting.plan_limit_s, &cache);
     if (!planned.plan) {
       unplanned.push_back(planned.why_not);
       if (first_refusal.empty()) first_refusal = planned.why_not;
-      continue;
+      return;
     }
     const Bytes needed = needed_by(setting, *planned.plan, workers);
     const Candidate candidate{algorithm, needed > setting.memory ? needed : 0, time_of(setting.machine, *planned.plan)};
@@ -191,6 +191,21 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
     } else if (candidate.better_than(second)) {
       second = candidate;
     }
+  };
+  std::vector<const Algorithm*> slow;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->collective != setting.request.collective) continue;
+    if (setting.machine.topology.nodes() > algorithm->quick_to_plan)
+      slow.push_back(algorithm);
+    else
+      consider(algorithm);
+  }
+  for (const Algorithm* algorithm : slow) {
+    if (setting.algorithm == nullptr) consider(algorithm);
+    if (algorithm == setting.algorithm || why_not_here(*algorithm, setting.machine, setting.request, setting.memory)) continue;
+    ++applicable;
+    unplanned.push_back(fmt::format("{} was not planned: that takes seconds above {} nodes, and --algorithm asks for it", algorithm->name,
+                                    grouped(algorithm->quick_to_plan)));
   }
   if (setting.algorithm == nullptr) nothing_applies(setting.request.collective, machine_text(setting.machine), first_refusal);
   setting.chosen = reason(setting, best, second, too_large, unplanned, applicable);
