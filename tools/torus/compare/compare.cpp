@@ -31,6 +31,7 @@ struct CompareArguments {
 
 /// What runs unasked takes a second or two at most for each algorithm.
 constexpr double most_node_steps = 5e6;
+constexpr double most_unasked_blocks = 0x1p23;
 constexpr double most_unasked_bytes = 0x1p30;
 
 /// How many of the sizes, from the smallest, are to be run by all algorithms.
@@ -67,6 +68,7 @@ int run_compare(const CompareArguments& arguments) {
   options.all_machines = arguments.all_machines;
   if (arguments.run == "first") {
     options.most_node_steps = most_node_steps;
+    options.most_blocks = most_unasked_blocks;
     options.most_bytes = most_unasked_bytes;
   }
   options.stop = &interrupted();

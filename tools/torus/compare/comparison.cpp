@@ -180,6 +180,10 @@ class Comparing {
     const double nodes = setting.whole().topology.nodes();
     if (static_cast<double>(setting.plan.likely_steps()) * nodes > options_.most_node_steps)
       return fmt::format("steps times nodes are more than {:.0f}; --run all runs it", options_.most_node_steps);
+    const double groups = nodes / setting.machine.topology.nodes();
+    const auto blocks = groups * static_cast<double>(placement_of(setting.machine, setting.request, setting.plan).wanted_total());
+    if (blocks > options_.most_blocks)
+      return fmt::format("the nodes would hold more than {:.0f} blocks; --run all runs it", options_.most_blocks);
     const bool exchange = setting.request.collective == Collective::total_exchange;
     const double bytes = nodes * asked_bytes(setting.request, setting.machine.topology.nodes());
     if (bytes > options_.most_bytes) {

@@ -90,6 +90,7 @@ struct ComparisonOptions {
   bool run_best = false;      ///< runs at every size those whose prediction is the least, whatever run_sizes says
   bool all_machines = false;  ///< each that an algorithm was made for, not only the one that `torus run` takes
   double most_node_steps = std::numeric_limits<double>::infinity();  ///< nodes times steps: what takes more is not run
+  double most_blocks = std::numeric_limits<double>::infinity();      ///< at all nodes in the end: what takes more is not run
   double most_bytes = std::numeric_limits<double>::infinity();       ///< at all nodes in the end: what takes more is not run
   const std::atomic<bool>* stop = nullptr;
   Progress* progress = nullptr;  ///< shows what is in work
