@@ -1,12 +1,14 @@
-/// peers broadcast|alltoall BYTES REPEAT: the collective of MPI, for bench/peers, which compiles it with an MPI's own wrapper.
+/// peers broadcast|alltoall|allreduce BYTES REPEAT: the collective of MPI, for bench/peers, which compiles it with an MPI's own wrapper.
 /// Prints seconds, one a line: a run does the collective some times without a barrier between, as IMB does, and its time is from when the
 /// first rank begins to when the last one ends, over the number of times. All ranks are on one host, by one clock. Every byte at every rank
-/// is compared after each run, outside the time; a wrong one ends the program with 1.
+/// is compared after each run, outside the time; a wrong one ends the program with 1. An all-reduce adds floats that are small whole
+/// numbers, whose sum is exact in any order.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mpi.h>
 #include <string>
 #include <vector>
@@ -35,6 +37,58 @@ bool right(const unsigned char* block, std::size_t bytes, int from, int to, int 
   return true;
 }
 
+/// A collective of so many bytes, of a block where there are several, with what it sends and what it gets.
+class Work {
+ public:
+  Work(const std::string& collective, std::size_t bytes, int rank, int ranks)
+      : collective_{collective}, bytes_{bytes}, rank_{rank}, ranks_{ranks} {
+    const std::size_t blocks = collective == "alltoall" ? static_cast<std::size_t>(ranks) : 1;
+    out_.resize(blocks * bytes);
+    in_.resize(blocks * bytes);
+  }
+
+  void begin(int run) {
+    std::fill(in_.begin(), in_.end(), static_cast<unsigned char>(0));
+    if (collective_ == "broadcast" && rank_ == root) fill(in_.data(), bytes_, root, 0, run);
+    for (int to = 0; collective_ == "alltoall" && to < ranks_; ++to) fill(block(out_, to), bytes_, rank_, to, run);
+    for (std::size_t i = 0; collective_ == "allreduce" && i < floats(); ++i) put(out_, i, term(rank_, run, i));
+  }
+  void once() {
+    const int bytes = static_cast<int>(bytes_);
+    if (collective_ == "broadcast") MPI_Bcast(in_.data(), bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+    if (collective_ == "alltoall") MPI_Alltoall(out_.data(), bytes, MPI_BYTE, in_.data(), bytes, MPI_BYTE, MPI_COMM_WORLD);
+    if (collective_ == "allreduce") MPI_Allreduce(out_.data(), in_.data(), static_cast<int>(floats()), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  }
+  bool good(int run) {
+    if (collective_ == "broadcast") return right(in_.data(), bytes_, root, 0, run);
+    for (int from = 0; collective_ == "alltoall" && from < ranks_; ++from) {
+      if (!right(block(in_, from), bytes_, from, rank_, run)) return false;
+    }
+    for (std::size_t i = 0; collective_ == "allreduce" && i < floats(); ++i) {
+      float sum = 0, got = 0;
+      for (int from = 0; from < ranks_; ++from) sum += term(from, run, i);
+      std::memcpy(&got, &in_[i * sizeof got], sizeof got);
+      if (got != sum) return false;
+    }
+    return true;
+  }
+
+  static constexpr int root = 0;
+
+ private:
+  static float term(int from, int run, std::size_t i) { return byte_of(from, 0, run, i); }
+  static void put(std::vector<unsigned char>& vector, std::size_t i, float value) {
+    std::memcpy(&vector[i * sizeof value], &value, sizeof value);
+  }
+  std::size_t floats() const { return bytes_ / sizeof(float); }
+  unsigned char* block(std::vector<unsigned char>& blocks, int nth) const { return &blocks[static_cast<std::size_t>(nth) * bytes_]; }
+
+  std::string collective_;
+  std::size_t bytes_;
+  int rank_, ranks_;
+  std::vector<unsigned char> out_, in_;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -43,33 +97,20 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc != 4) {
-    if (rank == 0) std::fprintf(stderr, "peers broadcast|alltoall BYTES REPEAT\n");
+    if (rank == 0) std::fprintf(stderr, "peers broadcast|alltoall|allreduce BYTES REPEAT\n");
     MPI_Finalize();
     return 2;
   }
-  const bool broadcast = std::string(argv[1]) == "broadcast";
-  const auto bytes = static_cast<std::size_t>(std::strtoull(argv[2], nullptr, 10));
   const int repeat = std::atoi(argv[3]);
-  const int root = 0;
-  const std::size_t blocks = broadcast ? 1 : static_cast<std::size_t>(ranks);
-  std::vector<unsigned char> out(blocks * bytes), in(blocks * bytes);
+  constexpr int root = Work::root;
+  Work work(argv[1], static_cast<std::size_t>(std::strtoull(argv[2], nullptr, 10)), rank, ranks);
   for (int run = 0; run < repeat; ++run) {
-    std::fill(in.begin(), in.end(), static_cast<unsigned char>(0));
-    if (broadcast && rank == root) fill(in.data(), bytes, root, 0, run);
-    for (int to = 0; !broadcast && to < ranks; ++to) fill(&out[static_cast<std::size_t>(to) * bytes], bytes, rank, to, run);
+    work.begin(run);
     MPI_Barrier(MPI_COMM_WORLD);
     double begin = now();
-    for (int time = 0; time < times; ++time) {
-      if (broadcast)
-        MPI_Bcast(in.data(), static_cast<int>(bytes), MPI_BYTE, root, MPI_COMM_WORLD);
-      else
-        MPI_Alltoall(out.data(), static_cast<int>(bytes), MPI_BYTE, in.data(), static_cast<int>(bytes), MPI_BYTE, MPI_COMM_WORLD);
-    }
+    for (int time = 0; time < times; ++time) work.once();
     double end = now();
-    int good = 1;
-    if (broadcast) good = right(in.data(), bytes, root, 0, run) ? 1 : 0;
-    for (int from = 0; !broadcast && from < ranks; ++from)
-      good = good != 0 && right(&in[static_cast<std::size_t>(from) * bytes], bytes, from, rank, run) ? 1 : 0;
+    int good = work.good(run) ? 1 : 0;
     double first = 0, last = 0;
     int all_good = 0;
     MPI_Reduce(&begin, &first, 1, MPI_DOUBLE, MPI_MIN, root, MPI_COMM_WORLD);
