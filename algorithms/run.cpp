@@ -48,6 +48,11 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
     return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted (Plan::channel_bytes)",
                        result.channel_bytes_sum, limit_text(plan.steps_exact && plan.bytes_exact), plan.channel_bytes);
   }
+  if (plan.predicts() && knows_sources && !dilated && plan.channel_time_s &&
+      !plan.byte_terms_agree(result.channel_time_s, *plan.channel_time_s)) {
+    return fmt::format("byte terms of {} s, summed over the steps, where {}{} were predicted (Plan::channel_time_s)", result.channel_time_s,
+                       limit_text(plan.steps_exact && plan.bytes_exact), *plan.channel_time_s);
+  }
   const auto combined = static_cast<double>(result.node_combined_sum);
   const bool says_combined = plan.predicts() && reduces(request.collective) && !left_out(plan.combined_bytes, bounds.combined_bytes);
   if (says_combined && !plan.bytes_agree(combined, plan.combined_bytes)) {
@@ -106,7 +111,7 @@ std::string programs_of(const Request& request, const Plan& plan) {
   if (sizes) detail::describe(text, *sizes);
   // Hops may be counted by a dry run, which each process gives time and memory of its own, as what tables and nodes take is its own.
   const auto& [start, segments, registers, copies, steps, steps_exact, bytes_exact, steps_estimate, formula, channel_bytes, combined_bytes,
-               route_hops, table_bytes, node_bytes, notes, observe] = plan;
+               channel_time_s, route_hops, table_bytes, node_bytes, notes, observe] = plan;
   text.add("plan.segments", segments);
   text.add("plan.registers", registers);
   text.add("plan.copies", copies);
@@ -117,6 +122,7 @@ std::string programs_of(const Request& request, const Plan& plan) {
   text.add("plan.formula", formula);
   text.add("plan.channel_bytes", static_cast<double>(channel_bytes));
   text.add("plan.combined_bytes", static_cast<double>(combined_bytes));
+  if (channel_time_s) text.add("plan.channel_time_s", *channel_time_s);
   for (const auto& [name, value] : notes) text.add("plan." + name, value);
   return text.text();
 }
@@ -284,6 +290,7 @@ Request emptied(const Request& full) {
 
 void predict_sizes(const Machine& machine, const Request& request, Plan& plan, double seconds) {
   if (!request.sizes || !plan.predicts()) return;
+  plan.channel_time_s.reset();
   constexpr NodeId most_nodes = 4096;
   constexpr std::uint64_t most_copies = 1U << 24U;
   constexpr double most_bytes = 0x1p28;

@@ -106,6 +106,9 @@ struct Plan {
   std::string formula = {};                          ///< as text: "k*ceil(log_{2k+1} n)+(k-1)"; empty: nothing is predicted
   ByteSum channel_bytes = 0;                         ///< predicted sum over the steps of the most bytes on a channel
   ByteSum combined_bytes = 0;                        ///< the same of the most bytes that a node combines, in reductions
+  /// Predicted sum over the steps of the byte terms (machine.hpp), of channels that differ in speed. Without it channel_bytes at the T_c of
+  /// the slowest channel are a limit.
+  std::optional<double> channel_time_s = {};
   /// Sum over the steps of the hops of the longest route, where the algorithm's own theory states it. Else a dry run counts the hops.
   std::optional<std::uint64_t> route_hops = {};
   Bytes table_bytes = 0;                                        ///< tables made by plan() and shared by all nodes
@@ -121,6 +124,11 @@ struct Plan {
   bool bytes_agree(double taken, double predicted) const noexcept {
     return steps_exact && bytes_exact ? taken == predicted : taken <= predicted;
   }
+  /// The same of byte terms, which are sums of doubles.
+  bool byte_terms_agree(double taken_s, double predicted_s) const noexcept {
+    constexpr double rounding = 1e-9;
+    return taken_s <= predicted_s * (1 + rounding) && (!steps_exact || !bytes_exact || taken_s >= predicted_s * (1 - rounding));
+  }
   /// What the programs of all nodes allocate at most, tables included. For the engine's estimate of memory. 2^64 - 1 stands for more.
   Bytes program_bytes(NodeId nodes) const noexcept {
     Bytes all = 0;
@@ -130,7 +138,8 @@ struct Plan {
   /// The steps of a run, exactly or about.
   std::uint64_t likely_steps() const noexcept { return steps_estimate.value_or(steps); }
   double model_time_s(const CostModel& cost) const noexcept {
-    return cost.steps(static_cast<double>(likely_steps()), channel_bytes, static_cast<double>(route_hops.value_or(0)), combined_bytes);
+    return cost.timed_steps(static_cast<double>(likely_steps()), channel_time_s.value_or(channel_bytes * cost.byte_s),
+                            static_cast<double>(route_hops.value_or(0)), combined_bytes);
   }
 };
 

@@ -165,6 +165,7 @@ class Comparing {
     entry.channel_bytes = plan.channel_bytes;
     entry.predicted_s = plan.model_time_s(machine.cost);
     entry.exact = plan.steps_exact;
+    entry.by_speed = machine.cost.one_speed() || (plan.channel_time_s && plan.bytes_exact);
     const auto steps = static_cast<double>(plan.likely_steps());
     if (plan.route_hops && steps > 0) last_.hops_a_step = static_cast<double>(*plan.route_hops) / steps;
     if (machine.cost.hop_s > 0 && !plan.route_hops) {

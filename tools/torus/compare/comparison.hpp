@@ -33,6 +33,7 @@ struct Entry {
   double predicted_s = 0;
   bool predicted = true;  ///< false: the algorithm predicts nothing, or has no plan at this size
   bool exact = true;      ///< false: the prediction is an upper limit or an estimate
+  bool by_speed = true;   ///< false: it is an upper limit, since channels differ in speed
   std::optional<Measured> run;
   std::string not_run;  ///< why it did not run where it was to; empty: it did, or was not to
   std::string no_plan;  ///< why it could not be planned; empty: it was

@@ -56,10 +56,7 @@ std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, s
   if (!entry->failure.empty()) return "FAILED";
   if (!entry->no_plan.empty()) return "no plan";
   if (!entry->timed()) return "?";
-  const std::string_view sign = entry->run                                         ? ""
-                                : !entry->not_run.empty()                          ? "~"
-                                : entry->exact && contest.machine.cost.one_speed() ? ""
-                                                                                   : "<";
+  const std::string_view sign = entry->run ? "" : !entry->not_run.empty() ? "~" : entry->exact && entry->by_speed ? "" : "<";
   const std::optional<double> ratio = ratio_of(contest, *entry, size);
   const std::string time = cells == Cells::ratios && ratio ? "" : seconds_text(entry->model_time_s()) + " ";
   return fmt::format("{}{}{}{}", sign, time, ratio_text(ratio), entry->best ? " *" : "");
