@@ -27,7 +27,7 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 /// (sum of B_t) * rate(C) bytes in a run, with rate(C) the sum of 1 / T_c over C. Hence a bound for every set that must carry a
 /// number of bytes: the sum of the byte terms is at least bytes / rate(C). A node that uses at most p channels in a step carries no more
 /// than its p fastest would, step by step, whichever it chooses. Nodes at a border may lack some of the channels that are counted here, and
-/// the bound is then lower than it could be, but valid.
+/// the bound is then lower than it could be, but valid; cuts.cpp looks at nodes one by one.
 class LinkRates {
  public:
   explicit LinkRates(const Machine& machine) : cost_{machine.cost} {

@@ -18,18 +18,20 @@
 /// Single-block steps of multi-node broadcast and total exchange, where no channel is shared: c(S) messages a step cross, each of one
 /// block.
 ///
-/// Which S are tried, where channels are dead or slow:
+/// Which S are tried, where channels are dead or slow, or dimensions differ in speed:
 ///  - each node (of more than 2^20, those that a fault touches);
 ///  - on machines up to 2^20 nodes all intervals of layers of each dimension (of more than 256 layers, of 256 groups of them);
 ///  - where nodes times channels are at most 2^22 (where all nodes send to all, 2^18), the sets that max flows find (cut_search.hpp). They
 ///    are the best of all sets, except for ports fewer than channels and for total exchange.
-/// Elsewhere, where dimensions differ in speed: the halves of each dimension, O(dimensions). At one speed they give no more than single
-/// nodes do.
+/// Whole shapes whose dimensions differ in speed: also the halves of each dimension; above 2^16 nodes these, and node 0, which has no more
+/// channels in any dimension than another node, alone. At one speed whole shapes need none of this: sets give no more than single nodes do.
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "algorithms/bounds/cut_search.hpp"
 #include "algorithms/bounds/growth.hpp"
@@ -38,7 +40,7 @@
 namespace torus {
 namespace {
 
-constexpr std::uint64_t most_nodes_of_layers = std::uint64_t{1} << 20U;
+constexpr std::uint64_t most_nodes_of_layers = std::uint64_t{1} << 20U, most_nodes_of_speeds = std::uint64_t{1} << 16U;
 constexpr std::uint64_t most_flow_effort = std::uint64_t{1} << 22U, most_flow_effort_of_all = std::uint64_t{1} << 18U;
 
 /// Better than a bound by more than rounding.
@@ -133,14 +135,18 @@ class CutBounds {
   }
 
   void each_node() {
+    if (topology_.nodes() > most_nodes_of_layers) return these_nodes(touched_nodes(topology_));
+    std::vector<NodeId> all(topology_.nodes());
+    std::iota(all.begin(), all.end(), NodeId{0});
+    these_nodes(all);
+  }
+
+  /// Ascending.
+  void these_nodes(const std::vector<NodeId>& nodes) {
     std::vector<double> rates;
     std::size_t mark = 0;
     const auto ports = static_cast<std::size_t>(machine_.ports);
-    const bool all = topology_.nodes() <= most_nodes_of_layers;
-    const std::vector<NodeId> touched = all ? std::vector<NodeId>{} : touched_nodes(topology_);
-    const std::size_t count = all ? topology_.nodes() : touched.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      const NodeId node = all ? static_cast<NodeId>(i) : touched[i];
+    for (const NodeId node : nodes) {
       if (!topology_.living(node)) continue;
       rates.clear();
       topology_.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { rates.push_back(1 / machine_.byte_s(node, d, hop)); });
@@ -178,7 +184,7 @@ class CutBounds {
     find_flow_cuts(topology_, supply, rate, found);
   }
 
-  /// The halves of each dimension of a machine without dead or slow channels.
+  /// The halves of each dimension of a whole shape without slow channels.
   void halves() {
     for (const Factor& f : factors(topology_)) {
       const std::uint64_t lines = topology_.nodes() / f.n, nodes = lines * (f.n / 2);
@@ -259,8 +265,9 @@ void bound_cuts(const Machine& machine, const Request& request, Bounds& bounds) 
   if (request.collective == Collective::barrier) return;
   CutBounds cuts(machine, request, bounds);
   if (topology.whole() && !topology.has_slow_links()) {
-    if (cuts.in_seconds()) cuts.halves();
-    return;
+    if (!cuts.in_seconds()) return;
+    cuts.halves();
+    if (topology.nodes() > most_nodes_of_speeds) return cuts.these_nodes({0});
   }
   cuts.each_node();
   if (topology.nodes() <= most_nodes_of_layers) cuts.layers();

@@ -265,4 +265,30 @@ TEST_CASE("an all-reduce is bounded by partitions of the nodes and by how long i
   CHECK(of(holed).steps == 8);
 }
 
+TEST_CASE("where dimensions differ in speed, corners and lines bound all collectives as they are", "[unit]") {
+  constexpr Bytes bytes = 1000;
+  const auto seconds = [](const char* on, std::vector<double> speeds, Collective collective, NodeId root = 7) {
+    CostModel cost;
+    cost.dimension_byte_s = std::move(speeds);
+    const Machine machine(shape(on), 0, Switching::packet, Contention::forbid, {}, cost);
+    Request request{.collective = collective, .sources = {root}, .bytes = bytes, .parameters = {}, .expected_sources = {}};
+    if (collective == Collective::multinode_broadcast) {
+      for (NodeId node = 1; node < machine.topology.nodes(); ++node) request.sources.push_back(node);
+      request.sources.front() = 0;
+    }
+    return lower_bounds(machine, request).channel_time_s.value();
+  };
+  // A corner has a channel of each dimension: of 2 and 4 s a byte they carry 3/4 bytes a second.
+  for (const Collective collective : {Collective::multinode_broadcast, Collective::reduce_scatter})
+    CHECK(seconds("mesh:5x8", {2, 4}, collective) == Approx(39 * bytes / 0.75));
+  for (const Collective collective : {Collective::broadcast, Collective::reduce})
+    CHECK(seconds("mesh:5x8", {2, 4}, collective) == Approx(bytes / 0.75));
+  CHECK(seconds("mesh:5x8", {2, 2.5}, Collective::allreduce) == Approx(2.0 * 39 * bytes / (2 * (32 / 2.0 + 35 / 2.5))));
+  // A line of three nodes with fast links among them: into it 9 blocks come over 3 channels of 100 s a byte.
+  for (const Collective collective : {Collective::multinode_broadcast, Collective::reduce_scatter})
+    CHECK(seconds("mesh:4x3", {100, 1}, collective) == Approx(9 * bytes / 0.03));
+  CHECK(seconds("mesh:4x3", {100, 1}, Collective::broadcast) == Approx(bytes / 0.03));
+  CHECK(seconds("mesh:4x3", {100, 1}, Collective::allreduce) == Approx(3.0 * bytes / 0.09));
+}
+
 }  // namespace torus
