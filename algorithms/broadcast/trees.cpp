@@ -12,12 +12,15 @@
 ///          (sqrt((H-1) T_s) + sqrt(m T_c / k))^2.
 /// Choice   `segments`, K. Without it the K of least model time.
 /// Header   none.
+/// Speeds   tree-packing: a channel is in as many trees as its speed allows (link_capacities.hpp), so k counts trees and not channels.
 /// Source   the trees: closed_form.cpp, packing.cpp; pipelining over them as in Johnsson & Ho, "Optimum Broadcasting and Personalized
 ///          Communication in Hypercubes".
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <torus/algorithm.hpp>
 
@@ -30,10 +33,12 @@ namespace {
 
 Plan plan_down(const Machine& machine, const Request& request, std::shared_ptr<const ArcTrees> trees) {
   const NodeId root = request.sources.front();
-  const RootedFlow flow(trees, machine.topology, root);
-  const std::uint32_t chunks = flow.chunks(machine, request, request.bytes, machine.cost.byte_s, [&](std::uint32_t k) {
+  const RootedFlow flow(trees, machine, root);
+  const bool one_speed = machine.cost.one_speed();
+  const std::uint32_t chunks = flow.chunks(machine, request, request.bytes, 1, [&](std::uint32_t k) {
     const auto steps = static_cast<double>(flow.steps(k));
-    return machine.cost.steps(steps, flow.down(request.bytes, k), steps);
+    return one_speed ? machine.cost.steps(steps, flow.down(request.bytes, k), steps)
+                     : machine.cost.timed_steps(steps, flow.down_s(request.bytes, k, 1), steps);
   });
   Plan plan;
   plan.segments = chunks * trees->shares();
@@ -43,6 +48,7 @@ Plan plan_down(const Machine& machine, const Request& request, std::shared_ptr<c
   plan.steps = flow.steps(chunks);
   plan.formula = "height of the trees + K-1";
   plan.channel_bytes = flow.down(request.bytes, chunks);
+  if (!one_speed) plan.channel_time_s = flow.down_s(request.bytes, chunks, 1);
   plan.route_hops = plan.steps;
   plan.table_bytes = trees->table_bytes();
   plan.notes = flow.notes(chunks);
@@ -100,11 +106,16 @@ constexpr Algorithm tree_packing{
     .parameters = rooted_flow_parameters,
     .also_requires = [](const Machine& machine, const Request& request) -> std::optional<Refusal> {
       if (auto refusal = too_large_to_pack("tree-packing", machine.topology)) return refusal;
-      return too_many_chunks("tree-packing", machine.topology, request, most_packed_trees(machine.topology));
+      return too_many_chunks("tree-packing", machine.topology, request, most_packed_trees(machine));
     },
-    .plan = [](const Machine& machine, const Request& request,
-               PlanCache& cache) { return plan_down(machine, request, packed_trees(machine.topology, request.sources.front(), cache)); },
-    .planning_bytes = [](const Machine& machine) { return packing_bytes(machine.topology); },
+    .plan =
+        [](const Machine& machine, const Request& request, PlanCache& cache) {
+          std::vector<Plan> plans;
+          for (const std::uint32_t most : packings_to_try(machine))
+            plans.push_back(plan_down(machine, request, packed_trees(machine, request.sources.front(), most, cache)));
+          return *cheapest(plans, [&](const Plan& plan) { return std::optional(plan.model_time_s(machine.cost)); });
+        },
+    .planning_bytes = [](const Machine& machine) { return packing_bytes(machine); },
 };
 
 }  // namespace

@@ -11,21 +11,28 @@
 ///
 /// Machine  packet (single hops), all ports, no channel shared. Tori of any extents and up to 8 dimensions of more than one node; or any
 ///          topology up to a size, with dead links and nodes too. All nodes know the machine, its holes and the root, and so the trees.
-/// Memory   a byte a channel and 5 k bytes a node of tables, k the trees; k K segments a node; multi-node broadcast: 24 N bytes a node.
+/// Memory   a byte a channel and 5 k bytes a node of tables, k the trees; k K segments a node; multi-node broadcast: 24 N P bytes a node, P
+///          the pieces of a block.
 /// Steps    over a root H + K - 1, H the height of the trees; all-reduce twice as many. Multi-node broadcast with C blocks a channel and
 ///          step: as the search finds, about (D^4 + (B/C)^4)^(1/4), D the diameter, B = (N-1) / fewest channels of a node; with C = 1 it is
-///          ceil(B) on tori and meshes with few holes, which no scheme of whole blocks beats.
+///          ceil(B) on tori and meshes with few holes, which no scheme of whole blocks beats. In P pieces B is P times as much, and what
+///          ceil() adds is a piece.
 /// Bytes    m / kK in each step: a reduce's m / k, its lower bound, times 1 + (H-1)/K; K is near sqrt((H-1) m T_c / (k T_s)). Multi-node
 ///          broadcast: C blocks in each step.
-/// Choice   `segments`, K; `chunk`, C. Without them those of least model time. An all-reduce goes over a root with `segments`, and between
-///          all nodes with `chunk`.   Header  none.
+/// Speeds   where channels differ in speed, a channel carries as many pieces in a step, or is in as many trees, as its speed allows
+///          (link_capacities.hpp): then C is that of the fastest channels, k counts trees and not channels, and both come near the
+///          bounds of the slow ones. Byte terms are predicted exactly.
+/// Choice   `segments`, K; `chunk`, C, with whole blocks. Without them those of least model time. An all-reduce goes over a root with
+///          `segments`, and between all nodes with `chunk`.   Header  none.
 /// Source   the trees: closed_form.cpp (after Varvarigos & Bertsekas), packing.cpp, packed_gather.hpp.
 
 #include <array>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <torus/algorithm.hpp>
 
@@ -55,17 +62,18 @@ Program allreduce(Node& self, const Scheme& scheme) {
 }
 
 Plan plan_over_root(const Machine& machine, const Request& request, NodeId root, std::shared_ptr<const ArcTrees> trees) {
-  const RootedFlow flow(trees, machine.topology, root);
+  const RootedFlow flow(trees, machine, root);
   const bool both = request.collective == Collective::allreduce;
   const Bytes element = size_of(request.reduction.type), elements = request.bytes / element;
   const auto bytes_of = [&](std::uint64_t chunks) {
     return (flow.up(elements, chunks) + (both ? flow.down(elements, chunks) : 0)) * static_cast<double>(element);
   };
-  const std::uint32_t chunks =
-      flow.chunks(machine, request, elements, machine.cost.byte_s * static_cast<double>(element), [&](std::uint32_t k) {
-        const auto steps = static_cast<double>((both ? 2 : 1) * flow.steps(k));
-        return machine.cost.steps(steps, bytes_of(k), steps);
-      });
+  const bool one_speed = machine.cost.one_speed();
+  const auto seconds_of = [&](std::uint64_t k) { return flow.up_s(elements, k, element) + (both ? flow.down_s(elements, k, element) : 0); };
+  const std::uint32_t chunks = flow.chunks(machine, request, elements, element, [&](std::uint32_t k) {
+    const auto steps = static_cast<double>((both ? 2 : 1) * flow.steps(k));
+    return one_speed ? machine.cost.steps(steps, bytes_of(k), steps) : machine.cost.timed_steps(steps, seconds_of(k), steps);
+  });
   const auto scheme = std::make_shared<const Scheme>(Scheme{flow, WayUp(machine.topology, *trees), chunks});
   Plan plan;
   plan.segments = chunks * trees->shares();
@@ -73,6 +81,7 @@ Plan plan_over_root(const Machine& machine, const Request& request, NodeId root,
   plan.steps = (both ? 2 : 1) * flow.steps(chunks);
   plan.formula = std::string(both ? "2 " : "") + "(height of the trees + K-1)";
   plan.channel_bytes = bytes_of(chunks);
+  if (!one_speed) plan.channel_time_s = seconds_of(chunks);
   plan.combined_bytes = flow.combined(scheme->way_up, elements, chunks) * static_cast<double>(element);
   plan.route_hops = plan.steps;
   plan.table_bytes = trees->table_bytes() + WayUp::table_bytes(machine.topology, trees->trees());
@@ -99,7 +108,7 @@ std::optional<Refusal> refuses_packing(const Machine& machine, const Request& re
     return Refusal{Refusal::About::parameter, std::to_string(request.parameters.whole("chunk")),
                    "tree-packing goes over a root in segments, or between all nodes in chunks", "", "chunk"};
   }
-  return too_many_chunks("tree-packing", machine.topology, request, most_packed_trees(machine.topology));
+  return too_many_chunks("tree-packing", machine.topology, request, most_packed_trees(machine));
 }
 
 /// The living node of minimum eccentricity, the first of several. O(nodes^2).
@@ -118,41 +127,63 @@ NodeId centre_of(const Topology& topology) {
 
 Plan plan_packed(const Machine& machine, const Request& request, PlanCache& cache) {
   const NodeId root = has_root(request.collective) ? request.sources.front() : centre_of(machine.topology);
-  return plan_over_root(machine, request, root, packed_trees(machine.topology, root, cache));
+  std::vector<Plan> plans;
+  for (const std::uint32_t most : packings_to_try(machine))
+    plans.push_back(plan_over_root(machine, request, root, packed_trees(machine, root, most, cache)));
+  return *cheapest(plans, [&](const Plan& plan) { return std::optional(plan.model_time_s(machine.cost)); });
 }
 
-Plan plan_rounds(const Machine& machine, const Request& request, BlockOwners owners, std::uint32_t chunk, PlanCache& cache) {
-  const auto halves = cache.of<PackedGather::pack>(machine.topology, chunk, owners);
+Plan plan_rounds(const Machine& machine, const Request& request, BlockOwners owners, const GatherPace& pace, PlanCache& cache) {
+  const auto halves = cache.of<PackedGather::pack>(machine, pace, owners);
   Plan plan = plan_reversible(machine, request, halves, "T, T = " + std::to_string(halves->steps()) + " by search", 1);
-  plan.notes.emplace_back("chunk (blocks a channel and step)", std::to_string(chunk));
+  const std::string of = pace.pieces == 1 ? "blocks" : "pieces";
+  const std::string channel = machine.cost.one_speed() ? "a channel" : "the fastest channel";
+  plan.notes.emplace_back("chunk (" + of + " " + channel + " and step)", std::to_string(pace.chunk));
+  if (pace.pieces > 1) plan.notes.emplace_back("pieces of a block", std::to_string(pace.pieces));
   return plan;
 }
 
+/// The plan of least model time of those that are estimated to take less than the plans before them.
+Plan fastest_rounds(const Machine& machine, const Request& request, BlockOwners owners, const std::vector<PaceChoice>& choices,
+                    PlanCache& cache) {
+  const double ways = request.collective == Collective::allreduce ? 2 : 1;
+  std::optional<Plan> best;
+  for (const PaceChoice& choice : choices) {
+    if (best && ways * choice.time_s >= best->model_time_s(machine.cost)) continue;
+    Plan plan = plan_rounds(machine, request, owners, choice.pace, cache);
+    if (!best || plan.model_time_s(machine.cost) < best->model_time_s(machine.cost)) best = std::move(plan);
+  }
+  return *std::move(best);
+}
+
 Plan plan_gather(const Machine& machine, const Request& request, PlanCache& cache) {
-  const std::uint32_t chunk = request.parameters.whole("chunk");
-  return plan_rounds(machine, request, BlockOwners::ranks,
-                     chunk > 0 ? chunk : choose_chunk(machine, BlockOwners::ranks, request.bytes).chunk, cache);
+  if (const std::uint32_t chunk = request.parameters.whole("chunk"); chunk > 0)
+    return plan_rounds(machine, request, BlockOwners::ranks, {chunk, 1}, cache);
+  return fastest_rounds(machine, request, BlockOwners::ranks, choose_pace(machine, BlockOwners::ranks, request.bytes), cache);
 }
 
 Plan plan_allreduce(const Machine& machine, const Request& request, PlanCache& cache) {
   if (request.parameters.whole("segments") > 0) return plan_packed(machine, request, cache);
   const auto choose = [&](BlockOwners owners) {
     const std::size_t blocks = owners_of(owners, machine.topology).size();
-    return choose_chunk(machine, owners, SegmentBytes(request, static_cast<std::uint32_t>(blocks)).longest);
+    return choose_pace(machine, owners, SegmentBytes(request, static_cast<std::uint32_t>(blocks)).longest);
   };
-  const ChunkChoice even = choose(BlockOwners::vector), balanced = choose(BlockOwners::balanced_vector);
-  const BlockOwners owners = balanced.time_s < even.time_s ? BlockOwners::balanced_vector : BlockOwners::vector;
-  const ChunkChoice choice = balanced.time_s < even.time_s ? balanced : even;
-  if (const std::uint32_t chunk = request.parameters.whole("chunk"); chunk > 0) return plan_rounds(machine, request, owners, chunk, cache);
+  const std::vector<PaceChoice> even = choose(BlockOwners::vector), balanced = choose(BlockOwners::balanced_vector);
+  const bool balances = balanced.front().time_s < even.front().time_s;
+  const BlockOwners owners = balances ? BlockOwners::balanced_vector : BlockOwners::vector;
+  const std::vector<PaceChoice>& choices = balances ? balanced : even;
+  if (const std::uint32_t chunk = request.parameters.whole("chunk"); chunk > 0)
+    return plan_rounds(machine, request, owners, {chunk, 1}, cache);
   Plan over_root = plan_packed(machine, request, cache);
   constexpr double doubtful = 1.1;  // the estimate errs by less
-  if (2 * choice.time_s > doubtful * over_root.model_time_s(machine.cost)) return over_root;
-  Plan rounds = plan_rounds(machine, request, owners, choice.chunk, cache);
+  const double rounds_s = 2 * choices[choices.size() > 1 ? 1 : 0].time_s;
+  if (rounds_s > doubtful * over_root.model_time_s(machine.cost)) return over_root;
+  Plan rounds = fastest_rounds(machine, request, owners, choices, cache);
   return rounds.model_time_s(machine.cost) < over_root.model_time_s(machine.cost) ? rounds : over_root;
 }
 
 Bytes packing_planning_bytes(const Machine& machine) {
-  return packing_bytes(machine.topology) + WayUp::table_bytes(machine.topology, most_packed_trees(machine.topology));
+  return packing_bytes(machine) + WayUp::table_bytes(machine.topology, most_packed_trees(machine));
 }
 Bytes rounds_planning_bytes(const Machine& machine) { return packed_gather_bytes(machine.topology); }
 

@@ -1,6 +1,8 @@
 /// Arc-disjoint spanning trees of a machine, as a table: which tree each channel belongs to. No channel is in two trees, so a byte a
 /// channel says everything. What every node knows beforehand.
 ///
+/// Where channels differ in speed, fast ones count as several *copies*, a byte each, and no copy is in two trees.
+///
 /// The trees span the living nodes; channels of dead nodes are in no tree. closed_form.cpp and packing.cpp make such tables, and so may any
 /// other source of arc-disjoint trees.
 ///
@@ -29,8 +31,9 @@ class ArcTrees {
   static constexpr std::uint8_t no_tree = 0xff;
   static constexpr std::uint32_t max_trees = 64;
 
-  /// `tree_of_channel`: by place and channel slot; no_tree where no tree has the channel.
-  ArcTrees(const Topology& topology, Roots roots, NodeId root, std::uint32_t trees, std::vector<std::uint8_t> tree_of_channel);
+  /// `tree_of_channel`: by place, channel slot and copy; no_tree where no tree has it.
+  ArcTrees(const Topology& topology, Roots roots, NodeId root, std::uint32_t trees, std::vector<std::uint8_t> tree_of_channel,
+           std::uint32_t copies = 1);
 
   /// 0 where the root is the only living node.
   std::uint32_t trees() const noexcept { return trees_; }
@@ -38,6 +41,8 @@ class ArcTrees {
   std::uint32_t shares() const noexcept { return std::max(1U, trees_); }
   std::uint32_t height() const noexcept { return heights_.empty() ? 0 : *std::max_element(heights_.begin(), heights_.end()); }
   std::uint32_t height(std::uint32_t tree) const noexcept { return heights_[tree]; }
+  /// Trees that a channel can be in.
+  std::uint32_t copies() const noexcept { return copies_; }
   std::uint32_t slots() const noexcept { return static_cast<std::uint32_t>(legs_.size()); }
   Leg leg(std::uint32_t slot) const noexcept { return legs_[slot]; }
 
@@ -51,12 +56,24 @@ class ArcTrees {
     }
     return place;
   }
+  /// The node that stands at a place in the trees of a root.
+  NodeId node_at(const Topology& topology, NodeId place, NodeId root) const noexcept {
+    if (roots_ == Roots::one) return place;
+    NodeId node = 0;
+    for (Dimension d = 0; d < topology.dimensions(); ++d) {
+      const std::int32_t at = topology.coordinate(place, d) + topology.coordinate(root, d);
+      node += static_cast<NodeId>(at < topology.extent(d) ? at : at - topology.extent(d)) * topology.stride(d);
+    }
+    return node;
+  }
   /// Calls f(slot) for each channel from a place to a child in a tree, in the order of the slots.
   template <class F>
   void each_child(NodeId place, std::uint32_t tree, F&& f) const {
-    const std::uint8_t* const tree_of = &tree_of_channel_[std::size_t{place} * legs_.size()];
+    const std::uint8_t* tree_of = &tree_of_channel_[std::size_t{place} * legs_.size() * copies_];
     for (std::uint32_t slot = 0; slot < legs_.size(); ++slot) {
-      if (tree_of[slot] == tree) f(slot);
+      for (std::uint32_t copy = 0; copy < copies_; ++copy, ++tree_of) {
+        if (*tree_of == tree) f(slot);
+      }
     }
   }
   /// Calls f(from, slot, to, depth of `to`) for each arc of a tree, level by level from the root. O(nodes * slots).
@@ -81,7 +98,7 @@ class ArcTrees {
  private:
   Roots roots_;
   NodeId root_;
-  std::uint32_t trees_;
+  std::uint32_t trees_, copies_;
   std::vector<Leg> legs_;  // by slot
   std::vector<std::uint8_t> tree_of_channel_;
   std::vector<std::uint32_t> heights_;  // by tree
@@ -122,14 +139,18 @@ Bytes closed_form_bytes(const Topology& topology);
 
 /// The maximum number of arc-disjoint spanning trees from a root, found by search (packing.cpp): any topology, with holes or without.
 
-/// Deterministic. At most ArcTrees::max_trees.
-std::shared_ptr<const ArcTrees> packed_trees(const Topology& topology, NodeId root, PlanCache& cache);
+/// Deterministic. At most ArcTrees::max_trees. A channel is in as many trees as it has capacity (link_capacities.hpp), where the fastest
+/// have `most`.
+std::shared_ptr<const ArcTrees> packed_trees(const Machine& machine, NodeId root, std::uint32_t most, PlanCache& cache);
+/// Such numbers that are worth a try: 1 and, where channels differ in speed, one with which the trees bring the root's message to the node
+/// of the slowest channels in near to the least time.
+std::vector<std::uint32_t> packings_to_try(const Machine& machine);
 
 /// How many trees a machine may have.
-std::uint32_t most_packed_trees(const Topology& topology) noexcept;
+std::uint32_t most_packed_trees(const Machine& machine) noexcept;
 
 /// Memory that packed_trees() takes at most.
-Bytes packing_bytes(const Topology& topology);
+Bytes packing_bytes(const Machine& machine);
 
 /// Refuses machines that take too long to search.
 std::optional<Refusal> too_large_to_pack(std::string_view algorithm, const Topology& topology);

@@ -5,6 +5,7 @@
 /// every node v, k units flow to v from k sources, of which source i feeds one unit into some node of R_i (Lovasz 1976 has the proof by
 /// growing). So an arc may be added to a tree if that flow to its head remains. The trees take an arc each in turn, level by level, so that
 /// none gets higher than it must. An arc that a tree must not take now, it must not take later either: each is tried once.
+/// Where channels differ in speed, an arc of capacity c (link_capacities.hpp) is c arcs side by side.
 /// Cost     at most k A flows, A the channels, each of at most k searches of the free arcs; most searches end after a few nodes.
 /// Source   J. Edmonds, Edge-disjoint branchings; L. Lovasz, On two minimax theorems in graph. The growth in turns: this project.
 
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/common/link_capacities.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/trees/arc_trees.hpp"
 
@@ -23,6 +25,7 @@ namespace packing {
 namespace {
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t most_arcs = 8192;  // of a packing with copies
 
 /// The trees while they grow, and the flows that tell whether they can be completed.
 class TreeGrowth {
@@ -30,10 +33,11 @@ class TreeGrowth {
   struct Arc {
     NodeId from, to;
     Leg leg;
+    std::uint32_t copy;  ///< of its channel
   };
 
   /// As many trees as the minimum cut between the root and a living node has arcs. Each holds the root alone.
-  TreeGrowth(const Topology& topology, NodeId root);
+  TreeGrowth(const Topology& topology, const LinkCapacities& capacities, NodeId root);
 
   std::uint32_t trees() const noexcept { return trees_; }
   /// The arcs out of a node are numbered from here to the first of the next node.
@@ -76,13 +80,15 @@ class TreeGrowth {
   std::vector<Way> way_;
 };
 
-TreeGrowth::TreeGrowth(const Topology& topology, NodeId root)
+TreeGrowth::TreeGrowth(const Topology& topology, const LinkCapacities& capacities, NodeId root)
     : nodes_{topology.nodes()}, first_out_(nodes_ + 1), in_(nodes_), member_(nodes_), seen_(nodes_) {
   for (NodeId node = 0; node < nodes_; ++node) {
     first_out_[node] = static_cast<std::uint32_t>(arcs_.size());
     topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) {
-      in_[to].push_back(static_cast<std::uint32_t>(arcs_.size()));
-      arcs_.push_back({node, to, {d, hop}});
+      for (std::uint32_t copy = 0; copy < capacities.of(node, d, hop); ++copy) {
+        in_[to].push_back(static_cast<std::uint32_t>(arcs_.size()));
+        arcs_.push_back({node, to, {d, hop}, copy});
+      }
     });
   }
   first_out_[nodes_] = static_cast<std::uint32_t>(arcs_.size());
@@ -182,10 +188,11 @@ struct Front {
   std::uint32_t tried = 0;
 };
 
-ArcTrees search(const Topology& topology, NodeId root) {
-  TreeGrowth growth(topology, root);
+ArcTrees search(const Machine& machine, NodeId root, std::uint32_t most) {
+  const Topology& topology = machine.topology;
+  TreeGrowth growth(topology, LinkCapacities(machine, most), root);
   const auto slots = static_cast<std::size_t>(topology.channel_slots());
-  std::vector<std::uint8_t> tree_of_channel(topology.nodes() * slots, ArcTrees::no_tree);
+  std::vector<std::uint8_t> tree_of_channel(topology.nodes() * slots * most, ArcTrees::no_tree);
   std::vector<Front> fronts(growth.trees(), Front{{root}});
   /// The next arc that the tree may have on this level.
   const auto add_one = [&](std::uint32_t r) {
@@ -196,9 +203,10 @@ ArcTrees search(const Topology& topology, NodeId root) {
       while (front.tried < count) {
         const std::uint32_t a = first + (r + front.tried++) % count;  // each tree first into another direction
         if (!growth.add(a, r)) continue;
-        const auto [dimension, hops] = growth.arc(a).leg;
-        tree_of_channel[from * slots + static_cast<std::size_t>(topology.slot(dimension, hops))] = static_cast<std::uint8_t>(r);
-        front.nodes.push_back(growth.arc(a).to);
+        const TreeGrowth::Arc& arc = growth.arc(a);
+        const auto slot = static_cast<std::size_t>(topology.slot(arc.leg.dimension, arc.leg.hops));
+        tree_of_channel[(from * slots + slot) * most + arc.copy] = static_cast<std::uint8_t>(r);
+        front.nodes.push_back(arc.to);
         return true;
       }
     }
@@ -215,25 +223,51 @@ ArcTrees search(const Topology& topology, NodeId root) {
       front.level_end = front.nodes.size();
     }
   }
-  return ArcTrees(topology, ArcTrees::Roots::one, root, growth.trees(), std::move(tree_of_channel));
+  return ArcTrees(topology, ArcTrees::Roots::one, root, growth.trees(), std::move(tree_of_channel), most);
 }
 
 }  // namespace
 }  // namespace packing
 
-std::shared_ptr<const ArcTrees> packed_trees(const Topology& topology, NodeId root, PlanCache& cache) {
-  return cache.of<packing::search>(topology, root);
+std::shared_ptr<const ArcTrees> packed_trees(const Machine& machine, NodeId root, std::uint32_t most, PlanCache& cache) {
+  return cache.of<packing::search>(machine, root, most);
 }
 
-std::uint32_t most_packed_trees(const Topology& topology) noexcept {
-  return std::min(ArcTrees::max_trees, static_cast<std::uint32_t>(topology.max_ports()));
+std::vector<std::uint32_t> packings_to_try(const Machine& machine) {
+  constexpr double worth_it = 1.01;
+  const Topology& topology = machine.topology;
+  std::uint32_t best = 1;
+  double fastest = 0;  // bytes a second into the slowest node
+  for (const std::uint32_t most : capacities_to_try(machine)) {
+    const LinkCapacities capacities(machine, most);
+    std::uint64_t least = ArcTrees::max_trees + 1, arcs = 0;
+    for (NodeId node = 0; node < topology.nodes(); ++node) {
+      if (!topology.living(node)) continue;
+      const std::uint64_t around = capacities.around(node);
+      least = std::min(least, around);
+      arcs += around;
+    }
+    const double rate = static_cast<double>(least) / capacities.step_byte_s();
+    if (most > 1 && (least > ArcTrees::max_trees || arcs > packing::most_arcs || !(rate > worth_it * fastest))) continue;
+    best = most;
+    fastest = rate;
+  }
+  return best == 1 ? std::vector<std::uint32_t>{1} : std::vector<std::uint32_t>{1, best};
 }
 
-// An arc is in the list, in a list of heads, and in three small tables. A channel slot takes a byte of the result.
-Bytes packing_bytes(const Topology& topology) {
+std::uint32_t most_packed_trees(const Machine& machine) noexcept {
+  return machine.cost.one_speed() ? std::min(ArcTrees::max_trees, static_cast<std::uint32_t>(machine.topology.max_ports()))
+                                  : ArcTrees::max_trees;
+}
+
+// An arc is in the list, in a list of heads, and in three small tables. A copy of a channel slot takes a byte of the result.
+Bytes packing_bytes(const Machine& machine) {
   constexpr Bytes of_an_arc = sizeof(packing::TreeGrowth::Arc) + 2 * sizeof(std::uint32_t) + 2, of_a_node = 128;
-  const auto arcs = Bytes{topology.nodes()} * static_cast<Bytes>(topology.max_ports());
-  return arcs * of_an_arc + topology.nodes() * (of_a_node + static_cast<Bytes>(topology.channel_slots()));
+  const Topology& topology = machine.topology;
+  const Bytes most = capacities_to_try(machine).back();
+  const auto channels = Bytes{topology.nodes()} * static_cast<Bytes>(topology.max_ports());
+  return std::min(channels * most, std::max(channels, packing::most_arcs)) * of_an_arc +
+         topology.nodes() * (of_a_node + static_cast<Bytes>(topology.channel_slots()) * most);
 }
 
 std::optional<Refusal> too_large_to_pack(std::string_view algorithm, const Topology& topology) {

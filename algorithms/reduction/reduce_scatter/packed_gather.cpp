@@ -2,12 +2,15 @@
 #include "algorithms/reduction/reduce_scatter/packed_gather.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
-#include <numeric>
+#include <optional>
 #include <span>
+#include <tuple>
 
 #include "algorithms/bounds/growth.hpp"
+#include "algorithms/common/link_capacities.hpp"
 #include "runtime/base/words.hpp"
 
 namespace torus::reduction {
@@ -23,14 +26,17 @@ struct Delivery {
 struct Inlet {
   NodeId from;
   Leg leg;
+  std::uint32_t chunk;  ///< what it brings in a step at most
 };
 
 class RoundSearch {
  public:
-  RoundSearch(const Topology& topology, std::span<const NodeId> owners, std::uint32_t chunk)
-      : chunk_{chunk}, inlets_(topology.nodes()), owners_(owners.begin(), owners.end()), living_{living_ranks(topology)} {
+  RoundSearch(const Topology& topology, std::span<const NodeId> owners, const LinkCapacities& capacities)
+      : inlets_(topology.nodes()), owners_(owners.begin(), owners.end()), living_{living_ranks(topology)} {
     for (const NodeId node : living_) {
-      topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) { inlets_[to].push_back({node, {d, hop}}); });
+      topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) {
+        if (const std::uint32_t chunk = capacities.of(node, d, hop); chunk > 0) inlets_[to].push_back({node, {d, hop}, chunk});
+      });
     }
     blocks_ = static_cast<std::uint32_t>(owners_.size());
     words_ = (blocks_ + 63) / 64;
@@ -65,7 +71,8 @@ class RoundSearch {
     find_candidates(node);
     const std::vector<Inlet>& inlets = inlets_[node];
     brings_.assign(inlets.size(), {});
-    std::size_t room = inlets.size() * chunk_;
+    std::size_t room = 0;
+    for (const Inlet& inlet : inlets) room += inlet.chunk;
     const auto later = std::greater<>();
     std::make_heap(candidates_.begin(), candidates_.end(), later);
     for (auto end = candidates_.end(); room > 0 && end != candidates_.begin(); --end) {
@@ -94,7 +101,7 @@ class RoundSearch {
   /// Finds a channel for a block, moving others to other channels if need be.
   bool place(std::uint32_t block, const std::vector<Inlet>& inlets) {
     for (std::size_t i = 0; i < inlets.size(); ++i) {
-      if (brings_[i].size() >= chunk_ || !holds(inlets[i].from, block)) continue;
+      if (brings_[i].size() >= inlets[i].chunk || !holds(inlets[i].from, block)) continue;
       brings_[i].push_back(block);
       return true;
     }
@@ -117,7 +124,7 @@ class RoundSearch {
     friend auto operator<=>(const Candidate&, const Candidate&) = default;
   };
 
-  std::uint32_t chunk_, blocks_ = 0, words_ = 0;
+  std::uint32_t blocks_ = 0, words_ = 0;
   std::uint64_t seed_ = 0;
   std::vector<std::vector<Inlet>> inlets_;  // by node
   std::vector<NodeId> owners_;              // by block
@@ -153,30 +160,46 @@ std::vector<NodeId> owners_of_vector(const Topology& topology) {
   return owners;
 }
 
-/// What keeps some node from getting the blocks of all others sooner: the most blocks to get for each channel.
-double blocks_a_channel(const Topology& topology, std::span<const NodeId> owners) {
+/// What keeps some node from getting the blocks of all others sooner: the most blocks to get for each that its channels bring in a step.
+double least_steps(const Topology& topology, std::span<const NodeId> owners, const LinkCapacities& capacities) {
   std::vector<std::uint32_t> blocks(topology.nodes());
   for (const NodeId owner : owners) ++blocks[owner];
   double most = 0;
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     if (blocks[node] == 0 || blocks[node] == owners.size()) continue;
-    most = std::max(most, static_cast<double>(owners.size() - blocks[node]) / static_cast<double>(channels_of(topology, node)));
+    most = std::max(most, static_cast<double>(owners.size() - blocks[node]) / static_cast<double>(capacities.around(node)));
   }
   return most;
 }
 
-/// The deliveries of each step, at most `chunk` over a channel, for the owners of the blocks: all living nodes, ascending. Deterministic.
-std::vector<std::vector<Delivery>> gather_rounds(const Topology& topology, std::span<const NodeId> owners, std::uint32_t chunk) {
+/// The deliveries of each step, as many over a channel as it passes at most, for the owners of the blocks, ascending: each living node has
+/// one or more. Deterministic.
+std::vector<std::vector<Delivery>> gather_rounds(const Topology& topology, std::span<const NodeId> owners,
+                                                 const LinkCapacities& capacities) {
   constexpr std::uint64_t most_tries = 8, effort = std::uint64_t{1} << 18U;
-  RoundSearch search(topology, owners, chunk);
-  const auto least_steps = static_cast<std::size_t>(std::ceil(blocks_a_channel(topology, owners) / chunk));
+  RoundSearch search(topology, owners, capacities);
+  const auto least = static_cast<std::size_t>(std::ceil(least_steps(topology, owners, capacities) - 1e-9));
   const std::uint64_t tries = std::clamp<std::uint64_t>(effort / (search.blocks() * search.blocks()), 1, most_tries);
   std::vector<std::vector<Delivery>> best = search.attempt(0);
-  for (std::uint64_t seed = 1; seed < tries && best.size() > least_steps; ++seed) {
+  for (std::uint64_t seed = 1; seed < tries && best.size() > least; ++seed) {
     std::vector<std::vector<Delivery>> found = search.attempt(seed);
     if (found.size() < best.size()) best = std::move(found);
   }
   return best;
+}
+
+/// Pieces that a search handles within a second.
+std::uint32_t most_pieces(const Topology& topology) {
+  constexpr double effort = 3e7, most = 32;
+  const double nodes = topology.nodes();
+  return static_cast<std::uint32_t>(std::clamp(std::sqrt(effort / nodes) / nodes, 1.0, most));
+}
+
+/// The owner of each piece.
+std::vector<NodeId> in_pieces(const std::vector<NodeId>& owners, std::uint32_t pieces) {
+  std::vector<NodeId> of_pieces;
+  for (const NodeId owner : owners) of_pieces.insert(of_pieces.end(), pieces, owner);
+  return of_pieces;
 }
 
 }  // namespace
@@ -185,11 +208,13 @@ std::vector<NodeId> owners_of(BlockOwners owners, const Topology& topology) {
   return owners == BlockOwners::balanced_vector ? owners_of_vector(topology) : living_ranks(topology);
 }
 
-PackedGather::PackedGather(const Topology& topology, std::uint32_t chunk, BlockOwners owners) {
-  std::vector<BlockId> ids = owners_of(owners, topology);
-  const std::vector<std::vector<Delivery>> rounds = gather_rounds(topology, ids, chunk);
-  blocks_ = static_cast<std::uint32_t>(ids.size());
-  if (owners != BlockOwners::ranks) std::iota(ids.begin(), ids.end(), BlockId{0});
+PackedGather::PackedGather(const Machine& machine, const GatherPace& pace, BlockOwners owners) : pieces_{pace.pieces} {
+  const Topology& topology = machine.topology;
+  const std::vector<NodeId> of_pieces = in_pieces(owners_of(owners, topology), pace.pieces);
+  const std::vector<std::vector<Delivery>> rounds = gather_rounds(topology, of_pieces, LinkCapacities(machine, pace.chunk));
+  blocks_ = static_cast<std::uint32_t>(of_pieces.size());
+  std::vector<BlockId> ids(of_pieces.size());
+  for (std::uint32_t i = 0; i < blocks_; ++i) ids[i] = owners == BlockOwners::ranks ? of_pieces[i] * pieces_ + i % pieces_ : i;
   steps_ = rounds.size();
   std::vector<std::vector<std::pair<Leg, BlockId>>> goes(steps_ * topology.nodes()), comes(goes.size());
   for (std::size_t round = 0; round < rounds.size(); ++round) {
@@ -199,6 +224,7 @@ PackedGather::PackedGather(const Topology& topology, std::uint32_t chunk, BlockO
       comes[first + to].emplace_back(Leg{leg.dimension, topology.reverse(leg.dimension, leg.hops)}, ids[block]);
     }
     std::uint64_t channel = 0, combined = 0;
+    double byte_s = 0;
     for (NodeId node = 0; node < topology.nodes(); ++node) {
       auto& sent = goes[first + node];
       combined = std::max<std::uint64_t>(combined, sent.size());
@@ -208,12 +234,15 @@ PackedGather::PackedGather(const Topology& topology, std::uint32_t chunk, BlockO
       std::stable_sort(sent.begin(), sent.end(), by_leg);
       for (auto at = sent.begin(); at != sent.end();) {
         const auto end = std::find_if(at, sent.end(), [&](const auto& other) { return other.first != at->first; });
-        channel = std::max(channel, static_cast<std::uint64_t>(end - at));
+        const auto count = static_cast<std::uint64_t>(end - at);
+        channel = std::max(channel, count);
+        byte_s = std::max(byte_s, static_cast<double>(count) * machine.byte_s(node, at->first.dimension, at->first.hops));
         at = end;
       }
     }
     load_.channel += channel;
     load_.combined += combined;
+    load_.channel_byte_s += byte_s;
   }
   goes_ = Table(goes);
   comes_ = Table(comes);
@@ -223,30 +252,58 @@ void PackedGather::append_row(const Table& table, const Node& self, std::uint64_
   for (const auto& [leg, block] : table.row(step * self.topology().nodes() + self.rank())) out.by({leg}).push_back(block);
 }
 
-PackedGather PackedGather::pack(const Topology& topology, std::uint32_t chunk, BlockOwners owners) { return {topology, chunk, owners}; }
+PackedGather PackedGather::pack(const Machine& machine, const GatherPace& pace, BlockOwners owners) { return {machine, pace, owners}; }
 
-ChunkChoice choose_chunk(const Machine& machine, BlockOwners owners, Bytes block) {
+std::vector<PaceChoice> choose_pace(const Machine& machine, BlockOwners owners, Bytes block) {
   const Topology& topology = machine.topology;
-  if (topology.living_nodes() == 1) return {1, 0};
+  if (topology.living_nodes() == 1) return {{{1, 1}, 0}};
   std::int32_t farthest = topology.whole() ? topology.diameter() : 0;
   for (NodeId node = 0; node < topology.nodes() && !topology.whole(); ++node) {
     if (topology.living(node)) farthest = std::max(farthest, topology.eccentricity(node));
   }
-  const double all = blocks_a_channel(topology, owners_of(owners, topology));
-  ChunkChoice best{0, 0};
-  for (std::uint32_t chunk = 1;; chunk *= 2) {
-    const double least = all / chunk;
-    const double steps = std::round(std::pow(std::pow(farthest, 4) + std::pow(std::max(1.0, least), 4), 0.25));
-    const double time = machine.cost.steps(steps, steps * chunk * static_cast<double>(block), steps);
-    if (best.chunk == 0 || time < best.time_s) best = {chunk, time};
-    if (2 * least <= farthest) return best;
+  const std::vector<NodeId> whole_blocks = owners_of(owners, topology);
+  std::optional<PaceChoice> whole;
+  std::vector<PaceChoice> split;
+  const auto try_chunk = [&](std::uint32_t chunk) {
+    const LinkCapacities capacities(machine, chunk);
+    const double all = least_steps(topology, whole_blocks, capacities);
+    for (std::uint32_t pieces = 1; pieces <= most_pieces(topology) && (pieces == 1 || pieces <= block); ++pieces) {
+      const double least = all * pieces;
+      const double about = std::round(std::pow(std::pow(farthest, 4) + std::pow(std::max(1.0, least), 4), 0.25));
+      // Fast channels bring less at first where a node has hardly as many pieces as they can bring.
+      const double late = machine.cost.one_speed() ? 0 : farthest / 3.0 * std::clamp(1.6 - static_cast<double>(pieces) / chunk, 0.0, 1.0);
+      const double steps = std::round(std::max(about, pieces > 1 ? std::ceil(least - 1e-9) : 0) + late),
+                   piece = std::ceil(static_cast<double>(block) / pieces);
+      const PaceChoice choice{{chunk, pieces}, machine.cost.timed_steps(steps, steps * capacities.step_byte_s() * piece, steps)};
+      if (pieces > 1 || !std::has_single_bit(chunk))
+        split.push_back(choice);
+      else if (!whole || choice.time_s < whole->time_s)
+        whole = choice;
+    }
+    return 2 * all <= farthest;  // the distance counts, not the blocks
+  };
+  constexpr std::uint32_t most_chunk_in_pieces = 16;
+  for (std::uint32_t chunk = 1; !try_chunk(chunk); chunk *= 2) {
   }
+  for (std::uint32_t chunk = 3; chunk <= most_chunk_in_pieces; ++chunk) {
+    if (!std::has_single_bit(chunk)) try_chunk(chunk);
+  }
+  const auto sooner = [](const PaceChoice& a, const PaceChoice& b) {
+    return std::tuple(a.time_s, a.pace.pieces, a.pace.chunk) < std::tuple(b.time_s, b.pace.pieces, b.pace.chunk);
+  };
+  std::sort(split.begin(), split.end(), sooner);
+  std::vector<PaceChoice> choices{*whole};
+  constexpr std::size_t most_choices = 5;
+  for (const PaceChoice& choice : split) {
+    if (choice.time_s < whole->time_s && choices.size() < most_choices) choices.push_back(choice);
+  }
+  return choices;
 }
 
 // A delivery is in two lists of steps while they are searched, and in two tables while they are made.
 Bytes packed_gather_bytes(const Topology& topology) {
   const auto nodes = Bytes{topology.nodes()};
-  const Bytes most_blocks = nodes + nodes / 2;
+  const Bytes most_blocks = (nodes + nodes / 2) * most_pieces(topology);
   return nodes * most_blocks * (4 * sizeof(Delivery) + 6 * sizeof(std::pair<Leg, BlockId>));
 }
 

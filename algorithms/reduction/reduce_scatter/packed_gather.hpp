@@ -6,7 +6,10 @@
 /// thus spread early, and channels seldom stand idle for want of a block. A few seeds are tried until one meets the bound of the node with
 /// the fewest channels, and the fewest steps taken.
 ///
-/// Cost     O(nodes^2 channels) a try, and several tries up to 512 nodes.
+/// A block may be split into pieces, so that the channels of a node share what it must get evenly. Where channels differ in speed, each
+/// brings as many pieces in a step as it can while the fastest brings a chunk (link_capacities.hpp).
+///
+/// Cost     O(nodes^2 channels) a try with whole blocks, times the square of the pieces; several tries up to 512 blocks and pieces.
 /// Source   the growing of steps: Won et al., TACOS; rarest first, as in BitTorrent (Cohen 2003); the matching: this project.
 /// As a reduce-scatter the steps run backwards: see reversible_reduce_scatter.hpp.
 #pragma once
@@ -15,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <torus/machine.hpp>
 #include <torus/route.hpp>
 #include <torus/topology.hpp>
 
@@ -28,13 +32,19 @@ namespace torus::reduction {
 enum class BlockOwners : std::uint8_t { ranks, vector, balanced_vector };
 std::vector<NodeId> owners_of(BlockOwners owners, const Topology& topology);
 
+/// `chunk`: pieces that the fastest channels bring in a step. `pieces`: of a block.
+struct GatherPace {
+  std::uint32_t chunk = 1, pieces = 1;
+  friend bool operator==(const GatherPace&, const GatherPace&) = default;
+};
+
 class PackedGather : public ReversibleReduceScatter {
  public:
-  PackedGather(const Topology& topology, std::uint32_t chunk, BlockOwners owners);
-  static PackedGather pack(const Topology& topology, std::uint32_t chunk, BlockOwners owners);
+  PackedGather(const Machine& machine, const GatherPace& pace, BlockOwners owners);
+  static PackedGather pack(const Machine& machine, const GatherPace& pace, BlockOwners owners);
 
   std::uint64_t steps() const override { return steps_; }
-  std::uint32_t pieces() const override { return 1; }
+  std::uint32_t pieces() const override { return pieces_; }
   std::uint32_t vector_blocks(const Topology&) const override { return blocks_; }
   void sends(const Node& self, std::uint64_t step, Sends& out) const override { append_row(comes_, self, step, out); }
   void mirrored_sends(const Node& self, std::uint64_t step, Sends& out) const override { append_row(goes_, self, step, out); }
@@ -46,20 +56,20 @@ class PackedGather : public ReversibleReduceScatter {
   void append_row(const Table& table, const Node& self, std::uint64_t step, Sends& out) const;
 
   std::uint64_t steps_;
-  std::uint32_t blocks_;
+  std::uint32_t pieces_, blocks_;
   // By step of the reduce-scatter and node: over which channel which block goes there, and over which it comes back in the all-gather.
   Table comes_, goes_;
   Load load_;
 };
 
-/// Of the chunks 1, 2, 4, .., the one with the least estimated model time of an all-gather. The steps are estimated as
-/// (D^4 + (B / chunk)^4)^(1/4), which searches come near to. D is the diameter of the living nodes. B is the maximum over the nodes of the
-/// blocks to receive for each channel.
-struct ChunkChoice {
-  std::uint32_t chunk;
-  double time_s;
+struct PaceChoice {
+  GatherPace pace;
+  double time_s;  ///< of an all-gather, estimated
 };
-ChunkChoice choose_chunk(const Machine& machine, BlockOwners owners, Bytes block);
+/// Paces of little estimated model time: the best with whole blocks and a chunk of 1, 2, 4, ..; then some that may be faster, the fastest
+/// first. The steps are estimated as (D^4 + B^4)^(1/4), which searches come near to. D is the diameter of the living nodes. B is the
+/// maximum over the nodes of the pieces to receive for each that its channels bring in a step.
+std::vector<PaceChoice> choose_pace(const Machine& machine, BlockOwners owners, Bytes block);
 
 /// Memory that PackedGather::pack() takes at most.
 Bytes packed_gather_bytes(const Topology& topology);

@@ -51,6 +51,12 @@ Program program(Node& self, const ReversibleReduceScatter& half, Collective coll
 
 bool both(const Request& request) { return request.collective == Collective::allreduce; }
 
+/// Whether the prediction is for blocks of all nodes.
+bool all_send(const Machine& machine, const Request& request) {
+  return request.collective != Collective::multinode_broadcast ||
+         multinode_broadcast::assumed_sources(machine, request) >= machine.topology.living_nodes();
+}
+
 ByteSum channel_bytes(const Machine& machine, const Request& request, const ReversibleReduceScatter& half, std::uint64_t blocks,
                       const SegmentBytes& segment) {
   if (request.collective != Collective::multinode_broadcast || half.steps() == 0) return segment.of((both(request) ? 2 : 1) * blocks);
@@ -75,6 +81,8 @@ Plan plan_reversible(const Machine& machine, const Request& request, std::shared
   if (hops) plan.route_hops = plan.steps * *hops;
   const ReversibleReduceScatter::Load load = half->load();
   plan.channel_bytes = channel_bytes(machine, request, *half, load.channel, segment);
+  if (!machine.cost.one_speed() && load.channel_byte_s > 0 && all_send(machine, request))
+    plan.channel_time_s = (both(request) ? 2 : 1) * load.channel_byte_s * static_cast<double>(segment.longest);
   plan.combined_bytes = reduces(request.collective) ? segment.of(load.combined) : 0;
   plan.bytes_exact = segment.equal;
   plan.table_bytes = half->table_bytes();

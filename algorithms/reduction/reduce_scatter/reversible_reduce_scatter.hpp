@@ -43,9 +43,11 @@ class Sends {
 /// A reduce-scatter in which nodes only give partials away, so that no contributor is counted twice. Block id = owner * pieces() + i.
 class ReversibleReduceScatter {
  public:
-  /// Sums over the steps, in blocks: of the most on a channel, and of the most that a node combines.
+  /// Sums over the steps, in blocks: of the most on a channel, and of the most that a node combines; and of the most seconds that a channel
+  /// takes for each byte of a block, where channels differ in speed and that is known.
   struct Load {
     std::uint64_t channel = 0, combined = 0;
+    double channel_byte_s = 0;
   };
 
   virtual ~ReversibleReduceScatter() = default;
