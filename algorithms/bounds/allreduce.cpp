@@ -6,8 +6,8 @@
 /// 2 (|P|-1) messages, each over a channel between classes. With L bytes on the fullest channel, summed over the steps, and C(P) the
 /// channels between classes: L >= 2 (|P|-1) m / C(P), under any switching and with any ports. In seconds: over the sum of their rates
 /// (bounds.cpp, LinkRates). A message may carry a partial sum of any contributors; a code that mixes different elements is not covered.
-///   Which P: single nodes; on machines with holes that of a packing of spanning trees that fails (Nash-Williams, Tutte 1961:
-///   trees/spanning_trees.hpp); in seconds also what hangs together by links faster than some speed.
+///   Which P: single nodes; on machines with holes or several speeds that of a packing of spanning trees that fails (Nash-Williams, Tutte
+///   1961: trees/spanning_trees.hpp); in seconds also what hangs together by links faster than some speed.
 ///
 /// Filling. Packet switching. Let A and B be d+1 hops apart. What B receives before step s + d depends on what A sends before step s alone,
 /// since a message makes one hop a step. The result at B has m bytes of A's in it: they are in what A sends before step s, or in what B
@@ -33,6 +33,27 @@ namespace {
 
 constexpr NodeId most_nodes_of_pairs = 1024;  // whose distances are looked at one by one
 constexpr NodeId most_nodes_of_classes = NodeId{1} << 20U;
+constexpr NodeId most_nodes_of_packing = 256;  // of several speeds
+
+/// In seconds, of the classes that a packing of trees with capacities names. O(channels) beside the packing.
+void bound_packing_in_seconds(const Machine& machine, double bytes, Bounds& bounds) {
+  constexpr std::uint32_t trees = 64, capacity = 4;
+  const Topology& topology = machine.topology;
+  if (topology.nodes() > most_nodes_of_packing) return;
+  std::vector<NodeId> classes;
+  least_ratio(LinkGraph(machine, LinkCapacities(machine, capacity)), trees, &classes);
+  if (classes.empty()) return;  // single nodes
+  double between = 0;
+  std::set<NodeId> living;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (!topology.living(node)) continue;
+    living.insert(classes[node]);
+    topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) {
+      between += classes[node] == classes[to] ? 0 : 1 / machine.byte_s(node, d, hop);
+    });
+  }
+  bounds.channel_time_s = std::max(bounds.channel_time_s.value_or(0), 2 * static_cast<double>(living.size() - 1) * bytes / between);
+}
 
 /// By the packing of trees, on machines with holes: on whole ones single nodes are the worst partition.
 void bound_packing(const Machine& machine, double bytes, Bounds& bounds) {
@@ -121,7 +142,10 @@ void bound_filling(const Machine& machine, double bytes, Bounds& bounds) {
 void bound_allreduce(const Machine& machine, const Request& request, Bounds& bounds) {
   const auto bytes = static_cast<double>(request.bytes);
   bound_packing(machine, bytes, bounds);
-  if (!machine.cost.one_speed()) bound_classes(machine, bytes, bounds);
+  if (!machine.cost.one_speed()) {
+    bound_classes(machine, bytes, bounds);
+    bound_packing_in_seconds(machine, bytes, bounds);
+  }
   bound_filling(machine, bytes, bounds);
 }
 

@@ -10,6 +10,9 @@
 /// Memory   about 100 bytes a tree and node of tables; p S segments a node. Planning: packing_bytes() below.
 /// Steps    at once: D, the longest path of a tree, near the diameter. In turns: q (S-1) + T; T as found, about D + q.
 /// Bytes    in turns m / pS in each busy step: q/p m (1 + (T-q)/(q S)).
+/// Speeds   where links differ in speed, a link has a capacity c (link_capacities.hpp): it is in up to q c trees, and takes up to c parts
+/// in
+///          a step of a turn. The period is then q + 1 as a rule (turns.hpp).
 /// Choice   `parts`, p; `segments`, S. Without them those of least model time.   Header  none.
 /// Order    each end of a middle link combines its own sum with the other's: for commuting operators.
 /// Source   the bound: Nash-Williams, Tutte 1961. Trees, turns: this project.
@@ -38,11 +41,12 @@
 namespace torus::reduction::spanning_trees {
 namespace {
 
-constexpr std::uint32_t most_trees = 64;
+constexpr std::uint32_t most_trees = 64, most_trees_of_speeds = 256;
 constexpr std::uint64_t most_places = 32768;  // trees times nodes: what a search packs within a second
 
-std::uint32_t trees_within_reach(const Topology& topology) {
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(most_places / topology.nodes(), 1, most_trees));
+std::uint32_t trees_within_reach(const Machine& machine) {
+  const std::uint32_t most = machine.cost.one_speed() ? most_trees : most_trees_of_speeds;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(most_places / machine.topology.nodes(), 1, most));
 }
 
 /// A packing and its two schedules, of one segment a tree.
@@ -52,31 +56,69 @@ struct Packed {
 };
 using PackedList = std::vector<std::shared_ptr<const Packed>>;
 
-std::shared_ptr<const Packed> pack(const Topology& topology, const LinkGraph& graph, const TreeCount& count) {
+std::shared_ptr<const Packed> pack(const Machine& machine, const LinkGraph& graph, const TreeCount& count) {
   const std::vector<SpanningTree> trees = pack_spanning_trees(graph, count);
-  Schedule at_once = trees_at_once(topology, graph, trees);
+  Schedule at_once = trees_at_once(machine, graph, trees);
   const Step steps = at_once.steps();
-  return std::make_shared<const Packed>(
-      Packed{count, RepeatedSchedule(topology, std::move(at_once), steps, 0),
-             RepeatedSchedule(topology, trees_in_turns(topology, graph, trees, count.per_link), count.per_link, count.trees)});
+  TreeTurns turns = trees_in_turns(machine.topology, graph, trees, count.per_link);
+  return std::make_shared<const Packed>(Packed{count, RepeatedSchedule(machine, std::move(at_once), steps, 0),
+                                               RepeatedSchedule(machine, std::move(turns.schedule), turns.period, count.trees)});
 }
 
-/// So many trees; or, if that is 0, several numbers of trees, each of which puts less on a channel than those before.
-PackedList pack_all(const Topology& topology, std::uint32_t trees) {
+/// Several numbers of trees, each of which puts less on a channel than those before.
+std::vector<TreeCount> counts_of_one_speed(const TreeCount& ratio, std::uint32_t most) {
   constexpr double worth_it = 0.96;
-  const LinkGraph graph(topology);
-  const TreeCount ratio = least_ratio(graph, trees_within_reach(topology));
-  std::vector<TreeCount> counts{with_trees(ratio, trees)};
-  if (trees == 0) {
-    const std::vector<TreeCount> all = records(ratio, trees_within_reach(topology));
-    counts.assign(1, all.front());
-    for (const TreeCount& count : all) {
-      if (count.load() < worth_it * counts.back().load() || count == all.back()) counts.push_back(count);
-    }
-    if (counts.front() == counts.back()) counts.pop_back();
+  const std::vector<TreeCount> all = records(ratio, most);
+  std::vector<TreeCount> counts{all.front()};
+  for (const TreeCount& count : all) {
+    if (count.load() < worth_it * counts.back().load() || count == all.back()) counts.push_back(count);
   }
+  if (counts.front() == counts.back()) counts.pop_back();
+  return counts;
+}
+
+/// One tree; then the numbers up to some limits with the shortest period for it: a step more than trees share a link (turns.hpp).
+std::vector<TreeCount> counts_of_speeds(const TreeCount& ratio, std::uint32_t most) {
+  constexpr std::uint32_t few = 24;
+  std::vector<TreeCount> counts{with_trees(ratio, 1)};
+  for (const std::uint32_t limit : {std::min(few, most), most}) {
+    TreeCount best = counts.back();
+    for (std::uint32_t trees = best.trees + 1; trees <= limit; ++trees) {
+      const TreeCount count = with_trees(ratio, trees);
+      if (std::uint64_t{count.per_link + 1} * best.trees < std::uint64_t{best.per_link + 1} * trees) best = count;
+    }
+    if (best != counts.back()) counts.push_back(best);
+  }
+  return counts;
+}
+
+/// Of the fastest links: that with which a vector takes the least time, as far as single nodes bound it; the first of about equals.
+std::uint32_t choose_capacity(const Machine& machine, std::uint32_t most) {
+  constexpr double worth_it = 0.99;
+  std::uint32_t best = 1;
+  double least_s = 0;
+  for (const std::uint32_t capacity : capacities_to_try(machine)) {
+    const LinkCapacities capacities(machine, capacity);
+    const LinkGraph graph(machine, capacities);
+    double load = static_cast<double>(graph.nodes().size() - 1) / static_cast<double>(graph.capacity());
+    for (const NodeId node : graph.nodes()) load = std::max(load, 1 / static_cast<double>(capacities.around(node)));
+    const double period = std::ceil(load * most) + 1, byte_s = period / most * capacities.step_byte_s();
+    if (capacity > 1 && !(byte_s < worth_it * least_s)) continue;
+    best = capacity;
+    least_s = byte_s;
+  }
+  return best;
+}
+
+/// So many trees; or, if that is 0, several numbers of trees.
+PackedList pack_all(const Machine& machine, std::uint32_t trees) {
+  const std::uint32_t most = trees_within_reach(machine);
+  const LinkGraph graph(machine, LinkCapacities(machine, choose_capacity(machine, trees == 0 ? most : trees)));
+  const TreeCount ratio = least_ratio(graph, most);
+  std::vector<TreeCount> counts{with_trees(ratio, trees)};
+  if (trees == 0) counts = machine.cost.one_speed() ? counts_of_one_speed(ratio, most) : counts_of_speeds(ratio, most);
   PackedList packed;
-  for (const TreeCount& count : counts) packed.push_back(pack(topology, graph, count));
+  for (const TreeCount& count : counts) packed.push_back(pack(machine, graph, count));
   return packed;
 }
 
@@ -116,16 +158,24 @@ class Chooser {
   double time_s(const RepeatedSchedule& schedule, std::uint32_t trees, std::uint32_t segments) const {
     const RepeatedSchedule::Loads loads = schedule.loads(segments);
     const SegmentBytes segment(request_, std::uint64_t{trees} * segments);
-    return machine_.cost.steps(schedule.steps(segments), segment.of(loads.channel), static_cast<double>(loads.busy),
-                               segment.of(loads.combined));
+    const double byte_terms_s = machine_.cost.one_speed() ? segment.of(loads.channel) * machine_.cost.byte_s
+                                                          : loads.channel_byte_s * static_cast<double>(segment.longest);
+    return machine_.cost.timed_steps(schedule.steps(segments), byte_terms_s, static_cast<double>(loads.busy), segment.of(loads.combined));
   }
   std::uint32_t best_segments_of(const Packed& packed) const {
-    const std::uint32_t trees = packed.count.trees, period = packed.count.per_link;
+    const std::uint32_t trees = packed.count.trees, period = packed.in_turns.period();
     const double fill = std::max(0.0, static_cast<double>(packed.in_turns.steps(1)) - period);
     const std::uint64_t holders = std::uint64_t{machine_.topology.nodes()} * trees;
     return best_segments(fill / period, request_.bytes / trees,
-                         static_cast<NodeId>(std::min<std::uint64_t>(holders, std::numeric_limits<NodeId>::max())), machine_.cost.byte_s,
+                         static_cast<NodeId>(std::min<std::uint64_t>(holders, std::numeric_limits<NodeId>::max())), part_byte_s(packed),
                          machine_.cost.steps(1, 0, 1), [&](std::uint32_t k) { return time_s(packed.in_turns, trees, k); });
+  }
+
+  /// Seconds that a busy step of the pipeline takes for each byte of a part, about.
+  double part_byte_s(const Packed& packed) const {
+    if (machine_.cost.one_speed()) return machine_.cost.byte_s;
+    const std::uint32_t period = packed.in_turns.period(), full = packed.in_turns.first().steps() / period + 2;
+    return (packed.in_turns.loads(full + 1).channel_byte_s - packed.in_turns.loads(full).channel_byte_s) / period;
   }
 
   const Machine& machine_;
@@ -140,7 +190,7 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
     plan.formula += "0";
     return plan;
   }
-  const Choice choice = Chooser(machine, request).best(*cache.of<pack_all>(machine.topology, request.parameters.whole("parts")));
+  const Choice choice = Chooser(machine, request).best(*cache.of<pack_all>(machine, request.parameters.whole("parts")));
   const RepeatedSchedule& schedule = choice.schedule();
   const std::uint32_t trees = choice.packed->count.trees;
   plan.segments = trees * choice.segments;
@@ -151,6 +201,7 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   const SegmentBytes segment(request, plan.segments);
   plan.bytes_exact = segment.equal;
   plan.channel_bytes = segment.of(loads.channel);
+  if (!machine.cost.one_speed()) plan.channel_time_s = loads.channel_byte_s * static_cast<double>(segment.longest);
   plan.combined_bytes = segment.of(loads.combined);
   plan.route_hops = loads.busy;
   plan.table_bytes = choice.packed->at_once.table_bytes() + choice.packed->in_turns.table_bytes();
@@ -162,7 +213,7 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
   if (auto refusal = too_large_to_pack("spanning-trees", machine.topology)) return refusal;
-  const std::uint32_t most = trees_within_reach(machine.topology);
+  const std::uint32_t most = trees_within_reach(machine);
   if (request.parameters.whole("parts") > most) {
     return Refusal{Refusal::About::parameter, std::to_string(request.parameters.whole("parts")),
                    "spanning-trees packs up to " + std::to_string(most) + " trees on " + machine.topology.text(), std::to_string(most),
@@ -175,7 +226,7 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
 // of which the largest two have most of the trees.
 Bytes planning_bytes(const Machine& machine) {
   constexpr Bytes of_a_place = 1000, of_a_node = 1000;
-  return Bytes{machine.topology.nodes()} * (of_a_place * trees_within_reach(machine.topology) + of_a_node);
+  return Bytes{machine.topology.nodes()} * (of_a_place * trees_within_reach(machine) + of_a_node);
 }
 
 constexpr std::array parameters{Parameter{"parts", "parts of the vector, each over a spanning tree of its own"}, rooted_flow_parameters[0]};

@@ -4,13 +4,14 @@
 #include <array>
 #include <map>
 
+#include <torus/error.hpp>
 #include <torus/node.hpp>
 
 #include "algorithms/common/integers.hpp"
 
 namespace torus {
 
-RepeatedSchedule::RepeatedSchedule(const Topology& topology, Schedule first, Step period, BlockId stride)
+RepeatedSchedule::RepeatedSchedule(const Machine& machine, Schedule first, Step period, BlockId stride)
     : first_{std::move(first)},
       period_{period},
       stride_{stride},
@@ -31,34 +32,52 @@ RepeatedSchedule::RepeatedSchedule(const Topology& topology, Schedule first, Ste
     row.resize(frames_);
     row[s.step / period_] += s.blocks;
   };
+  std::map<std::pair<Step, std::size_t>, double> byte_s;
+  const Topology& topology = machine.topology;
+  const auto slots = static_cast<std::size_t>(topology.channel_slots());
   for (const Schedule::Send& s : all) {
     const Leg leg = first_.route(s)[0];
-    const auto slots = static_cast<std::size_t>(topology.channel_slots());
-    add(channels, s, s.from * slots + static_cast<std::size_t>(topology.slot(leg.dimension, leg.hops)));
+    const std::size_t channel = s.from * slots + static_cast<std::size_t>(topology.slot(leg.dimension, leg.hops));
+    add(channels, s, channel);
+    if (!machine.cost.one_speed()) byte_s[{s.step % period_, channel}] = machine.byte_s(s.from, leg.dimension, leg.hops);
     if (s.manner == Manner::combine || s.manner == Manner::share) add(work, s, s.to);
   }
-  for (auto& [key, row] : channels) channels_[key.first].push_back(std::move(row));
+  byte_s_.resize(byte_s.empty() ? 0 : period);
+  for (const auto& [key, seconds] : byte_s) byte_s_[key.first].push_back(seconds);
+  for (auto& [key, row] : channels) {
+    const auto sends = std::count_if(row.begin(), row.end(), [](std::uint32_t blocks) { return blocks > 0; });
+    together_ = together_ || sends > 1;
+    channels_[key.first].push_back(std::move(row));
+  }
   for (auto& [key, row] : work) work_[key.first].push_back(std::move(row));
 }
 
 /// In period j after the start the rounds j - rounds + 1 .. j are under way, each in a different period of its own. Once all periods of a
 /// round are under way at the same time, nothing changes until the last round has begun.
-std::uint64_t RepeatedSchedule::most(const std::vector<std::vector<Row>>& rows, std::uint32_t rounds) const {
+RepeatedSchedule::Most RepeatedSchedule::most(const std::vector<std::vector<Row>>& rows, const std::vector<std::vector<double>>* weights,
+                                              std::uint32_t rounds) const {
   const std::size_t window = std::min<std::size_t>(rounds, frames_);
-  std::uint64_t sum = 0;
-  std::vector<std::uint64_t> most(frames_ + window - 1);
-  for (const std::vector<Row>& remainder : rows) {
-    std::fill(most.begin(), most.end(), 0);
-    for (const Row& row : remainder) {
+  Most sum;
+  std::vector<Most> most(frames_ + window - 1);
+  for (std::size_t remainder = 0; remainder < rows.size(); ++remainder) {
+    std::fill(most.begin(), most.end(), Most{});
+    for (std::size_t i = 0; i < rows[remainder].size(); ++i) {
+      const Row& row = rows[remainder][i];
+      const double weight = weights != nullptr ? (*weights)[remainder][i] : 0;
       std::uint64_t blocks = 0;
       for (std::size_t j = 0; j < most.size(); ++j) {
         if (j < frames_) blocks += row[j];
         if (j >= window) blocks -= row[j - window];
-        most[j] = std::max(most[j], blocks);
+        most[j].blocks = std::max(most[j].blocks, blocks);
+        most[j].weighted = std::max(most[j].weighted, static_cast<double>(blocks) * weight);
       }
     }
-    for (const std::uint64_t blocks : most) sum += blocks;
-    sum += (rounds - window) * most[frames_ - 1];
+    const auto add = [&](const Most& step, std::uint64_t times) {
+      sum.blocks += times * step.blocks;
+      sum.weighted += static_cast<double>(times) * step.weighted;
+    };
+    for (const Most& step : most) add(step, 1);
+    add(most[frames_ - 1], rounds - window);
   }
   return sum;
 }
@@ -71,7 +90,8 @@ RepeatedSchedule::Loads RepeatedSchedule::loads(std::uint32_t rounds) const {
       for (std::size_t j = 0; j < frames_; ++j) any[j] = std::max(any[j], row[j]);
     }
   }
-  Loads loads{.channel = most(channels_, rounds), .combined = most(work_, rounds)};
+  const Most channel = most(channels_, byte_s_.empty() ? nullptr : &byte_s_, rounds);
+  Loads loads{.channel = channel.blocks, .combined = most(work_, nullptr, rounds).blocks, .channel_byte_s = channel.weighted};
   const std::size_t window = std::min<std::size_t>(rounds, frames_);
   for (const std::vector<Row>& row : busy) {
     for (std::size_t j = 0; j < frames_ + window - 1; ++j) {
@@ -84,7 +104,31 @@ RepeatedSchedule::Loads RepeatedSchedule::loads(std::uint32_t rounds) const {
   return loads;
 }
 
+/// What rounds send by one channel in one step, as one message.
+void RepeatedSchedule::send_together(Node& self, Step step, std::uint32_t rounds) const {
+  struct Message {
+    const Schedule::Send* send;
+    std::vector<BlockId> blocks;
+  };
+  std::vector<Message> messages;
+  const std::size_t at = index(self.rank(), step);
+  for (std::size_t i = start_[at]; i < start_[at + 1]; ++i) {
+    const Schedule::Send& s = first_.sends()[sends_[i]];
+    if (s.step > step || (step - s.step) / period_ >= rounds) continue;
+    const Leg leg = first_.route(s)[0];
+    auto message =
+        std::find_if(messages.begin(), messages.end(), [&](const Message& other) { return first_.route(*other.send)[0] == leg; });
+    if (message == messages.end()) message = messages.insert(message, {&s, {}});
+    TORUS_ASSERT(message->send->manner == s.manner);
+    const BlockId ahead = (step - s.step) / period_ * stride_;
+    for (const BlockId id : first_.blocks(s)) message->blocks.push_back(id + ahead);
+  }
+  for (const Message& message : messages)
+    torus::send(self, first_.route(*message.send), message.blocks, message.send->manner, message.send->registers);
+}
+
 void RepeatedSchedule::send_due(Node& self, Step step, std::uint32_t rounds) const {
+  if (together_) return send_together(self, step, rounds);
   const std::size_t at = index(self.rank(), step);
   std::vector<BlockId> later;
   for (std::size_t i = start_[at]; i < start_[at + 1]; ++i) {

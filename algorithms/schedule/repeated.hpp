@@ -9,19 +9,21 @@
 
 namespace torus {
 
-/// Round i, from 0 on, sends in step s + i * period what `first` sends in step s, with i * stride added to the ids of the blocks. No two
-/// sends by one channel may be a whole number of periods apart, unless there is one round alone. All sends are single hops.
+/// Round i, from 0 on, sends in step s + i * period what `first` sends in step s, with i * stride added to the ids of the blocks. All sends
+/// are single hops. Those of several rounds by one channel in one step go together; they must be of the same manner.
 class RepeatedSchedule {
  public:
-  RepeatedSchedule(const Topology& topology, Schedule first, Step period, BlockId stride);
+  RepeatedSchedule(const Machine& machine, Schedule first, Step period, BlockId stride);
 
   const Schedule& first() const noexcept { return first_; }
   Step period() const noexcept { return period_; }
   Step steps(std::uint32_t rounds) const noexcept { return first_.steps() + period_ * (rounds - 1); }
 
-  /// Sums over the steps, in blocks: of the most on a channel, and of the most that reach a node to be combined. Steps with messages.
+  /// Sums over the steps, in blocks: of the most on a channel, and of the most that reach a node to be combined. Steps with messages. Sum
+  /// of the byte terms for each byte of a block.
   struct Loads {
     std::uint64_t channel = 0, combined = 0, busy = 0;
+    double channel_byte_s = 0;
   };
   Loads loads(std::uint32_t rounds) const;
 
@@ -34,7 +36,13 @@ class RepeatedSchedule {
  private:
   /// Blocks by period since the start, of one channel or one node, in the steps of one remainder modulo the period.
   using Row = std::vector<std::uint32_t>;
-  std::uint64_t most(const std::vector<std::vector<Row>>& rows, std::uint32_t rounds) const;
+  /// Sums over the steps of the most in a row, and of the most times the weight of the row.
+  struct Most {
+    std::uint64_t blocks = 0;
+    double weighted = 0;
+  };
+  Most most(const std::vector<std::vector<Row>>& rows, const std::vector<std::vector<double>>* weights, std::uint32_t rounds) const;
+  void send_together(Node& self, Step step, std::uint32_t rounds) const;
   std::size_t index(NodeId node, Step step) const noexcept { return std::size_t{node} * period_ + step % period_; }
 
   Schedule first_;
@@ -44,6 +52,8 @@ class RepeatedSchedule {
   std::vector<std::size_t> start_;                 // by node and remainder
   std::vector<std::uint32_t> sends_;               // of first_, by node and remainder
   std::vector<std::vector<Row>> channels_, work_;  // by remainder
+  std::vector<std::vector<double>> byte_s_;        // T_c of the channels, where they differ in speed
+  bool together_ = false;                          // whether a channel sends several times in the steps of a remainder
 };
 
 /// The program of a node, which ends after its last send. The schedule must outlive the run.

@@ -103,22 +103,36 @@ class DiameterSearch {
 }  // namespace
 }  // namespace spanning
 
-LinkGraph::LinkGraph(const Topology& topology) : first_(std::size_t{topology.nodes()} + 1) {
+LinkGraph::LinkGraph(const Topology& topology) : LinkGraph(topology, [](NodeId, Dimension, std::int32_t) { return 1U; }) {}
+
+LinkGraph::LinkGraph(const Machine& machine, const LinkCapacities& capacities)
+    : LinkGraph(machine.topology, [&](NodeId node, Dimension d, std::int32_t hop) { return capacities.of(node, d, hop); }) {}
+
+template <class CapacityOf>
+LinkGraph::LinkGraph(const Topology& topology, CapacityOf&& capacity_of) : first_(std::size_t{topology.nodes()} + 1) {
   std::vector<std::vector<Neighbour>> around(topology.nodes());
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     if (!topology.living(node)) continue;
     nodes_.push_back(node);
     topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) {
       if (topology.wiring(d) == Wiring::complete ? to < node : hop < 0) return;  // from its other end
+      const std::uint32_t capacity = capacity_of(node, d, hop);
+      if (capacity == 0) return;
       around[node].push_back({to, links()});
       around[to].push_back({node, links()});
-      links_.push_back({node, to, {d, hop}});
+      links_.push_back({node, to, {d, hop}, capacity});
     });
   }
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     neighbours_.insert(neighbours_.end(), around[node].begin(), around[node].end());
     first_[node + 1] = neighbours_.size();
   }
+}
+
+std::uint64_t LinkGraph::capacity() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Link& link : links_) sum += link.capacity;
+  return sum;
 }
 
 std::vector<std::uint32_t> LinkGraph::distances(NodeId a, NodeId b) const {
@@ -151,10 +165,17 @@ std::vector<TreeCount> records(const TreeCount& ratio, std::uint32_t most_trees)
 
 // Between the ratio of a partition and q/p, the last record, there is no fraction with a denominator up to `most_trees`. So if p trees can
 // be packed, R is between the two and has the same ceil(p R).
-TreeCount least_ratio(const LinkGraph& graph, std::uint32_t most_trees) {
-  std::uint64_t classes = graph.nodes().size() - 1, between = graph.links();
+TreeCount least_ratio(const LinkGraph& graph, std::uint32_t most_trees, std::vector<NodeId>* partition) {
+  std::uint64_t classes = graph.nodes().size() - 1, between = graph.capacity();
+  if (partition != nullptr) partition->clear();
   for (const NodeId node : graph.nodes()) {
-    if (const std::uint64_t own = graph.around(node).size(); between > classes * own) std::tie(classes, between) = std::pair(1, own);
+    std::uint64_t own = 0;
+    for (const auto& [to, link] : graph.around(node)) own += graph.capacity(link);
+    if (between <= classes * own) continue;
+    std::tie(classes, between) = std::pair(1, own);
+    if (partition == nullptr) continue;
+    partition->assign(graph.ranks(), node == 0 ? 1 : 0);
+    (*partition)[node] = node;
   }
   std::mt19937_64 random{1};
   for (;;) {
@@ -164,7 +185,7 @@ TreeCount least_ratio(const LinkGraph& graph, std::uint32_t most_trees) {
     spanning::Packing packing(graph, count, random);
     for (std::uint32_t k = 0; k < count.trees; ++k) packing.grow_freely(k, graph.nodes()[random() % graph.nodes().size()]);
     if (packing.repair(std::numeric_limits<std::uint64_t>::max(), 0)) return ratio;
-    std::tie(classes, between) = packing.proof();
+    std::tie(classes, between) = packing.proof(partition);
     TORUS_ASSERT(classes * ratio.trees > between * ratio.per_link);
   }
 }

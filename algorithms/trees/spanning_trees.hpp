@@ -4,6 +4,9 @@
 /// alike. By Nash-Williams and by Tutte (both 1961) the least q/p is R, the greatest over all partitions of the nodes of (classes - 1) over
 /// the links between classes. On most meshes and tori single nodes are such a partition: R = (N-1) / E, E the links. With p trees alone,
 /// q = ceil(p R) is enough.
+///
+/// Where links differ in speed, a link of capacity c (link_capacities.hpp) counts as c links: it is in at most q c trees, and all of the
+/// above holds with sums of capacities for numbers of links.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +15,10 @@
 #include <span>
 #include <vector>
 
+#include <torus/machine.hpp>
 #include <torus/route.hpp>
-#include <torus/topology.hpp>
+
+#include "algorithms/common/link_capacities.hpp"
 
 namespace torus {
 
@@ -24,6 +29,7 @@ class LinkGraph {
   struct Link {
     NodeId from, to;
     Leg leg;  ///< of the channel from `from` to `to`
+    std::uint32_t capacity = 1;
   };
   struct Neighbour {
     NodeId node;
@@ -31,12 +37,17 @@ class LinkGraph {
   };
 
   explicit LinkGraph(const Topology& topology);
+  /// Links that pass nothing are left out.
+  LinkGraph(const Machine& machine, const LinkCapacities& capacities);
 
   NodeId ranks() const noexcept { return static_cast<NodeId>(first_.size() - 1); }
   /// Living nodes, ascending.
   std::span<const NodeId> nodes() const noexcept { return nodes_; }
   std::uint32_t links() const noexcept { return static_cast<std::uint32_t>(links_.size()); }
   const Link& link(std::uint32_t l) const noexcept { return links_[l]; }
+  std::uint32_t capacity(std::uint32_t l) const noexcept { return links_[l].capacity; }
+  /// Sum over all links.
+  std::uint64_t capacity() const noexcept;
   std::span<const Neighbour> around(NodeId node) const noexcept {
     return {neighbours_.data() + first_[node], first_[node + 1] - first_[node]};
   }
@@ -44,13 +55,16 @@ class LinkGraph {
   std::vector<std::uint32_t> distances(NodeId a, NodeId b) const;
 
  private:
+  template <class CapacityOf>
+  LinkGraph(const Topology& topology, CapacityOf&& capacity_of);
+
   std::vector<NodeId> nodes_;
   std::vector<Link> links_;
   std::vector<std::size_t> first_;  // by rank
   std::vector<Neighbour> neighbours_;
 };
 
-/// How many trees, and in how many of them a link is at most.
+/// How many trees, and in how many of them a link of capacity 1 is at most.
 struct TreeCount {
   std::uint32_t trees, per_link;
   double load() const noexcept { return static_cast<double>(per_link) / trees; }
@@ -58,8 +72,8 @@ struct TreeCount {
 };
 
 /// R as `per_link` over `trees`; or a smaller ratio of some partition such that R and it have the same ceil(p R) for all p up to
-/// `most_trees`. Two living nodes or more.
-TreeCount least_ratio(const LinkGraph& graph, std::uint32_t most_trees);
+/// `most_trees`. Two living nodes or more. `classes`: that partition, a number for each rank; empty for single nodes.
+TreeCount least_ratio(const LinkGraph& graph, std::uint32_t most_trees, std::vector<NodeId>* classes = nullptr);
 /// The count of p = `trees` trees: q = ceil(p R).
 TreeCount with_trees(const TreeCount& ratio, std::uint32_t trees) noexcept;
 /// Numbers of trees, ascending, each with a smaller q/p than all before it.

@@ -54,8 +54,8 @@ void Packing::grow(std::uint32_t k, NodeId a, NodeId b, std::uint32_t middle, co
     Place best;
     std::uint32_t equals = 0;
     for (const auto& [to, link] : graph_->around(node)) {
-      if (distance[to] >= far || (best.link != none && load_[link] > load_[best.link])) continue;
-      equals = best.link != none && load_[link] == load_[best.link] ? equals + 1 : 1;
+      if (distance[to] >= far || (best.link != none && fuller(link, best.link) > 0)) continue;
+      equals = best.link != none && fuller(link, best.link) == 0 ? equals + 1 : 1;
       if (below_limit(equals) == 0) best = {to, link};
     }
     tree.nodes[node] = best;
@@ -68,11 +68,11 @@ void Packing::grow_freely(std::uint32_t k, NodeId root) {
   Tree& tree = trees_[k];
   tree.root = root;
   std::vector<bool> in(ranks_);
-  std::set<std::tuple<std::uint32_t, std::uint64_t, NodeId, std::uint32_t>> frontier;  // load, tie, node inside, link
+  std::set<std::tuple<std::uint64_t, std::uint64_t, NodeId, std::uint32_t>> frontier;  // load for the capacity, tie, node inside, link
   const auto add = [&](NodeId node) {
     in[node] = true;
     for (const auto& [to, link] : graph_->around(node)) {
-      if (!in[to]) frontier.emplace(load_[link], (*random_)(), node, link);
+      if (!in[to]) frontier.emplace((std::uint64_t{load_[link]} << 24U) / graph_->capacity(link), (*random_)(), node, link);
     }
   };
   for (add(root); !frontier.empty();) {
@@ -279,7 +279,7 @@ bool Packing::repair(std::uint64_t work, unsigned kicks) {
   return true;
 }
 
-std::pair<std::uint64_t, std::uint64_t> Packing::proof() const {
+std::pair<std::uint64_t, std::uint64_t> Packing::proof(std::vector<NodeId>* partition) const {
   std::vector<NodeId> leader(ranks_);
   std::iota(leader.begin(), leader.end(), NodeId{0});
   const auto find = [&](NodeId node) {
@@ -292,7 +292,11 @@ std::pair<std::uint64_t, std::uint64_t> Packing::proof() const {
   std::uint64_t classes = 0, between = 0;
   for (const NodeId node : graph_->nodes()) classes += find(node) == node ? 1U : 0U;
   for (std::uint32_t link = 0; link < graph_->links(); ++link)
-    between += find(graph_->link(link).from) != find(graph_->link(link).to) ? 1U : 0U;
+    between += find(graph_->link(link).from) != find(graph_->link(link).to) ? graph_->capacity(link) : 0U;
+  if (partition != nullptr) {
+    for (NodeId node = 0; node < ranks_; ++node) leader[node] = find(node);
+    *partition = std::move(leader);
+  }
   return {classes - 1, between};
 }
 

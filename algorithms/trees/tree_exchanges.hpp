@@ -47,11 +47,12 @@ class Packing {
   /// By how much links are in too many trees, in all.
   std::uint64_t overload() const noexcept {
     std::uint64_t sum = 0;
-    for (const std::uint32_t load : load_) sum += load > count_.per_link ? load - count_.per_link : 0;
+    for (std::uint32_t link = 0; link < load_.size(); ++link) sum += overloaded(link) ? load_[link] - room(link) : 0;
     return sum;
   }
-  /// After repair() without limits has failed: links - of the classes that need more - over classes - 1.
-  std::pair<std::uint64_t, std::uint64_t> proof() const;
+  /// After repair() without limits has failed: classes that need more, less one, and the capacities between them. `partition`: the class of
+  /// each rank, if it is not null.
+  std::pair<std::uint64_t, std::uint64_t> proof(std::vector<NodeId>* partition) const;
 
   std::vector<SpanningTree> result();
 
@@ -73,8 +74,13 @@ class Packing {
   enum class Moves : std::uint8_t { parents, subtrees };
 
   std::uint32_t below_limit(std::uint64_t n) { return static_cast<std::uint32_t>((*random_)() % n); }
-  bool full(std::uint32_t link) const noexcept { return load_[link] >= count_.per_link; }
-  bool overloaded(std::uint32_t link) const noexcept { return load_[link] > count_.per_link; }
+  std::uint32_t room(std::uint32_t link) const noexcept { return count_.per_link * graph_->capacity(link); }
+  bool full(std::uint32_t link) const noexcept { return load_[link] >= room(link); }
+  bool overloaded(std::uint32_t link) const noexcept { return load_[link] > room(link); }
+  /// How one link is filled for its capacity, compared with another one: less than 0, 0 or more.
+  std::int64_t fuller(std::uint32_t link, std::uint32_t than) const noexcept {
+    return std::int64_t{load_[link]} * graph_->capacity(than) - std::int64_t{load_[than]} * graph_->capacity(link);
+  }
   /// The lower end of a link in a tree; no_node if the tree does not have it.
   NodeId lower_end(const Tree& tree, std::uint32_t link) const noexcept {
     const LinkGraph::Link& l = graph_->link(link);

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
+
+#include <torus/error.hpp>
 
 #include "algorithms/trees/turns.hpp"
 
@@ -29,6 +32,7 @@ Schedule schedule_of(const Topology& topology, const LinkGraph& graph, const std
     const LinkGraph::Link& l = graph.link(link);
     const Leg leg = l.from == from ? l.leg : Leg{l.leg.dimension, topology.reverse(l.leg.dimension, l.leg.hops)};
     Sent& s = sent[{from, step, topology.slot(leg.dimension, leg.hops)}];
+    TORUS_ASSERT(s.parts.empty() || s.manner == manner);
     s.to = to;
     s.leg = leg;
     s.manner = manner;
@@ -50,9 +54,20 @@ Schedule schedule_of(const Topology& topology, const LinkGraph& graph, const std
   return schedule;
 }
 
+/// The sum over the steps of the longest time that a channel takes for its parts, in units of the slowest T_c.
+double fullest(const Machine& machine, const Schedule& schedule) {
+  if (machine.cost.one_speed()) return schedule.loads(machine.topology, [](BlockId) { return 1; }).channel;
+  std::vector<double> most(schedule.steps());
+  for (const Schedule::Send& s : schedule.sends()) {
+    const Leg leg = schedule.route(s)[0];
+    most[s.step] = std::max(most[s.step], s.blocks * machine.byte_s(s.from, leg.dimension, leg.hops) / machine.cost.byte_s);
+  }
+  return std::accumulate(most.begin(), most.end(), 0.0);
+}
+
 }  // namespace
 
-Schedule trees_at_once(const Topology& topology, const LinkGraph& graph, const std::vector<SpanningTree>& trees) {
+Schedule trees_at_once(const Machine& machine, const LinkGraph& graph, const std::vector<SpanningTree>& trees) {
   std::vector<Levels> levels;
   std::uint32_t meet = 0;
   for (const SpanningTree& tree : trees) meet = std::max(meet, levels.emplace_back(graph, tree).most);
@@ -60,7 +75,7 @@ Schedule trees_at_once(const Topology& topology, const LinkGraph& graph, const s
   enum class Form : std::uint8_t { near_middle, far, as_far_as_its_tree };  // from the step in which the trees meet
   constexpr std::array forms{Form::near_middle, Form::far, Form::as_far_as_its_tree};
   std::optional<Schedule> best;
-  ByteSum least = 0;
+  double least = 0;
   for (const Form up : forms) {
     for (const Form down : forms) {
       std::vector<Times> times;
@@ -78,8 +93,8 @@ Schedule trees_at_once(const Topology& topology, const LinkGraph& graph, const s
           t.down[node] = first_down + (down == Form::near_middle ? level.depth[node] : meet - from_end(down)) - 1;
         }
       }
-      Schedule schedule = schedule_of(topology, graph, trees, times);
-      const ByteSum channel = schedule.loads(topology, [](BlockId) { return 1; }).channel;
+      Schedule schedule = schedule_of(machine.topology, graph, trees, times);
+      const double channel = fullest(machine, schedule);
       if (best && channel >= least) continue;
       least = channel;
       best = std::move(schedule);
@@ -88,10 +103,10 @@ Schedule trees_at_once(const Topology& topology, const LinkGraph& graph, const s
   return *std::move(best);
 }
 
-Schedule trees_in_turns(const Topology& topology, const LinkGraph& graph, const std::vector<SpanningTree>& trees, std::uint32_t period) {
-  tree_times::Turns turns(graph, trees, period);
+TreeTurns trees_in_turns(const Topology& topology, const LinkGraph& graph, const std::vector<SpanningTree>& trees, std::uint32_t per_link) {
+  tree_times::Turns turns(graph, trees, per_link);
   turns.shorten();
-  return schedule_of(topology, graph, turns.trees(), turns.times());
+  return {schedule_of(topology, graph, turns.trees(), turns.times()), turns.period()};
 }
 
 }  // namespace torus

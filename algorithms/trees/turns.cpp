@@ -1,7 +1,11 @@
 #include "algorithms/trees/turns.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
+
+#include "algorithms/common/integers.hpp"
 
 namespace torus::tree_times {
 
@@ -20,19 +24,34 @@ bool any_middle(const std::vector<SpanningTree>& trees) {
   return std::any_of(trees.begin(), trees.end(), [](const SpanningTree& tree) { return tree.middle != LinkGraph::none; });
 }
 
-Turns::Turns(const LinkGraph& graph, const std::vector<SpanningTree>& trees, std::uint32_t period)
+Turns::Turns(const LinkGraph& graph, const std::vector<SpanningTree>& trees, std::uint32_t per_link)
     : graph_{graph},
-      period_{period},
-      holder_(std::size_t{graph.links()} * period, none),
+      period_{per_link},
+      lanes_{graph.capacity() > graph.links()},
       most_work_{std::min<std::uint64_t>(12'000'000, 8000 * trees.size() * graph.nodes().size())},
       moved_(graph.ranks()) {
-  for (std::uint32_t k = 0; k < trees.size(); ++k) {
-    Tree& tree = trees_.emplace_back(Tree{trees[k], std::vector<NodeId>(graph.ranks()), std::vector<std::uint32_t>(graph.ranks()),
-                                          std::vector<std::uint32_t>(graph.ranks())});
-    for (const NodeId node : tree.shape.order) {
-      if (tree.shape.link[node] != none) tree.parent[node] = tree.shape.parent(graph, node);
+  std::vector<std::array<std::uint32_t, 2>> going(graph.links());  // trees, by direction
+  const std::vector<std::uint32_t> zeros(graph.ranks());
+  for (const SpanningTree& shape : trees) {
+    Tree& tree = trees_.emplace_back(Tree{shape, zeros, zeros, zeros, zeros});
+    if (lanes_) tree.shape.middle = none;
+    for (const NodeId node : shape.order) {
+      const std::uint32_t link = shape.link[node];
+      if (link == none) continue;
+      tree.parent[node] = shape.parent(graph, node);
+      ++going[link][static_cast<std::size_t>(direction(node, link))];
     }
-    std::uint32_t& middle = tree.shape.middle;
+  }
+  for (std::uint32_t link = 0; link < graph.links() && lanes_; ++link)
+    period_ = std::max(period_, ceil_div(going[link][0], graph.capacity(link)) + ceil_div(going[link][1], graph.capacity(link)));
+  std::size_t cells = 0;
+  for (std::uint32_t link = 0; link < graph.links(); ++link) {
+    first_cell_.push_back(cells);
+    cells += std::size_t{graph.capacity(link)} * period_;
+  }
+  holder_.assign(cells, none);
+  for (std::uint32_t k = 0; k < trees_count(); ++k) {
+    std::uint32_t& middle = trees_[k].shape.middle;
     if (middle != none && holder({middle, 0}) != none) middle = none;
     if (middle != none) holder({middle, 0}) = k;
   }
@@ -46,11 +65,70 @@ std::vector<SpanningTree> Turns::trees() const {
   return shapes;
 }
 
-/// Step by step each link takes the tree with the highest subtree below it, in either direction, of those whose turn is free.
+bool Turns::all_go(const Cell& but, Direction direction) noexcept {
+  for (std::uint32_t lane = 0; lane < graph_.capacity(but.link); ++lane) {
+    const std::uint32_t k = lane == but.lane ? none : holder({but.link, but.turn, lane});
+    if (k != none && this->direction(lower_end(trees_[k], but.link), but.link) != direction) return false;
+  }
+  return true;
+}
+
+/// The lanes of a link that trees of either direction still want, and the turns that nobody has.
+class Turns::Room {
+ public:
+  Room(std::uint32_t lanes, std::uint32_t turns) : lanes_{lanes}, empty_{turns}, used_(turns) {}
+
+  void want(Direction d) noexcept { ++of(d).wanting; }
+  /// A middle link's turn.
+  void block(std::uint32_t turn) noexcept {
+    used_[turn].trees = lanes_;
+    --empty_;
+  }
+  /// Gives a tree a lane of a turn, if that goes in its direction or can, and the others still find room then.
+  std::optional<std::uint32_t> take(Direction d, std::uint32_t turn) noexcept {
+    Used& used = used_[turn];
+    if (used.trees == 0) {
+      Side& mine = of(d);
+      const Side& other = of(d == Direction::along ? Direction::against : Direction::along);
+      const std::uint32_t more = mine.wanting > mine.free + lanes_ ? mine.wanting - mine.free - lanes_ : 0,
+                          others = other.wanting > other.free ? other.wanting - other.free : 0;
+      if (ceil_div(more, lanes_) + ceil_div(others, lanes_) + 1 > empty_) return std::nullopt;
+      --empty_;
+      mine.free += lanes_;
+      used.direction = d;
+    } else if (used.direction != d || used.trees == lanes_) {
+      return std::nullopt;
+    }
+    --of(d).wanting;
+    --of(d).free;
+    return used.trees++;
+  }
+
+ private:
+  struct Side {
+    std::uint32_t wanting = 0, free = 0;  // trees without a turn; lanes of turns that go this way
+  };
+  struct Used {
+    std::uint32_t trees = 0;
+    Direction direction = Direction::along;
+  };
+  Side& of(Direction d) noexcept { return sides_[static_cast<std::size_t>(d)]; }
+
+  std::uint32_t lanes_, empty_;
+  std::array<Side, 2> sides_;
+  std::vector<Used> used_;
+};
+
+/// Step by step each link takes the trees with the highest subtrees below it, in either direction, of those whose turn is free.
 void Turns::take_turns() {
   std::vector<std::vector<Waiting>> at_link(graph_.links()), ready(1);
   std::vector<std::vector<std::vector<NodeId>>> children(trees_.size());
   std::vector<Levels> levels;
+  std::vector<Room> room;
+  for (std::uint32_t link = 0; link < graph_.links(); ++link) {
+    room.emplace_back(graph_.capacity(link), period_);
+    if (holder({link, 0}) != none) room.back().block(0);
+  }
   std::size_t left = 0;
   for (std::uint32_t k = 0; k < trees_count(); ++k) {
     levels.emplace_back(graph_, trees_[k].shape);
@@ -58,6 +136,8 @@ void Turns::take_turns() {
     for (const NodeId node : trees_[k].shape.order) {
       if (!trees_[k].hangs(node)) continue;
       children[k][trees_[k].parent[node]].push_back(node);
+      const std::uint32_t link = trees_[k].shape.link[node];
+      room[link].want(direction(node, link));
       ++left;
     }
   }
@@ -80,13 +160,15 @@ void Turns::take_turns() {
       std::vector<Waiting> rest;
       for (const Waiting& w : waiting) {
         Tree& tree = trees_[w.tree];
-        const Cell cell{link, turn_at(tree, w.node, step)};
-        if (holder(cell) != none) {
+        const std::uint32_t turn = turn_at(tree, w.node, step);
+        const std::optional<std::uint32_t> lane = room[link].take(direction(w.node, link), turn);
+        if (!lane) {
           rest.push_back(w);
           continue;
         }
-        holder(cell) = w.tree;
-        tree.turn[w.node] = cell.turn;
+        holder({link, turn, *lane}) = w.tree;
+        tree.turn[w.node] = turn;
+        tree.lane[w.node] = *lane;
         tree.step[w.node] = step;
         --left;
         arrive(w.tree, w.node, step + 1);
@@ -167,16 +249,18 @@ void Turns::change_turns(std::uint32_t k, NodeId late) {
   }
   if (waits == 0) return;
   const std::uint32_t link = tree.shape.link[node];
-  const Cell from{link, tree.turn[node]}, to{link, turn_at(tree, node, step)};
+  const Cell from{link, tree.turn[node], tree.lane[node]}, to = some_lane(link, turn_at(tree, node, step));
   const std::uint32_t other = holder(to);
   if (to.turn == from.turn || (other != none && trees_[other].shape.middle == link)) return;
+  if (!all_go(to, direction(node, link)) || (other != none && !all_go(from, direction(lower_end(trees_[other], link), link)))) return;
+  const auto move = [&](Tree& moved, NodeId lower, const Cell& cell) {
+    moved.turn[lower] = cell.turn;
+    moved.lane[lower] = cell.lane;
+    measure(moved, lower);
+  };
   change(k, from, to, [&] {
-    trees_[k].turn[node] = to.turn;
-    measure(trees_[k], node);
-    if (other == none) return;
-    const NodeId lower = lower_end(trees_[other], link);
-    trees_[other].turn[lower] = from.turn;
-    measure(trees_[other], lower);
+    move(trees_[k], node, to);
+    if (other != none) move(trees_[other], lower_end(trees_[other], link), from);
   });
 }
 
@@ -184,7 +268,8 @@ void Turns::rehang(Tree& tree, NodeId top, NodeId inner, NodeId outer, const Cel
   NodeId node = inner, parent = outer;
   for (Cell cell = by;;) {
     const NodeId next = std::exchange(tree.parent[node], parent);
-    const Cell before{std::exchange(tree.shape.link[node], cell.link), std::exchange(tree.turn[node], cell.turn)};
+    const Cell before{std::exchange(tree.shape.link[node], cell.link), std::exchange(tree.turn[node], cell.turn),
+                      std::exchange(tree.lane[node], cell.lane)};
     if (node == top) break;
     parent = std::exchange(node, next);
     cell = before;
@@ -236,7 +321,7 @@ void Turns::change_links(std::uint32_t k, NodeId late) {
     }
   }
   if (equals == 0) return;
-  const Cell from{link, tree.turn[top]}, to{its.shape.link[crossing], its.turn[crossing]};
+  const Cell from{link, tree.turn[top], tree.lane[top]}, to{its.shape.link[crossing], its.turn[crossing], its.lane[crossing]};
   const NodeId ends[]{top, tree.parent[top]};
   const NodeId above = its.parent[crossing], inner = below_top[crossing] ? crossing : above, outer = below_top[crossing] ? above : crossing;
   change(k, from, to, [&] {
@@ -259,7 +344,8 @@ bool Turns::reach(std::uint32_t wanted) {
     const std::uint32_t k = late[below(late.size())];
     const NodeId node = late_node(trees_[k]);
     work_ += trees_[k].shape.order.size();
-    if (below(2) == 0)
+    // Another link turns the direction of those between it and the old one, which the other trees of a turn would not.
+    if (lanes_ || below(2) == 0)
       change_turns(k, node);
     else
       change_links(k, node);

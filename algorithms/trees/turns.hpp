@@ -31,9 +31,14 @@ bool any_middle(const std::vector<SpanningTree>& trees);
 /// after that, and tree j up t steps before, is free of collisions if s + t is no multiple of q. So a link has q *turns*: a tree that goes
 /// down by it after s steps takes turn s modulo q in one direction, -s modulo q in the other; two trees never take the same. Middle links
 /// take turn 0. Where no tree has a middle link the way down begins a step earlier, and -s becomes 1 - s.
+///
+/// A link of capacity c has c *lanes*, with a tree each in every turn. What a channel carries in a step is of one manner, so the trees of a
+/// turn all go down by it in the same direction; and trees have no middle links. So the period is up to q + 1 where links have capacities.
 class Turns {
  public:
-  Turns(const LinkGraph& graph, const std::vector<SpanningTree>& trees, std::uint32_t period);
+  Turns(const LinkGraph& graph, const std::vector<SpanningTree>& trees, std::uint32_t per_link);
+
+  std::uint32_t period() const noexcept { return period_; }
 
   /// Fewer steps, as far as a bounded search finds.
   void shorten();
@@ -48,6 +53,7 @@ class Turns {
     SpanningTree shape;
     std::vector<NodeId> parent;       // by rank
     std::vector<std::uint32_t> turn;  // of the link to the parent
+    std::vector<std::uint32_t> lane;  // of that link
     std::vector<std::uint32_t> step;  // after how many steps that link carries the tree's part down
     std::uint64_t late = 0;           // sum over the nodes of the square of how many steps after the wanted one they have it
 
@@ -58,10 +64,11 @@ class Turns {
     std::uint32_t height, tree;
     NodeId node;
   };
-  /// A turn of a link.
+  /// A turn of a lane of a link.
   struct Cell {
-    std::uint32_t link, turn;
+    std::uint32_t link, turn, lane = 0;
   };
+  enum class Direction : std::uint8_t { along, against };  // of the link, in which a tree goes down by it
 
   std::uint32_t trees_count() const noexcept { return static_cast<std::uint32_t>(trees_.size()); }
   std::uint32_t turn_at(const Tree& tree, NodeId node, std::uint32_t step) const noexcept {
@@ -75,11 +82,24 @@ class Turns {
     return from + (along ? turn + period_ - at : at + period_ - turn) % period_;
   }
   /// The tree that has it; none.
-  std::uint32_t& holder(const Cell& cell) noexcept { return holder_[std::size_t{cell.link} * period_ + cell.turn]; }
+  std::uint32_t& holder(const Cell& cell) noexcept {
+    return holder_[first_cell_[cell.link] + std::size_t{cell.turn} * graph_.capacity(cell.link) + cell.lane];
+  }
+  Direction direction(NodeId lower_end, std::uint32_t link) const noexcept {
+    return graph_.link(link).to == lower_end ? Direction::along : Direction::against;
+  }
+  /// Whether all trees with a turn of a link, that in one lane aside, go down in a direction.
+  bool all_go(const Cell& but, Direction direction) noexcept;
+  /// A lane of that turn: a random one.
+  Cell some_lane(std::uint32_t link, std::uint32_t turn) noexcept {
+    const std::uint32_t lanes = graph_.capacity(link);
+    return {link, turn, lanes > 1 ? below(lanes) : 0};
+  }
   /// The lower end of a link in a tree that has it.
   NodeId lower_end(const Tree& tree, std::uint32_t link) const noexcept {
     return tree.shape.link[graph_.link(link).to] == link ? graph_.link(link).to : graph_.link(link).from;
   }
+  class Room;
   void take_turns();
   std::uint64_t lateness(std::uint32_t step) const noexcept {
     return step > wanted_ ? std::uint64_t{step - wanted_} * (step - wanted_) : 0;
@@ -107,10 +127,12 @@ class Turns {
 
   const LinkGraph& graph_;
   std::uint32_t period_;
+  bool lanes_;                   // whether a link has several
   std::uint32_t backwards_ = 0;  // 1 where no tree has a middle link
   std::mt19937_64 random_{1};
   std::vector<Tree> trees_;
-  std::vector<std::uint32_t> holder_;  // by cell
+  std::vector<std::size_t> first_cell_;  // by link
+  std::vector<std::uint32_t> holder_;    // by cell: a tree
   // Of the search.
   std::uint32_t wanted_ = 0;
   std::uint64_t work_ = 0, most_work_;  // nodes looked at

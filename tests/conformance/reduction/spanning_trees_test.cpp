@@ -27,7 +27,12 @@ Request vector_of(Bytes bytes, std::uint32_t parts = 0, std::uint32_t segments =
   return request;
 }
 
-Machine packet_machine(const Topology& topology) { return Machine(topology, 0, Switching::packet); }
+Machine packet_machine(const Topology& topology, std::vector<double> speeds = {}, double start_up_s = 1e-6) {
+  CostModel cost;
+  cost.start_up_s = start_up_s;
+  cost.dimension_byte_s = std::move(speeds);
+  return Machine(topology, 0, Switching::packet, Contention::forbid, {}, cost);
+}
 
 std::string complaint_of(const Topology& topology, const Request& request) {
   return support::judged(over_spanning_trees(), packet_machine(topology), request).complaint;
@@ -70,7 +75,7 @@ void check_packing(const LinkGraph& graph, const TreeCount& count) {
       ++load[tree.link[node]];
     }
   }
-  REQUIRE(*std::max_element(load.begin(), load.end()) <= count.per_link);
+  for (std::uint32_t link = 0; link < graph.links(); ++link) REQUIRE(load[link] <= count.per_link * graph.capacity(link));
 }
 
 /// q/p of all p up to 64, at least.
@@ -107,6 +112,65 @@ TEST_CASE("packed spanning trees span the machine and share its links", "[confor
     const TreeCount ratio = least_ratio(graph, 64);
     for (const std::uint32_t trees : {1U, 3U, 16U}) check_packing(graph, with_trees(ratio, trees));
   }
+}
+
+TEST_CASE("spanning trees all-reduce on machines of several speeds, in the time that is predicted", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  int machines = 0;
+  for (int i = 0; i < 24; ++i) {
+    const Topology whole = support::random_topology(random, 30);
+    if (whole.nodes() < 2) continue;
+    std::vector<double> speeds;
+    const std::uint64_t most = std::uint64_t{1} << support::random_below(random, 5);
+    for (Dimension d = 0; d < whole.dimensions(); ++d)
+      speeds.push_back(1e-9 * static_cast<double>(1 + support::random_below(random, most)));
+    try {
+      const Faults faults = support::random_faults(random, whole, 2, 1, 2);
+      const Topology topology = support::random_below(random, 2) == 0 ? whole : whole.with_faults(faults);
+      const Machine machine = packet_machine(topology, speeds, 1e-9 * static_cast<double>(1 + support::random_below(random, 1000)));
+      const auto parts = static_cast<std::uint32_t>(support::random_below(random, 3) == 0 ? 0 : 1 + support::random_below(random, 40));
+      const auto segments = static_cast<std::uint32_t>(support::random_below(random, 4));
+      const Request request = vector_of(2 * support::random_below(random, 8000), parts, segments);
+      CAPTURE(support::seed(), i, topology.text(), speeds, parts, segments, request.bytes);
+      const support::Judged judged = support::judged(over_spanning_trees(), machine, request);
+      REQUIRE(judged.complaint == "");
+      REQUIRE((machine.cost.one_speed() || topology.living_nodes() == 1 || judged.run.plan.channel_time_s));
+      ++machines;
+    } catch (const InputError&) {  // cut apart
+    }
+  }
+  CHECK(machines > 10);
+}
+
+TEST_CASE("packed spanning trees give fast links more trees", "[conformance]") {
+  for (const char* shape : {"mesh:5x5", "4x3", "mesh:3x3x2"}) {
+    const Topology topology = Topology::parse(shape);
+    std::vector<double> speeds{1, 1.5, 2};
+    speeds.resize(static_cast<std::size_t>(topology.dimensions()));
+    const Machine machine = packet_machine(topology, speeds);
+    CAPTURE(shape);
+    const LinkGraph graph(machine, LinkCapacities(machine, 6));
+    const TreeCount ratio = least_ratio(graph, 64);
+    for (const std::uint32_t trees : {1U, 3U, 25U}) check_packing(graph, with_trees(ratio, trees));
+  }
+  // 24 of 25 nodes over links of 20 x 3 and 20 x 2; lines of fast links as classes, over three slow links each.
+  const Machine mesh = packet_machine(Topology::parse("mesh:5x5"), {2, 3});
+  const TreeCount ratio = least_ratio(LinkGraph(mesh, LinkCapacities(mesh, 3)), 64);
+  CHECK(ratio == TreeCount{25, 6});
+  const Machine lines = packet_machine(Topology::parse("mesh:4x4"), {1, 8});
+  std::vector<NodeId> classes;
+  CHECK(least_ratio(LinkGraph(lines, LinkCapacities(lines, 8)), 64, &classes) == TreeCount{4, 1});
+  REQUIRE(classes.size() == 16);
+  CHECK(classes[1] != classes[2]);
+  CHECK(classes[1] == classes[13]);
+}
+
+TEST_CASE("long vectors over spanning trees gain from fast links", "[conformance]") {
+  constexpr double gib = 1U << 30U;
+  const Machine machine = packet_machine(Topology::parse("mesh:5x5"), {1 / (75 * gib), 1 / (50 * gib)}, 0.5e-6);
+  const Request request = vector_of(Bytes{1} << 34U);
+  const double bound_s = lower_bounds(machine, request).model_time_s(machine.cost);
+  CHECK(over_spanning_trees().plan(machine, request).model_time_s(machine.cost) < 1.08 * bound_s);
 }
 
 TEST_CASE("the least load of a link is that of single nodes on a mesh, and of the worst partition elsewhere", "[conformance]") {
