@@ -16,6 +16,17 @@ void refuse_too_many(std::uint64_t blocks, NodeId nodes) {
                    " nodes: there can be at most 2^32, as 65536 nodes have for each other");
 }
 
+void check_rank(const Topology& topology, NodeId root) {
+  if (root < topology.nodes()) return;
+  throw InputError("root " + std::to_string(root) + ": ranks here go from 0 to " + std::to_string(topology.nodes() - 1));
+}
+
+void check_root(const Topology& topology, NodeId root) {
+  check_rank(topology, root);
+  if (topology.living(root)) return;
+  throw InputError("root " + std::to_string(root) + " is a dead node of " + topology.text() + ": choose a living one");
+}
+
 }  // namespace
 
 Placement Placement::replicated(const Topology& topology, std::vector<NodeId> sources, Bytes bytes, std::uint32_t segments) {
@@ -59,6 +70,7 @@ Placement Placement::replicated(const Topology& topology, std::vector<NodeId> so
 Placement Placement::personalised(const Topology& topology, Bytes bytes) {
   const NodeId nodes = topology.nodes();
   Placement placement(Kind::personalised, nodes, nodes);
+  placement.dead_ = topology.faults().dead_nodes;
   placement.segment_ = bytes;
   placement.buckets_ = nodes;
   placement.ids_ = std::uint64_t{nodes} * nodes;
@@ -66,9 +78,11 @@ Placement Placement::personalised(const Topology& topology, Bytes bytes) {
   return placement;
 }
 
-Placement Placement::rooted(Kind kind, NodeId nodes, NodeId root, Bytes bytes) {
-  if (root >= nodes) throw InputError("root " + std::to_string(root) + ": ranks here go from 0 to " + std::to_string(nodes - 1));
+Placement Placement::rooted(Kind kind, const Topology& topology, NodeId root, Bytes bytes) {
+  check_root(topology, root);
+  const NodeId nodes = topology.nodes();
   Placement placement(kind, nodes, 1);
+  placement.dead_ = topology.faults().dead_nodes;
   placement.segment_ = bytes;
   // About the root of the nodes: N^1.5 entries in all, and short chains at the root, which holds all blocks at once.
   const auto bits = std::max(1U, (static_cast<unsigned>(std::bit_width(nodes - 1)) + 1) / 2);
@@ -80,12 +94,10 @@ Placement Placement::rooted(Kind kind, NodeId nodes, NodeId root, Bytes bytes) {
 }
 
 Placement Placement::scattered(const Topology& topology, NodeId root, Bytes bytes) {
-  return rooted(Kind::scattered, topology.nodes(), root, bytes);
+  return rooted(Kind::scattered, topology, root, bytes);
 }
 
-Placement Placement::gathered(const Topology& topology, NodeId root, Bytes bytes) {
-  return rooted(Kind::gathered, topology.nodes(), root, bytes);
-}
+Placement Placement::gathered(const Topology& topology, NodeId root, Bytes bytes) { return rooted(Kind::gathered, topology, root, bytes); }
 
 Placement Placement::resident(const Topology& topology, std::uint32_t per_node, Bytes bytes) {
   const NodeId nodes = topology.nodes();
@@ -124,13 +136,22 @@ Bytes Placement::size_of_block(BlockId id) const noexcept {
 
 bool Placement::is_dead(NodeId node) const noexcept { return std::binary_search(dead_.begin(), dead_.end(), node); }
 
+NodeId Placement::nth_living(NodeId nth) const noexcept {
+  for (const NodeId dead : dead_) {
+    if (dead > nth) break;
+    ++nth;
+  }
+  return nth;
+}
+
 Placement Placement::contributed(const Topology& topology, const Contributions& contributions) {
   const NodeId nodes = topology.nodes();
   const auto& [reduction, wanted, root, bytes, segments, registers] = contributions;
   check_reduction(reduction, nodes, bytes);
-  if (root >= nodes) throw InputError("root " + std::to_string(root) + ": ranks here go from 0 to " + std::to_string(nodes - 1));
-  if (wanted == Contributions::Wanted::at_root && !topology.living(root))
-    throw InputError("root " + std::to_string(root) + " is a dead node of " + topology.text() + ": choose a living one");
+  if (wanted == Contributions::Wanted::at_root)
+    check_root(topology, root);
+  else
+    check_rank(topology, root);
   if (segments == 0) throw InputError("segments 0: a vector has at least 1 segment");
   if (registers == 0 || registers > 8)
     throw InputError("registers " + std::to_string(registers) + ": a node has 1 to 8 partials of a segment");
@@ -174,10 +195,10 @@ std::uint64_t Placement::initial_count(NodeId node) const noexcept {
   switch (kind_) {
     case Kind::one_source:
     case Kind::several_sources: return std::binary_search(sources_.begin(), sources_.end(), node) ? segments_.value() : 0;
-    case Kind::personalised:
     case Kind::resident: return segments_.value();
-    case Kind::scattered: return node == root_ ? nodes_ : 0;
-    case Kind::gathered: return 1;
+    case Kind::personalised: return !living(node) ? 0 : living_nodes();
+    case Kind::scattered: return node == root_ ? living_nodes() : 0;
+    case Kind::gathered: return !living(node) ? 0 : 1;
     case Kind::contributed: return !living(node) ? 0 : vector_segments();
   }
   return 0;
@@ -189,9 +210,9 @@ BlockId Placement::initial(NodeId node, std::uint64_t nth) const noexcept {
   switch (kind_) {
     case Kind::one_source:
     case Kind::several_sources:
-    case Kind::personalised:
     case Kind::resident: return BlockId{node} * segments_.value() + i;
-    case Kind::scattered:
+    case Kind::personalised: return BlockId{node} * nodes_ + nth_living(i);
+    case Kind::scattered: return nth_living(i);
     case Kind::contributed: return i;
     case Kind::gathered: return node;
   }
@@ -202,10 +223,10 @@ std::uint64_t Placement::wanted_count(NodeId node) const noexcept {
   switch (kind_) {
     case Kind::one_source:
     case Kind::several_sources: return !living(node) ? 0 : sources_.size() * std::uint64_t{segments_.value()};
-    case Kind::personalised:
     case Kind::resident: return segments_.value();
-    case Kind::scattered: return 1;
-    case Kind::gathered: return node == root_ ? nodes_ : 0;
+    case Kind::personalised: return !living(node) ? 0 : living_nodes();
+    case Kind::scattered: return !living(node) ? 0 : 1;
+    case Kind::gathered: return node == root_ ? living_nodes() : 0;
     case Kind::contributed: break;
   }
   if (!living(node)) return 0;
@@ -224,10 +245,10 @@ BlockId Placement::wanted(NodeId node, std::uint64_t nth) const noexcept {
   switch (kind_) {
     case Kind::one_source:
     case Kind::several_sources: return BlockId{sources_[i / segments_.value()]} * segments_.value() + i % segments_.value();
-    case Kind::personalised: return i * nodes_ + node;
+    case Kind::personalised: return nth_living(i) * nodes_ + node;
     case Kind::resident: return BlockId{node} * segments_.value() + i;
     case Kind::scattered: return node;
-    case Kind::gathered: return i;
+    case Kind::gathered: return nth_living(i);
     case Kind::contributed: return contributions_.wanted == Contributions::Wanted::at_owner ? node * segments_.value() + i : i;
   }
   return 0;
@@ -237,10 +258,10 @@ bool Placement::wants(NodeId node, BlockId id) const noexcept {
   switch (kind_) {
     case Kind::one_source:
     case Kind::several_sources: return exists(id) && living(node);
-    case Kind::personalised: return split(id).second == node;
+    case Kind::personalised: return split(id).second == node && living(node) && living(split(id).first);
     case Kind::resident: return split(id).first == node;
-    case Kind::scattered: return id == node;
-    case Kind::gathered: return node == root_;
+    case Kind::scattered: return id == node && living(node);
+    case Kind::gathered: return node == root_ && living(id);
     case Kind::contributed: break;
   }
   if (id >= vector_segments() || !living(node)) return false;  // scratch; of no use
@@ -257,11 +278,11 @@ std::uint64_t Placement::initial_total() const noexcept {
   switch (kind_) {
     case Kind::one_source:
     case Kind::several_sources: return sources_.size() * std::uint64_t{segments_.value()};
-    case Kind::personalised:
     case Kind::resident: return std::uint64_t{nodes_} * segments_.value();
+    case Kind::personalised: return std::uint64_t{living_nodes()} * living_nodes();
     case Kind::scattered:
-    case Kind::gathered: return nodes_;
-    case Kind::contributed: return (nodes_ - dead_.size()) * vector_segments();
+    case Kind::gathered: return living_nodes();
+    case Kind::contributed: return std::uint64_t{living_nodes()} * vector_segments();
   }
   return 0;
 }
@@ -269,11 +290,10 @@ std::uint64_t Placement::initial_total() const noexcept {
 std::uint64_t Placement::wanted_total() const noexcept {
   if (kind_ == Kind::contributed) {
     const Contributions::Wanted wanted = contributions_.wanted;
-    const std::uint64_t living = nodes_ - dead_.size();
     if (wanted == Contributions::Wanted::at_root) return vector_segments();
-    return living * (wanted == Contributions::Wanted::at_owner ? segments_.value() : vector_segments());
+    return std::uint64_t{living_nodes()} * (wanted == Contributions::Wanted::at_owner ? segments_.value() : vector_segments());
   }
-  return kind_ == Kind::one_source || kind_ == Kind::several_sources ? initial_total() * (nodes_ - dead_.size()) : initial_total();
+  return kind_ == Kind::one_source || kind_ == Kind::several_sources ? initial_total() * living_nodes() : initial_total();
 }
 
 }  // namespace torus

@@ -47,11 +47,11 @@ class Placement {
   /// them a byte longer; id = source * segments + segment. Throws InputError on a source that is out of range, dead or named twice, or
   /// without segments. The engine is fastest where `segments` divides `bytes`: see uniform().
   static Placement replicated(const Topology& topology, std::vector<NodeId> sources, Bytes bytes, std::uint32_t segments = 1);
-  /// Every node has a block for every node, itself included: id = origin * nodes + destination.
+  /// Every living node has a block for every living node, itself included: id = origin * nodes + destination.
   static Placement personalised(const Topology& topology, Bytes bytes);
-  /// The root has a block for every node: id = destination. Throws InputError if there is no such root.
+  /// The root has a block for every living node: id = destination. Throws InputError on a root that is out of range or dead.
   static Placement scattered(const Topology& topology, NodeId root, Bytes bytes);
-  /// Every node has a block for the root: id = origin. Throws InputError if there is no such root.
+  /// Every living node has a block for the root: id = origin. Throws InputError on a root that is out of range or dead.
   static Placement gathered(const Topology& topology, NodeId root, Bytes bytes);
   /// For tests and benchmarks: every node has `per_node` blocks at the start and must have the same ones at the end; id =
   /// node * per_node + i.
@@ -71,7 +71,7 @@ class Placement {
   const std::optional<Sizes>& sizes() const noexcept { return sizes_; }
 
   NodeId nodes() const noexcept { return nodes_; }
-  /// For replicated() and contributed(): whether the node is alive.
+  /// Not for resident(): whether the node is alive.
   bool living(NodeId node) const noexcept { return dead_.empty() || !is_dead(node); }
   /// Length of a block.
   Bytes bytes(BlockId id) const noexcept {
@@ -167,7 +167,10 @@ class Placement {
   static constexpr std::uint32_t sized = 0xffffffff;  // longer_, where sizes_ say all
   Bytes size_of_block(BlockId id) const noexcept;
   bool is_dead(NodeId node) const noexcept;
-  static Placement rooted(Kind kind, NodeId nodes, NodeId root, Bytes bytes);
+  NodeId living_nodes() const noexcept { return nodes_ - static_cast<NodeId>(dead_.size()); }
+  /// The living nodes by rank, from 0.
+  NodeId nth_living(NodeId nth) const noexcept;
+  static Placement rooted(Kind kind, const Topology& topology, NodeId root, Bytes bytes);
 
   /// (id / segments_, id % segments_).
   std::pair<std::uint32_t, std::uint32_t> split(BlockId id) const noexcept {

@@ -122,6 +122,30 @@ TEST_CASE("scatter and gather are each other's mirror", "[unit]") {
   CHECK(wanted_of(scatter, 2) == Ids{2});
 }
 
+TEST_CASE("dead nodes have no blocks and get none, and the others keep their numbers", "[unit]") {
+  const Topology topology = of(5).with_faults({.dead_nodes = {2}});
+  const Placement exchange = Placement::personalised(topology, 8);
+  CHECK(initial_of(exchange, 3) == Ids{15, 16, 18, 19});
+  CHECK(wanted_of(exchange, 3) == Ids{3, 8, 18, 23});
+  CHECK(initial_of(exchange, 2).empty());
+  CHECK(wanted_of(exchange, 2).empty());
+  CHECK_FALSE(exchange.wants(3, 13));
+  CHECK_FALSE(exchange.wants(2, 17));
+  CHECK(exchange.initial_total() == 16);
+  CHECK(exchange.wanted_total() == 16);
+  const Placement scatter = Placement::scattered(topology, 1, 8), gather = Placement::gathered(topology, 1, 8);
+  CHECK(initial_of(scatter, 1) == Ids{0, 1, 3, 4});
+  CHECK(wanted_of(scatter, 2).empty());
+  CHECK_FALSE(scatter.wants(2, 2));
+  CHECK(wanted_of(gather, 1) == Ids{0, 1, 3, 4});
+  CHECK(initial_of(gather, 2).empty());
+  CHECK_FALSE(gather.wants(1, 2));
+  CHECK(scatter.wanted_total() == 4);
+  CHECK(gather.initial_total() == 4);
+  CHECK_THROWS_AS(Placement::scattered(topology, 2, 8), InputError);
+  CHECK_THROWS_AS(Placement::gathered(topology, 2, 8), InputError);
+}
+
 TEST_CASE("resident blocks start and end at home", "[unit]") {
   const Placement placement = Placement::resident(of(3), 2, 8);
   CHECK(initial_of(placement, 2) == Ids{4, 5});
