@@ -184,9 +184,11 @@ class CutBounds {
     find_flow_cuts(topology_, supply, rate, found);
   }
 
-  /// The halves of each dimension of a whole shape without slow channels.
+  /// The halves of each dimension of a whole shape without slow channels. Those of a long dimension of a twisted torus are left out: hops
+  /// over the ends of short ones lead across, too.
   void halves() {
     for (const Factor& f : factors(topology_)) {
+      if (topology_.twisted() && static_cast<std::int32_t>(f.n) == topology_.circle(f.dimension)) continue;
       const std::uint64_t lines = topology_.nodes() / f.n, nodes = lines * (f.n / 2);
       const double rate = static_cast<double>(f.middle_cut() * lines) / machine_.cost.byte_s_of(f.dimension);
       raise_seconds(crossing_.units_of_any(nodes), rate);

@@ -226,6 +226,15 @@ TEST_CASE("a total exchange is bounded by cuts, by ways and by its diameter", "[
   }
 }
 
+TEST_CASE("the halves of a twisted torus are no cuts of one dimension", "[unit]") {
+  Machine machine(Topology("4x8t"), 4, Switching::packet);
+  machine.cost.dimension_byte_s = {1e-12, 1};
+  // Half the nodes of the long dimension: 256 blocks over 8 channels of it and 8 of the short one, which hardly take time.
+  const Bounds bounds = lower_bounds(machine, exchange(100));
+  REQUIRE(bounds.channel_time_s);
+  CHECK(*bounds.channel_time_s < 1);
+}
+
 TEST_CASE("no bound of the greatest machines overflows", "[unit]") {
   CHECK(shape_facts(shape("2147483646")).bound3 == std::uint64_t{1073741823} * 1073741823);
   const Topology square = shape("32768x65536");
