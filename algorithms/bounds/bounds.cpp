@@ -15,6 +15,7 @@
 #include "algorithms/bounds/growth.hpp"
 #include "algorithms/bounds/raise.hpp"
 #include "algorithms/common/integers.hpp"
+#include "algorithms/common/living_channels.hpp"
 
 namespace torus {
 namespace {
@@ -189,6 +190,26 @@ double rate_of_all_channels(const Question& asked) {
   return rate;
 }
 
+/// Of the shortest ways of all pairs around holes.
+struct LivingWays {
+  double hops = 0;  ///< of all together
+  std::int32_t farthest = 0;
+};
+
+/// Zeros where finding them takes long.
+LivingWays living_ways(const Topology& topology) {
+  constexpr std::uint64_t most_effort = std::uint64_t{1} << 24U;
+  LivingWays ways;
+  if (topology.nodes() * topology.channels() > most_effort) return ways;
+  for (const NodeId from : living_ranks(topology)) {
+    for (const std::int32_t hops : living_hops(topology, from)) {
+      ways.hops += std::max(hops, 0);
+      ways.farthest = std::max(ways.farthest, hops);
+    }
+  }
+  return ways;
+}
+
 /// Every node has a block for every other.
 void bound_exchange(const Question& asked, Bounds& bounds) {
   const std::uint64_t n = asked.machine.topology.living_nodes();
@@ -207,11 +228,10 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
   if (asked.rates) raise_seconds(bounds, static_cast<double>(n - 1) * bytes, asked.rates->fastest(narrowest));
   block_steps(ceil_div(n - 1, at_once), "a node sends " + number(n - 1) + " blocks, " + number(at_once) + " a step");
 
-  if (!asked.machine.topology.whole()) return;  // the formulas below are those of a whole shape
-
   // Hops that a step carries, in bytes and in messages; a wormhole or circuit message may use every channel, whatever the ports.
-  std::uint64_t channels = facts.channels;
-  std::uint64_t messages = facts.channels;
+  const bool whole = asked.machine.topology.whole();
+  std::uint64_t channels = whole ? facts.channels : asked.machine.topology.channels();
+  std::uint64_t messages = channels;
   if (asked.packet) {
     channels = messages = 0;
     for (const auto& [usable, nodes] : asked.channels) {
@@ -219,8 +239,9 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
       messages += asked.messages(usable) * nodes;
     }
   }
-  const bool bound3 = asked.packet && asked.ports == 1;
-  const double all_hops = facts.average_status * static_cast<double>(n);
+  const bool bound3 = whole && asked.packet && asked.ports == 1;
+  const LivingWays around = whole ? LivingWays{} : living_ways(asked.machine.topology);
+  const double all_hops = whole ? facts.average_status * static_cast<double>(n) : around.hops;
   const auto carried = [&](std::uint64_t a_step) {
     return bound3 ? std::string("bound (3): the average status, hops of the blocks of a node")
                   : "the shortest routes of all blocks, " + number(a_step) + " hops a step";
@@ -234,6 +255,13 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
     block_steps(static_cast<std::uint64_t>(all_hops / static_cast<double>(messages) * (1 - 1e-12)) + 1, carried(messages));
   }
 
+  if (!whole) {  // the formulas below are those of a whole shape
+    const auto farthest = static_cast<std::uint64_t>(around.farthest);
+    if (asked.packet)
+      raise(bounds.steps, bounds.steps_reason, farthest, "the diameter around dead links and nodes: a packet makes one hop a step");
+    bounds.route_hops = std::max({bounds.route_hops, bounds.steps, farthest});
+    return;
+  }
   if (asked.machine.topology.twisted()) {
     const double links = static_cast<double>(facts.bisection_links);
     const auto half = n / 2;

@@ -11,11 +11,26 @@
 #include "algorithms/bounds/growth.hpp"
 #include "algorithms/bounds/raise.hpp"
 #include "algorithms/common/integers.hpp"
+#include "algorithms/common/living_channels.hpp"
 
 namespace torus {
 namespace {
 
 constexpr NodeId most_nodes = 4096;
+
+/// Distances from a node to living ones.
+class Distances {
+ public:
+  Distances(const Topology& topology, NodeId from) : topology_{topology}, from_{from} {
+    if (!topology.whole()) hops_ = living_hops(topology, from);
+  }
+  std::int32_t operator()(NodeId to) const { return hops_.empty() ? topology_.distance(from_, to) : hops_[to]; }
+
+ private:
+  const Topology& topology_;
+  NodeId from_;
+  std::vector<std::int32_t> hops_;  // around holes; else empty
+};
 
 /// What a node sends or receives at least: bytes, blocks, and the nodes that these are for or from.
 struct Load {
@@ -26,12 +41,11 @@ struct Load {
 struct Loads {
   explicit Loads(NodeId nodes) : out(nodes), in(nodes) {}
 
-  /// A block that must get from one node to another.
-  void move(const Topology& topology, NodeId from, NodeId to, Bytes bytes) {
+  /// A block that must get from one node to another, so many hops away.
+  void move(NodeId from, NodeId to, std::int32_t hops, Bytes bytes) {
     if (from == to || bytes == 0) return;
     send(from, bytes);
     receive(to, bytes);
-    const std::int32_t hops = topology.distance(from, to);
     farthest = std::max(farthest, hops);
     byte_hops += static_cast<double>(bytes) * hops;
   }
@@ -94,6 +108,8 @@ void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds
   const Topology& topology = machine.topology;
   const Sizes sizes = sizes_of(topology, request);
   const std::vector<NodeId> living = living_ranks(topology);
+  const NodeId root = has_root(request.collective) ? request.sources.front() : living.front();
+  const Distances from_root(topology, root);
   Loads loads(topology.nodes());
   bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "no node must send anything";
   switch (request.collective) {
@@ -104,15 +120,16 @@ void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds
         return;
       }
       for (const NodeId from : living) {
-        for (const NodeId to : living) loads.move(topology, from, to, sizes(std::uint64_t{from} * topology.nodes() + to));
+        const Distances hops(topology, from);
+        for (const NodeId to : living) loads.move(from, to, hops(to), sizes(std::uint64_t{from} * topology.nodes() + to));
       }
       break;
     case Collective::multinode_broadcast: replicate(topology, living, request.sources, sizes, loads); break;
     case Collective::scatter:
-      for (const NodeId to : living) loads.move(topology, request.sources.front(), to, sizes(to));
+      for (const NodeId to : living) loads.move(root, to, from_root(to), sizes(to));
       break;
     case Collective::gather:
-      for (const NodeId from : living) loads.move(topology, from, request.sources.front(), sizes(from));
+      for (const NodeId from : living) loads.move(from, root, from_root(from), sizes(from));
       break;
     default: reduce_scatter(living, sizes, loads, bounds); break;
   }

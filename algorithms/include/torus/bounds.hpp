@@ -89,7 +89,7 @@ struct Bounds {
 /// Seconds, where dimensions differ in speed: each argument about bytes once more, with what its channels carry in a second
 /// (bounds/bounds.cpp has the proof), and the middle cut of each dimension with that dimension's own speed.
 /// Dead links and nodes: the living nodes with their living channels take the places of all. Of a total exchange only the arguments about
-/// single nodes hold then.
+/// single nodes and about the shortest routes, around what is dead, hold then.
 /// Cuts, where links or nodes are dead or links slow: for each set S of nodes that is tried, what must leave or enter it over what its
 /// channels carry, in bytes and in seconds: single nodes, layers of each dimension, and the sets that max flows find. Where dimensions
 /// differ in speed: the halves of each dimension, in seconds (bounds/cuts.cpp has the proof and the limits).

@@ -226,6 +226,21 @@ TEST_CASE("a total exchange is bounded by cuts, by ways and by its diameter", "[
   }
 }
 
+TEST_CASE("a total exchange around a hole is bounded by the ways that are left", "[unit]") {
+  const Request request = exchange(100);
+  // A line of 4 is left: 20 hops of 12 blocks, 4 a step with one port; 4 blocks over its middle.
+  const Topology line = Topology("5").with_faults({.dead_nodes = {2}});
+  const Bounds one_port = lower_bounds(Machine(line, 1, Switching::packet), request);
+  CHECK(one_port.channel_bytes == 500);
+  CHECK(one_port.steps == 3);
+  CHECK(one_port.single_block_steps == 5);
+  CHECK(lower_bounds(Machine(line, 2, Switching::packet), request).channel_bytes == 400);
+  // Of 12 hops 2 take a way of 2, over 10 channels; 3 blocks of a node over 2 channels.
+  const Topology four = Topology("4c").with_faults({.dead_links = {{0, 0, 1}}});
+  CHECK(lower_bounds(Machine(four, 3, Switching::packet), request).channel_bytes == 150);
+  CHECK(lower_bounds(Machine(four, 1, Switching::packet), request).channel_bytes == 350);
+}
+
 TEST_CASE("the halves of a twisted torus are no cuts of one dimension", "[unit]") {
   Machine machine(Topology("4x8t"), 4, Switching::packet);
   machine.cost.dimension_byte_s = {1e-12, 1};
