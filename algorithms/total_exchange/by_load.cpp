@@ -1,18 +1,21 @@
-/// Total exchange of blocks of any sizes, by a list: in each step every channel carries what waits for it, farthest blocks first, up to a
-/// budget of bytes.
+/// Total exchange, scatter and gather of blocks of any sizes, around dead links and nodes: all blocks get a way beforehand by the load of
+/// all channels, and a list says what crosses each channel when.
 ///
-/// The whole exchange is played through before the run, so that all sizes must be known to all. A block takes a shortest way; at each node
-/// it chooses, of the dimensions that it has yet to travel, the channel with the fewest bytes waiting. Where nodes have fewer ports than
-/// channels, the channels with most bytes waiting go first. A block of no bytes, of a request with sizes, is not sent. A small budget evens
-/// the channels of a step out and takes more steps: several are tried, and the one of the least model time is taken.
+/// The whole exchange is played through before the run, so that all sizes and holes must be known to all. *Ways*: each block takes a
+/// shortest way over living channels, the lightest for the bytes that the other blocks put on its channels, and on its nodes where these
+/// have fewer ports than channels. All ways are chosen anew a few times, the largest blocks first. *List*: in each step every channel
+/// carries what waits for it, the blocks with the farthest to go first, up to a budget of bytes. Where nodes have fewer ports than
+/// channels, the largest messages go first, and of equal ones those between the nodes with most left to do. A small budget evens the
+/// channels of a step out and takes more steps: several are tried, where sizes differ also with the most bytes times hops first, and the
+/// list of the least model time is taken. A block of no bytes, of a request with sizes, is not sent.
 ///
-/// Machine  packet, any ports; rings, lines and complete dimensions, up to 512 nodes.
+/// Machine  packet, any ports; any shape, twisted or with holes, up to 512 nodes, scatter and gather up to 1024.
 /// Steps    as many as the list has; bytes and steps are known after planning.   Header  none.
 /// Memory   16 bytes a hop of a block, shared by all nodes.
-/// Source   this project.
+/// Source   this project; the ways: ways.hpp.
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -27,200 +30,199 @@
 
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/total_exchange/ways.hpp"
 
 namespace torus::total_exchange::by_load {
 namespace {
 
-constexpr NodeId most_nodes = 512;
-constexpr Bytes no_budget = std::numeric_limits<Bytes>::max();
+constexpr NodeId most_nodes = 512, most_nodes_around_root = 1024;
+constexpr ByteSum no_budget = std::numeric_limits<ByteSum>::infinity();
 
-/// A block on its way.
-struct Waiting {
-  std::int32_t hops;  ///< left
-  Bytes bytes;
-  BlockId id;
-
-  /// The farthest goes first, then the largest; ids settle ties.
-  friend bool operator<(const Waiting& a, const Waiting& b) noexcept {
-    return std::tuple(a.hops, a.bytes, b.id) < std::tuple(b.hops, b.bytes, a.id);
-  }
+/// How a list is made.
+struct Rule {
+  ByteSum budget = no_budget;  ///< of a channel and step
+  bool weighed = false;        ///< the largest bytes times hops go first, else the farthest
 };
 
 /// The exchange, step by step.
 class List {
  public:
   /// schedule: gets all sends; null where they are only counted.
-  List(const Machine& machine, const Placement& placement, Bytes budget, Schedule* schedule)
+  List(const Machine& machine, const BalancedWays& ways, const Rule& rule, Schedule* schedule)
       : machine_{machine},
-        topology_{machine.topology},
-        nodes_{topology_.nodes()},
-        slots_{static_cast<std::size_t>(topology_.channel_slots())},
-        budget_{budget},
+        channels_{ways.channels()},
+        deliveries_{ways.deliveries()},
+        ways_{ways},
+        rule_{rule},
         schedule_{schedule},
-        channels_(nodes_ * slots_),
-        sent_(nodes_),
-        received_(nodes_) {
-    for (NodeId from = 0; from < nodes_; ++from) {
-      for (NodeId to = 0; to < nodes_; ++to) {
-        const BlockId id = from * nodes_ + to;
-        if (from != to && !placement.empty(id)) wait_at(from, {topology_.distance(from, to), placement.bytes(id), id});
-      }
-    }
+        left_(ways.loads()),
+        queues_(channels_.count()),
+        sent_(channels_.nodes()),
+        received_(channels_.nodes()) {
+    for (std::uint32_t i = 0; i < deliveries_.size(); ++i) wait(i, 0);
     while (!active_.empty()) play_step();
   }
 
   Step steps() const noexcept { return step_; }
-  double bytes() const noexcept { return bytes_; }
-  double time_s() const noexcept { return step_ * machine_.cost.start_up_s + bytes_ * machine_.cost.byte_s; }
+  ByteSum bytes() const noexcept { return bytes_; }
+  double time_s() const noexcept { return machine_.cost.steps(step_, bytes_, step_); }
 
  private:
-  struct Channel {
+  /// A block before its next hop.
+  struct Waiting {
+    ByteSum urgency;
+    std::uint32_t delivery, hop;
+  };
+  struct Queue {
     std::vector<Waiting> blocks;  // a heap
-    Bytes bytes = 0;
+    ByteSum bytes = 0;
     bool active = false;
   };
+  /// A channel that may send.
+  struct Candidate {
+    std::uint32_t channel;
+    ByteSum message, left;  // bytes; left: of the channel or a port that has most to do
+  };
 
-  std::size_t channel_of(NodeId node, Dimension d, std::int32_t hop) const noexcept {
-    return node * slots_ + static_cast<std::size_t>(topology_.slot(d, hop));
+  /// The most urgent goes first, then the largest; the order of the deliveries settles ties.
+  bool before(const Waiting& a, const Waiting& b) const noexcept {
+    return std::tuple(a.urgency, deliveries_[a.delivery].bytes, b.delivery) <
+           std::tuple(b.urgency, deliveries_[b.delivery].bytes, a.delivery);
   }
 
-  /// The hop that a block makes next in a dimension; 0: none. Half way round a ring both directions are as short: blocks alternate.
-  std::int32_t next_hop(NodeId at, BlockId id, Dimension d) const noexcept {
-    const NodeId origin = id / nodes_, to = id % nodes_;
-    const std::int32_t n = topology_.extent(d), difference = topology_.coordinate(to, d) - topology_.coordinate(at, d);
-    if (difference == 0) return 0;
-    const std::int32_t up = difference > 0 ? difference : difference + n;
-    if (topology_.wiring(d) == Wiring::complete) return up;
-    if (topology_.wiring(d) == Wiring::line) return difference > 0 ? 1 : -1;
-    if (2 * up == n) return (origin + to) % 2 == 0 ? 1 : -1;
-    return 2 * up < n ? 1 : -1;
+  void wait(std::uint32_t delivery, std::uint32_t hop) {
+    const auto way = ways_.of(delivery);
+    const auto bytes = static_cast<ByteSum>(deliveries_[delivery].bytes);
+    const auto hops = static_cast<double>(way.size() - hop);
+    Queue& queue = queues_[way[hop]];
+    queue.blocks.push_back({rule_.weighed ? bytes * hops : hops, delivery, hop});
+    std::push_heap(queue.blocks.begin(), queue.blocks.end(), [this](const auto& a, const auto& b) { return before(a, b); });
+    queue.bytes += bytes;
+    if (!queue.active) active_.push_back(way[hop]);
+    queue.active = true;
   }
 
-  void wait_at(NodeId at, const Waiting& block) {
-    Dimension best = 0;
-    std::size_t best_channel = 0;
-    bool found = false;
-    for (Dimension d = 0; d < topology_.dimensions(); ++d) {
-      const std::int32_t hop = next_hop(at, block.id, d);
-      if (hop == 0) continue;
-      const std::size_t channel = channel_of(at, d, hop);
-      if (found && channels_[channel].bytes >= channels_[best_channel].bytes) continue;
-      found = true;
-      best = d;
-      best_channel = channel;
+  std::vector<Candidate> candidates() const {
+    std::vector<Candidate> all;
+    for (const std::uint32_t channel : active_) {
+      const Queue& queue = queues_[channel];
+      const auto first = static_cast<ByteSum>(deliveries_[queue.blocks.front().delivery].bytes);
+      Candidate candidate{channel, std::min(queue.bytes, std::max(rule_.budget, first)), 0};
+      left_.each(channel, [&](ByteSum left) { candidate.left = std::max(candidate.left, left); });
+      all.push_back(candidate);
     }
-    Channel& channel = channels_[best_channel];
-    channel.blocks.push_back(block);
-    std::push_heap(channel.blocks.begin(), channel.blocks.end());
-    channel.bytes += block.bytes;
-    if (channel.active) return;
-    channel.active = true;
-    active_.push_back({at, best, next_hop(at, block.id, best)});
+    std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+      return std::tuple(b.message, b.left, a.channel) < std::tuple(a.message, a.left, b.channel);
+    });
+    return all;
   }
 
   void play_step() {
-    std::sort(active_.begin(), active_.end(), [this](const Way& a, const Way& b) {
-      return std::tuple(channels_[channel_of(b)].bytes, a.node, a.dimension, a.hop) <
-             std::tuple(channels_[channel_of(a)].bytes, b.node, b.dimension, b.hop);
-    });
     std::fill(sent_.begin(), sent_.end(), 0);
     std::fill(received_.begin(), received_.end(), 0);
-    Bytes most = 0;
-    for (const Way& way : active_) {
-      const NodeId to = *topology_.neighbour(way.node, way.dimension, way.hop);
-      if (sent_[way.node] == machine_.ports || received_[to] == machine_.ports) continue;
-      ++sent_[way.node];
+    ByteSum most = 0;
+    for (const Candidate& candidate : candidates()) {
+      const auto& [from, to, leg] = channels_[candidate.channel];
+      if (sent_[from] == machine_.ports || received_[to] == machine_.ports) continue;
+      ++sent_[from];
       ++received_[to];
-      most = std::max(most, send(way, to));
+      most = std::max(most, send(candidate.channel));
     }
-    std::erase_if(active_, [this](const Way& way) {
-      Channel& channel = channels_[channel_of(way)];
-      channel.active = !channel.blocks.empty();
-      return !channel.active;
+    std::erase_if(active_, [this](std::uint32_t channel) {
+      queues_[channel].active = !queues_[channel].blocks.empty();
+      return !queues_[channel].active;
     });
-    for (const auto& [node, block] : arrived_) {
-      if (block.hops > 0) wait_at(node, block);
+    for (const auto& [delivery, hop] : arrived_) {
+      if (hop < ways_.of(delivery).size()) wait(delivery, hop);
     }
     arrived_.clear();
-    bytes_ += static_cast<double>(most);
+    bytes_ += most;
     ++step_;
   }
 
-  /// The channel of one of a node's ways.
-  struct Way {
-    NodeId node;
-    Dimension dimension;
-    std::int32_t hop;
-  };
-  std::size_t channel_of(const Way& way) const noexcept { return channel_of(way.node, way.dimension, way.hop); }
-
-  Bytes send(const Way& way, NodeId to) {
-    Channel& channel = channels_[channel_of(way)];
-    Bytes bytes = 0;
+  ByteSum send(std::uint32_t channel) {
+    Queue& queue = queues_[channel];
+    ByteSum bytes = 0;
     ids_.clear();
-    while (!channel.blocks.empty() && (ids_.empty() || channel.blocks.front().bytes <= budget_ - std::min(budget_, bytes))) {
-      std::pop_heap(channel.blocks.begin(), channel.blocks.end());
-      Waiting block = channel.blocks.back();
-      channel.blocks.pop_back();
-      bytes += block.bytes;
-      ids_.push_back(block.id);
-      --block.hops;
-      arrived_.emplace_back(to, block);
+    while (!queue.blocks.empty()) {
+      const auto more = static_cast<ByteSum>(deliveries_[queue.blocks.front().delivery].bytes);
+      if (!ids_.empty() && bytes + more > rule_.budget) break;
+      std::pop_heap(queue.blocks.begin(), queue.blocks.end(), [this](const auto& a, const auto& b) { return before(a, b); });
+      const Waiting block = queue.blocks.back();
+      queue.blocks.pop_back();
+      bytes += more;
+      ids_.push_back(deliveries_[block.delivery].id);
+      arrived_.emplace_back(block.delivery, block.hop + 1);
     }
-    channel.bytes -= bytes;
+    queue.bytes -= bytes;
+    left_.add(channel, -bytes);
     if (schedule_ != nullptr) {
-      const Leg leg{way.dimension, way.hop};
-      schedule_->add(step_, way.node, to, {&leg, 1}, ids_, Manner::give);
+      const auto& [from, to, leg] = channels_[channel];
+      schedule_->add(step_, from, to, {&leg, 1}, ids_, Manner::give);
     }
     return bytes;
   }
 
   const Machine& machine_;
-  const Topology& topology_;
-  const NodeId nodes_;
-  const std::size_t slots_;
-  const Bytes budget_;
+  const LivingChannels& channels_;
+  const std::vector<Delivery>& deliveries_;
+  const BalancedWays& ways_;
+  const Rule rule_;
   Schedule* const schedule_;
-  std::vector<Channel> channels_;  // by node and slot
-  std::vector<Way> active_;        // channels that blocks wait for
-  std::vector<int> sent_, received_;
-  std::vector<std::pair<NodeId, Waiting>> arrived_;
+  ChannelLoads left_;                  // what is still to be sent
+  std::vector<Queue> queues_;          // by channel
+  std::vector<std::uint32_t> active_;  // channels that blocks wait for
+  std::vector<int> sent_, received_;   // messages of a node in this step
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> arrived_;
   std::vector<BlockId> ids_;
   Step step_ = 0;
-  double bytes_ = 0;  // of the fullest channels, summed over the steps
+  ByteSum bytes_ = 0;  // of the fullest channels, summed over the steps
 };
 
-/// The budget of the least model time of those tried: from the mean of the bytes a step without a budget, halved until twice in a row no
-/// time is won.
-Bytes best_budget(const Machine& machine, const Placement& placement) {
-  const List free(machine, placement, no_budget, nullptr);
-  if (free.steps() == 0) return no_budget;
-  Bytes best = no_budget;
-  double least_s = free.time_s();
-  int in_vain = 0;
-  for (auto budget = static_cast<Bytes>(2 * free.bytes() / free.steps()); budget > 0 && in_vain < 2; budget /= 2, ++in_vain) {
-    const double time_s = List(machine, placement, budget, nullptr).time_s();
-    if (time_s >= least_s) continue;
-    least_s = time_s;
-    best = budget;
-    in_vain = -1;
+/// The rule of the least model time of those tried: no budget, then from twice the mean of its bytes a step on each half of the one before,
+/// until no time is won a few times in a row.
+Rule best_rule(const Machine& machine, const BalancedWays& ways) {
+  const std::vector<Delivery>& deliveries = ways.deliveries();
+  const bool differ =
+      std::any_of(deliveries.begin(), deliveries.end(), [&](const Delivery& d) { return d.bytes != deliveries.front().bytes; });
+  const int patience = deliveries.size() <= std::size_t{1} << 16U ? 4 : 2;
+  Rule best;
+  double least_s = std::numeric_limits<double>::infinity();
+  for (const bool weighed : {false, true}) {
+    if (weighed && !differ) break;
+    Rule rule{.weighed = weighed};
+    double least_of_order_s = std::numeric_limits<double>::infinity();
+    for (int in_vain = 0; rule.budget > 0 && in_vain < patience;) {
+      const List list(machine, ways, rule, nullptr);
+      in_vain = list.time_s() < least_of_order_s ? 0 : in_vain + 1;
+      least_of_order_s = std::min(least_of_order_s, list.time_s());
+      if (list.time_s() < least_s) {
+        least_s = list.time_s();
+        best = rule;
+      }
+      rule.budget = std::floor(rule.budget == no_budget ? 2 * list.bytes() / std::max<Step>(1, list.steps()) : rule.budget / 2);
+    }
   }
   return best;
 }
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
-  if (!request.sizes) return Refusal{Refusal::About::sizes, "left out", "by-load is made for blocks whose sizes differ", "uniform:0:128"};
-  if (topology.nodes() <= most_nodes) return std::nullopt;
-  return Refusal{Refusal::About::shape, topology.text(),
-                 "by-load plays all blocks through, of at most " + std::to_string(most_nodes) + " nodes",
-                 smaller(topology, [](const Topology& t) { return t.nodes() <= most_nodes; }).text()};
+  const bool exchange = request.collective == Collective::total_exchange;
+  if (exchange && !request.sizes && topology.whole() && !topology.twisted())
+    return Refusal{Refusal::About::sizes, "left out", "by-load exchanges blocks whose sizes differ, or around holes", "uniform:0:128"};
+  const NodeId most = exchange ? most_nodes : most_nodes_around_root;
+  if (topology.nodes() <= most) return std::nullopt;
+  return Refusal{Refusal::About::shape, topology.text(), "by-load plays all blocks through, of at most " + std::to_string(most) + " nodes",
+                 smaller(topology, [most](const Topology& t) { return t.nodes() <= most; }).text()};
 }
 
 Plan plan(const Machine& machine, const Request& request) {
-  const Placement placement = placement_of(machine, request, Plan{});
+  const LivingChannels channels(machine.topology);
+  const std::vector<Delivery> all = deliveries(placement_of(machine, request, Plan{}));
+  const BalancedWays ways(machine, channels, all);
   auto schedule = std::make_shared<Schedule>(machine.topology.nodes());
-  const List list(machine, placement, best_budget(machine, placement), schedule.get());
+  const List list(machine, ways, best_rule(machine, ways), schedule.get());
   schedule->sort();
   Plan plan;
   plan.start = [schedule](Node& self) { return follow(self, *schedule); };
@@ -232,24 +234,48 @@ Plan plan(const Machine& machine, const Request& request) {
   return plan;
 }
 
-const Algorithm by_load{
-    .name = "by-load",
-    .collective = Collective::total_exchange,
-    .source = "this project",
-    .shapes = "any product of rings, lines and complete graphs, up to 512 nodes",
-    .steps = "those of a list made for the sizes",
-    .idea = {.first =
-                 "Every channel carries in a step what waits for it, the farthest blocks first, and no more bytes than a budget allows.",
-             .then = "A block that has arrived waits for the emptiest channel that brings it nearer, in whatever dimension.",
-             .good = "The list is made with the size of every block, so that the fullest channels and ports have few pauses however much "
-                     "sizes differ; but all nodes must know all sizes first."},
-    .native = {.switching = Switching::packet},
-    .also_requires = also_requires,
-    .plan = plan,
-};
+constexpr Algorithm by_load(Collective collective, std::string_view shapes, const Idea& idea) {
+  return {.name = "by-load",
+          .collective = collective,
+          .source = "this project",
+          .shapes = shapes,
+          .steps = "those of a list made for the sizes and the holes",
+          .idea = idea,
+          .native = {.switching = Switching::packet},
+          .needs = {.lives_with_holes = true, .takes_twists = true},
+          .also_requires = also_requires,
+          .plan = plan};
+}
+
+constexpr std::string_view then =
+    "Every channel carries in a step what waits for it, the blocks with the farthest to go first, and no more "
+    "bytes than a budget allows.";
+
+constexpr Algorithm exchange = by_load(
+                        Collective::total_exchange, "any, up to 512 nodes, whose sizes differ or that have holes",
+                        {.first =
+                             "Before the run every block gets a shortest way around dead links and nodes, the emptiest of all for what "
+                             "the other blocks put on the channels and ports.",
+                         .then = then,
+                         .good = "The list is made with the size of every block, so that the fullest channels and ports have few pauses "
+                                 "however much sizes differ; but all nodes must know all sizes and holes first."}),
+                    scatter = by_load(
+                        Collective::scatter, "any, up to 1024 nodes",
+                        {.first = "Before the run every block gets a shortest way from the root around dead links and nodes, so that the "
+                                  "channels and ports of the root share the bytes as evenly as they can.",
+                         .then = then,
+                         .good = "The channels of the root have few pauses, however much sizes differ and whatever is dead; but all nodes "
+                                 "must know all sizes and holes first."}),
+                    gather = by_load(
+                        Collective::gather, "any, up to 1024 nodes",
+                        {.first = "Before the run every block gets a shortest way to the root around dead links and nodes, so that the "
+                                  "channels and ports of the root share the bytes as evenly as they can.",
+                         .then = then,
+                         .good = "The channels of the root have few pauses, however much sizes differ and whatever is dead; but all nodes "
+                                 "must know all sizes and holes first."});
 
 }  // namespace
 
-extern const Entries entries{by_load};
+extern const Entries entries{exchange, scatter, gather};
 
 }  // namespace torus::total_exchange::by_load

@@ -81,7 +81,8 @@ TEST_CASE("in every algorithm that lives with holes, all living nodes have what 
       const Json run = torus::support::parsed(all.out);
       const Json& last = run["step_table"].back();
       const std::uint64_t living = machine.starts_with("4x4") ? 15 : 10;
-      CHECK(last[last.contains("complete") ? "complete" : "informed"] == (collective == "reduce" ? 1 : living));
+      if (collective != "gather")  // in which only those on the way get something
+        CHECK(last[last.contains("complete") ? "complete" : "informed"] == (collective == "reduce" ? 1 : living));
       ++runs;
     }
   }
