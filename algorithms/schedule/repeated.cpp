@@ -40,7 +40,7 @@ RepeatedSchedule::RepeatedSchedule(const Machine& machine, Schedule first, Step 
     const std::size_t channel = s.from * slots + static_cast<std::size_t>(topology.slot(leg.dimension, leg.hops));
     add(channels, s, channel);
     if (!machine.cost.one_speed()) byte_s[{s.step % period_, channel}] = machine.byte_s(s.from, leg.dimension, leg.hops);
-    if (s.manner == Manner::combine || s.manner == Manner::share) add(work, s, s.to);
+    if ((s.manner == Manner::combine || s.manner == Manner::share) && (s.registers & 1U) != 0) add(work, s, s.to);
   }
   byte_s_.resize(byte_s.empty() ? 0 : period);
   for (const auto& [key, seconds] : byte_s) byte_s_[key.first].push_back(seconds);

@@ -10,7 +10,8 @@
 namespace torus {
 
 /// Round i, from 0 on, sends in step s + i * period what `first` sends in step s, with i * stride added to the ids of the blocks. All sends
-/// are single hops. Those of several rounds by one channel in one step go together; they must be of the same manner.
+/// are single hops. Those of several rounds by one channel in one step go together; they must be of the same manner. Registers beyond 0 are
+/// empty when something comes for them, and combine nothing.
 class RepeatedSchedule {
  public:
   RepeatedSchedule(const Machine& machine, Schedule first, Step period, BlockId stride);
