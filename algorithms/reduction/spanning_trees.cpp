@@ -12,7 +12,7 @@
 /// Bytes    in turns m / pS in each busy step: q/p m (1 + (T-q)/(q S)).
 /// Speeds   where links differ in speed, a link has a capacity c (link_capacities.hpp): it is in up to q c trees, and takes up to c parts
 /// in
-///          a step of a turn. The period is then q + 1 as a rule (turns.hpp).
+///          a step of a turn, which go the same way; trees are made for that, or the period is q + 1 (tree_directions.hpp).
 /// Choice   `parts`, p; `segments`, S. Without them those of least model time.   Header  none.
 /// Order    each end of a middle link combines its own sum with the other's: for commuting operators.
 /// Source   the bound: Nash-Williams, Tutte 1961. Trees, turns: this project.
@@ -36,12 +36,13 @@
 #include "algorithms/schedule/repeated.hpp"
 #include "algorithms/trees/arc_trees.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
+#include "algorithms/trees/tree_directions.hpp"
 #include "algorithms/trees/tree_times.hpp"
 
 namespace torus::reduction::spanning_trees {
 namespace {
 
-constexpr std::uint32_t most_trees = 64, most_trees_of_speeds = 256;
+constexpr std::uint32_t most_trees = 64, most_trees_of_speeds = 128;
 constexpr std::uint64_t most_places = 32768;  // trees times nodes: what a search packs within a second
 
 std::uint32_t trees_within_reach(const Machine& machine) {
@@ -56,11 +57,19 @@ struct Packed {
 };
 using PackedList = std::vector<std::shared_ptr<const Packed>>;
 
-std::shared_ptr<const Packed> pack(const Machine& machine, const LinkGraph& graph, const TreeCount& count) {
-  const std::vector<SpanningTree> trees = pack_spanning_trees(graph, count);
+/// Of several speeds some trees may be left out, unless all are wanted.
+std::shared_ptr<const Packed> pack(const Machine& machine, const LinkGraph& graph, TreeCount count, bool all_trees) {
+  std::vector<SpanningTree> trees = pack_spanning_trees(graph, count), even;
+  if (!machine.cost.one_speed()) {
+    // With fewer trees a turn more would be better.
+    const std::uint32_t least = all_trees ? count.trees : count.trees * count.per_link / (count.per_link + 1) + 1;
+    even = tree_times::with_even_directions(graph, count.per_link, trees, least);
+    if (!even.empty()) trees.resize(even.size());
+    count.trees = static_cast<std::uint32_t>(trees.size());
+  }
   Schedule at_once = trees_at_once(machine, graph, trees);
   const Step steps = at_once.steps();
-  TreeTurns turns = trees_in_turns(machine.topology, graph, trees, count.per_link);
+  TreeTurns turns = trees_in_turns(machine.topology, graph, even.empty() ? trees : even, count.per_link);
   return std::make_shared<const Packed>(Packed{count, RepeatedSchedule(machine, std::move(at_once), steps, 0),
                                                RepeatedSchedule(machine, std::move(turns.schedule), turns.period, count.trees)});
 }
@@ -77,24 +86,21 @@ std::vector<TreeCount> counts_of_one_speed(const TreeCount& ratio, std::uint32_t
   return counts;
 }
 
-/// One tree; then the numbers up to some limits with the shortest period for it: a step more than trees share a link (turns.hpp).
+/// One tree; then some numbers of trees with as many trees on a link as that takes, or hardly more.
 std::vector<TreeCount> counts_of_speeds(const TreeCount& ratio, std::uint32_t most) {
-  constexpr std::uint32_t few = 24;
   std::vector<TreeCount> counts{with_trees(ratio, 1)};
-  for (const std::uint32_t limit : {std::min(few, most), most}) {
-    TreeCount best = counts.back();
-    for (std::uint32_t trees = best.trees + 1; trees <= limit; ++trees) {
-      const TreeCount count = with_trees(ratio, trees);
-      if (std::uint64_t{count.per_link + 1} * best.trees < std::uint64_t{best.per_link + 1} * trees) best = count;
-    }
-    if (best != counts.back()) counts.push_back(best);
+  for (const std::uint32_t limit : {24U, 64U, 96U}) {
+    const std::uint32_t per_link = std::max(1U, std::min(limit, most) * ratio.per_link / ratio.trees);
+    const TreeCount count{std::min(most, per_link * ratio.trees / ratio.per_link), per_link};
+    if (count.trees > counts.back().trees && count.load() < counts.back().load() * 1.001) counts.push_back(count);
   }
   return counts;
 }
 
-/// Of the fastest links: that with which a vector takes the least time, as far as single nodes bound it; the first of about equals.
-std::uint32_t choose_capacity(const Machine& machine, std::uint32_t most) {
-  constexpr double worth_it = 0.99;
+/// Of the fastest links: that with which so many trees, or any number if that is 0, take the least time, as far as single nodes bound it;
+/// the first of about equals, since few lanes are easier to fill.
+std::uint32_t choose_capacity(const Machine& machine, std::uint32_t trees) {
+  constexpr double worth_it = 0.985;
   std::uint32_t best = 1;
   double least_s = 0;
   for (const std::uint32_t capacity : capacities_to_try(machine)) {
@@ -102,7 +108,8 @@ std::uint32_t choose_capacity(const Machine& machine, std::uint32_t most) {
     const LinkGraph graph(machine, capacities);
     double load = static_cast<double>(graph.nodes().size() - 1) / static_cast<double>(graph.capacity());
     for (const NodeId node : graph.nodes()) load = std::max(load, 1 / static_cast<double>(capacities.around(node)));
-    const double period = std::ceil(load * most) + 1, byte_s = period / most * capacities.step_byte_s();
+    if (trees > 0) load = std::ceil(load * trees) / trees;
+    const double byte_s = load * capacities.step_byte_s();
     if (capacity > 1 && !(byte_s < worth_it * least_s)) continue;
     best = capacity;
     least_s = byte_s;
@@ -113,12 +120,12 @@ std::uint32_t choose_capacity(const Machine& machine, std::uint32_t most) {
 /// So many trees; or, if that is 0, several numbers of trees.
 PackedList pack_all(const Machine& machine, std::uint32_t trees) {
   const std::uint32_t most = trees_within_reach(machine);
-  const LinkGraph graph(machine, LinkCapacities(machine, choose_capacity(machine, trees == 0 ? most : trees)));
+  const LinkGraph graph(machine, LinkCapacities(machine, choose_capacity(machine, trees)));
   const TreeCount ratio = least_ratio(graph, most);
   std::vector<TreeCount> counts{with_trees(ratio, trees)};
   if (trees == 0) counts = machine.cost.one_speed() ? counts_of_one_speed(ratio, most) : counts_of_speeds(ratio, most);
   PackedList packed;
-  for (const TreeCount& count : counts) packed.push_back(pack(machine, graph, count));
+  for (const TreeCount& count : counts) packed.push_back(pack(machine, graph, count, trees > 0));
   return packed;
 }
 
