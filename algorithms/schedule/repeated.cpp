@@ -104,6 +104,17 @@ RepeatedSchedule::Loads RepeatedSchedule::loads(std::uint32_t rounds) const {
   return loads;
 }
 
+/// Calls f(send, what to add to its blocks' ids) for all that a node sends in a step.
+template <class F>
+void RepeatedSchedule::each_due(NodeId node, Step step, std::uint32_t rounds, F&& f) const {
+  const std::size_t at = index(node, step);
+  for (std::size_t i = start_[at]; i < start_[at + 1]; ++i) {
+    const Schedule::Send& s = first_.sends()[sends_[i]];
+    if (s.step > step || (step - s.step) / period_ >= rounds) continue;
+    f(s, (step - s.step) / period_ * stride_);
+  }
+}
+
 /// What rounds send by one channel in one step, as one message.
 void RepeatedSchedule::send_together(Node& self, Step step, std::uint32_t rounds) const {
   struct Message {
@@ -111,30 +122,22 @@ void RepeatedSchedule::send_together(Node& self, Step step, std::uint32_t rounds
     std::vector<BlockId> blocks;
   };
   std::vector<Message> messages;
-  const std::size_t at = index(self.rank(), step);
-  for (std::size_t i = start_[at]; i < start_[at + 1]; ++i) {
-    const Schedule::Send& s = first_.sends()[sends_[i]];
-    if (s.step > step || (step - s.step) / period_ >= rounds) continue;
+  each_due(self.rank(), step, rounds, [&](const Schedule::Send& s, BlockId ahead) {
     const Leg leg = first_.route(s)[0];
     auto message =
         std::find_if(messages.begin(), messages.end(), [&](const Message& other) { return first_.route(*other.send)[0] == leg; });
     if (message == messages.end()) message = messages.insert(message, {&s, {}});
     TORUS_ASSERT(message->send->manner == s.manner);
-    const BlockId ahead = (step - s.step) / period_ * stride_;
     for (const BlockId id : first_.blocks(s)) message->blocks.push_back(id + ahead);
-  }
+  });
   for (const Message& message : messages)
     torus::send(self, first_.route(*message.send), message.blocks, message.send->manner, message.send->registers);
 }
 
 void RepeatedSchedule::send_due(Node& self, Step step, std::uint32_t rounds) const {
   if (together_) return send_together(self, step, rounds);
-  const std::size_t at = index(self.rank(), step);
   std::vector<BlockId> later;
-  for (std::size_t i = start_[at]; i < start_[at + 1]; ++i) {
-    const Schedule::Send& s = first_.sends()[sends_[i]];
-    if (s.step > step || (step - s.step) / period_ >= rounds) continue;
-    const BlockId ahead = (step - s.step) / period_ * stride_;
+  each_due(self.rank(), step, rounds, [&](const Schedule::Send& s, BlockId ahead) {
     std::span<const BlockId> blocks = first_.blocks(s);
     std::array<BlockId, 1> one{};
     if (blocks.size() == 1) {
@@ -146,7 +149,7 @@ void RepeatedSchedule::send_due(Node& self, Step step, std::uint32_t rounds) con
       blocks = later;
     }
     send(self, first_.route(s), blocks, s.manner, s.registers);
-  }
+  });
 }
 
 Step RepeatedSchedule::end_of(NodeId node, std::uint32_t rounds) const noexcept {

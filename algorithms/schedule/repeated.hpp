@@ -43,6 +43,8 @@ class RepeatedSchedule {
     double weighted = 0;
   };
   Most most(const std::vector<std::vector<Row>>& rows, const std::vector<std::vector<double>>* weights, std::uint32_t rounds) const;
+  template <class F>
+  void each_due(NodeId node, Step step, std::uint32_t rounds, F&& f) const;
   void send_together(Node& self, Step step, std::uint32_t rounds) const;
   std::size_t index(NodeId node, Step step) const noexcept { return std::size_t{node} * period_ + step % period_; }
 
