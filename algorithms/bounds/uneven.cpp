@@ -1,13 +1,16 @@
-/// Lower bounds where blocks have sizes of their own: what single nodes send and receive, and bytes times hops. They assume the true sizes;
-/// a block of no bytes need not move. Of a total exchange O(nodes^2): none above most_nodes nodes.
+/// Lower bounds where blocks have sizes of their own: what single nodes send and receive, bytes times hops, and where each block goes to
+/// one node, what crosses the intervals of layers of each dimension (cuts.cpp has the proof). They assume the true sizes; a block of no
+/// bytes need not move. Of a total exchange O(nodes^2): none above most_nodes nodes.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <torus/bounds.hpp>
 
+#include "algorithms/bounds/cut_search.hpp"
 #include "algorithms/bounds/growth.hpp"
 #include "algorithms/bounds/raise.hpp"
 #include "algorithms/common/integers.hpp"
@@ -38,8 +41,41 @@ struct Load {
   std::uint64_t blocks = 0;
 };
 
+/// Bytes from each layer of a dimension to each.
+class LayerBytes {
+ public:
+  explicit LayerBytes(std::int32_t layers) : layers_{static_cast<std::size_t>(layers)}, sums_((layers_ + 1) * (layers_ + 1)) {}
+  void move(std::int32_t from, std::int32_t to, Bytes bytes) noexcept {
+    sums_[at(static_cast<std::size_t>(from) + 1, static_cast<std::size_t>(to) + 1)] += static_cast<double>(bytes);
+  }
+  /// After all moves: to the sums over all layers below.
+  void sum_up() noexcept {
+    for (std::size_t from = 1; from <= layers_; ++from) {
+      for (std::size_t to = 1; to <= layers_; ++to)
+        sums_[at(from, to)] += sums_[at(from - 1, to)] + sums_[at(from, to - 1)] - sums_[at(from - 1, to - 1)];
+    }
+  }
+  /// What must leave the layers first .. last, or enter them, whichever is more.
+  double crossing(std::int32_t first, std::int32_t last) const noexcept {
+    const auto low = static_cast<std::size_t>(first), high = static_cast<std::size_t>(last) + 1;
+    const auto sum = [&](std::size_t from, std::size_t from_end, std::size_t to, std::size_t to_end) {
+      return sums_[at(from_end, to_end)] - sums_[at(from, to_end)] - sums_[at(from_end, to)] + sums_[at(from, to)];
+    };
+    const double within = sum(low, high, low, high);
+    return std::max(sum(low, high, 0, layers_), sum(0, layers_, low, high)) - within;
+  }
+
+ private:
+  std::size_t at(std::size_t from, std::size_t to) const noexcept { return from * (layers_ + 1) + to; }
+
+  std::size_t layers_;
+  std::vector<double> sums_;
+};
+
 struct Loads {
-  explicit Loads(NodeId nodes) : out(nodes), in(nodes) {}
+  explicit Loads(const Topology& topology) : out(topology.nodes()), in(topology.nodes()), topology_{&topology} {
+    for (Dimension d = 0; d < topology.dimensions(); ++d) layers.emplace_back(topology.extent(d) <= most_layers ? topology.extent(d) : 0);
+  }
 
   /// A block that must get from one node to another, so many hops away.
   void move(NodeId from, NodeId to, std::int32_t hops, Bytes bytes) {
@@ -48,15 +84,23 @@ struct Loads {
     receive(to, bytes);
     farthest = std::max(farthest, hops);
     byte_hops += static_cast<double>(bytes) * hops;
+    for (Dimension d = 0; d < topology_->dimensions(); ++d) {
+      if (topology_->extent(d) <= most_layers)
+        layers[static_cast<std::size_t>(d)].move(topology_->coordinate(from, d), topology_->coordinate(to, d), bytes);
+    }
   }
   void send(NodeId node, Bytes bytes) { add(out[node], bytes); }
   void receive(NodeId node, Bytes bytes) { add(in[node], bytes); }
 
+  static constexpr std::int32_t most_layers = 256;
   std::vector<Load> out, in;
+  std::vector<LayerBytes> layers;  // by dimension, of most_layers or fewer
   double byte_hops = 0;
   std::int32_t farthest = 0;
 
  private:
+  const Topology* topology_;
+
   static void add(Load& load, Bytes bytes) {
     load.bytes += static_cast<double>(bytes);
     ++load.blocks;
@@ -110,7 +154,7 @@ void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds
   const std::vector<NodeId> living = living_ranks(topology);
   const NodeId root = has_root(request.collective) ? request.sources.front() : living.front();
   const Distances from_root(topology, root);
-  Loads loads(topology.nodes());
+  Loads loads(topology);
   bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "no node must send anything";
   switch (request.collective) {
     case Collective::total_exchange:
@@ -157,6 +201,19 @@ void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds
     raise(bounds.channel_bytes, bounds.bytes_reason, loads.byte_hops / carried,
           "the shortest routes of all blocks, bytes times hops, over " + std::to_string(static_cast<std::uint64_t>(carried)) +
               " channels a step");
+  if (loads.byte_hops > 0 && request.collective != Collective::multinode_broadcast && request.collective != Collective::reduce_scatter) {
+    for (LayerBytes& layers : loads.layers) layers.sum_up();
+    find_layer_cuts(machine, {}, [&](const CutSet& set, const Layers& cut) {
+      if (topology.extent(cut.dimension) > Loads::most_layers) return;
+      const double bytes = loads.layers[static_cast<std::size_t>(cut.dimension)].crossing(cut.first, cut.last);
+      if (bytes / static_cast<double>(set.channels) <= bounds.channel_bytes) return;
+      bounds.channel_bytes = bytes / static_cast<double>(set.channels);
+      bounds.bytes_reason = "cut of " + std::to_string(set.nodes) + (set.nodes == 1 ? " node" : " nodes") + ", layers " +
+                            std::to_string(cut.first) + " to " + std::to_string(cut.last) + " of dimension " +
+                            std::to_string(cut.dimension) + ": " + std::to_string(static_cast<Bytes>(bytes)) + " bytes" +
+                            over(set.channels);
+    });
+  }
   // A node that hears of r others, or is heard of by them: what is known of it grows (ports + 1)-fold a step.
   const bool replicated = request.collective == Collective::multinode_broadcast && most_parties > 0;
   const std::uint64_t parties = replicated ? living.size() : most_parties + 1;

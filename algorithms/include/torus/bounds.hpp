@@ -95,8 +95,8 @@ struct Bounds {
 /// differ in speed: the halves of each dimension, in seconds (bounds/cuts.cpp has the proof and the limits).
 /// Hops: the message that goes farthest crosses as many channels as the eccentricity of a source (total exchange: the diameter), and every
 /// message of a step crosses at least one.
-/// Sizes that differ: the same arguments about single nodes and about shortest routes, with the true sizes (bounds/uneven.cpp); no cuts. Of
-/// a total exchange above 4,096 nodes none.
+/// Sizes that differ: the same arguments about single nodes, shortest routes and, of total exchange, scatter and gather, layers of each
+/// dimension, with the true sizes (bounds/uneven.cpp). Of a total exchange above 4,096 nodes none.
 /// Single-block steps: the same arguments with a block as the unit and the messages of a step as the limit. Where channels are shared, only
 /// the ports limit them.
 Bounds lower_bounds(const Machine& machine, const Request& request);

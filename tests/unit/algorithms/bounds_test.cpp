@@ -241,6 +241,15 @@ TEST_CASE("a total exchange around a hole is bounded by the ways that are left",
   CHECK(lower_bounds(Machine(four, 1, Switching::packet), request).channel_bytes == 350);
 }
 
+TEST_CASE("blocks of different sizes must cross the layers of each dimension", "[unit]") {
+  Request request = exchange(100);
+  request.sizes = SizeRule::parse("uniform:100:100");
+  // A line of 6: 9 blocks over its middle. Two lines, one without its middle link: 36 blocks over that of the other.
+  CHECK(lower_bounds(Machine(shape("6m"), 2, Switching::packet), request).channel_bytes == 900);
+  const Topology rows = shape("2mx6m").with_faults({.dead_links = {{2, 1, 1}}});
+  CHECK(lower_bounds(Machine(rows, 3, Switching::packet), request).channel_bytes == 3600);
+}
+
 TEST_CASE("the halves of a twisted torus are no cuts of one dimension", "[unit]") {
   Machine machine(Topology("4x8t"), 4, Switching::packet);
   machine.cost.dimension_byte_s = {1e-12, 1};
