@@ -1,10 +1,15 @@
 /// Barrier by flooding: in every step each node tells all its neighbours what it has heard.
-/// Machine  packet, all ports, any shape, no channel shared.
-/// Steps    the diameter: the minimum for store-and-forward.   Bytes  0: messages have neither blocks nor header.
+/// Machine  packet, all ports, any shape, with holes up to a size, no channel shared.
+/// Steps    the diameter, around what is dead: the minimum for store-and-forward.   Bytes  0: messages have neither blocks nor header.
 /// Source   folklore.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include <torus/algorithm.hpp>
 
+#include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
 
 namespace torus::reduction::flood_barrier {
@@ -14,8 +19,9 @@ namespace {
 void tell_all(Node& self) {
   const Topology& topology = self.topology();
   topology.each_link(self.rank(), [&](Dimension d, std::int32_t direction, NodeId) {
-    // Both links lead to one node, which one message tells; not so where a twist is.
-    const bool again = direction < 0 && topology.extent(d) == 2 && topology.wiring(d) == Wiring::ring && !topology.twisted();
+    // Both links lead to one node, which one message tells; not so where a twist is, or where the first link is dead.
+    const bool again = direction < 0 && topology.extent(d) == 2 && topology.wiring(d) == Wiring::ring && !topology.twisted() &&
+                       topology.passes(self.rank(), d, +1);
     if (!again) self.send({{d, direction}}, {});
   });
 }
@@ -27,8 +33,28 @@ Program program(Node& self, Step diameter) {
   }
 }
 
+/// Hops between the two living nodes that are farthest apart. With holes O(nodes channels).
+std::int32_t living_diameter(const Topology& topology) {
+  if (topology.whole()) return topology.diameter();
+  std::int32_t most = 0;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (topology.living(node)) most = std::max(most, topology.eccentricity(node));
+  }
+  return most;
+}
+
+std::optional<Refusal> also_requires(const Machine& machine, const Request&) {
+  const auto fits = [](const Topology& t) {
+    constexpr std::uint64_t most_effort = std::uint64_t{1} << 26U;
+    return std::uint64_t{t.nodes()} * t.nodes() * static_cast<std::uint64_t>(t.max_ports()) <= most_effort;
+  };
+  if (machine.topology.whole() || fits(machine.topology)) return std::nullopt;
+  return Refusal{Refusal::About::shape, machine.topology.text(), "flood measures all ways around holes, of fewer nodes",
+                 smaller(machine.topology, fits).text()};
+}
+
 Plan plan(const Machine& machine, const Request&) {
-  const auto diameter = static_cast<Step>(machine.topology.diameter());
+  const auto diameter = static_cast<Step>(living_diameter(machine.topology));
   Plan plan;
   plan.start = [diameter](Node& self) { return program(self, diameter); };
   plan.steps = diameter;
@@ -49,7 +75,8 @@ constexpr Algorithm flood_barrier{
              .good =
                  "The steps are the diameter, the fewest of any barrier hop by hop, and the messages are empty; it sends many of them."},
     .native = {.switching = Switching::packet},
-    .needs = {.ports = Requirements::all_ports, .takes_twists = true},
+    .needs = {.ports = Requirements::all_ports, .lives_with_holes = true, .takes_twists = true},
+    .also_requires = also_requires,
     .plan = plan,
 };
 

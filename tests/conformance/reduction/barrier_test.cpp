@@ -1,4 +1,6 @@
 // Barriers: no node is done before it has heard of every other. A run that lacks a message names a node, and one that it has not heard of.
+#include <algorithm>
+#include <random>
 #include <string>
 
 #include <torus/catalogue.hpp>
@@ -170,6 +172,38 @@ TEST_CASE("dead nodes take no part in a barrier", "[conformance]") {
   Algorithm algorithm = own<nobody, +1>();
   algorithm.needs.lives_with_holes = true;
   CHECK(support::judged(algorithm, machine, barrier).complaint == "");
+}
+
+TEST_CASE("the barrier by flooding goes around dead links and nodes in as many steps as the diameter", "[conformance]") {
+  const Algorithm& flood = *find_algorithm(Collective::barrier, "flood");
+  std::mt19937_64 random(support::seed());
+  int machines = 0;
+  for (int i = 0; i < 150; ++i) {
+    const Topology whole = support::random_topology(random, 60);
+    if (whole.nodes() < 2) continue;
+    try {
+      const Topology topology = whole.with_faults(support::random_faults(random, whole, 4, 2, 0));
+      CAPTURE(support::seed(), i, topology.text());
+      const Machine machine(topology, all_ports, Switching::packet);
+      const support::Judged judged = support::judged(flood, machine, barrier);
+      REQUIRE(judged.complaint == "");
+      std::int32_t diameter = 0;
+      for (NodeId node = 0; node < topology.nodes(); ++node) {
+        if (topology.living(node)) diameter = std::max(diameter, topology.eccentricity(node));
+      }
+      REQUIRE(judged.run.plan.steps == static_cast<std::uint64_t>(diameter));
+      ++machines;
+    } catch (const InputError&) {  // cut apart
+    }
+  }
+  CHECK(machines > 50);
+}
+
+TEST_CASE("where one of the two links of a ring of two is dead, the barrier by flooding takes the other", "[conformance]") {
+  for (const std::int32_t hop : {+1, -1}) {
+    const Topology topology = Topology("2x3").with_faults({.dead_links = {{0, 0, hop}, {2, 0, -hop}}});
+    CHECK(support::judged(*find_algorithm(Collective::barrier, "flood"), Machine(topology), barrier).complaint == "");
+  }
 }
 
 TEST_CASE("a barrier whose verification is turned off is not called verified", "[conformance]") {
