@@ -27,13 +27,13 @@ void check_bound(const std::vector<std::int32_t>& extents, std::int32_t ports) {
   for (std::uint64_t reached = 1; reached < topology.nodes(); reached *= static_cast<std::uint64_t>(ports) + 1) ++bound;
   const auto found = Synthesizer(topology, ports).broadcast_in(bound);
   REQUIRE(found.has_value());
-  const CircuitSchedule schedule = table_schedule(topology, "flow", *found);
-  const support::Judgement judgement = support::judge(topology, ports, schedule);
+  const auto schedule = table_schedule(topology, "flow", *found);
+  const support::Judgement judgement = support::judge(topology, ports, *schedule);
   REQUIRE(judgement.violation == "");
   REQUIRE(judgement.informed.size() == topology.nodes());
   REQUIRE(judgement.messages == topology.nodes() - 1);
   REQUIRE(judgement.idle_steps == 0);
-  REQUIRE(schedule.steps() == bound);
+  REQUIRE(schedule->steps() == bound);
 }
 
 bool nearly_full(std::uint64_t nodes, std::int32_t ports, double share) {

@@ -48,8 +48,8 @@ std::uint32_t fewest_steps(const Topology& line, std::int32_t ports, NodeId root
 
 /// Legal and complete, nobody told twice, no step idle.
 void check(const Topology& line, std::int32_t ports, NodeId root, const std::vector<std::vector<Circuit>>& steps) {
-  const CircuitSchedule schedule = table_schedule(line, "line", steps);
-  const support::Judgement judgement = support::judge(line, ports, schedule, {root});
+  const auto schedule = table_schedule(line, "line", steps);
+  const support::Judgement judgement = support::judge(line, ports, *schedule, {root});
   REQUIRE(judgement.violation == "");
   REQUIRE(judgement.informed.size() == line.nodes());
   REQUIRE(judgement.messages == line.nodes() - 1);
