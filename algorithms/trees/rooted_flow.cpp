@@ -50,10 +50,12 @@ Program send_down_trees(Node& self, const ArcTrees& trees, NodeId root, BlockId 
   }
   for (std::uint32_t held = 0; held < segments;) {
     for (const Message& m : co_await self.arrival()) {
-      for (const BlockId segment : m.blocks()) {
-        pass_on(segment);
+      const auto segments_in = m.blocks();
+      std::size_t i = 0;
+      do {  // asks for a first one, too, which a wrong message lacks
+        pass_on(segments_in[i]);
         ++held;
-      }
+      } while (++i < segments_in.size());
     }
     bundles.flush(send);
   }

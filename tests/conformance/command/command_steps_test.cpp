@@ -71,6 +71,7 @@ TEST_CASE("in every algorithm that lives with holes, all living nodes have what 
   for (const torus::Algorithm* algorithm : torus::catalogue()) {
     if (!algorithm->needs.lives_with_holes) continue;
     const std::string collective(torus::name(algorithm->collective));
+    if (collective == "barrier") continue;  // nobody wants blocks
     for (const std::string& machine : {std::string("4x4 --dead-node 5"), std::string("mesh:3x4 --dead-node 2,3;0,0")}) {
       const std::string line = "run " + collective + " --on " + machine + " --bytes 64 --algorithm " + std::string(algorithm->name);
       const torus::support::Ended ended = command(line + " --source 6 --steps --json");
