@@ -77,8 +77,8 @@ class SlotPool {
     bytes_ = Region<std::byte>(slots * stride_, Region<std::byte>::Unzeroed{pages_});  // a slot is written before it is read
     shares_.back().slots.assign(expected_, slots);
   }
-  /// Makes the kernel provide the memory of the expected slots. Where slots are long, those that most runs leave unused, slot 0 and the spare
-  /// ones, wait until a block is written there.
+  /// Makes the kernel provide the memory of the expected slots. Where slots are long, those that most runs leave unused, slot 0 and the
+  /// spare ones, wait until a block is written there.
   void populate(unsigned part, unsigned parts) {
     if (stride_ == 0) return;
     if (stride_ < long_slot) return bytes_.populate(expected_ * stride_, part, parts);
