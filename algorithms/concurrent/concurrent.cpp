@@ -11,8 +11,8 @@
 #include <torus/report.hpp>
 
 #include "algorithms/barrier_witness.hpp"
+#include "algorithms/concurrent/common_clock.hpp"
 #include "algorithms/concurrent/joint_books.hpp"
-#include "algorithms/concurrent/lock_step.hpp"
 #include "runtime/base/figures.hpp"
 #include "runtime/base/host.hpp"
 #include "runtime/engine/estimate.hpp"
@@ -20,9 +20,9 @@
 namespace torus {
 namespace {
 
+using detail::CommonClock;
 using detail::JointBooks;
 using detail::JointMember;
-using detail::LockStep;
 
 constexpr std::size_t most_collectives = 64;
 
@@ -113,8 +113,8 @@ class Concurrency {
     }
     books_.emplace(machine_, joint_);
     clock_.emplace(offsets_,
-                   LockStep::Close{[this](Step step, std::span<const ConcurrentSends> sends) { return close(step, sends); },
-                                   [this](Step steps) { books_->idle(steps, result_); }},
+                   CommonClock::Close{[this](Step step, std::span<const ConcurrentSends> sends) { return close(step, sends); },
+                                      [this](Step steps) { books_->idle(steps, result_); }},
                    stop_);
   }
 
@@ -231,7 +231,7 @@ class Concurrency {
   std::vector<JointMember> joint_;
   std::vector<Step> offsets_;
   std::optional<JointBooks> books_;
-  std::optional<LockStep> clock_;
+  std::optional<CommonClock> clock_;
   ConcurrentRun result_;
 };
 

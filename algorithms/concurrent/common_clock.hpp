@@ -16,7 +16,7 @@ namespace torus::detail {
 
 /// Runs that begin at their offsets and end when they like. Whether all must stop is decided at the end of a global step and at no other
 /// time, so that it does not depend on the threads in which step they stop.
-class LockStep {
+class CommonClock {
  public:
   struct Close {
     /// Called at the end of each global step in which some run took part, with the lock held: on one thread at a time. Those that took no
@@ -26,7 +26,7 @@ class LockStep {
     std::function<void(Step)> idle;
   };
   /// stop: set when all must stop; for RunOptions::stop.
-  LockStep(std::span<const Step> offsets, Close close, std::atomic<bool>& stop);
+  CommonClock(std::span<const Step> offsets, Close close, std::atomic<bool>& stop);
 
   /// Of a run's thread: waits for its first step. False: it must not begin.
   bool begin(std::size_t run);

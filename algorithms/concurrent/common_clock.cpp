@@ -1,11 +1,11 @@
-#include "algorithms/concurrent/lock_step.hpp"
+#include "algorithms/concurrent/common_clock.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace torus::detail {
 
-LockStep::LockStep(std::span<const Step> offsets, Close close, std::atomic<bool>& stop)
+CommonClock::CommonClock(std::span<const Step> offsets, Close close, std::atomic<bool>& stop)
     : offsets_(offsets.begin(), offsets.end()),
       close_{std::move(close)},
       stop_{stop},
@@ -15,13 +15,13 @@ LockStep::LockStep(std::span<const Step> offsets, Close close, std::atomic<bool>
   close_if_all_have_arrived();
 }
 
-bool LockStep::begin(std::size_t run) {
+bool CommonClock::begin(std::size_t run) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return states_[run] != State::waits; });
   return states_[run] == State::runs;
 }
 
-void LockStep::arrive(std::size_t run, const ConcurrentSends& sends) {
+void CommonClock::arrive(std::size_t run, const ConcurrentSends& sends) {
   std::unique_lock lock(mutex_);
   states_[run] = State::arrived;
   sends_[run] = sends;
@@ -31,7 +31,7 @@ void LockStep::arrive(std::size_t run, const ConcurrentSends& sends) {
   changed_.wait(lock, [&] { return now_ != step; });
 }
 
-void LockStep::leave(std::size_t run, bool good) noexcept {
+void CommonClock::leave(std::size_t run, bool good) noexcept {
   const std::lock_guard lock(mutex_);
   if (states_[run] == State::ended) return;
   states_[run] = State::ended;
@@ -39,11 +39,11 @@ void LockStep::leave(std::size_t run, bool good) noexcept {
   close_if_all_have_arrived();
 }
 
-void LockStep::rethrow() const {
+void CommonClock::rethrow() const {
   if (thrown_) std::rethrow_exception(thrown_);
 }
 
-void LockStep::close_if_all_have_arrived() noexcept {
+void CommonClock::close_if_all_have_arrived() noexcept {
   const auto any = [this](State state) { return std::find(states_.begin(), states_.end(), state) != states_.end(); };
   if (any(State::runs)) return;
   if (any(State::arrived)) return close_step();
@@ -59,7 +59,7 @@ void LockStep::close_if_all_have_arrived() noexcept {
   start_those_due();
 }
 
-void LockStep::close_step() noexcept {
+void CommonClock::close_step() noexcept {
   keep([this] { failed_ = close_.step(now_, sends_) || failed_; });
   std::fill(sends_.begin(), sends_.end(), ConcurrentSends{});
   std::replace(states_.begin(), states_.end(), State::arrived, State::runs);
@@ -70,21 +70,21 @@ void LockStep::close_step() noexcept {
     start_those_due();
 }
 
-void LockStep::start_those_due() noexcept {
+void CommonClock::start_those_due() noexcept {
   for (std::size_t run = 0; run < states_.size(); ++run) {
     if (states_[run] == State::waits && offsets_[run] == now_) states_[run] = State::runs;
   }
   changed_.notify_all();
 }
 
-void LockStep::stop_all() noexcept {
+void CommonClock::stop_all() noexcept {
   stop_.store(true, std::memory_order_relaxed);  // published by the lock
   std::replace(states_.begin(), states_.end(), State::waits, State::ended);
   changed_.notify_all();
 }
 
 template <class F>
-void LockStep::keep(F&& f) noexcept {
+void CommonClock::keep(F&& f) noexcept {
   try {
     f();
   } catch (...) {
