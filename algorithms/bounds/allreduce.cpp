@@ -26,6 +26,7 @@
 #include "algorithms/bounds/growth.hpp"
 #include "algorithms/bounds/raise.hpp"
 #include "algorithms/common/integers.hpp"
+#include "algorithms/common/living_channels.hpp"
 #include "algorithms/trees/spanning_trees.hpp"
 
 namespace torus {
@@ -35,7 +36,18 @@ constexpr NodeId most_nodes_of_pairs = 1024;  // whose distances are looked at o
 constexpr NodeId most_nodes_of_classes = NodeId{1} << 20U;
 constexpr NodeId most_nodes_of_packing = 256;  // of several speeds
 
-/// In seconds, of the classes that a packing of trees with capacities names. O(channels) beside the packing.
+/// 2 (|P|-1) m over the rates between the classes of a partition, of so many classes. class_of(node): equal in one class. O(channels).
+template <class ClassOf>
+void bound_partition_in_seconds(const Machine& machine, double bytes, std::uint64_t classes, ClassOf&& class_of, Bounds& bounds) {
+  if (classes < 2) return;
+  double between = 0;
+  each_living_channel(machine.topology, [&](NodeId from, Dimension d, std::int32_t hop, NodeId to) {
+    between += class_of(from) == class_of(to) ? 0 : 1 / machine.byte_s(from, d, hop);
+  });
+  bounds.channel_time_s = std::max(bounds.channel_time_s.value_or(0), 2 * static_cast<double>(classes - 1) * bytes / between);
+}
+
+/// In seconds, of the classes that a packing of trees with capacities names.
 void bound_packing_in_seconds(const Machine& machine, double bytes, Bounds& bounds) {
   constexpr std::uint32_t trees = 64, capacity = 4;
   const Topology& topology = machine.topology;
@@ -43,16 +55,10 @@ void bound_packing_in_seconds(const Machine& machine, double bytes, Bounds& boun
   std::vector<NodeId> classes;
   least_ratio(LinkGraph(machine, LinkCapacities(machine, capacity)), trees, &classes);
   if (classes.empty()) return;  // single nodes
-  double between = 0;
   std::set<NodeId> living;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (!topology.living(node)) continue;
-    living.insert(classes[node]);
-    topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) {
-      between += classes[node] == classes[to] ? 0 : 1 / machine.byte_s(node, d, hop);
-    });
-  }
-  bounds.channel_time_s = std::max(bounds.channel_time_s.value_or(0), 2 * static_cast<double>(living.size() - 1) * bytes / between);
+  for (const NodeId node : living_ranks(topology)) living.insert(classes[node]);
+  bound_partition_in_seconds(
+      machine, bytes, living.size(), [&](NodeId node) { return classes[node]; }, bounds);
 }
 
 /// By the packing of trees, on machines with holes: on whole ones single nodes are the worst partition.
@@ -72,13 +78,8 @@ void bound_classes(const Machine& machine, double bytes, Bounds& bounds) {
   const Topology& topology = machine.topology;
   if (topology.nodes() > most_nodes_of_classes) return;
   std::set<double> rates;
-  const auto each_channel = [&](const std::function<void(NodeId, NodeId, double)>& f) {
-    for (NodeId node = 0; node < topology.nodes(); ++node) {
-      if (!topology.living(node)) continue;
-      topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) { f(node, to, 1 / machine.byte_s(node, d, hop)); });
-    }
-  };
-  each_channel([&](NodeId, NodeId, double rate) { rates.insert(rate); });
+  each_living_channel(topology,
+                      [&](NodeId from, Dimension d, std::int32_t hop, NodeId) { rates.insert(1 / machine.byte_s(from, d, hop)); });
   constexpr std::size_t most_rates = 8;
   for (std::size_t tried = 0; !rates.empty() && tried < most_rates; ++tried) {
     const double slow = *rates.rbegin();  // first the fastest: single nodes
@@ -90,15 +91,12 @@ void bound_classes(const Machine& machine, double bytes, Bounds& bounds) {
       return node;
     };
     std::uint64_t classes = topology.living_nodes();
-    each_channel([&](NodeId from, NodeId to, double rate) {
-      if (rate <= slow || find(from) == find(to)) return;
+    each_living_channel(topology, [&](NodeId from, Dimension d, std::int32_t hop, NodeId to) {
+      if (1 / machine.byte_s(from, d, hop) <= slow || find(from) == find(to)) return;
       leader[find(from)] = find(to);
       --classes;
     });
-    double between = 0;
-    each_channel([&](NodeId from, NodeId to, double rate) { between += find(from) == find(to) ? 0 : rate; });
-    if (classes > 1)
-      bounds.channel_time_s = std::max(bounds.channel_time_s.value_or(0), 2 * static_cast<double>(classes - 1) * bytes / between);
+    bound_partition_in_seconds(machine, bytes, classes, find, bounds);
   }
 }
 

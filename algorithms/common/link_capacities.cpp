@@ -2,15 +2,10 @@
 
 #include <limits>
 
+#include "algorithms/common/living_channels.hpp"
+
 namespace torus {
 namespace {
-
-template <class F>
-void each_channel(const Topology& topology, F&& f) {
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node)) topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) { f(node, d, hop, to); });
-  }
-}
 
 /// Whether the living nodes hang together by channels that pass something.
 bool connects(const Topology& topology, const LinkCapacities& capacities) {
@@ -38,14 +33,14 @@ LinkCapacities::LinkCapacities(const Machine& machine, std::uint32_t most) : mac
   if (machine.cost.one_speed()) return;
   fastest_s_ = std::numeric_limits<double>::infinity();
   double slowest_s = 0;
-  each_channel(machine.topology, [&](NodeId node, Dimension d, std::int32_t hop, NodeId) {
+  each_living_channel(machine.topology, [&](NodeId node, Dimension d, std::int32_t hop, NodeId) {
     const double byte_s = machine.byte_s(node, d, hop);
     slowest_s = std::max(slowest_s, byte_s);
     if (byte_s > 0) fastest_s_ = std::min(fastest_s_, byte_s);
   });
   if (most_ * fastest_s_ < slowest_s && !connects(machine.topology, *this)) least_ = 1;
   step_byte_s_ = 0;
-  each_channel(machine.topology, [&](NodeId node, Dimension d, std::int32_t hop, NodeId) {
+  each_living_channel(machine.topology, [&](NodeId node, Dimension d, std::int32_t hop, NodeId) {
     step_byte_s_ = std::max(step_byte_s_, of(node, d, hop) * machine.byte_s(node, d, hop));
   });
 }

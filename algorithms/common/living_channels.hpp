@@ -1,6 +1,7 @@
 /// The channels of a machine that are alive, and distances over them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -9,6 +10,14 @@
 #include <torus/topology.hpp>
 
 namespace torus {
+
+/// Calls f(from, dimension, hop, to) for each living channel, node by node in the order of their slots.
+template <class F>
+void each_living_channel(const Topology& topology, F&& f) {
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (topology.living(node)) topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId to) { f(node, d, hop, to); });
+  }
+}
 
 /// The living channels, numbered node by node in the order of their slots.
 class LivingChannels {
@@ -56,6 +65,16 @@ inline std::vector<std::int32_t> living_hops(const Topology& topology, NodeId fr
     });
   }
   return hops;
+}
+
+/// Hops between the two living nodes that are farthest apart. O(1) on a whole shape, else O(nodes channels).
+inline std::int32_t living_diameter(const Topology& topology) {
+  if (topology.whole()) return topology.diameter();
+  std::int32_t most = 0;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    if (topology.living(node)) most = std::max(most, topology.eccentricity(node));
+  }
+  return most;
 }
 
 }  // namespace torus

@@ -3,12 +3,12 @@
 /// Steps    the diameter, around what is dead: the minimum for store-and-forward.   Bytes  0: messages have neither blocks nor header.
 /// Source   folklore.
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 
 #include <torus/algorithm.hpp>
 
+#include "algorithms/common/living_channels.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
 
@@ -31,16 +31,6 @@ Program program(Node& self, Step diameter) {
     tell_all(self);
     co_await self.step();
   }
-}
-
-/// Hops between the two living nodes that are farthest apart. With holes O(nodes channels).
-std::int32_t living_diameter(const Topology& topology) {
-  if (topology.whole()) return topology.diameter();
-  std::int32_t most = 0;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (topology.living(node)) most = std::max(most, topology.eccentricity(node));
-  }
-  return most;
 }
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request&) {

@@ -11,6 +11,7 @@
 
 #include "algorithms/bounds/growth.hpp"
 #include "algorithms/common/link_capacities.hpp"
+#include "algorithms/common/living_channels.hpp"
 #include "runtime/base/words.hpp"
 
 namespace torus::reduction {
@@ -257,10 +258,7 @@ PackedGather PackedGather::pack(const Machine& machine, const GatherPace& pace, 
 std::vector<PaceChoice> choose_pace(const Machine& machine, BlockOwners owners, Bytes block) {
   const Topology& topology = machine.topology;
   if (topology.living_nodes() == 1) return {{{1, 1}, 0}};
-  std::int32_t farthest = topology.whole() ? topology.diameter() : 0;
-  for (NodeId node = 0; node < topology.nodes() && !topology.whole(); ++node) {
-    if (topology.living(node)) farthest = std::max(farthest, topology.eccentricity(node));
-  }
+  const std::int32_t farthest = living_diameter(topology);
   const std::vector<NodeId> whole_blocks = owners_of(owners, topology);
   std::optional<PaceChoice> whole;
   std::vector<PaceChoice> split;
