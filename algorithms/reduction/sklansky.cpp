@@ -33,7 +33,7 @@
 #include "algorithms/common/living_channels.hpp"
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
-#include "algorithms/reduction/segment_bytes.hpp"
+#include "algorithms/reduction/rounds_prediction.hpp"
 #include "algorithms/schedule/repeated.hpp"
 #include "algorithms/trees/arc_trees.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
@@ -230,18 +230,14 @@ Scan make_scan(const Machine& machine) {
   }
 }
 
-/// For the cache, whose arguments are values.
-Scan scan_for(const Topology& topology, int ports) { return make_scan(Machine(topology, ports, Switching::packet)); }
-
 double time_s(const Machine& machine, const Request& request, const RepeatedSchedule& schedule, std::uint32_t segments) {
-  const RepeatedSchedule::Loads loads = schedule.loads(segments);
-  const SegmentBytes segment(request, segments);
-  return machine.cost.steps(static_cast<double>(schedule.steps(segments)), segment.of(loads.channel), static_cast<double>(loads.busy),
-                            segment.of(loads.combined));
+  Plan plan;
+  predict_rounds(plan, machine, request, schedule, segments, segments);
+  return plan.model_time_s(machine.cost);
 }
 
 Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
-  const auto scan = cache.of<scan_for>(machine.topology, machine.ports);
+  const auto scan = cache.of<make_scan>(machine);
   const auto time = [&](std::uint32_t k) { return time_s(machine, request, k == 1 ? scan->once : scan->in_turns, k); };
   Plan plan;
   plan.segments = request.parameters.whole("segments");
@@ -258,15 +254,8 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   const auto schedule = std::make_shared<const RepeatedSchedule>(
       machine, chosen.first().renumbered([&](BlockId id) { return id * plan.segments; }), chosen.period(), 1);
   plan.start = [schedule, segments = plan.segments](Node& self) { return follow(self, *schedule, segments); };
-  plan.steps = schedule->first().steps() == 0 ? 0 : schedule->steps(plan.segments);
   plan.formula = "T + q (S-1), T = " + std::to_string(schedule->first().steps()) + " as found";
-  const RepeatedSchedule::Loads loads = schedule->loads(plan.segments);
-  const SegmentBytes segment(request, plan.segments);
-  plan.bytes_exact = segment.equal;
-  plan.channel_bytes = segment.of(loads.channel);
-  if (!machine.cost.one_speed()) plan.channel_time_s = loads.channel_byte_s * static_cast<double>(segment.longest);
-  plan.combined_bytes = segment.of(loads.combined);
-  plan.route_hops = loads.busy;
+  predict_rounds(plan, machine, request, *schedule, plan.segments, plan.segments);
   plan.table_bytes = schedule->table_bytes();
   plan.notes = {{"segments", std::to_string(plan.segments)}};
   if (plan.segments > 1) plan.notes.emplace_back("steps from segment to segment", std::to_string(schedule->period()));

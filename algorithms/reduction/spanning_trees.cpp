@@ -32,7 +32,7 @@
 
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
-#include "algorithms/reduction/segment_bytes.hpp"
+#include "algorithms/reduction/rounds_prediction.hpp"
 #include "algorithms/schedule/repeated.hpp"
 #include "algorithms/trees/arc_trees.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
@@ -97,8 +97,8 @@ std::vector<TreeCount> counts_of_speeds(const TreeCount& ratio, std::uint32_t mo
   return counts;
 }
 
-/// Of the fastest links: that with which so many trees, or any number if that is 0, take the least time, as far as single nodes bound it;
-/// the first of about equals, since few lanes are easier to fill.
+/// The capacity of the fastest links with which `trees` trees (0: any number) take the least time that single nodes allow. Of capacities
+/// with about the same time the smallest, since few lanes are easier to fill.
 std::uint32_t choose_capacity(const Machine& machine, std::uint32_t trees) {
   constexpr double worth_it = 0.985;
   std::uint32_t best = 1;
@@ -163,11 +163,9 @@ class Chooser {
 
  private:
   double time_s(const RepeatedSchedule& schedule, std::uint32_t trees, std::uint32_t segments) const {
-    const RepeatedSchedule::Loads loads = schedule.loads(segments);
-    const SegmentBytes segment(request_, std::uint64_t{trees} * segments);
-    const double byte_terms_s = machine_.cost.one_speed() ? segment.of(loads.channel) * machine_.cost.byte_s
-                                                          : loads.channel_byte_s * static_cast<double>(segment.longest);
-    return machine_.cost.timed_steps(schedule.steps(segments), byte_terms_s, static_cast<double>(loads.busy), segment.of(loads.combined));
+    Plan plan;
+    predict_rounds(plan, machine_, request_, schedule, segments, std::uint64_t{trees} * segments);
+    return plan.model_time_s(machine_.cost);
   }
   std::uint32_t best_segments_of(const Packed& packed) const {
     const std::uint32_t trees = packed.count.trees, period = packed.in_turns.period();
@@ -202,15 +200,8 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   const std::uint32_t trees = choice.packed->count.trees;
   plan.segments = trees * choice.segments;
   plan.start = [choice](Node& self) { return follow(self, choice.schedule(), choice.segments); };
-  plan.steps = schedule.steps(choice.segments);
   plan.formula += std::to_string(schedule.first().steps()) + " by search";
-  const RepeatedSchedule::Loads loads = schedule.loads(choice.segments);
-  const SegmentBytes segment(request, plan.segments);
-  plan.bytes_exact = segment.equal;
-  plan.channel_bytes = segment.of(loads.channel);
-  if (!machine.cost.one_speed()) plan.channel_time_s = loads.channel_byte_s * static_cast<double>(segment.longest);
-  plan.combined_bytes = segment.of(loads.combined);
-  plan.route_hops = loads.busy;
+  predict_rounds(plan, machine, request, schedule, choice.segments, plan.segments);
   plan.table_bytes = choice.packed->at_once.table_bytes() + choice.packed->in_turns.table_bytes();
   plan.notes = {{"trees", std::to_string(trees)},
                 {"trees that share a link", std::to_string(choice.packed->count.per_link)},

@@ -18,7 +18,7 @@ class RepeatedSchedule {
 
   const Schedule& first() const noexcept { return first_; }
   Step period() const noexcept { return period_; }
-  Step steps(std::uint32_t rounds) const noexcept { return first_.steps() + period_ * (rounds - 1); }
+  Step steps(std::uint32_t rounds) const noexcept { return first_.steps() == 0 ? 0 : first_.steps() + period_ * (rounds - 1); }
 
   /// Sums over the steps, in blocks: of the most on a channel, and of the most that reach a node to be combined. Steps with messages. Sum
   /// of the byte terms for each byte of a block.
