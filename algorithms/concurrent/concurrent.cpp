@@ -182,9 +182,7 @@ class Concurrency {
 
   /// At the end of a global step. True: all must stop.
   bool close(Step step, std::span<const ConcurrentSends> sends) {
-    const StepRecord record = books_->step(step, sends, result_);
-    const double model_time_s =
-        machine_.cost.timed_steps(1, record.channel_time_s, record.longest_route, static_cast<double>(record.most_combined));
+    const double model_time_s = books_->step(step, sends, result_);
     for (Member& m : members_) {
       const ConcurrentSends& sent = sends[index_of(m)];
       if (m.witness) m.witness->step(sent.messages);

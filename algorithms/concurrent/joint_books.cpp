@@ -59,7 +59,7 @@ std::size_t JointBooks::channel(NodeId from, Dimension d, std::int32_t hop) cons
   return std::size_t{from} * static_cast<std::size_t>(topology_.channel_slots()) + static_cast<std::size_t>(topology_.slot(d, hop));
 }
 
-StepRecord JointBooks::step(Step step, std::span<const ConcurrentSends> sends, ConcurrentRun& run) {
+double JointBooks::step(Step step, std::span<const ConcurrentSends> sends, ConcurrentRun& run) {
   ++now_;
   suspect_ = false;
   StepRecord record;
@@ -68,28 +68,31 @@ StepRecord JointBooks::step(Step step, std::span<const ConcurrentSends> sends, C
     if (machine_.cost.combine_s > 0 && members_[member].placement->reduces()) book_combining(member, sends[member].messages, record);
   }
   if (machine_.cost.one_speed()) record.channel_time_s = static_cast<double>(record.most_bytes) * machine_.cost.byte_s;
-  add(record, run);
+  const double model_time_s = add(record, run);
   if (suspect_) {
     const Violations found = clashes(step, sends);
     run.violations = found.first();
     run.violations_found = found.found();
   }
-  return record;
+  return model_time_s;
 }
 
 void JointBooks::idle(Step steps, ConcurrentRun& run) {
   for (Step i = 0; i < steps; ++i) add({}, run);
 }
 
-void JointBooks::add(const StepRecord& record, ConcurrentRun& run) const {
+double JointBooks::add(const StepRecord& record, ConcurrentRun& run) const {
   ++run.steps;
   run.busy_steps += record.messages > 0 ? 1 : 0;
   run.channel_bytes_sum += record.most_bytes;
   run.channel_time_s += record.channel_time_s;
   run.route_hops_sum += record.longest_route;
   run.node_combined_sum += record.most_combined;
-  run.model_time_s += machine_.cost.timed_steps(1, record.channel_time_s, record.longest_route, static_cast<double>(record.most_combined));
   if (run.step_records.size() < RunResult::max_step_records) run.step_records.push_back(record);
+  const double model_time_s =
+      machine_.cost.timed_steps(1, record.channel_time_s, record.longest_route, static_cast<double>(record.most_combined));
+  run.model_time_s += model_time_s;
+  return model_time_s;
 }
 
 bool JointBooks::note(Users& users, std::uint32_t member) const noexcept {

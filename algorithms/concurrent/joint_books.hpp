@@ -24,12 +24,13 @@ struct JointMember {
 class JointBooks {
  public:
   JointBooks(const Machine& machine, std::span<const JointMember> members);
-  /// The memory of the books of so many collectives.
+  /// The memory that the books take for a number of collectives.
   static Bytes bytes(const Machine& machine, std::size_t members) noexcept;
 
-  /// Books a global step in which some collective took part. Where two break a rule together, the violations are then in the run.
-  StepRecord step(Step step, std::span<const ConcurrentSends> sends, ConcurrentRun& run);
-  /// The same for so many steps in which none took part.
+  /// Books a global step in which some collective took part, and returns its model time in seconds. Where two break a rule together, the
+  /// violations are then in the run.
+  double step(Step step, std::span<const ConcurrentSends> sends, ConcurrentRun& run);
+  /// Books as many steps in which none took part.
   void idle(Step steps, ConcurrentRun& run);
   /// Adds what is known only in the end.
   void close(ConcurrentRun& run) const;
@@ -60,7 +61,7 @@ class JointBooks {
   void book(std::uint32_t member, const Message& message, StepRecord& record);
   void book_combining(std::uint32_t member, std::span<const Message* const> messages, StepRecord& record);
   Violations clashes(Step step, std::span<const ConcurrentSends> sends) const;
-  void add(const StepRecord& record, ConcurrentRun& run) const;
+  double add(const StepRecord& record, ConcurrentRun& run) const;
 
   const Machine& machine_;
   const Topology& topology_;
