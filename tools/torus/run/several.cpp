@@ -34,12 +34,11 @@ bool is_of_each(const Option& option) {
   if (option.is_argument()) return true;
   const std::vector<std::string> names = option.names();
   const auto has = [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  for (const std::string_view name : {"--algorithm", "--schedule", "--map", "--offset", "--groups"}) {
+  for (const std::string_view name : {"--algorithm", "--schedule", "--map", "--offset"}) {
     if (has(name)) return true;
   }
-  if (has("--seed")) return false;
   for (const SettingOption& each : setting_options()) {
-    if (each.spelled == option.spelled) return each.group == OptionGroup::request;
+    if (each.spelled == option.spelled) return is_of_each_collective(each);
   }
   const std::vector<ParameterOption> parameters = parameter_options(catalogue());
   return std::any_of(parameters.begin(), parameters.end(), [&](const ParameterOption& p) { return has(fmt::format("--{}", p.name)); });
@@ -95,8 +94,7 @@ RunArguments parse_part(std::vector<std::string> words, std::size_t index) {
 /// A later part on the machine of the first.
 Setting setting_beside(const Setting& first, const TypedOptions& typed_first, RunArguments& part) {
   for (const SettingOption& option : setting_options()) {
-    const bool of_each = option.name == "groups" || (option.group == OptionGroup::request && option.name != "seed");
-    if (!of_each) part.setting[option.name] = typed_first[option.name];
+    if (!is_of_each_collective(option)) part.setting[option.name] = typed_first[option.name];
   }
   part.setting["on"] = first.whole().topology.text();
   RunSpec spec = spec_of(part);

@@ -199,6 +199,10 @@ const std::vector<SettingOption>& setting_options() {
   return options;
 }
 
+bool is_of_each_collective(const SettingOption& option) noexcept {
+  return option.name == "groups" || (option.group == OptionGroup::request && option.name != "seed");
+}
+
 std::vector<ParameterOption> parameter_options(std::span<const Algorithm* const> algorithms, std::optional<Collective> collective) {
   std::vector<ParameterOption> options;
   for (const Algorithm* algorithm : algorithms) {

@@ -29,6 +29,9 @@ struct SettingOption {
   bool decides = true;  ///< false: a limit, which decides nothing that a run reports
 };
 
+/// Whether each of several collectives that run at once has a value of its own; else all have one.
+bool is_of_each_collective(const SettingOption& option) noexcept;
+
 /// All of them, in the order of the help.
 const std::vector<SettingOption>& setting_options();
 

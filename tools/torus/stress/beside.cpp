@@ -20,8 +20,7 @@ std::string command_of(const Setting& setting, Step offset) {
   std::string text =
       command_line(setting) + fmt::format(" + {}{}", name(setting.request.collective), algorithm_options(*setting.algorithm));
   for (const SettingOption& option : setting_options()) {
-    const bool of_each = option.name == "groups" || (option.group == OptionGroup::request && option.name != "seed");
-    if (of_each && option.print != nullptr) text += option.print(setting);
+    if (is_of_each_collective(option) && option.print != nullptr) text += option.print(setting);
   }
   for (const auto& [name, value] : setting.request.parameters) text += fmt::format(" --{} {}", name, value);
   return text + fmt::format(" --offset {}", offset);
