@@ -6,7 +6,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
-#include "tools/torus/stress/trials.hpp"
+#include "tests/support/stress.hpp"
 
 using namespace torus;
 using namespace torus::command;
@@ -61,16 +61,8 @@ TEST_CASE("the stress finds programs whose runs know of each other", "[unit]") {
                           .native = {.switching = Switching::packet},
                           .needs = {.shape = Requirements::Shape::torus, .dimensions = 1},
                           .plan = plan_meeting};
-  const Algorithm* const list[] = {&meeting};
-  StressOptions options;
-  options.algorithms = list;
-  options.seed = support::seed();
-  options.runs = 300;
-  options.executor = ExecutorKind::serial;
-  options.threads = 1;
-  options.budget = {.payload = Bytes{1} << 20U, .node_steps = 1e5, .exchange_blocks = 1024, .deliveries = 4096, .nodes = 24};
-  CAPTURE(options.seed);
-  const StressOutcome outcome = stress(options);
+  CAPTURE(support::seed());
+  const StressOutcome outcome = support::stress_of(meeting, 300);
   REQUIRE(outcome.failures.size() == 1);
   CHECK(outcome.failures.front().what.find("beside itself") != std::string::npos);
   CHECK(outcome.failures.front().command.find(" + broadcast --algorithm meeting") != std::string::npos);

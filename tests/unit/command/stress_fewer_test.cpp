@@ -3,7 +3,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
-#include "tools/torus/stress/trials.hpp"
+#include "tests/support/stress.hpp"
 
 using namespace torus;
 using namespace torus::command;
@@ -31,16 +31,8 @@ TEST_CASE("the stress finds an algorithm that takes longer for fewer bytes", "[u
                            .native = {.switching = Switching::packet},
                            .needs = {.shape = Requirements::Shape::torus, .dimensions = 1},
                            .plan = plan_hesitating};
-  const Algorithm* const list[] = {&hesitant};
-  StressOptions options;
-  options.algorithms = list;
-  options.seed = support::seed();
-  options.runs = 150;
-  options.executor = ExecutorKind::serial;
-  options.threads = 1;
-  options.budget = {.payload = Bytes{1} << 20U, .node_steps = 1e5, .exchange_blocks = 1024, .deliveries = 4096, .nodes = 24};
-  CAPTURE(options.seed);
-  const StressOutcome outcome = stress(options);
+  CAPTURE(support::seed());
+  const StressOutcome outcome = support::stress_of(hesitant, 150);
   REQUIRE(outcome.failures.size() == 1);
   CHECK(outcome.failures.front().what.find("played with") != std::string::npos);
 }
