@@ -77,7 +77,7 @@ struct Loads {
     for (Dimension d = 0; d < topology.dimensions(); ++d) layers.emplace_back(topology.extent(d) <= most_layers ? topology.extent(d) : 0);
   }
 
-  /// A block that must get from one node to another, so many hops away.
+  /// A block that must get from one node to another, `hops` away.
   void move(NodeId from, NodeId to, std::int32_t hops, Bytes bytes) {
     if (from == to || bytes == 0) return;
     send(from, bytes);

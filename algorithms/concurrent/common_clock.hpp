@@ -22,7 +22,7 @@ class CommonClock {
     /// Called at the end of each global step in which some run took part, with the lock held: on one thread at a time. Those that took no
     /// part have sent nothing. True: all must stop. What it throws stops all, and is kept.
     std::function<bool(Step, std::span<const ConcurrentSends>)> step;
-    /// The same for so many global steps in which none took part, as the next has not begun yet.
+    /// Called with the number of global steps that pass without any run: all that have begun have ended, and the next begins later.
     std::function<void(Step)> idle;
   };
   /// stop: set when all must stop; for RunOptions::stop.

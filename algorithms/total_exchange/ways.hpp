@@ -50,7 +50,7 @@ struct Delivery {
   Bytes bytes;
 };
 
-/// Of every block that one node wants and another has, but for those of no bytes of a placement with sizes. Each starts at one node.
+/// One for each block and each other node that wants it. A block starts at one node. Where sizes differ, blocks of no bytes have none.
 std::vector<Delivery> deliveries(const Placement& placement);
 
 /// A shortest way for each delivery, found one after the other: the one whose channels, with what all others put on them, are the

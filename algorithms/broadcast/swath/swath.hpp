@@ -100,8 +100,8 @@ Plan swath_plan(const Machine& machine, const Request& request, Ways ways, std::
 Step least_steps(const Topology& topology, const SwathLayout& layout, Ways ways);
 
 /// The schedule with the least time_s(schedule, its cost for the request's bytes): of the layouts with the h of the request, or of those
-/// that leave no block without a byte and make at most `most_segments` of a message. least_s(steps): no schedule of so many steps takes
-/// less. Layouts that cannot win by that are not made.
+/// that leave no block without a byte and make at most `most_segments` of a message. least_s(steps): a lower
+/// bound of the time of a schedule with that many steps or more. A layout whose bound is above the best time is not tried.
 template <class Time, class Least>
 SwathSchedule choose_swath(const Machine& machine, const Request& request, Ways ways, NodeId source, double most_segments, Time&& time_s,
                            Least&& least_s) {
