@@ -267,6 +267,8 @@ TEST_CASE("the commonest slips of a new user are told the way on", "[conformance
       {"run broadcast --on 4x4 --ports 9", "1 to 4"},
       {"run broadcast --on 4x4 --json out.json", "> out.json to that file"},
       {"run broadcast --on 4x4 --machine tpu-v4", "for instance mesh:4x4x1"},
+      {"bounds allreduce --on gemini", "it is a machine; write --machine gemini"},
+      {"list machines", "write torus list --machines"},
       {"verify missing.jsonl", "name a file that `torus run --trace` wrote"},
       {"view", "trace is required: a file"},
       {"export trace.jsonl", "--to is required: perfetto|dot|goal"},

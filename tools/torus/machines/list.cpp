@@ -4,6 +4,8 @@
 #include <memory>
 #include <sstream>
 
+#include <torus/error.hpp>
+
 #include "runtime/base/figures.hpp"
 #include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
@@ -114,6 +116,7 @@ int list(const ListArguments& arguments) {
         machines_text);
     return 0;
   }
+  if (arguments.what == "machines") throw InputError("list 'machines': it is an option; write torus list --machines");
   const std::vector<const Algorithm*> algorithms = algorithms_called("list", arguments.what, "there is no such collective or algorithm");
   const bool on_machine = !arguments.machine.typed().empty();
   const bool one = arguments.what && !find_collective(*arguments.what);

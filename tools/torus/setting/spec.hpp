@@ -13,6 +13,7 @@
 #include <torus/groups.hpp>
 
 #include "tools/torus/machines/presets.hpp"
+#include "tools/torus/setting/names.hpp"
 
 namespace torus::command {
 
@@ -65,14 +66,6 @@ struct RunSpec {
   std::optional<double> step_limit_s = {};  ///< a node's program may take so long in a step
 };
 
-/// "broadcast", or as MPI calls it: "bcast". Throws InputError if there is no such collective.
-Collective parse_collective(std::string_view text);
-/// Throws InputError too where MPI's name says that blocks have sizes, "alltoallv", and --sizes does not say which.
-Collective parse_collective(std::string_view text, const TypedOptions& typed);
-std::optional<Collective> find_collective(std::string_view text) noexcept;
-/// "Bcast".
-std::string_view mpi_name(Collective collective) noexcept;
-
 /// The shape and bytes that a collective is run with by default.
 std::string_view default_shape(Collective collective) noexcept;
 Bytes default_bytes(Collective collective) noexcept;
@@ -123,17 +116,5 @@ bool same_rules(const Machine& a, const Machine& b) noexcept;
 std::string rules_text(const Machine& machine);
 /// "16x16 (wormhole, 4 ports, contention forbid)".
 std::string machine_text(const Machine& machine);
-
-/// The algorithm of that name. Throws InputError that says what may have been meant.
-const Algorithm& named_algorithm(std::string_view option, Collective collective, std::string_view wanted,
-                                 std::span<const Algorithm* const> algorithms);
-
-/// `all`, or names with commas between; in the order of the catalogue, which settles ties.
-std::vector<const Algorithm*> parse_algorithms(std::string_view option, std::string_view text, Collective collective,
-                                               std::span<const Algorithm* const> algorithms);
-
-/// The algorithms of a collective, or those of a name; all where no word is given. Throws InputError "option 'word': rule", with what may
-/// have been meant.
-std::vector<const Algorithm*> algorithms_called(std::string_view option, const std::optional<std::string>& word, std::string_view rule);
 
 }  // namespace torus::command

@@ -1,0 +1,180 @@
+#include "tools/torus/setting/names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+
+#include <torus/error.hpp>
+
+#include "tools/torus/machines/presets.hpp"
+#include "tools/torus/setting/notation.hpp"
+#include "tools/torus/setting/options.hpp"
+#include "tools/torus/setting/spec.hpp"
+
+namespace torus::command {
+namespace {
+
+/// "allgather" of "MPI_Allgather": MPI's names in its own letters.
+std::string without_mpi(std::string_view text) {
+  std::string plain(text);
+  std::transform(plain.begin(), plain.end(), plain.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return plain.starts_with("mpi_") ? plain.substr(4) : plain;
+}
+
+/// What the field calls an algorithm, and its name here.
+struct FieldName {
+  Collective collective;
+  std::string_view word, ours;
+};
+
+constexpr std::array field_names{
+    FieldName{Collective::broadcast, "binomial", "mst"},
+    FieldName{Collective::broadcast, "binomial-tree", "mst"},
+    FieldName{Collective::broadcast, "binomial_tree", "mst"},
+    FieldName{Collective::broadcast, "minimum-spanning-tree", "mst"},
+    FieldName{Collective::broadcast, "chain", "pipeline"},
+    FieldName{Collective::broadcast, "pipelined", "pipeline"},
+    FieldName{Collective::broadcast, "flooding", "flood"},
+    FieldName{Collective::broadcast, "recursive-doubling", "dimension-wise"},
+    FieldName{Collective::broadcast, "recursive_doubling", "dimension-wise"},
+    FieldName{Collective::broadcast, "recursive-splitting", "rs-bcast"},
+    FieldName{Collective::broadcast, "scatter-allgather", "scatter-collect"},
+    FieldName{Collective::broadcast, "scatter_allgather", "scatter-collect"},
+    FieldName{Collective::broadcast, "van-de-geijn", "scatter-collect"},
+    FieldName{Collective::multinode_broadcast, "bucket", "ring"},
+    FieldName{Collective::multinode_broadcast, "recursive-doubling", "log"},
+    FieldName{Collective::multinode_broadcast, "recursive_doubling", "log"},
+    FieldName{Collective::total_exchange, "brucks", "bruck"},
+    FieldName{Collective::total_exchange, "modified_bruck", "bruck"},
+    FieldName{Collective::total_exchange, "pairwise", "direct"},
+};
+
+/// Our name of an algorithm that MPI libraries and papers call so: "binomial" is "mst". Empty if there is none.
+std::string_view our_name(Collective collective, std::string_view word) noexcept {
+  const auto at = std::find_if(field_names.begin(), field_names.end(),
+                               [&](const FieldName& name) { return name.collective == collective && name.word == word; });
+  return at == field_names.end() ? std::string_view() : at->ours;
+}
+
+/// Whether a name is one of MPI's for blocks with sizes: "alltoallv".
+bool says_sizes(std::string_view text) noexcept {
+  return text.ends_with("allv") || text.ends_with("gatherv") || text.ends_with("scatterv");
+}
+
+}  // namespace
+
+std::optional<Collective> find_collective(std::string_view text) noexcept {
+  std::string plain = without_mpi(text);
+  std::replace(plain.begin(), plain.end(), '_', '-');
+  text = plain;
+  if (says_sizes(text)) text.remove_suffix(1);
+  const auto at = std::find_if(collectives().begin(), collectives().end(), [text](Collective c) { return name(c) == text; });
+  if (at != collectives().end()) return *at;
+  if (text == "bcast") return Collective::broadcast;
+  if (text == "allgather" || text == "all-gather") return Collective::multinode_broadcast;
+  if (text == "alltoall" || text == "all-to-all") return Collective::total_exchange;
+  if (text == "all-reduce") return Collective::allreduce;
+  if (text == "reducescatter") return Collective::reduce_scatter;
+  return std::nullopt;
+}
+
+std::string_view mpi_name(Collective collective) noexcept {
+  switch (collective) {
+    case Collective::broadcast: return "Bcast";
+    case Collective::multinode_broadcast: return "Allgather";
+    case Collective::total_exchange: return "Alltoall";
+    case Collective::reduce: return "Reduce";
+    case Collective::allreduce: return "Allreduce";
+    case Collective::reduce_scatter: return "Reduce_scatter_block";
+    case Collective::scan: return "Scan";
+    case Collective::scatter: return "Scatter";
+    case Collective::gather: return "Gather";
+    case Collective::barrier: return "Barrier";
+  }
+  return "";
+}
+
+Collective parse_collective(std::string_view text, const TypedOptions& typed) {
+  const Collective collective = parse_collective(text);
+  if (!says_sizes(without_mpi(text)) || typed["sizes"]) return collective;
+  throw InputError(fmt::format(
+      "collective '{}': its blocks have sizes; say which, for instance --sizes zipf:1, --sizes zeros:0.5 or --sizes FILE", text));
+}
+
+Collective parse_collective(std::string_view text) {
+  if (const auto found = find_collective(text)) return *found;
+  for (const Algorithm* algorithm : catalogue()) {
+    if (algorithm->name == text)
+      throw InputError(fmt::format("collective '{}': it is an algorithm, of {}; for instance torus run {} --algorithm {}", text,
+                                   name(algorithm->collective), name(algorithm->collective), text));
+  }
+  std::vector<std::string_view> names{"bcast", "allgather", "alltoall"};
+  for (const Collective collective : collectives()) names.push_back(name(collective));
+  throw InputError(fmt::format("collective '{}': it must be {} (in MPI's words also bcast, allgather, alltoall){}", text,
+                               fmt::join(std::span(names).subspan(3), ", "), did_you_mean(text, names)));
+}
+
+const Algorithm& named_algorithm(std::string_view option, Collective collective, std::string_view wanted,
+                                 std::span<const Algorithm* const> algorithms) {
+  std::vector<std::string_view> names;
+  const Algorithm* elsewhere = nullptr;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->collective == collective) names.push_back(algorithm->name);
+    if (algorithm->name != wanted) continue;
+    if (algorithm->collective == collective) return *algorithm;
+    elsewhere = algorithm;
+  }
+  if (const std::string now = renamed(collective, wanted); !now.empty())
+    throw InputError(fmt::format("{} '{}': it is now {} {}", option, wanted, option, now));
+  if (elsewhere != nullptr) {
+    throw InputError(fmt::format("{} '{}': it is no {}; for instance torus run {} --algorithm {}", option, wanted, name(collective),
+                                 name(elsewhere->collective), wanted));
+  }
+  const std::string refused = fmt::format("{} '{}'", option, wanted);
+  if (find_collective(wanted)) {
+    throw InputError(fmt::format("{}: it is a collective; for instance torus run {}, or {} {}", refused, wanted, option, names.front()));
+  }
+  if (const std::string_view ours = our_name(collective, wanted); !ours.empty())
+    throw InputError(fmt::format("{}: here it is called {}; for instance {} {}", refused, ours, option, ours));
+  const std::string near = did_you_mean(wanted, names);
+  throw InputError(fmt::format("{}: there is no such {}{}", refused, name(collective),
+                               !near.empty() ? near : fmt::format("; `torus list` shows all, for instance {}", names.front())));
+}
+
+std::vector<const Algorithm*> parse_algorithms(std::string_view option, std::string_view text, Collective collective,
+                                               std::span<const Algorithm* const> algorithms) {
+  std::set<const Algorithm*> named;
+  if (text != "all") {
+    for (const std::string_view part : split(text, ',')) named.insert(&named_algorithm(option, collective, part, algorithms));
+  }
+  std::vector<const Algorithm*> chosen;
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->collective == collective && (text == "all" || named.contains(algorithm))) chosen.push_back(algorithm);
+  }
+  return chosen;
+}
+
+std::vector<const Algorithm*> algorithms_called(std::string_view option, const std::optional<std::string>& word, std::string_view rule) {
+  const std::optional<Collective> collective = word ? find_collective(*word) : std::nullopt;
+  std::vector<const Algorithm*> called;
+  std::vector<std::string_view> names;
+  for (const Collective each : collectives()) names.push_back(name(each));
+  for (const Algorithm* algorithm : catalogue()) {
+    names.push_back(algorithm->name);
+    if (!word || algorithm->collective == collective || algorithm->name == *word) called.push_back(algorithm);
+  }
+  if (called.empty()) refuse(option, *word, std::string(rule) + did_you_mean(*word, names));
+  return called;
+}
+
+Topology parse_shape(std::string_view text) {
+  const auto has_it = [text](const Preset& preset) { return preset.name == text; };
+  if (std::any_of(presets().begin(), presets().end(), has_it))
+    throw InputError(fmt::format("shape '{}': it is a machine; write --machine {}, and --on for another shape of it", text, text));
+  return Topology::parse(text);
+}
+
+}  // namespace torus::command
