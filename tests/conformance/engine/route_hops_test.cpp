@@ -75,12 +75,12 @@ std::vector<Request> requests(Collective collective, NodeId nodes) {
 
 TEST_CASE("the hops of the longest routes are as predicted", "[conformance]") {
   support::Share share(8, 4);
+  unsigned runs = 0;
   for (const Algorithm* algorithm : catalogue()) {
-    if (!share.takes_turn()) continue;
-    unsigned runs = 0;
     for (const Topology& topology : shapes()) {
       const bool wide = algorithm->collective == Collective::allreduce || algorithm->collective == Collective::reduce_scatter;
       if (algorithm->collective != Collective::broadcast && topology.nodes() > (wide ? 40 : 130)) continue;
+      if (!share.takes_turn()) continue;  // not every algorithm in turn, as one takes longer than most together
       for (const Machine& machine : machines(*algorithm, topology)) {
         for (const Request& any : requests(algorithm->collective, topology.nodes())) {
           const Request request = support::suited(*algorithm, machine, any);
@@ -102,8 +102,8 @@ TEST_CASE("the hops of the longest routes are as predicted", "[conformance]") {
         }
       }
     }
-    CHECK(runs > 0);
   }
+  CHECK(runs > 1000 / share.one_in());
 }
 
 TEST_CASE("a machine that charges for hops is predicted the model time that it takes", "[conformance]") {

@@ -12,6 +12,7 @@
 
 #include <torus/bounds.hpp>
 #include <torus/catalogue.hpp>
+#include <torus/plan_cache.hpp>
 #include <torus/run.hpp>
 
 #include "tests/support/catch.hpp"
@@ -45,8 +46,9 @@ const std::vector<Bytes>& sizes() {
   return all;
 }
 
-/// The fastest of the catalogue: how many times the bound, and its name unless that is `before`, which becomes it.
-std::string cell(const Row& row, Bytes bytes, std::string& before) {
+/// The fastest of the catalogue: how many times the bound, and its name unless that is `before`, which becomes it. `cache`: of searches,
+/// which the cells of a row share.
+std::string cell(const Row& row, Bytes bytes, std::string& before, PlanCache& cache) {
   const Machine machine(Topology::parse(row.shape), 0, row.switching, row.contention);
   Request request;
   request.collective = Collective::allreduce;
@@ -56,7 +58,7 @@ std::string cell(const Row& row, Bytes bytes, std::string& before) {
   double least = 0;
   for (const Algorithm* algorithm : catalogue()) {
     if (algorithm->collective != request.collective || refuses(*algorithm, machine, request)) continue;
-    const double time = algorithm->plan(machine, request).model_time_s(machine.cost);
+    const double time = algorithm->plan(machine, request, cache).model_time_s(machine.cost);
     if (!fastest.empty() && time >= least) continue;
     fastest = algorithm->name;
     least = time;
@@ -81,7 +83,8 @@ from all nodes.
 std::string line_of(const Row& row) {
   std::string out = std::string("| ") + row.shape + " | " + row.machine + " |";
   std::string before;
-  for (const Bytes bytes : sizes()) out += " " + cell(row, bytes, before) + " |";
+  PlanCache cache;
+  for (const Bytes bytes : sizes()) out += " " + cell(row, bytes, before, cache) + " |";
   return out + "\n";
 }
 
