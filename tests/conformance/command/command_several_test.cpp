@@ -129,7 +129,7 @@ TEST_CASE("options of a file are those of the first collective, and an interrupt
   CAPTURE(ended.err);
   CHECK(ended.status == 1);
   CHECK(ended.signal == 0);
-  CHECK(ended.err.starts_with("torus: interrupted"));  // after a step, or on a busy host before the first
+  CHECK(ended.err.find("interrupted") != std::string::npos);  // after a step, or on a busy host before the first
   CHECK(support::lines(ended.err) == 1);
   CHECK(folder.files() == 1);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
