@@ -7,9 +7,12 @@
 ///                      informed node j sends to j XOR 2^i. mst takes the most significant bit first: the column of the root, then each
 ///                      row by itself. The routes of a step are disjoint; packet switching does where all extents are 1 or 2.
 ///                      mst-naive takes the least significant bit first. In the step of bit i of a dimension, 2^i routes share a channel.
+///                      mst --variant bine, on tori: ring after ring, and on a ring the same with places counted in base -2. Step i, from
+///                      log2(n) - 1 to 0, goes (1 - (-2)^(i+1)) / 3 places from even offsets and back from odd ones: 1, -1, 3, -5, 11. A
+///                      third of the hops are saved on long rings.
 ///   Steps   log2 p on p nodes: the minimum for one port. mst-naive: the busiest channel carries (r-1) + (c-1) messages on an r x c mesh:
 ///           model time log2(p) T_s + (r+c-2) n T_c.
-///   Source  "Conflict-Free Hypercube-Like Mesh Algorithm", "Naive Hypercube-Like Mesh Algorithm".
+///   Source  "Conflict-Free Hypercube-Like Mesh Algorithm", "Naive Hypercube-Like Mesh Algorithm"; bine: De Sensi et al., Bine (2025).
 /// separate-dimensions  One dimension after the other, last dimension first: the row of the root by recursive halving, then all columns, ..
 ///                      Every message stays in its line, whatever the extents and the routing order. Packet switching does where all
 ///                      extents are 1 or 2.
@@ -20,14 +23,19 @@
 ///   Steps   ceil(log2 p) on p nodes: the minimum for one port.
 ///   Source  "Avoiding Network Conflicts on General Meshes", "Recursive Splitting Broadcast".
 
+#include <array>
 #include <bit>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include <torus/algorithm.hpp>
 
 #include "algorithms/broadcast/axes.hpp"
 #include "algorithms/broadcast/whole_message.hpp"
 #include "algorithms/common/integers.hpp"
+#include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
 
 namespace torus::broadcast::one_port {
@@ -42,6 +50,37 @@ Program mst_program(Node& self, NodeId root) {
   while ((bit >>= 1U) != 0) {
     send_over_bit(self, bit);
     co_await self.step();
+  }
+}
+
+/// The hops of a step of a Bine tree, from an offset of the root.
+std::int32_t bine_hops(std::int32_t step, std::int32_t offset) {
+  std::int32_t hops = 1;  // 1 - 2 + 4 - ..
+  for (std::int32_t i = 1; i <= step; ++i) hops = 1 - 2 * hops;
+  return offset % 2 == 0 ? hops : -hops;
+}
+
+/// The step in which an offset other than 0 is informed, steps counted down: digits in base -2, from the lowest on, that are equal, less 1.
+std::int32_t bine_step(std::int32_t offset, std::int32_t n) {
+  constexpr std::uint32_t odd_digits = 0xaaaaaaaa;
+  const std::uint32_t digits = (odd_digits + static_cast<std::uint32_t>(offset)) ^ odd_digits, lowest = digits & 1U;
+  std::int32_t equal = 1;
+  while (1 << equal < n && (digits >> static_cast<std::uint32_t>(equal) & 1U) == lowest) ++equal;
+  return equal - 1;
+}
+
+Program bine_program(Node& self, NodeId root) {
+  if (self.rank() != root) co_await self.arrival();
+  Dimension d = self.dimensions() - 1;
+  const auto offset = [&](Dimension e) { return modulo(self.coordinate(e) - self.topology().coordinate(root, e), self.extent(e)); };
+  while (d > 0 && offset(d) == 0) --d;
+  std::int32_t step = offset(d) != 0 ? bine_step(offset(d), self.extent(d)) : std::countr_zero(static_cast<std::uint32_t>(self.extent(d)));
+  for (; d < self.dimensions(); ++d) {
+    if (offset(d) == 0) step = std::countr_zero(static_cast<std::uint32_t>(self.extent(d)));
+    while (step-- > 0) {
+      self.send({{d, bine_hops(step, offset(d))}}, self.blocks());
+      co_await self.step();
+    }
   }
 }
 
@@ -62,10 +101,23 @@ Plan halving_plan(const Request& request, Axes axes, std::string_view formula) {
                             [shared, root = request.sources.front()](Node& self) { return halving_program(self, *shared, root, {}); });
 }
 
+bool bine(const Request& request) { return request.parameters.word("variant") == "bine"; }
+
 Plan plan_mst(const Machine& machine, const Request& request) {
   return whole_message_plan(request, ceil_log(2, machine.topology.nodes()), "log2 N",
-                            [root = request.sources.front()](Node& self) { return mst_program(self, root); });
+                            [root = request.sources.front(), bine = bine(request)](Node& self) {
+                              return bine ? bine_program(self, root) : mst_program(self, root);
+                            });
 }
+
+/// Bine trees go round the rings.
+std::optional<Refusal> refuses_bine(const Machine& machine, const Request& request) {
+  if (!bine(request) || is_torus(machine.topology)) return std::nullopt;
+  return Refusal{Refusal::About::shape, machine.topology.text(), "a Bine tree goes round rings", "8x8"};
+}
+
+constexpr std::array<std::string_view, 2> mst_variants{"plain", "bine"};
+constexpr std::array mst_parameters{parameter::variant(mst_variants)};
 
 Plan plan_mst_naive(const Machine& machine, const Request& request) {
   std::uint64_t messages = 0;  // on the busiest channel, summed over the steps: 1 + 2 + 4 + .. in each dimension
@@ -79,8 +131,8 @@ Plan plan_mst_naive(const Machine& machine, const Request& request) {
 const Algorithm mst{
     .name = "mst",
     .collective = Collective::broadcast,
-    .source = "Barnett, Payne, van de Geijn & Watts, Conflict-Free Hypercube-Like Mesh Algorithm",
-    .shapes = "mesh or torus, extents powers of 2, any k",
+    .source = "Barnett, Payne, van de Geijn & Watts, Conflict-Free Hypercube-Like Mesh Algorithm; bine: De Sensi et al., Bine (2025)",
+    .shapes = "mesh or torus, extents powers of 2, any k; bine: torus",
     .steps = "log2 N",
     .idea = {.first = "The rank of a node is read as bits, and the root sends to the node whose rank differs in the highest bit: half a "
                       "dimension away.",
@@ -93,6 +145,8 @@ const Algorithm mst{
               .powers_of_two = true,
               .switching = Switching::wormhole,
               .one_dimension_a_route = true},
+    .parameters = mst_parameters,
+    .also_requires = refuses_bine,
     .plan = plan_mst,
 };
 

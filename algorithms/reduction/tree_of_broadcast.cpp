@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 11> broadcasts{"dimension-wise",
                                                       "peters-syska",
                                                       "park-choi",
                                                       "synthesized"};  // circuit
-constexpr std::array<std::string_view, 7> variants{"plain", "trimmed", "two-line", "paper2d", "pairs", "plan-a", "plan-b"};
+constexpr std::array<std::string_view, 8> variants{"plain", "trimmed", "bine", "two-line", "paper2d", "pairs", "plan-a", "plan-b"};
 constexpr std::array parameters{Parameter{"along", "broadcast whose tree a reduction, a scatter or a gather takes", broadcasts},
                                 parameter::variant(variants)};
 

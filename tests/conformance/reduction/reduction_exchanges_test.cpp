@@ -1,9 +1,13 @@
 // Reductions by exchanges along the dimensions: halving, swing and tripling.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <set>
+#include <span>
 
 #include "algorithms/common/integers.hpp"
 #include "tests/support/halves.hpp"
+#include "tests/support/judged.hpp"
 
 using namespace torus;
 using namespace torus::support;
@@ -75,6 +79,42 @@ TEST_CASE("exchanges along the dimensions are refused where they would not reach
   CHECK(refused("tripling", "8x6", Contention::forbid));
   CHECK_FALSE(refused("tripling", "3x2", Contention::forbid));
   CHECK_FALSE(refused("swing", "2x2x2", Contention::forbid));
+}
+
+TEST_CASE("in negabinary order swing sends each part of a message as one run of segments, in the steps and bytes of any order",
+          "[conformance]") {
+  for (const char* shape : {"2", "4", "8", "16", "64", "4x4", "8x2", "2x16", "4x8x2", "2x2x2x4"}) {
+    const Machine machine(Topology::parse(shape), 0, Switching::wormhole, Contention::share);
+    const std::uint64_t nodes = machine.topology.nodes();
+    Request request = reduction_request(Collective::allreduce, 24 * nodes, {Operator::sum, ElementType::u8});
+    const Algorithm& swing = *find_algorithm(Collective::allreduce, "swing");
+    const Run plain = emulate(swing, machine, request);
+    request.parameters.set("order", "negabinary");
+    CAPTURE(shape);
+    const auto [run, complaint] = judged(swing, machine, request);
+    REQUIRE(complaint == "");
+    CHECK(run.result.steps == plain.result.steps);
+    CHECK(run.result.channel_bytes_sum == plain.result.channel_bytes_sum);
+    CHECK(run.result.messages == plain.result.messages);
+    RunOptions options;
+    std::uint64_t runs = 0, parts = 0;
+    options.on_messages = [&](std::span<const Message* const> messages) {
+      for (const Message* m : messages) {
+        std::set<std::uint64_t> in_message;
+        for (std::size_t i = 0; i < m->blocks().size(); ++i) {
+          in_message.insert(m->blocks()[i] / nodes);
+          runs += i == 0 || m->blocks()[i] != m->blocks()[i - 1] + 1 || m->blocks()[i] % nodes == 0 ? 1U : 0U;
+        }
+        parts += in_message.size();
+      }
+    };
+    torus::run(swing, machine, request, options);
+    CHECK(runs == parts);
+  }
+  Request request = reduction_request(Collective::allreduce, 64);
+  request.parameters.set("order", "negabinary");
+  const Machine machine(Topology::parse("6x4"), 0, Switching::wormhole, Contention::share);
+  CHECK(refuses(*find_algorithm(Collective::allreduce, "swing"), machine, request));
 }
 
 TEST_CASE("exchanges along the dimensions leave one trace, whatever the executor", "[conformance]") {
