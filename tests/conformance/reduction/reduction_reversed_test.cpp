@@ -6,9 +6,11 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <torus/catalogue.hpp>
+#include <torus/schedule.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/judged.hpp"
@@ -127,6 +129,48 @@ TEST_CASE("without a name, a reduction takes the broadcast that takes the least 
     CAPTURE(shape, ports);
     CHECK(reduce.plan(machine, request_of(Collective::reduce, 5, 2)).steps == least);  // of 2 bytes: start-ups decide
   }
+}
+
+TEST_CASE("multi-node broadcasts backwards scatter sums in their steps and bytes, on machines of the opposite order", "[conformance]") {
+  unsigned runs = 0;
+  for (const char* shape : {"2x2", "3x3", "5x5", "8x8", "3x3x3", "4x4x4", "3x7", "6x4"}) {
+    for (const Switching switching : {Switching::wormhole, Switching::circuit}) {
+      for (const bool descending : {false, true}) {
+        std::vector<Dimension> routing;
+        const Topology topology = Topology::parse(shape);
+        for (Dimension d = topology.dimensions(); d-- > 0 && descending;) routing.push_back(d);
+        const Machine machine(topology, 0, switching, Contention::forbid, routing);
+        for (const std::string_view along : {"", "hyperplane", "log"}) {
+          Request request = support::reduction_request(Collective::reduce_scatter, 12, {Operator::sum, ElementType::u16});
+          request.parameters.set("along", along);
+          const Algorithm& reversed = *find_algorithm(Collective::reduce_scatter, "reversed");
+          if (refuses(reversed, machine, request)) continue;
+          CAPTURE(shape, std::string(name(switching)), descending, std::string(along));
+          const auto [run, complaint] = support::judged(reversed, machine, request);
+          REQUIRE(complaint == "");
+          REQUIRE(run.result.route_hops_sum == run.plan.route_hops);
+          ++runs;
+          if (along.empty()) continue;
+          const Machine mirror = Schedule::mirrored(machine);
+          Request forth;
+          forth.collective = Collective::multinode_broadcast;
+          forth.bytes = 12;
+          for (NodeId node = 0; node < topology.nodes(); ++node) forth.sources.push_back(node);
+          CHECK(support::emulate(*find_algorithm(forth.collective, along), mirror, forth).result.steps == run.result.steps);
+        }
+      }
+    }
+  }
+  CHECK(runs > 40);
+  const auto refused = [](std::vector<Dimension> routing) {
+    Request request = support::reduction_request(Collective::reduce_scatter, 12);
+    request.parameters.set("along", "log");
+    return refuses(*find_algorithm(Collective::reduce_scatter, "reversed"),
+                   Machine(Topology::parse("6x4"), 0, Switching::wormhole, Contention::forbid, std::move(routing)), request)
+        .has_value();
+  };
+  CHECK(refused({0, 1}));
+  CHECK_FALSE(refused({1, 0}));
 }
 
 TEST_CASE("a broadcast whose worms take two dimensions is planned for the opposite order to run backwards", "[conformance]") {

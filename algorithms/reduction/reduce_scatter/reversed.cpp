@@ -1,0 +1,125 @@
+/// Reduce-scatter: a multi-node broadcast of few steps, backwards.
+///
+/// The multi-node broadcast of all nodes backwards (torus/schedule.hpp): a node gives the partials of an owner to the node from which it
+/// would get that owner's block, and combines what meets. Every node knows the schedule: it can play the broadcast through, as plan() does
+/// once for all.
+/// Machine  that of the broadcast, with the routing order backwards: wormhole, all ports, no channel shared.
+/// Memory   a table of N - 1 block numbers a node and piece.   Header  none.
+/// Steps    those of the broadcast.   Bytes  counted from the table: those of the broadcast.
+/// Choice   `along` names the broadcast. Default: that of least model time, hops aside, among those that apply.
+/// Source   the broadcasts'; that a reduction is a broadcast backwards is folklore.
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <torus/algorithm.hpp>
+#include <torus/catalogue.hpp>
+#include <torus/error.hpp>
+#include <torus/schedule.hpp>
+
+#include "algorithms/common/parameters.hpp"
+#include "algorithms/entries.hpp"
+#include "algorithms/schedule/route_loads.hpp"
+
+namespace torus::reduction::reversed {
+namespace {
+
+constexpr std::array<std::string_view, 2> broadcasts{"hyperplane", "log"};
+constexpr std::array parameters{Parameter{"along", "multi-node broadcast that a reduce-scatter runs backwards", broadcasts}};
+constexpr NodeId most_nodes = 1024;  // planned in about a second
+
+const Algorithm& broadcast_called(std::string_view name) { return *find_algorithm(Collective::multinode_broadcast, name); }
+
+/// Of all nodes.
+Request broadcast_of(const Machine& machine, const Request& request) {
+  Request out;
+  out.collective = Collective::multinode_broadcast;
+  out.sources.resize(machine.topology.nodes());
+  std::iota(out.sources.begin(), out.sources.end(), NodeId{0});
+  out.bytes = request.bytes;
+  return out;
+}
+
+std::optional<Refusal> refuses_along(std::string_view name, const Machine& machine, const Request& request) {
+  return refuses(broadcast_called(name), Schedule::mirrored(machine), broadcast_of(machine, request));
+}
+
+std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
+  if (const auto along = request.parameters.word("along"); !along.empty()) return refuses_along(along, machine, request);
+  if (std::ranges::any_of(broadcasts, [&](std::string_view name) { return !refuses_along(name, machine, request); })) return std::nullopt;
+  return refuses_along(broadcasts.front(), machine, request);
+}
+
+std::string_view chosen(const Machine& machine, const Request& request, PlanCache& cache) {
+  if (const auto along = request.parameters.word("along"); !along.empty()) return along;
+  const auto time = [&](std::string_view name) -> std::optional<double> {
+    if (refuses_along(name, machine, request)) return std::nullopt;
+    return broadcast_called(name).plan(Schedule::mirrored(machine), broadcast_of(machine, request), cache).model_time_s(machine.cost);
+  };
+  return *cheapest(broadcasts, time);
+}
+
+Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
+  const std::string_view along = chosen(machine, request, cache);
+  const Machine mirror = Schedule::mirrored(machine);
+  const Request forth = broadcast_of(machine, request);
+  const Plan broadcast = broadcast_called(along).plan(mirror, forth, cache);
+  const Placement placement = placement_of(mirror, forth, broadcast);
+  const Schedule table(Rehearsal(mirror, placement, broadcast.start), placement);
+  if (table.arrivals() != placement.wanted_total() - placement.initial_total())
+    throw RunError("reversed: " + std::string(along) + " does not reach every node");
+  auto back = std::make_shared<Schedule>(table.backwards(machine.topology));
+  back->name_phase("reduce-scatter");
+  Plan plan;
+  plan.segments = broadcast.segments;
+  plan.start = [schedule = std::shared_ptr<const Schedule>(back)](Node& self) { return follow(self, *schedule); };
+  plan.steps = back->steps();
+  plan.formula = broadcast.formula;
+  const Schedule::Loads loads = back->loads(machine.topology, placement_of(machine, request, plan));
+  plan.channel_bytes = loads.channel;
+  plan.combined_bytes = loads.combined;
+  plan.route_hops = loads.hops;
+  plan.table_bytes = back->table_bytes();
+  plan.notes = {{"along", std::string(along)}};
+  return plan;
+}
+
+/// A rehearsal, its first ways, and these backwards: a block number each a node and block, of pieces for each direction at most.
+Bytes planning_bytes(const Machine& machine) {
+  const Bytes nodes = machine.topology.nodes(), numbers = nodes * nodes * 3 * static_cast<Bytes>(machine.topology.dimensions());
+  return numbers * (5 * sizeof(BlockId)) + Rehearsal::bytes_for(machine) + RouteLoads::bytes(machine.topology);
+}
+
+constexpr std::array terms{Term{"b", "base of the gather: 3 or 2k+1"}};
+
+constexpr Algorithm reduce_scatter{
+    .name = "reversed",
+    .collective = Collective::reduce_scatter,
+    .source = "the multi-node broadcasts'",
+    .shapes = "those of the multi-node broadcast",
+    .steps = "as many as the multi-node broadcast takes",
+    .idea = {.first = "A multi-node broadcast of few steps runs backwards: what a node would hear last of an owner it gives away first, to "
+                      "the node that would tell it.",
+             .then = "Every node adds what it gets to its own, and each step is the mirror of one of the broadcast, until each owner has "
+                     "its block.",
+             .good = "A reduce-scatter so takes the steps and bytes of the best multi-node broadcast: few steps, which suit short blocks."},
+    .terms = terms,
+    .needs = {.shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
+    .parameters = parameters,
+    .also_requires = also_requires,
+    .plan = plan,
+    .planning_bytes = planning_bytes,
+    .quick_to_plan = most_nodes};
+
+}  // namespace
+
+extern const Entries entries{reduce_scatter};
+
+}  // namespace torus::reduction::reversed
