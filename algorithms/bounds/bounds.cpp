@@ -2,6 +2,7 @@
 /// this folder hold those of reductions, of cuts and of broadcasts.
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -115,6 +116,34 @@ std::int32_t eccentricity_or_less(const Topology& topology, NodeId source) {
   return most;
 }
 
+/// Every node's data must reach every node, and each channel of the middle cut of a dimension takes one message a step.
+///
+/// Let T be the steps, p the ports, A and B the halves, c the channels from A to B. A node that sends in step t (from 0) has data of at
+/// most (p+1)^t nodes, and what arrives from it is at most at (p+1)^(T-1-t) nodes in the end. The data of each node of A reach each node of
+/// B by a way whose first message out of A is one of these: the sum over t of c min(|A|, (p+1)^t) min(|B|, (p+1)^(T-1-t)) is at least
+/// |A||B|. After Hromkovic, Klasing & Stoehr, gossip in edge-disjoint paths mode.
+void bound_steps_by_cuts(const Question& asked, Bounds& bounds) {
+  const Topology& topology = asked.machine.topology;
+  if (asked.shared || !topology.whole() || topology.twisted()) return;
+  const auto nodes = static_cast<double>(topology.nodes()), told = static_cast<double>(asked.ports + 1);
+  for (const Factor& f : factors(topology)) {
+    const auto cut = f.middle_cut() * (topology.nodes() / f.n);
+    const double half = nodes / static_cast<double>(f.n) * static_cast<double>(f.n / 2), rest = nodes - half;
+    const auto refuted = [&](std::uint64_t steps) {
+      const auto at_most = [&](double most, std::uint64_t t) { return std::min(most, std::pow(told, static_cast<double>(t))); };
+      double pairs = 0;
+      for (std::uint64_t t = 0; t < steps; ++t) pairs += static_cast<double>(cut) * at_most(half, t) * at_most(rest, steps - 1 - t);
+      constexpr double rounding = 1e-12;
+      return pairs < half * rest * (1 - rounding);
+    };
+    std::uint64_t steps = bounds.steps;
+    while (refuted(steps)) ++steps;
+    raise(bounds.steps, bounds.steps_reason, steps,
+          "each of the " + number(cut) + " channels over the middle of dimension " + number(static_cast<std::uint64_t>(f.dimension)) +
+              " takes one message a step: the earlier, the less it knows, the later, the fewer hear of it");
+  }
+}
+
 void bound_steps(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
   const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.living_nodes()) + ")";
@@ -140,6 +169,9 @@ void bound_steps(const Question& asked, Bounds& bounds) {
         bounds.steps, bounds.steps_reason, least_ordered_steps(asked.machine, bounds.steps),
         "more than " + logarithm + ", since a worm in dimension order ends in the cell of its last dimension that it enters");
   }
+  const bool from_all =
+      asked.all_nodes || (collective == Collective::multinode_broadcast && asked.request.sources.size() == topology.nodes());
+  if (from_all) bound_steps_by_cuts(asked, bounds);
   std::int32_t farthest = asked.all_nodes && topology.whole() ? topology.diameter() : 0;
   if (!asked.all_nodes) {
     for (const NodeId source : few_enough(topology, asked.request.sources))

@@ -113,7 +113,7 @@ TEST_CASE("on a line the longer side of the root bounds the steps, as what passe
   }
   CHECK(lower_bounds(Machine(shape("7m"), 1), broadcast(1, 8)).steps == 3);
   CHECK(lower_bounds(Machine(shape("7m"), 2, Switching::wormhole, Contention::share), broadcast(1, 8)).steps == 2);
-  CHECK(lower_bounds(Machine(shape("5m")), exchange(8)).steps == 2);
+  CHECK(lower_bounds(Machine(shape("5m")), exchange(8)).steps == 3);  // the middle link: 1 x 3 + 2 x 1 of 2 x 3 pairs in two
   CHECK(lower_bounds(Machine(shape("6m")), exchange(8)).steps == 3);
 }
 
@@ -181,6 +181,28 @@ TEST_CASE("a broadcast takes ceil(log_{ports+1} N) steps, a packet also the ecce
   CHECK(lower_bounds(Machine(shape("mesh:4x4"), 0, Switching::packet), broadcast(0, 0)).steps == 6);
   CHECK(lower_bounds(Machine(shape("1x1")), broadcast(0, 9)).steps == 0);
   CHECK(lower_bounds(Machine(shape("2")), broadcast(0, 9)).steps == 1);
+}
+
+TEST_CASE("where all must hear from all, what passes the middle bounds the steps", "[unit]") {
+  const auto steps = [](const char* text, int ports, Contention contention = Contention::forbid) {
+    return lower_bounds(Machine(shape(text), ports, Switching::wormhole, contention),
+                        {.collective = Collective::allreduce, .sources = {}, .bytes = 4, .parameters = {}, .expected_sources = {}})
+        .steps;
+  };
+  // 9 = 3^2 nodes round a ring, 4 and 5 of them, over 2 channels: 2 (1 x 3 + 3 x 1) < 20 pairs in two steps, 2 (1 x 5 + 3 x 3 + 4 x 1) in
+  // three.
+  CHECK(steps("9", 2) == 3);
+  CHECK(steps("9", 2, Contention::share) == 2);
+  // 32 channels, 4 steps of at most 5^3 pairs each: 16,000 of 128 x 128.
+  CHECK(steps("16x16", 4) == 5);
+  CHECK(steps("8x8", 4) == 3);
+  CHECK(steps("12x40", 1) == 10);
+  CHECK(steps("12x40", 4) == 6);  // 24 (1 x 240 + 3 x 625 + 240 x 1) = 56,520 of 240 x 240 pairs in five
+  std::vector<NodeId> all(480);
+  for (NodeId node = 0; node < 480; ++node) all[node] = node;
+  CHECK(lower_bounds(Machine(shape("12x40"), 1), multinode(all, 4)).steps == 10);
+  all.pop_back();
+  CHECK(lower_bounds(Machine(shape("12x40"), 1), multinode(all, 4)).steps == 9);
 }
 
 TEST_CASE("nodes at a border tell fewer others than the ports say", "[unit]") {
