@@ -102,9 +102,10 @@ class Judge::State {
     std::uint32_t messages;
     NodeId source;  // of the step's first message
   };
-  struct Arrival {
+  /// The blocks of a message, which stand one behind the other in arrivals_.
+  struct Parcel {
     NodeId destination;
-    std::uint64_t block;
+    std::size_t blocks;
   };
   /// Of a node in its group.
   struct Place {
@@ -296,20 +297,22 @@ class Judge::State {
       if (!m.blocks.empty()) violation(text_of(m) + " has blocks, and a barrier has none");
       return book.heard->sent(from.local, to.local);
     }
+    const std::size_t before = arrivals_.size();
+    if ((before + m.blocks.size()) * 2 * (sizeof(std::uint64_t) + sizeof(Parcel)) > memory_ / 4) no_memory();
     bool named = false;
     for (const std::uint64_t id : m.blocks) {
       const auto block = book.blocks.number(id);
       work();
       if (block && book.blocks.empty(*block)) continue;
       if (block && (book.blocks.starts_at(from.local, *block) || book.held.has(from.local, *block))) {
-        if (arrivals_.size() * 2 * sizeof(Arrival) > memory_ / 4) no_memory();
-        arrivals_.push_back({m.destination, *block});
+        arrivals_.push_back(*block);
       } else if (!named) {
         named = true;
         violation(fmt::format("{}{} sends block {}, which {}", text_of(m), text_of_group(from), id,
                               block ? "the node does not hold" : "does not exist"));
       }
     }
+    if (arrivals_.size() > before) parcels_.push_back({m.destination, arrivals_.size() - before});
   }
 
   /// The size of a block; 0 of one that does not exist.
@@ -339,13 +342,19 @@ class Judge::State {
       if (book.heard) book.heard->end_step();
     }
     verdict_.node_combined_blocks += combined;
-    for (const auto& [node, block] : arrivals_) {
+    const std::uint64_t* block = arrivals_.data();
+    for (const auto& [node, blocks] : parcels_) {
       const Place at = place(node);
       Book& book = books_[at.group];
-      if (book.blocks.starts_at(at.local, block)) continue;
-      if (book.held.full()) no_memory();
-      if (book.held.add(at.local, block) && book.blocks.wanted_at(at.local, block)) ++nodes_[node].got;
+      std::uint64_t got = 0;
+      for (const std::uint64_t* const end = block + blocks; block != end; ++block) {
+        if (book.blocks.starts_at(at.local, *block)) continue;
+        if (book.held.full()) no_memory();
+        if (book.held.add(at.local, *block) && book.blocks.wanted_at(at.local, *block)) ++got;
+      }
+      nodes_[node].got += got;
     }
+    parcels_.clear();
     arrivals_.clear();
     add_bytes(verdict_.channel_bytes, step_bytes_);
     verdict_.max_channel_bytes = std::max(verdict_.max_channel_bytes, step_bytes_);
@@ -406,8 +415,9 @@ class Judge::State {
   std::uint64_t work_ = 0;
   Zeros<NodeCount> nodes_;
   Zeros<Channel> channels_;
-  std::vector<int> position_;  // by dimension: its place in the routing order
-  std::vector<Arrival> arrivals_;
+  std::vector<int> position_;    // by dimension: its place in the routing order
+  std::vector<Parcel> parcels_;  // of this step, as are the next
+  std::vector<std::uint64_t> arrivals_;
   TraceMessage full_;  // see without_empty()
   Verdict verdict_;
   std::uint32_t epoch_ = 0;  // counts and channels of another epoch are those of an earlier step

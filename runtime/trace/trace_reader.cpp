@@ -18,7 +18,7 @@ namespace torus {
 namespace {
 
 using Json = nlohmann::json;
-namespace dom = simdjson::dom;
+namespace ondemand = simdjson::ondemand;
 
 enum class Key : unsigned { none, step, src, dst, path, bytes, blocks, combine, release, phase };
 
@@ -83,25 +83,44 @@ class UsualLine {
   /// line: with readable bytes behind it, see Lines. False if it is not of that kind; `message` may then hold parts of it.
   bool parse(std::string_view line, TraceMessage& message) {
     clear(message);
-    dom::object object;
-    if (parser_.parse(line.data(), line.size(), false).get_object().get(object) != simdjson::SUCCESS) return false;
+    ondemand::document document;
+    ondemand::object object;
+    if (parser_.iterate(line.data(), line.size(), line.size() + detail::Lines::readable_behind).get(document) != simdjson::SUCCESS)
+      return false;
+    if (document.get_object().get(object) != simdjson::SUCCESS) return false;
     Seen seen;
-    for (const auto& [text, value] : object) {
+    for (auto field : object) {
+      ondemand::raw_json_string text;
+      ondemand::value value;
+      if (field.key().get(text) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS) return false;
       const Key key = key_of(text);
       if (!seen.add(key) || !take(key, value, message)) return false;
     }
-    return seen.missing() == Key::none;
+    return document.current_location().error() == simdjson::OUT_OF_BOUNDS && seen.missing() == Key::none;
   }
 
  private:
-  bool take(Key key, dom::element value, TraceMessage& message) {
+  /// Of a key without escapes.
+  static Key key_of(ondemand::raw_json_string text) noexcept {
+    for (const Key key : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks, Key::combine, Key::release, Key::phase}) {
+      if (text.unsafe_is_equal(words(key))) return key;
+    }
+    return Key::none;
+  }
+  bool take(Key key, ondemand::value value, TraceMessage& message) {
     switch (key) {
       case Key::step: return number(value, std::numeric_limits<Step>::max() - 1, message.step);
       case Key::src: return number(value, topology_.nodes() - 1, message.source);
       case Key::dst: return number(value, topology_.nodes() - 1, message.destination);
       case Key::path: return path(value, message.path);
       case Key::bytes: return value.get_uint64().get(message.bytes) == simdjson::SUCCESS;
-      case Key::blocks: return blocks(value, message.blocks);
+      case Key::blocks:
+        return each_of(value, [&](ondemand::value each) {
+          std::uint64_t block = 0;
+          if (each.get_uint64().get(block) != simdjson::SUCCESS) return false;
+          message.blocks.push_back(block);
+          return true;
+        });
       case Key::release: return value.get_bool().get(message.releases) == simdjson::SUCCESS;
       case Key::combine: return registers(value, message.registers);
       case Key::phase: {
@@ -114,58 +133,53 @@ class UsualLine {
     }
     return false;
   }
-  static bool number(dom::element value, std::uint64_t max, std::uint32_t& into) {
+  /// take: of an element; whether it is as most are.
+  template <class Take>
+  static bool each_of(ondemand::value value, const Take& take) {
+    ondemand::array array;
+    if (value.get_array().get(array) != simdjson::SUCCESS) return false;
+    for (auto each : array) {
+      ondemand::value element;
+      if (each.get(element) != simdjson::SUCCESS || !take(element)) return false;
+    }
+    return true;
+  }
+  static bool number(ondemand::value value, std::uint64_t max, std::uint32_t& into) {
     std::uint64_t number = 0;
     if (value.get_uint64().get(number) != simdjson::SUCCESS || number > max) return false;
     into = static_cast<std::uint32_t>(number);
     return true;
   }
-  static bool blocks(dom::element value, std::vector<std::uint64_t>& blocks) {
-    dom::array array;
-    if (value.get_array().get(array) != simdjson::SUCCESS) return false;
-    for (const dom::element each : array) {
-      std::uint64_t block = 0;
-      if (each.get_uint64().get(block) != simdjson::SUCCESS) return false;
-      blocks.push_back(block);
-    }
-    return true;
-  }
-  static bool registers(dom::element value, std::uint8_t& registers) {
+  static bool registers(ondemand::value value, std::uint8_t& registers) {
     bool combines = false;
     if (value.get_bool().get(combines) == simdjson::SUCCESS) {
       registers = combines ? 1 : 0;
       return true;
     }
-    dom::array array;
-    if (value.get_array().get(array) != simdjson::SUCCESS) return false;
-    for (const dom::element each : array) {
+    return each_of(value, [&](ondemand::value each) {
       std::uint64_t number = 0;
       if (each.get_uint64().get(number) != simdjson::SUCCESS || number > 7 || (unsigned{registers} >> number & 1U) != 0) return false;
       registers |= static_cast<std::uint8_t>(1U << number);
-    }
-    return true;
+      return true;
+    });
   }
-  bool path(dom::element value, std::vector<Leg>& path) const {
-    dom::array legs;
-    if (value.get_array().get(legs) != simdjson::SUCCESS) return false;
-    for (const dom::element each : legs) {
-      dom::array leg;
-      if (each.get_array().get(leg) != simdjson::SUCCESS) return false;
+  bool path(ondemand::value value, std::vector<Leg>& path) const {
+    return each_of(value, [&](ondemand::value leg) {
       std::int64_t values[2] = {};
       std::size_t count = 0;
-      for (const dom::element part : leg) {
-        if (count == 2 || part.get_int64().get(values[count++]) != simdjson::SUCCESS) return false;
-      }
+      const bool whole = each_of(leg, [&](ondemand::value part) {  //
+        return count < 2 && part.get_int64().get(values[count++]) == simdjson::SUCCESS;
+      });
       const auto [dimension, hops] = values;
       constexpr std::int64_t max = std::numeric_limits<std::int32_t>::max();
-      if (count != 2 || dimension < 0 || dimension >= topology_.dimensions() || hops < -max || hops > max) return false;
+      if (!whole || count != 2 || dimension < 0 || dimension >= topology_.dimensions() || hops < -max || hops > max) return false;
       path.push_back({static_cast<Dimension>(dimension), static_cast<std::int32_t>(hops)});
-    }
-    return true;
+      return true;
+    });
   }
 
   const Topology& topology_;
-  dom::parser parser_;
+  ondemand::parser parser_;
 };
 
 /// Fills a TraceMessage from the parser's events, without a JSON tree.

@@ -78,8 +78,7 @@ struct Bounds {
 ///    (broadcast/synthesis/search.hpp).
 ///  - Worms in dimension order that share no channel: what can enter each line of the last dimension (bounds/broadcast_bounds.hpp).
 ///  - Where all nodes' data must reach all nodes and no channel is shared: what the messages over the middle cut of a dimension can know,
-///  and
-///    how many can hear of it (bounds/bounds.cpp has the proof).
+///    and how many can hear of it (bounds/bounds.cpp has the proof).
 ///  - Packet switching: also the eccentricity of the sources (total exchange: the diameter).
 /// Bytes.
 ///  - A node receives all that it must over at most min(ports, its channels) channels a step.

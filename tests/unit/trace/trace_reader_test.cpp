@@ -49,6 +49,51 @@ TEST_CASE("a message is read whatever the order of its keys", "[unit]") {
   CHECK(!reader.next(message));
 }
 
+TEST_CASE("a line may have spaces, escapes and long numbers, and nothing that JSON forbids", "[unit]") {
+  const auto line = [](const std::string& from, const std::string& to) {
+    std::string text = R"({"step":0,"src":0,"dst":1,"path":[[1,-1]],"bytes":1,"blocks":[0,1],"phase":"ab"})";
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const support::Folder folder;
+  for (const std::string& good : {line("ab", "ab"), line("ab", "\\u0061b"), line("{", " {\t") + " ", line(":0,", " : 0\t, "),
+                                  line("[[1,-1]]", "[ [ 1 , -1 ] ]"), line("[0,1]", "[ 0 , 1 ]"), line("}", "}\r")}) {
+    CAPTURE(good);
+    TraceReader reader(folder.write("t", header + "\n" + good));  // the last line may lack its line feed
+    TraceMessage message;
+    REQUIRE(reader.next(message));
+    CHECK(message.path == std::vector<Leg>{{1, -1}});
+    CHECK(message.blocks == std::vector<std::uint64_t>{0, 1});
+    CHECK(message.phase == "ab");
+  }
+  TraceReader reader(folder.write("t", header + "\n" + line("\"bytes\":1", "\"bytes\":18446744073709551615") + "\n"));
+  TraceMessage message;
+  REQUIRE(reader.next(message));
+  CHECK(message.bytes == 18446744073709551615U);
+  for (const std::string& bad : {line(":0,", ":00,"),
+                                 line(":0,", "0,"),
+                                 line(":0,", ":,"),
+                                 line("[1,-1]", "[1,- 1]"),
+                                 line("[1,-1]", "[1,-01]"),
+                                 line("[1,-1]", "[1,+1]"),
+                                 line("[0,1]", "[0,1,]"),
+                                 line("[0,1]", "[,0]"),
+                                 line("[0,1]", "[0 1]"),
+                                 line("[0,1]", "[0,01]"),
+                                 line("\"}", "\",}"),
+                                 line("ab", "a\tb"),
+                                 line("ab", "a\xff"),
+                                 line("ab\"", "ab"),
+                                 line("{", ""),
+                                 line("{", "{,"),
+                                 line("\"bytes\":1", "\"bytes\":18446744073709551616"),
+                                 line("\"ab\"", "ab"),
+                                 line("}", "}}"),
+                                 line(",\"src\"", " \"src\"")}) {
+    CAPTURE(bad);
+    CHECK(complaint_about_text(header + "\n" + bad + "\n").find(" line 2: ") != std::string::npos);
+  }
+}
+
 TEST_CASE("a key of a message that is not known, or is for reductions alone, is refused by name", "[unit]") {
   const auto complaint = [](const std::string& more) {
     return complaint_about_text(header + "\n" + R"({"step":0,"src":0,"dst":1,"path":[[0,1]],"bytes":1,"blocks":[0])" + more + "}\n");
