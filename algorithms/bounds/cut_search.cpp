@@ -1,7 +1,6 @@
 #include "algorithms/bounds/cut_search.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace torus {
@@ -17,18 +16,33 @@ std::size_t MaxFlow::add(std::size_t from, std::size_t to) {
 
 bool MaxFlow::find_levels(std::size_t source, std::size_t sink) {
   level_.assign(arcs_of_.size(), -1);
-  level_[source] = 0;
-  queue_.assign(1, source);
+  level_[sink] = 0;
+  queue_.assign(1, sink);
   for (std::size_t head = 0; head < queue_.size(); ++head) {
     const std::size_t node = queue_[head];
     for (const std::size_t arc : arcs_of_[node]) {
+      const std::size_t from = arcs_[arc].to;
+      if (arcs_[arc ^ 1U].left == 0 || level_[from] >= 0) continue;
+      level_[from] = level_[node] + 1;
+      if (from == source) return true;
+      queue_.push_back(from);
+    }
+  }
+  return false;
+}
+
+void MaxFlow::find_side(std::size_t source) {
+  before_cut_.assign(arcs_of_.size(), false);
+  before_cut_[source] = true;
+  queue_.assign(1, source);
+  for (std::size_t head = 0; head < queue_.size(); ++head) {
+    for (const std::size_t arc : arcs_of_[queue_[head]]) {
       const auto& [to, left] = arcs_[arc];
-      if (left == 0 || level_[to] >= 0) continue;
-      level_[to] = level_[node] + 1;
+      if (left == 0 || before_cut_[to]) continue;
+      before_cut_[to] = true;
       queue_.push_back(to);
     }
   }
-  return level_[sink] >= 0;
 }
 
 std::int64_t MaxFlow::push(std::size_t node, std::size_t sink, std::int64_t most) {
@@ -36,7 +50,7 @@ std::int64_t MaxFlow::push(std::size_t node, std::size_t sink, std::int64_t most
   std::int64_t sent = 0;
   for (std::size_t& i = next_[node]; i < arcs_of_[node].size(); ++i) {
     const std::size_t arc = arcs_of_[node][i];
-    if (arcs_[arc].left > 0 && level_[arcs_[arc].to] == level_[node] + 1) {
+    if (arcs_[arc].left > 0 && level_[arcs_[arc].to] == level_[node] - 1) {
       const std::int64_t passed = push(arcs_[arc].to, sink, std::min(most - sent, arcs_[arc].left));
       arcs_[arc].left -= passed;
       arcs_[arc ^ 1U].left += passed;
@@ -47,12 +61,13 @@ std::int64_t MaxFlow::push(std::size_t node, std::size_t sink, std::int64_t most
   return sent;
 }
 
-std::int64_t MaxFlow::run(std::size_t source, std::size_t sink) {
+std::int64_t MaxFlow::run(std::size_t source, std::size_t sink, std::int64_t most) {
   std::int64_t flow = 0;
-  while (find_levels(source, sink)) {
+  while (flow < most && find_levels(source, sink)) {
     next_.assign(arcs_of_.size(), 0);
-    flow += push(source, sink, std::numeric_limits<std::int64_t>::max());
+    flow += push(source, sink, most - flow);
   }
+  if (flow < most) find_side(source);
   return flow;
 }
 
@@ -184,12 +199,13 @@ void find_flow_cuts(const Topology& topology, const FlowSupply& supply,
   }
   for (const NodeId sink : supply.sinks) best.raise(all - supply.of[sink], around[sink]);
 
-  std::vector<bool> inside(nodes);
+  std::vector<bool> inside(nodes), done(nodes);
   for (const NodeId sink : supply.sinks) {
     while (true) {
+      const std::int64_t enough = best.capacity * all;
       for (const Pipe& pipe : pipes) flow.set(pipe.arc, best.supply * pipe.capacity, best.supply * pipe.capacity);
-      for (NodeId node = 0; node < nodes; ++node) flow.set(taps[node], best.capacity * supply.of[node], 0);
-      if (flow.run(source, sink) >= best.capacity * all) break;
+      for (NodeId node = 0; node < nodes; ++node) flow.set(taps[node], done[node] ? enough : best.capacity * supply.of[node], 0);
+      if (flow.run(source, sink, enough) == enough) break;
       CutRatio better{0, 0};
       for (NodeId node = 0; node < nodes; ++node) {
         inside[node] = flow.before_cut(node);
@@ -201,6 +217,7 @@ void find_flow_cuts(const Topology& topology, const FlowSupply& supply,
       best = better;
       found(inside);
     }
+    done[sink] = true;
   }
 }
 

@@ -25,24 +25,27 @@ class MaxFlow {
     arcs_[arc].left = there;
     arcs_[arc ^ 1U].left = back;
   }
-  /// The value of a maximum flow between two different nodes. The sum of the capacities that leave `source` must fit.
-  std::int64_t run(std::size_t source, std::size_t sink);
-  /// After run(): whether the node is on the source's side of the narrowest cut nearest to the source.
-  bool before_cut(std::size_t node) const noexcept { return level_[node] >= 0; }
+  /// The value of a maximum flow between two different nodes, or `most` if that is not more.
+  std::int64_t run(std::size_t source, std::size_t sink, std::int64_t most);
+  /// After a run() of less than `most`: whether the node is on the source's side of the narrowest cut nearest to the source.
+  bool before_cut(std::size_t node) const noexcept { return before_cut_[node]; }
 
  private:
   struct Arc {
     std::size_t to;
     std::int64_t left;  // capacity without the flow
   };
-  /// Distances from the source over arcs with capacity left; whether the sink has one.
+  /// Distances to the sink over arcs with capacity left, up to that of the source; whether it has one. From the sink, which is mostly near.
   bool find_levels(std::size_t source, std::size_t sink);
-  /// Sends at most so much on to the sink along ascending levels.
+  /// What the source reaches over arcs with capacity left.
+  void find_side(std::size_t source);
+  /// Sends at most so much on to the sink along descending levels.
   std::int64_t push(std::size_t node, std::size_t sink, std::int64_t most);
 
   std::vector<Arc> arcs_;  // 2i and 2i+1 are each other's way back
   std::vector<std::vector<std::size_t>> arcs_of_;
   std::vector<std::int32_t> level_;
+  std::vector<bool> before_cut_;
   std::vector<std::size_t> next_, queue_;
 };
 
@@ -77,7 +80,8 @@ struct FlowSupply {
 ///
 /// A sink t alone: let D / C be the greatest ratio so far. A super source gives each node C times its supply, and a channel carries D times
 /// its capacity. If not all reaches t, the sources' side S of a narrowest cut has C * (all - supply(S)) + D * capacity(S) < C * all, and so
-/// a greater ratio: it takes the place of D / C (Dinkelbach, 1967), until all reaches t. Then no S without t has a greater one.
+/// a greater ratio: it takes the place of D / C (Dinkelbach, 1967), until all reaches t. Then no S without t has a greater one. So for
+/// the sinks after t, t may give all that there is: only sets with it count, and most flows come from near the sink.
 ///
 /// `capacity(from, dimension, hop)`: of a channel, whole, at least 1; the same both ways of a link. Time: about one max flow for each sink.
 void find_flow_cuts(const Topology& topology, const FlowSupply& supply,

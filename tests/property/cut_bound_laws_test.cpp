@@ -124,7 +124,7 @@ TEST_CASE("a flow is as large as the narrowest cut, all cuts tried", "[property]
         narrowest = std::min(narrowest, width([&](std::uint32_t node) { return (side >> node & 1U) != 0; }));
     }
     CAPTURE(support::seed(), i);
-    CHECK(flow.run(0, nodes - 1) == narrowest);
+    CHECK(flow.run(0, nodes - 1, INT64_MAX) == narrowest);
     CHECK(flow.before_cut(0));
     CHECK_FALSE(flow.before_cut(nodes - 1));
     CHECK(width([&](std::uint32_t node) { return flow.before_cut(node); }) == narrowest);
