@@ -32,9 +32,10 @@ std::uint32_t eccentricity(const LinkGraph& graph, NodeId a, NodeId b) {
 /// The packing of the smallest diameter that a bounded search finds.
 class DiameterSearch {
  public:
-  DiameterSearch(const LinkGraph& graph, const TreeCount& count)
+  DiameterSearch(const LinkGraph& graph, const TreeCount& count, std::uint32_t spare)
       : graph_{graph},
         count_{count},
+        spare_{spare},
         enough_work_{std::min<std::uint64_t>(3'000'000, std::uint64_t{2000} * count.trees * graph.nodes().size())} {
     for (const NodeId node : graph.nodes()) of_node_.push_back(eccentricity(graph, node, node));
     for (std::uint32_t link = 0; link < graph.links(); ++link)
@@ -42,8 +43,9 @@ class DiameterSearch {
   }
 
   std::vector<SpanningTree> find() {
-    std::uint32_t diameter =
+    const std::uint32_t least =
         std::min(2 * *std::min_element(of_node_.begin(), of_node_.end()), 2 * *std::min_element(of_link_.begin(), of_link_.end()) + 1);
+    std::uint32_t diameter = std::min(least + spare_, std::max<std::uint32_t>(least, static_cast<std::uint32_t>(graph_.nodes().size())));
     for (;; ++diameter) {
       TORUS_ASSERT(diameter < 2 * graph_.ranks());
       if (nearest_) {
@@ -52,7 +54,7 @@ class DiameterSearch {
       }
       std::uint64_t work = 0;
       for (unsigned attempt = 0; attempt < least_attempts || work < enough_work_; ++attempt) {
-        Packing packing = grown(middles(diameter, attempt % 2 == 0), diameter);
+        Packing packing = grown(middles(diameter, spare_ == 0 && attempt % 2 == 0), diameter);
         if (packing.repair(most_work, kicks)) return packing.result();
         work += packing.work() + graph_.links() * std::uint64_t{count_.trees};
         if (!nearest_ || packing.overload() < nearest_->overload()) nearest_ = std::move(packing);
@@ -94,6 +96,7 @@ class DiameterSearch {
 
   const LinkGraph& graph_;
   TreeCount count_;
+  std::uint32_t spare_;
   std::uint64_t enough_work_;  // of attempts at a diameter
   std::mt19937_64 random_{1};
   std::vector<std::uint32_t> of_node_, of_link_;  // eccentricities
@@ -190,8 +193,8 @@ TreeCount least_ratio(const LinkGraph& graph, std::uint32_t most_trees, std::vec
   }
 }
 
-std::vector<SpanningTree> pack_spanning_trees(const LinkGraph& graph, const TreeCount& count) {
-  return spanning::DiameterSearch(graph, count).find();
+std::vector<SpanningTree> pack_spanning_trees(const LinkGraph& graph, const TreeCount& count, std::uint32_t spare) {
+  return spanning::DiameterSearch(graph, count, spare).find();
 }
 
 }  // namespace torus

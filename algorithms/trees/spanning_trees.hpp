@@ -100,7 +100,8 @@ struct SpanningTree {
 /// f, and stays a tree of the wanted height with f instead. If that fails the heights may be one larger. Without a limit on heights this is
 /// matroid union, which always succeeds: Roskind & Tarjan 1985; the search over links instead of their copies, and under limits: this
 /// project.
+/// `spare`: by how much the diameter may be larger than it must. The middles of the trees are then dealt over more of the machine.
 /// Cost     a mesh of 16x16 takes some tens of milliseconds. Memory: 16 bytes a tree and node.
-std::vector<SpanningTree> pack_spanning_trees(const LinkGraph& graph, const TreeCount& count);
+std::vector<SpanningTree> pack_spanning_trees(const LinkGraph& graph, const TreeCount& count, std::uint32_t spare = 0);
 
 }  // namespace torus

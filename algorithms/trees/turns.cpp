@@ -211,14 +211,14 @@ std::uint32_t Turns::latest() const noexcept {
 
 template <class Apply>
 void Turns::change(std::uint32_t k, const Cell& from, const Cell& to, Apply&& apply) {
-  constexpr std::uint64_t worse = 3;
-  constexpr std::uint32_t seldom = 24;  // changes that make things a little worse are kept at times
+  // Of changes that make things worse by 1, 2 or 3 every other one is kept; by 4, 5 or 6 every fourth; and so on.
+  const auto often = [this](std::uint64_t worse) { return below(std::uint64_t{1} << std::min<std::uint64_t>((worse + 2) / 3, 40)) == 0; };
   const std::uint32_t other = holder(to);
   mine_ = trees_[k];
   if (other != none) its_ = trees_[other];
   apply();
   const std::uint64_t was = mine_.late + (other == none ? 0 : its_.late), now = trees_[k].late + (other == none ? 0 : trees_[other].late);
-  if (now > was && (now > was + worse || below(seldom) > 0)) {
+  if (now > was && !often(now - was)) {
     std::swap(trees_[k], mine_);
     if (other != none) std::swap(trees_[other], its_);
     return;

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torus/bounds.hpp>
@@ -228,6 +229,15 @@ TEST_CASE("the least load of a link is that of single nodes on a mesh, and of th
   for (NodeId row = 1; row < 4; ++row) dead.push_back({row * 8 + 3, 1, 1});
   const LinkGraph bridge(Topology::parse("mesh:4x8").with_faults({.dead_links = dead}));
   CHECK(records(least_ratio(bridge, 64), 64).back() == TreeCount{1, 1});
+}
+
+TEST_CASE("on a mesh of 8x8 trees that are longer than they must be take fewer steps", "[conformance]") {
+  const Machine machine = packet_machine(Topology::parse("mesh:8x8"));
+  for (const auto& [mebibytes, most] : {std::pair{64, 1.14}, {256, 1.07}}) {
+    const Request request = vector_of(Bytes(mebibytes) << 20U);
+    const double bound_s = lower_bounds(machine, request).simple_model_time_s(machine.cost);
+    CHECK(over_spanning_trees().plan(machine, request).model_time_s(machine.cost) < most * bound_s);
+  }
 }
 
 TEST_CASE("long vectors over spanning trees come near the lower bound on meshes", "[conformance]") {
