@@ -179,26 +179,6 @@ TEST_CASE("mst takes log2 p steps without a conflict, and mst-naive as many with
   }
 }
 
-TEST_CASE("a Bine tree takes log2 p steps without a conflict, over a third fewer hops, and needs rings", "[conformance]") {
-  for (const char* shape : {"1", "2", "4", "8", "16", "64", "2x2", "4x2", "8x8", "2x16", "4x1x4", "4x2x8"}) {
-    const Topology topology = Topology::parse(shape);
-    for (NodeId root = 0; root < topology.nodes(); ++root) {
-      Request request = broadcast_of(root, 10);
-      request.parameters.set("variant", "bine");
-      const support::Emulation run = check("mst", one_port(topology), request);
-      REQUIRE(run.result.steps == static_cast<std::uint64_t>(std::llround(std::log2(topology.nodes()))));
-      REQUIRE(run.result.channel_bytes_sum == run.result.steps * 10);
-    }
-  }
-  Request request = broadcast_of(5, 10);
-  const auto hops = [&] { return check("mst", one_port(Topology::parse("64")), request).result.hops; };
-  CHECK(hops() == 192);
-  request.parameters.set("variant", "bine");
-  CHECK(hops() == 135);
-  CHECK(why_not(*find_algorithm(Collective::broadcast, "mst"), one_port(Topology::parse("8x8m")), request) ==
-        "shape 8x8m: a Bine tree goes round rings; 8x8 would do");
-}
-
 TEST_CASE("edf takes the exact steps of its formula, at most K + r + c, and pays for no idle step", "[conformance]") {
   every_mesh(13, [](const Topology& topology, const std::vector<Dimension>& routing, NodeId root, std::uint64_t r, std::uint64_t c) {
     for (const std::uint32_t k : {1U, 2U, 3U, 8U, 13U}) {
