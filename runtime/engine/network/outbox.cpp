@@ -51,6 +51,7 @@ bool is_nothing(const RunState& run, BlockId id) noexcept { return !run.reduces 
 /// Gives the sender a slot for a block that it lacks, and if it keeps the block, an entry of its table; false unless it has no bytes.
 [[gnu::cold, gnu::noinline]] bool give_nothing(RunState& run, Worker& w, BlockId id, Slot& slot, bool release) {
   if (!is_nothing(run, id)) return false;
+  w.findings.copied = true;  // another node holds it
   slot = run.payload.slots.take(*w.free_slots);
   if (!release) run.payload.tables.store(w.node.rank(), id, slot);
   return true;

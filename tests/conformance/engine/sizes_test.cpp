@@ -177,3 +177,25 @@ TEST_CASE("a node sends a block of no bytes that it does not hold, whatever the 
     }
   }
 }
+
+TEST_CASE("a block of no bytes may come to a node that holds it, from one that does not", "[conformance]") {
+  const Topology topology = Topology::parse("mesh:3");
+  const support::Folder folder;
+  const SizeRule rule = SizeRule::parse(folder.write("sizes", "8 0 8\n"));
+  for (const Switching switching : {Switching::packet, Switching::wormhole}) {
+    CAPTURE(name(switching));
+    Engine engine(Machine(topology, 2, switching),
+                  Placement::gathered(topology, 0, 8).with_sizes(Sizes(rule, topology.nodes(), false, rule.mean())));
+    const RunResult result = engine.run([](Node& self) -> Program {
+      const std::vector<BlockId> empty{1}, last{2};
+      if (self.rank() == 2) self.forward({{0, -1}}, empty);
+      co_await self.step();
+      if (self.rank() == 2) self.forward({{0, -1}}, last);
+      co_await self.step();
+      if (self.rank() == 1) self.forward({{0, -1}}, last);
+    });
+    CHECK(result.good());
+    CHECK(result.messages == 3);
+    CHECK(result.duplicates == 1);
+  }
+}
