@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <torus/engine.hpp>
+#include <torus/groups.hpp>
 #include <torus/report.hpp>
 
 #include "bench/bare_hops.hpp"
@@ -114,22 +115,26 @@ void awake_node(benchmark::State& state, const std::string& shape, const Workers
 
 // ---- message-hops ----
 
-/// 64-byte blocks, one on every channel in every step.
+/// 64-byte blocks, one in every step on every channel, or on those of the rows.
 class Travellers {
  public:
-  Travellers(const std::string& shape, Step half, const Workers& workers)
+  enum class Along { all, rows, rows_as_groups };
+
+  Travellers(const std::string& shape, Step half, const Workers& workers, Along along = Along::all)
       : half_{half},
         machine_{Topology::parse(shape), 0, Switching::packet},
+        first_{along == Along::rows ? 1 : 0},
+        channels_{along == Along::all ? channels : 2},
         stretch_{1, 2 * half - 1},
-        engine_{machine_, travelling_blocks(machine_), options(workers)} {}
+        engine_{engine(along, workers)} {}
 
   RunResult run() {
-    return engine_.run([half = half_](Node& node) { return travel(node, half); });
+    return engine_.run([half = half_, first = first_](Node& node) { return travel(node, half, first); });
   }
   const Machine& machine() const noexcept { return machine_; }
   /// Of the last run: hops between the second and the last barrier, and what they took. Before that, messages find memory that is new to
   /// the process.
-  double hops() const { return static_cast<double>(machine_.topology.nodes()) * channels * stretch_.steps(); }
+  double hops() const { return static_cast<double>(machine_.topology.nodes()) * channels_ * stretch_.steps(); }
   /// Of the last run, likewise: hops of each block.
   Step steps() const { return stretch_.last - stretch_.first; }
   double wall() const { return stretch_.wall; }
@@ -142,8 +147,16 @@ class Travellers {
     return options;
   }
 
+  Engine engine(Along along, const Workers& workers) {
+    if (along != Along::rows_as_groups) return Engine(machine_, travelling_blocks(machine_, first_), options(workers));
+    const Groups rows = Groups::parse("rows", machine_.topology);
+    return Engine(machine_, rows, travelling_blocks(rows.machine(machine_)), options(workers));
+  }
+
   Step half_;
   Machine machine_;
+  Dimension first_;
+  std::uint32_t channels_;  // a node
   Stretch stretch_;
   Engine engine_;
 };
@@ -189,6 +202,25 @@ void hop_to_bare(benchmark::State& state, const std::string& shape, Step half, c
   state.counters["pairs"] = static_cast<double>(ratio.size());
 }
 
+/// Rows that are a group each, and the same messages without groups, in turn: the median of the pairs, and that of the best runs.
+void hop_in_groups(benchmark::State& state, const std::string& shape, Step half, const Workers& workers) {
+  Travellers grouped(shape, half, workers, Travellers::Along::rows_as_groups);
+  Travellers alone(shape, half, workers, Travellers::Along::rows);
+  std::vector<double> ratio;
+  double least_grouped = 0, least_alone = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    if (refuse(state, alone.machine(), alone.run()) || refuse(state, grouped.machine(), grouped.run())) break;
+    state.SetIterationTime(grouped.wall());
+    least_grouped = ratio.empty() ? grouped.core() : std::min(least_grouped, grouped.core());
+    least_alone = ratio.empty() ? alone.core() : std::min(least_alone, alone.core());
+    ratio.push_back(grouped.core() / alone.core());
+  }
+  state.counters["core_ns/hop"] = 1e9 * least_grouped / grouped.hops();
+  state.counters["ratio"] = median(ratio);
+  if (least_alone > 0) state.counters["ratio_of_best"] = least_grouped / least_alone;
+  state.counters["pairs"] = static_cast<double>(ratio.size());
+}
+
 /// One thread and several, in turn: the median of the pairs, and that of the best runs, which a busy host disturbs less.
 void hop_scaling(benchmark::State& state, const std::string& shape, Step half, const Workers& workers) {
   Travellers one(shape, half, {ExecutorKind::serial, 1});
@@ -230,6 +262,12 @@ void register_benchmarks(const Settings& settings) {
       add(fmt::format("engine/hop/{}/{}", tag, w.text()), [=](benchmark::State& state) {
         hop(state, shape, s.half, w);
       })->Unit(benchmark::kMillisecond);
+      if (w.executor == ExecutorKind::serial) {
+        add(fmt::format("engine/hop-in-groups/{}/{}", tag, w.text()),
+            [=](benchmark::State& state) { hop_in_groups(state, shape, s.half, w); })
+            ->Iterations(s.large ? 5 : 20)
+            ->Unit(benchmark::kMillisecond);
+      }
       if (s.large) continue;
       add(fmt::format("engine/hop-to-bare/{}/{}", tag, w.text()), [=](benchmark::State& state) { hop_to_bare(state, shape, s.half, w); })
           ->Iterations(5)

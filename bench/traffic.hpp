@@ -60,17 +60,21 @@ inline Placement wake_up_call(const Machine& machine) { return Placement::replic
 
 inline constexpr std::uint32_t channels = BareHops::channels;
 
-/// Each of the node's blocks goes out over a channel of its own.
-inline void set_out(Node& self) {
-  for (std::uint32_t i = 0; i < channels; ++i) {
-    const BlockId id = BlockId{self.rank()} * channels + i;
-    self.forward({{static_cast<Dimension>(i / 2), i % 2 == 0 ? +1 : -1}}, {&id, 1});
+/// Each of the node's blocks goes out over a channel of its own, of the dimensions from d on.
+inline void set_out(Node& self, Dimension d) {
+  BlockId id = BlockId{self.rank()} * 2 * static_cast<BlockId>(self.dimensions() - d);
+  for (; d < self.dimensions(); ++d) {
+    for (const std::int32_t hops : {+1, -1}) {
+      self.forward({{d, hops}}, {&id, 1});
+      ++id;
+    }
   }
 }
 
-/// Keeps every port of a 2D torus busy in every step: blocks travel straight on for half of the steps, and back home in the other half.
-inline Program travel(Node& self, Step half) {
-  set_out(self);
+/// Keeps every port of the dimensions from d on busy in every step: blocks travel straight on for half of the steps, and back home in the
+/// other half.
+inline Program travel(Node& self, Step half, Dimension d = 0) {
+  set_out(self, d);
   for (Step step = 1; step < 2 * half; ++step) {
     const std::int32_t sign = step == half ? -1 : +1;
     for (const Message& m : co_await self.step()) self.forward({{m.dimension(), sign * m.direction()}}, m.blocks());
@@ -78,7 +82,9 @@ inline Program travel(Node& self, Step half) {
   co_await self.step();
 }
 
-/// The blocks of travel(), one on every channel in every step.
-inline Placement travelling_blocks(const Machine& machine) { return Placement::resident(machine.topology, channels, BareHops::bytes); }
+/// The blocks of travel() in the dimensions from d on, one on every channel in every step.
+inline Placement travelling_blocks(const Machine& machine, Dimension d = 0) {
+  return Placement::resident(machine.topology, 2 * static_cast<std::uint32_t>(machine.topology.dimensions() - d), BareHops::bytes);
+}
 
 }  // namespace torus::bench

@@ -65,25 +65,31 @@ void end_program(Worker& w) {
 
 /// Gives a node its arrivals and resumes its program until its next wait. grouped: it sees its group as its machine.
 template <bool grouped>
-[[gnu::always_inline]] inline void run_node(RunState& run, Worker& w, Node& node, NodeId rank, ArrivedMessages& arrived) {
-  inbox::open(run, w, rank, arrived);
-  const Wait wait = NodeAccess::wait(node);
-  if (wait == Wait::ended || (wait == Wait::arrival && arrived.size == 0)) return inbox::close(run, w, arrived);
-  running.arrivals = Arrivals(arrived.room.data(), arrived.size);
-  running.node = &node;
-  if constexpr (grouped) {
-    const LocalArrivals local(*run.members.groups(), w, node, arrived);
-    resume_until_wait(node);
-  } else {
-    resume_until_wait(node);
+struct RunNode {
+  RunState* run;
+  Worker* worker;
+
+  [[gnu::always_inline]] inline void operator()(Node& node, NodeId rank, ArrivedMessages& arrived) const {
+    Worker& w = *worker;
+    inbox::open(*run, w, rank, arrived);
+    const Wait wait = NodeAccess::wait(node);
+    if (wait == Wait::ended || (wait == Wait::arrival && arrived.size == 0)) return inbox::close(*run, w, arrived);
+    running.arrivals = Arrivals(arrived.room.data(), arrived.size);
+    running.node = &node;
+    if constexpr (grouped) {
+      const LocalArrivals local(*run->members.groups(), w, rank, node, arrived);
+      resume_until_wait(node);
+    } else {
+      resume_until_wait(node);
+    }
+    inbox::close(*run, w, arrived);
+    switch (NodeAccess::wait(node)) {
+      case Wait::step: outbox::activate(w, rank); break;
+      case Wait::ended: end_program(w); break;
+      default: break;
+    }
   }
-  inbox::close(run, w, arrived);
-  switch (NodeAccess::wait(node)) {
-    case Wait::step: outbox::activate(w, rank); break;
-    case Wait::ended: end_program(w); break;
-    default: break;
-  }
-}
+};
 
 }  // namespace
 
@@ -191,11 +197,9 @@ void StepRunner::run_nodes(std::span<const NodeId> nodes, Worker& w) {
   const SeenByWatch seen(w);
   RunState& run = fabric_.run();
   if (run.members.groups() == nullptr) {
-    inbox::run_in_stages(run, w, nodes, nodes_.data(),
-                         [&run, &w](Node& node, NodeId rank, ArrivedMessages& arrived) { run_node<false>(run, w, node, rank, arrived); });
+    inbox::run_in_stages(run, w, nodes, nodes_.data(), RunNode<false>{&run, &w});
   } else {
-    inbox::run_in_stages(run, w, nodes, nodes_.data(),
-                         [&run, &w](Node& node, NodeId rank, ArrivedMessages& arrived) { run_node<true>(run, w, node, rank, arrived); });
+    inbox::run_in_stages(run, w, nodes, nodes_.data(), RunNode<true>{&run, &w});
   }
   outbox::finish(run, w);
 }

@@ -120,6 +120,17 @@ struct Outgoing {
   bool forwards_full() const noexcept { return forwards_end == forwards.data() + forwards.size(); }
 };
 
+/// What a message says in the machine's terms; see LocalArrivals.
+struct MachineTerms {
+  NodeId source;
+  Leg first_leg;
+};
+/// And if it has several legs, or has gone to another node than it was for.
+struct FurtherTerms {
+  Message* message;
+  NodeId destination;
+};
+
 /// Messages that have arrived. Belongs to inbox.
 struct Incoming {
   static constexpr std::size_t nodes_a_stage = 4;
@@ -130,13 +141,15 @@ struct Incoming {
   std::array<ArrivedMessages, max_stages * nodes_a_stage> nodes;  ///< of the node that runs, and of those in earlier stages
   std::vector<BlockId> held;                                      ///< last result of Node::blocks()
   // Of the running node's arrivals, while its program sees them in its group's terms.
-  std::vector<MessageArena::Addresses> machine_terms;
-  std::vector<Leg> machine_legs;
+  std::vector<MachineTerms> machine_terms;  ///< room for all; by message
+  std::vector<FurtherTerms> further_terms;  ///< of those that have more
+  std::vector<Leg> further_legs;            ///< theirs, one message after the other
 
   /// Room for `most` messages a node. The worker's own thread calls it: then the allocator keeps the memory apart from other threads'.
   void make(std::size_t most) {
     for (ArrivedMessages& each : nodes) each.room.resize(most + 1);
     none.room = {no_block};
+    machine_terms.resize(most);
   }
 };
 

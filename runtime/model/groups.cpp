@@ -252,6 +252,15 @@ bool Groups::stays(NodeId rank, Dimension dimension, std::int32_t hops) const no
   return to >= 0 && to < n;
 }
 
+Leg Groups::dilated_leg_in(NodeId source, NodeId destination, Leg leg) const noexcept {
+  if (by_routes_) {
+    const auto nodes = static_cast<std::int32_t>(topology_.nodes());
+    return {0, modulo(std::int64_t{local(destination)} - local(source), nodes)};
+  }
+  const Dimension d = local_dimension(leg.dimension);
+  return {d, leg.hops / ways_[static_cast<std::size_t>(d)].factor};
+}
+
 /// A leg that is far too long stays so.
 std::int32_t Groups::times(std::int64_t hops, std::int32_t factor) noexcept {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();

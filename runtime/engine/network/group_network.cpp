@@ -26,6 +26,23 @@ namespace {
 
 }  // namespace
 
+GroupNetwork::GroupNetwork(Fabric& fabric, const Groups& groups) noexcept : fabric_{fabric}, groups_{groups} {
+  const Topology& topology = groups.topology();
+  for (Dimension d = 0; d < topology.dimensions(); ++d) {
+    if (topology.wiring(d) != Wiring::ring || topology.extent(d) == 1) continue;  // a leg may leave the group
+    for (const std::int32_t hops : {-1, +1}) {
+      const Leg leg = *groups.leg_out(groups.member(0, 0), d, hops);
+      hops_[static_cast<std::size_t>(4 * d + hops + 1)] = {leg, fabric.run().channels.hop_slot(leg.dimension, leg.hops)};
+    }
+  }
+}
+
+const GroupNetwork::Hop& GroupNetwork::hop(Dimension dimension, std::int32_t hops) const noexcept {
+  const auto row = static_cast<std::uint32_t>(dimension);
+  const auto column = static_cast<std::uint32_t>(hops) + 1;  // of any hops without overflow
+  return hops_[column < 3 && row < max_dimensions ? 4 * row + column : 3];
+}
+
 std::optional<RouteView> GroupNetwork::machine_route(Worker& w, RouteView route) {
   const auto violation = groups_.route_out(w.node.rank(), route, fabric_.run().machine.routing, w.out.group_route);
   if (!violation) return RouteView(w.out.group_route);
@@ -52,41 +69,43 @@ void GroupNetwork::send_block(Node& node, Dimension dimension, std::int32_t hops
 
 void GroupNetwork::forward_block(Node& node, Dimension dimension, std::int32_t hops, BlockId block) {
   Worker& w = Fabric::worker();
-  if (const auto leg = groups_.leg_out(w.node.rank(), dimension, hops)) [[likely]]
+  if (const Hop& own = hop(dimension, hops); own.slot != Channels::no_slot) [[likely]]
+    return outbox::forward_hop(fabric_.run(), w, own.leg.dimension, own.leg.hops, block, [&] { return own.slot; });
+  if (const auto leg = groups_.leg_out(w.node.rank(), dimension, hops))
     return outbox::forward_block(fabric_.run(), w, leg->dimension, leg->hops, block);
   const Leg leg{dimension, hops};
   send(node, {&leg, 1}, {&block, 1}, {}, true);
 }
 
-LocalArrivals::LocalArrivals(const Groups& groups, Worker& w, const Node& node, ArrivedMessages& arrived)
-    : worker_{w}, first_{arrived.room.data()}, size_{arrived.size} {
-  if (groups.by_routes()) {  // in the order of the group's own in-channels
-    const auto offset = [&](const Message* m) { return groups.leg_in(m->source(), m->destination(), {}).hops; };
-    std::stable_sort(arrived.room.data(), arrived.room.data() + size_,
-                     [&](const Message* a, const Message* b) { return offset(a) < offset(b); });
+void LocalArrivals::localise(const Groups& groups, Worker& w, NodeId rank, Message& m, MachineTerms& terms) {
+  const NodeId source = m.source(), destination = m.destination();
+  const std::span<Leg> legs = MessageArena::legs(m);
+  terms = {source, legs[0]};
+  if (destination != rank || legs.size() > 1) {
+    w.in.further_terms.push_back({&m, destination});
+    w.in.further_legs.insert(w.in.further_legs.end(), legs.begin() + 1, legs.end());
   }
-  w.in.machine_terms.clear();
-  w.in.machine_legs.clear();
-  for (std::size_t i = 0; i < size_; ++i) {
-    Message& m = *first_[i];
-    const NodeId source = m.source(), destination = m.destination();
-    w.in.machine_terms.push_back(MessageArena::addresses(m));
-    for (Leg& leg : MessageArena::legs(m)) {
-      w.in.machine_legs.push_back(leg);
-      leg = groups.leg_in(source, destination, leg);
-    }
-    MessageArena::readdress(m, {MessageArena::step_and_source(m.step(), groups.local(source)),
-                                destination == w.node.rank() ? node.rank() : groups.local(destination)});
-  }
+  for (Leg& leg : legs) leg = groups.leg_in(source, destination, leg);
+  MessageArena::set_source(m, groups.local(source));
+  MessageArena::set_destination(m, groups.local(destination));
 }
 
-LocalArrivals::~LocalArrivals() {
-  const Leg* leg = worker_.in.machine_legs.data();
-  for (std::size_t i = 0; i < size_; ++i) {
-    Message& m = *first_[i];
-    MessageArena::readdress(m, worker_.in.machine_terms[i]);
-    for (Leg& each : MessageArena::legs(m)) each = *leg++;
+void LocalArrivals::localise_all(const Groups& groups, Worker& w, NodeId rank, std::span<Message*> arrived) {
+  if (groups.by_routes()) {  // in the order of the group's own in-channels
+    const auto offset = [&](const Message* m) { return groups.leg_in(m->source(), m->destination(), {}).hops; };
+    std::stable_sort(arrived.begin(), arrived.end(), [&](const Message* a, const Message* b) { return offset(a) < offset(b); });
   }
+  for (std::size_t i = 0; i < arrived.size(); ++i) localise(groups, w, rank, *arrived[i], w.in.machine_terms[i]);
+}
+
+void LocalArrivals::restore_rest(Worker& w) noexcept {
+  const Leg* leg = w.in.further_legs.data();
+  for (const FurtherTerms& terms : w.in.further_terms) {
+    MessageArena::set_destination(*terms.message, terms.destination);
+    for (Leg& each : MessageArena::legs(*terms.message).subspan(1)) each = *leg++;
+  }
+  w.in.further_terms.clear();
+  w.in.further_legs.clear();
 }
 
 }  // namespace torus::detail

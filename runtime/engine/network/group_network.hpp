@@ -1,6 +1,7 @@
 /// The border between a group's terms, in which its programs speak, and the machine's, in which all else of the engine does.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -19,7 +20,7 @@ namespace torus::detail {
 class GroupNetwork final : public Network {
  public:
   /// Both must outlive this.
-  GroupNetwork(Fabric& fabric, const Groups& groups) noexcept : fabric_{fabric}, groups_{groups} {}
+  GroupNetwork(Fabric& fabric, const Groups& groups) noexcept;
 
   void send(Node&, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release) override;
   void send_partials(Node&, RouteView route, std::span<const BlockId> blocks, std::span<const Word> header, bool release,
@@ -37,27 +38,72 @@ class GroupNetwork final : public Network {
   std::exception_ptr take_error(Node& node) noexcept override { return fabric_.take_error(node); }
 
  private:
+  /// What a single hop of a group is on the machine.
+  struct Hop {
+    Leg leg = {};
+    std::uint32_t slot = Channels::no_slot;  ///< of its channel; none if it may leave the group, or is several hops
+  };
+  [[gnu::always_inline]] inline const Hop& hop(Dimension dimension, std::int32_t hops) const noexcept;
+
   /// The machine's route; none, with a violation, if it breaks a rule of the group.
   std::optional<RouteView> machine_route(Worker& w, RouteView route);
 
   Fabric& fabric_;
   const Groups& groups_;
+  std::array<Hop, 4 * max_dimensions> hops_;  // 4 a dimension: of -1, 0, +1, and none
 };
 
 /// Writes a node's arrivals in the terms of its group, and at the end of its scope in the machine's again: in place, since forwarding finds
 /// blocks by their address. A message has one receiver, so that nobody else reads it meanwhile.
 class LocalArrivals {
  public:
-  /// node: that gets them.
-  LocalArrivals(const Groups& groups, Worker& w, const Node& node, ArrivedMessages& arrived);
+  /// For the node of this rank of the machine.
+  [[gnu::always_inline]] inline LocalArrivals(const Groups& groups, Worker& w, NodeId rank, const Node& node, ArrivedMessages& arrived)
+      : worker_{w}, rank_{rank}, first_{arrived.room.data()}, end_{first_ + arrived.size} {
+    if (groups.dilated()) [[unlikely]] {
+      localise_all(groups, w, rank, {first_, end_});
+      return;
+    }
+    const NodeId own = node.rank(), *const locals = groups.locals();
+    const Dimension* const dimensions = groups.local_dimensions();
+    MachineTerms* terms = w.in.machine_terms.data();
+    for (Message* const* at = first_; at != end_; ++at, ++terms) {
+      Message& m = **at;
+      if (m.destination() != rank || m.route().size() != 1) [[unlikely]] {
+        localise(groups, w, rank, m, *terms);
+        continue;
+      }
+      Leg& leg = MessageArena::first_leg(m);
+      *terms = {m.source(), leg};
+      MessageArena::set_destination(m, own);
+      MessageArena::set_source(m, locals[m.source()]);
+      leg.dimension = dimensions[leg.dimension];
+    }
+  }
   LocalArrivals(const LocalArrivals&) = delete;
   LocalArrivals& operator=(const LocalArrivals&) = delete;
-  ~LocalArrivals();
+  [[gnu::always_inline]] inline ~LocalArrivals() {
+    const MachineTerms* terms = worker_.in.machine_terms.data();
+    for (Message* const* at = first_; at != end_; ++at, ++terms) {
+      MessageArena::first_leg(**at) = terms->first_leg;
+      MessageArena::set_source(**at, terms->source);
+      MessageArena::set_destination(**at, rank_);
+    }
+    if (!worker_.in.further_terms.empty()) [[unlikely]]
+      restore_rest(worker_);
+  }
 
  private:
+  // Static, so that the object stays in registers.
+  /// Any message, and in any groups.
+  [[gnu::cold, gnu::noinline]] static void localise(const Groups& groups, Worker& w, NodeId rank, Message& m, MachineTerms& terms);
+  [[gnu::cold, gnu::noinline]] static void localise_all(const Groups& groups, Worker& w, NodeId rank, std::span<Message*> arrived);
+  [[gnu::cold, gnu::noinline]] static void restore_rest(Worker& w) noexcept;
+
   Worker& worker_;
-  Message* const* const first_;
-  const std::size_t size_;  // the program may make the list of arrivals empty
+  const NodeId rank_;
+  Message** const first_;
+  Message** const end_;  // the program may make the list of arrivals empty
 };
 
 }  // namespace torus::detail

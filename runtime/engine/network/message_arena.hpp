@@ -122,16 +122,13 @@ class MessageArena {
   static std::uint64_t step_and_source(Step step, NodeId source) noexcept { return std::uint64_t{source} << 32U | step; }
   static NodeId source_of(std::uint64_t step_and_source) noexcept { return static_cast<NodeId>(step_and_source >> 32U); }
 
-  /// From whom, in which step and for whom a message is; see LocalArrivals.
-  struct Addresses {
-    std::uint64_t step_and_source;
-    NodeId destination;
-  };
-  static Addresses addresses(const Message& m) noexcept { return {m.step_and_source_, m.destination_}; }
-  static void readdress(Message& m, const Addresses& to) noexcept {
-    m.step_and_source_ = to.step_and_source;
-    m.destination_ = to.destination;
+  // Written while a program of a group sees a message: see LocalArrivals. In halves of words, as programs read them.
+  static void set_source(Message& m, NodeId source) noexcept {
+    std::memcpy(reinterpret_cast<std::byte*>(&m.step_and_source_) + sizeof(Step), &source, sizeof source);
   }
+  static void set_destination(Message& m, NodeId destination) noexcept { m.destination_ = destination; }
+  /// No message is delivered without one.
+  static Leg& first_leg(Message& m) noexcept { return *reinterpret_cast<Leg*>(m.after()); }
   static std::span<Leg> legs(Message& m) noexcept { return {reinterpret_cast<Leg*>(m.after()), m.legs_}; }
 
   /// Whether a message is one block over one leg without a header.

@@ -246,15 +246,19 @@ void forward_found(RunState& run, Worker& w, Dimension dimension, std::int32_t h
   send_kept(run, w, {&leg, 1}, block, {});
 }
 
-/// The hot path of total exchanges: a block that has just arrived leaves again, in the order in which blocks arrived.
-[[gnu::always_inline]] inline void forward_block(RunState& run, Worker& w, Dimension dimension, std::int32_t hops, BlockId block) {
+/// The hot path of total exchanges: a block that has just arrived leaves again, in the order in which blocks arrived. slot(): the hop's.
+template <class Slot>
+[[gnu::always_inline]] inline void forward_hop(RunState& run, Worker& w, Dimension dimension, std::int32_t hops, BlockId block, Slot slot) {
   use_port(w);
   Message& next = **w.node.next;
-  const OwnHop way{{dimension, hops}, run.channels.hop_slot(dimension, hops)};
+  const OwnHop way{{dimension, hops}, slot()};
   if (MessageArena::only_block(next) != block || !send_single(run, w, JustArrived{next}, way, block)) [[unlikely]]
     return forward_found(run, w, dimension, hops, block);
   ++w.node.next;
   if (w.out.forwards_full()) post_forwards(run, w);
+}
+[[gnu::always_inline]] inline void forward_block(RunState& run, Worker& w, Dimension dimension, std::int32_t hops, BlockId block) {
+  forward_hop(run, w, dimension, hops, block, [&] { return run.channels.hop_slot(dimension, hops); });
 }
 
 }  // namespace torus::detail::outbox

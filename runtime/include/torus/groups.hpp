@@ -87,14 +87,13 @@ class Groups {
   /// A group's leg for one of the machine, of a message between two members of one group. Of `file:` groups every leg of a route becomes
   /// the one hop between the two.
   Leg leg_in(NodeId source, NodeId destination, Leg leg) const noexcept {
-    if (by_routes_) {
-      const auto nodes = static_cast<std::int32_t>(topology_.nodes());
-      return {0, modulo(std::int64_t{local(destination)} - local(source), nodes)};
-    }
-    const Dimension d = local_dimensions_[static_cast<std::size_t>(leg.dimension)];
-    const std::int32_t factor = ways_[static_cast<std::size_t>(d)].factor;
-    return {d, factor == 1 ? leg.hops : leg.hops / factor};  // most are 1, and a division takes long
+    return dilated_ ? dilated_leg_in(source, destination, leg) : Leg{local_dimension(leg.dimension), leg.hops};
   }
+  /// The group's dimension for one of the machine's; not of `file:` groups.
+  Dimension local_dimension(Dimension dimension) const noexcept { return local_dimensions_[static_cast<std::size_t>(dimension)]; }
+  // As tables, for loops: local() by the machine's rank, local_dimension() by the machine's dimension.
+  const NodeId* locals() const noexcept { return tables_->local.data(); }
+  const Dimension* local_dimensions() const noexcept { return local_dimensions_.data(); }
   /// Whether legs are routes of the machine: of `file:` groups. Their messages then arrive in another order than on the group's topology.
   bool by_routes() const noexcept { return by_routes_; }
 
@@ -126,6 +125,7 @@ class Groups {
   void number(std::vector<NodeId> members);
   void take_faults();
   bool stays(NodeId rank, Dimension dimension, std::int32_t hops) const noexcept;
+  Leg dilated_leg_in(NodeId source, NodeId destination, Leg leg) const noexcept;
   static std::int32_t times(std::int64_t hops, std::int32_t factor) noexcept;
 
   std::string text_;
