@@ -312,7 +312,8 @@ TEST_CASE("the stress reports what it ran in text, JSON and CSV alike", "[confor
                     row["steps"].get<int>(), row["messages"].get<int>(), row["bytes"].get<std::int64_t>(), row["undrawn"].get<int>()));
   const std::string text = command(options).out;
   CAPTURE(text);
-  CHECK(text.find("seed 3, 30 runs, 0 failing algorithms") != std::string::npos);
+  CHECK(text.find("seed 3, 30 runs, 0 failing algorithms; ") != std::string::npos);
+  CHECK(text.find(fmt::format("; {} in groups, ", json["special"]["in_groups"].get<int>())) != std::string::npos);
   CHECK(text.find(grouped(row["messages"].get<std::uint64_t>())) != std::string::npos);
 }
 

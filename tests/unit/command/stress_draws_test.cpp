@@ -76,3 +76,21 @@ TEST_CASE("the command of a random setting names its groups", "[unit]") {
   }
   CHECK(grouped > 0);
 }
+
+TEST_CASE("where only small machines and different sizes are asked for, nothing else is drawn", "[unit]") {
+  for (const Collective collective : {Collective::total_exchange, Collective::gather, Collective::reduce_scatter}) {
+    const auto all = catalogue();
+    const Algorithm& algorithm = **std::find_if(all.begin(), all.end(), [&](const Algorithm* a) { return a->collective == collective; });
+    CAPTURE(std::string(algorithm.name), support::seed());
+    Random random(support::seed(), 3);
+    int drawn = 0;
+    for (int i = 0; i < 50; ++i) {
+      const std::optional<Setting> setting = draw_setting(random, algorithm, {.nodes = 32, .uneven = true});
+      if (!setting) continue;
+      ++drawn;
+      CHECK(sizes_differ(setting->machine.topology, setting->request));
+      CHECK(setting->machine.topology.nodes() <= 32);
+    }
+    CHECK(drawn > 25);
+  }
+}

@@ -147,9 +147,9 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
 }
 
 /// Gives some requests sizes that differ. From random numbers of its own.
-void draw_sizes(const Topology& topology, std::uint64_t seed, Request& request) {
+void draw_sizes(const Topology& topology, std::uint64_t seed, double probability, Request& request) {
   Random random(seed, 0x73697a65);
-  if (!takes_sizes(request.collective) || !random.chance(0.3)) return;
+  if (!takes_sizes(request.collective) || !random.chance(probability)) return;
   const Bytes unit = reduces(request.collective) ? 8 : 1;
   Request sized = request;
   switch (random.below(4)) {
@@ -419,6 +419,15 @@ Setting with_groups(Random& random, Setting setting, std::uint64_t most_nodes) {
 
 }  // namespace
 
+bool sizes_differ(const Topology& topology, const Request& request) {
+  if (!request.sizes) return false;
+  const Sizes sizes = sizes_of(topology, request);
+  for (std::uint64_t number = 1; number < sizes.count(); ++number) {
+    if (sizes(number) != sizes(0)) return true;
+  }
+  return false;
+}
+
 std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, const StressBudget& budget) {
   std::uint64_t room = budget.nodes;
   std::optional<Topology> would_do;  // what the last refusal names
@@ -435,7 +444,8 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     std::string sources;
     Request request = draw_request(random, algorithm.collective, machine.topology, budget, seed, sources);
     draw_parameters(random, algorithm, machine, request);
-    draw_sizes(machine.topology, seed, request);
+    draw_sizes(machine.topology, seed, budget.uneven ? 1 : 0.3, request);
+    if (budget.uneven && !sizes_differ(machine.topology, request)) continue;
     auto refusal = refuses(algorithm, machine, request);
     for (int mended = 0; refusal && mended < most_mended && mend(*refusal, machine, request); ++mended)
       refusal = refuses(algorithm, machine, request);

@@ -16,10 +16,14 @@ struct StressBudget {
   std::uint64_t exchange_blocks = 1U << 18U;  ///< of a total exchange
   double deliveries = 1U << 21U;              ///< blocks of all sources times nodes
   std::uint64_t nodes = 4096;
+  bool uneven = false;  ///< only settings whose blocks differ in size
 };
 
 /// 1 to 6 dimensions; extents 1, 2, 3, primes, powers, unequal, long and thin; rings, lines, complete.
 Topology draw_shape(Random& random, std::uint64_t most_nodes);
+
+/// Whether two blocks of a request differ in size.
+bool sizes_differ(const Topology& topology, const Request& request);
 
 /// A setting that the algorithm does not refuse; none if none was met in many draws. Where it refuses what was drawn and says what would
 /// do, that is taken, so that few draws are in vain. A function of the random numbers alone.

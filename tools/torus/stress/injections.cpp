@@ -213,6 +213,9 @@ bool names_step_and_node(const std::string& text) {
 FaultOutcome stress_faults(const StressOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  StressBudget budget = small;
+  budget.nodes = std::min(budget.nodes, options.budget.nodes);
+  budget.uneven = options.budget.uneven;
   FaultOutcome outcome;
   for (const FaultKind kind : all_fault_kinds) outcome.rows.push_back({kind});
   const std::size_t turns = options.algorithms.size();
@@ -229,7 +232,7 @@ FaultOutcome stress_faults(const StressOptions& options) {
     std::optional<Setting> setting;
     Struck struck;
     for (int attempt = 0; attempt < most_settings && !struck.record && !struck.refusal; ++attempt) {
-      setting = draw_setting(random, algorithm, small);
+      setting = draw_setting(random, algorithm, budget);
       if (!setting) break;
       static constexpr std::array kinds{ExecutorKind::serial, ExecutorKind::shuffled, ExecutorKind::threads, default_executor};
       setting->executor = options.executor ? *options.executor : random.one_of(kinds);
@@ -250,7 +253,10 @@ FaultOutcome stress_faults(const StressOptions& options) {
     ++row.runs;
     if (!struck.record) ++row.idle;
     if (!struck.record && !struck.refusal) continue;  // what no fault has touched must be as it always is
-    if (struck.record) ++struck_in[turn];
+    if (struck.record) {
+      ++struck_in[turn];
+      outcome.special.add(*setting);
+    }
     if (struck.record && options.on_struck) options.on_struck(line_of(*setting, struck));
     if (struck.record && struck.refusal && names_step_and_node(*struck.refusal)) {
       ++row.detected;

@@ -23,7 +23,8 @@ namespace torus::command {
 namespace {
 
 struct StressArguments {
-  std::optional<std::string> seconds, runs, each, seed, only, executor, threads, csv;
+  std::optional<std::string> seconds, runs, each, seed, only, most_nodes, executor, threads, csv;
+  bool uneven = false;
   bool faults = false;
   bool json = false;
 };
@@ -67,6 +68,16 @@ std::string names_of(const std::vector<const Algorithm*>& algorithms) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+Json to_json(const SpecialRuns& special) {
+  return {{"in_groups", special.in_groups}, {"uneven", special.uneven}, {"in_groups_and_uneven", special.both}};
+}
+
+/// "2,000 in groups, 1,000 with uneven sizes, 250 with both".
+std::string text_of(const SpecialRuns& special) {
+  return fmt::format("{} in groups, {} with uneven sizes, {} with both", grouped(special.in_groups), grouped(special.uneven),
+                     grouped(special.both));
+}
+
 constexpr double most_s_of_repeat = 60;
 
 /// Runs the line of each failure in a process of its own. Where a shrunk one does not repeat its failure and the one before it does, that
@@ -82,7 +93,7 @@ void repeat(std::vector<StressFailure>& failures) {
 }
 
 Json to_json(const StressOutcome& outcome, std::uint64_t seed) {
-  Json json{{"seed", seed}, {"runs", outcome.runs}, {"interrupted", outcome.interrupted}};
+  Json json{{"seed", seed}, {"runs", outcome.runs}, {"special", to_json(outcome.special)}, {"interrupted", outcome.interrupted}};
   json["rows"] = Json::array();
   for (const StressRow& row : outcome.rows) {
     json["rows"].push_back({{"collective", name(row.algorithm->collective)},
@@ -122,7 +133,7 @@ Table table_of(const FaultOutcome& outcome, bool separators) {
 }
 
 Json to_json(const FaultOutcome& outcome, std::uint64_t seed) {
-  Json json{{"seed", seed}, {"runs", outcome.runs}, {"interrupted", outcome.interrupted}};
+  Json json{{"seed", seed}, {"runs", outcome.runs}, {"special", to_json(outcome.special)}, {"interrupted", outcome.interrupted}};
   json["faults"] = Json::array();
   for (const FaultRow& row : outcome.rows) {
     Json because = Json::object();
@@ -144,6 +155,8 @@ Json to_json(const FaultOutcome& outcome, std::uint64_t seed) {
 std::string stress_line(const StressArguments& arguments, const StressFailure& failure) {
   std::string line = fmt::format("{} stress{}", program(), arguments.faults ? " --faults" : "");
   if (arguments.only) line += fmt::format(" --only {}", *arguments.only);
+  if (arguments.uneven) line += " --uneven";
+  if (arguments.most_nodes) line += fmt::format(" --most-nodes {}", *arguments.most_nodes);
   line += fmt::format(" --seed {} --runs {}", arguments.seed.value_or("1"), failure.number);
   if (arguments.executor) line += fmt::format(" --executor {}", *arguments.executor);
   if (arguments.threads) line += fmt::format(" --threads {}", *arguments.threads);
@@ -211,8 +224,13 @@ void check_all_ran(const StressArguments& arguments, const std::vector<const Alg
 }
 
 int run_stress(const StressArguments& arguments) {
-  const std::vector<const Algorithm*> algorithms =
+  std::vector<const Algorithm*> algorithms =
       algorithms_called("--only", arguments.only, "it must be a collective or an algorithm that `torus list` names");
+  if (arguments.uneven) {
+    std::erase_if(algorithms, [](const Algorithm* algorithm) { return !takes_sizes(algorithm->collective); });
+    if (algorithms.empty())
+      throw InputError(fmt::format("--uneven: blocks of {} are all alike; for instance --only total-exchange", *arguments.only));
+  }
   StressOptions options;
   options.algorithms = algorithms;
   if (arguments.seed) options.seed = parse_whole("--seed", *arguments.seed, 0, std::numeric_limits<std::uint64_t>::max());
@@ -226,6 +244,8 @@ int run_stress(const StressArguments& arguments) {
     options.seconds = parse_real("--seconds", *arguments.seconds, 0.001, 1e6, "60");
   else if (!arguments.runs && !arguments.each)
     options.seconds = 60;
+  options.budget.uneven = arguments.uneven;
+  if (arguments.most_nodes) options.budget.nodes = parse_whole("--most-nodes", *arguments.most_nodes, 2, options.budget.nodes);
   if (arguments.executor) options.executor = parse_executor(*arguments.executor);
   if (arguments.threads) options.threads = static_cast<unsigned>(parse_whole("--threads", *arguments.threads, 1, 1024));
   options.stop = &interrupted();
@@ -238,14 +258,16 @@ int run_stress(const StressArguments& arguments) {
 
   tell_what_crashed(own_program());
   if (arguments.faults) {  // whether the checks find what is wrong on purpose
-    const auto nothing = [](const FaultOutcome&) { return ""; };
-    const FaultOutcome outcome = run_and_print(stress_faults, arguments, options, csv, progress, nothing);
+    const auto special = [](const FaultOutcome& outcome) { return fmt::format("; struck: {}", text_of(outcome.special)); };
+    const FaultOutcome outcome = run_and_print(stress_faults, arguments, options, csv, progress, special);
     if (!outcome.failures.empty())
       throw RunError(fmt::format("a fault was missed; repeat it with: {}", repeating(arguments, outcome.failures.front())));
     check_all_ran(arguments, outcome.idle);
     return 0;
   }
-  const auto failing = [](const StressOutcome& outcome) { return fmt::format(", {} failing algorithms", outcome.failures.size()); };
+  const auto failing = [](const StressOutcome& outcome) {
+    return fmt::format(", {} failing algorithms; {}", outcome.failures.size(), text_of(outcome.special));
+  };
   const StressOutcome outcome = run_and_print(stress, arguments, options, csv, progress, failing);
   if (!outcome.failures.empty()) {
     throw RunError(fmt::format("{} failed; repeat it with: {}", outcome.failures.size() == 1 ? "a run" : "runs",
@@ -265,6 +287,8 @@ Command stress_command() {
   command.add("--each", "R", &arguments->each, "R runs of each algorithm; fails if one had none");
   command.add("--seed", "N", &arguments->seed, "default 1");
   command.add("--only", "COLLECTIVE|ALGORITHM", &arguments->only, "a collective or an algorithm");
+  command.add("--uneven", "", &arguments->uneven, "only collectives and settings whose blocks differ in size");
+  command.add("--most-nodes", "N", &arguments->most_nodes, "only machines of at most N nodes");
   command.add("--executor", "tbb|threads|serial|shuffled", &arguments->executor, "default: random ones");
   command.add("--threads", "N", &arguments->threads, "workers; default: random numbers");
   command.add("--csv", "FILE", &arguments->csv, "write the table to this file");

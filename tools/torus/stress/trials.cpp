@@ -90,6 +90,13 @@ struct Turn {
 
 }  // namespace
 
+void SpecialRuns::add(const Setting& setting) {
+  const bool grouped = setting.groups.has_value(), differing = sizes_differ(setting.machine.topology, setting.request);
+  in_groups += grouped ? 1 : 0;
+  uneven += differing ? 1 : 0;
+  both += grouped && differing ? 1 : 0;
+}
+
 std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& result) {
   Emulation first = emulate_safely(stress_case.setting, false);
   if (first.failure) return failing(*first.failure, command_of(stress_case.setting, false));
@@ -157,6 +164,7 @@ StressOutcome stress(const StressOptions& options) {
                                    stress_case.setting.whole().topology.text()));
     }
     ++outcome.runs;
+    outcome.special.add(stress_case.setting);
     ++turn.row.runs;
     turn.row.most_nodes = std::max<std::uint64_t>(turn.row.most_nodes, stress_case.setting.whole().topology.nodes());
     if (!stress_case.setting.whole().topology.faults().empty()) ++turn.row.with_faults;

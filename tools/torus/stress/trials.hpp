@@ -48,6 +48,15 @@ struct StressRow {
   std::uint64_t failures = 0;
 };
 
+/// How many of the runs were more than one vector of equal blocks on one machine.
+struct SpecialRuns {
+  std::uint64_t in_groups = 0;
+  std::uint64_t uneven = 0;  ///< of sizes that differ
+  std::uint64_t both = 0;    ///< counted in both
+
+  void add(const Setting& setting);
+};
+
 struct StressFailure {
   std::string what;     ///< one line
   std::string command;  ///< one line: repeats it
@@ -64,6 +73,7 @@ struct StressOutcome {
   std::vector<StressFailure> failures;  ///< the first of each algorithm
   std::vector<const Algorithm*> idle;   ///< algorithms that had no run
   std::uint64_t runs = 0;
+  SpecialRuns special = {};
   bool interrupted = false;
 };
 
@@ -111,6 +121,7 @@ struct FaultOutcome {
   std::vector<StressFailure> failures;  ///< the first that was missed of each kind
   std::vector<const Algorithm*> idle;   ///< algorithms in which no fault struck
   std::uint64_t runs = 0;
+  SpecialRuns special = {};  ///< of those that a fault struck
   bool interrupted = false;
 };
 
