@@ -77,6 +77,26 @@ TEST_CASE("a comparison runs the best of each size, if that is asked for", "[con
   CHECK(command("compare allreduce --on 4x4 --bytes 64 --run best").out.find("the best of each size (*) were run") != std::string::npos);
 }
 
+TEST_CASE("a comparison of real sums says the largest error of each run, and none where nothing is rounded", "[conformance]") {
+  const std::string line = "compare allreduce --on 4x4 --bytes 512,1KiB --algorithms rings,hamiltonian --values ";
+  const Json real = support::parsed(command(line + "real --json").out)["machines"][0];
+  for (const Json& row : real["algorithms"]) {
+    const std::string run = "run allreduce --on 4x4 --bytes 512 --values real --json --algorithm " + row["algorithm"].get<std::string>();
+    const Json& first = row["sizes"][0];
+    CHECK(first["error_ulp"] ==
+          support::parsed(command(run + " --switching " + real["switching"].get<std::string>() + " --contention " +
+                                  real["contention"].get<std::string>() + " --ports " + std::to_string(real["ports"].get<int>()))
+                              .out)["error_ulp"]);
+    CHECK(first["error_ulp"] > 0.1);
+    CHECK_FALSE(row["sizes"][1].contains("error_ulp"));  // it was not run
+  }
+  const std::string table = command(line + "real").out, small = command(line + "small").out;
+  CHECK(table.find(" ulp ") != std::string::npos);
+  CHECK(table.find("ulp: the largest error of the runs") != std::string::npos);
+  CHECK(small.find("ulp") == std::string::npos);
+  CHECK_FALSE(support::parsed(command(line + "small --json").out)["machines"][0]["algorithms"][0]["sizes"][0].contains("error_ulp"));
+}
+
 TEST_CASE("bounds of one collective are those of a comparison", "[conformance]") {
   for (const std::string collective :
        {"broadcast", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter", "scan", "scatter", "gather"}) {

@@ -211,7 +211,7 @@ class Comparing {
       if (comparison_.interrupted) return;
       const RunResult& result = emulation.result;
       if (emulation.failure) entry.failure = *emulation.failure;
-      entry.run = Measured{result.steps, result.channel_bytes_sum, result.model_time_s};
+      entry.run = Measured{result.steps, result.channel_bytes_sum, result.model_time_s, result.error_ulp};
     } catch (const InputError& error) {  // it does not fit into the memory
       entry.not_run = error.what();
     } catch (const std::bad_alloc&) {

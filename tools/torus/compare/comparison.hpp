@@ -23,6 +23,7 @@ struct Measured {
   std::uint64_t steps = 0;
   Bytes channel_bytes = 0;  ///< sum over the steps of the most bytes on a channel
   double model_time_s = 0;
+  std::optional<double> error_ulp = {};  ///< RunResult's
 };
 
 /// One algorithm at one size.

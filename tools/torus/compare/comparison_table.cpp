@@ -48,6 +48,18 @@ std::string span_text(const std::vector<Value>& values) {
   return *min == *max ? grouped(*min) : grouped(*min) + " .. " + grouped(*max);
 }
 
+/// Whether results are rounded, so that algorithms differ in their errors.
+bool rounded(const Comparison& comparison) { return reduces(comparison.request.collective) && rounds(comparison.request.reduction); }
+
+/// The largest error of the runs of an algorithm.
+std::string error_text(const Contender& contender) {
+  std::optional<double> most;
+  for (const auto& entry : contender.entries) {
+    if (entry && entry->run && entry->run->error_ulp) most = std::max(most.value_or(0), *entry->run->error_ulp);
+  }
+  return most ? fmt::format("{:.4g}", *most) : "-";
+}
+
 /// How much a cell says.
 enum class Cells { times_and_ratios, ratios };
 
@@ -62,7 +74,7 @@ std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, s
   return fmt::format("{}{}{}{}", sign, time, ratio_text(ratio), entry->best ? " *" : "");
 }
 
-std::vector<std::string> contender_line(const Contest& contest, const Contender& contender, Cells say) {
+std::vector<std::string> contender_line(const Contest& contest, const Contender& contender, Cells say, bool error) {
   std::vector<std::string> cells;
   std::vector<std::uint64_t> steps;
   for (std::size_t i = 0; i < contender.entries.size(); ++i) {
@@ -70,6 +82,7 @@ std::vector<std::string> contender_line(const Contest& contest, const Contender&
     if (entry && (entry->run || entry->predicted)) steps.push_back(entry->run ? entry->run->steps : entry->steps);
     cells.push_back(cell_of(contest, entry, i, say));
   }
+  if (error) cells.insert(cells.begin(), error_text(contender));
   cells.insert(cells.begin(), {std::string(contender.algorithm->name), span_text(steps)});
   return cells;
 }
@@ -100,10 +113,15 @@ std::string contest_text(const Comparison& comparison, const Contest& contest) {
     steps.push_back(contest.bounds[i].steps);
   }
   table[1][1] = span_text(steps);
+  const bool error = rounded(comparison);
+  if (error) {
+    table[0].insert(table[0].begin() + 2, "ulp");
+    table[1].insert(table[1].begin() + 2, "");
+  }
   const std::size_t heads = table.size();
   for (const Cells cells : {Cells::times_and_ratios, Cells::ratios}) {
     table.resize(heads);
-    for (const Contender& contender : contest.contenders) table.push_back(contender_line(contest, contender, cells));
+    for (const Contender& contender : contest.contenders) table.push_back(contender_line(contest, contender, cells, error));
     if (fits(table)) break;
   }
   std::string text = fmt::format("{}: {} of {} algorithms apply\n{}", rules_text(contest.machine), contest.contenders.size(),
@@ -156,6 +174,7 @@ std::string legend(const Comparison& comparison) {
       "model time, and how many times the lower bound that is (narrow tables: only this; --wide has both); *: the minimum at this size on "
       "this machine\n"
       "algbw: the bytes that the collective asks for, over the model time\n";
+  if (rounded(comparison)) text += "ulp: the largest error of the runs, in units of the last place of the exact result\n";
   if (comparison.run_sizes == 0 && comparison.run_best)
     text += "the best of each size (*) were run, every byte verified, every message judged; the rest is predicted\n";
   else if (comparison.run_sizes == 0)
@@ -214,6 +233,7 @@ Json entry_json(const Comparison& comparison, const Contest& contest, const Entr
     json["channel_bytes_sum"] = entry.run->channel_bytes;
     json["model_time_s"] = entry.run->model_time_s;
     json["verified"] = entry.failure.empty();
+    if (entry.run->error_ulp) json["error_ulp"] = *entry.run->error_ulp;
   }
   if (!entry.not_run.empty()) json["not_run"] = entry.not_run;
   if (!entry.no_plan.empty()) json["no_plan"] = entry.no_plan;
@@ -295,10 +315,11 @@ Json to_json(const Comparison& comparison) {
 
 std::string to_csv(const Comparison& comparison) {
   // The fields of an entry that not all have are named here, so that all lines have the same columns.
-  constexpr std::string_view columns =
+  const std::string columns =
       "bytes,segments,steps_formula,steps_formula_exact,channel_bytes_formula,model_time_formula_s,best,run,model_algbw_bytes_per_s,"
       "model_busbw_bytes_per_s,times_the_bound,steps,channel_bytes_sum,model_time_s,verified,not_run,no_plan,failure,steps_lower_bound,"
-      "channel_bytes_lower_bound,model_time_lower_bound_s,groups";
+      "channel_bytes_lower_bound,model_time_lower_bound_s,groups" +
+      std::string(rounded(comparison) ? ",error_ulp" : "");
   std::string text = fmt::format("collective,shape,nodes,ports,switching,contention,algorithm,{}\n", columns);
   for (const Contest& contest : comparison.contests) {
     const Machine& machine = contest.machine;
