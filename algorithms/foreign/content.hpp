@@ -45,6 +45,7 @@ class ForeignSchedule::Content {
   NodeId ranks = 0;
   std::vector<NodeId> sources;
   std::uint32_t segments = 1;
+  bool uneven = false;
   NativeMachine native = {};
 
   /// Where the ranks are.

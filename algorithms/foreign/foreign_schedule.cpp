@@ -89,6 +89,7 @@ Collective ForeignSchedule::collective() const noexcept { return content_->colle
 NodeId ForeignSchedule::ranks() const noexcept { return content_->ranks; }
 const std::vector<NodeId>& ForeignSchedule::sources() const noexcept { return content_->sources; }
 std::uint32_t ForeignSchedule::segments() const noexcept { return content_->segments; }
+bool ForeignSchedule::uneven() const noexcept { return content_->uneven; }
 NativeMachine ForeignSchedule::native() const noexcept { return content_->native; }
 
 std::string ForeignSchedule::reading() const {

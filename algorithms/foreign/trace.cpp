@@ -25,6 +25,7 @@ class TraceContent : public Content {
     ranks = topology_.nodes();
     sources = header.sources;
     segments = header.segments;
+    uneven = !header.sizes.empty();
     sends_.registers = header.registers;
     native = {header.machine.switching, header.machine.contention, header.machine.ports};
     const std::string_view said = header.collective == "allgather" ? "multinode-broadcast" : std::string_view(header.collective);

@@ -42,6 +42,8 @@ class ForeignSchedule {
   const std::vector<NodeId>& sources() const noexcept;
   /// Blocks that a message, or a vector, is cut into.
   std::uint32_t segments() const noexcept;
+  /// Whether the file says that blocks differ in size. A schedule has no sizes: they are those of the run that plays it.
+  bool uneven() const noexcept;
   /// The machine for which files of this kind are written.
   NativeMachine native() const noexcept;
   /// How the file was read, and what that means for steps and model time: a line.

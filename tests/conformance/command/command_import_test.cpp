@@ -97,6 +97,11 @@ TEST_CASE("options of a schedule that make no sense are refused", "[conformance]
   good("run broadcast --on 4 --schedule " + trace);
   check_refused_without(none, "run broadcast --on 4 --source 1 --schedule " + trace, "its sources are nodes 2");
   good("run allgather --on 4 --schedule " + ring + " --map " + folder.write("map", "3\n1 0\n2"));
+  const std::string uneven = traced(folder, "alltoall --on 4 --sizes uniform:0:90 --seed 3"), again = folder.file("again.jsonl");
+  check_refused_without(none, "import " + uneven + " --on 4 -o " + none, "its blocks have sizes of their own; say them with --sizes");
+  good("import " + uneven + " --on 4 --sizes uniform:0:90 --seed 3 -o " + again);
+  CHECK(parsed(good("verify " + again + " --json").out)["trace_digest"] ==
+        parsed(good("verify " + uneven + " --json").out)["trace_digest"]);
 }
 
 TEST_CASE("a damaged schedule takes little time and memory", "[conformance]") {

@@ -50,6 +50,9 @@ Setting imported(const std::string& path, const std::optional<std::string>& map,
   if (!typed["on"] && !typed["machine"])
     throw InputError(fmt::format("'{}' is a schedule for {} ranks, and names no machine; add --on SHAPE, for instance --on {}", path,
                                  file.ranks(), file.ranks()));
+  if (file.uneven() && !typed["sizes"] && !typed["bytes"])
+    throw InputError(
+        fmt::format("schedule '{}': its blocks have sizes of their own; say them with --sizes, or --bytes for equal ones", path));
   RunSpec spec = parse_spec(file.collective(), typed);
   spec.schedule = path;
   spec.map = map;
