@@ -68,9 +68,14 @@ void GroupNetwork::send_block(Node& node, Dimension dimension, std::int32_t hops
 }
 
 void GroupNetwork::forward_block(Node& node, Dimension dimension, std::int32_t hops, BlockId block) {
+  const Hop& own = hop(dimension, hops);
+  if (own.slot == Channels::no_slot) [[unlikely]]
+    return forward_leg(node, dimension, hops, block);
+  outbox::forward_hop(fabric_.run(), Fabric::worker(), own.leg.dimension, own.leg.hops, block, [&] { return own.slot; });
+}
+
+void GroupNetwork::forward_leg(Node& node, Dimension dimension, std::int32_t hops, BlockId block) {
   Worker& w = Fabric::worker();
-  if (const Hop& own = hop(dimension, hops); own.slot != Channels::no_slot) [[likely]]
-    return outbox::forward_hop(fabric_.run(), w, own.leg.dimension, own.leg.hops, block, [&] { return own.slot; });
   if (const auto leg = groups_.leg_out(w.node.rank(), dimension, hops))
     return outbox::forward_block(fabric_.run(), w, leg->dimension, leg->hops, block);
   const Leg leg{dimension, hops};

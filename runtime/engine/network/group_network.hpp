@@ -45,6 +45,8 @@ class GroupNetwork final : public Network {
   };
   [[gnu::always_inline]] inline const Hop& hop(Dimension dimension, std::int32_t hops) const noexcept;
 
+  /// Any leg. Apart, so that hops keep what they need in registers.
+  [[gnu::noinline]] void forward_leg(Node& node, Dimension dimension, std::int32_t hops, BlockId block);
   /// The machine's route; none, with a violation, if it breaks a rule of the group.
   std::optional<RouteView> machine_route(Worker& w, RouteView route);
 
