@@ -6,6 +6,7 @@
 
 #include "tools/torus/setting/random.hpp"
 #include "tools/torus/setting/setting.hpp"
+#include "tools/torus/stress/draw_shape.hpp"
 
 namespace torus::command {
 
@@ -19,9 +20,6 @@ struct StressBudget {
   bool uneven = false;  ///< only settings whose blocks differ in size
 };
 
-/// 1 to 6 dimensions; extents 1, 2, 3, primes, powers, unequal, long and thin; rings, lines, complete.
-Topology draw_shape(Random& random, std::uint64_t most_nodes);
-
 /// Whether two blocks of a request differ in size.
 bool sizes_differ(const Topology& topology, const Request& request);
 
@@ -32,12 +30,6 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
 /// The same request on another machine or the like: settles the plan anew. None if the algorithm refuses it.
 /// Where its shape and its sources are the same, these are written as before.
 std::optional<Setting> settle(const Algorithm& algorithm, Machine machine, Request request, const Setting& like);
-
-/// The shape with some faults, or with none; what is left of it is in one piece. Without `holes` nothing is dead, and links may be slow.
-Topology draw_faults(Random& random, const Topology& shape, bool holes);
-
-/// The shape with those of the faults, by their order, that it can have.
-Topology with_possible(const Topology& shape, const Faults& faults);
 
 /// The faults of another shape that a new one has at the same coordinates. `kept` says which old dimension each new one was.
 Faults carried_over(const Topology& old, const Topology& shape, const std::vector<Dimension>& kept);
