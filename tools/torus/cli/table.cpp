@@ -49,12 +49,21 @@ std::size_t length_of(const Columns& columns, const Columns& widths) {
   return length;
 }
 
-/// The text in lines of at most `width` characters, broken at spaces; a longer word has a line of its own.
+/// The text in lines of at most `width` characters, broken at spaces; a longer word has a line of its own, or
+/// several where it lists values: a|b|c.
 std::vector<std::string_view> lines_of(std::string_view text, std::size_t width) {
   std::vector<std::string_view> lines;
   while (text.size() > width) {
     std::size_t end = text.rfind(' ', width);
-    if (end == std::string_view::npos || end == 0) end = text.find(' ', 1);
+    if (end == std::string_view::npos || end == 0) {
+      const std::size_t bar = text.rfind('|', width - 1);
+      end = text.find(' ', 1);
+      if (bar < end && bar > 0) {
+        lines.push_back(text.substr(0, bar + 1));
+        text.remove_prefix(bar + 1);
+        continue;
+      }
+    }
     if (end == std::string_view::npos) break;
     lines.push_back(text.substr(0, end));
     text.remove_prefix(std::min(text.find_first_not_of(' ', end), text.size()));
