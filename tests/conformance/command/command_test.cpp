@@ -1,6 +1,9 @@
 /// The command from outside: what it reports, writes and judges.
 #include <fmt/format.h>
+#include <functional>
+#include <set>
 #include <sstream>
+#include <string>
 
 #include <torus/catalogue.hpp>
 
@@ -70,6 +73,40 @@ TEST_CASE("a run reports every field that programs count on", "[conformance]") {
   CHECK(json["bytes_delivered"] >= 24 * 100);
   CHECK(json["verified"] == true);
   CHECK(json["steps"] == json["steps_formula"]);
+}
+
+TEST_CASE("the page on JSON names every field", "[conformance]") {
+  const std::string page = support::text_of_file(TORUS_SOURCE_DIR "/tools/json.md");
+  std::set<std::string> fields;
+  const std::function<void(const Json&)> collect = [&](const Json& json) {
+    if (json.is_array()) {
+      for (const Json& each : json) collect(each);
+    } else if (json.is_object()) {
+      for (const auto& [name, value] : json.items()) {
+        fields.insert(name);
+        if (name != "notes" && name != "harmless_because") collect(value);  // those names are an algorithm's, or reasons
+      }
+    }
+  };
+  for (const char* line :
+       {"run broadcast --machine gemini --on 4x4 --steps", "run allreduce --on 4x4 --bytes 1KiB --values real --dead-links random:1",
+        "run barrier --on 4x4", "run alltoall --on 4x4 --sizes zipf:1 --groups rows", "run scan --on 4 + scan --offset 9",
+        "bounds allreduce --on 4x4 --bytes 1KiB", "explain allreduce rings --on 4x4", "stress --seconds 60 --runs 3",
+        "stress --seconds 60 --runs 5 --faults", "list --machines", "list scan --on 4x4"}) {
+    const std::string several = " + ";
+    std::string whole = line;
+    const std::size_t plus = whole.find(several);
+    whole.insert(std::min(plus, whole.size()), " --json");
+    const support::Ended ended = command(whole);
+    CAPTURE(whole, ended.err);
+    REQUIRE(ended.status == 0);
+    collect(support::parsed(ended.out));
+  }
+  CHECK(fields.size() > 120);
+  for (const std::string& field : fields) {
+    CAPTURE(field);
+    CHECK(page.find("`" + field + "`") != std::string::npos);
+  }
 }
 
 TEST_CASE("with no algorithm named the one with the least model time is taken, and the report says why", "[conformance]") {
