@@ -79,7 +79,8 @@ class Teccl : public Content {
     const simdjson::padded_string padded(of.text);
     simdjson::dom::object object;
     const simdjson::error_code error = parser.parse(padded).get_object().get(object);
-    if (error != simdjson::SUCCESS) of.refuse(fmt::format("it is no JSON object: {}", simdjson::error_message(error)));
+    if (error != simdjson::SUCCESS)
+      of.refuse(R"(it is no JSON object, as TE-CCL's schedules are, and no trace, whose first line has "format":"torus-trace")");
     bool found = false;
     for (const auto& [key, value] : object) {
       if (key != "7-Flows") continue;
@@ -89,7 +90,9 @@ class Teccl : public Content {
       if (value.get_array().get(list) != simdjson::SUCCESS) of.refuse("'7-Flows' must be a list");
       for (const simdjson::dom::element each : list) add(of, each);
     }
-    if (!found) of.refuse("it has no key '7-Flows'; TE-CCL's schedules have the keys 1-Epoch_Duration to 8-Chunk paths");
+    if (!found)
+      of.refuse(
+          R"(it has no key '7-Flows'; TE-CCL's schedules have the keys 1-Epoch_Duration to 8-Chunk paths, a trace "format":"torus-trace")");
     if (flows_.empty()) of.refuse("'7-Flows' is empty");
   }
 

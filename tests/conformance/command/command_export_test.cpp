@@ -88,6 +88,7 @@ TEST_CASE("the tree of a broadcast reaches each node once, and a step has its me
     CHECK(step.emplace(to, std::stoi(label)).second);
   }
   CHECK(step.size() == 64);
+  support::check_refused("export " + trace + " --to dot --step 99 -o " + folder.file("none"));
   const auto second = edges_of(exported(folder, trace, "dot --step 1"));
   std::size_t at = 0;
   for (const TraceMessage& m : messages_of(trace)) {

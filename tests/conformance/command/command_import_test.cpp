@@ -84,7 +84,7 @@ TEST_CASE("options of a schedule that make no sense are refused", "[conformance]
   const std::string ring = folder.write("ring.xml", support::msccl_ring_allgather(4)), none = folder.file("none");
   check_refused_without(none, "verify " + ring, "add --on SHAPE");
   check_refused_without(none, "verify " + ring + " --on 5", "it is for 4 ranks");
-  check_refused_without(none, "run allreduce --on 4 --schedule " + ring, "it is of a multinode-broadcast");
+  check_refused_without(none, "run allreduce --on 4 --schedule " + ring, "it is of multinode-broadcast, not of allreduce");
   check_refused_without(none, "run allgather --on 4 --schedule " + ring + " --algorithm ring", "leave out one");
   check_refused_without(none, "run allgather --on 4 --map " + ring, "name the file with --schedule");
   check_refused_without(none, "import " + ring + " --on 4 -o " + folder.file("no/such"), "no/such");
@@ -93,6 +93,10 @@ TEST_CASE("options of a schedule that make no sense are refused", "[conformance]
   check_refused_without(none, "run allgather --on 4 --schedule " + ring + " --map " + folder.write("map", "0 1 2"), "it names 3 nodes");
   const std::string trace = traced(folder, "broadcast --on 4 --source 2");
   check_refused_without(none, "verify " + trace + " --on 4", "which names its own machine");
+  check_refused_without(none, "import " + trace, "is a trace of a run on 4; add --on SHAPE, for instance --on 4");
+  const std::string headless = folder.write("headless", R"({"step":0,"src":0,"dst":1,"path":[[0,1]],"bytes":1,"blocks":[0]})"
+                                                        "\n{}\n");
+  check_refused_without(none, "verify " + headless, R"(no trace, whose first line has "format":"torus-trace")");
   // The root is the file's, unless another is asked for.
   good("run broadcast --on 4 --schedule " + trace);
   check_refused_without(none, "run broadcast --on 4 --source 1 --schedule " + trace, "its sources are nodes 2");

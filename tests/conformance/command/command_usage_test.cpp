@@ -1,5 +1,6 @@
 /// The command from outside: what it says to wrong usage.
 #include <filesystem>
+#include <sstream>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
@@ -269,6 +270,11 @@ TEST_CASE("the commonest slips of a new user are told the way on", "[conformance
       {"run broadcast --on 4x4 --machine tpu-v4", "for instance mesh:4x4x1"},
       {"bounds allreduce --on gemini", "it is a machine; write --machine gemini"},
       {"list machines", "write torus list --machines"},
+      {"run barrier --on 3x5 --ports 1", "no algorithm applies; --algorithm windows would do, with wormhole, 1 port, contention share"},
+      {"list swath --machines", "--machines: it lists all machines; leave out the rest"},
+      {"run scan --on 3x3 --root 3", "--sources or --root '3': in scan every node takes part alike"},
+      {"compare broadcast --on 4x4 --bytes 64:1KiB:x1", "--bytes '64:1KiB:x1': the factor of a range is a whole number from 2"},
+      {"run broadcast --on 4x4 --bytes 8EiB", "a whole number of bytes below 2^63"},
       {"verify missing.jsonl", "name a file that `torus run --trace` wrote"},
       {"view", "trace is required: a file"},
       {"export trace.jsonl", "--to is required: perfetto|dot|goal"},
@@ -292,6 +298,21 @@ TEST_CASE("help and version are no errors", "[conformance]") {
     CHECK(ended.err.empty());
     CHECK(!ended.out.empty());
     CHECK(ended.out.find("-h,") == std::string::npos);  // beside --h it would end the command at once, with CLI11 from 2.4 on
+  }
+}
+
+TEST_CASE("help fits 80 columns", "[conformance]") {
+  for (const char* of : {"", " run", " compare", " sweep", " bench", " list", " verify", " import", " bounds", " stress", " view", " plot",
+                         " export", " regret", " explain", " new", " completion", " man"}) {
+    const support::Ended ended = support::run_program(
+        "/usr/bin/env", {.arguments = {"COLUMNS=80", "/bin/sh", "-c", std::string(TORUS_PROGRAM) + of + " --help"}});
+    CAPTURE(of);
+    REQUIRE(ended.status == 0);
+    std::istringstream text(ended.out);
+    for (std::string line; std::getline(text, line);) {
+      CAPTURE(line);
+      CHECK(line.size() <= 80);
+    }
   }
 }
 
@@ -323,6 +344,11 @@ TEST_CASE("a wrong name of a collective or an algorithm is pointed to the right 
     CHECK(lines(ended.err) == 1);
     CHECK(ended.err.find(way) != std::string::npos);
   }
+  CHECK(command("run broadcast --on 1").out.find("from (0)\n") != std::string::npos);
+  CHECK(command("run allgather --on 3x3 --sources none").out.find("of 4KiB from no node") != std::string::npos);
+  const std::string holes = command("list gather --on 4x4 --dead-node 3").out;
+  CHECK(holes.find("of gather only by-load may live with holes") != std::string::npos);
+  CHECK(holes.find("sklansky") == std::string::npos);
   for (const std::string allgather : {"allgather", "MPI_Allgather", "Allgather", "multinode-broadcast"}) {
     const support::Ended ended = command("run " + allgather + " --on 4x4 --bytes 64");
     CAPTURE(allgather, ended.err);
@@ -389,6 +415,9 @@ TEST_CASE("a file of options that is wrong is refused in one line", "[conformanc
   CHECK(refused("on = 8x8\non = 4x4\n") == "'on' in line 1 and 'on' in line 2 give one option twice; leave out one\n");
   CHECK(refused("# two roots\nroot = 1\n\n[sweep]\nroot = 2\n[run]\nsource = 3\n") ==
         "'root' in line 2 and 'source' in line 7 give one option twice; leave out one\n");
+  CHECK(refused("# short lines\non\nbytes = 64\n") == "'on' in line 2 is no option and value; for instance on = 8x8\n");
+  CHECK(refused("on = \"\"\n") == "'on' has no value; for instance on = 8x8\n");
+  CHECK(refused("config = other\n") == "'config': it is for the command line alone; leave it out\n");
   CHECK(refused("json = maybe\n") == "json = 'maybe': it must be true or false\n");
   CHECK(refused(std::string((1U << 20U) + 1, '#')) == "it must be at most 1 MiB\n");
   for (const std::string& file : {folder.file(""), folder.file("none")}) {

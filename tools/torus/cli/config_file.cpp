@@ -38,9 +38,9 @@ std::string_view trimmed(std::string_view text) {
   return begin == std::string_view::npos ? std::string_view{} : text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-/// Throws InputError where the file gives a subcommand one option twice. CLI11
-/// would join both values, as it does those of a list.
-void refuse_twice(const std::string& file, const std::string& text, const Command& command) {
+/// Throws InputError where the file gives a subcommand one option twice, whose values CLI11 would join as it does those of a list, and
+/// where a line is so short that CLI11 would pass over it.
+void refuse_lines(const std::string& file, const std::string& text, const Command& command) {
   struct Place {
     std::string name;
     std::size_t line;
@@ -55,6 +55,8 @@ void refuse_twice(const std::string& file, const std::string& text, const Comman
       counts = trimmed(line.substr(1, line.find(']') - 1)) == command.name;
       continue;
     }
+    if (!line.empty() && line.size() < 3 && line.front() != '#' && line.front() != ';')
+      throw InputError(fmt::format("--config '{}': '{}' in line {} is no option and value; for instance on = 8x8", file, line, number));
     const std::string name(trimmed(line.substr(0, line.find('='))));
     const Option* const option = counts ? command.find("--" + name) : nullptr;
     if (option == nullptr) continue;
@@ -85,7 +87,7 @@ std::vector<std::string> arguments_in(const std::string& file, const Commands& c
                                       const std::vector<std::string>& arguments) {
   std::vector<std::string> found;
   const std::string text = text_of(file);
-  refuse_twice(file, text, command);
+  refuse_lines(file, text, command);
   for (const ConfigItem& item : config_items(text)) {
     if (!item.section.empty()) {
       if (subcommand_called(commands, item.section) == nullptr)
@@ -94,11 +96,15 @@ std::vector<std::string> arguments_in(const std::string& file, const Commands& c
     }
     if (item.name.empty()) continue;
     const Option* const option = command.find("--" + item.name);
-    if (option == nullptr || item.name == "config" || item.name == "help")
+    if (item.name == "config" || item.name == "help")
+      throw InputError(fmt::format("--config '{}': '{}': it is for the command line alone; leave it out", file, item.name));
+    if (option == nullptr)
       throw InputError(fmt::format("--config '{}': '{}': {} has no such option{}", file, item.name, command.name,
                                    meant_by_option("--" + item.name, command)));
     if (given(*option, arguments)) continue;
     const std::string value = fmt::format("{}", fmt::join(item.values, ","));
+    if (!option->type.empty() && value.empty())
+      throw InputError(fmt::format("--config '{}': '{}' has no value; for instance on = 8x8", file, item.name));
     if (!option->type.empty()) {
       found.push_back(fmt::format("--{}={}", item.name, value));
     } else if (value == "true") {

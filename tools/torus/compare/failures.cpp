@@ -92,7 +92,7 @@ class Failing {
       if (!broken) continue;
       const auto why_not = refuses(algorithm, *broken, request_on(broken->topology));
       if (!why_not) return std::nullopt;
-      if (!first) first = command_text(*why_not);
+      if (!first) first = command_text(*why_not, algorithm.collective);
       if (!algorithm.needs.lives_with_holes) break;  // and so it refuses the others
     }
     return first;

@@ -108,6 +108,7 @@ std::string in_detail(const Algorithm& algorithm) {
 
 int list(const ListArguments& arguments) {
   if (arguments.machines) {
+    if (arguments.what || !arguments.machine.typed().empty()) throw InputError("--machines: it lists all machines; leave out the rest");
     answer(
         arguments.json,
         [] {

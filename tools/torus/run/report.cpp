@@ -28,7 +28,8 @@ constexpr std::array<std::string_view, 12> optional_fields{"chosen_because", "ch
 std::string sources_row(const Setting& setting) {
   const Topology& topology = setting.machine.topology;
   const auto& sources = setting.request.sources;
-  if (sources.size() == topology.nodes()) return fmt::format("all {}", grouped(topology.nodes()));
+  if (sources.empty()) return "no node";
+  if (sources.size() == topology.nodes() && sources.size() > 1) return fmt::format("all {}", grouped(topology.nodes()));
   std::string text = sources.size() == 1 ? "" : fmt::format("{}:", grouped(sources.size()));
   for (std::size_t i = 0; i < std::min<std::size_t>(sources.size(), 8); ++i)
     text += (text.empty() ? "" : " ") + node_text(topology, sources[i]);

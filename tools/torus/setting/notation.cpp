@@ -19,8 +19,8 @@ struct Prefix {
   char letter;
   double binary, decimal;
 };
-constexpr std::array<Prefix, 5> prefixes{
-    {{'K', 0x1p10, 1e3}, {'M', 0x1p20, 1e6}, {'G', 0x1p30, 1e9}, {'T', 0x1p40, 1e12}, {'P', 0x1p50, 1e15}}};
+constexpr std::array<Prefix, 6> prefixes{
+    {{'K', 0x1p10, 1e3}, {'M', 0x1p20, 1e6}, {'G', 0x1p30, 1e9}, {'T', 0x1p40, 1e12}, {'P', 0x1p50, 1e15}, {'E', 0x1p60, 1e18}}};
 
 const Prefix* prefix_of(std::string_view unit) noexcept {
   if (unit.empty()) return nullptr;
@@ -95,7 +95,8 @@ std::vector<Bytes> size_range(std::string_view option, std::string_view text) {
     if ((last - first) / step >= most_sizes) refuse("a range by steps has at most 65536 sizes");
   } else if (parts.size() == 3) {
     if (!parts[2].starts_with('x')) refuse("a range goes on by x and a whole number, or by + and a size");
-    factor = parse_whole(option, parts[2].substr(1), 2, 1U << 20U);
+    factor = whole_number(parts[2].substr(1)).value_or(0);
+    if (factor < 2 || factor > 1U << 20U) refuse("the factor of a range is a whole number from 2 to 1048576");
   }
   std::vector<Bytes> sizes;
   for (Bytes size = first; size < last; size = size * factor + step) {

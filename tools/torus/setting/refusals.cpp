@@ -32,22 +32,22 @@ std::string readers_of(Collective collective, std::string_view parameter) {
   return readers;
 }
 
-std::vector<std::string_view> algorithms_for_holes() {
+std::vector<std::string_view> algorithms_for_holes(Collective collective) {
   std::vector<std::string_view> names;
   for (const Algorithm* algorithm : catalogue()) {
-    const bool named = std::find(names.begin(), names.end(), algorithm->name) != names.end();  // in another collective
-    if (algorithm->needs.lives_with_holes && !named) names.push_back(algorithm->name);
+    if (algorithm->collective == collective && algorithm->needs.lives_with_holes) names.push_back(algorithm->name);
   }
   return names;
 }
 
 }  // namespace
 
-std::string command_text(const Refusal& refusal) {
+std::string command_text(const Refusal& refusal, Collective collective) {
   if (refusal.about == Refusal::About::faults && !refusal.fix.empty())
     return fmt::format("{}: {}; {} would do", refusal.value, refusal.rule, refusal.fix);
   if (refusal.about == Refusal::About::faults)
-    return fmt::format("{}: {}; only {} live with holes", refusal.value, refusal.rule, fmt::join(algorithms_for_holes(), ", "));
+    return fmt::format("{}: {}; of {} only {} may live with holes", refusal.value, refusal.rule, name(collective),
+                       fmt::join(algorithms_for_holes(collective), ", "));
   const std::string option = refusal.about == Refusal::About::shape ? "--on" : "--" + std::string(refusal.subject());
   std::string text = fmt::format("{} {}: {}", option, refusal.value, refusal.rule);
   if (!refusal.fix.empty()) return text + fmt::format("; {} {} would do", option, refusal.fix);
@@ -58,7 +58,7 @@ std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machin
   if (const auto refusal = refuses(algorithm, machine, request)) {
     const bool unread = refusal->about == Refusal::About::parameter && !algorithm.reads(refusal->parameter);
     const std::string readers = unread ? readers_of(algorithm.collective, refusal->parameter) : "";
-    return command_text(*refusal) + (readers.empty() ? "" : ", or name one that does: " + readers);
+    return command_text(*refusal, algorithm.collective) + (readers.empty() ? "" : ", or name one that does: " + readers);
   }
   if (algorithm.planning_bytes == nullptr) return std::nullopt;
   const Bytes needed = algorithm.planning_bytes(machine), limit = memory > 0 ? memory : usable_memory();
@@ -75,9 +75,10 @@ void refuse_one_file_for_two(std::string_view one_name, const std::optional<std:
   }
 }
 
-void nothing_applies(Collective collective, const std::string& machine, const std::string& first_reason) {
-  throw InputError(fmt::format("{} on {}: no algorithm applies; the first says: {}; see `torus list` for what each needs", name(collective),
-                               machine, first_reason));
+void nothing_applies(Collective collective, const std::string& machine, const std::string& first_reason, const std::string& what_would_do) {
+  throw InputError(fmt::format(
+      "{} on {}: no algorithm applies; {}", name(collective), machine,
+      !what_would_do.empty() ? what_would_do : fmt::format("the first says: {}; see `torus list` for what each needs", first_reason)));
 }
 
 std::optional<std::string> why_it_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources,

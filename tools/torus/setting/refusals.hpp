@@ -9,8 +9,8 @@
 
 namespace torus::command {
 
-/// "--ports 2: wang-tseng uses all channels at once; --ports 4 would do".
-std::string command_text(const Refusal& refusal);
+/// "--ports 2: wang-tseng uses all channels at once; --ports 4 would do". `collective`: of the algorithm that refuses.
+std::string command_text(const Refusal& refusal, Collective collective);
 
 /// Why an algorithm does not apply or its plan does not fit into `memory` (0: what the host has): one line; none if it may be planned.
 /// Time: O(dimensions).
@@ -20,8 +20,9 @@ std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machin
 void refuse_one_file_for_two(std::string_view one_name, const std::optional<std::string>& one, std::string_view two_name,
                              const std::optional<std::string>& two, std::string_view ending);
 
-/// Throws InputError: no algorithm applies on a machine, with the first one's reason.
-[[noreturn]] void nothing_applies(Collective collective, const std::string& machine, const std::string& first_reason);
+/// Throws InputError: no algorithm applies on a machine, with the first one's reason, and what would do if that is known.
+[[noreturn]] void nothing_applies(Collective collective, const std::string& machine, const std::string& first_reason,
+                                  const std::string& what_would_do = "");
 
 /// Why no algorithm can have the memory: what the nodes must hold in the end takes more than `limit`. One line; none if it may fit. The
 /// engine's own estimate needs the plan and the placement of all blocks, which may not fit either. `sources` counts for multi-node

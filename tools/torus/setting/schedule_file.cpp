@@ -124,10 +124,10 @@ const Algorithm& algorithm_of_file(const RunSpec& spec) {
   if (known != algorithms().end()) return known->algorithm;
   ForeignSchedule file = ForeignSchedule::read(*spec.schedule);
   if (file.collective() != spec.collective)
-    throw InputError(fmt::format("--schedule '{}': it is of a {}, not of a {}; for instance torus run {}", *spec.schedule,
+    throw InputError(fmt::format("schedule '{}': it is of {}, not of {}; for instance torus run {}", *spec.schedule,
                                  name(file.collective()), name(spec.collective), name(file.collective())));
   if (file.ranks() != spec.shape.nodes())
-    throw InputError(fmt::format("--schedule '{}': it is for {} ranks, and {} has {} nodes; choose a shape of {} nodes", *spec.schedule,
+    throw InputError(fmt::format("schedule '{}': it is for {} ranks, and {} has {} nodes; choose a shape of {} nodes", *spec.schedule,
                                  file.ranks(), spec.shape.text(), spec.shape.nodes(), file.ranks()));
   return algorithms().emplace_back(spec, std::move(file)).algorithm;
 }

@@ -152,10 +152,26 @@ std::string reason(const Setting& setting, const Candidate& best, const Candidat
   return text;
 }
 
+/// What may be typed where no algorithm applies on the usual machine: the first that applies on the machine it was made for, as far as the
+/// options leave that open.
+std::string elsewhere(const Setting& setting, const RunSpec& spec, std::span<const Algorithm* const> algorithms) {
+  for (const Algorithm* algorithm : algorithms) {
+    if (algorithm->collective != spec.collective) continue;
+    try {
+      const Machine machine = make_machine(spec, algorithm->native);
+      if (why_not_here(*algorithm, machine, setting.request, setting.memory)) continue;
+      return fmt::format("--algorithm {} would do, with {}", algorithm->name, rules_text(machine));
+    } catch (const InputError&) {  // there is no such machine
+      continue;
+    }
+  }
+  return "";
+}
+
 /// Plans all algorithms that apply, but those that take long, and takes the one with the least predicted model time of those that fit into
 /// the memory; on a tie the first of the catalogue. Where none fits, takes the one that needs the least: the engine refuses it and says
 /// what it needs.
-void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
+void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* const> algorithms) {
   const auto start = std::chrono::steady_clock::now();
   // Measured once: plans are held to it, and so is the run, which begins when there is a little less.
   if (setting.memory == 0) setting.memory = memory_of_a_process();
@@ -207,7 +223,8 @@ void choose(Setting& setting, std::span<const Algorithm* const> algorithms) {
     unplanned.push_back(fmt::format("{} was not planned: that takes seconds above {} nodes, and --algorithm asks for it", algorithm->name,
                                     grouped(algorithm->quick_to_plan)));
   }
-  if (setting.algorithm == nullptr) nothing_applies(setting.request.collective, machine_text(setting.machine), first_refusal);
+  if (setting.algorithm == nullptr)
+    nothing_applies(setting.request.collective, machine_text(setting.machine), first_refusal, elsewhere(setting, spec, algorithms));
   setting.chosen = reason(setting, best, second, too_large, unplanned, applicable);
   setting.choosing_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -323,7 +340,7 @@ Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algo
   Setting setting = open_setting(std::move(machine), make_fitting_request(spec), spec);
   if (named != nullptr) setting.plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_one);
   if (named == nullptr)
-    choose(setting, algorithms);
+    choose(setting, spec, algorithms);
   else if (const auto why_not = plan_with(setting, *named))
     throw InputError(*why_not);
   return setting;

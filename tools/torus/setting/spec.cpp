@@ -213,7 +213,7 @@ Request make_request(const RunSpec& spec) {
   const bool named = rooted || spec.collective == Collective::multinode_broadcast;
   if (!named && spec.sources.value_or("all") != "all")
     throw InputError(
-        fmt::format("--sources '{}': in a {} every node takes part alike; leave it out", *spec.sources, name(spec.collective)));
+        fmt::format("--sources or --root '{}': in {} every node takes part alike; leave it out", *spec.sources, name(spec.collective)));
   if (!named && spec.collective != Collective::total_exchange) return request;
   const NodeId first = first_living(shape);
   const std::string text = spec.sources.value_or(rooted ? std::to_string(first) : "all");

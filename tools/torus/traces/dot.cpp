@@ -233,13 +233,16 @@ Note export_dot(TraceSteps& steps, std::optional<Step> step, std::optional<NodeI
   }
   const std::string what = fmt::format("step {}", *step);
   Graph graph(file, header, what);
-  while (steps.next(messages) && messages.front().step <= *step) {
-    if (messages.front().step < *step) continue;
+  Step last = 0;  // of those read
+  while (last < *step && steps.next(messages)) {
+    last = messages.front().step;
+    if (last != *step) continue;
     if (messages.size() > max_dot_edges)
       throw InputError(fmt::format("step {} has {} messages, and a graph at most {} edges; choose another step or a smaller run", *step,
                                    grouped(messages.size()), grouped(max_dot_edges)));
     for (const TraceMessage& m : messages) graph.edge(m.source, m.destination, path_text(m), !m.blocks.empty());
   }
+  if (last < *step) throw InputError(fmt::format("--step {}: the run has steps 0 to {}", *step, last));
   graph.end();
   return note(what, graph.edges());
 }

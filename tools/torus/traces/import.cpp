@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include <torus/error.hpp>
+#include <torus/trace_reader.hpp>
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/output_file.hpp"
@@ -38,7 +39,7 @@ int run_import(const ImportArguments& arguments) {
   });
   file.commit();
   if (OutputFile::written_path(output) != OutputFile::written_path("/dev/stdout"))
-    print(fmt::format("{}: {} messages in {} steps of a {} on {}\nread as {}\n", output, grouped(messages), grouped(setting.plan.steps),
+    print(fmt::format("{}: {} messages in {} steps, {} on {}\nread as {}\n", output, grouped(messages), grouped(setting.plan.steps),
                       name(setting.request.collective), setting.machine.topology.text(), setting.plan.notes.front().second));
   return 0;
 }
@@ -47,6 +48,10 @@ int run_import(const ImportArguments& arguments) {
 
 Setting imported(const std::string& path, const std::optional<std::string>& map, const TypedOptions& typed) {
   const ForeignSchedule file = ForeignSchedule::read(path);
+  if (!typed["on"] && !typed["machine"] && file.kind() == ForeignSchedule::Kind::trace) {
+    const std::string shape = TraceReader(path).header().machine.topology.text();
+    throw InputError(fmt::format("'{}' is a trace of a run on {}; add --on SHAPE, for instance --on {}", path, shape, shape));
+  }
   if (!typed["on"] && !typed["machine"])
     throw InputError(fmt::format("'{}' is a schedule for {} ranks, and names no machine; add --on SHAPE, for instance --on {}", path,
                                  file.ranks(), file.ranks()));
