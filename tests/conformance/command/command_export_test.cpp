@@ -225,7 +225,7 @@ TEST_CASE("what cannot be exported is refused, and no file is left", "[conforman
   refused("export " + trace + " -o " + out, "--to");
   refused("export " + trace + " --to goal --step 1 -o " + out, "--step 1: a step is chosen of a graph");
   refused("export " + trace + " --to dot --step x -o " + out, "--step 'x'");
-  refused("export " + trace + " --to dot -o " + trace, "it is the trace itself");
+  refused("export " + trace + " --to dot -o " + trace, "it is the file that torus export reads");
   refused("export " + folder.file("absent") + " --to dot -o " + out, "absent");
   const std::string sized = folder.file("sized");
   support::good("run total-exchange --on 4x4 --sizes zeros:0.5 --trace " + sized);

@@ -77,7 +77,7 @@ TEST_CASE("what no figure can show is refused, and none is left", "[conformance]
   refused("view " + trace + " --svg " + svg + " --step x", "--steps 'x': it must be steps with commas between, for instance 0,1,2");
   refused("view " + trace + " --svg " + svg + " --steps ,", "--steps ','");
   refused("view " + trace + " --step 1 -o " + svg, "add --svg FILE");
-  refused("view " + trace + " --svg " + trace, "it is the trace itself; for instance --svg");
+  refused("view " + trace + " --svg " + trace, "it is the file that torus view reads; for instance --svg");
   refused("view " + trace + " --svg " + svg + " -o " + svg, "it is the file that --output writes");
   refused("view " + traced(folder, "broadcast --on 80x80") + " --svg " + svg,
           "the machine has 6,400 nodes, and a figure draws at most 4,096");

@@ -63,7 +63,7 @@ TEST_CASE("wrong files for curves are refused, and no page is left", "[conforman
   const auto refused = [&](const std::string& line, const std::string& words) { check_refused_without(page, line, words); };
   refused("plot " + folder.file("absent") + " -o " + page, "absent");
   refused("plot " + folder.write("x.csv", "a,b\n1,2\n") + " -o " + page, "x.csv line 1: there is no column 'collective'");
-  refused("plot " + csv + " -o " + csv, "it is the table itself");
+  refused("plot " + csv + " -o " + csv, "it is the file that torus plot reads");
   refused("plot " + csv + " -o " + page + " --svg " + page, "it is the file that --output writes");
   refused("plot " + csv + " -o " + page + " --algorithms b", "--algorithms 'b': the table has no such algorithm; for instance a");
   refused("compare broadcast --on 4x4 --html " + page + " --csv " + page, "it is the file that --csv writes");

@@ -210,7 +210,7 @@ TEST_CASE("two traces make one page, and each is there as on a page of its own",
                                         "a figure is of one trace");
   const torus::support::Ended own = command("view " + folder.file("sum") + " " + folder.file("plain") + " -o " + folder.file("plain"));
   CHECK(own.status == 2);
-  CHECK(own.err.find("it is the trace itself") != std::string::npos);
+  CHECK(own.err.find("it is the file that torus view reads") != std::string::npos);
 }
 
 TEST_CASE("no name in a trace can leave the data", "[conformance]") {
@@ -267,7 +267,7 @@ TEST_CASE("what cannot be viewed is refused, and no page is left", "[conformance
   refused("view " + folder.file("absent") + output, "absent");
   refused("view" + output, "trace");
   refused("view " + folder.file("back") + " -o " + folder.file("none/page.html"), "none/page.html");
-  refused("view " + folder.file("back") + " -o " + folder.file("back"), "it is the trace itself; for instance --output");
+  refused("view " + folder.file("back") + " -o " + folder.file("back"), "it is the file that torus view reads; for instance --output");
   refused("run broadcast --on 4x4 --repeat 2 --view " + folder.file("page.html"),
           "by --view, is no timed run; leave out --repeat or --view");
   refused("run broadcast --on 4x4 --view " + folder.file("page.html") + " --trace " + folder.file("page.html"),

@@ -413,7 +413,7 @@ Command bench_command() {
   command.add("--against", "PROGRAM", &arguments->against,
               "another build of torus: each row is run by both in turn, and has their medians and the ratio of these");
   command.add("--pairs", "N", &arguments->pairs, "of --against: so many for each row; default 10");
-  command.add("--csv", "FILE", &arguments->csv, "write the rows to this file, when all are there");
+  command.add_output("--csv", ".csv", &arguments->csv, "write the rows to this file, when all are there");
   command.add("--json", "", &arguments->json, "print one JSON object instead of the table, when all rows are there");
   command.body = [arguments] { return Bench(parse_collective(arguments->collective, arguments->setting), *arguments).run(); };
   return command;

@@ -28,7 +28,6 @@
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/watchdog.hpp"
 #include "tools/torus/setting/notation.hpp"
-#include "tools/torus/setting/refusals.hpp"
 #include "tools/torus/setting/setting.hpp"
 #include "tools/torus/setting/spec.hpp"
 
@@ -102,19 +101,11 @@ void describe_all(Commands& commands, CommonOptions& common) {
       command.add("--config", "FILE", &common.config_file, "options from a file, a line each: on = 8x8; the command line goes before it");
     if (command.find("--json") != nullptr || command.find("--csv") != nullptr)  // they print tables
       command.add("--wide", "", &common.wide, "lines as long as all columns need; default: what the terminal, or COLUMNS, has room for");
-    if (command.find("--json") != nullptr) command.add("--json-file", "FILE", &common.json_file, "write that JSON to this file, too");
+    if (command.find("--json") != nullptr)
+      command.add_output("--json-file", ".json", &common.json_file, "write that JSON to this file, too");
     command.options.insert(command.options.begin(), {"--help", "", "Print this help message and exit; -h likewise"});
   }
   commands.front().add("-V,--version", "", {}, "Display program version information and exit");
-}
-
-/// Throws InputError if another option writes the file of --json-file.
-void refuse_file_of_two(const Command& command, const std::string& json_file) {
-  for (const Option& option : command.options) {
-    const auto* const target = std::get_if<std::optional<std::string>*>(&option.target);
-    if (target == nullptr || option.type != "FILE" || option.spelled == "--json-file" || option.spelled == "--config") continue;
-    refuse_one_file_for_two(option.names().front(), **target, "--json-file", json_file, ".json");
-  }
 }
 
 int run(int argc, char** argv) {
@@ -135,10 +126,8 @@ int run(int argc, char** argv) {
   if (parsed.called != nullptr) {
     if (!parsed.surplus.empty()) return complain(wrong_usage, surplus_text(*parsed.called, parsed.surplus.front()));
     if (common.wide) show_wide();
-    if (common.json_file) {
-      refuse_file_of_two(*parsed.called, *common.json_file);
-      open_json_file(*common.json_file);
-    }
+    refuse_shared_files(files_named_by(*parsed.called));
+    if (common.json_file) open_json_file(*common.json_file);
     return parsed.called->body();
   }
   if (parsed.surplus.empty())

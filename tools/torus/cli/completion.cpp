@@ -321,7 +321,7 @@ Command completion_command(const Commands& commands) {
   const auto arguments = std::make_shared<Arguments>();
   Command command{"completion", "A script that completes this command line with Tab", "In bash: source <(torus completion bash)"};
   command.require("shell", "bash|zsh|fish", &arguments->shell, "bash, zsh or fish");
-  command.add("-o,--output", "FILE", &arguments->output, "the file to write; default: standard output");
+  command.add_output("-o,--output", ".txt", &arguments->output, "the file to write; default: standard output");
   command.body = [arguments, &commands] {
     const std::string& shell = arguments->shell;
     if (shell != "bash" && shell != "zsh" && shell != "fish")
@@ -338,7 +338,7 @@ Command completion_command(const Commands& commands) {
 Command man_command(const Commands& commands) {
   const auto output = std::make_shared<std::optional<std::string>>();
   Command command{"man", "The manual page of this command", "To read it: torus man -o torus.1 && man ./torus.1"};
-  command.add("-o,--output", "FILE", output.get(), "the file to write; default: standard output");
+  command.add_output("-o,--output", ".txt", output.get(), "the file to write; default: standard output");
   command.body = [output, &commands] {
     deliver(manual_page(commands), *output);
     return 0;

@@ -69,6 +69,12 @@ Option& Command::require(std::string spelled, std::string type, Option::Target t
   return option;
 }
 
+Option& Command::add_output(std::string spelled, std::string ending, Option::Target target, std::string text) {
+  Option& option = add(std::move(spelled), "FILE", target, std::move(text));
+  option.ending = std::move(ending);
+  return option;
+}
+
 const Option* Command::find(std::string_view option) const {
   const auto has = [&](const Option& each) {
     const auto names = each.names();
@@ -114,6 +120,13 @@ Values values_of(const Option& option) {
     }
   }
   return values;
+}
+
+std::optional<std::string> value_of(const Option& option) {
+  if (const auto* const* flag = std::get_if<bool*>(&option.target)) return **flag ? std::optional(std::string()) : std::nullopt;
+  if (const auto* const* text = std::get_if<std::string*>(&option.target)) return **text;
+  if (const auto* const* text = std::get_if<std::optional<std::string>*>(&option.target)) return **text;
+  return std::nullopt;
 }
 
 std::string program_word() { return std::filesystem::path(program()).filename().string(); }

@@ -23,10 +23,18 @@ struct Option {
   std::string help;
   Target target = {};  ///< where the text goes; none: the parser handles the option itself
   bool required = false;
+  std::string ending = {};  ///< ".csv": the value is a file that is written, mostly with such a name; empty: it is none
 
   bool is_argument() const noexcept { return !spelled.starts_with('-'); }
   /// "--output", "-o": long names first. Empty for an argument.
   std::vector<std::string> names() const;
+};
+
+/// A file that a command line names.
+struct NamedFile {
+  std::string by;  ///< what names it: "--csv"; of an argument "torus view"
+  std::string path;
+  std::string ending = {};  ///< as of an option: not empty where the file is written
 };
 
 /// A subcommand, or the program itself.
@@ -39,9 +47,13 @@ struct Command {
   /// Returns the exit status: 0 done and verified, 1 a run or a check failed.
   /// Throws InputError for status 2, anything else for status 1.
   std::function<int()> body = {};
+  /// The files beside those that its options name: of parts, and what is written where no option names it. Null: there are none.
+  std::function<std::vector<NamedFile>()> more_files = {};
 
   Option& add(std::string spelled, std::string type, Option::Target target, std::string text);
   Option& require(std::string spelled, std::string type, Option::Target target, std::string text);
+  /// An option whose value is a file that is written.
+  Option& add_output(std::string spelled, std::string ending, Option::Target target, std::string text);
   /// The option with that name; null if there is none.
   const Option* find(std::string_view option) const;
   /// Changes the words of an option, which must be there; and its type, unless that is empty.
@@ -62,6 +74,13 @@ struct Values {
   bool list = false;  ///< several with commas between
 };
 Values values_of(const Option& option);
+
+/// The value of an option as typed; none: it is not given. A flag that is given has an empty one.
+std::optional<std::string> value_of(const Option& option);
+/// The files that the options of a parsed subcommand name: those that are written, and those that are read.
+std::vector<NamedFile> files_named_by(const Command& command);
+/// Throws InputError where a file that is written is one that is read, or that another option writes, also under two names.
+void refuse_shared_files(const std::vector<NamedFile>& files);
 
 /// The program's name, as shells look it up.
 std::string program_word();

@@ -76,9 +76,6 @@ int run_compare(const CompareArguments& arguments) {
   options.progress = &progress;
   std::optional<OutputFile> csv;
   if (arguments.csv) csv.emplace(*arguments.csv);
-  refuse_one_file_for_two("--csv", arguments.csv, "--html", arguments.html, ".html");
-  refuse_one_file_for_two("--csv", arguments.csv, "--svg", arguments.svg, ".svg");
-  refuse_one_file_for_two("--html", arguments.html, "--svg", arguments.svg, ".svg");
   CurveFiles curves(arguments.html, arguments.svg);
 
   RunSpec spec = parse_spec(collective, typed);
@@ -125,9 +122,9 @@ Command compare_command() {
   command.add("--every-single-link", "", &arguments->every_single_link,
               "run all with each link dead once, at one size: who survives, how fast");
   command.add("--every-single-node", "", &arguments->every_single_node, "the same with each node dead once, but those that are sources");
-  command.add("--csv", "FILE", &arguments->csv, "write a line for each machine, algorithm and size to this file");
-  command.add("--html", "FILE", &arguments->html, "write a page with the curves: times against sizes, and the lower bound");
-  command.add("--svg", "FILE", &arguments->svg, "write the curves alone, as a figure, to this file");
+  command.add_output("--csv", ".csv", &arguments->csv, "write a line for each machine, algorithm and size to this file");
+  command.add_output("--html", ".html", &arguments->html, "write a page with the curves: times against sizes, and the lower bound");
+  command.add_output("--svg", ".svg", &arguments->svg, "write the curves alone, as a figure, to this file");
   command.add("--json", "", &arguments->json, "print one JSON object");
   command.body = [arguments] { return run_compare(*arguments); };
   return command;

@@ -337,7 +337,7 @@ Command regret_command() {
   command.describe("--contention", "two messages on a channel in one step; default forbid");
   command.describe("--bytes", "64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2; default 1KiB:256MiB, others 4:1MiB", "SIZE,..");
   command.add("--run", "none|all", &arguments->run, "what to run and verify; default none");
-  command.add("--csv", "FILE", &arguments->csv, "write a line for each machine and size to this file");
+  command.add_output("--csv", ".csv", &arguments->csv, "write a line for each machine and size to this file");
   command.add("--json", "", &arguments->json, "print one JSON object");
   command.body = [arguments] { return run_regret(*arguments); };
   return command;

@@ -214,13 +214,7 @@ class Sweep {
   Progress progress_{true};
 };
 
-int sweep(const SweepArguments& arguments) {
-  const std::optional<std::string> csv = arguments.csv;
-  refuse_one_file_for_two("--csv", csv, "--html", arguments.html, ".html");
-  refuse_one_file_for_two("--csv", csv, "--svg", arguments.svg, ".svg");
-  refuse_one_file_for_two("--html", arguments.html, "--svg", arguments.svg, ".svg");
-  return Sweep(parse_collective(arguments.collective, arguments.setting), arguments).run();
-}
+int sweep(const SweepArguments& arguments) { return Sweep(parse_collective(arguments.collective, arguments.setting), arguments).run(); }
 
 }  // namespace
 
@@ -228,15 +222,18 @@ Command sweep_command() {
   const auto arguments = std::make_shared<SweepArguments>();
   Command command{"sweep", "Every combination of shapes, ports, algorithms and sizes, verified, in one table; resumable"};
   add_collective(command, arguments->collective);
-  command.require("--csv", "FILE", &arguments->csv, "the table; FILE.part until it is complete, and the same command goes on with that");
+  command.add_output("--csv", ".csv", &arguments->csv, "the table; FILE.part until it is complete, and the same command goes on with that")
+      .required = true;
   command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms, "names with commas between; default all");
   add_setting_options(command, arguments->setting);
   command.describe("--on", "shapes with commas between: 8x8,16x16m,4x4x4", "SHAPE,..");
   command.describe("--ports", "numbers with commas between, or all: 1,all; default: what the algorithm was made for", "N|all,..");
   command.describe("--bytes", "64,4KiB or 1KiB:16MiB (times 4) or 1KiB:16MiB:x2", "SIZE,..");
   command.add("--repeat", "R", &arguments->repeat, "timed repetitions of each; run_s is their median");
-  command.add("--html", "FILE", &arguments->html, "write a page with the curves of the table: times against sizes, and the lower bound");
-  command.add("--svg", "FILE", &arguments->svg, "write the curves alone, as a figure, to this file");
+  command.add_output("--html", ".html", &arguments->html,
+                     "write a page with the curves of the table: times against sizes, and the lower bound");
+  command.add_output("--svg", ".svg", &arguments->svg, "write the curves alone, as a figure, to this file");
+  command.more_files = [arguments] { return std::vector<NamedFile>{{"--csv", arguments->csv + ".part", ".csv"}}; };
   command.body = [arguments] { return sweep(*arguments); };
   return command;
 }

@@ -22,7 +22,6 @@
 #include "tools/torus/run/several.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
-#include "tools/torus/setting/refusals.hpp"
 #include "tools/torus/view/playback.hpp"
 
 namespace torus::command {
@@ -62,9 +61,6 @@ int run(const RunArguments& arguments) {
                                  options.repeat, option, option));
   }
   options.processes = processes();
-  refuse_one_file_for_two("--trace", arguments.trace, "--csv", arguments.csv, ".csv");
-  refuse_one_file_for_two("--trace", arguments.trace, "--view", arguments.view, ".html");
-  refuse_one_file_for_two("--csv", arguments.csv, "--view", arguments.view, ".html");
   std::optional<OutputFile> csv;
   if (arguments.csv) csv.emplace(*arguments.csv);
   std::optional<OutputFile> page;
@@ -159,9 +155,9 @@ Command describe_run(RunArguments& arguments) {
               "play the schedule of another program instead: MSCCL XML, TE-CCL JSON, ForestColl trees, or a trace");
   command.add("--map", "row-major|FILE", &arguments.map, "which node is each rank of --schedule: a file with the nodes, rank by rank");
   command.add("--repeat", "R", &arguments.repeat, "timed repetitions in this process");
-  command.add("--trace", "FILE", &arguments.trace, "write every message to this file, compressed if it ends in .gz");
-  command.add("--view", "FILE", &arguments.view, "write a page that plays the run in any browser to this file");
-  command.add("--csv", "FILE", &arguments.csv, "write the report's figures to this file");
+  command.add_output("--trace", ".jsonl", &arguments.trace, "write every message to this file, compressed if it ends in .gz");
+  command.add_output("--csv", ".csv", &arguments.csv, "write the report's figures to this file");
+  command.add_output("--view", ".html", &arguments.view, "write a page that plays the run in any browser to this file");
   command.add("--digest", "HEX", &arguments.digest, "fail unless the trace digest is this one");
   command.add("--fault", "random|FAULT", &arguments.fault,
               "inject a fault: KIND@step,node[,channel], with a + for from there on, random, or random:KIND; drop, double, corrupt, "
@@ -179,6 +175,7 @@ Command run_command() {
   const auto arguments = std::make_shared<RunArguments>();
   Command command = describe_run(*arguments);
   command.parts = &arguments->parts;
+  command.more_files = [arguments] { return files_of_parts(*arguments); };
   command.body = [arguments] { return run(*arguments); };
   return command;
 }

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <variant>
 
 #include <torus/catalogue.hpp>
 #include <torus/error.hpp>
@@ -44,13 +43,6 @@ bool is_of_each(const Option& option) {
   return std::any_of(parameters.begin(), parameters.end(), [&](const ParameterOption& p) { return has(fmt::format("--{}", p.name)); });
 }
 
-/// The value of an option as typed; none: it is not given. A flag that is given has an empty one.
-std::optional<std::string> value_of(const Option& option) {
-  if (const auto* const* flag = std::get_if<bool*>(&option.target)) return **flag ? std::optional(std::string()) : std::nullopt;
-  if (const auto* const* text = std::get_if<std::optional<std::string>*>(&option.target)) return **text;
-  return std::nullopt;
-}
-
 std::string typed(const Option& option, const std::string& value) {
   return option.names().front() + (value.empty() ? "" : fmt::format(" {}", value));
 }
@@ -75,7 +67,7 @@ RunArguments parse_part(std::vector<std::string> words, std::size_t index) {
   commands.front().add("--help", "", {}, "");
   commands.front().add("-V,--version", "", {}, "");
   run.add("--config", "FILE", &config, "");
-  run.add("--json-file", "FILE", &json_file, "");
+  run.add_output("--json-file", ".json", &json_file, "");
   run.add("--wide", "", &wide, "");
   std::reverse(words.begin(), words.end());
   words.emplace_back("run");
@@ -208,10 +200,7 @@ class Watchers {
   TraceMessage line_;                    // scratch
 };
 
-void check_files(const RunArguments& arguments, const std::deque<PartOfRun>& parts) {
-  for (const PartOfRun& part : parts) {
-    if (!part.trace.empty()) refuse_one_file_for_two("--trace", part.trace, "--view", arguments.view, ".html");
-  }
+void check_pages(const RunArguments& arguments, const std::deque<PartOfRun>& parts) {
   if (!arguments.view) return;
   for (const PartOfRun& part : parts) refuse_groups(part.arguments.setting["groups"], "--view");
   if (parts.size() != 2)
@@ -220,11 +209,22 @@ void check_files(const RunArguments& arguments, const std::deque<PartOfRun>& par
 
 }  // namespace
 
+std::vector<NamedFile> files_of_parts(const RunArguments& arguments) {
+  std::vector<NamedFile> files;
+  for (std::size_t i = 0; i < arguments.parts.size(); ++i) {
+    RunArguments part = parse_part(arguments.parts[i], i + 1);
+    for (NamedFile& file : files_named_by(describe_run(part))) files.push_back(std::move(file));
+  }
+  const std::size_t traces = arguments.trace && !arguments.parts.empty() ? arguments.parts.size() + 1 : 0;
+  for (std::size_t i = 1; i <= traces; ++i) files.push_back({"--trace", numbered(*arguments.trace, i), ".jsonl"});
+  return files;
+}
+
 int run_several(const RunArguments& typed) {
   RunArguments arguments = typed;
   refuse_what_is_of_one(describe_run(arguments));
   const std::deque<PartOfRun> parts = parts_of(arguments);
-  check_files(arguments, parts);
+  check_pages(arguments, parts);
   Watchers watchers(parts, arguments);
   Progress progress;
 

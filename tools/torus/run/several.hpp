@@ -25,6 +25,9 @@ struct PartOfRun {
 /// part; RunError where one of them fails.
 int run_several(const RunArguments& arguments);
 
+/// The files that the parts after the first name, and the traces of all.
+std::vector<NamedFile> files_of_parts(const RunArguments& arguments);
+
 /// One object; see tools/json.md.
 Json several_json(const std::deque<PartOfRun>& parts, const ConcurrentRun& run);
 std::string several_table(const std::deque<PartOfRun>& parts, const ConcurrentRun& run);

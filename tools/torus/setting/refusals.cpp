@@ -10,7 +10,6 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/host.hpp"
-#include "runtime/base/output_file.hpp"
 #include "tools/torus/setting/notation.hpp"
 
 namespace torus::command {
@@ -65,14 +64,6 @@ std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machin
   if (needed <= limit) return std::nullopt;
   return fmt::format("{} takes {} to make its tables for the {} nodes of {}, and {} may be used; choose a smaller --on or more --memory",
                      algorithm.name, bytes_text(needed), grouped(machine.topology.nodes()), machine.topology.text(), bytes_text(limit));
-}
-
-void refuse_one_file_for_two(std::string_view one_name, const std::optional<std::string>& one, std::string_view two_name,
-                             const std::optional<std::string>& two, std::string_view ending) {
-  if (one && two && OutputFile::written_path(*one) == OutputFile::written_path(*two)) {
-    throw InputError(
-        fmt::format("{} '{}': it is the file that {} writes; for instance {} {}{}", two_name, *two, one_name, two_name, *two, ending));
-  }
 }
 
 void nothing_applies(Collective collective, const std::string& machine, const std::string& first_reason, const std::string& what_would_do) {

@@ -16,10 +16,6 @@ std::string command_text(const Refusal& refusal, Collective collective);
 /// Time: O(dimensions).
 std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machine& machine, const Request& request, Bytes memory);
 
-/// Throws InputError where two options write one file, also under two names: `one` and `two`, which would do with that ending.
-void refuse_one_file_for_two(std::string_view one_name, const std::optional<std::string>& one, std::string_view two_name,
-                             const std::optional<std::string>& two, std::string_view ending);
-
 /// Throws InputError: no algorithm applies on a machine, with the first one's reason, and what would do if that is known.
 [[noreturn]] void nothing_applies(Collective collective, const std::string& machine, const std::string& first_reason,
                                   const std::string& what_would_do = "");

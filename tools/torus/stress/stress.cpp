@@ -291,7 +291,7 @@ Command stress_command() {
   command.add("--most-nodes", "N", &arguments->most_nodes, "only machines of at most N nodes");
   command.add("--executor", "tbb|threads|serial|shuffled", &arguments->executor, "default: random ones");
   command.add("--threads", "N", &arguments->threads, "workers; default: random numbers");
-  command.add("--csv", "FILE", &arguments->csv, "write the table to this file");
+  command.add_output("--csv", ".csv", &arguments->csv, "write the table to this file");
   command.add("--faults", "", &arguments->faults,
               "test the checks: inject a random fault into each run, which must be refused with step and node, or do no harm");
   command.add("--json", "", &arguments->json, "print one JSON object");

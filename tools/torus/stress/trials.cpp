@@ -20,7 +20,7 @@ namespace torus::command {
 namespace {
 
 /// What must be the same on every executor.
-bool same(const RunResult& a, const RunResult& b) noexcept {
+bool same_run(const RunResult& a, const RunResult& b) noexcept {
   return a.trace_digest == b.trace_digest && a.steps == b.steps && a.busy_steps == b.busy_steps && a.messages == b.messages &&
          a.hops == b.hops && a.bytes_delivered == b.bytes_delivered && a.duplicates == b.duplicates &&
          a.max_channel_load == b.max_channel_load && a.channel_bytes_sum == b.channel_bytes_sum && a.model_time_s == b.model_time_s;
@@ -106,7 +106,7 @@ std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& 
   again.processes = std::min(stress_case.other_processes, again.whole().topology.nodes());
   const Emulation second = emulate_safely(again, true);
   if (second.failure) return failing(*second.failure, command_of(again, true));
-  if (!same(first.result, second.result)) {
+  if (!same_run(first.result, second.result)) {
     return CaseFailure{
         fmt::format("executor {} with {} threads and executor {} with {} on {} processes do not agree: digests {} and {}, {} and {} steps",
                     name(stress_case.setting.executor), stress_case.setting.threads, name(again.executor), again.threads, again.processes,

@@ -20,6 +20,8 @@ struct ExportArguments {
   std::optional<std::string> output, step, origin;
 };
 
+std::string usual_export(const std::string& to) { return to == "perfetto" ? "trace.pftrace" : to == "msccl" ? "trace.xml" : "trace." + to; }
+
 int run_export(const ExportArguments& arguments) {
   const std::string& to = arguments.to;
   if (to != "perfetto" && to != "dot" && to != "goal" && to != "msccl") refuse("--to", to, "it must be perfetto, dot, goal or msccl");
@@ -32,9 +34,7 @@ int run_export(const ExportArguments& arguments) {
   if (arguments.origin && (to != "dot" || step))
     throw InputError(
         fmt::format("--origin {}: an origin is chosen of a tree; leave it out, or use --to dot without --step", *arguments.origin));
-  const std::string output = arguments.output.value_or(to == "perfetto" ? "trace.pftrace" : to == "msccl" ? "trace.xml" : "trace." + to);
-  if (arguments.trace != "-" && OutputFile::written_path(arguments.trace) == OutputFile::written_path(output))
-    throw InputError(fmt::format("--output '{}': it is the trace itself; for instance --output {}.{}", output, arguments.trace, to));
+  const std::string output = arguments.output.value_or(usual_export(to));
   TraceSteps steps(arguments.trace);
   if (const std::size_t groups = steps.header().groups.size(); groups > 0 && to != "goal")
     throw InputError(
@@ -58,11 +58,15 @@ Command export_command() {
   Command command{"export", "Write a trace for other programs: Perfetto, Graphviz, LogGOPSim, MSCCL"};
   command.require("trace", "FILE", &arguments->trace, "a file, plain or gzip; - is standard input");
   command.require("--to", "perfetto|dot|goal|msccl", &arguments->to, "for ui.perfetto.dev, Graphviz, LogGOPSim or MSCCL");
-  command.add("-o,--output", "FILE", &arguments->output, "the file to write; default: trace.pftrace, trace.dot, trace.goal or trace.xml");
+  command.add_output("-o,--output", ".out", &arguments->output,
+                     "the file to write; default: trace.pftrace, trace.dot, trace.goal or trace.xml");
   command.add("--step", "STEP", &arguments->step,
               "dot: the messages of this step; default: the tree by which data spread, or came to the root");
   command.add("--origin", "NODE", &arguments->origin,
               "dot: the node whose data the tree follows, where many have some; default: the first source");
+  command.more_files = [arguments] {
+    return arguments->output ? std::vector<NamedFile>{} : std::vector<NamedFile>{{"--output", usual_export(arguments->to), ".out"}};
+  };
   command.body = [arguments] { return run_export(*arguments); };
   return command;
 }

@@ -24,10 +24,10 @@ struct ImportArguments {
   std::optional<std::string> map, output;
 };
 
+constexpr const char* usual_trace = "trace.jsonl";
+
 int run_import(const ImportArguments& arguments) {
-  const std::string output = arguments.output.value_or("trace.jsonl");
-  if (OutputFile::written_path(arguments.file) == OutputFile::written_path(output))
-    throw InputError(fmt::format("--output '{}': it is the schedule itself; for instance --output {}.jsonl", output, arguments.file));
+  const std::string output = arguments.output.value_or(usual_trace);
   const Setting setting = imported(arguments.file, arguments.map, arguments.setting);
   OutputFile file(output);
   file.write(to_json_line(header_of(setting)) + "\n");
@@ -105,7 +105,10 @@ Command import_command() {
   command.describe("--switching", "how a message crosses several channels; default: what the kind of the file implies");
   command.describe("--contention", "two messages on a channel in one step; default: what the kind of the file implies");
   command.add("--map", "row-major|FILE", &arguments->map, "a file with the node of each rank; default row-major");
-  command.add("-o,--output", "FILE", &arguments->output, "the trace to write; default: trace.jsonl; compressed if it ends in .gz");
+  command.add_output("-o,--output", ".jsonl", &arguments->output, "the trace to write; default: trace.jsonl; compressed if it ends in .gz");
+  command.more_files = [arguments] {
+    return arguments->output ? std::vector<NamedFile>{} : std::vector<NamedFile>{{"--output", usual_trace, ".jsonl"}};
+  };
   command.body = [arguments] { return run_import(*arguments); };
   return command;
 }

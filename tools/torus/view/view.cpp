@@ -55,24 +55,15 @@ std::unique_ptr<View> read(const std::string& trace) {
   return view;
 }
 
-/// Neither trace may be a file that is to be written.
-void refuse_own_trace(const std::string& trace, std::string_view name, std::string_view ending, const std::optional<std::string>& file) {
-  if (file && trace != "-" && OutputFile::written_path(trace) == OutputFile::written_path(*file))
-    throw InputError(fmt::format("{0} '{1}': it is the trace itself; for instance {0} {2}.{3}", name, *file, trace, ending));
-}
+constexpr const char* usual_page = "view.html";
 
 int view(ViewArguments arguments) {
-  if (!arguments.output && !arguments.svg) arguments.output = "view.html";
+  if (!arguments.output && !arguments.svg) arguments.output = usual_page;
   if (arguments.steps && !arguments.svg)
     throw InputError(fmt::format("--steps {}: it chooses the steps of a figure; add --svg FILE, or leave it out", *arguments.steps));
   const auto steps = arguments.steps ? std::optional(parse_steps(*arguments.steps)) : std::nullopt;
   if (arguments.other && !arguments.output)
     throw InputError(fmt::format("'{}': a figure is of one trace; leave out --svg, or the second trace", *arguments.other));
-  for (const std::string& trace : {arguments.trace, arguments.other.value_or("-")}) {
-    refuse_own_trace(trace, "--output", "html", arguments.output);
-    refuse_own_trace(trace, "--svg", "svg", arguments.svg);
-  }
-  refuse_one_file_for_two("--output", arguments.output, "--svg", arguments.svg, ".svg");
   std::optional<OutputFile> page, figure;
   if (arguments.output) page.emplace(*arguments.output);
   if (arguments.svg) figure.emplace(*arguments.svg);
@@ -101,9 +92,12 @@ Command view_command() {
   Command command{"view", "Make one HTML page that plays a trace, or two, in any browser, without a network"};
   command.require("trace", "FILE", &arguments->trace, "a file, plain or gzip; - is standard input");
   command.add("other", "FILE", &arguments->other, "a second trace, to play both on one clock, side by side");
-  command.add("-o,--output", "FILE", &arguments->output, "the page to write; default: view.html, unless there is --svg");
-  command.add("--svg", "FILE", &arguments->svg, "write steps side by side, as a figure, to this file");
+  command.add_output("-o,--output", ".html", &arguments->output, "the page to write; default: view.html, unless there is --svg");
+  command.add_output("--svg", ".svg", &arguments->svg, "write steps side by side, as a figure, to this file");
   command.add("--steps,--step", "STEP,..", &arguments->steps, "of the figure: 3 or 0,1,2; default all that have messages");
+  command.more_files = [arguments] {
+    return arguments->output || arguments->svg ? std::vector<NamedFile>{} : std::vector<NamedFile>{{"--output", usual_page, ".html"}};
+  };
   command.body = [arguments] { return view(*arguments); };
   return command;
 }
