@@ -47,14 +47,16 @@ bool reduces(Collective collective) noexcept {
          collective == Collective::scan;
 }
 
+Bytes unit_of(Collective collective, const Reduction& reduction) noexcept { return reduces(collective) ? size_of(reduction.type) : 1; }
+
 bool takes_sizes(Collective collective) noexcept {
   return collective == Collective::total_exchange || collective == Collective::multinode_broadcast || collective == Collective::scatter ||
          collective == Collective::gather || collective == Collective::reduce_scatter;
 }
 
-Sizes sizes_of(const Topology& topology, const Request& request) {
-  const Bytes unit = reduces(request.collective) ? size_of(request.reduction.type) : 1;
-  return Sizes(*request.sizes, topology.nodes(), request.collective == Collective::total_exchange, request.bytes, unit);
+Sizes sizes_of(NodeId nodes, const Request& request) {
+  return Sizes(*request.sizes, nodes, request.collective == Collective::total_exchange, request.bytes,
+               unit_of(request.collective, request.reduction));
 }
 
 namespace {
@@ -118,7 +120,7 @@ std::optional<Refusal> unfit_sizes(const Request& request, const Topology& topol
   if (!takes_sizes(request.collective)) return refuse("a " + std::string(name(request.collective)) + " has no blocks whose sizes differ");
   try {
     Request longest = request;
-    longest.bytes = sizes_of(topology, request).longest();
+    longest.bytes = sizes_of(topology.nodes(), request).longest();
     if (asked_bytes(longest, topology.nodes()) <= most_predicted_bytes) return std::nullopt;
     return refuse("the longest block has " + std::to_string(longest.bytes) + " bytes, which for each of the blocks are more than 2^63");
   } catch (const InputError& error) {
@@ -230,7 +232,7 @@ Placement blocks_of(const Machine& machine, const Request& request, const Plan& 
 
 Placement placement_of(const Machine& machine, const Request& request, const Plan& plan) {
   Placement placement = blocks_of(machine, request, plan);
-  if (request.sizes) placement = std::move(placement).with_sizes(sizes_of(machine.topology, request));
+  if (request.sizes) placement = std::move(placement).with_sizes(sizes_of(machine.topology.nodes(), request));
   return std::move(placement).with_copies(plan.copies);
 }
 

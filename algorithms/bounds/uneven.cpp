@@ -150,7 +150,7 @@ void reduce_scatter(const std::vector<NodeId>& living, const Sizes& sizes, Loads
 
 void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds) {
   const Topology& topology = machine.topology;
-  const Sizes sizes = sizes_of(topology, request);
+  const Sizes sizes = sizes_of(topology.nodes(), request);
   const std::vector<NodeId> living = living_ranks(topology);
   const NodeId root = has_root(request.collective) ? request.sources.front() : living.front();
   const Distances from_root(topology, root);

@@ -63,6 +63,9 @@ Bytes dithered(double units, double fraction) noexcept {
   return static_cast<Bytes>(below) + (fraction < units - below ? 1U : 0U);
 }
 
+/// So many units have at least so many bytes.
+Bytes units_above(Bytes bytes, Bytes unit) noexcept { return bytes / unit + (bytes % unit > 0 ? 1U : 0U); }
+
 }  // namespace
 
 SizeRule SizeRule::parse(std::string_view text) {
@@ -89,19 +92,28 @@ SizeRule SizeRule::parse(std::string_view text) {
   return rule;
 }
 
-Bytes SizeRule::mean() const noexcept {
-  if (kind == Kind::uniform) return from + (to - from + 1) / 2;
+Bytes SizeRule::mean(Bytes unit) const noexcept {
+  if (kind == Kind::uniform) {
+    const Bytes least = units_above(from, unit), most = std::max(to / unit, least);
+    return (least + (most - least + 1) / 2) * unit;
+  }
   if (kind != Kind::table || listed->empty()) return 0;
   Bytes sum = 0;  // below 2^63
   for (const Bytes size : *listed) sum += size;
-  return (sum + listed->size() - 1) / listed->size();
+  return units_above((sum + listed->size() - 1) / listed->size(), unit) * unit;
 }
 
 Sizes::Sizes(const SizeRule& rule, NodeId nodes, bool pairs, Bytes mean, Bytes unit)
     : rule_{std::make_shared<const SizeRule>(rule)}, nodes_{nodes}, count_{pairs ? std::uint64_t{nodes} * nodes : nodes}, unit_{unit} {
   const double units = static_cast<double>(mean) / static_cast<double>(unit);
   switch (rule.kind) {
-    case SizeRule::Kind::uniform: longest_ = rule.to / unit * unit; break;
+    case SizeRule::Kind::uniform:
+      longest_ = rule.to / unit * unit;
+      if (longest_ < rule.from)
+        refuse_sizes(rule.text, "no whole number of elements of " + std::to_string(unit) + " bytes has from " + std::to_string(rule.from) +
+                                    " to " + std::to_string(rule.to) + " bytes; for instance uniform:" + std::to_string(longest_) + ":" +
+                                    std::to_string(units_above(rule.to, unit) * unit));
+      break;
     case SizeRule::Kind::zeros: usual_ = rule.share < 1 ? units / (1 - rule.share) : 0; break;
     case SizeRule::Kind::zipf: {
       double shares = 0;
@@ -147,9 +159,9 @@ Bytes Sizes::operator()(std::uint64_t number) const noexcept {
   switch (rule.kind) {
     case SizeRule::Kind::table: return (*rule.listed)[number];
     case SizeRule::Kind::uniform: {
-      const Bytes least = (rule.from + unit_ - 1) / unit_, choices = std::max(rule.to / unit_ + 1, least + 1) - least;
-      const auto more = static_cast<Bytes>(fraction_of(rule.seed, number) * static_cast<double>(choices));
-      return std::min(least + more, rule.to / unit_) * unit_;
+      const Bytes least = units_above(rule.from, unit_), most = longest_ / unit_;
+      const auto more = static_cast<Bytes>(fraction_of(rule.seed, number) * static_cast<double>(most - least + 1));
+      return std::min(least + more, most) * unit_;
     }
     case SizeRule::Kind::zeros:
       if (fraction_of(rule.seed, number) < rule.share) return 0;

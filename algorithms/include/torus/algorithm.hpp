@@ -47,6 +47,8 @@ std::string_view name(Collective collective) noexcept;
 bool has_root(Collective collective) noexcept;
 /// Whether blocks are partials, which messages may combine.
 bool reduces(Collective collective) noexcept;
+/// What sizes are multiples of: an element of a reduction, else a byte.
+Bytes unit_of(Collective collective, const Reduction& reduction) noexcept;
 
 /// The collective operation that is wanted, apart from the machine.
 struct Request {
@@ -68,7 +70,7 @@ struct Request {
 /// node.
 bool takes_sizes(Collective collective) noexcept;
 /// The sizes of a request that has a rule for them. Throws InputError.
-Sizes sizes_of(const Topology& topology, const Request& request);
+Sizes sizes_of(NodeId nodes, const Request& request);
 
 /// What an observer found: counts by part of the machine, before a phase and after it.
 struct Observation {

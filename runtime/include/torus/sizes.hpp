@@ -34,15 +34,16 @@ struct SizeRule {
 
   /// True if the rule says all sizes by itself; false if it divides a mean that the caller says.
   bool fixed() const noexcept { return kind == Kind::uniform || kind == Kind::table; }
-  /// The mean of sizes that are fixed, rounded up.
-  Bytes mean() const noexcept;
+  /// The mean of sizes that are fixed, all of them multiples of `unit`: rounded up to such a one.
+  Bytes mean(Bytes unit = 1) const noexcept;
 };
 
 /// The size of every block, a pure function of its number. Immutable; copies share a table.
 class Sizes {
  public:
   /// pairs: a size for each pair of nodes instead of each node. Sizes of a rule are multiples of `unit`. `mean`: see SizeRule::fixed().
-  /// Throws InputError where a table has not as many numbers as there are sizes, or one that is no multiple. O(nodes), or O(table).
+  /// Throws InputError where a table has not as many numbers as there are sizes, or one that is no multiple, or where no multiple lies in
+  /// the range of `uniform`. O(nodes), or O(table).
   Sizes(const SizeRule& rule, NodeId nodes, bool pairs, Bytes mean, Bytes unit = 1);
 
   /// Of a node; of a pair: origin x nodes + destination.

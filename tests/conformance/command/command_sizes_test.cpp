@@ -43,6 +43,21 @@ TEST_CASE("sizes that do not fit are refused in one line", "[conformance]") {
   CHECK(run_json("gather --on 5 --sizes " + folder.file("five"))["bytes"] == 3);
 }
 
+TEST_CASE("sizes of a reduction are whole elements of its range, or are refused", "[conformance]") {
+  for (const char* command : {"run ", "compare ", "bench ", "bounds ", "explain "}) {
+    CAPTURE(command);
+    const auto says = [&](const char* rule, const char* words) {
+      const std::string text = refusal(command + std::string("reduce-scatter --on 3x3 --sizes ") + rule);
+      CAPTURE(text);
+      CHECK(text.find(words) != std::string::npos);
+    };
+    says("uniform:1:3", "no whole number of elements of 4 bytes has from 1 to 3 bytes; for instance uniform:0:4");
+    says("uniform:5:7", "for instance uniform:4:8");
+  }
+  CHECK(run_json("reduce-scatter --on 3x3 --sizes uniform:4:7 --judge")["bytes"] == 4);
+  CHECK(run_json("reduce-scatter --on 3x3 --sizes uniform:1:3 --type u8 --judge")["bytes"] == 2);
+}
+
 TEST_CASE("a trace lists its sizes and is judged by them", "[conformance]") {
   const support::Folder folder;
   for (const char* words : {"total-exchange --on 4x4 --sizes zeros:0.5", "multinode-broadcast --on 3x4 --sizes uniform:0:200 --sources 1;5",

@@ -72,6 +72,13 @@ TEST_CASE("sizes of elements are whole, and those of a table stand as they are",
   for (const char* text : {"zipf:1", "zeros:0.3", "uniform:3:1001"}) {
     for (const Bytes size : all(Sizes(SizeRule::parse(text), 100, false, 800, 8))) CHECK(size % 8 == 0);
   }
+  for (const Bytes size : all(Sizes(SizeRule::parse("uniform:5:13"), 100, false, 8, 4))) CHECK((size == 8 || size == 12));
+  CHECK(SizeRule::parse("uniform:5:13").mean(4) == 12);  // of 8 and 12, rounded up
+  CHECK(SizeRule::parse("uniform:4:4").mean(4) == 4);
+  CHECK(refusal_of("uniform:1:3", 4, false, 4, 4)
+            .find("no whole number of elements of 4 bytes has from 1 to 3 bytes; for instance "
+                  "uniform:0:4") != std::string::npos);
+  CHECK(refusal_of("uniform:5:7", 4, false, 8, 4).find("for instance uniform:4:8") != std::string::npos);
   const support::Folder folder;
   const std::string file = folder.file("sizes");
   std::ofstream(file) << "1 2 # two of four\n\n0\n4611686018427387904\n";

@@ -42,7 +42,7 @@ class Bench {
       : arguments_{arguments},
         effort_{arguments.warm_up, arguments.repeat, arguments.seconds},
         spec_{spec_of(collective, arguments.setting)} {
-    sizes_ = table_sizes(collective, arguments.setting["bytes"], "8:64KiB", arguments.setting["sizes"]);
+    sizes_ = table_sizes(collective, arguments.setting["bytes"], "8:64KiB", arguments.setting);
     schedule_ = BenchSchedule(sizes_);
     if (spec_.memory == 0) spec_.memory = memory_of_a_process();  // not again where kept pages count as used
     algorithms_ = parse_algorithms("--algorithms", arguments.algorithms.value_or("all"), collective, catalogue());

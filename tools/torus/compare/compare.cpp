@@ -61,7 +61,7 @@ int run_compare(const CompareArguments& arguments) {
   const Collective collective = parse_collective(arguments.collective, arguments.setting);
   ComparisonOptions options;
   TypedOptions typed = arguments.setting;
-  options.sizes = table_sizes(collective, std::exchange(typed["bytes"], std::nullopt), "64:1MiB", typed["sizes"]);
+  options.sizes = table_sizes(collective, std::exchange(typed["bytes"], std::nullopt), "64:1MiB", typed);
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   options.run_sizes = run_sizes(arguments.run, options.sizes.size());
   options.run_best = arguments.run == "best";

@@ -352,9 +352,9 @@ FailureComparison compare_failures(const RunSpec& spec, FailureCases cases, cons
 int run_single_failures(const FailureArguments& arguments) {
   const Collective collective = parse_collective(arguments.collective, arguments.setting);
   const std::string_view option = arguments.links ? "--every-single-link" : "--every-single-node";
-  if (const auto& bytes = arguments.setting["bytes"]; bytes && table_sizes(collective, bytes, "", arguments.setting["sizes"]).size() > 1) {
+  if (const auto& bytes = arguments.setting["bytes"]; bytes && table_sizes(collective, bytes, "", arguments.setting).size() > 1) {
     throw InputError(fmt::format("--bytes '{}': with {} it must be one size; for instance {}", *bytes, option,
-                                 bytes_option(table_sizes(collective, bytes, "", std::nullopt).front())));
+                                 bytes_option(table_sizes(collective, bytes, "", arguments.setting).front())));
   }
   const auto algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   refuse_groups(arguments.setting["groups"], "a comparison of single failures");

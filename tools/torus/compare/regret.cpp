@@ -294,7 +294,7 @@ int run_regret(const RegretArguments& arguments) {
     return std::exchange(option, std::nullopt).value_or(otherwise);
   };
   ComparisonOptions options;
-  options.sizes = table_sizes(collective, std::exchange(typed["bytes"], std::nullopt), default_regret_sizes(collective), typed["sizes"]);
+  options.sizes = table_sizes(collective, std::exchange(typed["bytes"], std::nullopt), default_regret_sizes(collective), typed);
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   if (arguments.run != "none" && arguments.run != "all")
     throw InputError(fmt::format("--run '{}': it must be none or all; for instance all", arguments.run));

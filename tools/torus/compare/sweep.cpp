@@ -66,7 +66,7 @@ std::vector<Combination> combinations_of(Collective collective, TypedOptions typ
   const std::optional<std::string> groups = take(of_any_shape["groups"]);
   RunSpec spec = parse_spec(collective, of_any_shape);
   spec.groups_text = groups;
-  const std::vector<Bytes> sizes = bytes ? table_sizes(collective, bytes, "", typed["sizes"]) : std::vector<Bytes>{spec.bytes};
+  const std::vector<Bytes> sizes = bytes ? table_sizes(collective, bytes, "", typed) : std::vector<Bytes>{spec.bytes};
   std::vector<Combination> combinations;
   for (const Topology& shape : on ? parse_shapes(*on) : std::vector<Topology>{spec.shape}) {
     spec.shape = with_damage(shape, typed, spec.seed);

@@ -110,13 +110,13 @@ Emulation run_once(const Setting& setting, Progress& progress) {
 }
 
 /// All algorithms of the collective on the machine of a setting, each with the parameters that suit it, by prediction.
-Comparison compared(RunSpec spec, const std::optional<std::string>& sizes, const Setting& setting, Progress& progress) {
+Comparison compared(RunSpec spec, const TypedOptions& typed, const Setting& setting, Progress& progress) {
   spec.ports = setting.machine.ports;
   spec.switching = setting.machine.switching;
   spec.contention = setting.machine.contention;
   spec.parameters = {};
   ComparisonOptions options;
-  options.sizes = table_sizes(spec.collective, std::nullopt, "64:1MiB", sizes);
+  options.sizes = table_sizes(spec.collective, std::nullopt, "64:1MiB", typed);
   options.algorithms = parse_algorithms("explain", "all", spec.collective, catalogue());
   options.run_sizes = 0;
   options.stop = &interrupted();
@@ -275,7 +275,7 @@ int explain(const ExplainArguments& arguments) {
   Setting setting = make_setting(spec, named, catalogue());
   Progress progress;
   Emulation emulation = run_once(setting, progress);
-  Comparison comparison = compared(spec, where.typed["sizes"], setting, progress);
+  Comparison comparison = compared(spec, where.typed, setting, progress);
   progress.clear();
   Bounds bounds = lower_bounds(setting.machine, setting.request);
   const Explanation explanation{std::move(setting), where.instead, std::move(emulation), std::move(bounds), std::move(comparison)};

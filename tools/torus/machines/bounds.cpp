@@ -42,7 +42,7 @@ Request sourceless(const RunSpec& spec) {
   request.collective = spec.collective;
   request.bytes = spec.bytes;
   request.sizes = spec.sizes;
-  if (spec.sizes) static_cast<void>(sizes_of(seen_shape(spec), request));
+  if (spec.sizes) static_cast<void>(sizes_of(seen_shape(spec).nodes(), request));
   return request;
 }
 

@@ -308,7 +308,7 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
                                              machine.ports == 1 ? "port" : "ports"));
   asked.emplace_back("collective", asked_text(setting));
   if (setting.request.sizes) {
-    const Sizes sizes = sizes_of(machine.topology, setting.request);
+    const Sizes sizes = sizes_of(machine.topology.nodes(), setting.request);
     asked.emplace_back(
         "sizes", fmt::format("{}: the size of each {}, {} on average, at most {}", setting.request.sizes->text,
                              exchange ? "pair's block" : "node's block", bytes_text(setting.request.bytes), bytes_text(sizes.longest())));

@@ -124,16 +124,13 @@ SizeRule parse_size_rule(Collective collective, std::string_view text, const std
   return rule;
 }
 
-Bytes mean_of(Collective collective, const SizeRule& rule) noexcept {
-  constexpr Bytes largest_element = 8;
-  return reduces(collective) ? (rule.mean() + largest_element - 1) / largest_element * largest_element : rule.mean();
-}
-
 std::vector<Bytes> table_sizes(Collective collective, const std::optional<std::string>& typed, std::string_view otherwise,
-                               const std::optional<std::string>& sizes_text) {
-  if (sizes_text) {
-    const SizeRule rule = parse_size_rule(collective, *sizes_text, typed);
-    if (rule.fixed()) return {mean_of(collective, rule)};
+                               const TypedOptions& options) {
+  if (const auto& text = options["sizes"]) {
+    const SizeRule rule = parse_size_rule(collective, *text, typed);
+    Reduction reduction;
+    if (const auto& type = options["type"]) reduction.type = parse_element_type(*type);
+    if (rule.fixed()) return {rule.mean(unit_of(collective, reduction))};
   }
   if (!typed) return collective == Collective::barrier ? std::vector<Bytes>{0} : parse_sizes("--bytes", otherwise);
   std::vector<Bytes> sizes = parse_sizes("--bytes", *typed);
@@ -160,7 +157,7 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed) {
     spec.sizes->seed = spec.seed;
     if (spec.sizes->fixed()) {
       static_cast<void>(parse_size_rule(collective, spec.sizes->text, typed["bytes"]));
-      spec.bytes = mean_of(collective, *spec.sizes);
+      spec.bytes = spec.sizes->mean(unit_of(collective, spec.reduction));
     }
   }
   if (reduces(collective)) check_reduction(spec.reduction, spec.shape.nodes(), spec.bytes);
@@ -208,7 +205,7 @@ Request make_request(const RunSpec& spec) {
   request.reduction = spec.reduction;
   request.sizes = spec.sizes;
   const Topology& shape = seen_shape(spec);
-  if (spec.sizes) static_cast<void>(sizes_of(shape, request));  // a table must fit
+  if (spec.sizes) static_cast<void>(sizes_of(shape.nodes(), request));  // a table must fit
   const bool rooted = has_root(spec.collective), broadcast = spec.collective == Collective::broadcast;
   const bool named = rooted || spec.collective == Collective::multinode_broadcast;
   if (!named && spec.sources.value_or("all") != "all")

@@ -76,14 +76,11 @@ void check_carries(Collective collective, Bytes bytes, std::string_view text);
 /// The sizes of a table: those that --bytes names, or else the default. A barrier has the one size 0, and takes no other. Where --sizes
 /// says the mean by itself, that alone.
 std::vector<Bytes> table_sizes(Collective collective, const std::optional<std::string>& typed, std::string_view otherwise,
-                               const std::optional<std::string>& sizes);
+                               const TypedOptions& options);
 
 /// The rule of --sizes. Throws InputError where the collective has no blocks of different sizes, or where --bytes, if it is given, says a
 /// mean that the rule says by itself.
 SizeRule parse_size_rule(Collective collective, std::string_view text, const std::optional<std::string>& bytes);
-/// The mean that a rule says by itself: of a reduction, a multiple of every element.
-Bytes mean_of(Collective collective, const SizeRule& rule) noexcept;
-
 /// Throws InputError on the first option that cannot be read or does not belong to the collective.
 RunSpec parse_spec(Collective collective, const TypedOptions& typed);
 

@@ -128,12 +128,12 @@ void draw_sizes(const Topology& topology, std::uint64_t seed, double probability
     default: {
       const Bytes from = random.below(3) * request.bytes / 2 / unit * unit;
       sized.sizes = SizeRule::parse("uniform:" + std::to_string(from) + ":" + std::to_string(2 * request.bytes / unit * unit));
-      sized.bytes = (sized.sizes->mean() + unit - 1) / unit * unit;
+      sized.bytes = sized.sizes->mean(unit);
       break;
     }
   }
   sized.sizes->seed = seed;
-  if (sizes_of(topology, sized).longest() <= 4 * request.bytes + 64) request = std::move(sized);
+  if (sizes_of(topology.nodes(), sized).longest() <= 4 * request.bytes + 64) request = std::move(sized);
 }
 
 /// Sets some of the parameters that the algorithm declares.
