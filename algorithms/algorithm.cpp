@@ -99,9 +99,8 @@ std::optional<Refusal> uncountable_blocks(const Algorithm& algorithm, const Topo
 
 /// More bytes than figures have room for: a node would hold more, or a message be longer, than 2^63.
 std::optional<Refusal> uncountable_bytes(const Request& request, const Topology& topology) {
-  const double asked = asked_bytes(request, topology.nodes());
-  if (asked <= most_predicted_bytes) return std::nullopt;
-  const double each = asked / static_cast<double>(request.bytes);  // messages, blocks or vectors
+  const double each = asked_messages(request, topology.nodes());
+  if (each * static_cast<double>(request.bytes) <= most_predicted_bytes) return std::nullopt;
   Bytes fix = static_cast<Bytes>(most_predicted_bytes / each);
   if (reduces(request.collective)) fix -= fix % size_of(request.reduction.type);
   char count[32];
@@ -119,10 +118,9 @@ std::optional<Refusal> unfit_sizes(const Request& request, const Topology& topol
   const auto refuse = [&](std::string rule) { return Refusal{Refusal::About::sizes, request.sizes->text, std::move(rule)}; };
   if (!takes_sizes(request.collective)) return refuse("a " + std::string(name(request.collective)) + " has no blocks whose sizes differ");
   try {
-    Request longest = request;
-    longest.bytes = sizes_of(topology.nodes(), request).longest();
-    if (asked_bytes(longest, topology.nodes()) <= most_predicted_bytes) return std::nullopt;
-    return refuse("the longest block has " + std::to_string(longest.bytes) + " bytes, which for each of the blocks are more than 2^63");
+    const Bytes longest = sizes_of(topology.nodes(), request).longest();
+    if (asked_messages(request, topology.nodes()) * static_cast<double>(longest) <= most_predicted_bytes) return std::nullopt;
+    return refuse("the longest block has " + std::to_string(longest) + " bytes, which for each of the blocks are more than 2^63");
   } catch (const InputError& error) {
     return refuse(error.what());
   }

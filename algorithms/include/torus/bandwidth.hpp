@@ -18,8 +18,22 @@
 
 namespace torus {
 
-/// Bytes that the collective asks for, in the table above. A double: the sizes of large machines need not fit into 64 bits.
-double asked_bytes(const Request& request, std::uint64_t nodes) noexcept;
+/// How many messages of Request::bytes the collective asks for, in the table above.
+double asked_messages(const Request& request, std::uint64_t nodes) noexcept;
+
+/// Sizes of a request that has a rule for them, as they are drawn: of the sources in a multi-node broadcast, else of all blocks. More than
+/// 2^22 are not looked at one by one: then the mean is the one that the rule aims at, and `longest` a limit.
+struct DrawnSizes {
+  double mean = 0;
+  Bytes longest = 0;
+  bool exact = true;
+};
+/// Throws InputError as sizes_of() does. Time: O(blocks).
+DrawnSizes drawn_sizes(const Request& request, NodeId nodes);
+
+/// Bytes that the collective asks for, in the table above; where blocks have sizes, m is the mean of those that are drawn. A double: the
+/// sizes of large machines need not fit into 64 bits. Throws as drawn_sizes() does.
+double asked_bytes(const Request& request, NodeId nodes);
 
 /// busbw / algbw.
 double bus_factor(Collective collective, std::uint64_t nodes) noexcept;
@@ -30,6 +44,6 @@ struct Bandwidth {
   double bus = 0;        ///< busbw
 };
 /// Both are 0 where no time has passed.
-Bandwidth bandwidth_of(const Request& request, std::uint64_t nodes, double seconds) noexcept;
+Bandwidth bandwidth_of(const Request& request, NodeId nodes, double seconds);
 
 }  // namespace torus

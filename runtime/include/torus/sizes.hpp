@@ -17,7 +17,7 @@ struct SizeRule {
   enum class Kind : std::uint8_t {
     zipf,     ///< the node of place r in a random order gets a share of 1 / r^exponent; of a pair, the destination counts
     uniform,  ///< whole numbers from `from` to `to`, all as likely
-    zeros,    ///< a part of `share` of them is 0, the others are alike
+    zeros,    ///< each is 0 with the chance `share`, the others are alike
     table
   };
 

@@ -58,6 +58,27 @@ TEST_CASE("sizes of a reduction are whole elements of its range, or are refused"
   CHECK(run_json("reduce-scatter --on 3x3 --sizes uniform:1:3 --type u8 --judge")["bytes"] == 2);
 }
 
+TEST_CASE("a report gives the mean, maximum and bandwidths of the sizes that are drawn", "[conformance]") {
+  const std::string none = "run alltoall --on 3 --sizes zeros:0.99 --threads 1 --bytes ";
+  CHECK(good(none + "64 --wide").out.find("0 B on average, at most 0 B") != std::string::npos);
+  const Json json = support::parsed(good(none + "1MiB --json").out);
+  CHECK(json["data_bytes"] == 0);
+  CHECK(json["asked_bytes"] == 0);
+  CHECK(json["algbw_bytes_per_s"] == 0);
+  const support::Folder folder;
+  const std::string trace = support::traced(folder, "allgather --on 2 --sizes uniform:0:100");
+  std::uint64_t sum = 0;
+  std::uint64_t longest = 0;
+  for (const TraceMessage& message : support::messages_of(trace)) {
+    sum += message.bytes;
+    longest = std::max<std::uint64_t>(longest, message.bytes);
+  }
+  const std::string report = good("run allgather --on 2 --sizes uniform:0:100 --wide").out;
+  CAPTURE(report, sum);
+  CHECK(report.find(std::to_string((sum + 1) / 2) + " B on average, at most " + std::to_string(longest) + " B") != std::string::npos);
+  CHECK(run_json("allgather --on 2 --sizes uniform:0:100")["asked_bytes"] == sum);
+}
+
 TEST_CASE("a trace lists its sizes and is judged by them", "[conformance]") {
   const support::Folder folder;
   for (const char* words : {"total-exchange --on 4x4 --sizes zeros:0.5", "multinode-broadcast --on 3x4 --sizes uniform:0:200 --sources 1;5",

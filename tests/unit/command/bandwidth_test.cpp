@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include <torus/bandwidth.hpp>
@@ -37,6 +38,29 @@ TEST_CASE("algbw is what the collective asks for over the time, and busbw that t
   const Bandwidth all_to_all = bandwidth_of(request(Collective::total_exchange, {}, 1000), 4, 0.5);
   CHECK(all_to_all.algorithm == 8000);
   CHECK(all_to_all.bus == 6000);
+}
+
+TEST_CASE("of blocks with sizes, algbw is of the sizes that are drawn", "[unit]") {
+  for (const Collective collective :
+       {Collective::multinode_broadcast, Collective::total_exchange, Collective::scatter, Collective::gather, Collective::reduce_scatter}) {
+    for (const char* rule : {"zeros:0.99", "zeros:0.5", "uniform:0:100", "zipf:1"}) {
+      CAPTURE(name(collective), rule);
+      Request sized = request(collective, {0, 2}, 64);
+      sized.sizes = SizeRule::parse(rule);
+      const Sizes sizes = sizes_of(3, sized);
+      double asked = 0;
+      Bytes longest = 0;
+      const bool pairs = collective == Collective::total_exchange;
+      for (std::uint64_t i = 0; i < sizes.count(); ++i) {
+        if (collective == Collective::multinode_broadcast && i == 1) continue;  // no source
+        asked += static_cast<double>(sizes(i)) / (pairs ? 3 : 1);               // of an exchange what a node has, on average
+        longest = std::max(longest, sizes(i));
+      }
+      CHECK(asked_bytes(sized, 3) == Approx(asked));
+      CHECK(bandwidth_of(sized, 3, 2).algorithm == Approx(asked / 2));
+      CHECK(drawn_sizes(sized, 3).longest == longest);
+    }
+  }
 }
 
 TEST_CASE("bandwidths are finite where nothing is asked for, no time passes or a node is alone", "[unit]") {

@@ -329,7 +329,7 @@ class Bench {
     const double bound = lower_bounds(setting.machine, setting.request).model_time_s(setting.machine.cost);
     const Repeats repeats = repeats_of(runs.run_s());
     const auto interval = median_interval(runs.run_s());
-    const Bandwidth bandwidth = bandwidth_of(setting.request, spec_.shape.nodes(), repeats.median_s);
+    const Bandwidth bandwidth = bandwidth_of(setting.request, setting.machine.topology.nodes(), repeats.median_s);
     const std::string note = emulation.failure ? "" : note_on(runs.run_s(), repeats);
     if (repeats.runs > 1 && repeats.min_s > 0) noises_.push_back(repeats.median_s / repeats.min_s);
     Json fields = fields_of(setting, algorithm);

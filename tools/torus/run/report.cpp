@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -41,15 +42,18 @@ std::string asked_text(const Setting& setting) {
   const Request& request = setting.request;
   std::string text = fmt::format("{} (MPI: {})", name(request.collective), mpi_name(request.collective));
   if (request.collective == Collective::barrier) return text;
-  text += fmt::format(" of {}", bytes_words(request.bytes));
   const bool broadcasts = request.collective == Collective::broadcast || request.collective == Collective::multinode_broadcast;
-  const double total = asked_bytes(request, setting.machine.topology.nodes());
-  const bool blocks = !broadcasts && total > static_cast<double>(request.bytes);
+  const NodeId nodes = setting.machine.topology.nodes();
+  const double each = request.sizes ? drawn_sizes(request, nodes).mean : static_cast<double>(request.bytes);
+  const double total = asked_messages(request, nodes) * each;
+  const bool blocks = !broadcasts && total > each;
+  text += fmt::format(" of {}",
+                      request.sizes ? bytes_words(static_cast<Bytes>(std::llround(each))) + " on average" : bytes_words(request.bytes));
   if (broadcasts) text += fmt::format(" from {}", sources_row(setting));
   if (blocks) text += " a block";
-  if (total > static_cast<double>(request.bytes) && total < 0x1p63) {
-    const bool each = request.collective == Collective::total_exchange || request.collective == Collective::reduce_scatter;
-    text += fmt::format(", {} {}", bytes_words(static_cast<Bytes>(total)), each ? "a node" : "in all");
+  if (total > each && total < 0x1p63) {
+    const bool a_node = request.collective == Collective::total_exchange || request.collective == Collective::reduce_scatter;
+    text += fmt::format(", {} {}", bytes_words(static_cast<Bytes>(std::llround(total))), a_node ? "a node" : "in all");
   }
   if (reduces(request.collective)) {
     const Reduction& reduction = request.reduction;
@@ -308,10 +312,10 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
                                              machine.ports == 1 ? "port" : "ports"));
   asked.emplace_back("collective", asked_text(setting));
   if (setting.request.sizes) {
-    const Sizes sizes = sizes_of(machine.topology.nodes(), setting.request);
-    asked.emplace_back(
-        "sizes", fmt::format("{}: the size of each {}, {} on average, at most {}", setting.request.sizes->text,
-                             exchange ? "pair's block" : "node's block", bytes_text(setting.request.bytes), bytes_text(sizes.longest())));
+    const DrawnSizes drawn = drawn_sizes(setting.request, machine.topology.nodes());
+    asked.emplace_back("sizes", fmt::format("{}: the size of each {}, {}{} on average, at most {}", setting.request.sizes->text,
+                                            exchange ? "pair's block" : "node's block", drawn.exact ? "" : "about ",
+                                            bytes_text(static_cast<Bytes>(std::llround(drawn.mean))), bytes_text(drawn.longest)));
   }
   asked.emplace_back("algorithm", setting.algorithm->source.empty()
                                       ? std::string(setting.algorithm->name)
