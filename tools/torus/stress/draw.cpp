@@ -231,7 +231,7 @@ Setting with_groups(Random& random, Setting setting, std::uint64_t most_nodes) {
 
 bool sizes_differ(const Topology& topology, const Request& request) {
   if (!request.sizes) return false;
-  const Sizes sizes = sizes_of(topology, request);
+  const Sizes sizes = sizes_of(topology.nodes(), request);
   for (std::uint64_t number = 1; number < sizes.count(); ++number) {
     if (sizes(number) != sizes(0)) return true;
   }
