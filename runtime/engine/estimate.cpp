@@ -33,19 +33,24 @@ Bytes fitting_bytes(Bytes room, std::uint64_t blocks, unsigned workers) {
 
 }  // namespace
 
+std::string excess_text(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Members& members, const Slab& own) {
+  const std::uint64_t blocks = std::max<std::uint64_t>(1, most_held(members, own));
+  return "a run of " + std::to_string(own.nodes()) + " nodes" +
+         (own.whole()
+              ? ""
+              : ", of the " + std::to_string(machine.topology.nodes()) + " that " + std::to_string(own.processes()) + " processes share,") +
+         " and " + std::to_string(blocks) + " blocks of " + std::to_string(members.placement().longest()) + " bytes needs " +
+         bytes_text(estimate.total()) + " (blocks " + bytes_text(estimate.payload) + ", their bookkeeping " + bytes_text(estimate.blocks) +
+         ", nodes " + bytes_text(estimate.nodes) + ", messages " + bytes_text(estimate.flight) + ", programs " +
+         bytes_text(estimate.programs) + ") and " + bytes_text(limit) + " may be used; ";
+}
+
 void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Members& members, const Slab& own,
                       unsigned workers) {
   if (estimate.total() <= limit) return;
   const std::uint64_t blocks = std::max<std::uint64_t>(1, most_held(members, own));
   const Bytes rest = estimate.total() - estimate.payload;
-  std::string text = "a run of " + std::to_string(own.nodes()) + " nodes" +
-                     (own.whole() ? ""
-                                  : ", of the " + std::to_string(machine.topology.nodes()) + " that " + std::to_string(own.processes()) +
-                                        " processes share,") +
-                     " and " + std::to_string(blocks) + " blocks of " + std::to_string(members.placement().longest()) + " bytes needs " +
-                     bytes_text(estimate.total()) + " (blocks " + bytes_text(estimate.payload) + ", their bookkeeping " +
-                     bytes_text(estimate.blocks) + ", nodes " + bytes_text(estimate.nodes) + ", messages " + bytes_text(estimate.flight) +
-                     ", programs " + bytes_text(estimate.programs) + ") and " + bytes_text(limit) + " may be used; ";
+  std::string text = excess_text(estimate, limit, machine, members, own);
   if (const Bytes fitting = rest < limit ? fitting_bytes(limit - rest, blocks, workers) : 0; fitting > 0) {
     text += "blocks of at most " + std::to_string(fitting) + " bytes would fit";
   } else {

@@ -69,6 +69,41 @@ TEST_CASE("a folder that may not be written to is refused", "[conformance]") {
   CHECK(lines(ended.err) == 1);
 }
 
+TEST_CASE("a refusal for memory names bytes that fit", "[conformance]") {
+  const auto hint_in = [](const std::string& text) {
+    const std::size_t at = text.find("about --bytes ");
+    return at == std::string::npos ? "" : text.substr(at + 6, text.find(" would fit") - at - 6);
+  };
+  for (const char* collective : {"broadcast", "allgather", "alltoall", "scatter", "gather", "reduce --type f64", "allreduce --type f64",
+                                 "reduce-scatter --type u16", "scan --type f64"}) {
+    for (const char* rest : {" --on 4x4 --memory 64MiB", " --on 5x3 --memory 8MiB", " --on 3x3x3 --memory 16MiB --threads 3",
+                             " --on 4x4 --memory 64MiB --threads 64"}) {
+      const std::string line = std::string("run ") + collective + rest;
+      for (const char* bytes : {"1GiB", "3840KiB", "1MiB"}) {  // far above, and what only the engine's estimate refuses
+        const support::Ended ended = command(line + " --bytes " + bytes);
+        CAPTURE(line, bytes, ended.err);
+        if (ended.status == 0) continue;  // it fits
+        CHECK(ended.status == 2);
+        CHECK(lines(ended.err) == 1);
+        const std::string hint = hint_in(ended.err);
+        REQUIRE(!hint.empty());
+        const support::Ended followed = command(line + " " + hint);
+        CAPTURE(hint, followed.err);
+        CHECK(followed.status == 0);
+      }
+    }
+  }
+  const support::Folder folder;
+  const std::string big = folder.write("big", "1 4611686018427387904 3 4");
+  const std::string sized = support::refusal("run allgather --on 2x2 --sizes " + big);
+  CAPTURE(sized);
+  CHECK(sized.find("--on 2x2 --sizes " + big) != std::string::npos);
+  CHECK(sized.find("choose a smaller --sizes or --on, or more --memory") != std::string::npos);
+  CHECK(sized.find("--bytes") == std::string::npos);
+  CHECK(support::refusal("run alltoall --on 4x4 --sizes zipf:1 --bytes 1GiB --memory 64MiB").find("choose a smaller --bytes or --on, or") !=
+        std::string::npos);
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take more address space than any limit
 
 TEST_CASE("under a limit of the address space small runs work and large ones are refused", "[conformance]") {

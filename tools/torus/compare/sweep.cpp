@@ -73,7 +73,9 @@ std::vector<Combination> combinations_of(Collective collective, TypedOptions typ
     settle_groups(spec);
     spec.ports.reset();
     static_cast<void>(make_machine(spec, NativeMachine{}));
-    if (!why_it_cannot_fit(collective, shape, 0, 0, 0, usable_memory()))  // else it is left out, before its sources are listed
+    RunSpec empty = spec;
+    empty.bytes = 0;
+    if (!why_it_cannot_fit(empty, 0, 0, usable_memory()))  // else it is left out, before its sources are listed
       static_cast<void>(make_request(spec));
     for (const auto& count : ports_on(shape, ports)) {
       spec.ports = count;

@@ -17,7 +17,9 @@ namespace {
 
 // Bytes that the engine takes beside the payload: the minimum, and the usual amount.
 constexpr double min_of_a_node = 64, usual_of_a_node = 1024;
-constexpr double min_of_a_block = 4, usual_of_a_block = 64;
+constexpr double min_of_a_block = 4, usual_of_a_block = 128;
+// Slots of blocks that the engine takes beside those that are held.
+constexpr double spare_of_a_block = 0.25, spare_of_a_worker = 2;
 
 Bytes saturated(double bytes) { return bytes < 0x1p64 ? static_cast<Bytes>(bytes) : std::numeric_limits<Bytes>::max(); }
 
@@ -72,12 +74,11 @@ void nothing_applies(Collective collective, const std::string& machine, const st
       !what_would_do.empty() ? what_would_do : fmt::format("the first says: {}; see `torus list` for what each needs", first_reason)));
 }
 
-std::optional<std::string> why_it_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources,
-                                             std::uint32_t segments, Bytes limit) {
+std::optional<std::string> why_it_cannot_fit(const RunSpec& spec, std::uint64_t sources, std::uint32_t segments, Bytes limit) {
   // In doubles, which do not wrap: there may be 2^62 messages of 2^62 bytes.
-  const double nodes = topology.nodes();
+  const double nodes = spec.shape.nodes();
   const auto held = [&] {  // messages or vectors at the end of a run, at all nodes together
-    switch (collective) {
+    switch (spec.collective) {
       case Collective::multinode_broadcast: return nodes * static_cast<double>(sources);
       case Collective::total_exchange:
       case Collective::reduce_scatter: return nodes * nodes;
@@ -89,18 +90,28 @@ std::optional<std::string> why_it_cannot_fit(Collective collective, const Topolo
   constexpr auto blocks = static_cast<double>(most_blocks);
   if (segments > 1 && messages * segments > blocks) {
     return fmt::format("--segments {}: the nodes of {} would hold {} blocks in the end, and a run holds at most {}; {}", segments,
-                       topology.text(), grouped(saturated(messages * segments)), grouped(most_blocks),
+                       spec.shape.text(), grouped(saturated(messages * segments)), grouped(most_blocks),
                        messages <= blocks ? fmt::format("--segments {} would do", saturated(blocks / messages)) : "choose a smaller --on");
   }
-  const double needed = nodes * min_of_a_node + messages * (static_cast<double>(bytes) + min_of_a_block);
+  const double needed = nodes * min_of_a_node + messages * (static_cast<double>(spec.bytes) + min_of_a_block);
   const auto most = static_cast<double>(limit);
   if (needed <= most) return std::nullopt;
-  const double left = most - nodes * usual_of_a_node - messages * usual_of_a_block;
-  return fmt::format("--on {} --bytes {}: at the end of a {} the {} nodes hold at least {}, and {} may be used; {}", topology.text(),
-                     bytes_option(bytes), name(collective), grouped(topology.nodes()), bytes_text(saturated(needed)), bytes_text(limit),
-                     left >= messages && messages > 0
-                         ? fmt::format("about --bytes {} would fit, or more --memory", saturated(left / messages))
-                         : "choose a smaller --on or more --memory");
+  // The pool of slots has some to spare for each worker, and an algorithm may hold copies of as many blocks again.
+  const double workers = static_cast<double>(workers_of(spec.executor, spec.threads)) * spec.processes;
+  const double slots = 2 * (messages * (1 + spare_of_a_block) + spare_of_a_worker * workers);
+  const double left = most - nodes * usual_of_a_node - slots * usual_of_a_block;
+  const bool fixed = spec.sizes && spec.sizes->fixed();
+  return fmt::format("--on {} {}: at the end of a {} the {} nodes hold at least {}, and {} may be used; {}", spec.shape.text(),
+                     fixed ? "--sizes " + spec.sizes->text : "--bytes " + bytes_option(spec.bytes), name(spec.collective),
+                     grouped(spec.shape.nodes()), bytes_text(saturated(needed)), bytes_text(limit),
+                     what_would_fit(spec.collective, spec.reduction, spec.sizes, left > 0 && messages > 0 ? saturated(left / slots) : 0));
+}
+
+std::string what_would_fit(Collective collective, const Reduction& reduction, const std::optional<SizeRule>& sizes, Bytes bytes) {
+  if (sizes) return fmt::format("choose a smaller --{} or --on, or more --memory", sizes->fixed() ? "sizes" : "bytes");
+  const Bytes unit = unit_of(collective, reduction);
+  if (bytes < unit) return "choose a smaller --on or more --memory";
+  return fmt::format("about --bytes {} would fit, or more --memory", bytes_option(bytes / unit * unit));
 }
 
 }  // namespace torus::command

@@ -7,6 +7,8 @@
 
 #include <torus/catalogue.hpp>
 
+#include "tools/torus/setting/spec.hpp"
+
 namespace torus::command {
 
 /// "--ports 2: wang-tseng uses all channels at once; --ports 4 would do". `collective`: of the algorithm that refuses.
@@ -23,7 +25,10 @@ std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machin
 /// Why no algorithm can have the memory: what the nodes must hold in the end takes more than `limit`. One line; none if it may fit. The
 /// engine's own estimate needs the plan and the placement of all blocks, which may not fit either. `sources` counts for multi-node
 /// broadcasts alone. segments 0: the algorithm decides, and a message counts as one block. Time: O(1).
-std::optional<std::string> why_it_cannot_fit(Collective collective, const Topology& topology, Bytes bytes, std::uint64_t sources,
-                                             std::uint32_t segments, Bytes limit);
+std::optional<std::string> why_it_cannot_fit(const RunSpec& spec, std::uint64_t sources, std::uint32_t segments, Bytes limit);
+
+/// What to type instead of a run that needs too much memory, where so many bytes would fit: "about --bytes 4KiB would fit, or more
+/// --memory".
+std::string what_would_fit(Collective collective, const Reduction& reduction, const std::optional<SizeRule>& sizes, Bytes bytes);
 
 }  // namespace torus::command

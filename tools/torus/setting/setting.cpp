@@ -103,13 +103,48 @@ void add_hops(Plan& plan, const Algorithm& algorithm, const Machine& machine, co
   plan.route_hops = cached->second;
 }
 
-/// What a run of the plan needs, of several processes the first, by the engine's own estimate.
-Bytes needed_by(const Setting& setting, const Plan& plan, unsigned workers) {
-  const Machine& whole = setting.whole();
-  const Bytes programs = memory_beside_engine(whole, setting.request, plan, setting.groups_or_null());
-  const detail::Slab own(whole.topology, setting.processes);
-  const Placement placement = placement_of(setting.machine, setting.request, plan);
-  return detail::estimate_of(whole, detail::Members(whole, placement, setting.groups_or_null()), own, programs, workers).total();
+/// What a run of a plan needs, of several processes the first, by the engine's own estimate.
+class Needed {
+ public:
+  Needed(const Setting& setting, const Plan& plan, unsigned workers)
+      : machine_{setting.whole()},
+        placement_{placement_of(setting.machine, setting.request, plan)},
+        members_{machine_, placement_, setting.groups_or_null()},
+        own_{machine_.topology, setting.processes},
+        estimate_{detail::estimate_of(machine_, members_, own_,
+                                      memory_beside_engine(machine_, setting.request, plan, setting.groups_or_null()), workers)} {}
+
+  Bytes total() const noexcept { return estimate_.total(); }
+  std::string excess_text(Bytes limit) const { return detail::excess_text(estimate_, limit, machine_, members_, own_); }
+
+ private:
+  const Machine& machine_;
+  Placement placement_;
+  detail::Members members_;
+  detail::Slab own_;
+  MemoryEstimate estimate_;
+};
+
+/// Throws InputError where a run needs more memory than it may use, with bytes that would fit. The engine refuses it as well, but knows no
+/// options.
+void refuse_too_large(const Setting& setting) {
+  const unsigned workers = workers_of(setting.executor, setting.threads);
+  const Bytes limit = setting.memory > 0 ? setting.memory : memory_of_a_process();
+  const Needed needed(setting, setting.plan, workers);
+  if (needed.total() <= limit) return;
+  const Request& request = setting.request;
+  const Bytes unit = unit_of(request.collective, request.reduction);
+  Setting smaller = setting;
+  Bytes fitting = 0;
+  for (Bytes too_many = request.sizes ? 0 : request.bytes / unit; too_many > fitting + 1;) {
+    const Bytes units = fitting + (too_many - fitting) / 2;
+    smaller.request.bytes = units * unit;
+    (Needed(smaller, setting.plan, workers).total() <= limit ? fitting : too_many) = units;
+  }
+  // A quarter less: the plan for so many bytes may hold a little more of them.
+  throw InputError(needed.excess_text(limit) +
+                   what_would_fit(request.collective, request.reduction, request.sizes, (fitting - fitting / 4) * unit) +
+                   (setting.processes > 1 ? "; or start more processes" : ""));
 }
 
 /// An algorithm that applies: its predicted model time, and what a run needs if that is more than may be used.
@@ -195,7 +230,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
       if (first_refusal.empty()) first_refusal = planned.why_not;
       return;
     }
-    const Bytes needed = needed_by(setting, *planned.plan, workers);
+    const Bytes needed = Needed(setting, *planned.plan, workers).total();
     const Candidate candidate{algorithm, needed > setting.memory ? needed : 0, time_of(setting.machine, *planned.plan)};
     ++applicable;
     if (candidate.too_large > 0) too_large.push_back(candidate);
@@ -343,6 +378,7 @@ Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algo
     choose(setting, spec, algorithms);
   else if (const auto why_not = plan_with(setting, *named))
     throw InputError(*why_not);
+  refuse_too_large(setting);
   return setting;
 }
 

@@ -239,8 +239,7 @@ Request make_fitting_request(const RunSpec& spec) {
   if (spec.groups) return make_request(spec);  // of a few nodes each; the engine says what all of them need
   const Bytes limit = (spec.memory > 0 ? spec.memory : memory_of_a_process()) * spec.processes;
   const auto refuse_too_large = [&](std::uint64_t sources, std::uint32_t segments) {
-    if (const auto why_not = why_it_cannot_fit(spec.collective, spec.shape, spec.bytes, sources, segments, limit))
-      throw InputError(*why_not);
+    if (const auto why_not = why_it_cannot_fit(spec, sources, segments, limit)) throw InputError(*why_not);
   };
   refuse_too_large(0, 0);  // before the sources are listed: they may be all nodes
   Request request = make_request(spec);
