@@ -9,6 +9,7 @@
 #include <torus/sizes.hpp>
 
 #include "runtime/base/figures.hpp"
+#include "runtime/base/input_file.hpp"
 #include "runtime/base/words.hpp"
 
 namespace torus {
@@ -38,8 +39,9 @@ Bytes whole_size(std::string_view word, const std::string& place, std::string_vi
 }
 
 std::vector<Bytes> sizes_in(std::string_view file) {
+  if (const auto why_not = why_unreadable(std::string(file)))
+    refuse_sizes(file, "there is no such rule, and the file " + *why_not + "; " + size_examples);
   std::ifstream in{std::string(file)};
-  if (!in) refuse_sizes(file, std::string("there is no such rule, and no such file can be read; ") + size_examples);
   std::vector<Bytes> sizes;
   double sum = 0;
   std::string line;

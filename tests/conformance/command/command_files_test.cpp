@@ -50,6 +50,23 @@ TEST_CASE("a command does not overwrite the file that it reads", "[conformance]"
   CHECK(support::text_of_file(second) == "1 2 3 4\n");
 }
 
+TEST_CASE("a file that cannot be read is refused with the reason", "[conformance]") {
+  const support::Folder folder;
+  const std::string here = folder.file("d"), absent = folder.file("absent");
+  std::filesystem::create_directory(here);
+  const auto says = [](const std::string& line, const std::string& words) {
+    const std::string text = support::refusal(line);
+    CAPTURE(line, text);
+    CHECK(text.find(words) != std::string::npos);
+  };
+  for (const std::string& file :
+       {"allgather --on 2x2 --sizes " + here, "allgather --on 2x2 --groups file:" + here, "broadcast --on 2x2 --config " + here})
+    says("run " + file, " is a folder; ");
+  for (const std::string& file :
+       {"allgather --on 2x2 --sizes " + absent, "allgather --on 2x2 --groups file:" + absent, "broadcast --on 2x2 --config " + absent})
+    says("run " + file, " cannot be read (No such file or directory); ");
+}
+
 TEST_CASE("a file that is read may have the name of a rule, and a device is read and written", "[conformance]") {
   const support::Folder folder;
   support::good("run allgather --on 2x2 --sizes uniform:1:2 --trace " + folder.file("t") + " --csv " + folder.file("c"));

@@ -109,7 +109,8 @@ TEST_CASE("a file names groups line by line, and its groups are complete graphs"
   CHECK(refused("0 12\n").find("'12' is no rank; ranks go from 0 to 11") != std::string::npos);
   CHECK(refused("0 1\n1 2\n").find("line 2: node 1 is named twice") != std::string::npos);
   CHECK(refused("# nothing\n").find("names no node") != std::string::npos);
-  CHECK(refusal_of("file:/no/such/file", "4x3").find("cannot be read") != std::string::npos);
+  CHECK(refusal_of("file:/no/such/file", "4x3").find("the file cannot be read (No such file or directory)") != std::string::npos);
+  CHECK(refusal_of("file:/tmp", "4x3").find("the file is a folder") != std::string::npos);
 }
 
 TEST_CASE("a text that names no groups is refused with what would do", "[unit]") {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
@@ -8,6 +7,7 @@
 
 #include <torus/error.hpp>
 
+#include "runtime/base/input_file.hpp"
 #include "tools/torus/cli/parser.hpp"
 
 namespace torus::command {
@@ -17,13 +17,9 @@ constexpr std::string_view config = "--config";
 constexpr std::size_t most_file_bytes = 1U << 20U;
 
 std::string text_of(const std::string& file) {
-  if (std::filesystem::is_directory(file)) throw InputError(fmt::format("--config '{}': a folder; it must be a file", file));
+  if (const auto why_not = why_unreadable(file))
+    throw InputError(fmt::format("--config '{}': it {}; it must be a file of lines such as on = 8x8", file, *why_not));
   std::ifstream in(file, std::ios::binary);
-  if (!in)
-    throw InputError(
-        fmt::format("--config '{}': cannot be read; it must be a "
-                    "file of lines such as on = 8x8",
-                    file));
   std::string text(most_file_bytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
