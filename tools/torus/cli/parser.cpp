@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <torus/error.hpp>
 
@@ -24,18 +27,23 @@ void add_option(CLI::App& app, const Option& option) {
   added->required(option.required);
 }
 
+/// Throws InputError where two options of a command have one name: a parameter of a user's algorithm may have that of an option.
+void refuse_twice(const Command& command) {
+  std::vector<std::string> names;
+  for (const Option& option : command.options) {
+    for (std::string& name : option.names()) names.push_back(std::move(name));
+  }
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end())
+    throw InputError(fmt::format("a parameter of an algorithm: {}: {} has that option; call it another name", *twice, command.name));
+}
+
 void add_subcommand(CLI::App& torus, const Command& command) {
   CLI::App* const app = torus.add_subcommand(command.name, command.help);
   app->allow_extras();
   app->footer(command.footer);
-  try {
-    for (const Option& option : command.options) add_option(*app, option);
-  } catch (const CLI::OptionAlreadyAdded& error) {
-    throw InputError(
-        fmt::format("a parameter of an algorithm: {}; the command "
-                    "has that option: call it another name",
-                    error.what()));
-  }
+  for (const Option& option : command.options) add_option(*app, option);
 }
 
 /// What to say of arguments that do not parse. CLI11's own words start with the
@@ -69,6 +77,7 @@ Parsed parse(const Commands& commands, std::vector<std::string> arguments) {
   const auto named = [&](const Command& command) { return !arguments.empty() && command.name == arguments.back(); };
   const bool one = std::any_of(commands.begin() + 1, commands.end(), named);
   for (std::size_t i = 1; i < commands.size(); ++i) {
+    refuse_twice(commands[i]);
     if (!one || named(commands[i])) add_subcommand(app, commands[i]);
   }
   app.allow_extras();
