@@ -80,6 +80,7 @@ only what crosses the middle of a dimension.
 So with `torus regret reduce-scatter`, all ports, up to 1 KiB a block: 8x8 and 8x8x8 up to 2.3, 12x40 2.5, 4x4x4x4 2.6. On 12x40 the multi-node
 broadcast `log` would do with 2.0, but `reversed` has its routes backwards, in descending order. With one port all are below 1.9. A barrier takes
 the diameter where the sides differ (12x40: 4.3 times the bound) or are more than two (8x8x8: 3.0), since `diagonal` is for squares.
+With one port an all-reduce of 1 to 16 KiB takes up to 2.2 times the bound (15x15, 25x25): there, too, few steps and few bytes exclude each other.
 
 | shape | machine | 64 B | 1 KiB | 16 KiB | 64 KiB | 256 KiB | 1 MiB | 4 MiB | 16 MiB | 64 MiB |
 |---|---|---|---|---|---|---|---|---|---|---|
