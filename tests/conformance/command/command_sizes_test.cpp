@@ -66,17 +66,17 @@ TEST_CASE("a report gives the mean, maximum and bandwidths of the sizes that are
   CHECK(json["asked_bytes"] == 0);
   CHECK(json["algbw_bytes_per_s"] == 0);
   const support::Folder folder;
-  const std::string trace = support::traced(folder, "allgather --on 2 --sizes uniform:0:100");
+  const std::string trace = support::traced(folder, "allgather --on 2 --algorithm ring --sizes uniform:0:100");
   std::uint64_t sum = 0;
   std::uint64_t longest = 0;
   for (const TraceMessage& message : support::messages_of(trace)) {
     sum += message.bytes;
     longest = std::max<std::uint64_t>(longest, message.bytes);
   }
-  const std::string report = good("run allgather --on 2 --sizes uniform:0:100 --wide").out;
+  const std::string report = good("run allgather --on 2 --algorithm ring --sizes uniform:0:100 --wide").out;
   CAPTURE(report, sum);
   CHECK(report.find(std::to_string((sum + 1) / 2) + " B on average, at most " + std::to_string(longest) + " B") != std::string::npos);
-  CHECK(run_json("allgather --on 2 --sizes uniform:0:100")["asked_bytes"] == sum);
+  CHECK(run_json("allgather --on 2 --algorithm ring --sizes uniform:0:100")["asked_bytes"] == sum);
 }
 
 TEST_CASE("a trace lists its sizes and is judged by them", "[conformance]") {

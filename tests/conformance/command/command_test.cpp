@@ -1,4 +1,5 @@
 /// The command from outside: what it reports, writes and judges.
+#include <algorithm>
 #include <fmt/format.h>
 #include <functional>
 #include <set>
@@ -89,7 +90,7 @@ TEST_CASE("the page on JSON names every field", "[conformance]") {
     }
   };
   for (const char* line :
-       {"run broadcast --machine gemini --on 4x4 --steps", "run allreduce --on 4x4 --bytes 1KiB --values real --dead-links random:1",
+       {"run broadcast --machine gemini --on 4x4x1 --steps", "run allreduce --on 4x4 --bytes 1KiB --values real --dead-links random:1",
         "run barrier --on 4x4", "run alltoall --on 4x4 --sizes zipf:1 --groups rows", "run scan --on 4 + scan --offset 9",
         "bounds allreduce --on 4x4 --bytes 1KiB", "explain allreduce rings --on 4x4", "stress --seconds 60 --runs 3",
         "stress --seconds 60 --runs 5 --faults", "list --machines", "list scan --on 4x4"}) {
@@ -102,10 +103,13 @@ TEST_CASE("the page on JSON names every field", "[conformance]") {
     REQUIRE(ended.status == 0);
     collect(support::parsed(ended.out));
   }
+  const auto is_collective = [](const std::string& field) {  // `bounds` has an entry of each
+    return std::any_of(collectives().begin(), collectives().end(), [&](Collective each) { return name(each) == field; });
+  };
   CHECK(fields.size() > 120);
   for (const std::string& field : fields) {
     CAPTURE(field);
-    CHECK(page.find("`" + field + "`") != std::string::npos);
+    CHECK((is_collective(field) || page.find("`" + field + "`") != std::string::npos));
   }
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("words of a last column take several lines", "[unit]") {
 TEST_CASE("words go on below what stands after the first gap", "[unit]") {
   const Columns columns("30");
   CHECK(wrapped("steps   10 with traffic; the lower bound is 4\n") == "steps   10 with traffic; the\n        lower bound is 4\n");
-  CHECK(wrapped("    parallel|single|whole|rotated|auto\n") == "    parallel|single|whole|\n    rotated|auto\n");
+  CHECK(wrapped("    parallel|single|whole|rotated|auto\n") == "    parallel|single|whole|\n      rotated|auto\n");
   CHECK(wrapped("no gap in this line of many words\n") == "no gap in this line of many\n  words\n");
   CHECK(wrapped("  torus run broadcast --on 16x16 --bytes 64KiB\n") == "  torus run broadcast --on 16x16 --bytes 64KiB\n");
 }
