@@ -124,6 +124,7 @@ class MessageArena {
 
   // Written while a program of a group sees a message: see LocalArrivals. In halves of words, as programs read them.
   static void set_source(Message& m, NodeId source) noexcept {
+    static_assert(std::endian::native == std::endian::little, "the source is in the upper half of the word");
     std::memcpy(reinterpret_cast<std::byte*>(&m.step_and_source_) + sizeof(Step), &source, sizeof source);
   }
   static void set_destination(Message& m, NodeId destination) noexcept { m.destination_ = destination; }
