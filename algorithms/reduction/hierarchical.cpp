@@ -21,7 +21,6 @@
 #include <vector>
 
 #include <torus/algorithm.hpp>
-#include <torus/error.hpp>
 #include <torus/schedule.hpp>
 
 #include "algorithms/common/integers.hpp"
@@ -30,7 +29,7 @@
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/hierarchical/scheme.hpp"
 #include "algorithms/multinode_broadcast/partition.hpp"
-#include "algorithms/schedule/route_loads.hpp"
+#include "algorithms/reduction/played_schedule.hpp"
 
 namespace torus::reduction::hierarchical {
 namespace {
@@ -94,11 +93,9 @@ Schedule broadcast(const Machine& machine, const Hierarchy& scheme, Step begin) 
   std::vector<NodeId> all(machine.topology.nodes());
   std::iota(all.begin(), all.end(), NodeId{0});
   const Placement placement = Placement::replicated(machine.topology, all, 0, std::max(1U, scheme.parts()));
-  const Rehearsal rehearsal(machine, placement,
-                            [&](Node& self) { return multinode_broadcast::hierarchical::hierarchical_program(self, scheme); });
-  Schedule table(rehearsal, placement, begin);
-  if (table.arrivals() != placement.wanted_total() - placement.initial_total()) throw RunError("hierarchical does not reach every node");
-  return table;
+  return gather_table(
+      "hierarchical", machine, placement, [&](Node& self) { return multinode_broadcast::hierarchical::hierarchical_program(self, scheme); },
+      begin);
 }
 
 /// The reduce-scatter, with both the all-reduce, whatever the length of the vector. routing: in which the broadcast is rehearsed.
@@ -123,8 +120,6 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
 
   Plan plan;
   plan.segments = std::max(1U, scheme.parts()) * (both ? machine.topology.nodes() : 1);
-  plan.start = [schedule](Node& self) { return follow(self, *schedule); };
-  plan.steps = schedule->steps();
   plan.formula = scheme.h == 1                        ? "k floor(n/2)"
                  : both                               ? "(k-1) L3(h) + k floor(n/2h) + k floor(h/2)"
                  : machine.topology.dimensions() == 2 ? "L5(h) + L3(h) + 2 floor(n/2h) + 2 floor(h/2)"
@@ -132,20 +127,12 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   if (scheme.dcn == Hierarchy::Dcn::broadcast && scheme.h > 1)
     plan.formula = both ? "L3(h) + 2 floor(n/2h) + floor(h/2)" : "L5(h) + L3(h) + 2 floor(n/2h) + floor(h/2)";
   if (both) plan.formula = "2 (" + plan.formula + ")";
-  const Schedule::Loads loads = schedule->loads(machine.topology, placement_of(machine, request, plan));
-  plan.channel_bytes = loads.channel;
-  plan.combined_bytes = loads.combined;
-  plan.route_hops = loads.hops;
-  plan.table_bytes = schedule->table_bytes();
+  play(plan, machine, request, schedule);
   plan.notes = {{"h", std::to_string(scheme.h)}, {"dcn", std::string(dcn_words[static_cast<std::size_t>(scheme.dcn)])}};
   return plan;
 }
 
-/// A rehearsal, its first ways, and these backwards: a block number each a node and block.
-Bytes planning_bytes(const Machine& machine) {
-  const Bytes nodes = machine.topology.nodes(), numbers = nodes * nodes * static_cast<Bytes>(machine.topology.dimensions());
-  return numbers * (5 * sizeof(BlockId)) + Rehearsal::bytes_for(machine) + RouteLoads::bytes(machine.topology);
-}
+Bytes planning_bytes(const Machine& machine) { return backwards_bytes(machine, static_cast<Bytes>(machine.topology.dimensions())); }
 
 constexpr std::array parameters{Parameter{"h", multinode_broadcast::partition_meaning, {}, multinode_broadcast::possible_partitions},
                                 Parameter{"dcn", dcn_meaning, dcn_words}};

@@ -26,6 +26,7 @@
 
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/reduction/played_schedule.hpp"
 #include "algorithms/schedule/route_loads.hpp"
 
 namespace torus::reduction::tree_of_broadcast {
@@ -144,16 +145,9 @@ const Algorithm& chosen_broadcast(const Machine& machine, const Request& request
 Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   const Algorithm& broadcast = chosen_broadcast(machine, request, cache);
   auto [sends, planned] = ways(broadcast, machine, request, cache);
-  const auto schedule = std::make_shared<const Schedule>(std::move(sends));
   Plan plan;
-  plan.start = [schedule](Node& self) { return follow(self, *schedule); };
   plan.formula = request.collective == Collective::allreduce ? "2 (" + planned.formula + ")" : planned.formula;
-  plan.table_bytes = schedule->table_bytes();
-  const Schedule::Loads loads = schedule->loads(machine.topology, placement_of(machine, request, plan));
-  plan.steps = schedule->steps();
-  plan.channel_bytes = loads.channel;
-  plan.combined_bytes = loads.combined;
-  plan.route_hops = loads.hops;
+  play(plan, machine, request, std::make_shared<const Schedule>(std::move(sends)));
   plan.notes = {{"along", std::string(broadcast.name)}};
   std::ranges::copy_if(planned.notes, std::back_inserter(plan.notes), [](const auto& note) { return note.first == "variant"; });
   if (request.collective == Collective::allreduce) plan.notes.emplace_back("root", std::to_string(root_of(machine, request)));

@@ -21,12 +21,11 @@
 
 #include <torus/algorithm.hpp>
 #include <torus/catalogue.hpp>
-#include <torus/error.hpp>
 #include <torus/schedule.hpp>
 
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
-#include "algorithms/schedule/route_loads.hpp"
+#include "algorithms/reduction/played_schedule.hpp"
 
 namespace torus::reduction::reversed {
 namespace {
@@ -72,30 +71,18 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   const Request forth = broadcast_of(machine, request);
   const Plan broadcast = broadcast_called(along).plan(mirror, forth, cache);
   const Placement placement = placement_of(mirror, forth, broadcast);
-  const Schedule table(Rehearsal(mirror, placement, broadcast.start), placement);
-  if (table.arrivals() != placement.wanted_total() - placement.initial_total())
-    throw RunError("reversed: " + std::string(along) + " does not reach every node");
-  auto back = std::make_shared<Schedule>(table.backwards(machine.topology));
+  auto back = std::make_shared<Schedule>(gather_table(along, mirror, placement, broadcast.start).backwards(machine.topology));
   back->name_phase("reduce-scatter");
   Plan plan;
   plan.segments = broadcast.segments;
-  plan.start = [schedule = std::shared_ptr<const Schedule>(back)](Node& self) { return follow(self, *schedule); };
-  plan.steps = back->steps();
   plan.formula = broadcast.formula;
-  const Schedule::Loads loads = back->loads(machine.topology, placement_of(machine, request, plan));
-  plan.channel_bytes = loads.channel;
-  plan.combined_bytes = loads.combined;
-  plan.route_hops = loads.hops;
-  plan.table_bytes = back->table_bytes();
+  play(plan, machine, request, std::move(back));
   plan.notes = {{"along", std::string(along)}};
   return plan;
 }
 
-/// A rehearsal, its first ways, and these backwards: a block number each a node and block, of pieces for each direction at most.
-Bytes planning_bytes(const Machine& machine) {
-  const Bytes nodes = machine.topology.nodes(), numbers = nodes * nodes * 3 * static_cast<Bytes>(machine.topology.dimensions());
-  return numbers * (5 * sizeof(BlockId)) + Rehearsal::bytes_for(machine) + RouteLoads::bytes(machine.topology);
-}
+/// Of pieces for each direction at most.
+Bytes planning_bytes(const Machine& machine) { return backwards_bytes(machine, 3 * static_cast<Bytes>(machine.topology.dimensions())); }
 
 constexpr std::array terms{Term{"b", "base of the gather: 3 or 2k+1"}};
 
@@ -105,8 +92,7 @@ constexpr Algorithm reduce_scatter{
     .source = "the multi-node broadcasts'",
     .shapes = "those of the multi-node broadcast",
     .steps = "as many as the multi-node broadcast takes",
-    .idea = {.first = "A multi-node broadcast of few steps runs backwards: what a node would hear last of an owner it gives away first, to "
-                      "the node that would tell it.",
+    .idea = {.first = "A multi-node broadcast of few steps runs backwards: each message goes the other way, and the last one goes first.",
              .then = "Every node adds what it gets to its own, and each step is the mirror of one of the broadcast, until each owner has "
                      "its block.",
              .good = "A reduce-scatter so takes the steps and bytes of the best multi-node broadcast: few steps, which suit short blocks."},
