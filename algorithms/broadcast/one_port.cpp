@@ -55,15 +55,13 @@ Program mst_program(Node& self, NodeId root) {
 
 /// The hops of a step of a Bine tree, from an offset of the root.
 std::int32_t bine_hops(std::int32_t step, std::int32_t offset) {
-  std::int32_t hops = 1;  // 1 - 2 + 4 - ..
-  for (std::int32_t i = 1; i <= step; ++i) hops = 1 - 2 * hops;
+  const std::int32_t hops = negabinary_ones(step + 1);
   return offset % 2 == 0 ? hops : -hops;
 }
 
 /// The step in which an offset other than 0 is informed, steps counted down: digits in base -2, from the lowest on, that are equal, less 1.
 std::int32_t bine_step(std::int32_t offset, std::int32_t n) {
-  constexpr std::uint32_t odd_digits = 0xaaaaaaaa;
-  const std::uint32_t digits = (odd_digits + static_cast<std::uint32_t>(offset)) ^ odd_digits, lowest = digits & 1U;
+  const std::uint32_t digits = negabinary(offset), lowest = digits & 1U;
   std::int32_t equal = 1;
   while (1 << equal < n && (digits >> static_cast<std::uint32_t>(equal) & 1U) == lowest) ++equal;
   return equal - 1;

@@ -1,4 +1,4 @@
-/// Whole numbers: quotients and logarithms, rounded up; displacements round a ring; equal parts of a line.
+/// Whole numbers: quotients and logarithms, rounded up; displacements round a ring; digits in base -2; equal parts of a line.
 #pragma once
 
 #include <concepts>
@@ -25,6 +25,19 @@ constexpr std::uint32_t ceil_log(std::uint64_t base, std::uint64_t value) noexce
 constexpr std::int32_t centred(std::int64_t x, std::int32_t n) noexcept {
   const std::int32_t r = modulo(x, n);
   return r > n / 2 ? r - n : r;
+}
+
+/// The digits of a whole number in base -2, as bits: bit i stands for (-2)^i. -2^30 <= x <= 2^30.
+constexpr std::uint32_t negabinary(std::int32_t x) noexcept {
+  constexpr std::uint32_t odd_digits = 0xaaaaaaaa;
+  return (odd_digits + static_cast<std::uint32_t>(x)) ^ odd_digits;
+}
+
+/// The whole number of so many digits 1 in base -2: 1, -1, 3, -5, 11. 1 <= digits <= 30.
+constexpr std::int32_t negabinary_ones(std::int32_t digits) noexcept {
+  std::int32_t x = 1;
+  for (std::int32_t i = 1; i < digits; ++i) x = 1 - 2 * x;
+  return x;
 }
 
 /// A ring or line of n places divided into parts, as equal as whole numbers allow.

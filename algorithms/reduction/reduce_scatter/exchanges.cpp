@@ -11,9 +11,7 @@ namespace {
 
 /// The places of a ring of 2^p in base -2, as the peers of swing tell them apart: digit s by round s.
 std::uint32_t digits_by_round(std::int32_t n, std::int32_t place) {
-  constexpr std::uint32_t odd_digits = 0xaaaaaaaa;
-  const auto offset = static_cast<std::uint32_t>(modulo(place % 2 == 0 ? -place : place, n));
-  const std::uint32_t h = ((odd_digits + offset) ^ odd_digits) & (static_cast<std::uint32_t>(n) - 1);
+  const std::uint32_t h = negabinary(modulo(place % 2 == 0 ? -place : place, n)) & (static_cast<std::uint32_t>(n) - 1);
   return h ^ h >> 1U;
 }
 

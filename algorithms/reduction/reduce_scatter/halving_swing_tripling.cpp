@@ -62,7 +62,7 @@ Hops halving_peers(std::int32_t n, std::int32_t round, std::int32_t place) {
 }
 
 Hops swing_peers(std::int32_t n, std::int32_t round, std::int32_t place) {
-  const std::int32_t rho = (1 - power(-2, round + 1)) / 3;
+  const std::int32_t rho = negabinary_ones(round + 1);
   return {shorter(place % 2 == 0 ? rho : -rho, n)};
 }
 
