@@ -27,8 +27,7 @@ std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machin
 /// broadcasts alone. segments 0: the algorithm decides, and a message counts as one block. Time: O(1).
 std::optional<std::string> why_it_cannot_fit(const RunSpec& spec, std::uint64_t sources, std::uint32_t segments, Bytes limit);
 
-/// What to type instead of a run that needs too much memory, where so many bytes would fit: "about --bytes 4KiB would fit, or more
-/// --memory".
+/// What to type instead of a run that needs too much memory; `bytes` would fit: "about --bytes 4KiB would fit, or more --memory".
 std::string what_would_fit(Collective collective, const Reduction& reduction, const std::optional<SizeRule>& sizes, Bytes bytes);
 
 }  // namespace torus::command

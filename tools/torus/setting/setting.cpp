@@ -141,7 +141,7 @@ void refuse_too_large(const Setting& setting) {
     smaller.request.bytes = units * unit;
     (Needed(smaller, setting.plan, workers).total() <= limit ? fitting : too_many) = units;
   }
-  // A quarter less: the plan for so many bytes may hold a little more of them.
+  // A quarter less: a plan for fewer bytes may cut them into other blocks and hold more of these.
   throw InputError(needed.excess_text(limit) +
                    what_would_fit(request.collective, request.reduction, request.sizes, (fitting - fitting / 4) * unit) +
                    (setting.processes > 1 ? "; or start more processes" : ""));
@@ -197,7 +197,6 @@ std::string elsewhere(const Setting& setting, const RunSpec& spec, std::span<con
       if (why_not_here(*algorithm, machine, setting.request, setting.memory)) continue;
       return fmt::format("--algorithm {} would do, with {}", algorithm->name, rules_text(machine));
     } catch (const InputError&) {  // there is no such machine
-      continue;
     }
   }
   return "";
@@ -260,6 +259,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   }
   if (setting.algorithm == nullptr)
     nothing_applies(setting.request.collective, machine_text(setting.machine), first_refusal, elsewhere(setting, spec, algorithms));
+  if (best.too_large > 0) refuse_too_large(setting);
   setting.chosen = reason(setting, best, second, too_large, unplanned, applicable);
   setting.choosing_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -374,10 +374,11 @@ Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algo
   Machine machine = named != nullptr ? make_machine(spec, named->native) : usual_machine(spec);
   Setting setting = open_setting(std::move(machine), make_fitting_request(spec), spec);
   if (named != nullptr) setting.plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_one);
-  if (named == nullptr)
+  if (named == nullptr) {
     choose(setting, spec, algorithms);
-  else if (const auto why_not = plan_with(setting, *named))
-    throw InputError(*why_not);
+    return setting;
+  }
+  if (const auto why_not = plan_with(setting, *named)) throw InputError(*why_not);
   refuse_too_large(setting);
   return setting;
 }
