@@ -38,11 +38,13 @@ const char* words(Key key) noexcept {
   return "";
 }
 
-Key key_of(std::string_view text) noexcept {
+/// is(words): whether the key is written so.
+template <class Is>
+Key key_that(const Is& is) noexcept {
   for (const Key key : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks, Key::combine, Key::release, Key::phase}) {
-    if (text == words(key)) return key;
+    if (is(words(key))) return key;
   }
-  return text == "items" ? Key::blocks : Key::none;
+  return is("items") ? Key::blocks : Key::none;
 }
 
 /// Which keys a line has had.
@@ -93,20 +95,13 @@ class UsualLine {
       ondemand::raw_json_string text;
       ondemand::value value;
       if (field.key().get(text) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS) return false;
-      const Key key = key_of(text);
+      const Key key = key_that([&](const char* words) { return text.unsafe_is_equal(words); });
       if (!seen.add(key) || !take(key, value, message)) return false;
     }
     return document.current_location().error() == simdjson::OUT_OF_BOUNDS && seen.missing() == Key::none;
   }
 
  private:
-  /// Of a key without escapes.
-  static Key key_of(ondemand::raw_json_string text) noexcept {
-    for (const Key key : {Key::step, Key::src, Key::dst, Key::path, Key::bytes, Key::blocks, Key::combine, Key::release, Key::phase}) {
-      if (text.unsafe_is_equal(words(key))) return key;
-    }
-    return Key::none;
-  }
   bool take(Key key, ondemand::value value, TraceMessage& message) {
     switch (key) {
       case Key::step: return number(value, std::numeric_limits<Step>::max() - 1, message.step);
@@ -255,7 +250,7 @@ class MessageHandler : public nlohmann::json_sax<Json> {
   }
   bool key(std::string& text) override {
     if (depth_ != 1) return true;
-    key_ = key_of(text);
+    key_ = key_that([&](const char* words) { return text == words; });
     if (key_ == Key::none) {
       return wrong("'" + text.substr(0, 40) +
                    "' is not known; a message has step, src, dst, path, bytes and blocks, and may have combine, release and phase");
