@@ -202,41 +202,45 @@ void hop_to_bare(benchmark::State& state, const std::string& shape, Step half, c
   state.counters["pairs"] = static_cast<double>(ratio.size());
 }
 
+/// Seconds of two runs in turn.
+struct Pairs {
+  std::vector<double> ratio;  ///< the other's over the one's
+  double least_one = 0, least_other = 0;
+};
+/// seconds(run): of a run that has ended. The benchmark's time is that of the other.
+template <class Seconds>
+Pairs run_in_turn(benchmark::State& state, Travellers& one, Travellers& other, const Seconds& seconds) {
+  Pairs pairs;
+  for ([[maybe_unused]] auto _ : state) {
+    if (refuse(state, one.machine(), one.run()) || refuse(state, other.machine(), other.run())) break;
+    state.SetIterationTime(other.wall());
+    const double one_s = seconds(one), other_s = seconds(other);
+    pairs.least_one = pairs.ratio.empty() ? one_s : std::min(pairs.least_one, one_s);
+    pairs.least_other = pairs.ratio.empty() ? other_s : std::min(pairs.least_other, other_s);
+    pairs.ratio.push_back(other_s / one_s);
+  }
+  state.counters["pairs"] = static_cast<double>(pairs.ratio.size());
+  return pairs;
+}
+
 /// Rows that are a group each, and the same messages without groups, in turn: the median of the pairs, and that of the best runs.
 void hop_in_groups(benchmark::State& state, const std::string& shape, Step half, const Workers& workers) {
   Travellers grouped(shape, half, workers, Travellers::Along::rows_as_groups);
   Travellers alone(shape, half, workers, Travellers::Along::rows);
-  std::vector<double> ratio;
-  double least_grouped = 0, least_alone = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    if (refuse(state, alone.machine(), alone.run()) || refuse(state, grouped.machine(), grouped.run())) break;
-    state.SetIterationTime(grouped.wall());
-    least_grouped = ratio.empty() ? grouped.core() : std::min(least_grouped, grouped.core());
-    least_alone = ratio.empty() ? alone.core() : std::min(least_alone, alone.core());
-    ratio.push_back(grouped.core() / alone.core());
-  }
-  state.counters["core_ns/hop"] = 1e9 * least_grouped / grouped.hops();
-  state.counters["ratio"] = median(ratio);
-  if (least_alone > 0) state.counters["ratio_of_best"] = least_grouped / least_alone;
-  state.counters["pairs"] = static_cast<double>(ratio.size());
+  const Pairs pairs = run_in_turn(state, alone, grouped, [](const Travellers& run) { return run.core(); });
+  state.counters["core_ns/hop"] = 1e9 * pairs.least_other / grouped.hops();
+  state.counters["ratio"] = median(pairs.ratio);
+  if (pairs.least_one > 0) state.counters["ratio_of_best"] = pairs.least_other / pairs.least_one;
 }
 
 /// One thread and several, in turn: the median of the pairs, and that of the best runs, which a busy host disturbs less.
 void hop_scaling(benchmark::State& state, const std::string& shape, Step half, const Workers& workers) {
   Travellers one(shape, half, {ExecutorKind::serial, 1});
   Travellers several(shape, half, workers);
-  std::vector<double> speed_up;
-  double least_one = 0, least_several = 0;
-  for ([[maybe_unused]] auto _ : state) {
-    if (refuse(state, one.machine(), one.run()) || refuse(state, several.machine(), several.run())) break;
-    state.SetIterationTime(several.wall());
-    least_one = speed_up.empty() ? one.wall() : std::min(least_one, one.wall());
-    least_several = speed_up.empty() ? several.wall() : std::min(least_several, several.wall());
-    speed_up.push_back(one.wall() / several.wall());
-  }
-  state.counters["speed_up"] = median(speed_up);
-  if (least_one > 0) state.counters["speed_up_of_best"] = least_one / least_several;
-  state.counters["pairs"] = static_cast<double>(speed_up.size());
+  Pairs pairs = run_in_turn(state, one, several, [](const Travellers& run) { return run.wall(); });
+  for (double& ratio : pairs.ratio) ratio = 1 / ratio;
+  state.counters["speed_up"] = median(pairs.ratio);
+  if (pairs.least_one > 0) state.counters["speed_up_of_best"] = pairs.least_one / pairs.least_other;
 }
 
 }  // namespace
