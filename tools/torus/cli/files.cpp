@@ -36,6 +36,11 @@ bool is_one_file(const NamedFile& one, const NamedFile& two) {
 
 }  // namespace
 
+std::vector<NamedFile> usual_output(bool written, std::string path, std::string ending) {
+  if (!written) return {};
+  return {{"--output", std::move(path), std::move(ending)}};
+}
+
 std::vector<NamedFile> files_named_by(const Command& command) {
   std::vector<NamedFile> files;
   for (const Option& option : command.options) {

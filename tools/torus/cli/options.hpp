@@ -77,6 +77,8 @@ Values values_of(const Option& option);
 
 /// The value of an option as typed; none: it is not given. A flag that is given has an empty one.
 std::optional<std::string> value_of(const Option& option);
+/// For Command::more_files: what --output writes where it is not given.
+std::vector<NamedFile> usual_output(bool written, std::string path, std::string ending);
 /// The files that the options of a parsed subcommand name: those that are written, and those that are read.
 std::vector<NamedFile> files_named_by(const Command& command);
 /// Throws InputError where a file that is written is one that is read, or that another option writes, also under two names.

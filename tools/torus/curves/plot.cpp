@@ -44,9 +44,7 @@ Command plot_command() {
   command.add_output("-o,--output", ".html", &arguments->output, "the page to write; default: plot.html, unless there is --svg");
   command.add_output("--svg", ".svg", &arguments->svg, "write the curves alone, as a figure, to this file");
   command.add("--algorithms", "ALGORITHM,..", &arguments->algorithms, "only these, with commas between; default all");
-  command.more_files = [arguments] {
-    return arguments->output || arguments->svg ? std::vector<NamedFile>{} : std::vector<NamedFile>{{"--output", usual_plot, ".html"}};
-  };
+  command.more_files = [arguments] { return usual_output(!arguments->output && !arguments->svg, usual_plot, ".html"); };
   command.body = [arguments] { return plot(*arguments); };
   return command;
 }

@@ -64,9 +64,7 @@ Command export_command() {
               "dot: the messages of this step; default: the tree by which data spread, or came to the root");
   command.add("--origin", "NODE", &arguments->origin,
               "dot: the node whose data the tree follows, where many have some; default: the first source");
-  command.more_files = [arguments] {
-    return arguments->output ? std::vector<NamedFile>{} : std::vector<NamedFile>{{"--output", usual_export(arguments->to), ".out"}};
-  };
+  command.more_files = [arguments] { return usual_output(!arguments->output, usual_export(arguments->to), ".out"); };
   command.body = [arguments] { return run_export(*arguments); };
   return command;
 }

@@ -106,9 +106,7 @@ Command import_command() {
   command.describe("--contention", "two messages on a channel in one step; default: what the kind of the file implies");
   command.add("--map", "row-major|FILE", &arguments->map, "a file with the node of each rank; default row-major");
   command.add_output("-o,--output", ".jsonl", &arguments->output, "the trace to write; default: trace.jsonl; compressed if it ends in .gz");
-  command.more_files = [arguments] {
-    return arguments->output ? std::vector<NamedFile>{} : std::vector<NamedFile>{{"--output", usual_trace, ".jsonl"}};
-  };
+  command.more_files = [arguments] { return usual_output(!arguments->output, usual_trace, ".jsonl"); };
   command.body = [arguments] { return run_import(*arguments); };
   return command;
 }

@@ -95,9 +95,7 @@ Command view_command() {
   command.add_output("-o,--output", ".html", &arguments->output, "the page to write; default: view.html, unless there is --svg");
   command.add_output("--svg", ".svg", &arguments->svg, "write steps side by side, as a figure, to this file");
   command.add("--steps,--step", "STEP,..", &arguments->steps, "of the figure: 3 or 0,1,2; default all that have messages");
-  command.more_files = [arguments] {
-    return arguments->output || arguments->svg ? std::vector<NamedFile>{} : std::vector<NamedFile>{{"--output", usual_page, ".html"}};
-  };
+  command.more_files = [arguments] { return usual_output(!arguments->output && !arguments->svg, usual_page, ".html"); };
   command.body = [arguments] { return view(*arguments); };
   return command;
 }
