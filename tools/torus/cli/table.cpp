@@ -57,12 +57,7 @@ std::vector<std::string_view> lines_of(std::string_view text, std::size_t width)
     std::size_t end = text.rfind(' ', width);
     if (end == std::string_view::npos || end == 0) {
       const std::size_t bar = text.rfind('|', width - 1);
-      end = text.find(' ', 1);
-      if (bar < end && bar > 0) {
-        lines.push_back(text.substr(0, bar + 1));
-        text.remove_prefix(bar + 1);
-        continue;
-      }
+      end = std::min(text.find(' ', 1), bar == std::string_view::npos ? bar : bar + 1);
     }
     if (end == std::string_view::npos) break;
     lines.push_back(text.substr(0, end));
