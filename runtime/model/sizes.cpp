@@ -65,7 +65,7 @@ Bytes dithered(double units, double fraction) noexcept {
   return static_cast<Bytes>(below) + (fraction < units - below ? 1U : 0U);
 }
 
-/// So many units have at least so many bytes.
+/// The fewest units that hold these bytes.
 Bytes units_above(Bytes bytes, Bytes unit) noexcept { return bytes / unit + (bytes % unit > 0 ? 1U : 0U); }
 
 }  // namespace

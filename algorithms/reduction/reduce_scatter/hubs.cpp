@@ -304,7 +304,7 @@ std::vector<std::uint32_t> possible_pairs(const Machine& machine) {
   return pairs;
 }
 
-constexpr std::array parameters{Parameter{"hubs", "pairs of hubs on each ring or line that has room for so many", {}, possible_pairs}};
+constexpr std::array parameters{Parameter{"hubs", "pairs of hubs on each ring or line, fewer where it is too short", {}, possible_pairs}};
 constexpr std::array terms{Term{"a", "places of the longest arm of a group, beside a hub"}, Term{"c", "pairs of hubs on a ring or line"}};
 
 constexpr Algorithm hubs(Collective collective, std::string_view steps, const Idea& idea) {

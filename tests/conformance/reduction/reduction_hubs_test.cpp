@@ -12,7 +12,7 @@ using namespace torus::support;
 
 namespace {
 
-/// Steps of a half along a line of so many pairs of hubs.
+/// Steps of a half along a line that has `pairs` pairs of hubs.
 std::uint64_t steps_of_line(const DimensionShape& line, std::uint64_t pairs) {
   if (line.extent == 1) return 0;
   const auto n = static_cast<std::uint64_t>(line.extent), c = std::min(pairs, std::max<std::uint64_t>(1, n / 2));
