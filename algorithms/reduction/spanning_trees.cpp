@@ -35,6 +35,7 @@
 #include "algorithms/reduction/rounds_prediction.hpp"
 #include "algorithms/schedule/repeated.hpp"
 #include "algorithms/trees/arc_trees.hpp"
+#include "algorithms/trees/centre.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
 #include "algorithms/trees/tree_directions.hpp"
 #include "algorithms/trees/tree_times.hpp"
@@ -234,6 +235,9 @@ Bytes planning_bytes(const Machine& machine) {
   return Bytes{machine.topology.nodes()} * (of_a_place * trees_within_reach(machine) + of_a_node);
 }
 
+// The ends of a link in the middle send each other their sums in one step.
+std::uint64_t least_steps(const Topology& topology) { return std::max<std::uint64_t>(least_steps_to_and_fro(topology), 1) - 1; }
+
 constexpr std::array parameters{Parameter{"parts", "parts of the vector, each over a spanning tree of its own"}, rooted_flow_parameters[0]};
 
 constexpr std::array terms{Term{"q", "trees that a link is in, at most"}, Term{"S", "segments that go along each tree"},
@@ -256,6 +260,7 @@ constexpr Algorithm allreduce{.name = "spanning-trees",
                               .parameters = parameters,
                               .also_requires = also_requires,
                               .plan = plan,
+                              .least_steps = least_steps,
                               .planning_bytes = planning_bytes};
 
 }  // namespace

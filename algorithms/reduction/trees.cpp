@@ -27,7 +27,6 @@
 /// Source   the trees: closed_form.cpp (after Varvarigos & Bertsekas), packing.cpp, packed_gather.hpp.
 
 #include <array>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +40,7 @@
 #include "algorithms/reduction/reduce_scatter/packed_gather.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 #include "algorithms/trees/arc_trees.hpp"
+#include "algorithms/trees/centre.hpp"
 #include "algorithms/trees/rooted_flow.hpp"
 
 namespace torus::reduction::trees {
@@ -109,20 +109,6 @@ std::optional<Refusal> refuses_packing(const Machine& machine, const Request& re
                    "tree-packing goes over a root in segments, or between all nodes in chunks", "", "chunk"};
   }
   return too_many_chunks("tree-packing", machine.topology, request, most_packed_trees(machine));
-}
-
-/// The living node of minimum eccentricity, the first of several. O(nodes^2).
-NodeId centre_of(const Topology& topology) {
-  NodeId centre = 0;
-  std::int32_t least = std::numeric_limits<std::int32_t>::max();
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    if (!topology.living(node)) continue;
-    const std::int32_t farthest = topology.eccentricity(node);
-    if (farthest >= least) continue;
-    least = farthest;
-    centre = node;
-  }
-  return centre;
 }
 
 Plan plan_packed(const Machine& machine, const Request& request, PlanCache& cache) {
@@ -253,6 +239,7 @@ constexpr Algorithm packing_allreduce = [] {
                             "also on damaged machines."},
                    both_parameters, plan_allreduce,
                    [](const Machine& machine) { return packing_planning_bytes(machine) + rounds_planning_bytes(machine); });
+  allreduce.least_steps = least_steps_to_and_fro;  // also between all nodes: an owner is as far from the others
   allreduce.former_names = former_names;
   return allreduce;
 }();

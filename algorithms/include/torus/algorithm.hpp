@@ -184,6 +184,8 @@ class Planner {
     PlanCache cache;
     return (*this)(machine, request, cache);
   }
+  /// Whether it keeps what it finds, which took a search.
+  constexpr bool searches() const noexcept { return searching_ != nullptr; }
   friend constexpr bool operator==(const Planner& planner, std::nullptr_t) noexcept {
     return planner.plain_ == nullptr && planner.searching_ == nullptr && planner.source_ == nullptr;
   }
@@ -233,6 +235,9 @@ struct Algorithm {
   /// Errors: std::bad_alloc where there is no room for the tables. A plan that searches (its header says so) throws InputError or RunError,
   /// of one line, if it finds nothing.
   Planner plan = nullptr;
+  /// Steps that no plan is under, where a search takes long and that is more than Bounds say: the command plans no search that cannot win.
+  /// Cheap.
+  std::uint64_t (*least_steps)(const Topology& topology) = nullptr;
   /// Memory that plan() takes at most, where that grows with the nodes and shapes are not refused for it.
   Bytes (*planning_bytes)(const Machine& machine) = nullptr;
   /// The largest machine on which plan() takes a second at most. On larger ones the command takes the algorithm where it is named, or where

@@ -114,18 +114,25 @@ TEST_CASE("the page on JSON names every field", "[conformance]") {
 }
 
 TEST_CASE("with no algorithm named the one with the least model time is taken, and the report says why", "[conformance]") {
-  const Json chosen = support::parsed(command("run broadcast --on 5x5 --bytes 1KiB --json").out);
+  // Searches that can gain 3 % at most are not planned.
+  const auto [line, machine, worth] = GENERATE(
+      table<std::string, std::string, double>({{"run broadcast --on 5x5", "--switching wormhole --ports 4 --contention forbid", 1},
+                                               {"run allreduce --on 6x6", "--switching packet --ports 4 --contention forbid", 0.97}}));
+  const Json chosen = support::parsed(command(line + " --bytes 1KiB --json").out);
+  int others = 0;
   for (const Algorithm* algorithm : catalogue()) {
-    if (algorithm->collective != Collective::broadcast) continue;
-    const support::Ended ended =
-        command("run broadcast --on 5x5 --bytes 1KiB --json --switching wormhole --ports 4 --contention forbid --algorithm " +
-                std::string(algorithm->name));
+    if (name(algorithm->collective) != chosen["collective"].get<std::string>()) continue;
+    const support::Ended ended = command(line + " --bytes 1KiB --json " + machine + " --algorithm " + std::string(algorithm->name));
     if (ended.status == 2) continue;
     CAPTURE(algorithm->name);
-    CHECK(support::parsed(ended.out)["model_time_formula_s"].get<double>() >= chosen["model_time_formula_s"].get<double>());
+    CHECK(support::parsed(ended.out)["model_time_formula_s"].get<double>() >= worth * chosen["model_time_formula_s"].get<double>());
+    ++others;
   }
-  CHECK(chosen["chosen_because"].get<std::string>().find("least predicted model time") != std::string::npos);
-  CHECK(command("run broadcast --on 5x5 --bytes 1KiB").out.find("; next ") != std::string::npos);
+  CHECK(others > 3);
+  const auto because = chosen["chosen_because"].get<std::string>();
+  CHECK(because.find("least predicted model time") != std::string::npos);
+  CHECK((because.find("could be faster by 3 % at most") == std::string::npos) == (worth == 1));
+  CHECK(command(line + " --bytes 1KiB").out.find("; next ") != std::string::npos);
 }
 
 TEST_CASE("without an algorithm named, what does not fit into the memory is passed over, and the report says so", "[conformance]") {

@@ -171,8 +171,20 @@ double time_of(const Machine& machine, const Plan& plan) {
   return time_s;
 }
 
+/// A model time that no plan of an algorithm is under.
+double least_time_of(const Algorithm& algorithm, const Machine& machine, Bounds bounds) {
+  if (algorithm.least_steps != nullptr) {
+    bounds.steps = std::max(bounds.steps, algorithm.least_steps(machine.topology));
+    bounds.route_hops = std::max(bounds.route_hops, bounds.steps);
+  }
+  return bounds.model_time_s(machine.cost);
+}
+
+/// What a search must be able to gain: it costs more time than many runs take.
+constexpr double worth_a_search = 0.03;
+
 std::string reason(const Setting& setting, const Candidate& best, const Candidate& second, std::span<const Candidate> too_large,
-                   std::span<const std::string> unplanned, int applicable) {
+                   std::span<const std::string> unplanned, std::span<const std::string_view> hopeless, int applicable) {
   std::string text = fmt::format("least predicted model time, {}, of {} that apply here", seconds_text(best.time_s), applicable);
   if (second.algorithm != nullptr && second.too_large == 0 && std::isfinite(second.time_s))
     text += fmt::format("; next {} with {}", second.algorithm->name, seconds_text(second.time_s));
@@ -184,6 +196,10 @@ std::string reason(const Setting& setting, const Candidate& best, const Candidat
                         bytes_text(candidate.too_large), bytes_text(setting.memory));
   }
   for (const std::string& why_not : unplanned) text += "; " + why_not;
+  if (!hopeless.empty()) {
+    text += fmt::format("; {} could be faster by {:.0f} % at most, and {} not planned", fmt::join(hopeless, ", "), 100 * worth_a_search,
+                        hopeless.size() == 1 ? "was" : "were");
+  }
   return text;
 }
 
@@ -202,9 +218,9 @@ std::string elsewhere(const Setting& setting, const RunSpec& spec, std::span<con
   return "";
 }
 
-/// Plans all algorithms that apply, but those that take long, and takes the one with the least predicted model time of those that fit into
-/// the memory; on a tie the first of the catalogue. Where none fits, takes the one that needs the least: the engine refuses it and says
-/// what it needs.
+/// Plans the algorithms that apply, first those that need no search, and takes the one with the least predicted model time of those that
+/// fit into the memory; on a tie the first planned. Leaves out what takes seconds, and searches that can gain little. Where none fits,
+/// takes the one that needs the least: the engine refuses it and says what it needs.
 void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* const> algorithms) {
   const auto start = std::chrono::steady_clock::now();
   // Measured once: plans are held to it, and so is the run, which begins when there is a little less.
@@ -213,6 +229,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   Candidate best, second;
   std::vector<Candidate> too_large;
   std::vector<std::string> unplanned;
+  std::vector<std::string_view> hopeless;
   std::string first_refusal;
   std::optional<Bounds> bounds;
   int applicable = 0;
@@ -223,6 +240,12 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
       return;
     }
     if (!bounds) bounds = lower_bounds(setting.machine, setting.request);
+    if (algorithm->plan.searches() && best.algorithm != nullptr && best.too_large == 0 &&
+        least_time_of(*algorithm, setting.machine, *bounds) >= (1 - worth_a_search) * best.time_s) {
+      ++applicable;
+      hopeless.push_back(algorithm->name);
+      return;
+    }
     Planned planned = plan_within(*algorithm, setting.machine, setting.request, *bounds, setting.plan_limit_s, &cache);
     if (!planned.plan) {
       unplanned.push_back(planned.why_not);
@@ -242,14 +265,17 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
       second = candidate;
     }
   };
-  std::vector<const Algorithm*> slow;
+  std::vector<const Algorithm*> searching, slow;
   for (const Algorithm* algorithm : algorithms) {
     if (algorithm->collective != setting.request.collective) continue;
     if (setting.machine.topology.nodes() > algorithm->quick_to_plan)
       slow.push_back(algorithm);
+    else if (algorithm->plan.searches())
+      searching.push_back(algorithm);
     else
       consider(algorithm);
   }
+  for (const Algorithm* algorithm : searching) consider(algorithm);
   for (const Algorithm* algorithm : slow) {
     if (setting.algorithm == nullptr) consider(algorithm);
     if (algorithm == setting.algorithm || why_not_here(*algorithm, setting.machine, setting.request, setting.memory)) continue;
@@ -260,7 +286,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   if (setting.algorithm == nullptr)
     nothing_applies(setting.request.collective, machine_text(setting.machine), first_refusal, elsewhere(setting, spec, algorithms));
   if (best.too_large > 0) refuse_too_large(setting);
-  setting.chosen = reason(setting, best, second, too_large, unplanned, applicable);
+  setting.chosen = reason(setting, best, second, too_large, unplanned, hopeless, applicable);
   setting.choosing_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
