@@ -109,14 +109,22 @@ double rate_of(const Machine& machine, NodeId node) {
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
+/// Whether the machine looks the same from all nodes.
+bool looks_alike(const Topology& topology) {
+  return topology.whole() && std::all_of(topology.shape().begin(), topology.shape().end(), [](const DimensionShape& dimension) {
+           return dimension.wiring != Wiring::line || dimension.extent <= 2;
+         });
+}
+
 void bound_filling(const Machine& machine, double bytes, Bounds& bounds) {
   const Topology& topology = machine.topology;
   if (machine.switching != Switching::packet || topology.nodes() > most_nodes_of_pairs) return;
   const LinkGraph graph(topology);
   std::vector<double> rate(topology.nodes());
   for (const NodeId node : graph.nodes()) rate[node] = rate_of(machine, node);
+  const bool alike = looks_alike(topology) && std::adjacent_find(rate.begin(), rate.end(), std::not_equal_to<>()) == rate.end();
   std::vector<double> least;  // by distance: of two nodes, the greater rate
-  for (const NodeId a : graph.nodes()) {
+  for (const NodeId a : alike ? graph.nodes().first(1) : graph.nodes()) {
     const std::vector<std::uint32_t> distance = graph.distances(a, a);
     for (const NodeId b : graph.nodes()) {
       if (least.size() <= distance[b]) least.resize(std::size_t{distance[b]} + 1, 0);
