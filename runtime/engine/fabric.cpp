@@ -94,25 +94,46 @@ void Fabric::begin_step() {
 }
 
 void Fabric::place_initial(Worker& w, NodeId rank, std::uint64_t run_seed) {
-  const std::uint64_t count = run_.members.initial_count(rank);
   const std::uint64_t seed = run_.members.seed_of(rank, run_seed);
-  const NodeId local = run_.members.local(rank);
-  const std::uint64_t key = run_.reduces ? contributor_key(seed, local) : 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const BlockId id = run_.members.initial(rank, run_.placement.hashes() ? count - 1 - i : i);  // the first ones first in their chains
-    const Slot slot = run_.payload.slots.take(*w.free_slots);
-    const std::span<std::byte> bytes{run_.payload.slots.at(slot), static_cast<std::size_t>(run_.placement.bytes(id))};
-    if (run_.reduces) {
-      fill_contribution(bytes, run_.placement.contributions().reduction, run_.placement.nodes(), seed, local,
-                        run_.placement.first_element(id));
-      run_.payload.partials.signature(slot) = key;
-    } else {
-      fill_block(bytes, seed, id);
+  if (run_.reduces) {
+    place_contribution(w, rank, seed);
+  } else {
+    const std::uint64_t count = run_.members.initial_count(rank);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const BlockId id = run_.members.initial(rank, run_.placement.hashes() ? count - 1 - i : i);  // the first ones first in their chains
+      const Slot slot = run_.payload.slots.take(*w.free_slots);
+      fill_block({run_.payload.slots.at(slot), static_cast<std::size_t>(run_.placement.bytes(id))}, seed, id);
+      run_.payload.tables.add(rank, run_.placement.bucket(id), id, slot);
     }
-    run_.payload.tables.add(rank, run_.placement.bucket(id), id, slot);
   }
   run_.links.forget(rank);
   run_.active[0].part(w.index).insert(rank);
+}
+
+void Fabric::place_contribution(Worker& w, NodeId rank, std::uint64_t seed) {
+  const Placement& placement = run_.placement;
+  const NodeId local = run_.members.local(rank);
+  const std::uint64_t key = contributor_key(seed, local);
+  const std::span<Slot> table = run_.payload.tables.links_to(rank, 0, run_.members.initial_count(rank));
+  // Segments side by side in memory are filled at once.
+  std::byte *begin = nullptr, *end = nullptr;
+  BlockId first = 0;
+  const auto fill = [&] {
+    if (begin == end) return;
+    fill_contribution({begin, end}, placement.contributions().reduction, placement.nodes(), seed, local, placement.first_element(first));
+  };
+  for (BlockId segment = 0; segment < table.size(); ++segment) {
+    const Slot slot = run_.payload.slots.take(*w.free_slots);
+    if (std::byte* const bytes = run_.payload.slots.at(slot); bytes != end) {
+      fill();
+      begin = end = bytes;
+      first = segment;
+    }
+    end += placement.bytes(segment);
+    table[segment] = slot;
+    run_.payload.partials.signature(slot) = key;
+  }
+  fill();
 }
 
 void Fabric::sweep() {

@@ -103,6 +103,8 @@ class Fabric final : public Network {
   }
 
  private:
+  /// Gives a node all segments of its vector, in a reduction.
+  void place_contribution(Worker& w, NodeId rank, std::uint64_t seed);
   std::span<const BlockId> all_blocks(Worker& w, NodeId rank);
 
   RunState run_;

@@ -2,6 +2,7 @@
 
 #define XXH_INLINE_ALL  // the header alone, no library to link
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <xxhash.h>
@@ -58,27 +59,27 @@ void fill_integers(std::span<std::byte> bytes, const Reduction& reduction, NodeI
   }
 }
 
-/// Whole numbers 0 .. most, each from a byte of the stream: a word of it makes eight. make: the element of a number.
+/// Whole numbers 0 .. most < 256, each from a byte of the stream: a word of it makes eight. make: the element of a number.
 template <class Bits, class Make>
 void fill_whole(std::span<std::byte> bytes, std::uint64_t key, std::uint64_t first, std::uint64_t most, Make&& make) noexcept {
-  const auto factor = static_cast<std::uint32_t>(most + 1);
-  std::byte* to = bytes.data();
-  const auto part = [&](std::uint64_t at, std::size_t begin, std::size_t end) {
-    const std::uint64_t word = stream_word(key, at);
-    for (std::size_t i = begin; i < end; ++i, to += sizeof(Bits)) {
-      // Of a signed number: SSE2 converts no others.
-      const Bits value = make(static_cast<std::int32_t>((word >> (8 * i) & 0xffU) * factor >> 8U));
-      std::memcpy(to, &value, sizeof value);
-    }
+  constexpr std::uint64_t lanes = 0x00ff00ff00ff00ffU;  // bytes of 16 bits each: a product with 256 fits
+  const auto numbers = [factor = most + 1](std::uint64_t word) {
+    return ((word & lanes) * factor >> 8U & lanes) | ((word >> 8U & lanes) * factor & ~lanes);
   };
+  std::array<std::uint64_t, 8> words;  // in memory, from where a vector of bytes is loaded at once
+  std::byte* to = bytes.data();
   const std::uint64_t end = first + bytes.size() / sizeof(Bits);
-  if (first % 8 != 0) {
-    const std::uint64_t next = std::min(end, first / 8 * 8 + 8);
-    part(first / 8, first % 8, first % 8 + (next - first));
-    first = next;
+  while (first < end) {
+    const std::uint64_t skipped = first % 8, count = std::min(8 * words.size() - skipped, end - first);
+    for (std::uint64_t i = 0; 8 * i < skipped + count; ++i) words[i] = numbers(stream_word(key, first / 8 + i));
+    const auto* const number = reinterpret_cast<const std::uint8_t*>(words.data()) + skipped;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const Bits value = make(std::int32_t{number[i]});  // signed: SSE2 converts no others
+      std::memcpy(to + i * sizeof value, &value, sizeof value);
+    }
+    to += count * sizeof(Bits);
+    first += count;
   }
-  for (; end - first >= 8; first += 8) part(first / 8, 0, 8);
-  if (first < end) part(first / 8, 0, end - first);
 }
 
 /// The greatest contribution such that the sum of all is a whole number below 2^digits.

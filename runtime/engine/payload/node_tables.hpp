@@ -75,6 +75,10 @@ class NodeTables {
     TORUS_ASSERT(placement_->reduces() && first + count <= buckets_);
     return {table_.data() + (std::size_t{node} * buckets_ + first), count};
   }
+  std::span<const Slot> links_to(NodeId node, BlockId first, std::size_t count) const noexcept {
+    TORUS_ASSERT(placement_->reduces() && first + count <= buckets_);
+    return {table_.data() + (std::size_t{node} * buckets_ + first), count};
+  }
 
   /// Adds a block that the node does not hold, in a slot that has been taken and filled.
   [[gnu::always_inline]] inline void add(NodeId node, std::uint32_t bucket, BlockId id, Slot slot) noexcept {

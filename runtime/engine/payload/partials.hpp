@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,16 +22,20 @@ namespace torus::detail {
 /// Min length of a *row*: numbers that are processed as one because they are consecutive.
 inline constexpr std::size_t row = 8;
 
+/// As many numbers, in vector registers: g++ makes no vectors of a loop that compares and may end early.
+using Numbers = std::uint32_t __attribute__((vector_size(row * sizeof(std::uint32_t))));
+
 /// Length of the leading run of consecutive integers. `numbers` must not be empty.
 inline std::size_t consecutive(std::span<const std::uint32_t> numbers) noexcept {
   const std::uint32_t first = numbers[0];
   if (numbers.size() == 1 || numbers[1] != first + 1) return 1;  // most lists rise to their end or not at all
   std::size_t count = 0;
-  // Some at a time without a branch: the compiler makes vectors of them.
-  for (; count + row <= numbers.size(); count += row) {
-    std::uint32_t differ = 0;
-    for (std::size_t i = count; i < count + row; ++i) differ |= numbers[i] ^ (first + static_cast<std::uint32_t>(i));
-    if (differ != 0) break;
+  Numbers expected = first + Numbers{0, 1, 2, 3, 4, 5, 6, 7};
+  for (; count + row <= numbers.size(); count += row, expected += static_cast<std::uint32_t>(row)) {
+    Numbers found;
+    std::memcpy(&found, numbers.data() + count, sizeof found);
+    const auto differ = std::bit_cast<std::array<std::uint64_t, row / 2>>(found ^ expected);
+    if ((differ[0] | differ[1] | differ[2] | differ[3]) != 0) break;
   }
   while (count < numbers.size() && numbers[count] == first + static_cast<std::uint32_t>(count)) ++count;
   return count;

@@ -88,9 +88,20 @@ class ReductionVerifier {
 
   NodeId rank_of(NodeId node) const noexcept { return members_.member(group_, node); }
 
+  /// Whether a node wants all segments and has them with all contributors: a look at all together, since that is the common case.
+  bool all_complete(NodeId node, NodeId rank, std::uint64_t wanted) const {
+    const Wanted by = placement_.contributions().wanted;
+    if ((by != Wanted::everywhere && by != Wanted::of_prefix) || !placement_.living(node)) return false;
+    bool complete = true;
+    for (const Slot slot : payload_.tables.links_to(rank, 0, placement_.vector_segments()))
+      complete &= slot != 0 && payload_.partials.signature(slot) == wanted;
+    return complete;
+  }
+
   std::optional<WrongDelivery> wrong_at(NodeId node, std::uint64_t wanted) const {
     const NodeId rank = rank_of(node);
     std::optional<WrongDelivery> first;
+    if (all_complete(node, rank, wanted)) return first;
     for (BlockId segment = 0; segment < placement_.vector_segments() && !first; ++segment) {
       if (!placement_.wanted_anywhere(segment) || placement_.empty(segment)) continue;
       const Slot slot = payload_.tables.find(rank, segment);
@@ -221,16 +232,27 @@ class ReductionVerifier {
   void compare_at(NodeId node, Place at, Bytes bytes, std::optional<WrongDelivery>& first, F&& differs) const {
     const NodeId rank = rank_of(node);
     if (!payload_.own.owns(rank) || !placement_.living(node)) return;
-    std::size_t before = 0;
-    each_segment(at, bytes, [&](Place there, Bytes count) {
-      const std::byte* const held = payload_.slots.at(payload_.tables.find(rank, there.segment)) + there.offset;
-      auto wrong = differs(std::span(held, static_cast<std::size_t>(count)), there.offset, before);
+    for (std::size_t before = 0; before < bytes;) {
+      const Bytes block = placement_.bytes(at.segment);
+      Bytes count = std::min(bytes - before, block - at.offset);
+      std::size_t in_a_row = 0;
+      if (at.offset == 0 && count == block && placement_.uniform()) {
+        in_a_row = payload_.partials.row_of(payload_.tables.links_to(rank, at.segment, static_cast<std::size_t>((bytes - before) / block)));
+        if (in_a_row > 0) count = in_a_row * block;
+      }
+      const std::byte* const held = payload_.slots.at(payload_.tables.find(rank, at.segment)) + at.offset;
+      if (auto wrong = differs(std::span(held, static_cast<std::size_t>(count)), at.offset, before)) {
+        wrong->node = rank;
+        wrong->block = at.segment;
+        if (in_a_row > 0) {
+          wrong->block += static_cast<BlockId>(wrong->offset / block);
+          wrong->offset %= block;
+        }
+        note(first, wrong);
+      }
       before += static_cast<std::size_t>(count);
-      if (!wrong) return;
-      wrong->node = rank;
-      wrong->block = there.segment;
-      note(first, wrong);
-    });
+      at = {at.segment + static_cast<BlockId>(std::max<std::size_t>(in_a_row, 1)), 0};
+    }
   }
 
   const Members& members_;
