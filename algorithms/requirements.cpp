@@ -6,6 +6,7 @@
 
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/shapes.hpp"
+#include "runtime/base/figures.hpp"
 
 namespace torus {
 namespace {
@@ -113,19 +114,19 @@ std::string_view Parameters::word(std::string_view name) const noexcept {
 std::optional<Refusal> unmet(const Requirements& needs, std::string_view algorithm, const Machine& machine) {
   const std::string name(algorithm);
   if (!machine.topology.whole() && !needs.lives_with_holes) {
-    const auto count = [](std::size_t n, const char* what) { return std::to_string(n) + " dead " + what + (n == 1 ? "" : "s"); };
     const Faults& faults = machine.topology.faults();
-    return Refusal{About::faults, count(faults.dead_links.size(), "link") + ", " + count(faults.dead_nodes.size(), "node"),
+    return Refusal{About::faults, counted(faults.dead_links.size(), "dead link") + ", " + counted(faults.dead_nodes.size(), "dead node"),
                    name + " needs every link and node alive", ""};
   }
   if (auto why = unmet_shape(needs, name, machine.topology)) return why;
   if (auto why = unmet_rules(needs, name, machine)) return why;
   const int ports = std::min(needs.ports, static_cast<int>(machine.topology.max_ports()));
   if (machine.ports < ports) {
-    return Refusal{About::ports, std::to_string(machine.ports),
-                   name + (needs.ports == Requirements::all_ports ? " uses all channels at once"
-                                                                  : " sends " + std::to_string(ports) + " messages a step"),
-                   std::to_string(ports)};
+    return Refusal{
+        About::ports, std::to_string(machine.ports),
+        name + (needs.ports == Requirements::all_ports ? " uses all channels at once"
+                                                       : " sends " + counted(static_cast<std::uint64_t>(ports), "message") + " a step"),
+        std::to_string(ports)};
   }
   if (needs.ascending_routing && machine.switching == Switching::wormhole && !machine.ascending_routing()) {
     std::string order, ascending;

@@ -14,6 +14,7 @@
 
 #include "algorithms/barrier_witness.hpp"
 #include "algorithms/schedule/route_loads.hpp"
+#include "runtime/base/figures.hpp"
 #include "runtime/engine/processes/together.hpp"
 #include "runtime/model/description.hpp"
 
@@ -34,8 +35,8 @@ std::string_view limit_text(bool exact) { return exact ? "" : "at most "; }
 std::optional<std::string> failure_in(const Machine& machine, const Plan& plan, const RunResult& result) {
   if (auto failure = failure_of(machine, result)) return failure;
   if (plan.predicts() && !plan.agrees(result.steps, plan.steps)) {
-    return fmt::format("{} steps, where the formula {} says {}{} (Plan::steps)", result.steps, plan.formula, limit_text(plan.steps_exact),
-                       plan.steps);
+    return fmt::format("{}, where the formula {} says {}{} (Plan::steps)", counted(result.steps, "step"), plan.formula,
+                       limit_text(plan.steps_exact), plan.steps);
   }
   return std::nullopt;
 }
@@ -45,8 +46,8 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
   const auto bytes = static_cast<double>(result.channel_bytes_sum);
   const bool knows_sources = request.collective != Collective::multinode_broadcast;
   if (plan.predicts() && knows_sources && !dilated && !plan.bytes_agree(bytes, plan.channel_bytes)) {
-    return fmt::format("{} bytes on the fullest channels, summed over the steps, where {}{} were predicted (Plan::channel_bytes)",
-                       result.channel_bytes_sum, limit_text(plan.steps_exact && plan.bytes_exact), plan.channel_bytes);
+    return fmt::format("{} on the fullest channels, summed over the steps, where {}{} were predicted (Plan::channel_bytes)",
+                       counted(result.channel_bytes_sum, "byte"), limit_text(plan.steps_exact && plan.bytes_exact), plan.channel_bytes);
   }
   if (plan.predicts() && knows_sources && !dilated && plan.channel_time_s &&
       !plan.byte_terms_agree(result.channel_time_s, *plan.channel_time_s)) {
@@ -56,25 +57,25 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
   const auto combined = static_cast<double>(result.node_combined_sum);
   const bool says_combined = plan.predicts() && reduces(request.collective) && !left_out(plan.combined_bytes, bounds.combined_bytes);
   if (says_combined && !plan.bytes_agree(combined, plan.combined_bytes)) {
-    return fmt::format("{} bytes combined at the busiest nodes, summed over the steps, where {}{} were predicted (Plan::combined_bytes)",
-                       result.node_combined_sum, limit_text(plan.steps_exact && plan.bytes_exact), plan.combined_bytes);
+    return fmt::format("{} combined at the busiest nodes, summed over the steps, where {}{} were predicted (Plan::combined_bytes)",
+                       counted(result.node_combined_sum, "byte"), limit_text(plan.steps_exact && plan.bytes_exact), plan.combined_bytes);
   }
   const std::optional<std::uint64_t> predicted = plan.route_hops;
   const std::uint64_t hops = result.route_hops_sum;
   if (machine.cost.hop_s > 0 && plan.predicts() && plan.steps_exact && predicted && !dilated &&
       (knows_sources ? hops != *predicted : hops > *predicted)) {
-    return fmt::format("{} hops of the longest routes, summed over the steps, where {}{} were predicted (Plan::route_hops)", hops,
-                       limit_text(knows_sources), *predicted);
+    return fmt::format("{} of the longest routes, summed over the steps, where {}{} were predicted (Plan::route_hops)",
+                       counted(hops, "hop"), limit_text(knows_sources), *predicted);
   }
   if (result.steps < bounds.steps)
-    return fmt::format("{} steps, fewer than the lower bound {}: {}", result.steps, bounds.steps, bounds.steps_reason);
+    return fmt::format("{}, fewer than the lower bound {}: {}", counted(result.steps, "step"), bounds.steps, bounds.steps_reason);
   constexpr double rounding = 1 - 1e-12;  // of a bound computed in doubles
   if (combined < bounds.combined_bytes * rounding)
-    return fmt::format("{} bytes combined at the busiest nodes, fewer than the lower bound {}", result.node_combined_sum,
+    return fmt::format("{} combined at the busiest nodes, fewer than the lower bound {}", counted(result.node_combined_sum, "byte"),
                        bounds.combined_bytes);
   if (bytes < bounds.channel_bytes * rounding) {
-    return fmt::format("{} bytes on the fullest channels, summed over the steps, fewer than the lower bound {}: {}",
-                       result.channel_bytes_sum, bounds.channel_bytes, bounds.bytes_reason);
+    return fmt::format("{} on the fullest channels, summed over the steps, fewer than the lower bound {}: {}",
+                       counted(result.channel_bytes_sum, "byte"), bounds.channel_bytes, bounds.bytes_reason);
   }
   if (const double least = bounds.channel_time_s.value_or(0); result.channel_time_s < least * (1 - 1e-9)) {
     return fmt::format("a byte term of {} s, less than the lower bound {} s of channels that differ in speed", result.channel_time_s,
@@ -185,18 +186,21 @@ void set_aside_incomplete(Plan& plan, const Machine& machine, const Request& req
 
 void check_prediction(const Algorithm& algorithm, const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds) {
   if (!plan.predicts()) return;
+  const auto text_of = [](std::string_view what, double predicted) {
+    return fmt::format("{} {}", predicted, fmt::format(fmt::runtime(what), predicted == 1 ? "" : "s"));
+  };
   const auto wrong = [&](std::string_view what, double predicted, const std::string& rule) {
-    throw PredictionError(fmt::format("{} predicts {} {}, {}", algorithm.name, predicted, what, rule));
+    throw PredictionError(fmt::format("{} predicts {}, {}", algorithm.name, text_of(what, predicted), rule));
   };
   const auto number = [&](std::string_view what, double predicted) {
     if (!(predicted >= 0) || !std::isfinite(predicted)) wrong(what, predicted, "where a prediction is a number of 0 or more");
     if (predicted <= most_predicted_bytes) return;
-    throw InputError(fmt::format("{} predicts {} {} for {} bytes, and predictions count up to 2^63; fewer bytes would do", algorithm.name,
-                                 predicted, what, request.bytes));
+    throw InputError(fmt::format("{} predicts {} for {}, and predictions count up to 2^63; fewer bytes would do", algorithm.name,
+                                 text_of(what, predicted), counted(request.bytes, "byte")));
   };
-  constexpr std::string_view channel = "bytes on the fullest channels, summed over the steps (Plan::channel_bytes)",
-                             combined = "bytes combined at the busiest nodes, summed over the steps (Plan::combined_bytes)",
-                             steps = "steps (Plan::steps)";
+  constexpr std::string_view channel = "byte{} on the fullest channels, summed over the steps (Plan::channel_bytes)",
+                             combined = "byte{} combined at the busiest nodes, summed over the steps (Plan::combined_bytes)",
+                             steps = "step{} (Plan::steps)";
   number(steps, static_cast<double>(plan.steps));
   number(steps, static_cast<double>(plan.likely_steps()));
   number(channel, plan.channel_bytes);
@@ -217,7 +221,7 @@ void check_prediction(const Algorithm& algorithm, const Machine& machine, const 
   if (reduces(request.collective) && !left_out(plan.combined_bytes, bounds.combined_bytes))
     hold(combined, plan.combined_bytes, bounds.combined_bytes, "");
   if (plan.route_hops)
-    hold("hops of the longest routes, summed over the steps (Plan::route_hops)", static_cast<double>(*plan.route_hops),
+    hold("hop{} of the longest routes, summed over the steps (Plan::route_hops)", static_cast<double>(*plan.route_hops),
          static_cast<double>(bounds.route_hops), "");
   hold("s of model time", time_s, bounds.model_time_s(cost), "");
 }

@@ -17,6 +17,7 @@
 #include "algorithms/bounds/raise.hpp"
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/living_channels.hpp"
+#include "runtime/base/figures.hpp"
 
 namespace torus {
 namespace {
@@ -148,9 +149,8 @@ void bound_steps_by_cuts(const Question& asked, Bounds& bounds) {
 void bound_steps(const Question& asked, Bounds& bounds) {
   const Topology& topology = asked.machine.topology;
   const std::string logarithm = "ceil(log_" + number(asked.ports + 1) + " " + number(topology.living_nodes()) + ")";
-  raise<std::uint64_t>(
-      bounds.steps, bounds.steps_reason, ceil_log(asked.ports + 1, topology.living_nodes()),
-      logarithm + ": a node informs at most " + number(asked.ports) + (asked.ports == 1 ? " other a step" : " others a step"));
+  raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(asked.ports + 1, topology.living_nodes()),
+                       logarithm + ": a node informs at most " + counted(asked.ports, "other") + " a step");
   if (!asked.shared || asked.packet) {  // else a node may send all its messages over one channel, to different nodes
     std::uint64_t weakest = asked.all_nodes ? asked.channels.rbegin()->first : asked.ports;
     if (!asked.all_nodes) {
@@ -162,7 +162,7 @@ void bound_steps(const Question& asked, Bounds& bounds) {
   if (const std::uint64_t side = longer_side_of_line(asked); side > 0) {
     raise<std::uint64_t>(
         bounds.steps, bounds.steps_reason, ceil_log(3, 2 * side + 1),
-        "a side of " + number(side) + " nodes of a line: a step adds at most one over its only channel and two for each informed node");
+        "a side of " + counted(side, "node") + " of a line: a step adds at most one over its only channel and two for each informed node");
   }
   const Collective collective = asked.request.collective;
   if (topology.whole() && collective != Collective::reduce && collective != Collective::gather) {
@@ -194,7 +194,7 @@ void bound_replicated(const Question& asked, Bounds& bounds) {
     const auto found = sources.find(channels);
     const std::uint64_t own = found != sources.end() && found->second == nodes ? 1 : 0;
     const std::uint64_t takes = asked.request.sources.size() - own;
-    const std::string why = "a node receives " + number(takes) + (takes == 1 ? " message" : " messages");
+    const std::string why = "a node receives " + counted(takes, "message");
     raise(bounds.channel_bytes, bounds.bytes_reason, static_cast<double>(takes) * bytes / static_cast<double>(channels),
           why + over(channels));
     if (asked.rates) raise_seconds(bounds, static_cast<double>(takes) * bytes, asked.rates->fastest(channels));
@@ -257,9 +257,9 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
 
   const std::uint64_t narrowest = asked.channels.rbegin()->first;
   const std::uint64_t at_once = asked.messages(narrowest);
-  block_bytes(static_cast<double>(n - 1) / static_cast<double>(narrowest), "a node sends " + number(n - 1) + " blocks" + over(narrowest));
+  block_bytes(static_cast<double>(n - 1) / static_cast<double>(narrowest), "a node sends " + counted(n - 1, "block") + over(narrowest));
   if (asked.rates) raise_seconds(bounds, static_cast<double>(n - 1) * bytes, asked.rates->fastest(narrowest));
-  block_steps(ceil_div(n - 1, at_once), "a node sends " + number(n - 1) + " blocks, " + number(at_once) + " a step");
+  block_steps(ceil_div(n - 1, at_once), "a node sends " + counted(n - 1, "block") + ", " + number(at_once) + " a step");
 
   // Hops that a step carries, in bytes and in messages; a wormhole or circuit message may use every channel, whatever the ports.
   const bool whole = asked.machine.topology.whole();
@@ -277,7 +277,7 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
   const double all_hops = whole ? facts.average_status * static_cast<double>(n) : around.hops;
   const auto carried = [&](std::uint64_t a_step) {
     return bound3 ? std::string("bound (3): the average status, hops of the blocks of a node")
-                  : "the shortest routes of all blocks, " + number(a_step) + " hops a step";
+                  : "the shortest routes of all blocks, " + counted(a_step, "hop") + " a step";
   };
   block_bytes(all_hops / static_cast<double>(channels), carried(channels));
   if (asked.rates) raise_seconds(bounds, all_hops * bytes, rate_of_all_channels(asked));
@@ -299,7 +299,7 @@ void bound_exchange(const Question& asked, Bounds& bounds) {
     const double links = static_cast<double>(facts.bisection_links);
     const auto half = n / 2;
     const double crossing = static_cast<double>(half) * static_cast<double>(half);
-    const std::string why = "bound (4): a cut into halves over " + number(facts.bisection_links) + " links";
+    const std::string why = "bound (4): a cut into halves over " + counted(facts.bisection_links, "link");
     block_bytes(crossing / links, why);
     if (!asked.shared) block_steps(facts.bound4, why);
     return;

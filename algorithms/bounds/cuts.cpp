@@ -36,6 +36,7 @@
 #include "algorithms/bounds/cut_search.hpp"
 #include "algorithms/bounds/growth.hpp"
 #include "algorithms/bounds/raise.hpp"
+#include "runtime/base/figures.hpp"
 
 namespace torus {
 namespace {
@@ -114,7 +115,7 @@ class Crossing {
   std::string text(double units) const {
     if (kind_ == Kind::once) return "the data";
     const auto count = static_cast<std::uint64_t>(units);
-    return std::to_string(count) + (kind_ == Kind::sources ? " message" : " block") + (count == 1 ? "" : "s");
+    return counted(count, kind_ == Kind::sources ? "message" : "block");
   }
 
  private:
@@ -215,8 +216,7 @@ class CutBounds {
     const double units = crossing_.units(set.nodes, set.marked);
     const double bytes = units * static_cast<double>(request_.bytes) / static_cast<double>(set.channels);
     const auto why = [&] {
-      return "cut of " + std::to_string(set.nodes) + (set.nodes == 1 ? " node, " : " nodes, ") + where() + ": " + crossing_.text(units) +
-             over(set.channels);
+      return "cut of " + counted(set.nodes, "node") + ", " + where() + ": " + crossing_.text(units) + over(set.channels);
     };
     if (above(bytes, bounds_.channel_bytes)) {
       bounds_.channel_bytes = bytes;

@@ -7,6 +7,8 @@
 
 #include <torus/bounds.hpp>
 
+#include "runtime/base/figures.hpp"
+
 namespace torus {
 
 /// Keeps the largest of several bounds with its reason; the first of equals.
@@ -18,7 +20,7 @@ void raise(Value& bound, std::string& reason, Value candidate, std::string why) 
 }
 
 /// For reasons: ` over 3 channels`.
-inline std::string over(std::uint64_t channels) { return " over " + std::to_string(channels) + (channels == 1 ? " channel" : " channels"); }
+inline std::string over(std::uint64_t channels) { return " over " + counted(channels, "channel"); }
 
 /// reductions.cpp: reductions, scan, scatter, gather and barrier.
 void bound_reduction(const Machine& machine, const Request& request, Bounds& bounds);

@@ -25,6 +25,7 @@
 #include "algorithms/bounds/growth.hpp"
 #include "algorithms/bounds/raise.hpp"
 #include "algorithms/common/integers.hpp"
+#include "runtime/base/figures.hpp"
 
 namespace torus {
 namespace {
@@ -61,7 +62,7 @@ void bound_rooted_blocks(const Machine& machine, const Request& request, const R
   const auto bytes = static_cast<double>(request.bytes);
   const std::uint64_t out = std::min(figures.ports, channels_of(topology, root));
   raise_bytes(bounds, static_cast<double>(figures.nodes - 1) * bytes / static_cast<double>(out),
-              "the root's " + std::to_string(figures.nodes - 1) + " blocks" + over(out));
+              "the root's " + counted(figures.nodes - 1, "block") + over(out));
   if (!topology.whole()) return;  // the formulas below are those of a whole shape
   for (const Factor& f : factors(topology)) {
     const auto half = figures.nodes / f.n * (f.n / 2);
@@ -79,7 +80,7 @@ void bound_rooted_blocks(const Machine& machine, const Request& request, const R
     const std::uint64_t steps = travel + ceil_div(farther, at_once);
     if (steps <= bounds.single_block_steps) continue;
     bounds.single_block_steps = steps;
-    bounds.single_block_reason = std::to_string(farther) + " blocks of nodes at distance " + std::to_string(e) + " or more" + over(at_once);
+    bounds.single_block_reason = counted(farther, "block") + " of nodes at distance " + std::to_string(e) + " or more" + over(at_once);
   }
 }
 
@@ -90,25 +91,26 @@ void bound_reduction(const Machine& machine, const Request& request, Bounds& bou
   const ReductionFigures figures(machine);
   const auto nodes = static_cast<double>(figures.nodes), bytes = static_cast<double>(request.bytes);
   const auto channels = static_cast<double>(figures.channels), weakest = static_cast<double>(figures.weakest);
-  const std::string others = std::to_string(figures.nodes - 1);
+  const std::uint64_t others = figures.nodes - 1;
   switch (request.collective) {
     case Collective::reduce: {
       const std::uint64_t into = std::min(figures.ports, channels_of(topology, request.sources.front()));
       raise_bytes(bounds, bytes / static_cast<double>(into), "the root receives the vector" + over(into));
       raise_bytes(bounds, bytes / weakest, "a node sends the vector" + over(figures.weakest));
-      raise_bytes(bounds, (nodes - 1) * bytes / channels, others + " nodes send the vector" + over(figures.channels));
+      raise_bytes(bounds, (nodes - 1) * bytes / channels,
+                  counted(others, "node sends", "nodes send") + " the vector" + over(figures.channels));
       bounds.combined_bytes = bytes * (nodes - 1) / nodes;
       break;
     }
     case Collective::allreduce:
       raise_bytes(bounds, bytes / weakest, "a node sends the vector" + over(figures.weakest));
       raise_bytes(bounds, 2 * (nodes - 1) * bytes / channels,
-                  "each element is carried by 2 x " + others + " messages at least," + over(figures.channels));
+                  "each element is carried by 2 x " + counted(others, "message") + " at least," + over(figures.channels));
       bound_layers(topology, bytes, bounds);
       bounds.combined_bytes = bytes * (nodes - 1) / nodes;
       break;
     case Collective::reduce_scatter:
-      raise_bytes(bounds, (nodes - 1) * bytes / weakest, "a node gives away " + others + " blocks" + over(figures.weakest));
+      raise_bytes(bounds, (nodes - 1) * bytes / weakest, "a node gives away " + counted(others, "block") + over(figures.weakest));
       bounds.combined_bytes = bytes * (nodes - 1);
       break;
     case Collective::scan: {

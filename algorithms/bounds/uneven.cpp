@@ -15,6 +15,7 @@
 #include "algorithms/bounds/raise.hpp"
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/living_channels.hpp"
+#include "runtime/base/figures.hpp"
 
 namespace torus {
 namespace {
@@ -191,10 +192,10 @@ void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds
       most_parties = std::max(most_parties, load.blocks);
       const std::string what = "node " + std::to_string(node) + (sends ? " sends " : " receives ");
       raise(bounds.channel_bytes, bounds.bytes_reason, load.bytes / static_cast<double>(usable),
-            what + std::to_string(load.blocks) + " blocks of " + std::to_string(static_cast<Bytes>(load.bytes)) + " bytes" + over(usable));
+            what + counted(load.blocks, "block") + " of " + counted(static_cast<Bytes>(load.bytes), "byte") + over(usable));
       const std::uint64_t at_once = shared ? ports : usable;
       raise(bounds.single_block_steps, bounds.single_block_reason, ceil_div(load.blocks, at_once),
-            what + std::to_string(load.blocks) + " blocks, " + std::to_string(at_once) + " a step");
+            what + counted(load.blocks, "block") + ", " + std::to_string(at_once) + " a step");
     }
   }
   if (loads.byte_hops > 0)
@@ -208,10 +209,9 @@ void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds
       const double bytes = loads.layers[static_cast<std::size_t>(cut.dimension)].crossing(cut.first, cut.last);
       if (bytes / static_cast<double>(set.channels) <= bounds.channel_bytes) return;
       bounds.channel_bytes = bytes / static_cast<double>(set.channels);
-      bounds.bytes_reason = "cut of " + std::to_string(set.nodes) + (set.nodes == 1 ? " node" : " nodes") + ", layers " +
-                            std::to_string(cut.first) + " to " + std::to_string(cut.last) + " of dimension " +
-                            std::to_string(cut.dimension) + ": " + std::to_string(static_cast<Bytes>(bytes)) + " bytes" +
-                            over(set.channels);
+      bounds.bytes_reason = "cut of " + counted(set.nodes, "node") + ", layers " + std::to_string(cut.first) + " to " +
+                            std::to_string(cut.last) + " of dimension " + std::to_string(cut.dimension) + ": " +
+                            counted(static_cast<Bytes>(bytes), "byte") + over(set.channels);
     });
   }
   // A node that hears of r others, or is heard of by them: what is known of it grows (ports + 1)-fold a step.
@@ -220,7 +220,7 @@ void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds
   if (request.collective != Collective::reduce_scatter && parties > 1)
     raise<std::uint64_t>(bounds.steps, bounds.steps_reason, ceil_log(ports + 1, parties),
                          "ceil(log_" + std::to_string(ports + 1) + " " + std::to_string(parties) + "): a node's news reach at most " +
-                             std::to_string(ports) + (ports == 1 ? " other" : " others") + " a step for each node that has them");
+                             counted(ports, "other") + " a step for each node that has them");
   if (request.collective == Collective::reduce_scatter && most_parties > 0)
     raise<std::uint64_t>(
         bounds.steps, bounds.steps_reason, ceil_log(ports + 1, living.size()),

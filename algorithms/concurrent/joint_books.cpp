@@ -194,8 +194,8 @@ Violations JointBooks::clashes(Step step, std::span<const ConcurrentSends> sends
     for (const auto& [node, some] : by_node) {
       if (some.size() <= ports || of_another(some) == nullptr) continue;
       found.add(kind, step, node, [&, node = node, &some = some] {
-        return fmt::format("node {} {} {} messages on {} port{}: {}", node_text(topology_, node), verb, some.size(), ports,
-                           ports == 1 ? "" : "s", of_each(some));
+        return fmt::format("node {} {} {} messages on {}: {}", node_text(topology_, node), verb, some.size(), counted(ports, "port"),
+                           of_each(some));
       });
     }
   };

@@ -8,6 +8,7 @@
 #include <torus/error.hpp>
 
 #include "algorithms/foreign/content.hpp"
+#include "runtime/base/figures.hpp"
 
 namespace torus::foreign {
 namespace {
@@ -98,8 +99,8 @@ ForeignSchedule::Placed placed(const Content& content, const Content::Place& pla
   const Topology& topology = place.machine.topology;
   const NodeId nodes = topology.nodes();
   if (content.ranks != nodes)
-    throw InputError(fmt::format("schedule '{}': it is for {} ranks, and {} has {} nodes; choose a shape of {} nodes", content.file,
-                                 content.ranks, topology.text(), nodes, content.ranks));
+    throw InputError(fmt::format("schedule '{}': it is for {}, and {} has {}; choose a shape of {}", content.file,
+                                 counted(content.ranks, "rank"), topology.text(), counted(nodes, "node"), counted(content.ranks, "node")));
   const RankSends ranks = content.sends(place);
   const bool reduction = reduces(content.collective);
   const Renumbering renumbered(content, place.node_of_rank, ranks.registers);

@@ -28,6 +28,7 @@
 #include "algorithms/entries.hpp"
 #include "algorithms/reduction/played_schedule.hpp"
 #include "algorithms/schedule/route_loads.hpp"
+#include "runtime/base/figures.hpp"
 
 namespace torus::reduction::tree_of_broadcast {
 namespace {
@@ -88,8 +89,8 @@ const Algorithm& broadcast_called(std::string_view name) { return *find_algorith
 /// some.
 std::optional<Refusal> refuses_tree(const Machine& machine, const Request& request) {
   if (const std::size_t dead = machine.topology.faults().dead_nodes.size(); dead > 0) {
-    return Refusal{Refusal::About::faults, std::to_string(dead) + " dead node" + (dead == 1 ? "" : "s"),
-                   "the tree of a reduction needs every node alive", "dead links alone"};
+    return Refusal{Refusal::About::faults, counted(dead, "dead node"), "the tree of a reduction needs every node alive",
+                   "dead links alone"};
   }
   const auto refused = [&](std::string_view name) { return refuses_along(broadcast_called(name), machine, request); };
   if (const auto along = request.parameters.word("along"); !along.empty()) return refused(along);

@@ -55,6 +55,12 @@ std::string grouped(std::uint64_t value) {
   return digits;
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  std::string text = grouped(count) + " ";
+  if (count == 1) return text.append(one);
+  return many.empty() ? text.append(one).append("s") : text.append(many);
+}
+
 std::string number_text(double value) {
   std::array<char, 32> digits{};
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};

@@ -12,6 +12,8 @@ namespace torus {
 
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t value);
+/// "1 node", "1,234 nodes". The plural of `one` has an s more, or is `many`.
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many = {});
 /// The shortest text that reads back as the same number: "2.5", "1e+308".
 std::string number_text(double value);
 /// "1.5 GiB".

@@ -11,6 +11,7 @@
 #include <torus/engine.hpp>
 #include <torus/error.hpp>
 
+#include "runtime/base/figures.hpp"
 #include "runtime/base/host.hpp"
 #include "runtime/base/region.hpp"
 #include "runtime/engine/barrier.hpp"
@@ -46,8 +47,8 @@ constexpr std::size_t max_named_waiters = 8;
 const Placement& fitting(const Placement& placement, const Topology& topology, const char* what) {
   const NodeId nodes = topology.nodes();
   if (placement.nodes() == nodes) return placement;
-  throw InputError("a placement for " + std::to_string(placement.nodes()) + " nodes on a " + what + " of " + std::to_string(nodes) +
-                   " nodes (" + topology.text() + "): make the placement from the " + what + "'s topology");
+  throw InputError("a placement for " + counted(placement.nodes(), "node") + " on a " + what + " of " + counted(nodes, "node") + " (" +
+                   topology.text() + "): make the placement from the " + what + "'s topology");
 }
 
 /// Returns the executor's threads at the end of a scope.

@@ -35,11 +35,11 @@ Bytes fitting_bytes(Bytes room, std::uint64_t blocks, unsigned workers) {
 
 std::string excess_text(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Members& members, const Slab& own) {
   const std::uint64_t blocks = std::max<std::uint64_t>(1, most_held(members, own));
-  return "a run of " + std::to_string(own.nodes()) + " nodes" +
+  return "a run of " + counted(own.nodes(), "node") +
          (own.whole()
               ? ""
-              : ", of the " + std::to_string(machine.topology.nodes()) + " that " + std::to_string(own.processes()) + " processes share,") +
-         " and " + std::to_string(blocks) + " blocks of " + std::to_string(members.placement().longest()) + " bytes needs " +
+              : ", of the " + grouped(machine.topology.nodes()) + " that " + std::to_string(own.processes()) + " processes share,") +
+         " and " + counted(blocks, "block") + " of " + counted(members.placement().longest(), "byte") + " needs " +
          bytes_text(estimate.total()) + " (blocks " + bytes_text(estimate.payload) + ", their bookkeeping " + bytes_text(estimate.blocks) +
          ", nodes " + bytes_text(estimate.nodes) + ", messages " + bytes_text(estimate.flight) + ", programs " +
          bytes_text(estimate.programs) + ") and " + bytes_text(limit) + " may be used; ";
@@ -52,7 +52,7 @@ void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine
   const Bytes rest = estimate.total() - estimate.payload;
   std::string text = excess_text(estimate, limit, machine, members, own);
   if (const Bytes fitting = rest < limit ? fitting_bytes(limit - rest, blocks, workers) : 0; fitting > 0) {
-    text += "blocks of at most " + std::to_string(fitting) + " bytes would fit";
+    text += "blocks of at most " + std::to_string(fitting) + (fitting == 1 ? " byte would fit" : " bytes would fit");
   } else {
     text += "choose a smaller shape: without any payload it needs " + bytes_text(rest);
   }

@@ -13,7 +13,7 @@ namespace {
 
 std::string machine_text(const Machine& machine) {
   std::string text =
-      fmt::format("{}: {} nodes, {}, {}-port, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
+      fmt::format("{}: {}, {}, {}-port, contention {}", machine.topology.text(), counted(machine.topology.nodes(), "node"),
                   name(machine.switching), machine.all_port() ? fmt::format("all ({})", machine.ports) : std::to_string(machine.ports),
                   machine.contention == Contention::forbid ? "forbidden" : "shared");
   if (!machine.ascending_routing()) text += fmt::format(", routing {}", fmt::join(machine.routing, ","));
@@ -46,8 +46,8 @@ std::string model_time_text(const CostModel& cost, const RunResult& result, cons
 std::string_view waits_for(Wait wait) { return wait == Wait::step ? "the next step" : "a message"; }
 
 std::string hang_text(const Topology& topology, const Hang& hang) {
-  std::string text =
-      fmt::format("hang: {}{} nodes wait for ever", hang.stepping ? "no node sends any more, and " : "", grouped(hang.nodes));
+  std::string text = fmt::format("hang: {}{} for ever", hang.stepping ? "no node sends any more, and " : "",
+                                 counted(hang.nodes, "node waits", "nodes wait"));
   for (std::size_t i = 0; i < std::min<std::size_t>(hang.first.size(), 3); ++i) {
     const Hang::Waiting& w = hang.first[i];
     text += fmt::format("{} {} for {}, {}", i == 0 ? ":" : ";", node_text(topology, w.node), waits_for(w.waits_for),
@@ -115,26 +115,27 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
   rows.emplace_back("machine", machine_text(machine));
   rows.emplace_back("steps", steps_text(result, context.expected));
   if (context.expected && !context.expected->formula.empty()) rows.emplace_back("formula", context.expected->formula);
-  rows.emplace_back("messages", fmt::format("{} over {} hops; {} of control alone, in {} steps of their own", grouped(result.messages),
-                                            grouped(result.hops), grouped(result.control_messages), grouped(result.control_steps)));
+  rows.emplace_back(
+      "messages", fmt::format("{} over {}; {} of control alone, in {} of their own", grouped(result.messages), counted(result.hops, "hop"),
+                              grouped(result.control_messages), counted(result.control_steps, "step")));
   rows.emplace_back("bytes", fmt::format("{} delivered ({}), {} of control; bytes x hops {}", grouped(result.bytes_delivered),
                                          bytes_text(result.bytes_delivered), grouped(result.control_bytes), grouped(result.bytes_hops)));
-  rows.emplace_back("channels", fmt::format("busiest {}, mean {:.4g} bytes, idle {:.1f} %; at most {} message{} at a time",
-                                            grouped(result.channel_bytes_max), result.channel_bytes_mean, 100 * result.channel_idle_share,
-                                            result.max_channel_load, result.max_channel_load == 1 ? "" : "s"));
+  rows.emplace_back("channels",
+                    fmt::format("busiest {}, mean {:.4g} bytes, idle {:.1f} %; at most {} at a time", grouped(result.channel_bytes_max),
+                                result.channel_bytes_mean, 100 * result.channel_idle_share, counted(result.max_channel_load, "message")));
   if (result.combined_bytes > 0) {
     rows.emplace_back("combined",
-                      fmt::format("{} bytes ({}); {} at the busiest node, summed over the steps", grouped(result.combined_bytes),
+                      fmt::format("{} ({}); {} at the busiest node, summed over the steps", counted(result.combined_bytes, "byte"),
                                   bytes_text(result.combined_bytes), grouped(result.node_combined_sum)));
   }
   rows.emplace_back("model time", model_time_text(machine.cost, result, context.expected));
   rows.emplace_back(
-      "wall time", fmt::format("set-up {}, run {}, verify {}; {} thread{}{}, executor {}", seconds_text(result.setup_s + context.plan_s),
-                               seconds_text(run_s), seconds_text(result.verify_s), result.threads, result.threads == 1 ? "" : "s",
-                               result.threads > usable_cores() ? fmt::format(" on {} cores", usable_cores()) : "", name(options.executor)));
+      "wall time",
+      fmt::format("set-up {}, run {}, verify {}; {}{}, executor {}", seconds_text(result.setup_s + context.plan_s), seconds_text(run_s),
+                  seconds_text(result.verify_s), counted(result.threads, "thread"),
+                  result.threads > usable_cores() ? fmt::format(" on {}", counted(usable_cores(), "core")) : "", name(options.executor)));
   if (result.processes > 1)
-    rows.emplace_back("processes",
-                      fmt::format("{}, each with {} thread{}", result.processes, result.threads, result.threads == 1 ? "" : "s"));
+    rows.emplace_back("processes", fmt::format("{}, each with {}", result.processes, counted(result.threads, "thread")));
   rows.emplace_back("host speed",
                     fmt::format("{} copied, {}", rate_text(per_second(static_cast<double>(result.bytes_delivered), run_s), "B"),
                                 rate_text(per_second(static_cast<double>(result.hops), run_s), "hops")));

@@ -158,7 +158,7 @@ void Groups::read_file(std::string_view file) {
     }
     if (group.empty()) continue;
     if (!groups.empty() && group.size() != groups.front().size())
-      wrong("a group of " + std::to_string(group.size()) + " nodes after one of " + std::to_string(groups.front().size()) +
+      wrong("a group of " + counted(group.size(), "node") + " after one of " + std::to_string(groups.front().size()) +
             "; all groups must be of one size");
     groups.push_back(std::move(group));
   }

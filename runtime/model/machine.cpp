@@ -18,7 +18,7 @@ CostModel settled(CostModel cost, const Topology& topology) {
   if (speeds.empty()) speeds.assign(static_cast<std::size_t>(topology.dimensions()), cost.byte_s);
   const auto dimensions = static_cast<std::size_t>(topology.dimensions());
   if (speeds.size() != dimensions) {
-    throw InputError("T_c of " + std::to_string(speeds.size()) + " dimensions: " + topology.text() + " has " + std::to_string(dimensions) +
+    throw InputError("T_c of " + counted(speeds.size(), "dimension") + ": " + topology.text() + " has " + std::to_string(dimensions) +
                      "; give one value for all or one a dimension");
   }
   double least = std::numeric_limits<double>::infinity();

@@ -6,6 +6,8 @@
 #include <torus/error.hpp>
 #include <torus/placement.hpp>
 
+#include "runtime/base/figures.hpp"
+
 namespace torus {
 namespace {
 
@@ -46,7 +48,7 @@ Placement Placement::replicated(const Topology& topology, std::vector<NodeId> so
   }
   const std::uint64_t blocks = sources.size() * static_cast<std::uint64_t>(segments);
   if (blocks > std::numeric_limits<std::int32_t>::max()) {
-    throw InputError(std::to_string(sources.size()) + " sources of " + std::to_string(segments) +
+    throw InputError(counted(sources.size(), "source") + " of " + std::to_string(segments) +
                      " segments: a node can hold at most 2147483647 blocks; choose fewer segments");
   }
   refuse_too_many(std::uint64_t{nodes} * segments, nodes);

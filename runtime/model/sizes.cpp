@@ -126,11 +126,11 @@ Sizes::Sizes(const SizeRule& rule, NodeId nodes, bool pairs, Bytes mean, Bytes u
     }
     case SizeRule::Kind::table:
       if (rule.listed->size() != count_)
-        refuse_sizes(rule.text, "it has " + std::to_string(rule.listed->size()) + " sizes, and " + std::to_string(nodes) + " nodes need " +
-                                    std::to_string(count_) + (pairs ? ": a row of sizes for each origin" : ": one for each node"));
+        refuse_sizes(rule.text, "it has " + counted(rule.listed->size(), "size") + ", and " + counted(nodes, "node needs", "nodes need") +
+                                    " " + std::to_string(count_) + (pairs ? ": a row of sizes for each origin" : ": one for each node"));
       for (const Bytes size : *rule.listed) {
         if (size % unit != 0)
-          refuse_sizes(rule.text, std::to_string(size) + " bytes are no whole number of elements of " + std::to_string(unit));
+          refuse_sizes(rule.text, counted(size, "byte is", "bytes are") + " no whole number of elements of " + std::to_string(unit));
         longest_ = std::max(longest_, size);
       }
       break;

@@ -8,6 +8,7 @@
 #include <torus/error.hpp>
 #include <torus/topology.hpp>
 
+#include "runtime/base/figures.hpp"
 #include "runtime/model/detour.hpp"
 
 namespace torus {
@@ -109,7 +110,7 @@ NodeId over_the_end(const Topology& topology, NodeId from, Dimension d, std::int
 
 Topology::Topology(std::vector<DimensionShape> dimensions, bool twisted) : shape_(std::move(dimensions)), twisted_{twisted} {
   if (shape_.empty() || shape_.size() > max_dimensions) {
-    throw InputError("a shape of " + std::to_string(shape_.size()) + " dimensions: it must have 1 to 32");
+    throw InputError("a shape of " + counted(shape_.size(), "dimension") + ": it must have 1 to 32");
   }
   std::uint64_t nodes = 1;
   std::int64_t slots = 0;

@@ -161,9 +161,9 @@ class Judge::State {
 
   [[noreturn]] void no_memory() const {
     throw InputError(fmt::format(
-        "trace of {}: after {} messages, the blocks that nodes hold take more than the {} of memory that are left for them; use a smaller "
+        "trace of {}: after {}, the blocks that nodes hold take more than the {} of memory that are left for them; use a smaller "
         "machine or fewer segments",
-        topology_.text(), grouped(verdict_.messages), bytes_text(memory_)));
+        topology_.text(), counted(verdict_.messages, "message"), bytes_text(memory_)));
   }
 
   /// Lets the caller look at the clock, every million pieces of work.
@@ -274,7 +274,7 @@ class Judge::State {
     }
     const auto too_many = [&](NodeId node, const char* verb) {
       violation(fmt::format("step {}: node {} {} more than {}", m.step, text_of_node(node), verb,
-                            ports == 1 ? "1 message with 1 port" : fmt::format("{} messages with {} ports", ports, ports)));
+                            counted(ports, "message") + " with " + counted(ports, "port")));
     };
     if (++nodes_[m.source].sent == ports + 1) too_many(m.source, "sends");
     if (++nodes_[m.destination].received == ports + 1) too_many(m.destination, "receives");
@@ -282,7 +282,8 @@ class Judge::State {
 
   void check_blocks(const TraceMessage& m) {
     if (block_bytes_ > 0 && m.bytes / block_bytes_ < m.blocks.size()) {
-      violation(fmt::format("{} has {} bytes for {} blocks of {}", text_of(m), m.bytes, m.blocks.size(), block_bytes_));
+      violation(
+          fmt::format("{} has {} for {} of {}", text_of(m), counted(m.bytes, "byte"), counted(m.blocks.size(), "block"), block_bytes_));
     }
     const Place from = place(m.source), to = place(m.destination);
     if (from.group == Place::none) return violation(text_of(m) + " is from a node in no group");
@@ -325,7 +326,8 @@ class Judge::State {
     bool wraps = false;
     for (const std::uint64_t id : m.blocks) wraps = __builtin_add_overflow(sum, size_of(id, book), &sum) || wraps;
     if (wraps || m.bytes < sum)
-      violation(fmt::format("{} has {} bytes, and its blocks {}", text_of(m), m.bytes, wraps ? "2^64 or more" : std::to_string(sum)));
+      violation(
+          fmt::format("{} has {}, and its blocks {}", text_of(m), counted(m.bytes, "byte"), wraps ? "2^64 or more" : std::to_string(sum)));
   }
   /// The message without blocks that exist and have no bytes.
   const TraceMessage& without_empty(const TraceMessage& m, const Book& book) {

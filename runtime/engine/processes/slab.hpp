@@ -7,6 +7,8 @@
 #include <torus/error.hpp>
 #include <torus/topology.hpp>
 
+#include "runtime/base/figures.hpp"
+
 namespace torus::detail {
 
 /// A *row* is all nodes that agree in the leading dimensions 0..s, where s is the least dimension that gives at least 8 rows a process, or
@@ -18,8 +20,8 @@ class Slab {
   explicit Slab(const Topology& topology, std::uint32_t processes = 1, std::uint32_t self = 0) : processes_{processes}, self_{self} {
     const NodeId nodes = topology.nodes();
     if (nodes < processes) {
-      throw InputError(std::to_string(processes) + " processes for the " + std::to_string(nodes) + " nodes of " + topology.text() +
-                       ": a process needs a node; choose at most " + std::to_string(nodes) + " processes");
+      throw InputError(std::to_string(processes) + " processes for the " + counted(nodes, "node") + " of " + topology.text() +
+                       ": a process needs a node; choose at most " + counted(nodes, "process", "processes"));
     }
     rows_ = 1;
     row_nodes_ = nodes;

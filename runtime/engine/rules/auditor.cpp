@@ -30,12 +30,12 @@ namespace {
 
 std::string text_of(const Topology& topology, const detail::Members& members, const Message& m) {
   std::string text = node_text(topology, m.source()) + members.text_of_group(m.source()) + " by " + route_text(m.route());
-  text += m.blocks().empty() ? ", control only"
-                             : ", " + std::to_string(m.blocks().size()) + " blocks from " + std::to_string(m.blocks().front());
+  text +=
+      m.blocks().empty() ? ", control only" : ", " + counted(m.blocks().size(), "block") + " from " + std::to_string(m.blocks().front());
   return text;
 }
 
-std::string text_of_ports(int ports) { return std::to_string(ports) + (ports == 1 ? " port" : " ports"); }
+std::string text_of_ports(int ports) { return counted(static_cast<std::uint64_t>(ports), "port"); }
 
 /// Of messages in trace_order(): those of one node.
 std::span<const Message* const> sent_by(std::span<const Message* const> messages, NodeId node) {

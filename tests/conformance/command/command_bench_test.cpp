@@ -34,7 +34,7 @@ TEST_CASE("a bench has a row for each size and algorithm, with its figures", "[c
   CAPTURE(ended.out, ended.err);
   REQUIRE(ended.status == 0);
   CHECK(ended.out.starts_with("# torus "));
-  for (const char* part : {", commit ", "threads, executor serial", "# torus bench broadcast --on 4x4 --bytes 8:64:x2", "busbw"})
+  for (const char* part : {", commit ", "1 thread, executor serial", "# torus bench broadcast --on 4x4 --bytes 8:64:x2", "busbw"})
     CHECK(ended.out.find(part) != std::string::npos);
   CHECK(rows_in(ended.out) == 8);
   const auto json = support::parsed(support::text_of_file(folder.file("b.json")));

@@ -38,7 +38,7 @@ const std::vector<Mistake>& mistakes() {
         "step 1: message from node (1,1) to (0,1): block 0: node (1,1) would be counted twice"}},
       {"ports", {"step 1: node (1,1) sends 2 messages on 1 port: to (0,1) by [[0,-1]], to (1,2) by [[1,1]]"}, "--ports 1"},
       {"contention", {"channel used twice: step 1: channel (1,1) dimension 0 direction -1 carries two messages: from (1,1)"}},
-      {"deadlock", {"hang: 1 nodes wait for ever: (1,1) for a message, last arrival in step 9"}},
+      {"deadlock", {"hang: 1 node waits for ever: (1,1) for a message, last arrival in step 9"}},
       {"endless-loop", {"node (1,1) has not ended step 1 after 1 s", "repeat it with: "}, "--step-time 1"},
       {"null", {"crashed while node (1,1) ran step 1: segmentation fault"}, "", SIGSEGV},
       {"exception", {"step 1, node (1,1): no such neighbour"}},

@@ -112,7 +112,7 @@ TEST_CASE("a planner that fails or does not end is refused in one line by a run,
   const support::Ended sweep = own("sweep" + what + folder.file("s.csv"));
   CAPTURE(sweep.out, sweep.err);
   CHECK(sweep.status == 0);
-  CHECK(sweep.out.find("1 rows, 0 failed; 2 combinations left out") != std::string::npos);
+  CHECK(sweep.out.find("1 row, 0 failed; 2 combinations left out") != std::string::npos);
   const support::Ended bench = own("bench" + what + folder.file("b.csv"));
   CAPTURE(bench.out, bench.err);
   CHECK(bench.status == 0);
@@ -122,7 +122,7 @@ TEST_CASE("a planner that fails or does not end is refused in one line by a run,
 
 TEST_CASE("a prediction below its bound is refused by name, whatever would use it", "[conformance]") {
   const std::string why =
-      "modest predicts 1 bytes on the fullest channels, summed over the steps (Plan::channel_bytes), less than the lower bound 32: ";
+      "modest predicts 1 byte on the fullest channels, summed over the steps (Plan::channel_bytes), less than the lower bound 32: ";
   const support::Ended run = own("run broadcast --on 3x3 --bytes 128 --algorithm modest");
   CHECK(run.status == 2);
   CHECK(run.err.starts_with("torus: " + why));
@@ -131,7 +131,7 @@ TEST_CASE("a prediction below its bound is refused by name, whatever would use i
   CHECK(rows["modest"][0]["no_plan"].get<std::string>().starts_with(why));
   CHECK(rows["relay-predicted"][0]["best"] == true);
   const support::Folder folder;
-  CHECK(own("sweep" + what + "--csv " + folder.file("s.csv")).out.find("1 rows, 0 failed; 1 combinations left out") != std::string::npos);
+  CHECK(own("sweep" + what + "--csv " + folder.file("s.csv")).out.find("1 row, 0 failed; 1 combination left out") != std::string::npos);
   CHECK(own("bench" + what + "--csv " + folder.file("b.csv")).out.find("not run: " + why) != std::string::npos);
   CHECK(own("run broadcast --on 3x3 --bytes 128 --plan-time 0.3 --json").out.find(why) != std::string::npos);
   CHECK(own("stress --only modest --runs 20").status == 1);

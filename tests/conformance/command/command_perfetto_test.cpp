@@ -158,7 +158,7 @@ TEST_CASE("Perfetto's packets have each step, its counters, and each channel tha
   CHECK(perfetto.instants == 0);
   const auto channel = on_track(perfetto, "(0,0) 0:-1");  // the fullest channel of `run --steps`
   REQUIRE_FALSE(channel.empty());
-  CHECK(channel[0].name.ends_with(", 1024 bytes"));
+  CHECK(channel[0].name.ends_with(", 1,024 bytes"));
 }
 
 TEST_CASE("Perfetto's last slice ends at the model time of the run, whatever takes time in it", "[conformance]") {

@@ -154,8 +154,8 @@ TEST_CASE("a prediction that cannot be is refused by the algorithm's name, befor
   };
   CHECK(refused([](Plan&) {}) == "");
   CHECK(refused([](Plan& plan) { plan.steps = 1; }) ==
-        "once-around predicts 1 steps (Plan::steps), less than the lower bound 2: " + bounds.steps_reason);
-  CHECK(refused([](Plan& plan) { plan.steps_estimate = 1; }).find("once-around predicts 1 steps (Plan::steps), less than") == 0);
+        "once-around predicts 1 step (Plan::steps), less than the lower bound 2: " + bounds.steps_reason);
+  CHECK(refused([](Plan& plan) { plan.steps_estimate = 1; }).find("once-around predicts 1 step (Plan::steps), less than") == 0);
   CHECK(
       refused([](Plan& plan) { plan.channel_bytes = 49; }) ==
       "once-around predicts 49 bytes on the fullest channels, summed over the steps (Plan::channel_bytes), less than the lower bound 50: " +
@@ -166,7 +166,7 @@ TEST_CASE("a prediction that cannot be is refused by the algorithm's name, befor
   CHECK(refused([](Plan& plan) { plan.combined_bytes = std::numeric_limits<double>::infinity(); }).find("predicts inf bytes combined") !=
         std::string::npos);
   CHECK(refused([](Plan& plan) { plan.combined_bytes = 0; }) == "");
-  CHECK(refused([](Plan& plan) { plan.route_hops = 1; }).find("predicts 1 hops of the longest routes") != std::string::npos);
+  CHECK(refused([](Plan& plan) { plan.route_hops = 1; }).find("predicts 1 hop of the longest routes") != std::string::npos);
   CHECK(refused([](Plan& plan) {
           plan.steps = 2;
           plan.channel_bytes = 50;

@@ -125,7 +125,7 @@ TEST_CASE("wrong tables are refused with the line", "[unit]") {
   refused(head + row("a", 1, "inf"), "it must be a number from 0");
   refused(head + "broadcast,8x8,a,-4,1,,,\n", "line 2: bytes is '-4'");
   refused(head + "broadcast,\"8x8,a,4,1,,,\n", "line 2: a quote is not closed");
-  refused(head + row("a", 1, "1") + row("a", 1, "1"), "line 3: a on 8x8 at 1 bytes is there twice");
+  refused(head + row("a", 1, "1") + row("a", 1, "1"), "line 3: a on 8x8 at 1 byte is there twice");
 }
 
 TEST_CASE("algorithms are chosen by name", "[unit]") {

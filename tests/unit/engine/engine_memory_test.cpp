@@ -72,7 +72,7 @@ TEST_CASE("a run that cannot fit is refused with what it needs and what there is
     line = error.what();
   }
   CAPTURE(line);
-  CHECK(line.find("4096 nodes") != std::string::npos);
+  CHECK(line.find("4,096 nodes") != std::string::npos);
   CHECK(line.find("MiB") != std::string::npos);
   CHECK(line.find("would fit") != std::string::npos);
   CHECK(line.find('\n') == std::string::npos);

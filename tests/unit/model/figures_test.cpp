@@ -27,6 +27,14 @@ TEST_CASE("figures are grouped and carry units", "[unit]") {
   CHECK(per_second(10, 0) == 0);
 }
 
+TEST_CASE("one of a thing is in the singular, and none and several in the plural", "[unit]") {
+  CHECK(counted(0, "node") == "0 nodes");
+  CHECK(counted(1, "node") == "1 node");
+  CHECK(counted(1234, "dead link") == "1,234 dead links");
+  CHECK(counted(1, "process", "processes") == "1 process");
+  CHECK(counted(2, "process", "processes") == "2 processes");
+}
+
 TEST_CASE("a node is written by its coordinates", "[unit]") {
   CHECK(node_text(Topology::parse("4x6"), 9) == "(1,3)");
   CHECK(node_text(Topology::parse("7"), 3) == "(3)");

@@ -105,7 +105,7 @@ TEST_CASE("a file names groups line by line, and its groups are complete graphs"
     write(text);
     return refusal_of(("file:" + file).c_str(), "4x3");
   };
-  CHECK(refused("0 1\n2\n").find("line 2: a group of 1 nodes after one of 2") != std::string::npos);
+  CHECK(refused("0 1\n2\n").find("line 2: a group of 1 node after one of 2") != std::string::npos);
   CHECK(refused("0 12\n").find("'12' is no rank; ranks go from 0 to 11") != std::string::npos);
   CHECK(refused("0 1\n1 2\n").find("line 2: node 1 is named twice") != std::string::npos);
   CHECK(refused("# nothing\n").find("names no node") != std::string::npos);

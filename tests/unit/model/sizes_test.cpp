@@ -90,7 +90,7 @@ TEST_CASE("sizes of elements are whole, and those of a table stand as they are",
   CHECK_FALSE(SizeRule::parse("zipf:1").fixed());
   CHECK(refusal_of(file, 5).find("it has 4 sizes, and 5 nodes need 5: one for each node") != std::string::npos);
   CHECK(refusal_of(file, 4, true).find("4 nodes need 16: a row of sizes for each origin") != std::string::npos);
-  CHECK(refusal_of(file, 4, false, 0, 4).find("1 bytes are no whole number of elements of 4") != std::string::npos);
+  CHECK(refusal_of(file, 4, false, 0, 4).find("1 byte is no whole number of elements of 4") != std::string::npos);
   std::ofstream(file) << "4611686018427387904 4611686018427387904\n";
   CHECK(refusal_of(file, 2).find("sum up to 2^63 bytes or more") != std::string::npos);
   std::ofstream(file) << "1 -1\n";

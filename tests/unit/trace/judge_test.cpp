@@ -126,7 +126,7 @@ TEST_CASE("a ring of two has two links, a ring of one none, a complete dimension
 
 TEST_CASE("blocks that do not exist, too few bytes and steps that go back are violations", "[unit]") {
   CHECK(names(violation(header_for(ring4), {{0, 0, 1, {{0, 1}}, 1, {3}}}), {"block 3", "does not exist"}));
-  CHECK(names(violation(header_for(ring4), {{0, 0, 1, {{0, 1}}, 0, {0}}}), {"0 bytes for 1 blocks of 1"}));
+  CHECK(names(violation(header_for(ring4), {{0, 0, 1, {{0, 1}}, 0, {0}}}), {"0 bytes for 1 block of 1"}));
   CHECK(names(violation(header_for(ring4), {ring4_broadcast[2], ring4_broadcast[0]}), {"does not hold"}));
   auto messages = ring4_broadcast;
   messages.push_back({0, 2, 3, {{0, 1}}, 1, {}});  // legal, had it come in time

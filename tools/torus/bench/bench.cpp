@@ -65,7 +65,7 @@ class Bench {
     answer(
         arguments_.json, [&] { return table_; }, [] { return ""; });
     if (failures_ == 0) return 0;
-    throw RunError(fmt::format("{} of {} rows failed; the first: {}", failures_, table_["rows"].size(), first_failure_));
+    throw RunError(fmt::format("{} of {} failed; the first: {}", failures_, counted(table_["rows"].size(), "row"), first_failure_));
   }
 
  private:
@@ -111,17 +111,18 @@ class Bench {
               {"executor", name(spec_.executor)},
               {"date", date},
               {"rows", Json::array()}};
-    const std::string counts = effort_.typed_repeat ? fmt::format("{} runs", effort_.repeat)
-                                                    : fmt::format("{} to {} runs within {}", std::min(Effort::fewest, effort_.repeat),
-                                                                  effort_.repeat, seconds_text(Effort::row_s));
-    return fmt::format("# torus {}, commit {}\n# {}\n# {} threads, executor {}\n# {}\n# {}\n", version, commit, cpu_text(),
-                       workers_of(spec_.executor, spec_.threads), name(spec_.executor), date, arguments_.command(spec_.collective)) +
-           fmt::format("# {} (MPI: {}) on {}, {} nodes{}; {} a row after {} of warm-up; every byte of each verified\n",
-                       name(spec_.collective), mpi_name(spec_.collective), spec_.shape.text(), grouped(spec_.shape.nodes()),
+    const std::string counts = effort_.typed_repeat ? counted(effort_.repeat, "run")
+                                                    : fmt::format("{} to {} within {}", std::min(Effort::fewest, effort_.repeat),
+                                                                  counted(effort_.repeat, "run"), seconds_text(Effort::row_s));
+    return fmt::format("# torus {}, commit {}\n# {}\n# {}, executor {}\n# {}\n# {}\n", version, commit, cpu_text(),
+                       counted(workers_of(spec_.executor, spec_.threads), "thread"), name(spec_.executor), date,
+                       arguments_.command(spec_.collective)) +
+           fmt::format("# {} (MPI: {}) on {}, {}{}; {} a row after {} of warm-up; every byte of each verified\n", name(spec_.collective),
+                       mpi_name(spec_.collective), spec_.shape.text(), counted(spec_.shape.nodes(), "node"),
                        spec_.groups ? fmt::format(" in groups {}", spec_.groups->text()) : "", counts, effort_.warm_up) +
            fmt::format("# size: {}\n", size_words(spec_.collective)) +
-           (other_ ? fmt::format("# {} pairs a row, each in turn with {}, {}; ratio: this by the other, the median of the pairs\n", pairs_,
-                                 other_->program(), other_->version()) +
+           (other_ ? fmt::format("# {} a row, each in turn with {}, {}; ratio: this by the other, the median of the pairs\n",
+                                 counted(pairs_, "pair"), other_->program(), other_->version()) +
                          line("#   size", {"algorithm", "machine", "| pairs", "this", "other", "| ratio", "95 % interval", "won", "note"})
                    : line("#   size", {"algorithm", "machine", "steps", "model time", "x bound", "| runs", "min", "median", "+-", "max",
                                        "| algbw", "busbw", "| wrong", "note"}));
@@ -172,8 +173,8 @@ class Bench {
     if (noises_.empty()) return "";
     std::vector<double> sorted = noises_;
     std::sort(sorted.begin(), sorted.end());
-    return fmt::format("# noise of the host: the median of a row was {:.2f} times its min (median of {} rows), at most {:.2f} times\n",
-                       sorted[sorted.size() / 2], sorted.size(), sorted.back());
+    return fmt::format("# noise of the host: the median of a row was {:.2f} times its min (median of {}), at most {:.2f} times\n",
+                       sorted[sorted.size() / 2], counted(sorted.size(), "row"), sorted.back());
   }
 
   static std::string machine_words(const Machine& machine) {
@@ -290,8 +291,8 @@ class Bench {
     }
     if (emulation.interrupted || interrupted()) {
       progress_.clear();
-      throw RunError(
-          fmt::format("interrupted after {} rows; --csv, --json and --json-file are written at the end only", table_["rows"].size()));
+      throw RunError(fmt::format("interrupted after {}; --csv, --json and --json-file are written at the end only",
+                                 counted(table_["rows"].size(), "row")));
     }
     if (!not_run.empty()) return add_not_run(setting, algorithm, not_run);
     const std::size_t all_runs = runs.warm_up() + runs.run_s().size();

@@ -124,8 +124,9 @@ std::string contest_text(const Comparison& comparison, const Contest& contest) {
     for (const Contender& contender : contest.contenders) table.push_back(contender_line(contest, contender, cells, error));
     if (fits(table)) break;
   }
-  std::string text = fmt::format("{}: {} of {} algorithms apply\n{}", rules_text(contest.machine), contest.contenders.size(),
-                                 contest.contenders.size() + contest.left_out.size(), aligned(std::move(table), {.left_out = {1}}));
+  std::string text = fmt::format("{}: {} of {}\n{}", rules_text(contest.machine), contest.contenders.size(),
+                                 counted(contest.contenders.size() + contest.left_out.size(), "algorithm applies", "algorithms apply"),
+                                 aligned(std::move(table), {.left_out = {1}}));
   for (const auto& [why, entries] : remarks(comparison, contest)) text += fmt::format("{}: {}\n", entries, why);
   return text + "\n";
 }
@@ -187,8 +188,9 @@ std::string legend(const Comparison& comparison) {
   text += "<: an upper limit or an estimate; ~: predicted, for it was not run; ?: neither; -: does not apply at this size\n";
   if (comparison.request.collective == Collective::multinode_broadcast) {
     text += fmt::format(
-        "predictions assume {} sources anywhere, since the programs do not know them; measured times are those of the {} asked for\n",
-        *comparison.request.expected_sources, grouped(comparison.request.sources.size()));
+        "predictions assume {} source{} anywhere, since the programs do not know them; measured times are those of the {} asked for\n",
+        *comparison.request.expected_sources, *comparison.request.expected_sources == 1 ? "" : "s",
+        grouped(comparison.request.sources.size()));
   }
   return text;
 }
@@ -197,13 +199,13 @@ std::string legend(const Comparison& comparison) {
 
 std::string to_table(const Comparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
-  std::string text = fmt::format("{} (MPI: {}) on {}, {} nodes", name(comparison.request.collective),
-                                 mpi_name(comparison.request.collective), topology.text(), grouped(topology.nodes()));
+  std::string text = fmt::format("{} (MPI: {}) on {}, {}", name(comparison.request.collective), mpi_name(comparison.request.collective),
+                                 topology.text(), counted(topology.nodes(), "node"));
   if (has_root(comparison.request.collective) && comparison.request.collective != Collective::broadcast)
     text += ", root " + node_text(topology, comparison.request.sources.front());
   if (comparison.request.collective == Collective::broadcast) text += ", from " + node_text(topology, comparison.request.sources.front());
   if (comparison.request.collective == Collective::multinode_broadcast)
-    text += fmt::format(", from {} sources", grouped(comparison.request.sources.size()));
+    text += fmt::format(", from {}", counted(comparison.request.sources.size(), "source"));
   if (comparison.groups) text += fmt::format(", in each group of {} of {} at once", *comparison.groups, comparison.shape.text());
   text += "\n\n" + winners_text(comparison) + "\n";
   for (const Contest& contest : comparison.contests) text += contest_text(comparison, contest);

@@ -382,7 +382,7 @@ int run_single_failures(const FailureArguments& arguments) {
   answer(
       arguments.json, [&] { return to_json(comparison); }, [&] { return to_table(comparison); });
   if (comparison.interrupted()) {
-    throw RunError(fmt::format("interrupted with {} of {} runs done{}", grouped(comparison.done), grouped(comparison.runs),
+    throw RunError(fmt::format("interrupted with {} of {} done{}", grouped(comparison.done), counted(comparison.runs, "run"),
                                table ? "; the same command goes on from there" : ""));
   }
   if (!comparison.failure) return 0;

@@ -156,14 +156,14 @@ std::string to_table(const FailureComparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
   const FailureCases& cases = comparison.cases;
   const Request& request = comparison.request;
-  std::string text = fmt::format("{} (MPI: {}) on {}, {} nodes", name(request.collective), mpi_name(request.collective), topology.text(),
-                                 grouped(topology.nodes()));
+  std::string text = fmt::format("{} (MPI: {}) on {}, {}", name(request.collective), mpi_name(request.collective), topology.text(),
+                                 counted(topology.nodes(), "node"));
   if (has_root(request.collective))
     text +=
         fmt::format(", {} {}", request.collective == Collective::broadcast ? "from" : "root", node_text(topology, request.sources.front()));
   if (request.collective != Collective::barrier) text += ", " + bytes_option(request.bytes);
   if (!topology.faults().empty()) text += fmt::format("\nwith {} from the start", damage_text(topology.faults()));
-  text += fmt::format("\n{} dead once: {} failures\n", what_dies(cases), grouped(cases.failures.size()));
+  text += fmt::format("\n{} dead once: {}\n", what_dies(cases), counted(cases.failures.size(), "failure"));
   if (const auto cut = cut_of(cases); !cut.empty())
     text += fmt::format("{} of them cut the machine apart: {}\n", grouped(cut.size()), some_of(cut));
   if (!cases.skipped.empty()) text += fmt::format("not a failure, for a source or root must live: {}\n", some_of(cases.skipped));
@@ -177,7 +177,7 @@ std::string to_table(const FailureComparison& comparison) {
          "whole: without a failure; x bound: the median failure, in times its lower bound;\n"
          "steps: the median and the most\n" +
          (comparison.from_before > 0
-              ? fmt::format("{} of {} runs are from before\n", grouped(comparison.from_before), grouped(comparison.runs))
+              ? fmt::format("{} of {} from before\n", grouped(comparison.from_before), counted(comparison.runs, "run is", "runs are"))
               : "");
 }
 

@@ -118,8 +118,8 @@ class Sweep {
     for (done_ = 0; done_ < combinations_.size(); ++done_) {
       if (!table_.has(done_)) row(combinations_[done_]);
       if (interrupted()) {
-        throw RunError(fmt::format("interrupted with {} rows of at most {} done, in {}.part; the same command goes on from there",
-                                   table_.rows(), combinations_.size(), csv_.path()));
+        throw RunError(fmt::format("interrupted with {} of at most {} done, in {}.part; the same command goes on from there",
+                                   counted(table_.rows(), "row"), combinations_.size(), csv_.path()));
       }
     }
     progress_.clear();
@@ -129,7 +129,7 @@ class Sweep {
     print(wrapped(summary(failures)));
     if (curves_.any()) curves_.write(read_curves(csv_.path()));
     if (failures == 0) return 0;
-    throw RunError(fmt::format("{} of {} runs failed; the column failure of {} says how", failures, table_.rows(), csv_.path()));
+    throw RunError(fmt::format("{} of {} failed; the column failure of {} says how", failures, counted(table_.rows(), "run"), csv_.path()));
   }
 
  private:
@@ -189,9 +189,9 @@ class Sweep {
   std::string summary(std::size_t failures) const {
     std::size_t left_out = 0;
     for (const auto& [algorithm, out] : left_out_) left_out += out.combinations;
-    std::string text =
-        fmt::format("{}: {} rows{}, {} failed; {} combinations left out\n", csv_.path(), grouped(table_.rows()),
-                    resumed_ > 0 ? fmt::format(", {} of them from before", grouped(resumed_)) : "", grouped(failures), grouped(left_out));
+    std::string text = fmt::format("{}: {}{}, {} failed; {} left out\n", csv_.path(), counted(table_.rows(), "row"),
+                                   resumed_ > 0 ? fmt::format(", {} of them from before", grouped(resumed_)) : "", grouped(failures),
+                                   counted(left_out, "combination"));
     Table lines;
     for (const Algorithm* algorithm : algorithms_) {
       if (const auto out = left_out_.find(algorithm); out != left_out_.end())

@@ -177,7 +177,8 @@ void CurveTable::row(std::string_view line) {
   const auto at = std::lower_bound(curve->points.begin(), curve->points.end(), point.bytes,
                                    [](const CurvePoint& p, Bytes size) { return p.bytes < size; });
   if (at != curve->points.end() && at->bytes == point.bytes)
-    throw InputError(fmt::format("{} on {} at {} bytes is there twice; a curve has each size once", algorithm, chart->shape, point.bytes));
+    throw InputError(
+        fmt::format("{} on {} at {} is there twice; a curve has each size once", algorithm, chart->shape, counted(point.bytes, "byte")));
   curve->points.insert(at, std::move(point));
 }
 

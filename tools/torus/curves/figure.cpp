@@ -206,7 +206,7 @@ std::string words_of(const Curve& curve, const CurvePoint& point, TimeKind kind,
   std::string words = fmt::format("{}, {}: {}", curve.algorithm, bytes_option(point.bytes), seconds_text(*time_of(point, kind)));
   if (kind == TimeKind::wall) return words + " on the host";
   if (bound) words += ", " + times_bound_text(point.model_time_s / *bound) + " the lower bound";
-  if (!point.steps.empty()) words += ", " + point.steps + " steps";
+  if (!point.steps.empty()) words += ", " + point.steps + (point.steps == "1" ? " step" : " steps");
   return words + (point.run ? ", run and verified" : point.exact ? ", predicted" : ", predicted: an upper limit or an estimate");
 }
 

@@ -30,7 +30,7 @@ int plot(PlotArguments arguments) {
   CurveFiles(arguments.output, arguments.svg).write(charts);
   for (const auto& file : {arguments.output, arguments.svg}) {
     if (file && OutputFile::written_path(*file) != OutputFile::written_path("/dev/stdout"))
-      print(fmt::format("{}: {} {}, {} curves\n", *file, charts.size(), charts.size() == 1 ? "chart" : "charts", grouped(curves)));
+      print(fmt::format("{}: {}, {}\n", *file, counted(charts.size(), "chart"), counted(curves, "curve")));
   }
   return 0;
 }

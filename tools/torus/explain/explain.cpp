@@ -163,9 +163,9 @@ std::string product_text(std::string_view count, std::string_view each, double s
 }
 
 std::string bytes_part_text(const CostModel& cost, double bytes, double seconds) {
-  const std::string count = grouped(static_cast<std::uint64_t>(std::ceil(bytes)));
-  return cost.one_speed() ? product_text(count, seconds_text(cost.byte_s), seconds)
-                          : fmt::format("{} bytes, {}", count, seconds_text(seconds));
+  const auto count = static_cast<std::uint64_t>(std::ceil(bytes));
+  return cost.one_speed() ? product_text(grouped(count), seconds_text(cost.byte_s), seconds)
+                          : fmt::format("{}, {}", counted(count, "byte"), seconds_text(seconds));
 }
 
 std::string run_text(const Explanation& explanation) {

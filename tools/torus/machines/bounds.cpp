@@ -82,10 +82,10 @@ Asked one_asked(Collective collective, const TypedOptions& options) {
 std::string shape_table(const std::optional<Groups>& groups, const Machine& machine, const ShapeFacts& facts) {
   Rows rows;
   if (groups) rows.emplace_back("groups", fmt::format("{}: {}, each as below", groups->text(), grouped(groups->count())));
-  rows.emplace_back("shape", fmt::format("{}: {} nodes, {} channels", machine.topology.text(), grouped(machine.topology.nodes()),
-                                         grouped(facts.channels)));
+  rows.emplace_back("shape", fmt::format("{}: {}, {}", machine.topology.text(), counted(machine.topology.nodes(), "node"),
+                                         counted(facts.channels, "channel")));
   rows.emplace_back("machine", fmt::format("{}, {}, contention {}", name(machine.switching),
-                                           ports_words(static_cast<std::uint64_t>(machine.ports)), name(machine.contention)));
+                                           counted(static_cast<std::uint64_t>(machine.ports), "port"), name(machine.contention)));
   rows.emplace_back("diameter", std::to_string(facts.diameter));
   rows.emplace_back("average distance", fmt::format("{:.6g}", facts.average_distance));
   rows.emplace_back("status of a node", facts.least_status == facts.greatest_status
@@ -95,9 +95,9 @@ std::string shape_table(const std::optional<Groups>& groups, const Machine& mach
   rows.emplace_back("channels of a node", facts.least_channels_of_a_node == facts.most_channels_of_a_node
                                               ? std::to_string(facts.most_channels_of_a_node)
                                               : fmt::format("{} to {}", facts.least_channels_of_a_node, facts.most_channels_of_a_node));
-  rows.emplace_back("bisection", fmt::format("{} links", grouped(facts.bisection_links)));
-  rows.emplace_back("total exchange", fmt::format("bound (3), one port: {} steps; bound (4), all ports: {} steps", grouped(facts.bound3),
-                                                  grouped(facts.bound4)));
+  rows.emplace_back("bisection", counted(facts.bisection_links, "link"));
+  rows.emplace_back("total exchange", fmt::format("bound (3), one port: {}; bound (4), all ports: {}", counted(facts.bound3, "step"),
+                                                  counted(facts.bound4, "step")));
   return aligned(rows);
 }
 

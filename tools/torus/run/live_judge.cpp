@@ -4,6 +4,8 @@
 
 #include <torus/report.hpp>
 
+#include "runtime/base/figures.hpp"
+
 namespace torus::command {
 
 void LiveJudge::step(std::span<const Message* const> messages) {
@@ -25,10 +27,11 @@ std::optional<std::string> LiveJudge::objection(const RunResult& result) {
                        verdict.channel_time_s, result.channel_time_s);
   }
   return fmt::format(
-      "the judge counts {} messages, {} hops, {} busy steps, {} bytes on the fullest channels, load {}, digest {}; the engine {}, "
+      "the judge counts {}, {}, {}, {} on the fullest channels, load {}, digest {}; the engine {}, "
       "{}, {}, {}, {}, {}",
-      verdict.messages, verdict.hops, verdict.busy_steps, verdict.channel_bytes, verdict.max_channel_load, digest_text(verdict.digest),
-      result.messages, result.hops, result.busy_steps, result.channel_bytes_sum, result.max_channel_load, digest_text(result.trace_digest));
+      counted(verdict.messages, "message"), counted(verdict.hops, "hop"), counted(verdict.busy_steps, "busy step"),
+      counted(verdict.channel_bytes, "byte"), verdict.max_channel_load, digest_text(verdict.digest), result.messages, result.hops,
+      result.busy_steps, result.channel_bytes_sum, result.max_channel_load, digest_text(result.trace_digest));
 }
 
 }  // namespace torus::command

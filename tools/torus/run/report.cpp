@@ -307,9 +307,9 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   if (const Faults& faults = whole.topology.faults(); !faults.empty())
     asked.emplace_back("faults", fmt::format("{}:{}", damage_text(faults), damage_options(faults, whole.topology)));
   if (const Groups* const groups = setting.groups_or_null(); groups != nullptr)
-    asked.emplace_back("groups", fmt::format("{}: {} of {} nodes, each a machine {} with {} {}", groups->text(), grouped(groups->count()),
-                                             grouped(machine.topology.nodes()), machine.topology.text(), machine.ports,
-                                             machine.ports == 1 ? "port" : "ports"));
+    asked.emplace_back("groups", fmt::format("{}: {} of {}, each a machine {} with {}", groups->text(), grouped(groups->count()),
+                                             counted(machine.topology.nodes(), "node"), machine.topology.text(),
+                                             counted(static_cast<std::uint64_t>(machine.ports), "port")));
   asked.emplace_back("collective", asked_text(setting));
   if (setting.request.sizes) {
     const DrawnSizes drawn = drawn_sizes(setting.request, machine.topology.nodes());

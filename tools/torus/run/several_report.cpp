@@ -33,8 +33,8 @@ std::string verdict_of(const Run& run) {
 std::string times_text(double time_s, double of_s) { return of_s > 0 ? fmt::format("x{:.2f}", time_s / of_s) : "-"; }
 
 std::string busiest_text(const Topology& topology, const ConcurrentRun::Busiest& busiest) {
-  std::string text = fmt::format("busiest {} {}:{:+}, {} bytes:", node_text(topology, busiest.from), busiest.dimension, busiest.hop,
-                                 grouped(busiest.bytes));
+  std::string text = fmt::format("busiest {} {}:{:+}, {}:", node_text(topology, busiest.from), busiest.dimension, busiest.hop,
+                                 counted(busiest.bytes, "byte"));
   for (std::size_t i = 0; i < busiest.of_each.size(); ++i)
     text += fmt::format("{} {} of {}", i == 0 ? "" : ",", grouped(busiest.of_each[i]), i + 1);
   return text;
@@ -42,10 +42,10 @@ std::string busiest_text(const Topology& topology, const ConcurrentRun::Busiest&
 
 std::string shared_text(const ConcurrentRun& run) {
   if (run.shared_channels == 0) return "no channel";
-  const std::string channels = fmt::format("{} channel{}", grouped(run.shared_channels), run.shared_channels == 1 ? "" : "s");
+  const std::string channels = counted(run.shared_channels, "channel");
   if (run.shared_crossings == 0) return channels + ", none in one step";
-  return fmt::format("{}; {} time{} several cross one in one step, at most {} messages", channels, grouped(run.shared_crossings),
-                     run.shared_crossings == 1 ? "" : "s", grouped(run.max_channel_load));
+  return fmt::format("{}; {} several cross one in one step, at most {} messages", channels, counted(run.shared_crossings, "time"),
+                     grouped(run.max_channel_load));
 }
 
 /// A row a collective; with its verdict where they differ.
@@ -121,7 +121,7 @@ std::string several_table(const std::deque<PartOfRun>& parts, const ConcurrentRu
     rows.emplace_back("faults", fmt::format("{}:{}", damage_text(faults), damage_options(faults, machine.topology)));
   const unsigned threads = run.each.front().run.result.threads;
   const double in_turn_s = run.one_after_the_other_s();
-  rows.emplace_back("together", fmt::format("{} steps ({} with traffic), {}", grouped(run.steps), grouped(run.busy_steps),
+  rows.emplace_back("together", fmt::format("{} ({} with traffic), {}", counted(run.steps, "step"), grouped(run.busy_steps),
                                             seconds_text(run.model_time_s)));
   std::uint64_t steps = 0;
   Bytes memory = 0;
@@ -135,12 +135,12 @@ std::string several_table(const std::deque<PartOfRun>& parts, const ConcurrentRu
     digests.push_back(digest_text(each.result.trace_digest));
   }
   if (!run.failure)
-    rows.emplace_back("in turn", fmt::format("{} steps, {}: {} as long", grouped(steps), seconds_text(in_turn_s),
+    rows.emplace_back("in turn", fmt::format("{}, {}: {} as long", counted(steps, "step"), seconds_text(in_turn_s),
                                              times_text(in_turn_s, run.model_time_s)));
   rows.emplace_back("shared", shared_text(run));
   if (run.busiest) rows.emplace_back("channels", busiest_text(machine.topology, *run.busiest));
-  rows.emplace_back("wall time", fmt::format("run {}, verify {}; {} thread{} each, executor {}", seconds_text(run_s),
-                                             seconds_text(verify_s), threads, threads == 1 ? "" : "s", name(first.executor)));
+  rows.emplace_back("wall time", fmt::format("run {}, verify {}; {} each, executor {}", seconds_text(run_s), seconds_text(verify_s),
+                                             counted(threads, "thread"), name(first.executor)));
   rows.emplace_back("memory", fmt::format("peak {}, estimated {}", bytes_text(peak_memory()), bytes_text(memory)));
   rows.emplace_back("seed, digests", fmt::format("{}, {}", first.seed, fmt::join(digests, " ")));
   std::vector<std::string> traces;

@@ -86,7 +86,7 @@ std::string StepTable::text(const RunResult& result) const {
   });
   std::string text = "\n" + aligned(std::move(table), {.left_out = {2, 5}});
   if (result.steps > result.step_records.size())
-    text += fmt::format("and {} more steps: only the first {} are kept\n", grouped(result.steps - result.step_records.size()),
+    text += fmt::format("and {}: only the first {} are kept\n", counted(result.steps - result.step_records.size(), "more step"),
                         grouped(result.step_records.size()));
   if (too_large_) text += fmt::format("complete: not counted, since {}\n", *too_large_);
   return text;

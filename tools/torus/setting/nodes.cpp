@@ -178,8 +178,6 @@ class Breakage {
   std::uint64_t searched_ = 0;
 };
 
-std::string counted_text(std::size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
-
 }  // namespace
 
 NodeId parse_node(std::string_view option, std::string_view text, const Topology& topology) {
@@ -188,8 +186,9 @@ NodeId parse_node(std::string_view option, std::string_view text, const Topology
   const NodeId last = topology.nodes() - 1;
   const std::string example = node_text(topology, last);
   refuse(option, text,
-         fmt::format("a node of {} is a rank from 0 to {} or {} coordinates below the extents; for instance {}", topology.text(), last,
-                     topology.dimensions(), example.substr(1, example.size() - 2)));
+         fmt::format("a node of {} is a rank from 0 to {} or {} below {}; for instance {}", topology.text(), last,
+                     counted(static_cast<std::uint64_t>(topology.dimensions()), "coordinate"),
+                     topology.dimensions() == 1 ? "the extent" : "the extents", example.substr(1, example.size() - 2)));
 }
 
 std::vector<NodeId> parse_sources(std::string_view option, std::string_view text, const Topology& topology, std::uint64_t seed) {
@@ -207,7 +206,8 @@ std::vector<NodeId> parse_sources(std::string_view option, std::string_view text
   if (kind == "random") {
     const auto count = whole_number(value);
     if (!count || *count > nodes)
-      refuse(option, text, fmt::format("{} has {} nodes to draw from; for instance random:{}", topology.text(), nodes, (nodes + 1) / 2));
+      refuse(option, text,
+             fmt::format("{} has {} to draw from; for instance random:{}", topology.text(), counted(nodes, "node"), (nodes + 1) / 2));
     refuse_too_many(option, text, *count);
     return random_nodes(topology, *count, seed);
   }
@@ -274,8 +274,8 @@ void add_random_dead_links(std::string_view option, std::string_view text, const
   for (std::uint64_t added = 0, tries = 0; added < *count; ++tries) {
     if (tries > 20 * *count + 100)
       refuse(option, text,
-             fmt::format("{} links can die before {} is cut apart, no more were found; for instance random:{}", added, topology.text(),
-                         std::max<std::uint64_t>(1, added)));
+             fmt::format("{} can die before {} is cut apart, no more were found; for instance random:{}", counted(added, "link"),
+                         topology.text(), std::max<std::uint64_t>(1, added)));
     const auto node = static_cast<NodeId>(random.below(topology.nodes()));
     std::vector<Link> links;
     topology.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) { links.push_back({node, d, hop}); });
@@ -302,9 +302,9 @@ std::string damage_options(const Faults& faults, const Topology& topology) {
 
 std::string damage_text(const Faults& faults) {
   std::vector<std::string> parts;
-  if (!faults.dead_links.empty()) parts.push_back(counted_text(faults.dead_links.size(), "dead link"));
-  if (!faults.dead_nodes.empty()) parts.push_back(counted_text(faults.dead_nodes.size(), "dead node"));
-  if (!faults.slow_links.empty()) parts.push_back(counted_text(faults.slow_links.size(), "slow link"));
+  if (!faults.dead_links.empty()) parts.push_back(counted(faults.dead_links.size(), "dead link"));
+  if (!faults.dead_nodes.empty()) parts.push_back(counted(faults.dead_nodes.size(), "dead node"));
+  if (!faults.slow_links.empty()) parts.push_back(counted(faults.slow_links.size(), "slow link"));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -148,11 +148,8 @@ std::string bytes_option(Bytes bytes) {
 
 std::string bytes_words(Bytes bytes) {
   const std::string text = bytes_option(bytes);
-  if (text.back() == 'B') return text;
-  return text + (bytes == 1 ? " byte" : " bytes");
+  return text.back() == 'B' ? text : text + (bytes == 1 ? " byte" : " bytes");
 }
-
-std::string ports_words(std::uint64_t ports) { return std::to_string(ports) + (ports == 1 ? " port" : " ports"); }
 
 std::uint64_t parse_whole(std::string_view option, std::string_view text, std::uint64_t min, std::uint64_t max) {
   const auto value = whole_number(text);

@@ -29,8 +29,6 @@ Bytes parse_bytes(std::string_view option, std::string_view text);
 std::string bytes_option(Bytes bytes);
 /// The same for a sentence: `64KiB`, `100 bytes`.
 std::string bytes_words(Bytes bytes);
-/// "1 port", "4 ports".
-std::string ports_words(std::uint64_t ports);
 
 /// A whole number from min to max.
 std::uint64_t parse_whole(std::string_view option, std::string_view text, std::uint64_t min, std::uint64_t max);

@@ -64,8 +64,9 @@ std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machin
   if (algorithm.planning_bytes == nullptr) return std::nullopt;
   const Bytes needed = algorithm.planning_bytes(machine), limit = memory > 0 ? memory : usable_memory();
   if (needed <= limit) return std::nullopt;
-  return fmt::format("{} takes {} to make its tables for the {} nodes of {}, and {} may be used; choose a smaller --on or more --memory",
-                     algorithm.name, bytes_text(needed), grouped(machine.topology.nodes()), machine.topology.text(), bytes_text(limit));
+  return fmt::format("{} takes {} to make its tables for the {} of {}, and {} may be used; choose a smaller --on or more --memory",
+                     algorithm.name, bytes_text(needed), counted(machine.topology.nodes(), "node"), machine.topology.text(),
+                     bytes_text(limit));
 }
 
 void nothing_applies(Collective collective, const std::string& machine, const std::string& first_reason, const std::string& what_would_do) {
@@ -101,9 +102,10 @@ std::optional<std::string> why_it_cannot_fit(const RunSpec& spec, std::uint64_t 
   const double slots = 2 * (messages * (1 + spare_of_a_block) + spare_of_a_worker * workers);
   const double left = most - nodes * usual_of_a_node - slots * usual_of_a_block;
   const bool fixed = spec.sizes && spec.sizes->fixed();
-  return fmt::format("--on {} {}: at the end of a {} the {} nodes hold at least {}, and {} may be used; {}", spec.shape.text(),
-                     fixed ? "--sizes " + spec.sizes->text : "--bytes " + bytes_option(spec.bytes), name(spec.collective),
-                     grouped(spec.shape.nodes()), bytes_text(saturated(needed)), bytes_text(limit),
+  return fmt::format("--on {} {}: at the end of {} {} the {} at least {}, and {} may be used; {}", spec.shape.text(),
+                     fixed ? "--sizes " + spec.sizes->text : "--bytes " + bytes_option(spec.bytes),
+                     name(spec.collective).starts_with('a') ? "an" : "a", name(spec.collective),
+                     counted(spec.shape.nodes(), "node holds", "nodes hold"), bytes_text(saturated(needed)), bytes_text(limit),
                      what_would_fit(spec.collective, spec.reduction, spec.sizes, left > 0 && messages > 0 ? saturated(left / slots) : 0));
 }
 

@@ -8,6 +8,7 @@
 
 #include <torus/error.hpp>
 
+#include "runtime/base/figures.hpp"
 #include "runtime/base/lines.hpp"
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
@@ -36,8 +37,8 @@ std::vector<NodeId> read_map(const std::optional<std::string>& map, const Topolo
     }
   }
   if (nodes.size() != topology.nodes())
-    throw InputError(
-        fmt::format("--map '{}': it names {} nodes, and {} has {}; name each once", *map, nodes.size(), topology.text(), topology.nodes()));
+    throw InputError(fmt::format("--map '{}': it names {}, and {} has {}; name each once", *map, counted(nodes.size(), "node"),
+                                 topology.text(), topology.nodes()));
   return nodes;
 }
 
@@ -127,8 +128,9 @@ const Algorithm& algorithm_of_file(const RunSpec& spec) {
     throw InputError(fmt::format("schedule '{}': it is of {}, not of {}; for instance torus run {}", *spec.schedule,
                                  name(file.collective()), name(spec.collective), name(file.collective())));
   if (file.ranks() != spec.shape.nodes())
-    throw InputError(fmt::format("schedule '{}': it is for {} ranks, and {} has {} nodes; choose a shape of {} nodes", *spec.schedule,
-                                 file.ranks(), spec.shape.text(), spec.shape.nodes(), file.ranks()));
+    throw InputError(fmt::format("schedule '{}': it is for {}, and {} has {}; choose a shape of {}", *spec.schedule,
+                                 counted(file.ranks(), "rank"), spec.shape.text(), counted(spec.shape.nodes(), "node"),
+                                 counted(file.ranks(), "node")));
   return algorithms().emplace_back(spec, std::move(file)).algorithm;
 }
 

@@ -7,6 +7,7 @@
 
 #include <torus/error.hpp>
 
+#include "runtime/base/figures.hpp"
 #include "runtime/base/host.hpp"
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/setting/nodes.hpp"
@@ -252,13 +253,13 @@ bool same_rules(const Machine& a, const Machine& b) noexcept {
 }
 
 std::string rules_text(const Machine& machine) {
-  return fmt::format("{}, {} {}, contention {}", name(machine.switching), machine.ports, machine.ports == 1 ? "port" : "ports",
+  return fmt::format("{}, {}, contention {}", name(machine.switching), counted(static_cast<std::uint64_t>(machine.ports), "port"),
                      name(machine.contention));
 }
 
 std::string machine_text(const Machine& machine) {
   return fmt::format("{} ({}, {}, contention {})", machine.topology.text(), name(machine.switching),
-                     ports_words(static_cast<std::uint64_t>(machine.ports)), name(machine.contention));
+                     counted(static_cast<std::uint64_t>(machine.ports), "port"), name(machine.contention));
 }
 
 }  // namespace torus::command

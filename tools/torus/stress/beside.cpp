@@ -8,6 +8,7 @@
 #include <torus/concurrent.hpp>
 #include <torus/report.hpp>
 
+#include "runtime/base/figures.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/schedule_file.hpp"
 #include "tools/torus/stress/repeat.hpp"
@@ -53,10 +54,9 @@ std::optional<WrongBeside> wrong_beside_itself(const Setting& setting, Step offs
     if (run.failure) return WrongBeside{*run.failure, command};
     for (const ConcurrentRun::Each& each : run.each) {
       if (same(each.run.result, alone)) continue;
-      return WrongBeside{
-          fmt::format("beside itself it has digest {} and {} steps, alone {} and {}", digest_text(each.run.result.trace_digest),
-                      each.run.result.steps, digest_text(alone.trace_digest), alone.steps),
-          command};
+      return WrongBeside{fmt::format("beside itself it has digest {} and {}, alone {} and {}", digest_text(each.run.result.trace_digest),
+                                     counted(each.run.result.steps, "step"), digest_text(alone.trace_digest), alone.steps),
+                         command};
     }
     const double in_turn_s = run.one_after_the_other_s();
     const double idle_s = static_cast<double>(offset) * setting.whole().cost.start_up_s;

@@ -239,7 +239,7 @@ FaultOutcome stress_faults(const StressOptions& options) {
       setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + random.below(4));
       Fault fault = random_fault(row.kind, *setting, random.next());
       if (options.progress) {
-        options.progress(fmt::format("{} faults, {:.0f} s: {} in {} on {}", grouped(outcome.runs), elapsed(), name(row.kind),
+        options.progress(fmt::format("{}, {:.0f} s: {} in {} on {}", counted(outcome.runs, "fault"), elapsed(), name(row.kind),
                                      algorithm.name, setting->whole().topology.text()));
       }
       struck = run_with(*setting, fault);

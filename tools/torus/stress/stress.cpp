@@ -195,7 +195,7 @@ Outcome run_and_print(Outcome (*run)(const StressOptions&), const StressArgument
   }
   const auto words = [&] {
     std::string text = aligned(table_of(outcome, true), narrowing(outcome)) + reasons_of(outcome) +
-                       fmt::format("\nseed {}, {} runs{}\n", options.seed, grouped(outcome.runs), summary(outcome));
+                       fmt::format("\nseed {}, {}{}\n", options.seed, counted(outcome.runs, "run"), summary(outcome));
     if (!outcome.idle.empty()) text += fmt::format("no {}: {}\n", arguments.faults ? "fault struck" : "run", names_of(outcome.idle));
     for (const StressFailure& failure : outcome.failures) {
       text += fmt::format("\n{}\n  {}\n", failure.what, failure.command);
@@ -206,7 +206,7 @@ Outcome run_and_print(Outcome (*run)(const StressOptions&), const StressArgument
   };
   answer(
       arguments.json, [&] { return to_json(outcome, options.seed); }, words);
-  if (outcome.interrupted) throw RunError(fmt::format("interrupted after {} runs", outcome.runs));
+  if (outcome.interrupted) throw RunError(fmt::format("interrupted after {}", counted(outcome.runs, "run")));
   return outcome;
 }
 
@@ -266,7 +266,7 @@ int run_stress(const StressArguments& arguments) {
     return 0;
   }
   const auto failing = [](const StressOutcome& outcome) {
-    return fmt::format(", {} failing algorithms; {}", outcome.failures.size(), text_of(outcome.special));
+    return fmt::format(", {}; {}", counted(outcome.failures.size(), "failing algorithm"), text_of(outcome.special));
   };
   const StressOutcome outcome = run_and_print(stress, arguments, options, csv, progress, failing);
   if (!outcome.failures.empty()) {

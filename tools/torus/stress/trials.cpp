@@ -67,12 +67,13 @@ std::optional<CaseFailure> longer_with_fewer(const Setting& setting, Bytes fewer
   less.request.bytes = fewer;
   less.plan.formula.clear();  // which is for all bytes
   const Emulation run = emulate_safely(less, false);
-  const std::string what = fmt::format("the schedule of {} bytes, played with {}", setting.request.bytes, fewer);
+  const std::string what = fmt::format("the schedule of {}, played with {}", counted(setting.request.bytes, "byte"), fewer);
   if (run.failure) return CaseFailure{fmt::format("{}: {}", what, *run.failure), command_line(setting), *run.failure};
   if (run.result.steps == with_all.steps && run.result.messages == with_all.messages && run.result.model_time_s <= with_all.model_time_s)
     return std::nullopt;
-  return CaseFailure{fmt::format("{}, takes {} steps, {} messages and {} s, not {}, {} and {} s", what, run.result.steps,
-                                 run.result.messages, run.result.model_time_s, with_all.steps, with_all.messages, with_all.model_time_s),
+  return CaseFailure{fmt::format("{}, takes {}, {} and {} s, not {}, {} and {} s", what, counted(run.result.steps, "step"),
+                                 counted(run.result.messages, "message"), run.result.model_time_s, with_all.steps, with_all.messages,
+                                 with_all.model_time_s),
                      command_line(setting), "takes"};
 }
 
@@ -107,12 +108,11 @@ std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& 
   const Emulation second = emulate_safely(again, true);
   if (second.failure) return failing(*second.failure, command_of(again, true));
   if (!same_run(first.result, second.result)) {
-    return CaseFailure{
-        fmt::format("executor {} with {} threads and executor {} with {} on {} processes do not agree: digests {} and {}, {} and {} steps",
-                    name(stress_case.setting.executor), stress_case.setting.threads, name(again.executor), again.threads, again.processes,
-                    digest_text(first.result.trace_digest), digest_text(second.result.trace_digest), first.result.steps,
-                    second.result.steps),
-        command_line(stress_case.setting) + " --digest " + digest_text(second.result.trace_digest), "the trace digest is "};
+    return CaseFailure{fmt::format("executor {} with {} and executor {} with {} on {} do not agree: digests {} and {}, {} and {} steps",
+                                   name(stress_case.setting.executor), counted(stress_case.setting.threads, "thread"), name(again.executor),
+                                   again.threads, counted(again.processes, "process", "processes"), digest_text(first.result.trace_digest),
+                                   digest_text(second.result.trace_digest), first.result.steps, second.result.steps),
+                       command_line(stress_case.setting) + " --digest " + digest_text(second.result.trace_digest), "the trace digest is "};
   }
   if (stress_case.fewer && *stress_case.fewer < stress_case.setting.request.bytes) {
     if (auto found = longer_with_fewer(stress_case.setting, *stress_case.fewer, first.result)) return found;
@@ -160,7 +160,7 @@ StressOutcome stress(const StressOptions& options) {
     if (workers.below(4) == 0) stress_case.fewer = fewer_bytes(workers, stress_case.setting.request);
     if (workers.below(6) == 0) stress_case.beside = workers.below(1U << 30U);
     if (options.progress) {
-      options.progress(fmt::format("{} runs, {:.0f} s: {} on {}", grouped(outcome.runs), elapsed(), turn.row.algorithm->name,
+      options.progress(fmt::format("{}, {:.0f} s: {} on {}", counted(outcome.runs, "run"), elapsed(), turn.row.algorithm->name,
                                    stress_case.setting.whole().topology.text()));
     }
     ++outcome.runs;

@@ -113,7 +113,7 @@ SpanningTree::SpanningTree(const TraceHeader& header, std::optional<NodeId> orig
     throw InputError("the run has no source, and a tree begins at one; choose a run with a source, for instance --sources 0");
   root_ = origin.value_or(header.sources.empty() ? 0 : header.sources.front());
   if (one_root && origin)
-    throw InputError(fmt::format("--origin {}: a {} has one root, ({}); leave the option out", *origin, collective,
+    throw InputError(fmt::format("--origin {}: a {} has one root, {}; leave the option out", *origin, collective,
                                  node_text(header.machine.topology, header.sources.front())));
   if (collective == "multinode-broadcast" && std::find(header.sources.begin(), header.sources.end(), root_) == header.sources.end())
     throw InputError(fmt::format("--origin {}: the node is no source; for instance --origin {}", root_, header.sources.front()));
@@ -219,9 +219,7 @@ Note export_dot(TraceSteps& steps, std::optional<Step> step, std::optional<NodeI
     throw InputError(fmt::format("the machine has {} nodes; a graph has at most {}; choose a smaller run", grouped(topology.nodes()),
                                  grouped(max_dot_edges)));
   std::vector<TraceMessage> messages;
-  const auto note = [](const std::string& what, std::uint64_t edges) {
-    return fmt::format("{}: {} {}", what, grouped(edges), edges == 1 ? "edge" : "edges");
-  };
+  const auto note = [](const std::string& what, std::uint64_t edges) { return fmt::format("{}: {}", what, counted(edges, "edge")); };
   if (!step) {
     SpanningTree tree(header, origin);
     while (steps.next(messages)) tree.step(messages);

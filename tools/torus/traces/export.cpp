@@ -6,6 +6,7 @@
 
 #include <torus/error.hpp>
 
+#include "runtime/base/figures.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/options.hpp"
 #include "tools/torus/setting/nodes.hpp"
@@ -37,8 +38,8 @@ int run_export(const ExportArguments& arguments) {
   const std::string output = arguments.output.value_or(usual_export(to));
   TraceSteps steps(arguments.trace);
   if (const std::size_t groups = steps.header().groups.size(); groups > 0 && to != "goal")
-    throw InputError(
-        fmt::format("trace '{}': it is of {} groups, which --to {} does not know yet; --to goal does", arguments.trace, groups, to));
+    throw InputError(fmt::format("trace '{}': it is of {}, which --to {} does not know yet; --to goal does", arguments.trace,
+                                 counted(groups, "group"), to));
   std::optional<NodeId> origin;
   if (arguments.origin) origin = parse_node("--origin", *arguments.origin, steps.header().machine.topology);
   OutputFile file(output);

@@ -79,7 +79,7 @@ Note export_goal(TraceSteps& steps, OutputFile& file) {
     while (at != end && at->rank == rank) ++at;
     write_rank(file, rank, begin, at);
   }
-  return fmt::format("{} ranks, {} messages", grouped(topology.nodes()), grouped(tag));
+  return fmt::format("{}, {}", counted(topology.nodes(), "rank"), counted(tag, "message"));
 }
 
 }  // namespace torus::command

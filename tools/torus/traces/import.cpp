@@ -39,7 +39,7 @@ int run_import(const ImportArguments& arguments) {
   });
   file.commit();
   if (OutputFile::written_path(output) != OutputFile::written_path("/dev/stdout"))
-    print(fmt::format("{}: {} messages in {} steps, {} on {}\nread as {}\n", output, grouped(messages), grouped(setting.plan.steps),
+    print(fmt::format("{}: {} in {}, {} on {}\nread as {}\n", output, counted(messages, "message"), counted(setting.plan.steps, "step"),
                       name(setting.request.collective), setting.machine.topology.text(), setting.plan.notes.front().second));
   return 0;
 }

@@ -64,7 +64,8 @@ class Program {
     if (header.machine.topology.living_nodes() < nodes_)
       throw InputError("the machine has dead nodes, and an MSCCL program uses all its gpus");
     if (collective_ == "allgather" && header.sources.size() < nodes_)
-      throw InputError(fmt::format("the run has {} sources, and an MSCCL allgather has all {} nodes", header.sources.size(), nodes_));
+      throw InputError(
+          fmt::format("the run has {}, and an MSCCL allgather has all {} nodes", counted(header.sources.size(), "source"), nodes_));
     reduces_ = collective_ == "allreduce" || collective_ == "reduce_scatter" || collective_ == "reduce";
     vector_ = collective_ == "reduce_scatter" ? nodes_ * segments_ : segments_;
     if (collective_ == "alltoall") copy_own();
@@ -128,7 +129,7 @@ class Program {
       file.write("  </gpu>\n");
     }
     file.write("</algo>\n");
-    return fmt::format("{} gpus, {} threadblocks, {} messages", grouped(nodes_), grouped(blocks), grouped(messages_));
+    return fmt::format("{}, {}, {}", counted(nodes_, "gpu"), counted(blocks, "threadblock"), counted(messages_, "message"));
   }
 
  private:

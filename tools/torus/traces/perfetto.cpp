@@ -178,7 +178,7 @@ class Exporter {
   Note finish() {
     phase("", end_);
     counts(end_, 0, 0, 0, 0);
-    return fmt::format("{} messages, {} slices of channels, {} of model time{}{}", grouped(messages_), grouped(slices_),
+    return fmt::format("{}, {} of channels, {} of model time{}{}", counted(messages_, "message"), counted(slices_, "slice"),
                        seconds_text(seconds_), header_.costs_known ? "" : " (T_s 1 us, T_c 0.1 ns a byte: the trace names none)",
                        full_ ? fmt::format("; no slices from step {} on: there are at most {}", *full_, grouped(max_perfetto_slices)) : "");
   }
@@ -224,7 +224,7 @@ class Exporter {
                                                   : fmt::format("{} messages", load.messages);
       const double seconds = header_.machine.cost.timed_steps(1, seconds_of(channel, load), 0);
       const std::uint64_t end = std::clamp(begin + at(seconds), begin + 1, end_);
-      out_.event(slice_begin, track->second, begin, fmt::format("{}, {} bytes", what, load.bytes));
+      out_.event(slice_begin, track->second, begin, fmt::format("{}, {}", what, counted(load.bytes, "byte")));
       out_.event(slice_end, track->second, end);
     }
   }

@@ -62,14 +62,14 @@ std::string to_table(const TraceHeader& header, const Verdict& verdict, const st
   const Machine& machine = header.machine;
   Rows rows;
   rows.emplace_back("machine",
-                    fmt::format("{}: {} nodes, {}, {}, contention {}", machine.topology.text(), grouped(machine.topology.nodes()),
-                                name(machine.switching), ports_words(judged_ports(header)), name(machine.contention)));
-  const std::string each = header.groups.empty() ? "" : fmt::format(", in each of {} groups", grouped(header.groups.size()));
+                    fmt::format("{}: {}, {}, {}, contention {}", machine.topology.text(), counted(machine.topology.nodes(), "node"),
+                                name(machine.switching), counted(judged_ports(header), "port"), name(machine.contention)));
+  const std::string each = header.groups.empty() ? "" : fmt::format(", in each of {}", counted(header.groups.size(), "group"));
   rows.emplace_back(reading.empty() ? "trace" : "schedule", fmt::format("{} by {}{}", header.collective, header.algorithm, each));
   if (!reading.empty()) rows.emplace_back("read as", reading);
   rows.emplace_back("steps", fmt::format("{} with traffic, the last is step {}", grouped(verdict.busy_steps), verdict.last_step));
   rows.emplace_back("messages",
-                    fmt::format("{} over {} hops, {} bytes", grouped(verdict.messages), grouped(verdict.hops), grouped(verdict.bytes)));
+                    fmt::format("{} over {}, {}", grouped(verdict.messages), counted(verdict.hops, "hop"), counted(verdict.bytes, "byte")));
   if (!machine.cost.one_speed())
     rows.emplace_back("byte term", fmt::format("{}: each step's max of bytes times T_c", seconds_text(verdict.channel_time_s)));
   rows.emplace_back("digest", digest_text(verdict.digest));

@@ -266,8 +266,7 @@ std::string View::svg(const std::optional<std::vector<Step>>& chosen) {
     body += fmt::format("<g class=\"step\" transform=\"translate({:.0f} {:.0f})\">\n{}{}{}", x, y, links,
                         picture.nodes(frame, header_.sources), picture.routes(frame));
     body += svg::text(cell / 2, rows * cell + 12, "start",
-                      fmt::format("step {}: {} {}", grouped(frame.step), grouped(frame.messages.size()),
-                                  frame.messages.size() == 1 ? "message" : "messages"));
+                      fmt::format("step {}: {}", grouped(frame.step), counted(frame.messages.size(), "message")));
     if (!frame.phase.empty()) body += svg::text(cell / 2, rows * cell + 27, "start", frame.phase);
     body += "</g>\n";
   }

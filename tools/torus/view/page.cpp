@@ -126,7 +126,7 @@ std::string View::data() {
 }
 
 std::string View::summary() const {
-  return fmt::format("{} messages in {} steps{}", grouped(total_.messages), grouped(busy_steps_),
+  return fmt::format("{} in {}{}", counted(total_.messages, "message"), counted(busy_steps_, "step"),
                      left_out_ ? "; only the sums of the steps: " + *left_out_ : "");
 }
 

@@ -160,7 +160,7 @@ function asked_text() {
   return counted(data.source_count, T.source_word(data.collective)) + ", " + segments;
 }
 function machine_text({data}) {
-  const parts = [T.grouped(data.nodes) + " nodes", data.switching, data.ports + (data.ports === 1 ? " port" : " ports"), "contention " + data.contention];
+  const parts = [counted(data.nodes, "node"), data.switching, counted(data.ports, "port"), "contention " + data.contention];
   if (data.dead_nodes.length > 0) parts.push(counted(data.dead_nodes.length, "dead node"));
   if (data.dead_links.length > 0) parts.push(counted(data.dead_links.length, "dead link"));
   if (data.slow_links.length > 0) parts.push(counted(data.slow_links.length, "slow link"));
@@ -230,8 +230,8 @@ function start() {
   show_verdict();
   $("idea").textContent = data.idea || "";
   $("origin").textContent = data.algorithm_source ? "Source: " + data.algorithm_source : "";
-  $("facts").textContent = machine_text(runs[0]) + "; " + asked_text() + T.grouped(data.steps) + " steps, " + T.grouped(data.busy_steps) + " of them with messages; " +
-    T.grouped(data.messages) + " messages, " + T.grouped(data.hops) + " hops, " + bytes_text(data.bytes);
+  $("facts").textContent = machine_text(runs[0]) + "; " + asked_text() + counted(data.steps, "step") + ", " + T.grouped(data.busy_steps) + " of them with messages; " +
+    counted(data.messages, "message") + ", " + counted(data.hops, "hop") + ", " + bytes_text(data.bytes);
   const notes = [];
   for (const {data, by_step, whole} of runs) {
     if (!whole) notes.push("Left out: all " + T.grouped(data.messages) + " messages, since " + data.left_out + ". What follows is the sums of the steps.");

@@ -129,7 +129,7 @@ function message_table(list, other, title) {
     const row = table.insertRow(), ranges = messages.ranges(m), count = messages.block_count[m];
     if (messages.step[m] >= state.time) row.className = "later";
     const what = count > 0 && messages.registers ? " (" + T.effect_text(messages.registers[m], messages.releases[m]) + ")" : "";
-    const blocks = count === 0 ? (wants === "nodes" ? "none" : "none: control") : (ranges ? T.blocks_text(data, shape, ranges, 4) : T.grouped(count) + " blocks") + what;
+    const blocks = count === 0 ? (wants === "nodes" ? "none" : "none: control") : (ranges ? T.blocks_text(data, shape, ranges, 4) : counted(count, "block")) + what;
     [T.grouped(by_step.step[messages.step[m]]), shape.name(other[m]), route_text(messages.path(m)), blocks, T.grouped(messages.bytes[m])]
       .forEach((text, i) => row.append(element("td", text, i === 0 || i === 4 ? "number" : "")));
   }
@@ -150,7 +150,7 @@ function show_node() {
   const has = T.grouped(clock.held[node]) + " of ";
   box.append(element("p", wants === "nodes"          ? "Has heard of " + has + counted(wanted, "node") + "."
                           : wants === "contributors" ? (wanted > 0 ? "Has had " + has + "the " + counted(wanted, "contribution") + " that it wants." : "It wants no result.")
-                          : wanted > 0               ? "Holds " + has + "the " + T.grouped(wanted) + " blocks that it is to hold."
+                          : wanted > 0               ? "Holds " + has + "the " + counted(wanted, "block") + " that it is to hold."
                                                      : "It is to hold no blocks."));
   const before = heard.filter(m => messages.step[m] < state.time);
   if (data.each.ranges && wants === "blocks") {
@@ -215,7 +215,7 @@ function draw_strip() {
 }
 
 function where_text() {
-  if (state.time === 0) return "before the first step; " + T.grouped(last_time) + (two ? " moments" : " steps with messages");
+  if (state.time === 0) return "before the first step; " + (two ? counted(last_time, "moment") : counted(last_time, "step") + " with messages");
   const i = state.time - 1, phase = by_step.phase[i];
   if (two) return ($("by_time").checked ? T.seconds_text(moments[state.time].at) + " of model time" : "step " + T.grouped(moments[state.time].at)) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + ")";
   return "step " + T.grouped(by_step.step[i]) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + " with messages): " +
