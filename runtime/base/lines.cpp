@@ -73,8 +73,8 @@ std::optional<std::string_view> Lines::next() {
   return line;
 }
 
-void Lines::refuse(const std::string& why) const {
-  throw InputError(std::string(kind_.name) + " " + name_ + " line " + std::to_string(std::max<std::uint64_t>(number_, 1)) + ": " + why);
+void Lines::refuse(std::uint64_t number, const std::string& why) const {
+  throw InputError(std::string(kind_.name) + " " + name_ + " line " + std::to_string(std::max<std::uint64_t>(number, 1)) + ": " + why);
 }
 
 void Lines::refuse_next(const std::string& why) {

@@ -36,7 +36,9 @@ class Lines {
   /// The number of the last line read, from 1.
   std::uint64_t number() const noexcept { return number_; }
   /// Throws InputError for the last line read.
-  [[noreturn]] void refuse(const std::string& why) const;
+  [[noreturn]] void refuse(const std::string& why) const { refuse(number_, why); }
+  /// For an earlier one.
+  [[noreturn]] void refuse(std::uint64_t number, const std::string& why) const;
 
  private:
   /// Appends to the buffer, or sets ended_ at the end of the file.

@@ -68,6 +68,8 @@ class Seen {
   unsigned keys_ = 0;
 };
 
+bool blank(std::string_view line) noexcept { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+
 void clear(TraceMessage& message) {
   message.path.clear();
   message.blocks.clear();
@@ -370,8 +372,12 @@ void TraceMessage::assign(const Message& message) {
 }
 
 bool TraceReader::next(TraceMessage& message) {
-  const auto line = source_->lines.next();
+  auto line = source_->lines.next();
+  const std::uint64_t number = source_->lines.number();
+  while (line && blank(*line)) line = source_->lines.next();
   if (!line) return false;
+  if (source_->lines.number() > number)
+    source_->lines.refuse(number, "it is blank, and messages follow; blank lines may stand at the end alone");
   if (!source_->usual.parse(*line, message)) {
     MessageHandler handler(message, source_->header.machine.topology);
     if (!Json::sax_parse(line->begin(), line->end(), &handler) || !handler.complete()) source_->lines.refuse(handler.why);

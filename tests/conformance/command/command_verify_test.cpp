@@ -245,3 +245,18 @@ TEST_CASE("no name in a file reaches the terminal with a control character, or f
   CHECK(support::command("plot " + folder.file("absent")).err.find("torus: table '" + folder.file("absent") + "': it cannot be read") == 0);
   CHECK(support::command("plot " + folder.file("columns.csv")).err.find("torus: table " + folder.file("columns.csv") + " line 1: ") == 0);
 }
+
+TEST_CASE("blank lines at the end of a trace are accepted, and one before a message is refused by its line", "[conformance]") {
+  const support::Folder folder;
+  const std::string text = support::text_of_file(support::traced(folder, "broadcast --on 4x4 --bytes 64"));
+  for (const std::string end : {"\n", "\n\n", " \t\r\n", "\r\n\n", "  "}) {
+    CAPTURE(end);
+    const std::string path = folder.write("blank.jsonl", text + end);
+    CHECK(support::good("verify " + path).out == support::good("verify " + folder.file("t.jsonl")).out);
+    support::good("view " + path + " -o " + folder.file("page.html"));
+    support::good("run broadcast --on 4x4 --bytes 64 --schedule " + path);
+  }
+  const std::size_t second = text.find('\n') + 1;
+  const std::string refusal = support::refusal("verify " + folder.write("middle", text.substr(0, second) + "\n \n" + text.substr(second)));
+  CHECK(refusal.ends_with(" line 2: it is blank, and messages follow; blank lines may stand at the end alone\n"));
+}
