@@ -222,3 +222,22 @@ TEST_CASE("with its standard descriptors closed, a sweep writes its table alone 
   CHECK(closed(">&-").err == "torus: standard output: writing it failed (Bad file descriptor)\n");
   CHECK(closed("<&-").status == 0);
 }
+
+TEST_CASE("counts of ports that a shape has no room for are left out with a word on it, and refused where none is left", "[conformance]") {
+  const support::Folder folder;
+  const std::string line = "sweep broadcast --on 4x4,8,4x4x4 --bytes 64 --algorithms flood --csv " + folder.file("s.csv");
+  const std::string said = support::good(line + " --ports 1,4,9").out;
+  CAPTURE(said);
+  CHECK(
+      said.find("--ports: left out 9 on 4x4, whose nodes have 4 ports; 4,9 on 8, whose nodes have 2 ports; 9 on 4x4x4, whose nodes have 6 "
+                "ports; all would do\n") != std::string::npos);
+  CHECK(support::good(line + " --ports 2,all").out.find("--ports: left out") == std::string::npos);
+  support::check_refused_without(folder.file("no.csv"), "sweep broadcast --on 4x4,8 --ports 9,16 --csv " + folder.file("no.csv"),
+                                 "--ports '9,16': no node of these shapes has so many channels; for instance all");
+}
+
+TEST_CASE("a regret says as a sweep which counts of ports it leaves out", "[conformance]") {
+  CHECK(support::good("regret broadcast --on 4x4,8 --ports 1,4 --bytes 64")
+            .out.ends_with("\n--ports: left out 4 on 8, whose nodes have 2 ports; all would do\n"));
+  CHECK(support::good("regret broadcast --on 4x4,8 --bytes 64").out.find("--ports") == std::string::npos);
+}

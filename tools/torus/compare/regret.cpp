@@ -1,6 +1,7 @@
 /// torus regret COLLECTIVE: how far the best algorithm is from the lower bound. Over a grid of shapes, ports, switching and sizes, its
 /// model time in times the bound. A row is a comparison (comparison.hpp) of all algorithms that apply, on one machine.
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -72,17 +73,6 @@ RegretRow row_of(const Comparison& comparison) {
   return row;
 }
 
-/// The counts of ports that are different ones in a shape, in the order given.
-std::vector<int> ports_on(const Topology& shape, const std::vector<int>& counts) {
-  std::vector<int> ports;
-  for (int count : counts) {
-    if (count == 0) count = std::max(1, static_cast<int>(shape.max_ports()));
-    if (count <= std::max(1, static_cast<int>(shape.max_ports())) && std::find(ports.begin(), ports.end(), count) == ports.end())
-      ports.push_back(count);
-  }
-  return ports;
-}
-
 std::optional<double> RegretCell::times_the_bound() const noexcept {
   if (bound_s <= 0) return std::nullopt;
   return entry.model_time_s() / bound_s;
@@ -116,7 +106,7 @@ Regret regret(Collective collective, const TypedOptions& typed, const RegretGrid
   for (const std::string& switching : grid.switchings) {
     for (const int asked : grid.ports) {
       for (const Topology& shape : grid.shapes) {
-        const std::vector<int> ports = ports_on(shape, {asked});
+        const std::vector<int> ports = ports_on(shape, std::array{asked});
         if (ports.empty()) continue;
         TypedOptions one = typed;
         one["on"] = shape.text();
@@ -318,7 +308,7 @@ int run_regret(const RegretArguments& arguments) {
     csv->commit();
   }
   answer(
-      arguments.json, [&] { return to_json(table); }, [&] { return to_table(table); });
+      arguments.json, [&] { return to_json(table); }, [&] { return to_table(table) + ports_left_out(grid.shapes, grid.ports); });
   if (!table.failure) return 0;
   throw RunError(*table.failure);
 }

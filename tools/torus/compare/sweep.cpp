@@ -46,20 +46,14 @@ struct Omitted {
   std::string first_reason;
 };
 
-/// The counts of ports that are different ones in a shape, in the order given; none: the default.
-std::vector<std::optional<int>> ports_on(const Topology& shape, const std::optional<std::string>& text) {
-  if (!text) return {std::nullopt};
-  std::vector<std::optional<int>> ports;
-  for (int count : parse_port_counts(*text)) {
-    if (count == 0) count = static_cast<int>(shape.max_ports());
-    if (count <= shape.max_ports() && std::find(ports.begin(), ports.end(), count) == ports.end()) ports.emplace_back(count);
-  }
-  return ports;
-}
+/// All combinations, and a line on the counts of ports that a shape has no room for; empty: there are none.
+struct Combinations {
+  std::vector<Combination> all;
+  std::string left_out;
+};
 
-/// All combinations, sizes fastest. Counts of ports that a shape has no room for are left out. Throws InputError on options that do not fit
-/// one of the shapes, before anything runs.
-std::vector<Combination> combinations_of(Collective collective, TypedOptions typed, const std::vector<const Algorithm*>& algorithms) {
+/// Sizes fastest. Throws InputError on options that do not fit one of the shapes, before anything runs.
+Combinations combinations_of(Collective collective, TypedOptions typed, const std::vector<const Algorithm*>& algorithms) {
   const auto take = [](std::optional<std::string>& list) { return std::exchange(list, std::nullopt); };
   const auto on = take(typed["on"]), ports = take(typed["ports"]), bytes = take(typed["bytes"]);
   TypedOptions of_any_shape = typed.without_damage();
@@ -67,8 +61,10 @@ std::vector<Combination> combinations_of(Collective collective, TypedOptions typ
   RunSpec spec = parse_spec(collective, of_any_shape);
   spec.groups_text = groups;
   const std::vector<Bytes> sizes = bytes ? table_sizes(collective, bytes, "", typed) : std::vector<Bytes>{spec.bytes};
-  std::vector<Combination> combinations;
-  for (const Topology& shape : on ? parse_shapes(*on) : std::vector<Topology>{spec.shape}) {
+  const std::vector<Topology> shapes = on ? parse_shapes(*on) : std::vector<Topology>{spec.shape};
+  const auto counts = ports ? std::optional(parse_port_counts(*ports)) : std::nullopt;
+  Combinations combinations{{}, counts ? ports_left_out(shapes, *counts) : ""};
+  for (const Topology& shape : shapes) {
     spec.shape = with_damage(shape, typed, spec.seed);
     settle_groups(spec);
     spec.ports.reset();
@@ -77,17 +73,17 @@ std::vector<Combination> combinations_of(Collective collective, TypedOptions typ
     empty.bytes = 0;
     if (!why_it_cannot_fit(empty, 0, 0, usable_memory()))  // else it is left out, before its sources are listed
       static_cast<void>(make_request(spec));
-    for (const auto& count : ports_on(shape, ports)) {
-      spec.ports = count;
+    for (const int count : counts ? ports_on(shape, *counts) : std::vector<int>{0}) {
+      if (counts) spec.ports = count;
       for (const Algorithm* algorithm : algorithms) {
         for (const Bytes size : sizes) {
           spec.bytes = size;
-          combinations.push_back({algorithm, spec});
+          combinations.all.push_back({algorithm, spec});
         }
       }
     }
   }
-  if (!combinations.empty()) return combinations;
+  if (!combinations.all.empty()) return combinations;
   throw InputError(fmt::format("--ports '{}': no node of these shapes has so many channels; for instance all", *ports));
 }
 
@@ -115,11 +111,11 @@ class Sweep {
   }
 
   int run() {
-    for (done_ = 0; done_ < combinations_.size(); ++done_) {
-      if (!table_.has(done_)) row(combinations_[done_]);
+    for (done_ = 0; done_ < combinations_.all.size(); ++done_) {
+      if (!table_.has(done_)) row(combinations_.all[done_]);
       if (interrupted()) {
         throw RunError(fmt::format("interrupted with {} of at most {} done, in {}.part; the same command goes on from there",
-                                   counted(table_.rows(), "row"), combinations_.size(), csv_.path()));
+                                   counted(table_.rows(), "row"), combinations_.all.size(), csv_.path()));
       }
     }
     progress_.clear();
@@ -146,13 +142,13 @@ class Sweep {
     const Algorithm& algorithm = *combination.algorithm;
     const RunSpec& spec = combination.spec;
     const std::string what = fmt::format("{} on {}, {}", algorithm.name, spec.shape.text(), bytes_option(spec.bytes));
-    if (progress_.due()) progress_.show(fmt::format("{} {}", bar(done_, combinations_.size()), what));
+    if (progress_.due()) progress_.show(fmt::format("{} {}", bar(done_, combinations_.all.size()), what));
     EmulationOptions options;
     options.repeat = repeat_;
     options.stop = &interrupted();
     options.processes = processes();
     options.on_step = [&](Step step) {
-      if (progress_.due()) progress_.show(fmt::format("{} {}: step {}", bar(done_, combinations_.size()), what, grouped(step)));
+      if (progress_.due()) progress_.show(fmt::format("{} {}: step {}", bar(done_, combinations_.all.size()), what, grouped(step)));
     };
     std::optional<Setting> setting;
     Emulation emulation;
@@ -183,7 +179,7 @@ class Sweep {
   [[noreturn]] void nothing_applies() {
     table_.drop();
     throw InputError(fmt::format("{}: none of the {} combinations can be run; the first says: {}; see `torus list` for what each needs",
-                                 name(collective_), combinations_.size(), first_reason_));
+                                 name(collective_), combinations_.all.size(), first_reason_));
   }
 
   std::string summary(std::size_t failures) const {
@@ -192,6 +188,7 @@ class Sweep {
     std::string text = fmt::format("{}: {}{}, {} failed; {} left out\n", csv_.path(), counted(table_.rows(), "row"),
                                    resumed_ > 0 ? fmt::format(", {} of them from before", grouped(resumed_)) : "", grouped(failures),
                                    counted(left_out, "combination"));
+    text += combinations_.left_out;
     Table lines;
     for (const Algorithm* algorithm : algorithms_) {
       if (const auto out = left_out_.find(algorithm); out != left_out_.end())
@@ -205,7 +202,7 @@ class Sweep {
   Collective collective_;
   unsigned repeat_;
   std::vector<const Algorithm*> algorithms_;
-  std::vector<Combination> combinations_;
+  Combinations combinations_;
   OutputFile csv_;
   CurveFiles curves_;
   UnfinishedTable table_;

@@ -5,11 +5,14 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <set>
 #include <utility>
 
 #include <torus/error.hpp>
+
+#include "runtime/base/figures.hpp"
 
 namespace torus::command {
 namespace {
@@ -245,6 +248,27 @@ std::vector<int> parse_port_counts(std::string_view text) {
     if (std::find(counts.begin(), counts.end(), count) == counts.end()) counts.push_back(count);
   }
   return counts;
+}
+
+std::vector<int> ports_on(const Topology& shape, std::span<const int> counts) {
+  std::vector<int> ports;
+  for (int count : counts) {
+    if (count == 0) count = static_cast<int>(shape.max_ports());
+    if (count <= shape.max_ports() && std::find(ports.begin(), ports.end(), count) == ports.end()) ports.push_back(count);
+  }
+  return ports;
+}
+
+std::string ports_left_out(std::span<const Topology> shapes, std::span<const int> counts) {
+  std::string text;
+  for (const Topology& shape : shapes) {
+    std::vector<int> too_many(counts.begin(), counts.end());
+    std::erase_if(too_many, [&](int count) { return count <= shape.max_ports(); });
+    if (!too_many.empty())
+      text += fmt::format("{}{} on {}, whose nodes have {}", text.empty() ? "--ports: left out " : "; ", fmt::join(too_many, ","),
+                          shape.text(), counted(static_cast<std::uint64_t>(shape.max_ports()), "port"));
+  }
+  return text.empty() ? "" : text + "; all would do\n";
 }
 
 }  // namespace torus::command

@@ -53,5 +53,9 @@ std::vector<Topology> parse_shapes(std::string_view text);
 
 /// `1,4,all`, in the order given; 0 is all. What a shape has no room for is no mistake here.
 std::vector<int> parse_port_counts(std::string_view text);
+/// The counts that are different ones on a shape, in the order given; 0: all.
+std::vector<int> ports_on(const Topology& shape, std::span<const int> counts);
+/// A line on the counts for which nodes of a shape have too few channels; empty: there are none.
+std::string ports_left_out(std::span<const Topology> shapes, std::span<const int> counts);
 
 }  // namespace torus::command
