@@ -204,3 +204,18 @@ TEST_CASE("an interrupted bench leaves its rows on standard output, and no files
   CHECK(ended.out.starts_with("# torus "));
   CHECK(folder.files() == 0);
 }
+
+TEST_CASE("the heading of the table has one line, however narrow the terminal and long the names", "[conformance]") {
+  for (const std::string columns : {"80", "100", "120", "132"}) {
+    for (const std::string what : {"total-exchange", "reduce-scatter", "reduce", "scan"}) {
+      const support::Ended ended =
+          support::run_program("/usr/bin/env", {.arguments = {"COLUMNS=" + columns, TORUS_PROGRAM, "bench", what, "--on", "2x2", "--bytes",
+                                                              "64", "--warmup", "0", "--repeat", "1", "--executor", "serial"}});
+      CAPTURE(columns, what, ended.out, ended.err);
+      REQUIRE(ended.status == 0);
+      const std::size_t heading = ended.out.find("#   size  algorithm");
+      REQUIRE(heading != std::string::npos);
+      CHECK(ended.out.substr(heading, ended.out.find('\n', heading) - heading).ends_with("  note"));
+    }
+  }
+}

@@ -135,7 +135,7 @@ class Bench {
                                              : std::vector<std::size_t>{name_width_, 15, 7, 10, 8, 6, 8, 8, 6, 8, 11, 11, 7};
     const std::vector<std::size_t> go_first =
         other_ ? std::vector<std::size_t>{1, 7, 2} : std::vector<std::size_t>{1, 8, 9, 5, 11, 2, 6, 3};
-    std::size_t length = 8;
+    std::size_t length = 8 + std::string_view("  note").size();  // the heading has room for that, and rows that have one go on below
     for (const std::size_t width : widths) length += 2 + width;
     for (auto column = go_first.begin(); column != go_first.end() && length > line_width().value_or(length); ++column)
       length -= 2 + std::exchange(widths[*column], 0);
