@@ -1,4 +1,5 @@
-// The index of words: in order, each on the page that it leads to, and all there that reports, formulas and names of algorithms say.
+// The index of words: in order, each on the page that it leads to, and all there that reports, formulas, phases and names of algorithms
+// say.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -13,6 +14,7 @@
 
 #include "algorithms/terms.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/emulate.hpp"
 #include "tests/support/exchange.hpp"
 #include "tests/support/folder.hpp"
 
@@ -76,6 +78,36 @@ bool has_alone(const std::string& text, const std::string& word) {
     if ((at == 0 || !part_of_word(text[at - 1])) && (after >= text.size() || !part_of_word(text[after]))) return true;
   }
   return false;
+}
+
+/// Whether the index has the name of a phase, or all words of it: "dcn-rings", "names to the roots", "dimension 2".
+bool explains(const std::set<std::string>& words, const std::string& phase) {
+  if (has(words, phase)) return true;
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
+  const std::set<std::string> small_words{"all", "between", "from", "the", "to"};
+  bool any = false;
+  for (std::size_t at = phase.find_first_of(letters); at != std::string::npos;) {
+    const std::size_t end = std::min(phase.find_first_not_of(letters, at), phase.size());
+    const std::string word = phase.substr(at, end - at);
+    at = phase.find_first_of(letters, end);
+    if (small_words.contains(word)) continue;
+    if (!has(words, word)) return false;
+    any = true;
+  }
+  return any;
+}
+
+/// The phases of a run; none where the algorithm does not apply.
+std::set<std::string> phases_of(const Algorithm& algorithm, const Machine& machine, const Request& request) {
+  std::set<std::string> phases;
+  if (refuses(algorithm, machine, request)) return phases;
+  try {
+    for (const PhaseTotals& phase : support::emulate(algorithm, machine, request).result.phases) {
+      if (phase.phase != nullptr) phases.insert(small(phase.phase));
+    }
+  } catch (const std::runtime_error&) {  // a search that finds nothing
+  }
+  return phases;
 }
 
 }  // namespace
@@ -147,5 +179,40 @@ TEST_CASE("every word of a formula and every key of a report's notes is in the i
         CHECK(std::any_of(words.begin(), words.end(), begins));
       }
     }
+  }
+}
+
+TEST_CASE("every phase that an algorithm names is in the index, whatever the shape, the ports and the parameters", "[unit]") {
+  const auto words = all_words();
+  std::set<std::string> all;
+  for (const Algorithm* a : catalogue()) {
+    for (const char* shape : {"8x8", "5x10", "4x4x4", "7x7x7", "4x4m", "9"}) {
+      const Topology topology(shape);
+      const Machine native = support::native_machine(*a, topology);
+      const Machine one_port(topology, 1, native.switching, native.contention);
+      Request request;
+      request.collective = a->collective;
+      request.bytes = a->collective == Collective::barrier ? 0 : 64;
+      if (has_root(a->collective)) request.sources = {0};
+      if (a->collective == Collective::multinode_broadcast) request.sources = {0, 1, 4, 6};
+      Request large = request;
+      large.bytes *= 256;
+      std::vector<std::pair<Machine, Request>> runs{{native, request}, {one_port, request}, {native, std::move(large)}};
+      for (const Parameter& parameter : a->parameters) {
+        std::vector<std::string> values(parameter.words.begin(), parameter.words.end());
+        if (values.empty()) values = {"2", "4"};
+        for (const std::string& value : values) {
+          Request other = request;
+          other.parameters.set(parameter.name, value);
+          runs.emplace_back(native, std::move(other));
+        }
+      }
+      for (const auto& [machine, asked] : runs) all.merge(phases_of(*a, machine, asked));
+    }
+  }
+  CHECK(all.size() > 45);
+  for (const std::string& phase : all) {
+    CAPTURE(phase);
+    CHECK(explains(words, phase));
   }
 }
