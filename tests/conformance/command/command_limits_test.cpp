@@ -251,3 +251,15 @@ TEST_CASE("the peak of the memory is the run's own, not that of the program that
   CHECK(peak() < before + 64e6);
   CHECK(std::count(large.begin(), large.end(), 'x') == std::int64_t{256} << 20U);
 }
+
+TEST_CASE("a schedule of a file that needs too much memory is refused as any run, with bytes that fit", "[conformance]") {
+  const support::Folder folder;
+  const std::string trace = support::traced(folder, "broadcast --on 4x4 --bytes 64");
+  const std::string run = "run broadcast --on 4x4 --schedule " + trace + " --memory 2MiB --bytes ";
+  const std::string refusal = support::refusal(run + "120KiB");
+  CAPTURE(refusal);
+  const std::size_t fitting = refusal.find("; about --bytes ");
+  REQUIRE(fitting != std::string::npos);
+  CHECK(refusal.ends_with(" would fit, or more --memory\n"));
+  support::good(run + refusal.substr(fitting + 16, refusal.find(' ', fitting + 16) - fitting - 16));
+}

@@ -394,7 +394,9 @@ Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algo
   if (spec.schedule) {
     if (algorithm)
       throw InputError(fmt::format("--algorithm '{}': --schedule {} is played instead; leave out one", *algorithm, *spec.schedule));
-    return scheduled_setting(spec);
+    Setting setting = scheduled_setting(spec);
+    refuse_too_large(setting);
+    return setting;
   }
   const Algorithm* const named = algorithm ? &named_algorithm("--algorithm", spec.collective, *algorithm, algorithms) : nullptr;
   Machine machine = named != nullptr ? make_machine(spec, named->native) : usual_machine(spec);
