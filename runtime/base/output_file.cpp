@@ -100,7 +100,8 @@ OutputFile::OutputFile(std::string path, bool nameless)
   const bool exists = ::stat(target_.c_str(), &status) == 0;
   if (!exists && errno != ENOENT) refuse(errno);
   if (exists && S_ISDIR(status.st_mode))
-    throw InputError("file '" + path_ + "': it is a folder; name a file in it, for instance " + path_ + "/out");
+    throw InputError("file '" + path_ + "': it is a folder; name a file in it, for instance " + path_ +
+                     (path_.ends_with('/') ? "out" : "/out"));
   in_place_ = exists && (!S_ISREG(status.st_mode) || names_open_file(target_));
   if (exists && !in_place_ && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0) refuse(errno);
   descriptor_ = in_place_ ? open_in_place(target_) : open_new(nameless);
@@ -205,7 +206,8 @@ void OutputFile::fail(int error) const {
 std::string OutputFile::written_path(const std::string& path) {
   const std::string target = followed(path);
   std::error_code unknown;
-  const std::filesystem::path canonical = std::filesystem::weakly_canonical(target, unknown);
+  // absolute(): of a file that is not there, a path without a folder stays relative.
+  const std::filesystem::path canonical = std::filesystem::weakly_canonical(std::filesystem::absolute(target, unknown), unknown);
   return unknown ? target : canonical.string();
 }
 

@@ -210,3 +210,9 @@ TEST_CASE("an interrupt leaves nothing of files that had to have a name", "[unit
   CHECK(support::text_of_file(folder.file("f3")) == "begun");
   CHECK(support::text_of_file(folder.file("old")) == "old");
 }
+
+TEST_CASE("a file that is not there is the same whether its path names the folder or not", "[unit]") {
+  CHECK(OutputFile::written_path("no-such-file") == OutputFile::written_path("./no-such-file"));
+  CHECK(OutputFile::written_path("no-such-file") == OutputFile::written_path(std::filesystem::current_path() / "no-such-file"));
+  CHECK(OutputFile::written_path("no-such-file") != OutputFile::written_path("no-such-folder/no-such-file"));
+}
