@@ -11,6 +11,7 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/host.hpp"
+#include "runtime/base/input_file.hpp"
 
 namespace torus::detail {
 namespace {
@@ -32,9 +33,10 @@ Lines::Lines(const std::string& path, const Kind& kind)
       name_{path == "-" ? "standard input" : path},
       max_line_bytes_{static_cast<std::size_t>(std::min<Bytes>(max_line_bytes, usable_memory() / memory_per_line_byte))} {
   descriptor_ = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) {
-    throw InputError(std::string(kind_.name) + " '" + path + "': it cannot be read (" + std::generic_category().message(errno) +
-                     "); name " + std::string(kind_.example));
+  const std::string cannot = descriptor_ < 0 ? "cannot be read (" + std::generic_category().message(errno) + ")" : "";
+  if (const auto why_not = path == "-" ? std::nullopt : why_unreadable(path); why_not || !cannot.empty()) {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    throw InputError(std::string(kind_.name) + " '" + path + "': it " + why_not.value_or(cannot) + "; name " + std::string(kind_.example));
   }
 }
 

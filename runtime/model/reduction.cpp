@@ -105,8 +105,9 @@ void check_reduction(const Reduction& reduction, NodeId nodes, Bytes bytes) {
   if (reduction.values == Values::special && reduction.op != Operator::min && reduction.op != Operator::max)
     throw InputError("values special with operator " + op + ": they are for min and max; values real would do");
   if (const Bytes size = size_of(reduction.type); bytes % size != 0) {
+    const Bytes below = bytes / size * size, above = below + size;
     throw InputError("bytes " + std::to_string(bytes) + ": a vector of " + type + " has whole elements of " + std::to_string(size) +
-                     " bytes; " + std::to_string((bytes / size + 1) * size) + " would do");
+                     " bytes; " + std::to_string(above >> 63U == 0 ? above : below) + " would do");
   }
   if (const NodeId most = most_exact(reduction.type);
       reduction.op == Operator::sum && reduction.values == Values::small && is_float(reduction.type) && nodes > most) {

@@ -19,11 +19,11 @@ namespace {
                    "; for instance 16x16, 8x8x8, 16x16m, 4x4c, 4x4x8t, mesh:4x6, 2^10, hypercube:10");
 }
 
-std::int32_t number(std::string_view text, std::string_view digits, const char* what) {
+std::int32_t number(std::string_view text, std::string_view digits, const char* what, std::int32_t max) {
   std::int32_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size() || value < 1) {
-    refuse(text, std::string(what) + " '" + std::string(digits) + "' must be a whole number from 1 to 2147483647");
+  if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size() || value < 1 || value > max) {
+    refuse(text, std::string(what) + " '" + std::string(digits) + "' must be a whole number from 1 to " + std::to_string(max));
   }
   return value;
 }
@@ -146,8 +146,7 @@ Topology Topology::parse(std::string_view text) {
   std::string_view rest = text;
   std::vector<DimensionShape> shape;
   if (rest.starts_with("hypercube:")) {
-    const std::int32_t k = number(text, rest.substr(10), "the number of dimensions");
-    if (k > 31) refuse(text, "a hypercube has at most 31 dimensions");
+    const std::int32_t k = number(text, rest.substr(10), "the number of dimensions", 31);
     return Topology(std::vector<DimensionShape>(static_cast<std::size_t>(k), DimensionShape{2, Wiring::line}));
   }
   Wiring wiring = Wiring::ring;
@@ -169,10 +168,10 @@ Topology Topology::parse(std::string_view text) {
     if (part.ends_with('m') || part.ends_with('c')) part.remove_suffix(1);
     std::int32_t times = 1;
     if (const std::size_t power = part.find('^'); power != std::string_view::npos) {
-      times = number(text, part.substr(power + 1), "the number of dimensions");
+      times = number(text, part.substr(power + 1), "the number of dimensions", static_cast<std::int32_t>(max_dimensions));
       part = part.substr(0, power);
     }
-    dimension.extent = number(text, part, "the extent");
+    dimension.extent = number(text, part, "the extent", std::numeric_limits<std::int32_t>::max());
     if (shape.size() + static_cast<std::size_t>(times) > max_dimensions) refuse(text, "it has more than 32 dimensions");
     shape.insert(shape.end(), static_cast<std::size_t>(times), dimension);
     if (x == std::string_view::npos) break;

@@ -91,7 +91,8 @@ TEST_CASE("one algorithm is listed with its parameters and the command that runs
   CHECK(text.find("torus run multinode-broadcast --algorithm hierarchical --steps\n") != std::string::npos);
   const support::Ended wrong = command("list hierarchial");
   CHECK(wrong.status == 2);
-  CHECK(wrong.err == "torus: list 'hierarchial': there is no such collective or algorithm; did you mean 'hierarchical'?\n");
+  CHECK(wrong.err ==
+        "torus: list 'hierarchial': it must be a collective or an algorithm that `torus list` names; did you mean 'hierarchical'?\n");
 }
 
 TEST_CASE("help and the version have the names that people try", "[conformance]") {

@@ -58,6 +58,14 @@ void take_parts(const Commands& commands, std::vector<std::string>& arguments) {
   }
 }
 
+/// What to say of a first word that is no subcommand.
+std::string subcommand_text(const std::string& word, const std::vector<std::string_view>& names) {
+  return fmt::format("subcommand '{}': it must be {}{}", word, fmt::join(names, ", "),
+                     find_collective(word) ? fmt::format("; did you mean 'run {}'?", word)
+                     : word == "version"   ? "; did you mean '--version'?"
+                                           : did_you_mean(word, names));
+}
+
 /// The arguments, the last first, as CLI11 takes them; -h as --help, since CLI11 knows no -h beside an --h from 2.4 on. `help run` is
 /// `run --help`.
 std::vector<std::string> arguments_of(int argc, char** argv) {
@@ -116,6 +124,8 @@ int run(int argc, char** argv) {
   std::vector<std::string_view> names;
   for (std::size_t i = 1; i < commands.size(); ++i) names.push_back(commands[i].name);
   std::vector<std::string> arguments = arguments_of(argc, argv);
+  if (!arguments.empty() && !arguments.back().starts_with('-') && std::find(names.begin(), names.end(), arguments.back()) == names.end())
+    return complain(wrong_usage, subcommand_text(arguments.back(), names));
   take_parts(commands, arguments);
   const Parsed parsed = parse(commands, with_options_of_file(commands, std::move(arguments)));
   if (parsed.mistake) return complain(wrong_usage, *parsed.mistake);
@@ -132,12 +142,7 @@ int run(int argc, char** argv) {
   }
   if (parsed.surplus.empty())
     return complain(wrong_usage, "no subcommand: say what to do; for instance torus run broadcast, or torus --help");
-  const std::string& word = parsed.surplus.front();
-  if (word.starts_with('-')) return complain(wrong_usage, surplus_text(torus, word));
-  return complain(wrong_usage, fmt::format("subcommand '{}': it must be {}{}", word, fmt::join(names, ", "),
-                                           find_collective(word) ? fmt::format("; did you mean 'run {}'?", word)
-                                           : word == "version"   ? "; did you mean '--version'?"
-                                                                 : did_you_mean(word, names)));
+  return complain(wrong_usage, surplus_text(torus, parsed.surplus.front()));
 }
 
 /// The exit status of what `body` does. What it throws is one line on standard error.

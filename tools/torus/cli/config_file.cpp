@@ -94,9 +94,11 @@ std::vector<std::string> arguments_in(const std::string& file, const Commands& c
     const Option* const option = command.find("--" + item.name);
     if (item.name == "config" || item.name == "help")
       throw InputError(fmt::format("--config '{}': '{}': it is for the command line alone; leave it out", file, item.name));
-    if (option == nullptr)
-      throw InputError(fmt::format("--config '{}': '{}': {} has no such option{}", file, item.name, command.name,
-                                   meant_by_option("--" + item.name, command)));
+    if (option == nullptr) {
+      const std::string meant = meant_by_option("--" + item.name, command);
+      throw InputError(fmt::format("--config '{}': '{}': {} has no such option{}", file, item.name.substr(0, 40), command.name,
+                                   meant.empty() ? fmt::format("; see torus {} --help", command.name) : meant));
+    }
     if (given(*option, arguments)) continue;
     const std::string value = fmt::format("{}", fmt::join(item.values, ","));
     if (!option->type.empty() && value.empty())

@@ -188,12 +188,15 @@ std::string meant_by_argument(std::string_view word, const Command& command) {
   if (is_unit(word)) return fmt::format("; a value and its unit are one word, for instance 64{}", word);
   if (word.ends_with(".json") && command.find("--json") != nullptr)
     return fmt::format("; --json goes to standard output, and > {} to that file", word);
+  if (find_collective(word) && command.parts != nullptr) return fmt::format("; several at once have a + between, for instance + {}", word);
   return "";
 }
 
 std::string surplus_text(const Command& command, const std::string& argument) {
   const std::string_view word = std::string_view(argument).substr(0, argument.find('='));
   const bool option = word.starts_with('-');
+  if (option && command.find(word) != nullptr)
+    return fmt::format("'{}': it stands before {}, whose option it is; write it behind", argument, command.name);
   return fmt::format("'{}': {} has no such {}{}; see {} --help", argument, command.name, option ? "option" : "argument",
                      option ? meant_by_option(word, command) : meant_by_argument(argument, command),
                      command.name == "torus" ? "torus" : "torus " + command.name);

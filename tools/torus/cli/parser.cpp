@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sstream>
@@ -52,14 +53,15 @@ std::string mistake_text(const CLI::App& app, const CLI::ParseError& error) {
   const auto called = app.get_subcommands();
   const std::string help = called.empty() ? "torus --help" : fmt::format("torus {} --help", called.front()->get_name());
   const std::string words = error.what();
-  if (error.get_name() == "ArgumentMismatch" && words.starts_with("--"))
+  if (error.get_name() == "ArgumentMismatch" && words.starts_with('-'))
     return fmt::format("{}: it takes one value, and stands there once; see {}", words.substr(0, words.find(':')), help);
   if (error.get_name() == "RequiredError" && !called.empty()) {
     // What is missing, in the words of its help.
     const CLI::Option* missing = called.front()->get_option_no_throw(words.substr(0, words.find(' ')));
     if (missing != nullptr) {
       const std::string& type = missing->get_type_name();
-      return fmt::format("{}: {}; see {}", words, type.find('|') == std::string::npos ? missing->get_description() : type, help);
+      const bool lists_words = type.find('|') != std::string::npos && std::islower(static_cast<unsigned char>(type.front())) != 0;
+      return fmt::format("{}: {}; see {}", words, lists_words ? type : missing->get_description(), help);
     }
   }
   return fmt::format("{}; see {}", words, help);

@@ -52,7 +52,7 @@ Subject subject_of(const ExplainArguments& arguments) {
     if (!arguments.algorithm) return {*collective, nullptr};
     return {*collective, &named_algorithm("explain", *collective, *arguments.algorithm, catalogue())};
   }
-  const auto called = algorithms_called("explain", arguments.what, "there is no such collective or algorithm");
+  const auto called = algorithms_called("explain", arguments.what, "it must be a collective or an algorithm that `torus list` names");
   if (arguments.algorithm) {
     throw InputError(fmt::format("explain '{}': the collective goes before it; for instance {} explain {} {}", *arguments.algorithm,
                                  program(), name(called.front()->collective), arguments.what));

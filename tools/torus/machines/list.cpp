@@ -118,7 +118,8 @@ int list(const ListArguments& arguments) {
     return 0;
   }
   if (arguments.what == "machines") throw InputError("list 'machines': it is an option; write torus list --machines");
-  const std::vector<const Algorithm*> algorithms = algorithms_called("list", arguments.what, "there is no such collective or algorithm");
+  const std::vector<const Algorithm*> algorithms =
+      algorithms_called("list", arguments.what, "it must be a collective or an algorithm that `torus list` names");
   const bool on_machine = !arguments.machine.typed().empty();
   const bool one = arguments.what && !find_collective(*arguments.what);
   Json json{{"algorithms", Json::array()}};

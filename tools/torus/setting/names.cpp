@@ -166,7 +166,10 @@ std::vector<const Algorithm*> algorithms_called(std::string_view option, const s
     names.push_back(algorithm->name);
     if (!word || algorithm->collective == collective || algorithm->name == *word) called.push_back(algorithm);
   }
-  if (called.empty()) refuse(option, *word, std::string(rule) + did_you_mean(*word, names));
+  if (called.empty()) {
+    const std::string near = did_you_mean(*word, names);
+    refuse(option, *word, std::string(rule) + (near.empty() ? fmt::format("; for instance {}", catalogue().front()->name) : near));
+  }
   return called;
 }
 

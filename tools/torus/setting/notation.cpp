@@ -208,7 +208,8 @@ std::vector<Dimension> parse_routing(std::string_view text) {
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> words) {
   std::string_view best;
-  std::size_t min = std::max<std::size_t>(2, word.size() / 3) + 1;
+  // Not further than the word is long: nothing of it would be left.
+  std::size_t min = std::min(word.size(), std::max<std::size_t>(2, word.size() / 3) + 1);
   for (const std::string_view candidate : words) {
     const std::size_t distance = edits(word, candidate);
     if (distance < min) {
