@@ -51,7 +51,7 @@ class Work {
     std::fill(in_.begin(), in_.end(), static_cast<unsigned char>(0));
     if (collective_ == "broadcast" && rank_ == root) fill(in_.data(), bytes_, root, 0, run);
     for (int to = 0; collective_ == "alltoall" && to < ranks_; ++to) fill(block(out_, to), bytes_, rank_, to, run);
-    for (std::size_t i = 0; collective_ == "allreduce" && i < floats(); ++i) put(out_, i, term(rank_, run, i));
+    for (std::size_t i = 0; collective_ == "allreduce" && i < floats(); ++i) put(out_, i, factor(run, i) * static_cast<float>(rank_ + 1));
   }
   void once() {
     const int bytes = static_cast<int>(bytes_);
@@ -65,10 +65,9 @@ class Work {
       if (!right(block(in_, from), bytes_, from, rank_, run)) return false;
     }
     for (std::size_t i = 0; collective_ == "allreduce" && i < floats(); ++i) {
-      float sum = 0, got = 0;
-      for (int from = 0; from < ranks_; ++from) sum += term(from, run, i);
+      float got = 0;
       std::memcpy(&got, &in_[i * sizeof got], sizeof got);
-      if (got != sum) return false;
+      if (got != factor(run, i) * static_cast<float>(ranks_ * (ranks_ + 1) / 2)) return false;
     }
     return true;
   }
@@ -76,7 +75,8 @@ class Work {
   static constexpr int root = 0;
 
  private:
-  static float term(int from, int run, std::size_t i) { return byte_of(from, 0, run, i); }
+  /// 1 to 8. A rank gives rank + 1 times as much: sums among 2,000 ranks are below 2^24, so exact.
+  static float factor(int run, std::size_t i) { return static_cast<float>(1 + byte_of(root, 0, run, i) % 8); }
   static void put(std::vector<unsigned char>& vector, std::size_t i, float value) {
     std::memcpy(&vector[i * sizeof value], &value, sizeof value);
   }
@@ -110,6 +110,7 @@ int main(int argc, char** argv) {
     double begin = now();
     for (int time = 0; time < times; ++time) work.once();
     double end = now();
+    MPI_Barrier(MPI_COMM_WORLD);  // else a rank that is ready would compare while others share its core
     int good = work.good(run) ? 1 : 0;
     double first = 0, last = 0;
     int all_good = 0;
