@@ -1,7 +1,6 @@
 /// A setting: everything that decides what a run does, with the algorithm planned. It can be written as the command line that repeats it.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +8,7 @@
 #include <torus/algorithm.hpp>
 #include <torus/bounds.hpp>
 
+#include "tools/torus/setting/planning.hpp"
 #include "tools/torus/setting/spec.hpp"
 
 namespace torus::command {
@@ -19,27 +19,6 @@ inline constexpr double plan_s_of_many = 10;  ///< of those that are compared
 
 /// How long the program of a node may take in one step, where --step-time does not say it.
 inline constexpr double step_s = 30;
-
-struct Planned {
-  std::optional<Plan> plan;
-  double seconds = 0;     ///< wall time
-  std::string why_not;    ///< one line, where there is no plan
-  bool fault = false;     ///< the planner broke its contract: it threw what it must not, did not end in time, or predicts what cannot be
-  bool too_long = false;  ///< it did not end in time
-};
-
-/// The counted hops of plans of one request, whatever its bytes: dry runs carry none.
-using HopMemo = std::map<std::string, std::optional<std::uint64_t>>;
-
-/// Plans as make_plan() does, and checks the prediction against the bounds as that does, within `seconds` of processor time and four
-/// times `seconds` by the clock. The plan has no hops where the dry run that counts them would take longer. With a memo, plans with
-/// the same description are counted once. A planner cannot be stopped: one that does not end in time goes on in a thread of its own, as
-/// idle work, until the process ends. With a cache of searches, the same plan, sooner.
-Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, const Bounds& bounds, double seconds,
-                    PlanCache* cache = nullptr, HopMemo* memo = nullptr);
-
-/// Whether a planner goes on that was given up. Then the process must end without destroying what that may use.
-bool planner_given_up() noexcept;
 
 struct Setting {
   Machine machine;  ///< that the algorithm sees: the whole one, or that of a group

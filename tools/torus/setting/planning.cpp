@@ -1,0 +1,152 @@
+#include "tools/torus/setting/planning.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <future>
+#include <memory>
+#include <new>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <thread>
+#include <time.h>
+#include <unistd.h>
+#include <utility>
+
+#include <torus/error.hpp>
+#include <torus/run.hpp>
+
+#include "runtime/base/figures.hpp"
+
+namespace torus::command {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::atomic<bool> given_up = false;
+
+/// What a planner works on. It may outlive the caller.
+struct Work {
+  Work(const Algorithm& what, const Machine& where, const Request& asked, PlanCache searches)
+      : algorithm{what}, machine{where}, request{asked}, cache{std::move(searches)} {}
+
+  const Algorithm& algorithm;
+  const Machine machine;
+  const Request request;
+  PlanCache cache;
+  std::promise<Plan> plan;
+  std::atomic<pid_t> thread = 0;
+
+  void run() {
+    thread = ::gettid();
+    try {
+      plan.set_value(algorithm.plan(machine, request, cache));
+    } catch (...) {
+      plan.set_exception(std::current_exception());
+    }
+  }
+};
+
+/// The processor time that a thread has used.
+double used_s(std::thread& thread) {
+  clockid_t clock;
+  timespec used{};
+  if (::pthread_getcpuclockid(thread.native_handle(), &clock) == 0) static_cast<void>(::clock_gettime(clock, &used));
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+/// Whether a planner ends within so much processor time: on a busy host it gets little of the time that goes by. Four times as much may
+/// go by.
+bool ends_within(const std::future<Plan>& plan, std::thread& thread, double seconds, Clock::time_point start) {
+  for (double left = seconds; left > 0;) {
+    if (plan.wait_for(std::chrono::duration<double>(std::max(left, 0.001))) == std::future_status::ready) return true;
+    const double by_the_clock = 4 * seconds - std::chrono::duration<double>(Clock::now() - start).count();
+    left = std::min(seconds - used_s(thread), by_the_clock);
+  }
+  return false;
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+/// All that decides how far the messages of a plan go, as far as the plan says it.
+std::string key_of(const Algorithm& algorithm, const Machine& machine, const Plan& plan) {
+  return fmt::format("{} {} {} {} {} {} {} {} {} {}", name(algorithm.collective), algorithm.name, machine.ports, name(machine.switching),
+                     name(machine.contention), fmt::join(machine.routing, ","), plan.segments, plan.steps, plan.formula,
+                     fmt::join(plan.notes, ","));
+}
+
+/// As make_plan() does it.
+void add_hops(Plan& plan, const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, HopMemo* memo) {
+  if (machine.cost.hop_s <= 0 || !plan.predicts() || plan.route_hops) return;
+  if (memo == nullptr || request.sizes) {
+    plan.route_hops = count_hops(machine, request, plan, seconds);
+    return;
+  }
+  const auto [cached, is_new] = memo->try_emplace(key_of(algorithm, machine, plan));
+  if (is_new) cached->second = count_hops(machine, request, plan, seconds);
+  plan.route_hops = cached->second;
+}
+}  // namespace
+
+Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, const Bounds& bounds, double seconds,
+                    PlanCache* cache, HopMemo* memo) {
+  const Clock::time_point start = Clock::now();
+  const auto work = std::make_shared<Work>(algorithm, machine, request, cache != nullptr ? *cache : PlanCache());
+  std::future<Plan> plan = work->plan.get_future();
+  std::thread thread([work] { work->run(); });
+  Planned planned;
+  if (!ends_within(plan, thread, seconds, start)) {
+    given_up = true;
+    static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(work->thread.load()), 19));  // it should not spoil timings
+    thread.detach();
+    planned.too_long = planned.fault = true;
+    planned.why_not =
+        fmt::format("planning {} took more than {}; a larger --plan-time waits for it", algorithm.name, seconds_text(seconds));
+    planned.seconds = seconds;
+    return planned;
+  }
+  thread.join();
+  if (cache != nullptr) *cache = std::move(work->cache);
+  const auto taken = [start] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  planned.seconds = taken();
+  try {
+    planned.plan = plan.get();
+    if (planned.plan->start) {
+      predict_sizes(machine, request, *planned.plan, std::max(seconds - planned.seconds, seconds / 2));
+      set_aside_incomplete(*planned.plan, machine, request, bounds);
+      add_hops(*planned.plan, algorithm, machine, request, std::max(seconds - planned.seconds, seconds / 2), memo);
+      planned.seconds = taken();
+      check_prediction(algorithm, machine, request, *planned.plan, bounds);
+      return planned;
+    }
+    planned.fault = true;
+    planned.why_not = fmt::format("{} cannot be planned: its plan has no program; set .start", algorithm.name);
+  } catch (const InputError& error) {
+    planned.why_not = one_line(error.what());
+  } catch (const PredictionError& error) {
+    planned.fault = true;
+    planned.why_not = one_line(error.what());
+  } catch (const RunError& error) {
+    planned.why_not = one_line(error.what());
+  } catch (const std::bad_alloc&) {
+    planned.why_not = fmt::format("there is not enough memory to plan {}", algorithm.name);
+  } catch (const std::exception& error) {
+    planned.fault = true;
+    planned.why_not = fmt::format("{} cannot be planned: {}", algorithm.name, one_line(error.what()));
+  } catch (...) {
+    planned.fault = true;
+    planned.why_not = fmt::format("{} cannot be planned: its planner throws what is no std::exception", algorithm.name);
+  }
+  planned.plan.reset();
+  return planned;
+}
+
+bool planner_given_up() noexcept { return given_up; }
+
+}  // namespace torus::command
