@@ -17,6 +17,7 @@
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/processes/together.hpp"
 #include "runtime/model/description.hpp"
+#include "runtime/model/frames.hpp"
 
 namespace torus {
 namespace {
@@ -112,7 +113,7 @@ std::string programs_of(const Request& request, const Plan& plan) {
   if (sizes) detail::describe(text, *sizes);
   // Hops may be counted by a dry run, which each process gives time and memory of its own, as what tables and nodes take is its own.
   const auto& [start, segments, registers, copies, steps, steps_exact, bytes_exact, steps_estimate, formula, channel_bytes, combined_bytes,
-               channel_time_s, route_hops, table_bytes, node_bytes, notes, observe] = plan;
+               channel_time_s, route_hops, table_bytes, node_bytes, called_frames, message_bytes, notes, observe] = plan;
   text.add("plan.segments", segments);
   text.add("plan.registers", registers);
   text.add("plan.copies", copies);
@@ -243,15 +244,36 @@ Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request
   return plan;
 }
 
-Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan, const Groups* groups) {
+namespace {
+
+/// Of a node's program: the most of the first source, the first living node and the last.
+Bytes frame_of_program(const Machine& seen, const Request& request, const Plan& plan) {
+  const Topology& topology = seen.topology;
+  NodeId first = 0, last = topology.nodes() - 1;
+  while (first < last && !topology.living(first)) ++first;
+  while (last > first && !topology.living(last)) --last;
+  Bytes most = 0;
+  for (const NodeId rank : {request.sources.empty() ? first : request.sources.front(), first, last})
+    most = std::max(most, detail::frame_bytes(seen, rank, [&](Node& node) { static_cast<void>(plan.start(node)); }));
+  return most;
+}
+
+}  // namespace
+
+ProgramMemory memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan, const Groups* groups) {
   const NodeId nodes = machine.topology.nodes(), in_a_group = groups == nullptr ? nodes : groups->topology().nodes();
   const Bytes programs = plan.program_bytes(nodes),
               witness = request.collective == Collective::barrier ? BarrierWitness::bytes(nodes, in_a_group) : 0;
-  return programs + std::min(witness, std::numeric_limits<Bytes>::max() - programs);
+  ProgramMemory memory{.own = programs + std::min(witness, std::numeric_limits<Bytes>::max() - programs), .messages = plan.message_bytes};
+  try {
+    memory.frame = frame_of_program(groups == nullptr ? machine : groups->machine(machine), request, plan) + plan.called_frames;
+  } catch (const std::exception&) {  // the run itself will report it
+  }
+  return memory;
 }
 
 Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options, const Groups* groups) {
-  options.program_bytes = memory_beside_engine(machine, request, plan, groups);
+  options.program_memory = memory_beside_engine(machine, request, plan, groups);
   if (options.processes != nullptr) options.programs += programs_of(request, plan);
   // Where few nodes are sources, or none, nobody sends for as long as the schedule is.
   if (options.idle_steps == 0 && (plan.predicts() || request.sizes) && request.collective == Collective::multinode_broadcast)

@@ -20,6 +20,7 @@
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::broadcast::flood {
 
@@ -118,9 +119,17 @@ Shells shells_by_search(const Topology& topology, NodeId root) {
   return shells;
 }
 
+Shells shells_of(const Topology& topology, NodeId root) {
+  return topology.whole() && !topology.twisted() ? shells_of_product(topology, root) : shells_by_search(topology, root);
+}
+
+/// Messages of a step, at most.
+std::uint64_t messages_at_once(const Shells& shells, std::uint32_t segments) {
+  return std::min<std::uint64_t>(segments, shells.sends.size()) * *std::max_element(shells.sends.begin(), shells.sends.end());
+}
+
 /// Copies that the nodes hold and have on their way at once, at most, beyond the one of each segment that each has in the end.
-std::uint64_t copies(const Topology& topology, NodeId root, std::uint32_t segments) {
-  const Shells shells = topology.whole() && !topology.twisted() ? shells_of_product(topology, root) : shells_by_search(topology, root);
+std::uint64_t copies(const Topology& topology, const Shells& shells, std::uint32_t segments) {
   // A segment that is sent by the nodes at a distance: the copies more, or fewer, than in the end.
   std::vector<std::int64_t> more;
   std::int64_t held = -std::int64_t{topology.living_nodes()};
@@ -151,7 +160,9 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.start = [eccentricity, k = plan.segments](Node& self) { return program(self, eccentricity, k); };
   plan.formula = "eccentricity of the root + K-1";
   plan.route_hops = plan.steps;
-  plan.copies = copies(machine.topology, root, plan.segments);
+  const Shells shells = shells_of(machine.topology, root);
+  plan.copies = copies(machine.topology, shells, plan.segments);
+  plan.message_bytes = bytes_of_messages(1) * messages_at_once(shells, plan.segments) / machine.topology.nodes() + 1;
   return plan;
 }
 

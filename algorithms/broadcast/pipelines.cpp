@@ -31,6 +31,7 @@
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::broadcast {
 namespace {
@@ -143,6 +144,7 @@ Plan pipeline_plan(const Machine& machine, const Request& request) {
       [&](std::uint32_t k) { return pipeline_channel_bytes(p, request.bytes, k); });
   plan.start = [ring, root = request.sources.front(), k = plan.segments](Node& self) { return pipeline_program(self, *ring, root, k); };
   plan.formula = "K+N-2";
+  plan.message_bytes = bytes_of_messages(1) * std::min<std::uint64_t>(p, plan.segments) / p;  // a segment is at one place at a time
   return plan;
 }
 
@@ -251,6 +253,7 @@ Plan edf_plan(const Machine& machine, const Request& request) {
       [&](std::uint32_t k) { return fence_steps(r, c, k); }, [&](std::uint32_t k) { return fence_channel_bytes(r, c, request.bytes, k); });
   plan.start = [fence, root = request.sources.front(), k = plan.segments](Node& self) { return edf_program(self, fence, root, k); };
   plan.formula = "1+max(e1,e2) <= K+r+c";
+  if (plan.segments == 1) plan.message_bytes = bytes_of_messages(1) / 2;  // each node is told once
   return plan;
 }
 

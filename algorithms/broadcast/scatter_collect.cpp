@@ -22,6 +22,7 @@
 #include "algorithms/broadcast/axes.hpp"
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::broadcast::scatter_collect {
 
@@ -105,6 +106,13 @@ Plan plan_as(std::string_view variant, const Machine& machine, const Request& re
   const auto shared = std::make_shared<Shared>(Shared{std::move(axes), std::vector<BlockId>(p)});
   std::iota(shared->pieces.begin(), shared->pieces.end(), BlockId{root} * p);
   plan.start = [shared, root](Node& self) { return program(self, shared->axes, root, shared->pieces); };
+  std::uint64_t most_pieces = 1;  // of a message of the collecting
+  for (std::size_t a = 0; a < shared->axes.size(); ++a) most_pieces = std::max(most_pieces, shared->axes.pieces_of_place(a));
+  plan.message_bytes = bytes_of_messages(1, most_pieces);
+  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+    make(halving_program(self, shared->axes, root, shared->pieces));
+    if (shared->axes.size() > 0) make(collect(self, shared->axes, 0, shared->pieces));
+  });
   return plan;
 }
 

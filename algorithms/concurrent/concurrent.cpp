@@ -57,7 +57,7 @@ Member make_member(const Machine& machine, const ConcurrentCollective& asked, st
   Plan plan = asked.plan ? *asked.plan : make_plan(*asked.algorithm, seen, asked.request, cache, &bounds);
   Placement placement = placement_of(seen, asked.request, plan);
   Member member{&asked, name, std::move(seen), Run{std::move(plan), std::move(bounds), {}, {}}, std::move(placement)};
-  const Bytes programs = memory_beside_engine(machine, asked.request, member.run.plan, member.groups());
+  const ProgramMemory programs = memory_beside_engine(machine, asked.request, member.run.plan, member.groups());
   member.needed = detail::estimate_of(machine, detail::Members(machine, member.placement, member.groups()), detail::Slab(machine.topology),
                                       programs, workers)
                       .total();

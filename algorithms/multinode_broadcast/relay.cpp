@@ -20,6 +20,7 @@
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 #include "algorithms/multinode_broadcast/swath_choice.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::multinode_broadcast::relay {
 
@@ -150,12 +151,19 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.segments = scheme->schedule.segments();
   plan.start = [scheme](Node& self) { return program(self, *scheme); };
+  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+    Bundle none;
+    make(gather_to_root(self, scheme->trees, none));
+  });
   plan.steps = static_cast<std::uint64_t>(scheme->trees.steps()) + scheme->schedule.steps();
   plan.formula = steps_in_words;
   plan.channel_bytes =
       scheme->trees.gathering_bytes(s, static_cast<double>(request.bytes)) + s * scheme->schedule.cost(request.bytes).channel_bytes;
   plan.table_bytes = scheme->schedule.table_bytes();
-  plan.node_bytes = plan.segments * (sizeof(Bundle) + 3 * sizeof(BlockId) * request.sources.size());
+  const std::uint64_t blocks = request.sources.size() * plan.segments;
+  plan.node_bytes = bytes_of_lists(plan.segments, blocks / 2);  // a list of a segment grows once
+  // Most blocks come to a node once.
+  plan.message_bytes = bytes_of_messages(static_cast<std::uint64_t>(machine.topology.max_ports())) + 2 * sizeof(BlockId) * blocks;
   plan.notes = {{"h", std::to_string(scheme->schedule.layout().pieces)}, {"sources assumed by the prediction", decimal(s)}};
   return plan;
 }

@@ -20,6 +20,7 @@
 #include "algorithms/entries.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/partition.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::multinode_broadcast {
 namespace {
@@ -168,11 +169,17 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.segments = static_cast<std::uint32_t>(std::max(1, rings->parts()));
   plan.start = [rings](Node& self) { return program(self, *rings); };
+  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+    std::vector<Bundle> none;
+    make(ring_gather(self, *rings, true, none));
+  });
   plan.steps = static_cast<std::uint64_t>(rings->steps());
   plan.route_hops = plan.steps;
   plan.formula = "k floor(longest side / 2)";
   plan.channel_bytes = rings->channel_bytes(request.bytes, 1, s / nodes, nodes);
-  plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size() * plan.segments;
+  // What it has, by part, and by part and way what it passes on.
+  plan.node_bytes = bytes_of_lists(3 * rings->axes.size(), request.sources.size() * plan.segments);
+  plan.message_bytes += 2 * sizeof(BlockId) * request.sources.size() * plan.segments;  // each block comes to a node once
   plan.notes = {{"sources assumed by the prediction", decimal(s)}};
   return plan;
 }

@@ -10,6 +10,7 @@
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/multinode_broadcast/hyperplane/scheme.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::multinode_broadcast {
 namespace {
@@ -189,6 +190,17 @@ struct SourceNames::Tables {
 SourceNames::SourceNames(const Machine& machine) : tables_{std::make_shared<const Tables>(machine)} {}
 std::uint64_t SourceNames::steps() const noexcept { return tables_->steps(); }
 Bytes SourceNames::table_bytes() const noexcept { return tables_->plane ? tables_->plane->table_bytes() : 0; }
+
+Bytes SourceNames::frames(const Machine& machine) const {
+  return frames_of_calls(machine, [this](Node& self) {
+    Bundle none;
+    const Program outer = learn_sources(self, *this, none);
+    if (tables_->plane)
+      make(hyperplane::hyperplane_program(self, *tables_->plane, Cargo::words, none));
+    else if (!tables_->rings.empty())
+      make(round_ring(self, tables_->rings.front(), none));
+  });
+}
 
 Program learn_sources(Node& self, const SourceNames& scheme, Bundle& names) {
   if (!self.blocks().empty()) names.push_back(self.rank());

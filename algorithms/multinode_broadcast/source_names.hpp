@@ -36,6 +36,8 @@ class SourceNames {
 
   std::uint64_t steps() const noexcept;
   Bytes table_bytes() const noexcept;
+  /// Of learn_sources() and what it calls.
+  Bytes frames(const Machine& machine) const;
 
  private:
   friend Program learn_sources(Node& self, const SourceNames& scheme, Bundle& names);

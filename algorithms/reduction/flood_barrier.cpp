@@ -11,6 +11,7 @@
 #include "algorithms/common/living_channels.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::reduction::flood_barrier {
 
@@ -47,6 +48,7 @@ Plan plan(const Machine& machine, const Request&) {
   const auto diameter = static_cast<Step>(living_diameter(machine.topology));
   Plan plan;
   plan.start = [diameter](Node& self) { return program(self, diameter); };
+  plan.message_bytes = bytes_of_messages(static_cast<std::uint64_t>(machine.topology.max_ports()));
   plan.steps = diameter;
   plan.route_hops = plan.steps;
   plan.formula = "diameter";

@@ -24,6 +24,7 @@
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/one_order.hpp"
 #include "algorithms/reduction/reach.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
@@ -119,6 +120,7 @@ Plan plan(const Machine& machine, const Request& request, std::uint32_t most_par
       most_sent = std::max(most_sent, sent);
     }
   }
+  plan.message_bytes = bytes_of_messages(most_sent);
   plan.route_hops = plan.steps;
   plan.formula = exchange->parts > 1 ? "k max reach" : "sum of the reaches";
   if (barrier) return plan;

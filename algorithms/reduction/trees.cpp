@@ -37,6 +37,7 @@
 
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/reduce_scatter/packed_gather.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 #include "algorithms/trees/arc_trees.hpp"
@@ -78,6 +79,12 @@ Plan plan_over_root(const Machine& machine, const Request& request, NodeId root,
   Plan plan;
   plan.segments = chunks * trees->shares();
   plan.start = [scheme, both](Node& self) { return both ? allreduce(self, *scheme) : reduce(self, *scheme); };
+  if (both) {
+    plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+      make(send_up_trees(self, scheme->flow, scheme->way_up, chunks, ""));
+      make(send_down_trees(self, *trees, root, 0, chunks * trees->trees(), ""));
+    });
+  }
   plan.steps = (both ? 2 : 1) * flow.steps(chunks);
   plan.formula = std::string(both ? "2 " : "") + "(height of the trees + K-1)";
   plan.channel_bytes = bytes_of(chunks);

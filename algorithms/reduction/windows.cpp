@@ -18,6 +18,7 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/one_order.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 #include "algorithms/reduction/window_rounds.hpp"
@@ -72,6 +73,9 @@ Plan plan(const Machine& machine, const Request& request) {
   const bool barrier = request.collective == Collective::barrier;
   Plan plan;
   plan.start = [rounds, barrier](Node& self) { return program(self, *rounds, barrier); };
+  std::size_t most_sent = 0;
+  for (const WindowRound& round : *rounds) most_sent = std::max(most_sent, round.pieces.size());
+  plan.message_bytes = bytes_of_messages(most_sent, 1, static_cast<std::uint64_t>(machine.topology.dimensions()));
   plan.steps = rounds->size();
   plan.formula = "ceil(log_{p+1} N)";
   const RouteLoads::Step sum = traffic(machine, *rounds);

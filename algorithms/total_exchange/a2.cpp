@@ -12,6 +12,7 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::total_exchange::a2 {
 namespace {
@@ -153,6 +154,7 @@ Plan plan(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
   Plan plan;
   plan.start = [](Node& self) { return a2_program(self); };
+  plan.called_frames = frames_of_calls(machine, [](Node& self) { make(exchange_along(self, LineBlocks{})); });
   for (const DimensionShape& dimension : topology.shape()) {
     plan.steps += topology.nodes() / static_cast<std::uint64_t>(dimension.extent) * one_port_steps(dimension.wiring, dimension.extent);
   }

@@ -113,6 +113,7 @@ class Engine::Impl {
       if (injector_) result.fault = injector_->record();
       result.run_s = seconds_since(run_start);
       close(result);
+      result.used_bytes = used();
       if (result.violations.empty() && !result.interrupted && options_.verify) {
         const Clock::time_point verify_start = Clock::now();
         check_bytes(result);
@@ -153,7 +154,7 @@ class Engine::Impl {
   void allocate() {
     const Clock::time_point start = Clock::now();
     executor_ = make_executor(options_.executor, options_.threads);
-    estimate_ = detail::estimate_of(machine_, members_, slab_, options_.program_bytes, parts());
+    estimate_ = detail::estimate_of(machine_, members_, slab_, options_.program_memory, parts());
     const Bytes limit = options_.memory_limit > 0 ? options_.memory_limit : usable_memory(estimate_.total());
     detail::refuse_too_large(estimate_, limit, machine_, members_, slab_, parts());
     const ExecutorLease lease(*executor_);
@@ -215,6 +216,14 @@ class Engine::Impl {
     detail::running.node = &node;
     w.node.step_and_source = detail::MessageArena::step_and_source(0, rank);  // where a crash is
     NodeAccess::innermost(node) = program(node).take();
+  }
+
+  /// Of the estimate, what depends on the run is counted.
+  Bytes used() const noexcept {
+    const Bytes frames_estimated = Bytes{slab_.nodes()} * options_.program_memory.frame;
+    Bytes bytes = estimate_.payload + estimate_.blocks + estimate_.nodes - frames_estimated + fabric_->payload().beyond_expected();
+    for (const Worker& w : fabric_->workers()) bytes += w.used();
+    return bytes;
   }
 
   /// clean: all programs have ended by themselves, and nothing is in flight.

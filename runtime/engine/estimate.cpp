@@ -67,7 +67,8 @@ Bytes spare_bytes(const MemoryEstimate& estimate, Bytes limit) noexcept {
   return std::min(limit - estimate.total() + estimate.flight + little - records, out_of_reach);
 }
 
-MemoryEstimate estimate_of(const Machine& machine, const Members& members, const Slab& own, Bytes program_bytes, unsigned workers) {
+MemoryEstimate estimate_of(const Machine& machine, const Members& members, const Slab& own, const ProgramMemory& programs,
+                           unsigned workers) {
   const Placement& placement = members.placement();
   const Topology& topology = machine.topology;
   const Bytes nodes = own.nodes();
@@ -77,25 +78,27 @@ MemoryEstimate estimate_of(const Machine& machine, const Members& members, const
   const Bytes slots = static_cast<Bytes>(topology.channel_slots());
   const Bytes blocks = most_held(members, own);
   const Bytes link = machine.contention == Contention::share ? SharedLinks::bytes_each() : ExclusiveLinks::bytes_each();
-  constexpr Bytes usual_frame = 384;
   MemoryEstimate estimate;
   const Bytes longest = std::min(placement.longest(), out_of_reach);
   const Bytes block_slots = blocks + SlotPool::spare_slots(blocks, longest, workers);
   estimate.payload = times(block_slots, SlotPool::stride_for(longest));
   estimate.blocks = times(block_slots, NodeTables::slot_overhead(placement) + Partials::slot_overhead(placement)) +
                     times(nodes * NodeTables::bucket_overhead, placement.buckets());
-  estimate.nodes = nodes * (sizeof(Node) + usual_frame + slots * link + ArrivalFlags::bytes_each(slots)) +
-                   share(ChannelTable::entries_for(machine) * sizeof(ChannelEntry)) + 2 * ActiveSet::bytes_for(own.nodes(), workers);
+  estimate.nodes = nodes * (sizeof(Node) + slots * link + ArrivalFlags::bytes_each(slots)) +
+                   share(ChannelTable::entries_for(machine) * sizeof(ChannelEntry)) + 2 * ActiveSet::bytes_for(own.nodes(), workers) +
+                   times(nodes, programs.frame);
   if (members.groups() != nullptr) estimate.nodes += members.groups()->table_bytes();
-  estimate.flight = 2 * (nodes * 64 + share(members.initial_total()) * 8);
-  estimate.programs = std::min(program_bytes, out_of_reach);
+  constexpr Bytes lists_of_worker = Bytes{80} << 10U;  // those that do not grow with the nodes
+  estimate.flight = workers * lists_of_worker + times(nodes, programs.messages) +
+                    (placement.reduces() ? 0 : 2 * share(members.initial_total()) * sizeof(std::uint64_t));
+  estimate.programs = std::min(programs.own, out_of_reach);
   return estimate;
 }
 
 }  // namespace detail
 
-MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes, unsigned workers) {
-  return detail::estimate_of(machine, detail::Members(machine, placement), detail::Slab(machine.topology), program_bytes, workers);
+MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, const ProgramMemory& programs, unsigned workers) {
+  return detail::estimate_of(machine, detail::Members(machine, placement), detail::Slab(machine.topology), programs, workers);
 }
 
 }  // namespace torus

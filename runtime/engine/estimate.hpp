@@ -14,7 +14,8 @@ namespace torus::detail {
 inline constexpr Bytes out_of_reach = Bytes{1} << 60U;
 
 /// The estimate for the process of a slab.
-MemoryEstimate estimate_of(const Machine& machine, const Members& members, const Slab& own, Bytes program_bytes, unsigned workers);
+MemoryEstimate estimate_of(const Machine& machine, const Members& members, const Slab& own, const ProgramMemory& programs,
+                           unsigned workers);
 
 /// "a run of 16 nodes and 16 blocks of 1024 bytes needs 2 GiB (blocks ..) and 1 GiB may be used; ".
 std::string excess_text(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Members& members, const Slab& own);

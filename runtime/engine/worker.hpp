@@ -172,6 +172,8 @@ struct alignas(128) Worker {
   FramePool frames;
   WorkShare share;
 
+  /// The most bytes that frames and messages have taken in this run.
+  Bytes used() const noexcept { return frames.used() + out.arenas[0].used() + out.arenas[1].used(); }
   /// Forgets the last run; keeps the memory.
   void begin_run() {
     node = {};

@@ -35,6 +35,7 @@
 
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::broadcast::swath {
 namespace {
@@ -181,6 +182,7 @@ Plan swath_plan(const Machine& machine, const Request& request, Ways ways, std::
   plan.formula = formula;
   plan.channel_bytes = cost.channel_bytes;
   plan.route_hops = cost.route_hops;
+  plan.message_bytes = bytes_of_messages(1, 1, machine.ports == 1 ? 2 : static_cast<std::uint64_t>(machine.topology.dimensions()));
   plan.table_bytes = schedule.table_bytes() + shared->blocks.size() * sizeof(BlockId);
   plan.notes = {{"h", std::to_string(schedule.layout().pieces)}};
   return plan;

@@ -94,7 +94,7 @@ class RunObserver {
 /// What an algorithm will do for a request on a machine: its program and its predictions. A plan without a formula predicts nothing; its
 /// runs are then held only to the rules of the machine, the bytes that must arrive and the lower bounds.
 struct Plan {
-  /// Makes a node's program. Called once a node. All nodes share what it captures (tables), which outlives the run.
+  /// Makes a node's program. Called once a node, and for a few to measure frames. All nodes share what it captures, which outlives the run.
   std::function<Program(Node&)> start = {};
   std::uint32_t segments = 1;   ///< blocks that each source's message, or the request's bytes, are split into
   std::uint32_t registers = 1;  ///< partials of a segment that a node holds, in reductions
@@ -113,8 +113,11 @@ struct Plan {
   std::optional<double> channel_time_s = {};
   /// Sum over the steps of the hops of the longest route, where the algorithm's own theory states it. Else a dry run counts the hops.
   std::optional<std::uint64_t> route_hops = {};
-  Bytes table_bytes = 0;                                        ///< tables made by plan() and shared by all nodes
-  Bytes node_bytes = 0;                                         ///< at most, of a node's program beside its frame and the blocks
+  Bytes table_bytes = 0;    ///< tables made by plan() and shared by all nodes
+  Bytes node_bytes = 0;     ///< at most, of a node's program beside frames and the blocks
+  Bytes called_frames = 0;  ///< at most, of the programs that a node's program calls; its own frame is measured
+  /// At most, of the messages that a node sends in two successive steps, on average over the nodes. A short message takes 64 bytes.
+  Bytes message_bytes = 128;
   std::vector<std::pair<std::string, std::string>> notes = {};  ///< rows for the report: ("h", "5")
   /// Makes an observer of a run; none: there is nothing to observe.
   std::function<std::unique_ptr<RunObserver>()> observe = {};

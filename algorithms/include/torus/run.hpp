@@ -68,8 +68,9 @@ Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request
 Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request& request, PlanCache& cache,
                const Bounds* bounds = nullptr);
 
-/// What programs, tables and the witness of a barrier allocate at most: RunOptions::program_bytes. groups: null for none.
-Bytes memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan, const Groups* groups = nullptr);
+/// What programs, tables and the witness of a barrier take at most: RunOptions::program_memory. Measures a frame: of some nodes,
+/// Plan::start makes the programs, which never run. groups: null for none.
+ProgramMemory memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan, const Groups* groups = nullptr);
 
 /// An engine with the blocks of the request in place, ready for Plan::start. groups: those of the machine that request and plan are for;
 /// null: none.

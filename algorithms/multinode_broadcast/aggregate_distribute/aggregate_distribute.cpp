@@ -30,6 +30,7 @@
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
 #include "algorithms/multinode_broadcast/partition.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::multinode_broadcast::aggregate_distribute {
 
@@ -148,11 +149,25 @@ AggregateDistribute choose(const Machine& machine, const Request& request, doubl
   return {n, asked != 0 ? asked : *cheapest(divisors(n), time), prefix};
 }
 
+/// Of the programs that a node's program calls.
+Bytes called_frames(const Machine& machine, const AggregateDistribute& scheme) {
+  return (scheme.balances() ? frames_of_prefix(machine, scheme.prefix) : 0) + frames_of_calls(machine, [&](Node& self) {
+           Bundle none;
+           make(gather_to_diagonal(self, scheme.ddn, {}, "", none));
+           if (scheme.balances()) make(tune(self, scheme.tuning, 0, 1, none));
+           make(exchange_on_diagonal(self, scheme.exchange, {}, none));
+           make(broadcast_from_diagonal(self, scheme.ddn, {}, "", none));
+           make(broadcast_row(self, scheme.row, none));
+           make(column_ring(self, scheme.h, none));
+         });
+}
+
 Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request);
   const auto scheme = std::make_shared<const AggregateDistribute>(choose(machine, request, s));
   Plan plan;
   plan.start = [scheme](Node& self) { return aggregate_distribute_program(self, *scheme); };
+  plan.called_frames = called_frames(machine, *scheme);
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
   plan.formula = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1";
   plan.channel_bytes = scheme->channel_bytes(s, static_cast<double>(request.bytes));

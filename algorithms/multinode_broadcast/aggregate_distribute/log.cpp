@@ -28,6 +28,7 @@
 #include "algorithms/multinode_broadcast/diagonal.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::multinode_broadcast::log {
 namespace {
@@ -180,11 +181,21 @@ Plan plan(const Machine& machine, const Request& request) {
     const auto scheme = std::make_shared<const SquareScheme>(topology.extent(0));
     Plan plan = plan_of(machine, request, *scheme, "2 ceil(log5 n) + ceil(log3 n)");
     plan.start = [scheme](Node& self) { return square_program(self, *scheme); };
+    plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+      Bundle none;
+      make(gather_to_diagonal(self, scheme->diagonals, {}, "", none));
+      make(exchange_on_diagonal(self, scheme->exchange, {}, none));
+      make(broadcast_from_diagonal(self, scheme->diagonals, {}, "", none));
+    });
     return plan;
   }
   const auto scheme = std::make_shared<const StaircaseScheme>(topology);
   Plan plan = plan_of(machine, request, *scheme, "2 levels of the trees + rounds of the exchange");
   plan.start = [scheme](Node& self) { return staircase_program(self, *scheme); };
+  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+    Bundle none;
+    make(exchange_on_diagonal(self, scheme->exchange, {}, none));
+  });
   plan.table_bytes = scheme->stairs.table_bytes();
   plan.notes.insert(plan.notes.begin(), {"stations", std::to_string(scheme->stairs.stations())});
   return plan;

@@ -6,6 +6,7 @@
 
 #include "algorithms/common/received.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::multinode_broadcast::aggregate_distribute {
 namespace {
@@ -169,6 +170,20 @@ std::int32_t PrefixTables::steps() const noexcept {
 
 std::uint32_t first_rank_of_diagonal(std::int32_t g, std::int32_t h, std::int32_t q) noexcept {
   return static_cast<std::uint32_t>(q <= h ? g * std::max(1, h / q) : g);
+}
+
+Bytes frames_of_prefix(const Machine& machine, const PrefixTables& tables) {
+  return frames_of_calls(machine, [&](Node& self) {
+    const auto outer = rank_of_first(self, tables, 0);
+    if (!tables.exchanges()) return;
+    TreeSum sum(tables.along, 0);
+    std::uint32_t base = 0;
+    make(sum_up_along(self, tables.along, tables.quinary(), {}, sum));
+    make(base_down_along(self, tables.along, tables.quinary(), {}, sum, base));
+    if (!tables.global()) return;
+    make(sum_up_across(self, tables.across, {}, sum));
+    make(base_down_across(self, tables.across, {}, sum, base));
+  });
 }
 
 ProgramOf<std::uint32_t> rank_of_first(Node& self, const PrefixTables& tables, std::uint32_t count) {

@@ -49,6 +49,8 @@ struct PrefixTables {
 
 /// Called by every node; `count` counts where i = j (mod h). Gives the rank of the node's first message (modulo what h needs) there.
 ProgramOf<std::uint32_t> rank_of_first(Node& self, const PrefixTables& tables, std::uint32_t count);
+/// Of it and what it calls.
+Bytes frames_of_prefix(const Machine& machine, const PrefixTables& tables);
 
 /// The rank at which a diagonal i - j = g h starts under diag5 and diag3.
 std::uint32_t first_rank_of_diagonal(std::int32_t g, std::int32_t h, std::int32_t q) noexcept;

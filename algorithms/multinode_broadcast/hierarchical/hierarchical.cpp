@@ -41,6 +41,7 @@
 #include "algorithms/multinode_broadcast/hierarchical/scheme.hpp"
 #include "algorithms/multinode_broadcast/hierarchical/windows.hpp"
 #include "algorithms/multinode_broadcast/partition.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::multinode_broadcast::hierarchical {
 namespace {
@@ -131,12 +132,44 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
   return needs_partition("hierarchical", machine.topology, request);
 }
 
+/// Of the programs that a node's program calls.
+Bytes called_frames(const Machine& machine, const Hierarchy& scheme) {
+  if (scheme.ddn_rings.axes.empty()) return 0;
+  return frames_of_calls(machine, [&](Node& self) {
+    Bundle none;
+    std::vector<Bundle> parts;
+    std::optional<Program> outer;
+    if (scheme.uneven()) outer.emplace(uneven_program(self, scheme));
+    {
+      const Program rings = ring_gather(self, scheme.ddn_rings, true, none, parts);
+      make(ring_gather(self, scheme.ddn_rings, true, parts));
+    }
+    if (scheme.tunes()) make(tune(self, scheme.tuning(), 0, scheme.parts(), none, scheme.pieces()));
+    if (scheme.h == 1) return;
+    const bool broadcast = scheme.dcn == Hierarchy::Dcn::broadcast;
+    if (scheme.dimensions == 2)
+      make(gather_to_diagonal(self, scheme.strip(), {}, "", none));
+    else
+      make(gather_windows(self, scheme.window(), none));
+    if (!broadcast) make(scatter_windows(self, scheme.window(), parts));
+    if (!scheme.uneven()) {
+      if (broadcast) make(broadcast_cross(self, scheme.window(), parts));
+      return;
+    }
+    const Station station(self, scheme.class_windows().stations());
+    make(join(self, station, none));
+    if (broadcast) make(spread_classes(self, scheme.class_windows(), station, parts));
+    make(gather_classes(self, scheme.class_windows(), station, 1, parts));
+  });
+}
+
 Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request);
   const auto scheme = std::make_shared<const Hierarchy>(choose_hierarchy(machine, request, s));
   Plan plan;
   plan.segments = std::max(1U, scheme->parts() * scheme->pieces());
   plan.start = [scheme](Node& self) { return hierarchical_program(self, *scheme); };
+  plan.called_frames = called_frames(machine, *scheme);
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
   plan.formula = scheme->formula();
   const bool counted = scheme->uneven() && s >= scheme->nodes && !scheme->tunes();
@@ -144,7 +177,10 @@ Plan plan(const Machine& machine, const Request& request) {
   if (!scheme->uneven())
     plan.observe = subnetwork_loads(machine, request, plan.segments, scheme->h, scheme->aggregation_steps(),
                                     scheme->aggregation_steps() + scheme->balancing_steps());
-  plan.node_bytes = 5 * sizeof(BlockId) * request.sources.size() * plan.segments;
+  const std::uint64_t blocks = request.sources.size() * plan.segments;
+  plan.node_bytes = bytes_of_lists(3 * scheme->ddn_rings.axes.size() + 1, blocks);
+  plan.message_bytes = bytes_of_messages(std::min<std::uint64_t>(blocks, static_cast<std::uint64_t>(machine.topology.max_ports()))) +
+                       2 * sizeof(BlockId) * blocks;
   if (scheme->uneven()) plan.node_bytes += 2 * static_cast<Bytes>(scheme->h) * sizeof(Bundle);  // a list a class and part
   plan.notes = {{"h", std::to_string(scheme->h)},
                 {"dcn", std::string(dcn_words[static_cast<std::size_t>(scheme->dcn)])},

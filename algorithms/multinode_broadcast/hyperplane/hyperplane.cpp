@@ -32,6 +32,7 @@
 #include "algorithms/entries.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/hyperplane/scheme.hpp"
+#include "algorithms/program_memory.hpp"
 
 namespace torus::multinode_broadcast::hyperplane {
 namespace {
@@ -202,11 +203,15 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.segments = scheme->segments();
   plan.start = [scheme](Node& self) { return own_program(self, *scheme); };
+  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+    Bundle none;
+    make(hyperplane_program(self, *scheme, Cargo::blocks, none));
+  });
   plan.steps = scheme->steps();
   plan.formula = steps_in_words;
   plan.channel_bytes = scheme->channel_bytes(s, request.bytes);
   plan.table_bytes = scheme->table_bytes();
-  plan.node_bytes = 3 * sizeof(BlockId) * request.sources.size() * plan.segments;
+  plan.node_bytes = bytes_of_lists(scheme->axes().size() + 1, request.sources.size() * plan.segments);
   plan.notes = {{"pieces", std::to_string(scheme->pieces())},
                 {"trees", std::string(tree_names[static_cast<std::size_t>(scheme->trees())])},
                 {"sources assumed by the prediction", decimal(s)}};

@@ -12,6 +12,7 @@
 /// Steps    ceil(log_{2k+1} N) for a half, at times 1 more: the bound.   Memory  N segments a node; a table of N displacements for all.
 /// Source   this project; the perfect code of n = 5^p as in Peters & Syska (1996).
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -69,7 +70,16 @@ class Lattice final : public ReversibleReduceScatter {
 
 Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   const auto table = cache.of<LatticeTable::find>(machine.topology);
-  return plan_reversible(machine, request, std::make_shared<const Lattice>(machine.topology, table), "ceil(log_{2k+1} N), at times 1 more");
+  Plan plan =
+      plan_reversible(machine, request, std::make_shared<const Lattice>(machine.topology, table), "ceil(log_{2k+1} N), at times 1 more");
+  if (request.collective == Collective::reduce_scatter) return plan;
+  std::uint64_t given = 0;  // of each message, also to those who have it
+  for (std::uint64_t step = 0; step < table->steps(); ++step) {
+    for (std::size_t i = 0; i < table->given(step).size(); ++i) given += table->given(step)[i].size();
+  }
+  const std::uint64_t messages = request.collective == Collective::allreduce ? machine.topology.nodes() : request.sources.size();
+  plan.copies = messages * (given - std::min<std::uint64_t>(given, machine.topology.nodes() - 1));
+  return plan;
 }
 
 /// The search holds one table beside the best, and the lists of a cover.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "algorithms/multinode_broadcast/forecast.hpp"
+#include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 
 namespace torus::reduction {
@@ -86,8 +87,23 @@ Plan plan_reversible(const Machine& machine, const Request& request, std::shared
   plan.combined_bytes = reduces(request.collective) ? segment.of(load.combined) : 0;
   plan.bytes_exact = segment.equal;
   plan.table_bytes = half->table_bytes();
-  plan.node_bytes = Bytes{machine.topology.nodes()} * half->pieces() * sizeof(BlockId);
+  plan.table_bytes += Bytes{machine.topology.nodes()} * half->pieces() * sizeof(BlockId);  // a worker's list for the node that it runs
   plan.start = [half, collective = request.collective](Node& self) { return program(self, *half, collective); };
+  // Messages of two steps list a block once or, where they go farther, at times once more. To neighbours go few, where the sources are few.
+  const std::uint64_t ports = static_cast<std::uint64_t>(machine.topology.max_ports());
+  const std::uint64_t blocks =
+      half->pieces() * (request.collective == Collective::multinode_broadcast ? request.sources.size() : machine.topology.nodes());
+  if (machine.contention == Contention::share) plan.message_bytes = bytes_of_messages(std::min(ports, blocks));
+  if (reduces(request.collective))
+    plan.message_bytes += (machine.switching == Switching::packet ? 2 : 3) * sizeof(BlockId) * blocks;
+  else if (machine.switching == Switching::packet)
+    plan.message_bytes += std::min(64 * ports, 2 * sizeof(BlockId) * (blocks - std::min<std::uint64_t>(blocks, half->pieces())));
+  else
+    plan.message_bytes += 2 * sizeof(BlockId) * blocks;
+  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+    if (reduces(request.collective)) make(reduce_scatter(self, *half));
+    if (request.collective != Collective::reduce_scatter) make(all_gather(self, *half, true));
+  });
   if (request.collective == Collective::multinode_broadcast)
     plan.notes = {
         {"sources assumed by the prediction", multinode_broadcast::decimal(multinode_broadcast::assumed_sources(machine, request))}};

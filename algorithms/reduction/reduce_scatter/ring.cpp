@@ -11,6 +11,7 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 
 namespace torus::reduction::ring {
@@ -66,6 +67,14 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.segments = both ? machine.topology.nodes() : 1;
   plan.start = both ? allreduce : request.collective == Collective::reduce_scatter ? reduce_scatter : all_gather;
+  if (both) {
+    plan.called_frames = frames_of_calls(machine, [](Node& self) {
+      make(reduce_scatter(self));
+      make(all_gather(self));
+    });
+  }
+  if (request.collective == Collective::multinode_broadcast)  // a message a source and step
+    plan.message_bytes = bytes_of_messages(1) * request.sources.size() / nodes + 1;
   plan.steps = halves * half;
   plan.formula = both ? "2 (N-1)" : "N-1";
   const SegmentBytes segment(request, plan.segments);

@@ -27,6 +27,7 @@
 
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/one_order.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
 #include "algorithms/reduction/stars/packing.hpp"
@@ -226,6 +227,7 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   Plan plan;
   plan.segments = stars->windows.classes();
   plan.start = [stars](Node& self) { return program(self, *stars); };
+  plan.called_frames = frames_of_calls(machine, [&](Node& self) { make(follow(self, stars->trees->sends)); });
   plan.steps = stars->steps();
   plan.formula = "2 rounds of windows + levels up + exchange + levels down";
   const SegmentBytes piece(request, plan.segments);

@@ -167,9 +167,17 @@ class MessageArena {
   }
 
   /// Forgets all messages; keeps the memory that the budget has paid for.
-  void clear() noexcept { next_ = begin_; }
+  void clear() noexcept {
+    most_ = used();
+    next_ = begin_;
+  }
+  /// The most bytes that messages have taken at one time, since begin_run().
+  std::size_t used() const noexcept { return std::max(most_, static_cast<std::size_t>(next_ - begin_)); }
   /// Forgets all messages and that memory: the budget has been refilled.
-  void begin_run() noexcept { next_ = end_ = begin_; }
+  void begin_run() noexcept {
+    next_ = end_ = begin_;
+    most_ = 0;
+  }
 
   template <class F>
   void for_each(F&& f) const {
@@ -252,6 +260,7 @@ class MessageArena {
   std::byte* end_ = nullptr;    // of what is paid for
   std::byte* limit_ = nullptr;  // of the address space
   MemoryBudget* budget_ = nullptr;
+  std::size_t most_ = 0;
 };
 
 /// The memory of all arenas, in one piece: so 32 bits name the cache line at which a message begins. Address space only, until it is used.

@@ -64,6 +64,11 @@ struct Payload {
     tables.populate(own, slots.expected(), part, parts);
     partials.populate(slots.expected(), part, parts);
   }
+  /// Bytes of the slots used beyond those expected, with their bookkeeping.
+  Bytes beyond_expected() const noexcept {
+    const std::uint64_t used = slots.used(), expected = slots.expected() - 1;
+    return used > expected ? (used - expected) * slots.bytes_each() : 0;
+  }
   /// Takes all slots back. The tables are cleared apart, in parts.
   void clear() noexcept {
     copier.stream(false);

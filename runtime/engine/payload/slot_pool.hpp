@@ -94,6 +94,14 @@ class SlotPool {
     }
   }
 
+  /// Slots that have been used since clear().
+  std::uint64_t used() const noexcept {
+    std::uint64_t slots = 0;
+    for (const Share& share : shares_) slots += share.slots.taken();
+    for (const FreeList& list : lists_) slots -= list.fresh_end - list.fresh;
+    return slots;
+  }
+
   FreeList& free_list(unsigned worker) noexcept { return lists_[worker]; }
   /// Shares freed slots out again where they have piled up. A worker whose nodes drop what another's nodes send would collect them without
   /// end. One thread, between two steps.
@@ -162,6 +170,8 @@ class SlotPool {
   }
 
   std::size_t stride() const noexcept { return stride_; }
+  /// With the bookkeeping.
+  std::size_t bytes_each() const noexcept { return slot_bytes_; }
   std::byte* at(Slot slot) noexcept { return bytes_.data() + std::size_t{slot} * stride_; }
   const std::byte* at(Slot slot) const noexcept { return bytes_.data() + std::size_t{slot} * stride_; }
   [[gnu::always_inline]] void prefetch(Slot slot) const noexcept { __builtin_prefetch(at(slot), 1); }

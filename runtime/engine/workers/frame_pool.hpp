@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/base/region.hpp"
+#include "runtime/model/frames.hpp"
 
 namespace torus::detail {
 
@@ -39,6 +40,13 @@ class FramePool {
     free_[size_class] = new (memory) Free{free_[size_class]};
   }
 
+  /// Bytes of chunks that frames have taken since reset().
+  std::size_t used() const noexcept {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < used_chunks_; ++i) bytes += chunks_[i].size();
+    return bytes - left_;
+  }
+
   /// Takes all frames back: whatever was allocated here must have been freed. The next run then finds its frames in order.
   void reset() noexcept {
     free_.fill(nullptr);
@@ -61,7 +69,7 @@ class FramePool {
   struct Free {
     Free* next;
   };
-  static constexpr std::size_t unit = 32;
+  static constexpr std::size_t unit = frame_unit;
   static constexpr std::size_t classes = 257;  // frames up to 8 KiB
 
   std::array<Free*, classes> free_{};

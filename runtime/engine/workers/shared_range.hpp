@@ -33,6 +33,8 @@ class SharedRange {
     const std::uint64_t end = end_;
     return first >= end ? Piece{} : Piece{first, std::min(first + most, end)};
   }
+  /// Numbers that have been taken. One thread.
+  std::uint64_t taken() const noexcept { return std::min<std::uint64_t>(next_.load(std::memory_order_relaxed), end_) - begin_; }
   /// True only if none is left.
   bool spent() const noexcept { return next_.load(std::memory_order_relaxed) >= end_; }
 

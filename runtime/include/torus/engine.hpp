@@ -32,12 +32,19 @@ class Watch;
 /// A place where an engine leaves the memory of its blocks for the next engine; see RunOptions::keep_memory. It holds the memory of one.
 std::shared_ptr<detail::KeptPages> kept_memory();
 
+/// Memory that the engine cannot know of before programs run. For the estimate; all at most.
+struct ProgramMemory {
+  Bytes own = 0;         ///< that the programs and their tables allocate themselves
+  Bytes frame = 384;     ///< of a node: the frames of its program and of those that it calls
+  Bytes messages = 128;  ///< that a node sends in two successive steps, on average over the nodes; a short one takes a cache line
+};
+
 struct RunOptions {
   ExecutorKind executor = default_executor;
-  unsigned threads = 0;          ///< workers; 0: the cores that this process may use. serial and shuffled always have one
-  std::uint64_t seed = 1;        ///< of the blocks' bytes, and of the order of `shuffled`
-  Bytes memory_limit = 0;        ///< 0: 80 % of the memory that is available now
-  Bytes program_bytes = 0;       ///< memory that the programs and their tables allocate themselves, for the estimate
+  unsigned threads = 0;    ///< workers; 0: the cores that this process may use. serial and shuffled always have one
+  std::uint64_t seed = 1;  ///< of the blocks' bytes, and of the order of `shuffled`
+  Bytes memory_limit = 0;  ///< 0: 80 % of the memory that is available now
+  ProgramMemory program_memory = {};
   bool verify = true;            ///< check every byte at the end
   std::uint64_t idle_steps = 0;  ///< report a hang after more consecutive steps without traffic; 0: 64 + 4 * the sum of the extents
   /// Called after each step with messages, on the calling thread. The messages come in no particular order.
@@ -71,15 +78,16 @@ struct RunOptions {
 struct MemoryEstimate {
   Bytes payload = 0;   ///< the bytes of the blocks
   Bytes blocks = 0;    ///< bookkeeping of blocks
-  Bytes nodes = 0;     ///< nodes, coroutine frames, queues, channels
-  Bytes flight = 0;    ///< messages of two steps
-  Bytes programs = 0;  ///< RunOptions::program_bytes
+  Bytes nodes = 0;     ///< nodes, frames (ProgramMemory::frame), queues, channels
+  Bytes flight = 0;    ///< messages of two steps: ProgramMemory::messages
+  Bytes programs = 0;  ///< ProgramMemory::own
   Bytes total() const noexcept { return payload + blocks + nodes + flight + programs; }
 };
 /// Estimates a run before anything is allocated. workers: of the executor; each keeps some free slots at hand. Programs that send many
 /// blocks which the sender keeps or the receiver holds already need more, unless Placement::with_copies() counts them; such a run ends with
 /// a RunError when it reaches the memory limit.
-MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, Bytes program_bytes = 0, unsigned workers = 1);
+MemoryEstimate estimate_memory(const Machine& machine, const Placement& placement, const ProgramMemory& programs = {},
+                               unsigned workers = 1);
 
 /// An emulated machine with its blocks in place. It runs programs, audits every step and verifies every byte.
 ///

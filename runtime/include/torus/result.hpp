@@ -136,6 +136,9 @@ struct RunResult {
   unsigned threads = 0;    ///< workers of a process
   unsigned processes = 1;  ///< that did the run together
   Bytes memory_bytes = 0;  ///< the estimate, of all processes
+  /// Counted, of this process: what the engine has taken, with the most that frames and messages took. What programs allocate themselves is
+  /// not in it, nor are the pages that the kernel rounds up to.
+  Bytes used_bytes = 0;
 };
 
 }  // namespace torus

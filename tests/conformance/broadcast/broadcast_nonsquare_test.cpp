@@ -159,7 +159,7 @@ TEST_CASE("squeeze-expand runs on the engine from first, last and random sources
         const Plan plan = squeeze_expand.plan(machine, request);
         RunOptions options;
         options.executor = ExecutorKind::serial;
-        options.program_bytes = plan.program_bytes(topology.nodes());
+        options.program_memory.own = plan.program_bytes(topology.nodes());
         const RunResult result = Engine(machine, placement_of(machine, request, plan), options).run(plan.start);
         if (!result.violations.empty()) FAIL(result.violations.front().text);
         REQUIRE(result.good());

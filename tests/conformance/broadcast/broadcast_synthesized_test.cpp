@@ -199,7 +199,7 @@ TEST_CASE("synthesized runs on the engine from first, last and random sources, e
         REQUIRE(plan.steps <= bound + (is_torus(topology) ? 0 : 1));
         RunOptions options;
         options.executor = ExecutorKind::serial;
-        options.program_bytes = plan.program_bytes(topology.nodes());
+        options.program_memory.own = plan.program_bytes(topology.nodes());
         const RunResult result = Engine(machine, placement_of(machine, request, plan), options).run(plan.start);
         if (!result.violations.empty()) FAIL(result.violations.front().text);
         REQUIRE(result.good());

@@ -78,7 +78,7 @@ TEST_CASE("a run that cannot fit is refused with what it needs and what there is
   CHECK(line.find('\n') == std::string::npos);
   CHECK_THROWS_AS(Engine(machine, from_zero(machine), {.memory_limit = 1000}), InputError);
   CHECK_NOTHROW(
-      Engine(machine, from_zero(machine), {.threads = 2, .memory_limit = estimate_memory(machine, from_zero(machine), 0, 2).total()}));
+      Engine(machine, from_zero(machine), {.threads = 2, .memory_limit = estimate_memory(machine, from_zero(machine), {}, 2).total()}));
 }
 
 TEST_CASE("a step whose messages need more memory than a run may use is refused", "[unit]") {
@@ -186,7 +186,7 @@ TEST_CASE("copies that their receivers drop take no more memory the longer a run
   };
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    const Bytes limit = estimate_memory(machine, placement, 0, std::max(1U, workers.threads)).total() + (Bytes{128} << 20U);
+    const Bytes limit = estimate_memory(machine, placement, {}, std::max(1U, workers.threads)).total() + (Bytes{128} << 20U);
     Engine engine(machine, placement, {.executor = workers.executor, .threads = workers.threads, .memory_limit = limit});
     const RunResult result = engine.run(program);
     CHECK(result.verified);
@@ -206,7 +206,7 @@ TEST_CASE("the estimate is enough for blocks that wander, however long they are"
   };
   for (const support::Workers& workers : support::every_executor()) {
     CAPTURE(workers.text());
-    const Bytes limit = estimate_memory(machine, placement, 0, std::max(1U, workers.threads)).total();
+    const Bytes limit = estimate_memory(machine, placement, {}, std::max(1U, workers.threads)).total();
     CHECK(
         Engine(machine, placement, {.executor = workers.executor, .threads = workers.threads, .memory_limit = limit}).run(round).verified);
   }
