@@ -247,14 +247,17 @@ Plan make_plan(const Algorithm& algorithm, const Machine& machine, const Request
 namespace {
 
 /// Of a node's program: the most of the first source, the first living node and the last.
-Bytes frame_of_program(const Machine& seen, const Request& request, const Plan& plan) {
+Bytes frame_of_program(const Machine& machine, const Request& request, const Plan& plan, const Groups* groups) {
+  const Machine seen = groups == nullptr ? machine : groups->machine(machine);
   const Topology& topology = seen.topology;
   NodeId first = 0, last = topology.nodes() - 1;
   while (first < last && !topology.living(first)) ++first;
   while (last > first && !topology.living(last)) --last;
   Bytes most = 0;
   for (const NodeId rank : {request.sources.empty() ? first : request.sources.front(), first, last})
-    most = std::max(most, detail::frame_bytes(seen, rank, [&](Node& node) { static_cast<void>(plan.start(node)); }));
+    most = std::max(most, detail::frame_bytes(
+                              seen, rank, [&](Node& node) { static_cast<void>(plan.start(node)); },
+                              groups == nullptr ? rank : groups->member(0, rank)));
   return most;
 }
 
@@ -266,7 +269,7 @@ ProgramMemory memory_beside_engine(const Machine& machine, const Request& reques
               witness = request.collective == Collective::barrier ? BarrierWitness::bytes(nodes, in_a_group) : 0;
   ProgramMemory memory{.own = programs + std::min(witness, std::numeric_limits<Bytes>::max() - programs), .messages = plan.message_bytes};
   try {
-    memory.frame = frame_of_program(groups == nullptr ? machine : groups->machine(machine), request, plan) + plan.called_frames;
+    memory.frame = frame_of_program(machine, request, plan, groups) + plan.called_frames;
   } catch (const std::exception&) {  // the run itself will report it
   }
   return memory;

@@ -47,13 +47,18 @@ class FrameScale final : public Network {
   Bytes bytes_ = 0;
 };
 
-/// Gives the thread back what it ran before.
+thread_local std::optional<NodeId> named_node;
+
+/// Says which node the thread is at; gives it back what it ran before.
 class RunningScope {
  public:
-  RunningScope() noexcept : before_{running} {}
+  explicit RunningScope(NodeId named) noexcept : before_{running} { named_node = named; }
   RunningScope(const RunningScope&) = delete;
   RunningScope& operator=(const RunningScope&) = delete;
-  ~RunningScope() { running = before_; }
+  ~RunningScope() {
+    running = before_;
+    named_node.reset();
+  }
 
  private:
   Running before_;
@@ -61,16 +66,18 @@ class RunningScope {
 
 }  // namespace
 
-Bytes frame_bytes(const Machine& machine, NodeId rank, const std::function<void(Node&)>& make) {
+Bytes frame_bytes(const Machine& machine, NodeId rank, const std::function<void(Node&)>& make, std::optional<NodeId> named) {
   FrameScale scale;
   World world{&machine, &scale, 0};
   Node node;
   NodeAccess::world(node) = &world;
   NodeAccess::rank(node) = rank;
-  const RunningScope scope;
+  const RunningScope scope(named.value_or(rank));
   running.node = &node;
   make(node);
   return scale.bytes();
 }
+
+std::optional<NodeId> node_of_frames() noexcept { return named_node; }
 
 }  // namespace torus::detail

@@ -102,8 +102,9 @@ double least_time_of(const Algorithm& algorithm, const Machine& machine, Bounds 
   return bounds.model_time_s(machine.cost);
 }
 
-/// What a search must be able to gain: it costs more time than many runs take.
+/// What a search must be able to gain from so many nodes on: there it takes longer than many runs.
 constexpr double worth_a_search = 0.03;
+constexpr NodeId long_search = 64;
 
 std::string reason(const Setting& setting, const Candidate& best, const Candidate& second, std::span<const Candidate> too_large,
                    std::span<const std::string> unplanned, std::span<const std::string_view> hopeless, int applicable) {
@@ -162,7 +163,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
       return;
     }
     if (!bounds) bounds = lower_bounds(setting.machine, setting.request);
-    if (algorithm->plan.searches() && best.algorithm != nullptr && best.too_large == 0 &&
+    if (algorithm->plan.searches() && setting.machine.topology.nodes() >= long_search && best.algorithm != nullptr && best.too_large == 0 &&
         least_time_of(*algorithm, setting.machine, *bounds) >= (1 - worth_a_search) * best.time_s) {
       ++applicable;
       hopeless.push_back(algorithm->name);
