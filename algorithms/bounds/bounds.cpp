@@ -129,8 +129,8 @@ void bound_steps_by_cuts(const Question& asked, Bounds& bounds) {
   const auto nodes = static_cast<double>(topology.nodes()), told = static_cast<double>(asked.ports + 1);
   for (const Factor& f : factors(topology)) {
     const auto cut = f.middle_cut() * (topology.nodes() / f.n);
-    const auto smaller = static_cast<double>(f.n / 2);
-    const double half = nodes / static_cast<double>(f.n) * smaller, rest = nodes - half;
+    const std::uint64_t smaller = f.n / 2;
+    const double half = nodes / static_cast<double>(f.n) * static_cast<double>(smaller), rest = nodes - half;
     const auto refuted = [&](std::uint64_t steps) {
       const auto at_most = [&](double most, std::uint64_t t) { return std::min(most, std::pow(told, static_cast<double>(t))); };
       double pairs = 0;
