@@ -266,15 +266,17 @@ TEST_CASE("segments are cut in whole elements, the first ones an element longer"
 }
 
 TEST_CASE("a long vector is compared all along, part by part", "[unit]") {
-  for (const std::uint32_t segments : {1U, 3U}) {
+  for (const std::uint32_t segments : {1U, 3U, 1250U}) {
     Contributions what = vector_of(20'000, {Operator::sum, ElementType::u16});
     what.segments = segments;
-    for (const Bytes spoilt : {Bytes{0}, Bytes{5'001}, Bytes{6'660}}) {
+    const bool in_rows = segments > 3;  // blocks of 16 bytes, side by side
+    const BlockId block = in_rows ? 709 : segments - 1;
+    for (const Bytes spoilt : {Bytes{0}, in_rows ? Bytes{7} : Bytes{5'001}, in_rows ? Bytes{15} : Bytes{6'660}}) {
       CAPTURE(segments, spoilt);
       const auto program = [&](bool spoils) {
         return [=](Node& self) -> Program {
           if (self.rank() > 0) co_await self.arrival();
-          if (self.rank() == 2 && spoils) self.bytes(segments - 1)[spoilt] ^= std::byte{1};
+          if (self.rank() == 2 && spoils) self.bytes(block)[spoilt] ^= std::byte{1};
           std::vector<BlockId> all;
           for (BlockId segment = 0; segment < segments; ++segment) all.push_back(segment);
           if (self.neighbour({0, +1})) self.forward(combine, {{0, +1}}, all);
@@ -286,7 +288,7 @@ TEST_CASE("a long vector is compared all along, part by part", "[unit]") {
         const RunResult result = run_on_line(program(true), what, workers);
         REQUIRE(result.wrong);
         CHECK(result.wrong->kind == WrongDelivery::Kind::damaged);
-        CHECK(result.wrong->block == segments - 1);
+        CHECK(result.wrong->block == block);
         CHECK(result.wrong->offset == spoilt);
       }
     }
