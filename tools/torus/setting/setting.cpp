@@ -93,16 +93,20 @@ double time_of(const Machine& machine, const Plan& plan) {
   return time_s;
 }
 
-/// A model time that no plan of an algorithm is under.
-double least_time_of(const Algorithm& algorithm, const Machine& machine, Bounds bounds) {
+/// A model time that no plan of an algorithm is under. `bound_s`: that of all algorithms, computed where it is needed first.
+double least_time_of(const Algorithm& algorithm, const Machine& machine, const Bounds& bounds, std::optional<double>& bound_s) {
   if (algorithm.least_steps != nullptr) {
-    bounds.steps = std::max(bounds.steps, algorithm.least_steps(machine.topology));
-    bounds.route_hops = std::max(bounds.route_hops, bounds.steps);
+    Bounds own = bounds;
+    own.steps = std::max(own.steps, algorithm.least_steps(machine.topology));
+    own.route_hops = std::max(own.route_hops, own.steps);
+    return own.model_time_s(machine.cost);
   }
-  return bounds.model_time_s(machine.cost);
+  if (!bound_s) bound_s = bounds.model_time_s(machine.cost);
+  return *bound_s;
 }
 
-/// What a search must be able to gain from so many nodes on: there it takes longer than many runs.
+/// A search is left out if it can save at most this share of the model time, on machines of so many nodes or more. There it takes longer
+/// than many runs.
 constexpr double worth_a_search = 0.03;
 constexpr NodeId long_search = 64;
 
@@ -155,6 +159,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   std::vector<std::string_view> hopeless;
   std::string first_refusal;
   std::optional<Bounds> bounds;
+  std::optional<double> bound_s;
   int applicable = 0;
   PlanCache cache;
   const auto consider = [&](const Algorithm* algorithm) {
@@ -164,7 +169,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
     }
     if (!bounds) bounds = lower_bounds(setting.machine, setting.request);
     if (algorithm->plan.searches() && setting.machine.topology.nodes() >= long_search && best.algorithm != nullptr && best.too_large == 0 &&
-        least_time_of(*algorithm, setting.machine, *bounds) >= (1 - worth_a_search) * best.time_s) {
+        least_time_of(*algorithm, setting.machine, *bounds, bound_s) >= (1 - worth_a_search) * best.time_s) {
       ++applicable;
       hopeless.push_back(algorithm->name);
       return;
