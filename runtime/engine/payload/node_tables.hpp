@@ -32,6 +32,12 @@ class NodeTables {
     for (Slot slot = *link; slot != 0 && entries[slot].id != id; slot = *link) link = &entries[slot].next;
     return link;
   }
+  /// See links_to().
+  template <class Tables>
+  static auto links(Tables& tables, NodeId node, BlockId first, [[maybe_unused]] std::size_t count) noexcept {
+    TORUS_ASSERT(tables.placement_->reduces() && first + count <= tables.buckets_);
+    return tables.table_.data() + (std::size_t{node} * tables.buckets_ + first);
+  }
 
  public:
   /// Bytes of bookkeeping per slot, and per bucket.
@@ -71,13 +77,9 @@ class NodeTables {
   }
 
   /// Entries of `count` consecutive partials, contiguous in the table. All of them must exist.
-  std::span<Slot> links_to(NodeId node, BlockId first, std::size_t count) noexcept {
-    TORUS_ASSERT(placement_->reduces() && first + count <= buckets_);
-    return {table_.data() + (std::size_t{node} * buckets_ + first), count};
-  }
+  std::span<Slot> links_to(NodeId node, BlockId first, std::size_t count) noexcept { return {links(*this, node, first, count), count}; }
   std::span<const Slot> links_to(NodeId node, BlockId first, std::size_t count) const noexcept {
-    TORUS_ASSERT(placement_->reduces() && first + count <= buckets_);
-    return {table_.data() + (std::size_t{node} * buckets_ + first), count};
+    return {links(*this, node, first, count), count};
   }
 
   /// Adds a block that the node does not hold, in a slot that has been taken and filled.
