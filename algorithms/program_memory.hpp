@@ -21,14 +21,14 @@ inline Bytes frames_of_calls(const Machine& machine, const std::function<void(No
 template <class Result>
 void make(const ProgramOf<Result>&) noexcept {}
 
-/// Plan::message_bytes where a node sends so many messages in a step, on average, of so many blocks each over a leg or two. Of more than
-/// one block a message lists the ids and where they are.
+/// Plan::message_bytes of a node that sends `a_step` messages a step on average. Each has `blocks` blocks and a route of `legs` legs at
+/// most. A message of several blocks lists their ids and their places.
 constexpr Bytes bytes_of_messages(std::uint64_t a_step, std::uint64_t blocks = 1, std::uint64_t legs = 2) noexcept {
   return 2 * a_step * ((sizeof(Message) + 8 * legs + (blocks > 1 ? 8 * blocks : 8) + 63) / 64 * 64);
 }
 
-/// Of Plan::node_bytes: lists of block ids, with so many ids together. Their headers, twice the ids as lists grow, and what the allocator
-/// rounds up.
+/// Bytes of `lists` lists that hold `ids` block ids together, for Plan::node_bytes. Counted are the headers, twice the ids, since lists
+/// grow by doubling, and what the allocator rounds up.
 constexpr Bytes bytes_of_lists(std::uint64_t lists, std::uint64_t ids) noexcept {
   constexpr Bytes header = 24, rounding = 24;
   return lists * (header + rounding) + 2 * sizeof(BlockId) * ids;

@@ -1,8 +1,8 @@
 /// peers broadcast|alltoall|allreduce BYTES REPEAT TIMES: the collective of MPI, for bench/peers, which compiles it with an MPI's own
-/// wrapper. Prints seconds, one a line: a run does the collective so many TIMES without a barrier between, as IMB does, and its time is
-/// from when the first rank begins to when the last one ends, over the number of times. All ranks are on one host, by one clock. Every byte
-/// at every rank is compared after each run, outside the time; a wrong one ends the program with 1. An all-reduce adds floats that are
-/// small whole numbers, whose sum is exact in any order.
+/// wrapper. Makes REPEAT runs and prints the seconds of each, one a line. A run does the collective TIMES times without a barrier between,
+/// as IMB does. Its time is from when the first rank begins to when the last one ends, divided by TIMES. All ranks are on one host, by one
+/// clock. Every byte at every rank is compared after each run, outside the time; a wrong one ends the program with 1. An all-reduce adds
+/// floats that are small whole numbers, whose sum is exact in any order.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

@@ -155,7 +155,8 @@ double broadcast_time_s(const BroadcastPoints& points, std::uint64_t least_steps
   const auto time = [&](std::uint64_t steps, double least) {
     return cost.timed_steps(static_cast<double>(steps), least * unit_s, static_cast<double>(route_hops));
   };
-  std::optional<LeastLoad> load;                                           // for up to `known` steps: of a short message few are looked at
+  std::optional<LeastLoad> load;  // for up to `known` steps: of a short message few are looked at
+
   double best = time(std::max(least_steps, most + 1), points.least_load);  // of all numbers of steps above `most`
   for (std::uint64_t known = 0, after = least_steps, steps = least_steps; steps <= most && time(after, points.least_load) < best;) {
     if (steps > known) load.emplace(points, least_steps, known = std::min(most, 2 * steps + 16));

@@ -33,7 +33,7 @@ constexpr std::uint32_t negabinary(std::int32_t x) noexcept {
   return (odd_digits + static_cast<std::uint32_t>(x)) ^ odd_digits;
 }
 
-/// The whole number of so many digits 1 in base -2: 1, -1, 3, -5, 11. 1 <= digits <= 30.
+/// The number that is written in base -2 as a row of `digits` ones: 1, -1, 3, -5, 11. 1 <= digits <= 30.
 constexpr std::int32_t negabinary_ones(std::int32_t digits) noexcept {
   std::int32_t x = 1;
   for (std::int32_t i = 1; i < digits; ++i) x = 1 - 2 * x;

@@ -86,8 +86,8 @@ Plan plan_reversible(const Machine& machine, const Request& request, std::shared
     plan.channel_time_s = (both(request) ? 2 : 1) * load.channel_byte_s * static_cast<double>(segment.longest);
   plan.combined_bytes = reduces(request.collective) ? segment.of(load.combined) : 0;
   plan.bytes_exact = segment.equal;
-  plan.table_bytes = half->table_bytes();
-  plan.table_bytes += Bytes{machine.topology.nodes()} * half->pieces() * sizeof(BlockId);  // a worker's list for the node that it runs
+  const Bytes list_of_worker = Bytes{machine.topology.nodes()} * half->pieces() * sizeof(BlockId);  // for the node that it runs
+  plan.table_bytes = half->table_bytes() + list_of_worker;
   plan.start = [half, collective = request.collective](Node& self) { return program(self, *half, collective); };
   // Messages of two steps list a block once or, where they go farther, at times once more. To neighbours go few, where the sources are few.
   const std::uint64_t ports = static_cast<std::uint64_t>(machine.topology.max_ports());
