@@ -20,13 +20,11 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/exchange.hpp"
 #include "tests/support/folder.hpp"
+#include "tests/support/generated.hpp"
 
 using namespace torus;
 
 namespace {
-
-const std::string begin = "<!-- the catalogue -->\n";
-const std::string end = "<!-- end of the catalogue -->\n";
 
 std::string machine_of(const Algorithm& algorithm) {
   return std::string(name(algorithm.native.switching)) + ", " + ports_text(algorithm) +
@@ -250,19 +248,8 @@ TEST_CASE("symbols are single letters, letters with a number or an index, and fu
 }
 
 TEST_CASE("the page on the catalogue shows it", "[unit]") {
-  const std::string path = TORUS_SOURCE_DIR "/algorithms/catalogue.md";
-  std::string page = support::text_of_file(path);
-  const std::size_t from = page.find(begin);
-  const std::size_t to = page.find(end);
-  REQUIRE(from != std::string::npos);
-  REQUIRE(to != std::string::npos);
-  const std::size_t first = from + begin.size();
-  if (std::getenv("TORUS_UPDATE_PAGES") != nullptr) {
-    page.replace(first, to - first, table());
-    std::ofstream(path) << page;
-    return;
-  }
-  CHECK(page.substr(first, to - first) == table());
+  support::check_generated(TORUS_SOURCE_DIR "/algorithms/catalogue.md", "<!-- the catalogue -->\n", "<!-- end of the catalogue -->\n",
+                           table());
 }
 
 TEST_CASE("logarithms are rounded up, exactly", "[unit]") {

@@ -1,7 +1,6 @@
 #include "tools/torus/run/report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
@@ -15,16 +14,12 @@
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/table.hpp"
+#include "tools/torus/run/report_fields.hpp"
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 
 namespace torus::command {
 namespace {
-
-/// The scalar fields that not every run has.
-constexpr std::array<std::string_view, 12> optional_fields{"chosen_because", "choosing_s",  "source",      "bound3_steps",
-                                                           "bound4_steps",   "h",           "failure",     "groups",
-                                                           "group_count",    "group_shape", "group_nodes", "group_ports"};
 
 std::string sources_row(const Setting& setting) {
   const Topology& topology = setting.machine.topology;
@@ -88,12 +83,6 @@ void put_after(Rows& rows, std::string_view name, const Rows& more) {
   rows.insert(at + 1, more.begin(), more.end());
 }
 
-/// A prediction, or null where the plan makes none.
-template <class Value>
-Json predicted(const Plan& plan, const Value& value) {
-  return plan.predicts() ? Json(value) : Json();
-}
-
 Json load_json(const std::vector<std::uint64_t>& loads) {
   const LoadFigures figures = figures_of(loads);
   return {{"max", figures.max}, {"min", figures.min}, {"mean", figures.mean}, {"blocks", loads}};
@@ -120,156 +109,15 @@ Repeats repeats_of(std::vector<double> run_s) {
 }
 
 Json to_json(const Setting& setting, const Emulation& emulation) {
-  const Machine& whole = setting.whole();
-  const Machine& machine = setting.machine;  // of a group, where there are groups
-  const RunResult& result = emulation.result;
-  const Plan& plan = setting.plan;
-  const Bounds bounds = lower_bounds(machine, setting.request);
-  const ShapeFacts facts = shape_facts(machine.topology);
-  const Repeats repeats = repeats_of(emulation.run_s);
+  const Reported reported(setting, emulation);
   Json json;
-  json["shape"] = whole.topology.text();
-  json["nodes"] = whole.topology.nodes();
-  json["ports"] = whole.ports;
-  json["switching"] = name(machine.switching);
-  json["contention"] = name(machine.contention);
-  json["routing"] = whole.routing;
-  json["ts_s"] = machine.cost.start_up_s;
-  json["tc_s"] = whole.cost.byte_s;
-  if (!whole.cost.one_speed()) json["tc_by_dimension_s"] = whole.cost.dimension_byte_s;
-  json["th_s"] = machine.cost.hop_s;
-  json["tg_s"] = machine.cost.combine_s;
-  if (setting.preset != nullptr) {
-    json["machine"] = {{"name", setting.preset->name},
-                       {"title", setting.preset->title},
-                       {"shapes_from", text(setting.preset->shapes)},
-                       {"speed_from", text(setting.preset->speed)},
-                       {"start_up_from", text(setting.preset->start_up)}};
-  }
-  if (const Faults& faults = whole.topology.faults(); !faults.empty()) {
-    json["faults"] = {{"dead_nodes", faults.dead_nodes}, {"options", damage_options(faults, whole.topology)}};
-  }
-  if (setting.groups) {
-    json["groups"] = setting.groups->text();
-    json["group_count"] = setting.groups->count();
-    json["group_shape"] = machine.topology.text();
-    json["group_nodes"] = machine.topology.nodes();
-    json["group_ports"] = machine.ports;
-  }
-  json["collective"] = name(setting.request.collective);
-  json["mpi"] = mpi_name(setting.request.collective);
-  json["algorithm"] = setting.algorithm->name;
-  json["reference"] = setting.algorithm->source;
-  if (!setting.chosen.empty()) {
-    json["chosen_because"] = setting.chosen;
-    json["choosing_s"] = setting.choosing_s;
-  }
-  if (reduces(setting.request.collective)) {
-    json["op"] = name(setting.request.reduction.op);
-    json["type"] = name(setting.request.reduction.type);
-    json["values"] = name(setting.request.reduction.values);
-    if (result.error_ulp) json["error_ulp"] = *result.error_ulp;
-    json["combined_bytes"] = result.combined_bytes;
-    json["reduce_bytes_most"] = result.node_combined_sum;
-    json["reduce_bytes_most_formula"] = plan.combined_bytes;
-    json["reduce_bytes_most_lower_bound"] = bounds.combined_bytes;
-    json["registers"] = plan.registers;
-  }
-  if (has_root(setting.request.collective)) json["source"] = setting.request.sources.front();
-  json["sources"] = setting.request.sources;
-  json["source_count"] = setting.request.sources.size();
-  json["bytes"] = setting.request.bytes;
-  if (setting.request.sizes) json["sizes"] = setting.request.sizes->text;
-  json["segments"] = plan.segments;
-  json["seed"] = setting.seed;
-  json["threads"] = result.threads;
-  if (result.processes > 1) json["processes"] = result.processes;
-  json["executor"] = name(setting.executor);
-  json["steps"] = result.steps;
-  json["busy_steps"] = result.busy_steps;
-  json["control_steps"] = result.control_steps;
-  json["steps_formula"] = predicted(plan, plan.steps);
-  json["steps_formula_text"] = predicted(plan, plan.formula);
-  json["steps_formula_exact"] = predicted(plan, plan.steps_exact);
-  json["steps_lower_bound"] = bounds.steps;
-  json["steps_lower_bound_reason"] = bounds.steps_reason;
-  json["steps_lower_bound_single_block"] = bounds.single_block_steps;
-  json["messages"] = result.messages;
-  json["control_messages"] = result.control_messages;
-  json["hops"] = result.hops;
-  json["bytes_delivered"] = result.bytes_delivered;
-  json["blocks_delivered"] = result.blocks_delivered;
-  json["duplicates"] = result.duplicates;
-  json["control_bytes"] = result.control_bytes;
-  json["data_bytes"] = result.bytes_delivered;
-  json["bytes_hops"] = result.bytes_hops;
-  json["max_channel_load"] = result.max_channel_load;
-  json["channel_bytes_max"] = result.channel_bytes_max;
-  json["channel_bytes_mean"] = result.channel_bytes_mean;
-  json["channel_idle_share"] = result.channel_idle_share;
-  json["channel_bytes_sum"] = result.channel_bytes_sum;
-  json["channel_bytes_formula"] = predicted(plan, plan.channel_bytes);
-  json["channel_bytes_lower_bound"] = bounds.channel_bytes;
-  json["model_time_s"] = result.model_time_s;
-  json["model_time_formula_s"] = predicted(plan, plan.model_time_s(machine.cost));
-  json["model_time_lower_bound_s"] = bounds.model_time_s(machine.cost);
-  json["model_time_simple_bound_s"] = bounds.simple_model_time_s(machine.cost);
-  if (setting.request.collective == Collective::total_exchange) {
-    json["bound3_steps"] = facts.bound3;
-    json["bound4_steps"] = facts.bound4;
-  }
-  json["diameter"] = facts.diameter;
-  json["average_distance"] = facts.average_distance;
-  json["average_status"] = facts.average_status;
-  json["setup_s"] = result.setup_s + setting.plan_s;
-  const double run_s = repeats.runs > 1 ? repeats.median_s : result.run_s;
-  json["run_s"] = run_s;
-  json["verify_s"] = result.verify_s;
-  const Bandwidth wall = bandwidth_of(setting.request, machine.topology.nodes(), run_s);
-  const Bandwidth model = bandwidth_of(setting.request, machine.topology.nodes(), result.model_time_s);
-  json["asked_bytes"] = asked_bytes(setting.request, machine.topology.nodes());
-  json["algbw_bytes_per_s"] = wall.algorithm;
-  json["busbw_bytes_per_s"] = wall.bus;
-  json["model_algbw_bytes_per_s"] = model.algorithm;
-  json["model_busbw_bytes_per_s"] = model.bus;
-  json["copied_bytes_per_s"] = per_second(static_cast<double>(result.bytes_delivered), run_s);
-  json["hops_per_s"] = per_second(static_cast<double>(result.hops), run_s);
-  if (repeats.runs > 1) {
-    json["repeat"] = {{"runs", repeats.runs},
-                      {"run_s_median", repeats.median_s},
-                      {"run_s_min", repeats.min_s},
-                      {"run_s_max", repeats.max_s},
-                      {"run_s_spread", repeats.max_s / std::max(repeats.min_s, 1e-12)}};
-  }
-  json["memory_bytes"] = result.memory_bytes;
-  json["peak_rss_bytes"] = peak_memory();
-  json["verified"] = result.verified && !emulation.failure;
-  json["trace_digest"] = digest_text(result.trace_digest);
-  if (const auto phases = phases_of(result); !phases.empty()) {
-    for (const PhaseSum& p : phases) {
-      json["phases"].push_back({{"name", p.name},
-                                {"steps", p.steps},
-                                {"control_steps", p.control_steps},
-                                {"messages", p.messages},
-                                {"bytes", p.bytes},
-                                {"channel_bytes", p.channel_bytes},
-                                {"model_time_s", p.model_time_s}});
-    }
+  for (const ReportField& field : report_fields()) {
+    if (auto value = field.value(reported)) json[field.key] = std::move(*value);
   }
   for (const Observation& found : emulation.observations) {
-    json["h"] = found.h;
     json[found.name + "_before"] = load_json(found.before);
     json[found.name + "_after"] = load_json(found.after);
   }
-  if (!plan.notes.empty()) {
-    for (const auto& [key, value] : plan.notes) json["notes"][key] = value;
-  }
-  if (result.fault) {
-    json["fault"] = {{"step", result.fault->step}, {"node", result.fault->node}, {"text", result.fault->text}};
-    if (!emulation.fault_option.empty()) json["fault"]["option"] = emulation.fault_option;
-    if (!emulation.harmless.empty()) json["fault"]["harmless"] = emulation.harmless;
-  }
-  if (emulation.failure) json["failure"] = *emulation.failure;
   return json;
 }
 
@@ -366,19 +214,15 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
 }
 
 CsvLines to_csv(const Setting& setting, const Emulation& emulation) {
-  const Json json = to_json(setting, emulation);
+  const Reported reported(setting, emulation);
   std::vector<std::string> names, values;
-  const auto is_optional = [](std::string_view name) {
-    return std::find(optional_fields.begin(), optional_fields.end(), name) != optional_fields.end();
-  };
-  for (auto& [name, value] : json.cells()) {
-    if (is_optional(name)) continue;
-    names.push_back(std::move(name));
-    values.push_back(std::move(value));
-  }
-  for (const std::string_view name : optional_fields) {
-    names.emplace_back(name);
-    values.push_back(json.at(name).cell());
+  for (const ReportField::Runs runs : {ReportField::Runs::all, ReportField::Runs::some}) {
+    for (const ReportField& field : report_fields()) {
+      if (field.runs != runs || field.kind == ReportField::Kind::nested) continue;
+      names.emplace_back(field.key);
+      const auto value = field.value(reported);
+      values.push_back(value ? value->cell() : "");
+    }
   }
   return {csv_line(names), csv_line(values)};
 }

@@ -47,7 +47,7 @@ struct CsvLines {
   std::string names, values;
 };
 /// The scalar fields of the JSON object. The names are the same in the same order for every run: those that only some runs have come last,
-/// empty where there are none.
+/// and are empty in the others.
 CsvLines to_csv(const Setting& setting, const Emulation& emulation);
 
 /// Watches the messages of a run, and makes the table when it has ended. The run's own records have the sums of a step; this adds what only
