@@ -11,7 +11,6 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/host.hpp"
-#include "runtime/base/input_file.hpp"
 
 namespace torus::detail {
 namespace {
@@ -52,9 +51,8 @@ std::optional<std::string_view> Lines::next() {
   while (true) {
     const std::size_t end = std::string_view(buffer_).find('\n', searched);
     if (end != std::string_view::npos) {
-      const std::string_view line = std::string_view(buffer_).substr(first_, end - first_);
+      const std::string_view line = take(end);
       first_ = end + 1;
-      ++number_;
       return line;
     }
     searched = buffer_.size();
@@ -69,9 +67,13 @@ std::optional<std::string_view> Lines::next() {
     more();
   }
   if (first_ == buffer_.size()) return std::nullopt;
-  const std::string_view line = std::string_view(buffer_).substr(first_);
-  first_ = buffer_.size();
-  ++number_;
+  return take(buffer_.size());
+}
+
+std::string_view Lines::take(std::size_t end) {
+  std::string_view line = std::string_view(buffer_).substr(first_, end - first_);
+  first_ = end;
+  if (++number_ == 1 && line.starts_with(utf8_mark)) line.remove_prefix(utf8_mark.size());
   return line;
 }
 
@@ -147,7 +149,19 @@ void Lines::more() {
       left_ = {};
     }
   }
+  check(filled);
   if (buffer_.capacity() < buffer_.size() + readable_behind) buffer_.reserve(buffer_.size() + buffer_.size() / 2 + readable_behind);
+}
+
+void Lines::check(std::size_t filled) {
+  bytes_of_text_ += buffer_.size() - filled;
+  const std::size_t zero = buffer_.find('\0', filled);
+  if (zero == std::string::npos && bytes_of_text_ <= kind_.most) return;
+  const auto at = buffer_.begin();
+  number_ += static_cast<std::uint64_t>(
+      std::count(at + static_cast<std::ptrdiff_t>(first_), at + static_cast<std::ptrdiff_t>(std::min(zero, buffer_.size())), '\n'));
+  if (zero != std::string::npos) refuse_next("it " + std::string(holds_zero) + "; name " + std::string(kind_.example));
+  refuse_next("the file has more than " + bytes_text(kind_.most) + " of text; choose a smaller " + std::string(kind_.name));
 }
 
 }  // namespace torus::detail

@@ -2,24 +2,29 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "runtime/base/input_file.hpp"
+
 struct z_stream_s;
 
 namespace torus::detail {
 
-/// Reads plain and gzip files; "-" is standard input. Errors are InputErrors that name the file and the line.
+/// Reads plain and gzip files; "-" is standard input. Errors are InputErrors that name the file and the line. utf8_mark is passed over, and
+/// a byte 0 refused: see input_file.hpp.
 class Lines {
  public:
   /// What a file should be, for errors: "trace"; and where one comes from: "a file that `torus run --trace` wrote".
   struct Kind {
     std::string_view name, example;
+    std::size_t most;  ///< bytes of text, uncompressed
   };
-  static constexpr Kind trace{"trace", "a file that `torus run --trace` wrote"};
-  static constexpr Kind table{"table", "a file that torus sweep, compare or bench wrote with --csv"};
+  static constexpr Kind trace{"trace", "a file that `torus run --trace` wrote", std::numeric_limits<std::size_t>::max()};
+  static constexpr Kind table{"table", "a file that torus sweep, compare or bench wrote with --csv", most_text};
 
   Lines(const std::string& path, const Kind& kind);
   Lines(const Lines&) = delete;
@@ -41,8 +46,12 @@ class Lines {
   [[noreturn]] void refuse(std::uint64_t number, const std::string& why) const;
 
  private:
+  /// The bytes of the buffer up to `end` as the next line.
+  std::string_view take(std::size_t end);
   /// Appends to the buffer, or sets ended_ at the end of the file.
   void more();
+  /// Refuses what the buffer has from `filled` on, where it is no text or too much of it.
+  void check(std::size_t filled);
   void read();
   void inflate();
   [[noreturn]] void refuse_next(const std::string& why);
@@ -65,6 +74,7 @@ class Lines {
   std::uint64_t number_ = 0;
   std::uint64_t bytes_read_ = 0;
   std::uint64_t bytes_inflated_ = 0;
+  std::uint64_t bytes_of_text_ = 0;
   std::size_t max_line_bytes_;
 };
 

@@ -137,9 +137,9 @@ void Groups::read_file(std::string_view file) {
   if (!whole_.whole() || whole_.has_slow_links())
     refuse_groups(text_,
                   "its routes may take the dead or slow links and nodes of " + whole_.text() + "; choose rows, columns, axis: or slice:");
-  if (const auto why_not = why_unreadable(std::string(file)))
-    refuse_groups(text_, "the file " + *why_not + "; name one with a line of ranks a group");
-  std::ifstream in{std::string(file)};
+  std::istringstream in(text_of_file(std::string(file), most_text, [&](const std::string& why) {
+    refuse_groups(text_, "the file " + why + "; name one with a line of ranks a group");
+  }));
   std::vector<std::vector<NodeId>> groups;
   std::vector<bool> taken(whole_.nodes());
   std::string line;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -39,9 +38,9 @@ Bytes whole_size(std::string_view word, const std::string& place, std::string_vi
 }
 
 std::vector<Bytes> sizes_in(std::string_view file) {
-  if (const auto why_not = why_unreadable(std::string(file)))
-    refuse_sizes(file, "there is no such rule, and the file " + *why_not + "; " + size_examples);
-  std::ifstream in{std::string(file)};
+  std::istringstream in(text_of_file(std::string(file), most_text, [&](const std::string& why) {
+    refuse_sizes(file, "there is no such rule, and the file " + why + "; " + size_examples);
+  }));
   std::vector<Bytes> sizes;
   double sum = 0;
   std::string line;

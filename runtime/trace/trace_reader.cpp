@@ -374,7 +374,11 @@ void TraceMessage::assign(const Message& message) {
 bool TraceReader::next(TraceMessage& message) {
   auto line = source_->lines.next();
   const std::uint64_t number = source_->lines.number();
-  while (line && blank(*line)) line = source_->lines.next();
+  constexpr std::uint64_t most_blank = 1U << 20U;
+  while (line && blank(*line)) {
+    if (source_->lines.number() - number > most_blank) source_->lines.refuse("it is blank, as are the 2^20 before it; end the trace here");
+    line = source_->lines.next();
+  }
   if (!line) return false;
   if (source_->lines.number() > number)
     source_->lines.refuse(number, "it is blank, and messages follow; blank lines may stand at the end alone");

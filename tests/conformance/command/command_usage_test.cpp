@@ -419,7 +419,7 @@ TEST_CASE("a file of options that is wrong is refused in one line", "[conformanc
   CHECK(refused("on = \"\"\n") == "'on' has no value; for instance on = 8x8\n");
   CHECK(refused("config = other\n") == "'config': it is for the command line alone; leave it out\n");
   CHECK(refused("json = maybe\n") == "json = 'maybe': it must be true or false\n");
-  CHECK(refused(std::string((1U << 20U) + 1, '#')) == "it must be at most 1 MiB\n");
+  CHECK(refused(std::string((1U << 20U) + 1, '#')) == "it has more than 1 MiB; it must be a file of lines such as on = 8x8\n");
   for (const std::string& file : {folder.file(""), folder.file("none")}) {
     CAPTURE(file);
     const support::Ended ended = command("run broadcast --config " + file);

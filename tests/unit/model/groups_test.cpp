@@ -89,7 +89,7 @@ TEST_CASE("a file names groups line by line, and its groups are complete graphs"
   const support::Folder folder;
   const std::string file = folder.file("groups");
   const auto write = [&](const char* text) { folder.write("groups", text); };
-  write("# two of four\n9 1 2  4\n\n8 0 7 3 # the first, by its lowest rank\n");
+  write("\xef\xbb\xbf# two of four, behind a mark of UTF-8\n9 1 2  4\n\n8 0 7 3 # the first, by its lowest rank\n");
   const Topology whole = Topology::parse("4x3");
   const Groups groups = Groups::parse("file:" + file, whole);
   CHECK(groups.count() == 2);
@@ -111,6 +111,7 @@ TEST_CASE("a file names groups line by line, and its groups are complete graphs"
   CHECK(refused("# nothing\n").find("names no node") != std::string::npos);
   CHECK(refusal_of("file:/no/such/file", "4x3").find("the file cannot be read (No such file or directory)") != std::string::npos);
   CHECK(refusal_of("file:/tmp", "4x3").find("the file is a folder") != std::string::npos);
+  CHECK(refusal_of("file:/dev/zero", "4x3").find("the file holds a byte of value 0, as no text does; name one") != std::string::npos);
 }
 
 TEST_CASE("a text that names no groups is refused with what would do", "[unit]") {

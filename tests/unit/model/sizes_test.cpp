@@ -135,3 +135,15 @@ TEST_CASE("blocks have the sizes of their nodes or pairs, divided by segments", 
   std::ofstream(file) << "0 0 0\n";
   CHECK(Placement::scattered(ring, 0, 6).with_sizes(Sizes(SizeRule::parse(file), 3, false, 0)).longest() == 0);
 }
+
+TEST_CASE("a file of sizes may begin with a mark of UTF-8, holds no byte 0, and ends", "[unit]") {
+  const support::Folder folder;
+  CHECK(refusal_of(folder.write("sizes",
+                                "\xef\xbb\xbf"
+                                "1 2\n3 4\n"))
+            .empty());
+  CHECK(
+      refusal_of(folder.write("sizes", std::string("1 2 3 4\n\0 5", 11))).find("the file holds a byte of value 0, as no text does; for") !=
+      std::string::npos);
+  CHECK(refusal_of("/dev/zero").find("the file holds a byte of value 0") != std::string::npos);
+}

@@ -3,6 +3,7 @@
 #include <torus/error.hpp>
 #include <torus/trace_reader.hpp>
 
+#include "runtime/base/lines.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/folder.hpp"
 
@@ -47,6 +48,30 @@ TEST_CASE("a message is read whatever the order of its keys", "[unit]") {
   CHECK(message.blocks == std::vector<std::uint64_t>{5, 6});
   CHECK(reader.line() == 2);
   CHECK(!reader.next(message));
+}
+
+TEST_CASE("a line says nothing of the next, and its step is below 2^32 - 1", "[unit]") {
+  const std::string reduction =
+      R"({"format":"torus-trace","version":1,"shape":[4],"ports":2,"switching":"packet","collective":"allreduce"})";
+  const auto line = [](const std::string& step, const std::string& more) {
+    return R"({"step":)" + step + R"(,"src":0,"dst":1,"path":[[0,1]],"bytes":1,"blocks":[0])" + more + "}\n";
+  };
+  const support::Folder folder;
+  TraceReader reader(
+      folder.write("t", reduction + "\n" + line("0", R"(,"combine":[0,1],"release":true,"phase":"p")") + line("4294967294", "")));
+  TraceMessage message;
+  REQUIRE(reader.next(message));
+  CHECK(message.registers == 3);
+  CHECK(message.releases);
+  CHECK(message.phase == "p");
+  REQUIRE(reader.next(message));
+  CHECK(message.step == 4294967294U);
+  CHECK(message.registers == 0);
+  CHECK_FALSE(message.releases);
+  CHECK(message.phase.empty());
+  CHECK(message.path.size() == 1);
+  CHECK(message.blocks.size() == 1);
+  CHECK(complaint_about_text(reduction + "\n" + line("4294967295", "")).ends_with("'step' is 4294967295; it must be 0 to 4294967294"));
 }
 
 TEST_CASE("a line may have spaces, escapes and long numbers, and nothing that JSON forbids", "[unit]") {
@@ -112,6 +137,21 @@ TEST_CASE("a key of a message that is not known, or is for reductions alone, is 
   CHECK(complaint(R"(,"combine":true)").ends_with(" line 2: 'combine' is for reductions, and this is a trace of a broadcast"));
   CHECK(complaint(R"(,"combine":[1])").ends_with(" line 2: 'combine' is for reductions, and this is a trace of a broadcast"));
   CHECK(complaint(R"(,"release":true)").ends_with(" line 2: 'release' is for reductions, and this is a trace of a broadcast"));
+}
+
+TEST_CASE("a register of a line is one of eight, and named once", "[unit]") {
+  const auto complaint = [](const std::string& registers) {
+    return complaint_about_text(
+        R"({"format":"torus-trace","version":1,"shape":[4],"ports":2,"switching":"packet","collective":"allreduce"})"
+        "\n"
+        R"({"step":0,"src":0,"dst":1,"path":[[0,1]],"bytes":1,"blocks":[0],"combine":)" +
+        registers + "}\n");
+  };
+  for (const char* right : {"true", "false", "[]", "[0]", "[7,0]", "[0,1,2,3,4,5,6,7]"}) CHECK(complaint(right).empty());
+  for (const char* wrong : {"[0,0]", "[7,1,7]", "[8]", "[18446744073709551615]", "[[0]]", "1"}) {
+    CAPTURE(wrong);
+    CHECK(complaint(wrong).ends_with(" line 2: 'combine' must be true, or a list of registers, each once, 0 to 7"));
+  }
 }
 
 TEST_CASE("a header may leave out what has a usual value", "[unit]") {
@@ -182,6 +222,61 @@ TEST_CASE("every malformed message is refused with its line", "[unit]") {
     CHECK(complaint.find('\n') == std::string::npos);
     CHECK(complaint.size() < 400);
   }
+}
+
+TEST_CASE("a byte 0 ends neither a line nor a trace", "[unit]") {
+  const std::string good = R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":1,"blocks":[0]})", zero(1, '\0');
+  const auto complaint = [](const std::string& text) {
+    const support::Folder folder;
+    const std::string file = folder.write("t", text), complaint = complaint_about(file);
+    return complaint.empty() ? complaint : complaint.substr(complaint.find(" line "));
+  };
+  const std::string says = ": it holds a byte of value 0, as no text does; name a file that `torus run --trace` wrote";
+  REQUIRE(complaint(header + "\n" + good + "\n\n").empty());
+  CHECK(complaint(header + zero + ",\"note\":1}\n" + good + "\n") == " line 1" + says);
+  CHECK(complaint(header + "\n" + good + "\n" + good + zero + "what follows\n" + good + "\n") == " line 3" + says);
+  CHECK(complaint(header + "\n" + good + zero) == " line 2" + says);
+  CHECK(complaint(header + "\n" + good + "\n" + zero) == " line 3" + says);
+  CHECK(complaint(header + "\n" + std::string(1U << 20U, ' ') + zero + "\n") == " line 2" + says);  // in another chunk of the file
+}
+
+TEST_CASE("a mark of UTF-8 may stand in front of a trace", "[unit]") {
+  const std::string mark = "\xef\xbb\xbf";
+  CHECK(complaint_about_text(mark + header + "\n").empty());
+  CHECK(complaint_about_text(header + "\n" + mark + "\n").find(" line 2: ") != std::string::npos);
+}
+
+TEST_CASE("blank lines without end end", "[unit]") {
+  CHECK(complaint_about_text(header + "\n" + std::string(1U << 20U, '\n')).empty());
+  CHECK(complaint_about_text(header + "\n" + std::string((1U << 20U) + 2, '\n')).find("as are the 2^20 before it") != std::string::npos);
+}
+
+TEST_CASE("a text has at most the bytes of its kind, in lines and in all", "[unit]") {
+  const support::Folder folder;
+  const std::string text = folder.write("t", "one\ntwo\n");
+  const auto complaint = [&](std::size_t most) -> std::string {
+    try {
+      detail::Lines lines(text, {"list", "a list", most});
+      while (lines.next()) {
+      }
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(complaint(8).empty());
+  CHECK(complaint(7).ends_with(" line 3: the file has more than 7 B of text; choose a smaller list"));
+  const auto why = [&](std::size_t most) {
+    std::string why;
+    try {
+      why = "read: " + text_of_file(text, most, [](const std::string& no) { throw InputError(no); });
+    } catch (const InputError& error) {
+      why = error.what();
+    }
+    return why;
+  };
+  CHECK(why(8) == "read: one\ntwo\n");
+  CHECK(why(7) == "has more than 7 B");
 }
 
 TEST_CASE("every malformed header is refused as line 1", "[unit]") {

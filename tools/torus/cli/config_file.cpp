@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fstream>
 #include <map>
 #include <sstream>
 
@@ -14,19 +13,11 @@ namespace torus::command {
 namespace {
 
 constexpr std::string_view config = "--config";
-constexpr std::size_t most_file_bytes = 1U << 20U;
 
 std::string text_of(const std::string& file) {
-  if (const auto why_not = why_unreadable(file))
-    throw InputError(fmt::format("--config '{}': it {}; it must be a file of lines such as on = 8x8", file, *why_not));
-  std::ifstream in(file, std::ios::binary);
-  std::string text(most_file_bytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > most_file_bytes) throw InputError(fmt::format("--config '{}': it must be at most 1 MiB", file));
-  constexpr std::string_view mark = "\xef\xbb\xbf";  // of UTF-8: some editors write it
-  if (text.starts_with(mark)) text.erase(0, mark.size());
-  return text;
+  return text_of_file(file, std::size_t{1} << 20U, [&](const std::string& why) {
+    throw InputError(fmt::format("--config '{}': it {}; it must be a file of lines such as on = 8x8", file, why));
+  });
 }
 
 std::string_view trimmed(std::string_view text) {

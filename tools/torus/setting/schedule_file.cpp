@@ -19,7 +19,7 @@ namespace {
 /// A node for each rank: "row-major", or a file with a rank or coordinates `3,4` for each.
 std::vector<NodeId> read_map(const std::optional<std::string>& map, const Topology& topology) {
   if (!map || *map == "row-major") return row_major(topology);
-  constexpr detail::Lines::Kind kind{"map", "a file with a node for each rank: ranks or coordinates 3,4"};
+  constexpr detail::Lines::Kind kind{"map", "a file with a node for each rank: ranks or coordinates 3,4", most_text};
   detail::Lines lines(*map, kind);
   std::vector<NodeId> nodes;
   std::vector<bool> named(topology.nodes(), false);
