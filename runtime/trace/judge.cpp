@@ -134,7 +134,7 @@ class Judge::State {
       book.heard.emplace(who);
     else if (book.blocks.partials())
       book.partials.emplace(
-          header, who, [this](std::string text) { violation(fmt::format("step {}: {}", verdict_.last_step, std::move(text))); },
+          header, who, [this](std::string text) { violation(fmt::format("{}: {}", text_of_step(""), std::move(text))); },
           [this, group](NodeId node) { return text_of_member(group ? groups_[*group][node] : node); },
           detail::NodeSets::most / std::max<std::size_t>(1, groups_.size()));
   }
@@ -179,6 +179,10 @@ class Judge::State {
     wrapped_ = true;
   }
 
+  /// Of the last step so far: "after step 3".
+  std::string text_of_step(const char* after) const {
+    return verdict_.last_step < 0 ? "without messages" : fmt::format("{}step {}", after, verdict_.last_step);
+  }
   std::string text_of_node(NodeId node) const {
     std::string text = "(";
     for (Dimension d = 0; d < topology_.dimensions(); ++d) text += (d > 0 ? "," : "") + std::to_string(topology_.coordinate(node, d));
@@ -378,7 +382,7 @@ class Judge::State {
       const auto rank = [&](NodeId local) { return groups_.empty() ? local : groups_[group][local]; };
       book.heard->finish([&](NodeId node, NodeId missing) {
         if (verdict_.missing_blocks++ == 0)
-          violation(fmt::format("after step {}: node {} has not heard of node {}", verdict_.last_step, text_of_member(rank(node)),
+          violation(fmt::format("{}: node {} has not heard of node {}", text_of_step("after "), text_of_member(rank(node)),
                                 text_of_node(rank(missing))));
       });
     }
@@ -401,7 +405,7 @@ class Judge::State {
     }
     if (incomplete_nodes == 0) return;
     if (incomplete_nodes > 1) first += fmt::format("; {} other nodes lack blocks too", incomplete_nodes - 1);
-    violation(fmt::format("after step {}: {}", verdict_.last_step, first));
+    violation(fmt::format("{}: {}", text_of_step("after "), first));
   }
 
   Machine machine_;

@@ -177,6 +177,97 @@ TEST_CASE("scatter, gather and all-gather may be cut in segments: block id = nod
   CHECK(names(violation(cut("allgather", {}), {{0, 0, 1, {{0, 1}}, 2, {4}}}), {"block 4", "does not exist"}));
 }
 
+TEST_CASE("blocks of no bytes need not come, and count for nothing where they do", "[unit]") {
+  const Machine pair(Topology::parse("mesh:2"), 1, Switching::packet);
+  const auto sized = [&](const char* collective, std::vector<NodeId> sources, std::vector<Bytes> sizes) {
+    TraceHeader header = header_for(pair, collective, std::move(sources));
+    header.block_bytes = 0;
+    header.segments = header.collective == "total-exchange" ? 1 : static_cast<std::uint32_t>(sizes.size() / 2);
+    header.sizes = std::move(sizes);
+    return header;
+  };
+  const auto there = [](std::vector<std::uint64_t> blocks) { return TraceMessage{0, 0, 1, {{0, 1}}, 9, std::move(blocks)}; };
+  const auto back = [](std::vector<std::uint64_t> blocks) { return TraceMessage{0, 1, 0, {{0, -1}}, 9, std::move(blocks)}; };
+  struct Example {
+    TraceHeader header;
+    std::vector<TraceMessage> full;   // without empty blocks
+    std::vector<TraceMessage> lacks;  // the last of what is wanted, though an empty block comes in its place
+  };
+  for (const Example& e : {
+           Example{sized("broadcast", {0}, {0, 9, 0, 9}), {there({1})}, {there({0})}},
+           Example{sized("broadcast", {1}, {9, 9, 9, 0}), {back({2})}, {back({3})}},
+           Example{sized("multinode-broadcast", {0, 1}, {9, 0, 0, 9}), {there({0}), back({3})}, {there({0}), back({2})}},
+           Example{sized("allgather", {}, {9, 0, 0, 9}), {there({0}), back({3})}, {there({1}), back({3})}},
+           Example{sized("scatter", {0}, {0, 9, 9, 0}), {there({2})}, {there({3})}},
+           Example{sized("gather", {0}, {0, 9, 0, 9}), {back({3})}, {back({2})}},
+           Example{sized("total-exchange", {}, {0, 0, 9, 0}), {back({2})}, {there({1})}},
+       }) {
+    CAPTURE(e.header.collective, e.header.sizes);
+    const Verdict full = judged(e.header, e.full);
+    CHECK(full.violations == std::vector<std::string>());
+    CHECK(full.ok);
+    const Verdict lacks = judged(e.header, e.lacks);
+    CHECK(lacks.missing_blocks == 1);
+    CHECK_FALSE(lacks.ok);
+  }
+  CHECK(judged(sized("allgather", {}, {0, 0}), {}).ok);
+  CHECK(violation(sized("gather", {0}, {9, 9, 0, 9}), {}) == "without messages: node (0) lacks block 3");
+}
+
+TEST_CASE("a segment of no bytes needs no contributors, and one that does not exist is none", "[unit]") {
+  const Machine pair(Topology::parse("mesh:2"), 1, Switching::packet);
+  const auto sized = [&](const char* collective, std::vector<NodeId> sources) {
+    TraceHeader header = header_for(pair, collective, std::move(sources));
+    header.block_bytes = 0;
+    header.segments = std::string_view(collective) == "reduce-scatter" ? 1 : 2;
+    header.sizes = {9, 0};
+    return header;
+  };
+  const auto to = [](NodeId node, std::vector<std::uint64_t> blocks) {
+    return TraceMessage{0, 1 - node, node, {{0, node == 0 ? -1 : 1}}, 9, std::move(blocks), 1, true};
+  };
+  for (const TraceHeader& header : {sized("reduce-scatter", {}), sized("reduce", {0}), sized("allreduce", {})}) {
+    CAPTURE(header.collective);
+    std::vector<TraceMessage> messages{to(0, {0})};
+    if (header.collective == "allreduce") messages.push_back({1, 0, 1, {{0, 1}}, 9, {0}});
+    CHECK(judged(header, messages).violations == std::vector<std::string>());
+    messages.front().blocks = {0, 1};
+    CHECK(judged(header, messages).ok);
+    messages.front().blocks = {1};
+    CHECK(judged(header, messages).missing_blocks > 0);
+    messages.front().blocks = {0, 3};  // would be register 1 of the segment of no bytes
+    CHECK(names(violation(header, messages), {"sends block 3, which does not exist"}));
+  }
+}
+
+TEST_CASE("one partial may be combined with two, and one with two that are equal", "[unit]") {
+  TraceHeader header = header_for(Machine(Topology::parse("3"), 2, Switching::packet), "allreduce", {});
+  const auto send = [](Step step, NodeId from, NodeId to, std::uint8_t registers) {
+    return TraceMessage{step, from, to, {{0, (from + 1) % 3 == to ? 1 : -1}}, 1, {0}, registers};
+  };
+  std::vector<TraceMessage> messages;
+  for (NodeId from = 0; from < 3; ++from) {
+    for (NodeId to = 0; to < 3; ++to) {
+      if (from != to) messages.push_back(send(0, from, to, 1));
+    }
+  }
+  CHECK(judged(header, messages).ok);
+  messages = {send(0, 0, 1, 1), send(0, 0, 2, 1), send(1, 1, 0, 0), send(2, 2, 0, 1)};
+  CHECK(names(violation(header, messages), {"step 2", "block 0: node (0) would be counted twice"}));
+}
+
+TEST_CASE("with sizes a message has at least the bytes of its blocks", "[unit]") {
+  TraceHeader header = header_for(Machine(Topology::parse("mesh:2"), 1, Switching::packet), "gather", {0});
+  header.segments = 2;
+  header.block_bytes = 0;
+  header.sizes = {1, 1, 3, 5};
+  const auto with = [](Bytes bytes) { return TraceMessage{0, 1, 0, {{0, -1}}, bytes, {2, 3}}; };
+  CHECK(judged(header, {with(8)}).ok);
+  CHECK(names(violation(header, {with(7)}), {"step 0", "has 7 bytes, and its blocks 8"}));
+  header.sizes[3] = std::numeric_limits<Bytes>::max() - 2;
+  CHECK(names(violation(header, {with(8)}), {"has 8 bytes, and its blocks 2^64 or more"}));
+}
+
 TEST_CASE("dead nodes want nothing, and nobody wants what they would have had", "[unit]") {
   // A line of four whose last node is dead: blocks keep their numbers.
   const Machine machine(Topology::parse("mesh:4").with_faults({.dead_nodes = {3}}), 2, Switching::packet);
@@ -327,7 +418,7 @@ TEST_CASE("many blocks of many nodes take no time or memory that no message asks
   const Machine three(Topology::parse("mesh:3").with_faults({.dead_nodes = {2}}), 2, Switching::wormhole);
   TraceHeader gathered = header_for(three, "gather", {0});
   gathered.segments = std::numeric_limits<std::int32_t>::max();
-  CHECK(violation(gathered, {}) == "after step -1: node (0) lacks block 2147483647 and 2147483646 more");
+  CHECK(violation(gathered, {}) == "without messages: node (0) lacks block 2147483647 and 2147483646 more");
 }
 
 TEST_CASE("the judge lets its caller look at the clock during long work", "[unit]") {
