@@ -15,6 +15,7 @@
 #include "algorithms/barrier_witness.hpp"
 #include "algorithms/schedule/route_loads.hpp"
 #include "runtime/base/figures.hpp"
+#include "runtime/engine/idle_steps.hpp"
 #include "runtime/engine/processes/together.hpp"
 #include "runtime/model/description.hpp"
 #include "runtime/model/frames.hpp"
@@ -275,12 +276,20 @@ ProgramMemory memory_beside_engine(const Machine& machine, const Request& reques
   return memory;
 }
 
+namespace {
+
+/// At most, of a run of this plan; 0: it says nothing of them. Nobody may send for as long: a schedule pauses, or few nodes are sources.
+std::uint64_t steps_said(const Request& request, const Plan& plan) {
+  const std::uint64_t limit = plan.predicts() || request.sizes ? plan.steps : 0;
+  return std::max(limit, plan.steps_estimate.value_or(0));
+}
+
+}  // namespace
+
 Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options, const Groups* groups) {
   options.program_memory = memory_beside_engine(machine, request, plan, groups);
   if (options.processes != nullptr) options.programs += programs_of(request, plan);
-  // Where few nodes are sources, or none, nobody sends for as long as the schedule is.
-  if (options.idle_steps == 0 && (plan.predicts() || request.sizes) && request.collective == Collective::multinode_broadcast)
-    options.idle_steps = 64 + plan.steps;
+  if (options.idle_steps == 0) options.idle_steps = std::max(detail::usual_idle_steps(machine.topology), 64 + steps_said(request, plan));
   if (groups != nullptr) return Engine(machine, *groups, placement_of(groups->machine(machine), request, plan), std::move(options));
   return Engine(machine, placement_of(machine, request, plan), std::move(options));
 }

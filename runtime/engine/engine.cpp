@@ -17,6 +17,7 @@
 #include "runtime/engine/barrier.hpp"
 #include "runtime/engine/estimate.hpp"
 #include "runtime/engine/fabric.hpp"
+#include "runtime/engine/idle_steps.hpp"
 #include "runtime/engine/ledger.hpp"
 #include "runtime/engine/members.hpp"
 #include "runtime/engine/network/group_network.hpp"
@@ -247,7 +248,7 @@ class Engine::Impl {
 
   /// The loop of steps.
   void emulate(RunResult& result) {
-    const std::uint64_t idle_limit = idle_steps_allowed();
+    const std::uint64_t idle_limit = options_.idle_steps > 0 ? options_.idle_steps : detail::usual_idle_steps(topology_);
     std::uint64_t idle = 0;
     Barrier::LocalCounts local{slab_.nodes(), 0};
     std::optional<Step> last_traffic;
@@ -307,13 +308,6 @@ class Engine::Impl {
     detail::run_on_all(processes_, [&] { result.wrong = find(); });
     if (result.wrong && groups_) result.wrong->group = groups_->group_of(result.wrong->node);
     barrier_->gather(result.wrong, placement_.reduces());
-  }
-
-  std::uint64_t idle_steps_allowed() const {
-    if (options_.idle_steps > 0) return options_.idle_steps;
-    std::uint64_t sides = 0;
-    for (const DimensionShape& dimension : topology_.shape()) sides += static_cast<std::uint64_t>(dimension.extent);
-    return 64 + 4 * sides;
   }
 
   void cross_with_messages(StepRecord& record, RunResult& result) {

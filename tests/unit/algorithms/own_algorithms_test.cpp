@@ -4,6 +4,7 @@
 
 #include <torus/catalogue.hpp>
 #include <torus/error.hpp>
+#include <torus/run.hpp>
 
 #include "tests/support/catch.hpp"
 
@@ -43,4 +44,24 @@ TEST_CASE("the catalogue grows by algorithms of a program's own, whose names are
   CHECK(std::is_sorted(catalogue().begin(), catalogue().end(),
                        [](const Algorithm* a, const Algorithm* b) { return a->collective < b->collective; }));
   CHECK_THROWS_AS(extend_catalogue(both), InputError);
+}
+
+TEST_CASE("a plan that says its steps may pause for as long, whatever the collective", "[unit]") {
+  const Machine machine(Topology("2"), all_ports, Switching::packet);
+  Request request;
+  request.sources = {0};
+  request.bytes = 8;
+  const auto hangs = [&](Plan plan) {
+    plan.start = [](Node& self) -> Program {
+      for (int i = 0; i < 499; ++i) co_await self.step();
+      if (self.rank() == 0) self.send({{0, +1}}, self.blocks());
+    };
+    const RunResult result = make_engine(machine, request, plan, {.executor = ExecutorKind::serial}).run(plan.start);
+    CHECK(result.verified != result.hang.has_value());
+    return result.hang.has_value();
+  };
+  CHECK(hangs({}));
+  CHECK_FALSE(hangs({.steps = 500, .formula = "500"}));
+  CHECK_FALSE(hangs({.steps_estimate = 500}));
+  CHECK(hangs({.steps = 400, .formula = "400"}));
 }
