@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <unordered_set>
+#include <utility>
 
 #include <torus/error.hpp>
 
@@ -130,7 +131,9 @@ ForeignSchedule::Placed placed(const Content& content, const Content::Place& pla
       }
     }
   }
-  std::stable_sort(hops.begin(), hops.end(), [](const Hop& a, const Hop& b) { return a.step < b.step; });
+  // A node gives a partial away when its step ends: its other sends of that go before.
+  const auto order = [&](const Hop& hop) { return std::pair(hop.step, ranks.sends[hop.send].releases); };
+  std::stable_sort(hops.begin(), hops.end(), [&](const Hop& a, const Hop& b) { return order(a) < order(b); });
 
   std::vector<BlockId> blocks(ranks.blocks.size());
   std::transform(ranks.blocks.begin(), ranks.blocks.end(), blocks.begin(), [&](BlockId id) {

@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <mutex>
+#include <span>
 
 #include <torus/error.hpp>
+#include <torus/judge.hpp>
 #include <torus/trace_reader.hpp>
 
 #include "algorithms/foreign/content.hpp"
@@ -13,16 +16,33 @@ namespace {
 
 class TraceContent : public Content {
  public:
-  explicit TraceContent(const std::string& path) {
-    TraceReader reader(path);
-    const TraceHeader& header = reader.header();
+  explicit TraceContent(const std::string& path) : TraceContent(path, TraceReader(path)) {}
+
+  /// The routes are those of the file where its ranks are where they were. What the judge refuses is no schedule: it is asked here, once a
+  /// machine of as many nodes is wanted, and once.
+  RankSends sends(const Place& place) const override {
+    std::call_once(judged_, [this] { wrong_ = violation(); });
+    if (!wrong_.empty())
+      throw InputError(fmt::format(
+          "schedule '{}': it is a trace that `torus verify` refuses: {}; choose one that it finds legal and complete", file, wrong_));
+    bool there = place.machine.topology == header_.machine.topology;
+    for (NodeId rank = 0; rank < ranks && there; ++rank) there = place.node_of_rank[rank] == rank;
+    if (there) return sends_;
+    RankSends out = sends_;
+    out.legs.clear();
+    for (RankSends::Send& send : out.sends) send.first_leg = send.legs = 0;
+    return out;
+  }
+
+ private:
+  TraceContent(const std::string& path, TraceReader reader) : header_{reader.header()} {
+    const TraceHeader& header = header_;
     if (!header.groups.empty())
       throw InputError(fmt::format("schedule '{}': it is a trace of groups of nodes; only those of all nodes at once are schedules", path));
     kind = ForeignSchedule::Kind::trace;
     file = path;
     name = header.algorithm;
-    topology_ = header.machine.topology;
-    ranks = topology_.nodes();
+    ranks = header.machine.topology.nodes();
     sources = header.sources;
     segments = header.segments;
     uneven = !header.sizes.empty();
@@ -32,12 +52,14 @@ class TraceContent : public Content {
     for (const Collective each : collectives()) {
       if (torus::name(each) == said) collective = each;
     }
+    if (segments > 1 && (collective == Collective::scatter || collective == Collective::gather))
+      throw InputError(fmt::format("schedule '{}': it cuts the blocks of a {} into {} segments, and runs have whole ones; write segments 1",
+                                   path, torus::name(collective), segments));
     TraceMessage m;
     while (reader.next(m)) {
       const auto refuse = [&](std::string_view why) {
         throw InputError(fmt::format("schedule '{}' line {}: {}", path, reader.line(), why));
       };
-      if (!sends_.sends.empty() && m.step < sends_.sends.back().step) refuse("steps must ascend; sort the messages by step");
       if (m.path.empty() || m.path.size() > max_dimensions * 2) refuse("its path has no leg, or more than 64");
       if (m.source == m.destination) refuse("it ends where it begins");
       sends_.sends.push_back({.step = m.step,
@@ -54,23 +76,37 @@ class TraceContent : public Content {
         if (id > std::numeric_limits<BlockId>::max()) refuse(fmt::format("block {} does not exist", id));
         sends_.blocks.push_back(static_cast<BlockId>(id));
       }
+      bytes_.push_back(m.bytes);
     }
   }
 
-  /// The routes are those of the file where its ranks are where they were.
-  RankSends sends(const Place& place) const override {
-    bool there = place.machine.topology == topology_;
-    for (NodeId rank = 0; rank < ranks && there; ++rank) there = place.node_of_rank[rank] == rank;
-    if (there) return sends_;
-    RankSends out = sends_;
-    out.legs.clear();
-    for (RankSends::Send& send : out.sends) send.first_leg = send.legs = 0;
-    return out;
+  /// The first that the judge finds; empty if the trace is legal and complete.
+  std::string violation() const {
+    Judge judge(header_);
+    TraceMessage m;
+    for (std::size_t i = 0; i < sends_.sends.size(); ++i) {
+      const RankSends::Send& send = sends_.sends[i];
+      const auto legs = std::span(sends_.legs).subspan(send.first_leg, send.legs);
+      const auto blocks = std::span(sends_.blocks).subspan(send.first_block, send.blocks);
+      m.step = send.step;
+      m.source = send.from;
+      m.destination = send.to;
+      m.path.assign(legs.begin(), legs.end());
+      m.bytes = bytes_[i];
+      m.blocks.assign(blocks.begin(), blocks.end());
+      m.registers = send.registers;
+      m.releases = send.releases;
+      if (!judge.message(m)) break;
+    }
+    const Verdict verdict = judge.finish();
+    return verdict.ok ? "" : verdict.violations.front();
   }
 
- private:
-  Topology topology_{"1"};
+  TraceHeader header_;
   RankSends sends_;
+  std::vector<Bytes> bytes_;  ///< of each message, as the file has it
+  mutable std::once_flag judged_;
+  mutable std::string wrong_;
 };
 
 }  // namespace

@@ -79,6 +79,58 @@ TEST_CASE("what the machine forbids a schedule is refused by the judge, and by t
                         "message from (0,3) to (1,0): mesh:4x4 has no such link, and none for 48 of 240 flows");
 }
 
+TEST_CASE("what verify refuses is neither played nor imported", "[conformance]") {
+  const Folder folder;
+  const std::string out = folder.file("out.jsonl");
+  const auto refused = [&](const std::string& collective, const std::string& shape, const std::string& file, bool trace) {
+    CAPTURE(file);
+    CHECK(command("verify " + file + (trace ? "" : " --on " + shape)).status != 0);
+    const Ended run = command("run " + collective + " --bytes 64 --on " + shape + " --schedule " + file);
+    const Ended import = command("import " + file + " --on " + shape + " -o " + out);
+    CAPTURE(run.err, import.err);
+    for (const Ended& ended : {run, import}) {
+      CHECK((ended.status == 1 || ended.status == 2));
+      CHECK(support::lines(ended.err) == 1);
+    }
+    CHECK_FALSE(std::filesystem::exists(out));
+  };
+  const std::string text = support::text_of_file(traced(folder, "broadcast --on 4 --bytes 64 --segments 1"));
+  for (const auto& [was, now] :
+       {std::pair("\"dst\":1", "\"dst\":2"), std::pair("\"bytes\":64", "\"bytes\":3"), std::pair("\"blocks\":[0]", "\"blocks\":[]"),
+        std::pair("\"step\":1", "\"step\":0"), std::pair("\"ports\":2", "\"ports\":1"), std::pair("\"src\":0", "\"src\":9"),
+        std::pair("\"block_bytes\":64", "\"block_bytes\":65")}) {
+    REQUIRE(text.find(was) != std::string::npos);
+    refused("broadcast", "4", folder.write("damaged", support::replaced(text, was, now)), true);
+  }
+  refused("broadcast", "4", folder.write("alone", text.substr(0, text.find('\n') + 1)), true);
+  refused("alltoall", "8", folder.write("a2a.xml", support::msccl_direct_alltoall(8)), false);
+  refused("allgather", "4m", folder.write("flows", support::replaced(support::teccl_line(4), "in epoch 1", "in epoch 0")), false);
+}
+
+TEST_CASE("a schedule may pause: verified, it runs, also beside others", "[conformance]") {
+  const Folder folder;
+  const std::string flows = folder.write("flows", R"({"7-Flows":["Chunk 0 from 0 traveled over 0->1 in epoch 73",)"
+                                                  R"("Chunk 0 from 1 traveled over 1->0 in epoch 500"]})");
+  const std::string trace = folder.file("t.jsonl"), xml = folder.file("t.xml"), run = "run allgather --on 2 --bytes 64 --schedule ";
+  good("verify " + flows + " --on 2");
+  good("import " + flows + " --on 2 -o " + trace);
+  good("export " + trace + " --to msccl -o " + xml);
+  for (const std::string& file : {flows, trace, xml}) CHECK(parsed(good(run + file + " --json").out)["steps"] == 501);
+  good("run allgather --on 2 --bytes 64 + allgather --bytes 64 --schedule " + flows);
+  CHECK(good("compare allgather --on 2 --bytes 64 --schedule " + flows).out.find("fails") == std::string::npos);
+}
+
+TEST_CASE("a file without end is refused, whatever option names it", "[conformance]") {
+  const Folder folder;
+  const std::string flows = folder.write("flows", support::teccl_line(2)), none = folder.file("none");
+  for (const char* line : {"run allgather --on 4 --sizes ", "run allgather --on 4 --groups file:", "run allgather --on 4 --schedule ",
+                           "verify ", "plot ", "export --to dot ", "view ", "import --on 2 "}) {
+    check_refused_without(none, std::string(line) + "/dev/zero", "holds a byte of value 0, as no text does");
+  }
+  check_refused_without(none, "run allgather --on 2 --schedule " + flows + " --map /dev/zero", "holds a byte of value 0");
+  check_refused_without(none, "run allgather --config /dev/zero", "holds a byte of value 0");
+}
+
 TEST_CASE("options of a schedule that make no sense are refused", "[conformance]") {
   const Folder folder;
   const std::string ring = folder.write("ring.xml", support::msccl_ring_allgather(4)), none = folder.file("none");

@@ -1,7 +1,9 @@
 // Schedules of other programs: read, laid onto a machine, judged and run; and what is wrong with damaged ones.
+#include <algorithm>
 #include <random>
 #include <string>
 
+#include <torus/report.hpp>
 #include <torus/run.hpp>
 
 #include "tests/support/catch.hpp"
@@ -58,17 +60,22 @@ Request request_for(const ForeignSchedule& file, std::vector<NodeId> sources) {
 }
 
 /// Every byte of a run, on any collective.
-RunResult played(const std::string& text, const Machine& machine) {
+RunResult played(const std::string& text, const Machine& machine, const std::vector<NodeId>& nodes) {
   const support::Folder folder;
   const ForeignSchedule file = ForeignSchedule::read(folder.write("schedule", text));
-  const auto placed = file.on(machine, row_major(machine.topology));
-  const Request request = request_for(file, file.sources());
+  const auto placed = file.on(machine, nodes);
+  std::vector<NodeId> sources;
+  for (const NodeId rank : file.sources()) sources.push_back(nodes[rank]);
+  std::sort(sources.begin(), sources.end());
+  const Request request = request_for(file, sources);
   Plan plan;
   plan.start = [&placed](Node& self) { return follow(self, placed.schedule); };
   plan.segments = file.segments();
   plan.registers = placed.registers;
+  plan.steps_estimate = placed.schedule.steps();
   return make_engine(machine, request, plan, {.executor = ExecutorKind::serial}).run(plan.start);
 }
+RunResult played(const std::string& text, const Machine& machine) { return played(text, machine, row_major(machine.topology)); }
 
 }  // namespace
 
@@ -112,6 +119,15 @@ TEST_CASE("schedules of all kinds are legal and complete in the steps that their
   CHECK(scratch.steps == 2);
 }
 
+TEST_CASE("a schedule may begin with a mark of UTF-8, and holds no byte 0", "[unit]") {
+  for (const std::string& text : {support::teccl_line(4), support::forestcoll_ring(4), support::msccl_ring_allgather(4)}) {
+    const support::JudgedFile marked = judged("\xef\xbb\xbf" + text, Topology("4"));
+    CAPTURE(text.substr(0, 40), marked.refused, marked.verdict.violations);
+    CHECK(marked.good());
+    check_bad(text + std::string(1, '\0') + "<more>", Topology("4"), "it holds a byte of value 0, as no text does");
+  }
+}
+
 TEST_CASE("a schedule of another program delivers every byte", "[unit]") {
   const Machine ring(Topology("6"), all_ports, Switching::wormhole, Contention::share);
   const Machine complete(Topology("6c"), all_ports, Switching::wormhole, Contention::share);
@@ -142,22 +158,28 @@ TEST_CASE("under packet switching a message takes a step for each hop", "[unit]"
   CHECK(judged(support::msccl_direct_reduce_scatter(4), ring.topology, ring).refused.find("takes 2 hops") != std::string::npos);
 }
 
+TEST_CASE("a schedule may pause for as long as it is", "[unit]") {
+  const Machine pair(Topology("2"), all_ports, Switching::packet);
+  for (const char* epoch : {"72", "73", "100000"}) {
+    const std::string flows = "{\"7-Flows\":[\"Chunk 0 from 0 traveled over 0->1 in epoch " + std::string(epoch) +
+                              "\",\"Chunk 0 from 1 traveled over 1->0 in epoch 0\"]}";
+    CAPTURE(epoch);
+    CHECK(judged(flows, pair.topology).good());
+    const RunResult result = played(flows, pair);
+    CHECK_FALSE(result.hang);
+    CHECK(result.verified);
+    CHECK(result.steps == std::stoull(epoch) + 1);
+  }
+}
+
 TEST_CASE("each rank may be any node", "[unit]") {
-  const support::Folder folder;
   const Machine machine(Topology("2x3"), all_ports, Switching::wormhole, Contention::share);
   std::vector<NodeId> nodes = row_major(machine.topology);
   std::mt19937_64 random(support::seed());
   for (int turn = 0; turn < 5; ++turn) {
     std::shuffle(nodes.begin(), nodes.end(), random);
-    for (const std::string& text : {support::msccl_ring_allgather(6), support::msccl_ring_allreduce(6)}) {
-      const ForeignSchedule file = ForeignSchedule::read(folder.write("schedule", text));
-      const auto placed = file.on(machine, nodes);
-      const Request request = request_for(file, row_major(machine.topology));
-      Plan plan{.start = [&placed](Node& self) { return follow(self, placed.schedule); }, .segments = file.segments()};
-      plan.registers = placed.registers;
-      Engine engine = make_engine(machine, request, plan, {.executor = ExecutorKind::serial});
-      CHECK(engine.run(plan.start).verified);
-    }
+    for (const std::string& text : {support::msccl_ring_allgather(6), support::msccl_ring_allreduce(6)})
+      CHECK(played(text, machine, nodes).verified);
   }
 }
 
@@ -202,6 +224,98 @@ TEST_CASE("a message leaves no earlier than its step says, and by its route", "[
     CAPTURE(wrong);
     check_bad(sends(0, "route=\"" + std::string(wrong) + "\"")(text), ring, "it must be as '0+2 1-1', hops in dimensions");
   }
+}
+
+TEST_CASE("a trace of a scatter or gather in segments is refused, for runs have none", "[unit]") {
+  for (const char* collective : {"scatter", "gather"}) {
+    const std::string text = R"({"format":"torus-trace","version":1,"shape":[2],"ports":2,"switching":"packet","collective":")" +
+                             std::string(collective) + R"(","sources":[1],"segments":2})" + "\n";
+    check_bad(text, Topology("2"), "it cuts the blocks of a " + std::string(collective) + " into 2 segments, and runs have whole ones");
+  }
+}
+
+TEST_CASE("what a node gives away it may send elsewhere in the same step", "[unit]") {
+  std::string text = R"({"format":"torus-trace","version":1,"shape":[3],"ports":2,"switching":"packet","collective":"allreduce"})"
+                     "\n";
+  const auto message = [&](int step, int from, int to, const std::string& more) {
+    text += "{\"step\":" + std::to_string(step) + ",\"src\":" + std::to_string(from) + ",\"dst\":" + std::to_string(to) + ",\"path\":[[0," +
+            ((from + 1) % 3 == to ? "1" : "-1") + "]],\"bytes\":960,\"blocks\":[0]" + more + "}\n";
+  };
+  message(0, 0, 1, R"(,"combine":true,"release":true)");
+  message(0, 0, 2, R"(,"combine":true)");
+  message(0, 1, 2, R"(,"combine":true)");
+  message(0, 2, 1, R"(,"combine":true)");
+  message(1, 1, 0, "");
+  const Machine ring(Topology("3"), all_ports, Switching::packet);
+  CHECK(judged(text, ring.topology, ring).good());
+  CHECK(played(text, ring).verified);
+}
+
+TEST_CASE("messages of one step by different routes stay two", "[unit]") {
+  // Gpu 0 sends its two chunks at once, one each way round.
+  support::Msccl made("broadcast", 4, true, 2, 2);
+  const auto sends = [&](int from, int to, int chunk, int waits) {
+    const int receives = made.block(to, -1, from, chunk);
+    made.step(from, made.block(from, to, -1, chunk), "s", from == 0 ? 'i' : 'o', chunk, 'o', chunk, 1, waits, waits < 0 ? -1 : 0);
+    made.step(to, receives, "r", 'i', chunk, 'o', chunk);
+    return receives;
+  };
+  int there[2] = {sends(0, 2, 0, -1), sends(0, 2, 1, -1)};
+  for (const int to : {1, 3}) {
+    for (const int chunk : {0, 1}) sends(2, to, chunk, there[chunk]);
+  }
+  const std::string text = replaced(made.text(), "inplace=", "shape=\"4\" inplace=");
+  const std::string ways =
+      replaced(replaced(text, "type=\"s\"", "route=\"0+2\" type=\"s\"", 0), "type=\"s\"", "route=\"0-2\" type=\"s\"", 1);
+  const support::JudgedFile one = judged(text, Topology("4")), two = judged(ways, Topology("4"));
+  CAPTURE(one.refused, one.verdict.violations, two.refused, two.verdict.violations);
+  CHECK(one.good());
+  CHECK(two.good());
+  CHECK(one.verdict.messages == 3);
+  CHECK(two.verdict.messages == 4);
+  CHECK(two.verdict.hops == one.verdict.hops + 2);
+}
+
+TEST_CASE("partials in any register go to the owner's node where ranks are mapped", "[unit]") {
+  // Gpu 1 passes on gpu 0's partial of gpu 2's chunk as it is, which it keeps beside its own, and then its own.
+  support::Msccl made("reduce_scatter", 3, false, 3, 1, 3);
+  struct Data {
+    char buffer;
+    int from, to;
+    int waits = -1;  // for the first step of that threadblock
+  };
+  // What a gpu sends another, one after the other; the threadblock that receives it.
+  const auto sends = [&](int from, int to, const std::vector<Data>& all) {
+    const int sender = made.block(from, to, -1), receiver = made.block(to, -1, from);
+    for (const Data& each : all) {
+      made.step(from, sender, "s", each.buffer, each.from, 's', each.to, 1, each.waits, each.waits < 0 ? -1 : 0);
+      made.step(to, receiver, "r", 'i', 0, 's', each.to);
+    }
+    return receiver;
+  };
+  const int kept = sends(0, 1, {{'i', 2, 2}, {'i', 1, 0}});
+  const int from_1 = sends(1, 2, {{'s', 2, 0, kept}, {'i', 2, 1}});
+  const int from_2 = sends(2, 1, {{'i', 1, 1}});
+  const int last[3][2] = {{sends(1, 0, {{'i', 0, 0}}), sends(2, 0, {{'i', 0, 1}})}, {kept, from_2}, {from_1, from_1}};
+  const int step[3][2] = {{0, 0}, {1, 0}, {0, 1}};
+  for (int gpu = 0; gpu < 3; ++gpu) {
+    const int sum = made.block(gpu, -1, -1);
+    made.step(gpu, sum, "cpy", 'i', gpu, 'o', 0);
+    for (int i = 0; i < 2; ++i) made.step(gpu, sum, "re", 's', i, 'o', 0, 1, last[gpu][i], step[gpu][i]);
+  }
+  const support::JudgedFile found = judged(made.text(), Topology("3"));
+  CAPTURE(found.refused, found.verdict.violations);
+  CHECK(found.good());
+  const Machine machine(Topology("3"), all_ports, Switching::wormhole, Contention::share);
+  std::vector<NodeId> nodes = row_major(machine.topology);
+  do {
+    const RunResult result = played(made.text(), machine, nodes);
+    CAPTURE(nodes);
+    CHECK(result.violations.empty());
+    CHECK(result.verified);
+  } while (std::next_permutation(nodes.begin(), nodes.end()));
+  const support::Folder folder;
+  CHECK(ForeignSchedule::read(folder.write("schedule", made.text())).on(machine, nodes).registers > 1);
 }
 
 TEST_CASE("a result that comes to a node that has it does no harm", "[unit]") {

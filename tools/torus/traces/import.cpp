@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <memory>
 #include <tuple>
+#include <utility>
 
 #include <torus/error.hpp>
+#include <torus/judge.hpp>
 #include <torus/trace_reader.hpp>
 
 #include "runtime/base/figures.hpp"
@@ -26,48 +28,8 @@ struct ImportArguments {
 
 constexpr const char* usual_trace = "trace.jsonl";
 
-int run_import(const ImportArguments& arguments) {
-  const std::string output = arguments.output.value_or(usual_trace);
-  const Setting setting = imported(arguments.file, arguments.map, arguments.setting);
-  OutputFile file(output);
-  file.write(to_json_line(header_of(setting)) + "\n");
-  std::uint64_t messages = 0;
-  each_message(setting, [&](const TraceMessage& message) {
-    file.write(to_json_line(message) + "\n");
-    ++messages;
-    return true;
-  });
-  file.commit();
-  if (OutputFile::written_path(output) != OutputFile::written_path("/dev/stdout"))
-    print(fmt::format("{}: {} in {}, {} on {}\nread as {}\n", output, counted(messages, "message"), counted(setting.plan.steps, "step"),
-                      name(setting.request.collective), setting.machine.topology.text(), setting.plan.notes.front().second));
-  return 0;
-}
-
-}  // namespace
-
-Setting imported(const std::string& path, const std::optional<std::string>& map, const TypedOptions& typed) {
-  const ForeignSchedule file = ForeignSchedule::read(path);
-  if (!typed["on"] && !typed["machine"] && file.kind() == ForeignSchedule::Kind::trace) {
-    const std::string shape = TraceReader(path).header().machine.topology.text();
-    throw InputError(fmt::format("'{}' is a trace of a run on {}; add --on SHAPE, for instance --on {}", path, shape, shape));
-  }
-  if (!typed["on"] && !typed["machine"])
-    throw InputError(fmt::format("'{}' is a schedule for {} ranks, and names no machine; add --on SHAPE, for instance --on {}", path,
-                                 file.ranks(), file.ranks()));
-  if (file.uneven() && !typed["sizes"] && !typed["bytes"])
-    throw InputError(
-        fmt::format("schedule '{}': its blocks have sizes of their own; say them with --sizes, or --bytes for equal ones", path));
-  RunSpec spec = parse_spec(file.collective(), typed);
-  spec.schedule = path;
-  spec.map = map;
-  if (!typed["bytes"] && file.collective() != Collective::barrier)
-    spec.bytes = std::max(spec.bytes, Bytes{8} * file.segments());  // no block is empty
-  return scheduled_setting(spec, false);
-}
-
-void each_message(const Setting& setting, const std::function<bool(const TraceMessage&)>& f) {
-  const Schedule schedule = schedule_of(setting);
+/// Calls f for each message of such a setting, in the order of a trace, until it returns false.
+void each_message(const Setting& setting, const Schedule& schedule, const std::function<bool(const TraceMessage&)>& f) {
   const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
   const bool partials = reduces(setting.request.collective);
   std::vector<const Schedule::Send*> sends;
@@ -95,6 +57,54 @@ void each_message(const Setting& setting, const std::function<bool(const TraceMe
     message.releases = partials && (send->manner == Manner::combine || send->manner == Manner::give);
     if (!f(message)) return;
   }
+}
+
+int run_import(const ImportArguments& arguments) {
+  const std::string output = arguments.output.value_or(usual_trace);
+  const Setting setting = imported(arguments.file, arguments.map, arguments.setting);
+  const Schedule schedule = schedule_of(setting);
+  const Verdict verdict = judged(setting, schedule);
+  if (!verdict.ok) throw RunError(fmt::format("schedule '{}': {}", arguments.file, verdict.violations.front()));
+  OutputFile file(output);
+  file.write(to_json_line(header_of(setting)) + "\n");
+  each_message(setting, schedule, [&](const TraceMessage& message) {
+    file.write(to_json_line(message) + "\n");
+    return true;
+  });
+  file.commit();
+  if (OutputFile::written_path(output) != OutputFile::written_path("/dev/stdout"))
+    print(fmt::format("{}: {} in {}, {} on {}\nread as {}\n", output, counted(verdict.messages, "message"),
+                      counted(setting.plan.steps, "step"), name(setting.request.collective), setting.machine.topology.text(),
+                      setting.plan.notes.front().second));
+  return 0;
+}
+
+}  // namespace
+
+Setting imported(const std::string& path, const std::optional<std::string>& map, const TypedOptions& typed) {
+  const ForeignSchedule file = ForeignSchedule::read(path);
+  if (!typed["on"] && !typed["machine"] && file.kind() == ForeignSchedule::Kind::trace) {
+    const std::string shape = TraceReader(path).header().machine.topology.text();
+    throw InputError(fmt::format("'{}' is a trace of a run on {}; add --on SHAPE, for instance --on {}", path, shape, shape));
+  }
+  if (!typed["on"] && !typed["machine"])
+    throw InputError(fmt::format("'{}' is a schedule for {} ranks, and names no machine; add --on SHAPE, for instance --on {}", path,
+                                 file.ranks(), file.ranks()));
+  if (file.uneven() && !typed["sizes"] && !typed["bytes"])
+    throw InputError(
+        fmt::format("schedule '{}': its blocks have sizes of their own; say them with --sizes, or --bytes for equal ones", path));
+  RunSpec spec = parse_spec(file.collective(), typed);
+  spec.schedule = path;
+  spec.map = map;
+  if (!typed["bytes"] && file.collective() != Collective::barrier)
+    spec.bytes = std::max(spec.bytes, Bytes{8} * file.segments());  // no block is empty
+  return scheduled_setting(spec, false);
+}
+
+Verdict judged(const Setting& setting, const Schedule& schedule, std::function<void()> look) {
+  Judge judge(header_of(setting), std::move(look));
+  each_message(setting, schedule, [&](const TraceMessage& message) { return judge.message(message); });
+  return judge.finish();
 }
 
 Command import_command() {

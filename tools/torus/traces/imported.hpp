@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <torus/trace_reader.hpp>
+#include <torus/judge.hpp>
 
 #include "tools/torus/setting/schedule_file.hpp"
 
@@ -14,7 +14,7 @@ namespace torus::command {
 /// The file on the machine of these options, of which --on is needed. Throws InputError.
 Setting imported(const std::string& path, const std::optional<std::string>& map, const TypedOptions& typed);
 
-/// Calls f for each message of such a setting, in the order of a trace, until it returns false.
-void each_message(const Setting& setting, const std::function<bool(const TraceMessage&)>& f);
+/// What the judge says of its messages on that machine. look: see Judge.
+Verdict judged(const Setting& setting, const Schedule& schedule, std::function<void()> look = {});
 
 }  // namespace torus::command

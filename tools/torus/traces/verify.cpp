@@ -67,7 +67,9 @@ std::string to_table(const TraceHeader& header, const Verdict& verdict, const st
   const std::string each = header.groups.empty() ? "" : fmt::format(", in each of {}", counted(header.groups.size(), "group"));
   rows.emplace_back(reading.empty() ? "trace" : "schedule", fmt::format("{} by {}{}", header.collective, header.algorithm, each));
   if (!reading.empty()) rows.emplace_back("read as", reading);
-  rows.emplace_back("steps", fmt::format("{} with traffic, the last is step {}", grouped(verdict.busy_steps), verdict.last_step));
+  rows.emplace_back("steps", verdict.busy_steps == 0
+                                 ? "none with traffic"
+                                 : fmt::format("{} with traffic, the last is step {}", grouped(verdict.busy_steps), verdict.last_step));
   rows.emplace_back("messages",
                     fmt::format("{} over {}, {}", grouped(verdict.messages), counted(verdict.hops, "hop"), counted(verdict.bytes, "byte")));
   if (!machine.cost.one_speed())
@@ -117,10 +119,8 @@ int say(const VerifyArguments& arguments, const TraceHeader& header, const Verdi
 /// Judges the messages of another program's schedule as those of a trace.
 int verify_schedule(const VerifyArguments& arguments, const Patience& patience) {
   const Setting setting = imported(arguments.trace, arguments.map, arguments.machine);
-  const TraceHeader header = header_of(setting);
-  Judge judge(header, [&] { patience.look(0); });
-  each_message(setting, [&](const TraceMessage& message) { return judge.message(message); });
-  return say(arguments, header, judge.finish(), setting.plan.notes.front().second);
+  const Verdict verdict = judged(setting, schedule_of(setting), [&] { patience.look(0); });
+  return say(arguments, header_of(setting), verdict, setting.plan.notes.front().second);
 }
 
 int verify(const VerifyArguments& arguments) {
