@@ -111,6 +111,33 @@ TEST_CASE("a block of another group is found, also in a reduction", "[unit]") {
   CHECK(mixed.wrong->group == rows().group_of(mixed.wrong->node));
 }
 
+TEST_CASE("a contributor that lacks in any group is named, also where the bytes do not tell", "[unit]") {
+  // The greatest of four bytes is the same without one that is less.
+  const Machine machine(square().topology, 0, Switching::circuit, Contention::share);
+  const Placement most = Placement::contributed(
+      rows().topology(),
+      {.reduction = {.op = Operator::max, .type = ElementType::u8}, .wanted = Contributions::Wanted::at_root, .bytes = 1});
+  for (NodeId lacking = 0; lacking < 16; ++lacking) {
+    if (lacking % 4 == 0) continue;
+    CAPTURE(lacking);
+    const auto to_root = [&](Node& self) -> Program {
+      const auto hops = -static_cast<std::int32_t>(self.rank());
+      for (NodeId others = 1; others < self.rank(); ++others) co_await self.step();
+      if (self.rank() > 0) self.forward(combine, {{0, hops}}, self.blocks());
+    };
+    RunOptions options;
+    options.fault = Fault{.kind = FaultKind::drop, .step = lacking % 4 - 1, .node = lacking};
+    const RunResult result = support::emulate(machine, most, to_root, {}, options, &rows()).result;
+    REQUIRE(result.fault);
+    CHECK(result.violations.empty());
+    REQUIRE(result.wrong);
+    CHECK(result.wrong->kind == WrongDelivery::Kind::lacks_contributor);
+    CHECK(result.wrong->node == lacking / 4 * 4);
+    CHECK(result.wrong->group == lacking / 4);
+    CHECK(result.wrong->contributor == lacking);
+  }
+}
+
 TEST_CASE("a block may meet one of its number from another group", "[unit]") {
   // Each block goes to the right neighbour and back. That of (1,0) goes to (2,0) instead, which then gets its own back.
   RunOptions options;
