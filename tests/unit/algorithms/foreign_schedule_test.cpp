@@ -176,9 +176,23 @@ TEST_CASE("each rank may be any node", "[unit]") {
   const Machine machine(Topology("2x3"), all_ports, Switching::wormhole, Contention::share);
   std::vector<NodeId> nodes = row_major(machine.topology);
   std::mt19937_64 random(support::seed());
+  // The routes of a trace are those of its own places.
+  const std::string trace =
+      R"({"format":"torus-trace","version":1,"shape":[2,3],"ports":4,"switching":"wormhole","collective":"broadcast","sources":[0]})"
+      "\n"
+      R"({"step":0,"src":0,"dst":1,"path":[[1,1]],"bytes":960,"blocks":[0]})"
+      "\n"
+      R"({"step":0,"src":0,"dst":3,"path":[[0,1]],"bytes":960,"blocks":[0]})"
+      "\n"
+      R"({"step":1,"src":1,"dst":2,"path":[[1,1]],"bytes":960,"blocks":[0]})"
+      "\n"
+      R"({"step":1,"src":3,"dst":4,"path":[[1,1]],"bytes":960,"blocks":[0]})"
+      "\n"
+      R"({"step":1,"src":3,"dst":5,"path":[[1,-1]],"bytes":960,"blocks":[0]})"
+      "\n";
   for (int turn = 0; turn < 5; ++turn) {
     std::shuffle(nodes.begin(), nodes.end(), random);
-    for (const std::string& text : {support::msccl_ring_allgather(6), support::msccl_ring_allreduce(6)})
+    for (const std::string& text : {support::msccl_ring_allgather(6), support::msccl_ring_allreduce(6), trace})
       CHECK(played(text, machine, nodes).verified);
   }
 }
