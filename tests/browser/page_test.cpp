@@ -1,6 +1,5 @@
 /// The pages in a browser: what they draw, what they do, and that they ask for nothing.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <map>
@@ -292,9 +291,8 @@ TEST_CASE("a page of 64x64 with 100,000 messages is small and soon written, and 
   const Folder folder;
   const std::string run = "run broadcast --on 64x64 --algorithm flood --segments 13 --switching packet --trace ";
   REQUIRE(command(run + folder.file("t.jsonl")).status == 0);
-  const auto start = std::chrono::steady_clock::now();
-  REQUIRE(command("view " + folder.file("t.jsonl") + " -o " + folder.file("page.html")).status == 0);
-  const double written_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  // On an idle host the page is written in under 2 s.
+  REQUIRE(support::command_under("-t 10", "view " + folder.file("t.jsonl") + " -o " + folder.file("page.html")).status == 0);
   const auto bytes = std::filesystem::file_size(folder.file("page.html"));
   CHECK(bytes < 6'000'000);
   b->open(folder.file("page.html"));
@@ -310,10 +308,9 @@ TEST_CASE("a page of 64x64 with 100,000 messages is small and soon written, and 
       "best[i - 1] = Math.min(best[i - 1], performance.now() - t); } "
       "return best.sort((a, b) => a - b); })()");
   const double median = ms[ms.size() / 2], max = ms[ms.size() - 1];
-  std::cout << messages << " messages on 64x64: a page of " << bytes << " bytes, written in " << written_s
-            << " s; redraw of a step: median " << median << " ms, max " << max << " ms of " << ms.size() << " steps\n";
-  // On an idle host the page is written in under 2 s and a step redrawn in under 16 ms; a busy one gets some times as much.
-  CHECK(written_s < 10);
+  std::cout << messages << " messages on 64x64: a page of " << bytes << " bytes; redraw of a step: median " << median << " ms, max " << max
+            << " ms of " << ms.size() << " steps\n";
+  // On an idle host a step is redrawn in under 16 ms; a busy one gets some times as much.
   CHECK(median < 100);
   CHECK(b->complaints == std::vector<std::string>{});
 }

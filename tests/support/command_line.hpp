@@ -5,12 +5,15 @@
 #include <chrono>
 #include <fcntl.h>
 #include <filesystem>
-#include <optional>
+#include <functional>
 #include <signal.h>
 #include <string>
 #include <sys/wait.h>
+#include <system_error>
 #include <thread>
+#include <time.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <torus/trace_reader.hpp>
@@ -29,12 +32,57 @@ struct Ended {
 
 struct Start {
   std::vector<std::string> arguments;
-  std::string out{};                                 ///< a file for standard output; empty: it is caught
-  bool closed_pipe = false;                          ///< standard output is a pipe that nobody reads
-  std::optional<std::chrono::milliseconds> after{};  ///< send `signal` then
+  std::string out{};                  ///< a file for standard output; empty: it is caught
+  bool closed_pipe = false;           ///< standard output is a pipe that nobody reads
+  std::function<bool(pid_t)> when{};  ///< send `signal` as soon as this holds of the program
   int signal = SIGINT;
   std::string in{};  ///< a file for standard input; empty: /dev/null
 };
+
+/// Whether a program has used so much processor time. On a busy host that takes longer by the clock.
+inline std::function<bool(pid_t)> has_worked(double seconds) {
+  return [seconds](pid_t child) {
+    clockid_t clock;
+    timespec used{};
+    if (::clock_getcpuclockid(child, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return false;
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec) >= seconds;
+  };
+}
+/// Whether it has opened this file.
+inline std::function<bool(pid_t)> has_opened(std::string file) {
+  return [file = std::move(file)](pid_t child) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(child) + "/fd", ignored)) {
+      if (std::filesystem::read_symlink(entry.path(), ignored) == file) return true;
+    }
+    return false;
+  };
+}
+
+/// Whether a file has so many lines.
+inline std::function<bool(pid_t)> has_lines(std::string file, std::size_t least) {
+  return [file = std::move(file), least](pid_t) {
+    const std::string text = std::filesystem::exists(file) ? text_of_file(file) : "";
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) >= least;
+  };
+}
+
+/// Whether a child runs a program of its own, and no longer this one.
+inline bool has_begun(pid_t child) {
+  std::error_code ignored;
+  const auto running = std::filesystem::read_symlink("/proc/" + std::to_string(child) + "/exe", ignored);
+  return !running.empty() && running != std::filesystem::read_symlink("/proc/self/exe", ignored);
+}
+
+/// Sends a program a signal when it is time; not if it has ended before.
+inline void send_signal(pid_t child, const Start& start) {
+  siginfo_t ended{};
+  while (!has_begun(child) || !start.when(child)) {
+    if (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ::kill(child, start.signal);
+}
 
 /// Output goes to files, so that no pipe can fill up and block.
 inline Ended run_program(const std::string& program, const Start& start) {
@@ -43,6 +91,7 @@ inline Ended run_program(const std::string& program, const Start& start) {
   const std::string err = folder.file("err");
   int pipe_ends[2] = {-1, -1};
   if (start.closed_pipe && ::pipe(pipe_ends) != 0) throw std::runtime_error("no pipe");
+  if (start.closed_pipe) ::close(pipe_ends[0]);  // before anybody can write
   std::vector<char*> words{const_cast<char*>(program.c_str())};
   for (const std::string& argument : start.arguments) words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
@@ -54,18 +103,11 @@ inline Ended run_program(const std::string& program, const Start& start) {
     ::dup2(in, 0);
     ::dup2(to, 1);
     ::dup2(errors, 2);
-    if (start.closed_pipe) ::close(pipe_ends[0]);
     ::execv(program.c_str(), words.data());
     ::_exit(127);
   }
-  if (start.closed_pipe) {
-    ::close(pipe_ends[0]);
-    ::close(pipe_ends[1]);
-  }
-  if (start.after) {
-    std::this_thread::sleep_for(*start.after);
-    ::kill(child, start.signal);
-  }
+  if (start.closed_pipe) ::close(pipe_ends[1]);
+  if (start.when) send_signal(child, start);
   int status = 0;
   ::waitpid(child, &status, 0);
   Ended ended;

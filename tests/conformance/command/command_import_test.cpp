@@ -1,5 +1,4 @@
 // torus import, and verify, run and compare with schedules of other programs: MSCCL XML, TE-CCL JSON, ForestColl trees, traces.
-#include <chrono>
 #include <string>
 
 #include "tests/support/catch.hpp"
@@ -164,18 +163,16 @@ TEST_CASE("a damaged schedule takes little time and memory", "[conformance]") {
   const Folder folder;
   std::string nested = "<algo name=\"a\" nchunksperloop=\"1\" ngpus=\"2\" coll=\"allgather\">";
   for (int depth = 0; depth < 1'000'000; ++depth) nested += "<gpu>";
-  const auto begin = std::chrono::steady_clock::now();
   for (const std::string& text : {nested, "<!DOCTYPE a [<!ENTITY b \"" + std::string(1000, 'c') + "\">]><algo name=\"&b;\"/>",
                                   "{\"7-Flows\":" + std::string(1'000'000, '[')}) {
     const std::string line = "verify " + folder.write("damaged", text) + " --on 2";
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // which take more address space than any limit
-    const Ended ended = command(line);
+    const Ended ended = support::command_under("-t 30", line);
 #else
-    const Ended ended = support::command_under("-v 1048576", line);
+    const Ended ended = support::command_under("-v 1048576; ulimit -t 10", line);
 #endif
     CAPTURE(ended.err);
     CHECK(ended.status == 2);
     CHECK(support::lines(ended.err) == 1);
   }
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
 }

@@ -1,6 +1,5 @@
 /// torus sweep: one table, however often its making was cut short.
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <set>
 
@@ -79,18 +78,13 @@ TEST_CASE("a sweep that was killed goes on, and its table is the one of a sweep 
   const support::Folder folder;
   REQUIRE(command(grid + folder.file("whole.csv")).status == 0);
   const std::string part = folder.file("s.csv.part");
-  // Killed twice, each time later until there are some more rows.
-  std::size_t rows = 0;
-  for (int milliseconds = 20, kills = 0; kills < 2; milliseconds *= 2) {
-    const support::Ended killed = support::run_program(
-        TORUS_PROGRAM,
-        {.arguments = words(grid + folder.file("s.csv")), .after = std::chrono::milliseconds(milliseconds), .signal = SIGKILL});
+  for (std::size_t rows = 5; rows <= 10; rows += 5) {
+    const support::Ended killed =
+        support::run_program(TORUS_PROGRAM, {.arguments = words(grid + folder.file("s.csv")),
+                                             .when = support::has_lines(part, 2 + rows),  // what it is, and the names
+                                             .signal = SIGKILL});
     REQUIRE(killed.signal == SIGKILL);
     CHECK(!std::filesystem::exists(folder.file("s.csv")));
-    const std::size_t now = lines(support::text_of_file(part));
-    if (now < rows + 4) continue;
-    rows = now;
-    ++kills;
   }
   std::filesystem::resize_file(part, std::filesystem::file_size(part) - 3);  // as if torn within its last line
   const std::vector<std::string> before = lines_of(support::text_of_file(part));
@@ -112,7 +106,10 @@ TEST_CASE("a sweep that was interrupted keeps its rows, and gives them to no swe
   const support::Folder folder;
   const std::string endless = "sweep total-exchange --on 4x4,24x24 --algorithms a2 --bytes 0 --executor serial --repeat 100 --csv ";
   const support::Ended stopped = support::run_program(
-      TORUS_PROGRAM, {.arguments = words(endless + folder.file("s.csv")), .after = std::chrono::milliseconds(1500), .signal = SIGINT});
+      TORUS_PROGRAM,
+      {.arguments = words(endless + folder.file("s.csv")),
+       .when = [&](pid_t child) { return support::has_lines(folder.file("s.csv.part"), 3)(child) && support::has_worked(1)(child); },
+       .signal = SIGINT});
   CAPTURE(stopped.err);
   CHECK(stopped.status == 1);
   CHECK(lines(stopped.err) == 1);
