@@ -119,6 +119,16 @@ TEST_CASE("under a limit of the address space small runs work and large ones are
   CHECK(threadless.err.find("threads 1000") != std::string::npos);
 }
 
+TEST_CASE("a stack that is too small for the command is refused in one line", "[conformance]") {
+  for (const char* kibibytes : {"32", "64", "128", "255"}) {
+    const support::Ended ended = support::command_under(std::string("-s ") + kibibytes, "run broadcast --on 4x4");
+    CAPTURE(kibibytes, ended.err);
+    CHECK(ended.status == 1);
+    CHECK(ended.err == std::string("torus: a stack of ") + kibibytes + " KiB: it must have 256 KiB; for instance ulimit -s 8192\n");
+  }
+  CHECK(support::command_under("-s 256", "run broadcast --on 4x4").status == 0);
+}
+
 TEST_CASE("the bounds of two thousand million nodes list no nodes", "[conformance]") {
   const auto bounds = [](const std::string& more) {
     return support::command_under("-v 1500000", "bounds --on 46340x46340 --json " + more);

@@ -1,6 +1,7 @@
 /// torus::main(): the command. Exit status: 0 done and verified, 1 a run or a check failed, 2 wrong usage. An error is one line on standard
 /// error.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -10,6 +11,7 @@
 #include <iterator>
 #include <new>
 #include <string>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -159,11 +161,26 @@ int status_of(const Body& body) {
   }
 }
 
-}  // namespace
-}  // namespace torus::command
+/// Of the stack that the command needs, and each of its threads, which get as much as the first.
+constexpr rlim_t least_stack = rlim_t{256} * 1024;
 
-int torus::main(int argc, char** argv, std::initializer_list<const Algorithm*> own) {
-  using namespace torus::command;
+rlim_t stack_limit() noexcept {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_STACK, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+/// Without the stream of standard error, whose functions take kilobytes of the stack.
+int refuse_stack(rlim_t limit) noexcept {
+  std::array<char, 160> line{};
+  const auto end =
+      fmt::format_to_n(line.data(), line.size(), "torus: a stack of {} KiB: it must have {} KiB; for instance ulimit -s 8192\n",
+                       limit / 1024, least_stack / 1024);
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), std::min(end.size, line.size()));
+  return failed;
+}
+
+/// What follows the look at the stack, which must do with little of it.
+[[gnu::noinline]] int start(int argc, char** argv, std::initializer_list<const Algorithm*> own) {
   keep_standard_descriptors();
   catch_interrupts();
   name_crashes();
@@ -177,4 +194,13 @@ int torus::main(int argc, char** argv, std::initializer_list<const Algorithm*> o
   status = leave_job(status);
   if (planner_given_up()) std::_Exit(status);  // all output is flushed, and what exit() destroys may be in use
   return status;
+}
+
+}  // namespace
+}  // namespace torus::command
+
+int torus::main(int argc, char** argv, std::initializer_list<const Algorithm*> own) {
+  using namespace torus::command;
+  if (const rlim_t limit = stack_limit(); limit < least_stack) return refuse_stack(limit);
+  return start(argc, argv, own);
 }
