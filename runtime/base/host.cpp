@@ -75,6 +75,16 @@ Bytes last_level_cache() noexcept {
   return cached.load(std::memory_order_relaxed);
 }
 
+double waited_for_core_s(int thread) noexcept {
+  try {
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/schedstat");
+    double ran_ns = 0, waited_ns = 0;
+    return file >> ran_ns >> waited_ns ? 1e-9 * waited_ns : 0;
+  } catch (...) {
+    return 0;
+  }
+}
+
 Bytes peak_memory() noexcept {
   // Not the ru_maxrss of getrusage(): Linux carries it over exec, so that it may be the peak of the program that started this one.
   try {

@@ -21,6 +21,10 @@ Bytes last_level_cache() noexcept;
 /// The max resident memory of this program so far; 0 if the kernel does not say.
 Bytes peak_memory() noexcept;
 
+/// Seconds that a thread of this process was ready to run and waited for a core, on a host that others keep busy; 0 if the kernel does not
+/// say. `thread`: its number in the system, as gettid() gives it.
+double waited_for_core_s(int thread) noexcept;
+
 /// Cores that this process may run on: its affinity mask, as `taskset` and the cpusets of control groups set it, but no more than a quota
 /// of its control groups allows when it is first asked. At least 1.
 unsigned usable_cores() noexcept;

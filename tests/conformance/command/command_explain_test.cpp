@@ -147,12 +147,12 @@ TEST_CASE("a name of several collectives needs one, and what is not there is ref
 
 TEST_CASE("an own algorithm is explained as far as it says something of itself", "[conformance]") {
   const auto own = [](const std::string& line) { return support::run_program(TORUS_OWN_PROGRAM, {.arguments = support::words(line)}); };
-  const support::Ended ended = own("explain broadcast relay --on 4x4");
+  const support::Ended ended = own("explain broadcast relay --on 4x4 --plan-time 0.3");
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
   for (const char* said : {"Not said: its descriptor has no .idea.", "Steps: not said", "relay predicts nothing; "})
     CHECK(ended.out.find(said) != std::string::npos);
-  const Json json = support::parsed(own("explain broadcast relay --on 4x4 --json").out);
+  const Json json = support::parsed(own("explain broadcast relay --on 4x4 --plan-time 0.3 --json").out);
   CHECK(json["idea"].empty());
   CHECK(json["terms"].empty());
   CHECK(json["steps_formula_text"].is_null());

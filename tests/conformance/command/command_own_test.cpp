@@ -1,6 +1,5 @@
 /// The command with algorithms of a user's own (tests/support/own_torus.cpp): every tool has them, and a bad planner ends no command.
 #include <algorithm>
-#include <chrono>
 #include <map>
 
 #include "tests/support/catch.hpp"
@@ -66,14 +65,11 @@ TEST_CASE("who predicts nothing is never chosen where another predicts", "[confo
 }
 
 TEST_CASE("a planner that fails or does not end is a row of a comparison with its reason", "[conformance]") {
-  const auto start = std::chrono::steady_clock::now();
   const support::Ended ended =
       own("compare broadcast --on 3x3 --switching packet --bytes 64,4KiB,1MiB --plan-time 0.3 --json "
           "--algorithms relay,relay-predicted,throws,throws-anything,searches,endless,empty");
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   CAPTURE(ended.err);
   REQUIRE(ended.status == 0);
-  CHECK(took.count() < 30);
   auto rows = rows_of(support::parsed(ended.out)["machines"][0]);
   REQUIRE(rows.size() == 7);
   for (const Json& entry : rows["relay"]) {  // nothing is predicted, so that all sizes are run
@@ -118,6 +114,10 @@ TEST_CASE("a planner that fails or does not end is refused in one line by a run,
   CHECK(bench.status == 0);
   CHECK(bench.out.find("not run: throws cannot be planned") != std::string::npos);
   CHECK(bench.out.find("not run: planning endless took more than 200 ms") != std::string::npos);
+  const support::Ended again = own("bench broadcast --on 3x3 --bytes 128,256,512 --algorithms endless --plan-time 0.2");  // 0.2 s once
+  CAPTURE(again.out, again.err);
+  CHECK(support::count(again.out, "not run: planning endless took more than 200 ms") == 1);
+  CHECK(support::count(again.out, "not run: planning endless has once waited more than 200 ms") == 2);
 }
 
 TEST_CASE("a prediction below its bound is refused by name, whatever would use it", "[conformance]") {

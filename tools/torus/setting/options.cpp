@@ -185,8 +185,9 @@ const std::vector<SettingOption>& setting_options() {
        .name = "plan-time",
        .spelled = "--plan-time",
        .type = "S",
-       .help = fmt::format("seconds that planning an algorithm may take; default {:g}, or {:g} where several are tried", plan_s_of_one,
-                           plan_s_of_many),
+       .help = fmt::format(
+           "seconds that planning an algorithm may take, without waits for a core; default {:g}, or {:g} where several are tried",
+           plan_s_of_one, plan_s_of_many),
        .read = [](RunSpec& spec, Text text) { spec.plan_limit_s = parse_real("--plan-time", text, 0.001, 1e6, "60"); },
        .decides = false},
       {.group = host,

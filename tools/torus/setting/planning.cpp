@@ -10,16 +10,20 @@
 #include <memory>
 #include <new>
 #include <pthread.h>
+#include <string_view>
 #include <sys/resource.h>
+#include <system_error>
 #include <thread>
 #include <time.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <torus/error.hpp>
 #include <torus/run.hpp>
 
 #include "runtime/base/figures.hpp"
+#include "runtime/base/host.hpp"
 
 namespace torus::command {
 namespace {
@@ -58,15 +62,31 @@ double used_s(std::thread& thread) {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-/// Whether a planner ends within so much processor time: on a busy host it gets little of the time that goes by. Four times as much may
-/// go by.
-bool ends_within(const std::future<Plan>& plan, std::thread& thread, double seconds, Clock::time_point start) {
+/// Whether a planner ends within so many seconds. Those in which it was ready and waited for a core are not counted: a busy host makes
+/// none late.
+bool ends_within(const std::future<Plan>& plan, const Work& work, double seconds, Clock::time_point start) {
   for (double left = seconds; left > 0;) {
     if (plan.wait_for(std::chrono::duration<double>(std::max(left, 0.001))) == std::future_status::ready) return true;
-    const double by_the_clock = 4 * seconds - std::chrono::duration<double>(Clock::now() - start).count();
-    left = std::min(seconds - used_s(thread), by_the_clock);
+    if (work.thread == 0) continue;  // it has not begun
+    left = seconds - std::chrono::duration<double>(Clock::now() - start).count() + waited_for_core_s(work.thread);
   }
   return false;
+}
+
+/// The algorithms whose planners were given up while they waited and did not work: for a lock, or another program.
+std::vector<const Algorithm*>& found_waiting() {
+  static std::vector<const Algorithm*> algorithms;
+  return algorithms;
+}
+
+/// What is said of a planner that does not end in time.
+Planned too_long(const Algorithm& algorithm, double seconds, double taken, std::string_view verb) {
+  return {
+      .plan = std::nullopt,
+      .seconds = taken,
+      .why_not = fmt::format("planning {} {} more than {}; a larger --plan-time waits for it", algorithm.name, verb, seconds_text(seconds)),
+      .fault = true,
+      .too_long = true};
 }
 
 std::string one_line(std::string text) {
@@ -96,22 +116,26 @@ void add_hops(Plan& plan, const Algorithm& algorithm, const Machine& machine, co
 
 Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, const Bounds& bounds, double seconds,
                     PlanCache* cache, HopMemo* memo) {
+  if (std::find(found_waiting().begin(), found_waiting().end(), &algorithm) != found_waiting().end())
+    return too_long(algorithm, seconds, 0, "has once waited");
   const Clock::time_point start = Clock::now();
   const auto work = std::make_shared<Work>(algorithm, machine, request, cache != nullptr ? *cache : PlanCache());
   std::future<Plan> plan = work->plan.get_future();
-  std::thread thread([work] { work->run(); });
-  Planned planned;
-  if (!ends_within(plan, thread, seconds, start)) {
+  std::thread thread;
+  try {
+    thread = std::thread([work] { work->run(); });
+  } catch (const std::system_error&) {  // no room for a thread: then without a limit
+    work->run();
+  }
+  if (thread.joinable() && !ends_within(plan, *work, seconds, start)) {
     given_up = true;
+    if (used_s(thread) < seconds / 2) found_waiting().push_back(&algorithm);
     static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(work->thread.load()), 19));  // it should not spoil timings
     thread.detach();
-    planned.too_long = planned.fault = true;
-    planned.why_not =
-        fmt::format("planning {} took more than {}; a larger --plan-time waits for it", algorithm.name, seconds_text(seconds));
-    planned.seconds = seconds;
-    return planned;
+    return too_long(algorithm, seconds, seconds, "took");
   }
-  thread.join();
+  if (thread.joinable()) thread.join();
+  Planned planned;
   if (cache != nullptr) *cache = std::move(work->cache);
   const auto taken = [start] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   planned.seconds = taken();

@@ -13,7 +13,7 @@
 
 namespace torus::command {
 
-/// How long planning one algorithm at one size may take, in processor time, where --plan-time does not say it.
+/// How long planning one algorithm at one size may take, without waits for a core, where --plan-time does not say it.
 inline constexpr double plan_s_of_one = 60;   ///< that was named
 inline constexpr double plan_s_of_many = 10;  ///< of those that are compared
 
