@@ -140,6 +140,7 @@ class Concurrency {
     RunOptions options;
     options.executor = options_.executor;
     options.threads = threads_;
+    options.fewer_threads_do = options_.fewer_threads_do || options_.threads == 0;
     options.seed = options_.seed;
     options.memory_limit = m.needed + spare;
     options.verify = options_.verify;

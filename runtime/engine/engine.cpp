@@ -99,7 +99,6 @@ class Engine::Impl {
     running_ = true;
     const ExecutorLease lease(*executor_);
     RunResult result;
-    result.threads = parts();
     result.processes = slab_.processes();
     result.memory_bytes = memory_of_all_;
     try {
@@ -113,6 +112,7 @@ class Engine::Impl {
       }
       if (injector_) result.fault = injector_->record();
       result.run_s = seconds_since(run_start);
+      result.threads = executor_->threads();
       close(result);
       result.used_bytes = used();
       if (result.violations.empty() && !result.interrupted && options_.verify) {
@@ -154,7 +154,7 @@ class Engine::Impl {
 
   void allocate() {
     const Clock::time_point start = Clock::now();
-    executor_ = make_executor(options_.executor, options_.threads);
+    executor_ = make_executor(options_.executor, options_.threads, options_.fewer_threads_do || options_.threads == 0);
     estimate_ = detail::estimate_of(machine_, members_, slab_, options_.program_memory, parts());
     const Bytes limit = options_.memory_limit > 0 ? options_.memory_limit : usable_memory(estimate_.total());
     detail::refuse_too_large(estimate_, limit, machine_, members_, slab_, parts());

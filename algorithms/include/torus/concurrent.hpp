@@ -42,10 +42,11 @@ struct ConcurrentSends {
 
 struct ConcurrentOptions {
   ExecutorKind executor = default_executor;
-  unsigned threads = 0;    ///< workers of each collective; 0: the cores, shared out among them
-  std::uint64_t seed = 1;  ///< of each
-  Bytes memory_limit = 0;  ///< of all together; 0: 80 % of the memory that is available now
-  bool verify = true;      ///< check every byte of each
+  unsigned threads = 0;           ///< workers of each collective; 0: the cores, shared out among them
+  bool fewer_threads_do = false;  ///< as of RunOptions
+  std::uint64_t seed = 1;         ///< of each
+  Bytes memory_limit = 0;         ///< of all together; 0: 80 % of the memory that is available now
+  bool verify = true;             ///< check every byte of each
   /// Called after each global step in which a collective took part, by one thread at a time. What each one sends, by collective.
   std::function<void(Step, std::span<const ConcurrentSends>)> on_step = {};
   const std::atomic<bool>* stop = nullptr;  ///< looked at after each global step: all end then

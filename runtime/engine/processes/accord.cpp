@@ -61,8 +61,8 @@ namespace {
 
 /// Options that the result depends on. The others may differ between processes: threads, memory, observers, the request to stop.
 void describe(Description& to, const RunOptions& options) {
-  const auto& [executor, threads, seed, memory_limit, program_memory, verify, idle_steps, on_messages, on_phase, on_step, stop, processes,
-               programs, fault, on_fault, keep_memory, watch] = options;
+  const auto& [executor, threads, fewer_threads_do, seed, memory_limit, program_memory, verify, idle_steps, on_messages, on_phase, on_step,
+               stop, processes, programs, fault, on_fault, keep_memory, watch] = options;
   to.add("options.seed", seed);
   to.add("options.verify", verify);
   to.add("options.idle_steps", idle_steps);

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <limits>
 #include <memory>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
@@ -30,13 +32,15 @@ std::uint32_t patience_for(unsigned workers) noexcept { return spins_for(workers
 constexpr double worth_sharing = 8'000;
 constexpr double first_start = 1'000'000, later_start = 50'000;
 
-/// Starts the threads 1..workers-1. Throws RunError if the system does not start them all; `dismiss` makes those that it has started end.
+/// Starts the threads 1..workers-1. Where the system does not start them all, throws RunError, after `dismiss` has made those end that it
+/// has started; or returns those, if fewer will do.
 template <class Body, class Dismiss>
-std::vector<std::jthread> start_threads(unsigned workers, Body body, Dismiss dismiss) {
+std::vector<std::jthread> start_threads(unsigned workers, bool fewer_do, Body body, Dismiss dismiss) {
   std::vector<std::jthread> threads;
   try {
     for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back([body, worker] { body(worker); });
   } catch (const std::system_error&) {
+    if (fewer_do) return threads;
     dismiss();
     throw RunError("threads " + std::to_string(workers) + ": the system starts no more than " + std::to_string(threads.size() + 1) +
                    " for this process; choose fewer");
@@ -55,12 +59,14 @@ class SerialExecutor final : public Executor {
 
 class ThreadsExecutor final : public Executor {
  public:
-  explicit ThreadsExecutor(unsigned workers) : Executor(workers, patience_for(workers)), gate_{spins_for(workers)} {
+  ThreadsExecutor(unsigned workers, bool fewer_do) : Executor(workers, patience_for(workers)), gate_{spins_for(workers)} {
     gate_.lend();
     threads_ = start_threads(
-        workers, [this](unsigned worker) { gate_.serve(worker); }, [this] { gate_.release(); });
+        workers, fewer_do, [this](unsigned worker) { gate_.serve(worker); }, [this] { gate_.release(); });
   }
   ~ThreadsExecutor() override { gate_.release(); }
+
+  unsigned threads() const noexcept override { return static_cast<unsigned>(threads_.size()) + 1; }
 
   void share(const std::function<void(unsigned)>& task) override {
     if (workers() == 1) return task(0);
@@ -76,17 +82,23 @@ class ThreadsExecutor final : public Executor {
 /// gives no two threads the same, and gives a thread its last one again where it can.
 class TbbExecutor final : public Executor {
  public:
-  explicit TbbExecutor(unsigned workers)
-      : Executor(workers, patience_for(workers)), gate_{spins_for(workers)}, arena_(static_cast<int>(workers)) {
+  TbbExecutor(unsigned workers, bool fewer_do)
+      : Executor(workers, patience_for(workers)),
+        gate_{spins_for(workers)},
+        fewer_do_{fewer_do},
+        threads_{workers},
+        arena_(static_cast<int>(workers)) {
     if (workers > usable_cores()) try_threads();
   }
   ~TbbExecutor() noexcept override { release(); }
 
   void share(const std::function<void(unsigned)>& task) override {
-    if (workers() == 1) return task(0);
-    if (!gate_.lent()) borrow();
+    if (threads_ > 1 && !gate_.lent()) borrow();
+    if (threads_ == 1) return task(0);
     gate_.call(task);
   }
+
+  unsigned threads() const noexcept override { return threads_; }
 
   void release() noexcept override {
     if (!gate_.lent()) return;
@@ -96,7 +108,10 @@ class TbbExecutor final : public Executor {
   }
 
  private:
-  double start_ns() const noexcept override { return gate_.lent() ? 0 : tried_ ? later_start : first_start; }
+  double start_ns() const noexcept override {
+    if (threads_ == 1) return std::numeric_limits<double>::infinity();
+    return gate_.lent() ? 0 : has_lent_ ? later_start : first_start;
+  }
 
   /// oneTBB aborts the process where the system does not start a thread that it needs: find out before it does.
   void try_threads() {
@@ -107,15 +122,32 @@ class TbbExecutor final : public Executor {
       done.notify_all();
     };
     const std::vector<std::jthread> started = start_threads(
-        workers(), [&done](unsigned) { done.wait(false); }, dismiss);
+        workers(), fewer_do_, [&done](unsigned) { done.wait(false); }, dismiss);
+    threads_ = static_cast<unsigned>(started.size()) + 1;
     dismiss();
   }
 
+  /// Has oneTBB get its memory. A later use of an arena that has none would wait for ever.
+  void make_arena() {
+    const unsigned all = std::exchange(threads_, 1);
+    try {
+      // Without this, oneTBB lends no more threads than there are cores, and asks the system for as many.
+      allowed_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, all < workers() ? all : std::max(workers(), usable_cores()));
+      arena_.initialize();
+      threads_ = all;
+    } catch (const std::exception&) {
+      allowed_.reset();
+      if (!fewer_do_) throw;
+    }
+  }
+
+  /// Leaves one thread where there are no others to borrow.
   void borrow() {
     try_threads();
+    if (threads_ > 1) make_arena();
+    if (threads_ == 1) return;
+    has_lent_ = true;
     gate_.lend();
-    // Without this, oneTBB lends no more threads than there are cores.
-    allowed_.emplace(oneapi::tbb::global_control::max_allowed_parallelism, std::max(workers(), usable_cores()));
     arena_.execute([this] {
       for (unsigned i = 1; i < workers(); ++i) {
         borrowed_.run([this] {
@@ -127,7 +159,10 @@ class TbbExecutor final : public Executor {
   }
 
   detail::Gate gate_;
-  bool tried_ = false;  // the system starts as many threads
+  const bool fewer_do_;
+  unsigned threads_;       // that the system starts, as far as it was tried
+  bool tried_ = false;     // whether it was
+  bool has_lent_ = false;  // oneTBB has them
   oneapi::tbb::task_arena arena_;
   oneapi::tbb::task_group borrowed_;
   std::optional<oneapi::tbb::global_control> allowed_;  // while threads are borrowed
@@ -188,10 +223,10 @@ unsigned workers_of(ExecutorKind kind, unsigned threads) noexcept {
   return threads > 0 ? threads : usable_cores();
 }
 
-std::unique_ptr<Executor> make_executor(ExecutorKind kind, unsigned threads) {
+std::unique_ptr<Executor> make_executor(ExecutorKind kind, unsigned threads, bool fewer_do) {
   switch (kind) {
-    case ExecutorKind::tbb: return std::make_unique<TbbExecutor>(workers_of(kind, threads));
-    case ExecutorKind::threads: return std::make_unique<ThreadsExecutor>(workers_of(kind, threads));
+    case ExecutorKind::tbb: return std::make_unique<TbbExecutor>(workers_of(kind, threads), fewer_do);
+    case ExecutorKind::threads: return std::make_unique<ThreadsExecutor>(workers_of(kind, threads), fewer_do);
     case ExecutorKind::serial:
     case ExecutorKind::shuffled: break;
   }

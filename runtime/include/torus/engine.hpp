@@ -41,9 +41,10 @@ struct ProgramMemory {
 
 struct RunOptions {
   ExecutorKind executor = default_executor;
-  unsigned threads = 0;    ///< workers; 0: the cores that this process may use. serial and shuffled always have one
-  std::uint64_t seed = 1;  ///< of the blocks' bytes, and of the order of `shuffled`
-  Bytes memory_limit = 0;  ///< 0: 80 % of the memory that is available now
+  unsigned threads = 0;           ///< workers; 0: the cores that this process may use. serial and shuffled always have one
+  bool fewer_threads_do = false;  ///< where the system does not start them all; always so with threads 0. Else that is a RunError
+  std::uint64_t seed = 1;         ///< of the blocks' bytes, and of the order of `shuffled`
+  Bytes memory_limit = 0;         ///< 0: 80 % of the memory that is available now
   ProgramMemory program_memory = {};
   bool verify = true;            ///< check every byte at the end
   std::uint64_t idle_steps = 0;  ///< report a hang after more consecutive steps without traffic; 0: 64 + 4 * the sum of the extents

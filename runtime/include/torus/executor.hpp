@@ -44,6 +44,8 @@ class Executor {
   virtual ~Executor() = default;
 
   unsigned workers() const noexcept { return static_cast<unsigned>(taken_.size()); }
+  /// Threads that do their work: one a worker, or fewer where the system has started no more and those would do.
+  virtual unsigned threads() const noexcept { return workers(); }
 
   /// Calls task(0) on the calling thread, and task(worker) at most once on each worker that joins before task(0) returns. For tasks that
   /// share their work among the workers that join.
@@ -78,7 +80,8 @@ class Executor {
 
 /// Workers of an executor of this kind. threads 0: the cores that this process may use (its affinity mask). serial and shuffled have one.
 unsigned workers_of(ExecutorKind kind, unsigned threads) noexcept;
-/// Throws RunError if the system starts fewer threads than asked for.
-std::unique_ptr<Executor> make_executor(ExecutorKind kind, unsigned threads);
+/// Where the system starts fewer threads than that, throws RunError, in the first call at the latest; or, if fewer will do, those that it
+/// starts do the work of all workers.
+std::unique_ptr<Executor> make_executor(ExecutorKind kind, unsigned threads, bool fewer_do = false);
 
 }  // namespace torus

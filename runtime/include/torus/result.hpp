@@ -133,7 +133,7 @@ struct RunResult {
   double setup_s = 0;  ///< memory, queues, filling, making programs
   double run_s = 0;
   double verify_s = 0;
-  unsigned threads = 0;    ///< workers of a process
+  unsigned threads = 0;    ///< of a process
   unsigned processes = 1;  ///< that did the run together
   Bytes memory_bytes = 0;  ///< the estimate, of all processes
   /// Counted, of this process: what the engine has taken, with the most that frames and messages took. What programs allocate themselves is

@@ -119,6 +119,28 @@ TEST_CASE("under a limit of the address space small runs work and large ones are
   CHECK(threadless.err.find("threads 1000") != std::string::npos);
 }
 
+TEST_CASE("where the system starts fewer threads than there are cores, they do, unless their number was typed", "[conformance]") {
+  for (const char* kibibytes : {"80000", "100000", "150000", "200000"}) {  // a thread takes 8 MiB for its stack
+    for (const char* executor : {"tbb", "threads"}) {
+      const auto limited = [&](const std::string& options) {
+        return support::command_under(std::string("-v ") + kibibytes,
+                                      std::string("run broadcast --on 8x8 --json --executor ") + executor + options);
+      };
+      const support::Ended ended = limited("");
+      CAPTURE(kibibytes, executor, ended.out, ended.err);
+      CHECK(ended.signal == 0);
+      if (ended.status == 0) CHECK(support::parsed(ended.out)["verified"] == true);
+      if (ended.status != 0) CHECK(ended.err.find("not enough memory") != std::string::npos);
+      CHECK(ended.err.find("choose fewer") == std::string::npos);
+      CHECK(lines(ended.err) <= 1);
+      const support::Ended typed = limited(" --threads 64");
+      CAPTURE(typed.err);
+      CHECK(typed.status != 0);
+      CHECK(lines(typed.err) == 1);
+    }
+  }
+}
+
 TEST_CASE("a stack that is too small for the command is refused in one line", "[conformance]") {
   for (const char* kibibytes : {"32", "64", "128", "255"}) {
     const support::Ended ended = support::command_under(std::string("-s ") + kibibytes, "run broadcast --on 4x4");

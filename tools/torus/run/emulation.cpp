@@ -1,10 +1,12 @@
 #include "tools/torus/run/emulation.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <torus/catalogue.hpp>
 #include <torus/error.hpp>
@@ -13,6 +15,7 @@
 #include <torus/run.hpp>
 
 #include "algorithms/barrier_witness.hpp"
+#include "runtime/base/figures.hpp"
 #include "runtime/engine/processes/together.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/job.hpp"
@@ -72,6 +75,14 @@ std::vector<std::vector<NodeId>> lists_of(const std::optional<Groups>& groups) {
 
 }  // namespace
 
+void note_threads(const Setting& setting, unsigned started) {
+  static bool noted = false;
+  const unsigned cores = workers_of(setting.executor, 0);
+  if (setting.threads > 0 || started >= cores || processes() != nullptr || std::exchange(noted, true)) return;
+  std::fprintf(stderr, "torus: note: the system starts no more than %s for this process, which has %s\n",
+               counted(started, "thread").c_str(), counted(cores, "core").c_str());
+}
+
 TraceHeader header_of(const Setting& setting) {
   const Request& request = setting.request;
   const bool combines = reduces(request.collective);
@@ -112,6 +123,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   RunOptions run;
   run.executor = setting.executor;
   run.threads = setting.threads;
+  run.fewer_threads_do = setting.threads == 0 || options.fewer_threads_do;
   if (all != nullptr && run.threads == 0) run.threads = std::max(1U, workers_of(setting.executor, 0) / all->on_these_cores());
   run.seed = setting.seed;
   run.memory_limit = setting.memory;
@@ -161,6 +173,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
     RunResult result = engine.run(start);
     // What holds of the first run holds of all: they must have its trace digest.
     const auto unsure = barrier && first ? barrier->judge(result) : std::nullopt;
+    note_threads(setting, result.threads);
     if (first && options.on_engine) options.on_engine(engine);
     emulation.interrupted = result.interrupted;
     if (!result.interrupted) emulation.run_s.push_back(result.run_s);

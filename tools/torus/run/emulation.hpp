@@ -45,12 +45,16 @@ struct EmulationOptions {
   Processes* processes = nullptr;
   std::function<void(const Engine&)> on_engine;         ///< called after the first run
   std::shared_ptr<detail::KeptPages> keep_memory = {};  ///< see RunOptions
+  bool fewer_threads_do = false;                        ///< see RunOptions; always so where Setting::threads leaves them open
 };
 
 /// The first line of the run's trace.
 TraceHeader header_of(const Setting& setting);
 
 Emulation emulate(const Setting& setting, const EmulationOptions& options);
+
+/// Says once, on standard error, that the system starts fewer threads than there are cores, where nobody said how many.
+void note_threads(const Setting& setting, unsigned started);
 
 /// What the first process tells the others of a run: all that it has decided.
 struct Lead {
