@@ -203,7 +203,7 @@ Lead lead_of(const Setting& setting, const EmulationOptions& options) {
   std::string line = command_line(setting);
   line.erase(0, line.find(" run ") + 1);
   const Bytes memory = setting.memory > 0 ? setting.memory : memory_of_a_process();
-  return {fmt::format("{} --memory {} --plan-time 1000000 --step-time {}", line, memory, setting.step_limit_s),
+  return {fmt::format("{} --memory {} --plan-time 1000000 --step-time {}", line, memory, step_limit_of(setting)),
           {options.repeat, setting.request.expected_sources, options.fault}};
 }
 

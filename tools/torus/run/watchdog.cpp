@@ -164,7 +164,8 @@ class AlternateStack {
 
 }  // namespace
 
-Watchdog::Watchdog(const Setting& setting, bool stops, std::string repeat) : setting_{setting}, stops_{stops}, repeat_{std::move(repeat)} {
+Watchdog::Watchdog(const Setting& setting, bool stops, std::string repeat)
+    : setting_{setting}, limit_s_{step_limit_of(setting)}, stops_{stops}, repeat_{std::move(repeat)} {
   for (std::atomic<const Setting*>& place : running_settings) {
     const Setting* free = nullptr;
     if (place.compare_exchange_strong(free, &setting)) break;
@@ -197,11 +198,9 @@ void Watchdog::look() {
     return fmt::format("{}: node {} has not ended step {}", setting_.algorithm->name,
                        node_text(setting_.whole().topology, at_[longest]->node), at_[longest]->step);
   };
-  if (static_cast<double>(stuck) >= setting_.step_limit_s * looks_a_second) {
-    end_process(
-        fmt::format("{} after {:g} s: a loop without end, or a lock? (--step-time S waits for S seconds)", where(), setting_.step_limit_s),
-        repeat());
-  }
+  if (static_cast<double>(stuck) >= limit_s_ * looks_a_second)
+    end_process(fmt::format("{} after {:g} s: a loop without end, or a lock? (--step-time S waits for S seconds)", where(), limit_s_),
+                repeat());
   since_interrupt_ = stops_ && interrupted() ? since_interrupt_ + 1 : 0;
   if (std::min(stuck, since_interrupt_) >= node_looks_after_interrupt) end_process(fmt::format("interrupted; {}", where()), repeat());
   if (since_interrupt_ >= looks_after_interrupt) end_process("interrupted", repeat());

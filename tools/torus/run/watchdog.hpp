@@ -15,7 +15,7 @@
 namespace torus::command {
 
 /// Has a run watched until the end of a scope, ten times a second, by a thread of the process that its first run starts. Where the program
-/// of a node has not ended its step for Setting::step_limit_s, the process ends with exit status 1 and a line that names algorithm, node
+/// of a node has not ended its step for step_limit_of() the setting, the process ends with exit status 1 and a line that names algorithm, node
 /// and step. After an interrupt (if `stops`: the run ends after its step then) it waits for two seconds for a node, and for ten for all
 /// else.
 class Watchdog {
@@ -34,6 +34,7 @@ class Watchdog {
   std::string repeat() const;
 
   const Setting& setting_;
+  const double limit_s_;
   const bool stops_;
   const std::string repeat_;
   detail::Watch watch_;

@@ -8,6 +8,7 @@
 #include <torus/catalogue.hpp>
 #include <torus/error.hpp>
 
+#include "runtime/base/figures.hpp"
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/schedule_file.hpp"
@@ -194,7 +195,8 @@ const std::vector<SettingOption>& setting_options() {
        .name = "step-time",
        .spelled = "--step-time",
        .type = "S",
-       .help = fmt::format("seconds that a node's program may take in a step; default {:g}", step_s),
+       .help = fmt::format("seconds that a node's program may take in a step; default {:g}, and one more for each {} of its blocks", step_s,
+                           bytes_text(step_bytes_a_s)),
        .read = [](RunSpec& spec, Text text) { spec.step_limit_s = parse_real("--step-time", text, 0.1, 1e6, "60"); },
        .decides = false}};
   return options;

@@ -235,7 +235,7 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
           .memory = spec.memory,
           .processes = spec.processes,
           .plan_limit_s = spec.plan_limit_s.value_or(plan_s_of_many),
-          .step_limit_s = spec.step_limit_s.value_or(step_s),
+          .step_limit_s = spec.step_limit_s,
           .preset = spec.preset,
           .sources_text = spec.sources.value_or(""),
           .groups = spec.groups,
@@ -282,6 +282,15 @@ Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algo
   if (const auto why_not = plan_with(setting, *named)) throw InputError(*why_not);
   refuse_too_large(setting);
   return setting;
+}
+
+double step_limit_of(const Setting& setting) {
+  if (setting.step_limit_s) return *setting.step_limit_s;
+  const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
+  std::uint64_t most = 0;
+  for (NodeId node = 0; node < placement.nodes(); ++node)
+    most = std::max({most, placement.initial_count(node), placement.wanted_count(node)});
+  return step_s + std::floor(static_cast<double>(most) * static_cast<double>(placement.longest()) / static_cast<double>(step_bytes_a_s));
 }
 
 std::string command_line(const Setting& setting) {

@@ -17,8 +17,10 @@ namespace torus::command {
 inline constexpr double plan_s_of_one = 60;   ///< that was named
 inline constexpr double plan_s_of_many = 10;  ///< of those that are compared
 
-/// How long the program of a node may take in one step, where --step-time does not say it.
+/// How long the program of a node may take in one step, where --step-time does not say it: so long, and a second for so many bytes of its
+/// blocks, which the slowest host copies and combines in less.
 inline constexpr double step_s = 30;
+inline constexpr Bytes step_bytes_a_s = Bytes{16} << 20U;
 
 struct Setting {
   Machine machine;  ///< that the algorithm sees: the whole one, or that of a group
@@ -30,15 +32,15 @@ struct Setting {
   double choosing_s = 0;    ///< wall time of all plans among which it was chosen
   std::uint64_t seed = 1;
   ExecutorKind executor = default_executor;
-  unsigned threads = 0;                    ///< 0: the host's cores
-  Bytes memory = 0;                        ///< of a process; 0: what the engine takes by itself
-  unsigned processes = 1;                  ///< that do the run together
-  double plan_limit_s = plan_s_of_one;     ///< planning may take so long
-  double step_limit_s = step_s;            ///< a node's program may take so long in a step
-  const Preset* preset = nullptr;          ///< the machine that was named
-  std::string sources_text = {};           ///< how the sources were asked for, if that and the seed give them again
-  std::optional<Groups> groups = {};       ///< none: all nodes are one
-  std::optional<Machine> all_groups = {};  ///< the machine that the groups are of
+  unsigned threads = 0;                     ///< 0: the host's cores
+  Bytes memory = 0;                         ///< of a process; 0: what the engine takes by itself
+  unsigned processes = 1;                   ///< that do the run together
+  double plan_limit_s = plan_s_of_one;      ///< planning may take so long
+  std::optional<double> step_limit_s = {};  ///< a node's program may take so long in a step; see step_limit_of()
+  const Preset* preset = nullptr;           ///< the machine that was named
+  std::string sources_text = {};            ///< how the sources were asked for, if that and the seed give them again
+  std::optional<Groups> groups = {};        ///< none: all nodes are one
+  std::optional<Machine> all_groups = {};   ///< the machine that the groups are of
 
   const Machine& whole() const noexcept { return all_groups ? *all_groups : machine; }
   const Groups* groups_or_null() const noexcept { return groups ? &*groups : nullptr; }
@@ -61,6 +63,9 @@ Machine usual_machine(const RunSpec& spec);
 /// nothing is chosen only where no other is left. What the options leave open of the machine is what a named algorithm was made for. Throws
 /// InputError.
 Setting make_setting(const RunSpec& spec, const std::optional<std::string>& algorithm, std::span<const Algorithm* const> algorithms);
+
+/// How long the program of a node may take in one step, in seconds.
+double step_limit_of(const Setting& setting);
 
 /// `torus run ...`: the command that repeats this setting.
 std::string command_line(const Setting& setting);
