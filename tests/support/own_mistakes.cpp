@@ -1,7 +1,9 @@
-/// The command with twelve algorithms, each with a mistake that users make: of an all-reduce along the lines, as `torus new` writes it.
-/// Node (1,1) of 4x4 makes the mistake, in its first step or its second.
+/// The command with thirteen algorithms, each with a mistake that users make: of an all-reduce along the lines, as `torus new` writes it.
+/// Node (1,1) of 4x4 makes the mistake, in its first step or its second. One has a loop without end, in which its user interrupts it.
 #include <atomic>
+#include <signal.h>
 #include <stdexcept>
+#include <unistd.h>
 #include <vector>
 
 #include <torus/main.hpp>
@@ -10,7 +12,21 @@ using namespace torus;
 
 namespace {
 
-enum class Bug { wrong_bytes, missing, replaced, twice, ports, contention, deadlock, endless, null, exception, off_the_mesh, not_held };
+enum class Bug {
+  wrong_bytes,
+  missing,
+  replaced,
+  twice,
+  ports,
+  contention,
+  deadlock,
+  endless,
+  interrupted,
+  null,
+  exception,
+  off_the_mesh,
+  not_held
+};
 
 // What the compiler knows nothing about. A pointer to a member of nothing: sanitizers let it crash.
 int* volatile nowhere = reinterpret_cast<int*>(16);  // NOLINT(performance-no-int-to-ptr)
@@ -38,6 +54,9 @@ bool mistake(Node& self, Bug bug, std::int32_t step) {
     case Bug::contention:
       if (second) self.send({{0, -1}}, std::span<const BlockId>());
       return false;
+    case Bug::interrupted:
+      if (second) ::kill(::getpid(), SIGTERM);
+      [[fallthrough]];
     case Bug::endless:
       while (second && !never) {
       }
@@ -99,10 +118,11 @@ constexpr Algorithm with(std::string_view name) {
 constexpr Algorithm wrong_bytes = with<Bug::wrong_bytes>("wrong-bytes"), missing = with<Bug::missing>("missing"),
                     replaced = with<Bug::replaced>("replaced"), twice = with<Bug::twice>("twice"), ports = with<Bug::ports>("ports"),
                     contention = with<Bug::contention>("contention"), deadlock = with<Bug::deadlock>("deadlock"),
-                    endless = with<Bug::endless>("endless-loop"), null = with<Bug::null>("null"),
-                    exception = with<Bug::exception>("exception"), off_the_mesh = with<Bug::off_the_mesh>("off-the-mesh"),
-                    not_held = with<Bug::not_held>("not-held");
+                    endless = with<Bug::endless>("endless-loop"), interrupted = with<Bug::interrupted>("interrupted-loop"),
+                    null = with<Bug::null>("null"), exception = with<Bug::exception>("exception"),
+                    off_the_mesh = with<Bug::off_the_mesh>("off-the-mesh"), not_held = with<Bug::not_held>("not-held");
 
 }  // namespace
 
-TORUS_MAIN(wrong_bytes, missing, replaced, twice, ports, contention, deadlock, endless, null, exception, off_the_mesh, not_held)
+TORUS_MAIN(wrong_bytes, missing, replaced, twice, ports, contention, deadlock, endless, interrupted, null, exception, off_the_mesh,
+           not_held)

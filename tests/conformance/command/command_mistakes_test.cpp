@@ -1,4 +1,4 @@
-/// Twelve mistakes of users' own algorithms (tests/support/own_mistakes.cpp): each is said in a line or two, with algorithm, node and step.
+/// Mistakes of users' own algorithms (tests/support/own_mistakes.cpp): each is said in a line or two, with algorithm, node and step.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -78,13 +78,20 @@ TEST_CASE("of several collectives at once, a mistake of one ends all", "[conform
   }
 }
 
-TEST_CASE("an interrupt ends a run whose node does not end its step, and names the node", "[conformance]") {
-  const support::Ended ended = support::run_program(
-      TORUS_MISTAKES_PROGRAM,
-      {.arguments = support::words("run allreduce --on mesh:4x4 --algorithm endless-loop"), .when = support::has_worked(1)});
-  CAPTURE(ended.out, ended.err);
-  CHECK(ended.status == 1);
-  CHECK(ended.err.starts_with("torus: interrupted; endless-loop: node (1,1) has not ended step 1\n"));
+TEST_CASE("a signal ends a run and a stress whose node does not end its step, names the node and leaves no file", "[conformance]") {
+  const support::Folder folder;
+  const std::string run = "run allreduce --on mesh:4x4 --algorithm interrupted-loop ", csv = " --csv " + folder.file("c");
+  for (const std::string& line :
+       {run + "--trace " + folder.file("t.gz") + csv, run + "--executor threads --threads 3" + csv,
+        run + "--trace " + folder.file("t") + " + scan --offset 2", "stress --only interrupted-loop --runs 200 --seed 3" + csv}) {
+    const support::Ended ended = mistaken(line);
+    CAPTURE(line, ended.out, ended.err);
+    CHECK(ended.status == 1);
+    CHECK(ended.err.starts_with("torus: interrupted; interrupted-loop: node ("));
+    CHECK(ended.err.find(") has not ended step 1\ntorus: repeat it with: ") != std::string::npos);
+    CHECK(lines(ended.err) == 2);
+    CHECK(folder.files() == 0);
+  }
 }
 
 TEST_CASE("a crash in the stress names the node, and the line that repeats it", "[conformance]") {

@@ -29,8 +29,25 @@ std::atomic<int> awaiting{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "a signal handler may only touch what needs no lock");
 
+/// How long work may go on after an interrupt that it looks at.
+constexpr unsigned most_s_after_interrupt = 5;
+
+void interrupt(int);
+
+void handle(int signal) {
+  struct sigaction action {};
+  action.sa_handler = interrupt;
+  action.sa_flags = SA_RESTART;
+  for (const int each : {SIGINT, SIGTERM, SIGALRM}) sigaddset(&action.sa_mask, each);
+  ::sigaction(signal, &action, nullptr);
+}
+
 void interrupt(int) {
-  if (awaiting.load() > 0 && !flag.exchange(true)) return;
+  if (awaiting.load() > 0 && !flag.exchange(true)) {
+    handle(SIGALRM);
+    ::alarm(most_s_after_interrupt);
+    return;
+  }
   while (ending.exchange(true)) ::pause();  // another thread is about to end the process: some senders send twice
   // Most files have no name before they are complete; nothing is left of the others.
   OutputFile::remove_unfinished();
@@ -121,13 +138,8 @@ std::vector<std::string> csv_cells(std::string_view line) {
 }
 
 void catch_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = interrupt;
-  action.sa_flags = SA_RESTART;
-  sigaddset(&action.sa_mask, SIGINT);
-  sigaddset(&action.sa_mask, SIGTERM);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  handle(SIGINT);
+  handle(SIGTERM);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
 }
@@ -135,6 +147,8 @@ void catch_interrupts() {
 const std::atomic<bool>& interrupted() noexcept { return flag; }
 
 InterruptsAwaited::InterruptsAwaited() noexcept { awaiting.fetch_add(1); }
-InterruptsAwaited::~InterruptsAwaited() { awaiting.fetch_sub(1); }
+InterruptsAwaited::~InterruptsAwaited() {
+  if (awaiting.fetch_sub(1) == 1 && flag.load()) ::alarm(0);
+}
 
 }  // namespace torus::command

@@ -45,9 +45,9 @@ std::string csv_line(const std::vector<std::string>& values);
 /// The values of such a line. Throws InputError where a quote is not closed.
 std::vector<std::string> csv_cells(std::string_view line);
 
-/// Handles SIGINT and SIGTERM from now on: while an InterruptsAwaited lives, the first one raises interrupted(); any other ends the process
-/// at once, with one line and exit status 1. Ignores SIGPIPE and SIGXFSZ, so that a closed pipe or a file that may not grow any more is an
-/// error of a write and not the end.
+/// Handles SIGINT and SIGTERM from now on: while an InterruptsAwaited lives, the first one raises interrupted(), and ends the process
+/// where one still lives five seconds later; any other ends it at once, with one line and exit status 1. Ignores SIGPIPE and SIGXFSZ, so
+/// that a closed pipe or a file that may not grow any more is an error of a write and not the end.
 void catch_interrupts();
 
 /// True after a SIGINT or SIGTERM that was awaited.

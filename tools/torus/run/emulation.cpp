@@ -127,7 +127,7 @@ Emulation emulate(const Setting& setting, const EmulationOptions& options) {
   if (all != nullptr && run.threads == 0) run.threads = std::max(1U, workers_of(setting.executor, 0) / all->on_these_cores());
   run.seed = setting.seed;
   run.memory_limit = setting.memory;
-  Watchdog watchdog(setting, options.stop != nullptr);
+  Watchdog watchdog(setting);
   run.watch = &watchdog.watch();
   StopRelay relay(options.stop);
   run.stop = all == nullptr ? options.stop : &relay.stop;

@@ -233,7 +233,7 @@ int run_several(const RunArguments& typed) {
   std::uint64_t likely_steps = 0;
   for (const PartOfRun& part : parts) {
     const Setting& setting = part.setting;
-    watchdogs.emplace_back(setting, true, typed_line());
+    watchdogs.emplace_back(setting, typed_line());
     Plan plan = setting.plan;
     plan.start = [&start = setting.plan.start](Node& self) {
       keep_stack_for_handler();  // which thread this is, the engine alone knows

@@ -27,7 +27,7 @@ namespace torus::command {
 namespace {
 
 constexpr std::chrono::milliseconds look_period{100};
-constexpr std::uint64_t looks_a_second = 10, node_looks_after_interrupt = 20, looks_after_interrupt = 100;
+constexpr std::uint64_t looks_a_second = 10, looks_after_interrupt = 20;
 
 void write_out(std::string_view text) noexcept {
   [[maybe_unused]] const ssize_t written = ::write(complaints(), text.data(), text.size());  // an error cannot be reported any more
@@ -164,8 +164,8 @@ class AlternateStack {
 
 }  // namespace
 
-Watchdog::Watchdog(const Setting& setting, bool stops, std::string repeat)
-    : setting_{setting}, limit_s_{step_limit_of(setting)}, stops_{stops}, repeat_{std::move(repeat)} {
+Watchdog::Watchdog(const Setting& setting, std::string repeat)
+    : setting_{setting}, limit_s_{step_limit_of(setting)}, repeat_{std::move(repeat)} {
   for (std::atomic<const Setting*>& place : running_settings) {
     const Setting* free = nullptr;
     if (place.compare_exchange_strong(free, &setting)) break;
@@ -201,9 +201,8 @@ void Watchdog::look() {
   if (static_cast<double>(stuck) >= limit_s_ * looks_a_second)
     end_process(fmt::format("{} after {:g} s: a loop without end, or a lock? (--step-time S waits for S seconds)", where(), limit_s_),
                 repeat());
-  since_interrupt_ = stops_ && interrupted() ? since_interrupt_ + 1 : 0;
-  if (std::min(stuck, since_interrupt_) >= node_looks_after_interrupt) end_process(fmt::format("interrupted; {}", where()), repeat());
-  if (since_interrupt_ >= looks_after_interrupt) end_process("interrupted", repeat());
+  since_interrupt_ = interrupted() ? since_interrupt_ + 1 : 0;
+  if (std::min(stuck, since_interrupt_) >= looks_after_interrupt) end_process(fmt::format("interrupted; {}", where()), repeat());
 }
 
 void name_crash(int signal) noexcept {

@@ -15,13 +15,12 @@
 namespace torus::command {
 
 /// Has a run watched until the end of a scope, ten times a second, by a thread of the process that its first run starts. Where the program
-/// of a node has not ended its step for step_limit_of() the setting, the process ends with exit status 1 and a line that names algorithm, node
-/// and step. After an interrupt (if `stops`: the run ends after its step then) it waits for two seconds for a node, and for ten for all
-/// else.
+/// of a node has not ended its step for step_limit_of() the setting, the process ends with exit status 1 and a line that names algorithm,
+/// node and step. After an interrupt it waits for two seconds.
 class Watchdog {
  public:
   /// Of the setting, which must stay. repeat: the command that repeats the run; empty: that of the setting.
-  Watchdog(const Setting& setting, bool stops, std::string repeat = {});
+  explicit Watchdog(const Setting& setting, std::string repeat = {});
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
@@ -35,7 +34,6 @@ class Watchdog {
 
   const Setting& setting_;
   const double limit_s_;
-  const bool stops_;
   const std::string repeat_;
   detail::Watch watch_;
   // Of the thread that keeps watch.

@@ -9,6 +9,8 @@
 #include <torus/report.hpp>
 
 #include "runtime/base/figures.hpp"
+#include "tools/torus/cli/console.hpp"
+#include "tools/torus/run/watchdog.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/schedule_file.hpp"
 #include "tools/torus/stress/repeat.hpp"
@@ -38,14 +40,18 @@ bool same(const RunResult& a, const RunResult& b) noexcept {
 std::optional<WrongBeside> wrong_beside_itself(const Setting& setting, Step offset, const RunResult& alone) {
   const std::string command = command_of(setting, offset);
   const bool in_turn = offset >= alone.steps;
-  ConcurrentCollective one{setting.algorithm, setting.request, setting.groups, 0, setting.plan};
+  Watchdog dog(setting, command), other_dog(setting, command);
+  ConcurrentCollective one{setting.algorithm, setting.request, setting.groups, 0, setting.plan, &dog.watch()};
   ConcurrentCollective other = one;
   other.offset = offset;
+  other.watch = &other_dog.watch();
   ConcurrentOptions options;
   options.executor = setting.executor;
   options.threads = setting.threads;
+  options.fewer_threads_do = true;
   options.seed = setting.seed;
   options.memory_limit = setting.memory;
+  options.stop = &interrupted();
   now_running(command);
   try {
     const ConcurrentRun run = run_concurrently(setting.whole(), std::vector{one, other}, options);

@@ -12,6 +12,7 @@
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/members.hpp"
 #include "runtime/model/contribution.hpp"
+#include "tools/torus/cli/console.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/injection.hpp"
 #include "tools/torus/stress/repeat.hpp"
@@ -170,10 +171,12 @@ std::string command_of(const Setting& setting, const Fault& fault) {
   return fmt::format("{} --fault {}", command_line(setting), fault_text(fault));
 }
 
-Struck run_with(const Setting& setting, const Fault& fault) {
+Struck run_with(const Setting& setting, const Fault& fault, bool fewer_threads_do) {
   Struck struck{fault};
   EmulationOptions options;
   options.fault = fault;
+  options.stop = &interrupted();
+  options.fewer_threads_do = fewer_threads_do;
   options.on_engine = [&](const Engine& engine) { struck.right = all_right(setting, engine); };
   options.on_fault = [&](const FaultRecord& record) {
     struck.record = record;
@@ -220,11 +223,9 @@ FaultOutcome stress_faults(const StressOptions& options) {
   for (const FaultKind kind : all_fault_kinds) outcome.rows.push_back({kind});
   const std::size_t turns = options.algorithms.size();
   std::vector<std::uint64_t> struck_in(turns);  // faults, by algorithm
+  const auto stopped = [&] { return outcome.interrupted = options.stop != nullptr && options.stop->load(); };
   for (std::uint64_t number = 0; turns > 0 && number < options.runs && elapsed() < options.seconds; ++number) {
-    if (options.stop != nullptr && options.stop->load()) {
-      outcome.interrupted = true;
-      break;
-    }
+    if (stopped()) break;
     const std::size_t turn = (number + options.seed % turns) % turns;  // other seeds begin with other algorithms
     const Algorithm& algorithm = *options.algorithms[turn];
     Random random(options.seed ^ 0xfa017, number);
@@ -242,12 +243,13 @@ FaultOutcome stress_faults(const StressOptions& options) {
         options.progress(fmt::format("{}, {:.0f} s: {} in {} on {}", counted(outcome.runs, "fault"), elapsed(), name(row.kind),
                                      algorithm.name, setting->whole().topology.text()));
       }
-      struck = run_with(*setting, fault);
+      struck = run_with(*setting, fault, options.threads == 0);
       if (!struck.record && !struck.refusal) {  // too late, or too high a node: anywhere then
         fault.step = fault.node = 0;
-        struck = run_with(*setting, fault);
+        struck = run_with(*setting, fault, options.threads == 0);
       }
     }
+    if (stopped()) break;  // whatever was found, of a run that was cut off
     if (!setting) continue;
     ++outcome.runs;
     ++row.runs;

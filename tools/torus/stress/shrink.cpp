@@ -221,7 +221,8 @@ StressCase shrink(StressCase failing, const std::atomic<bool>* stop) {
   const auto still_fails = [&](const StressCase& candidate) {
     ++tries;
     RunResult ignored;
-    return failure_of(candidate, ignored).has_value();
+    const bool failed = failure_of(candidate, ignored).has_value();
+    return failed && (stop == nullptr || !stop->load());  // a run that was cut off says nothing
   };
   StressCase alone = failing;
   alone.setting.executor = alone.other = ExecutorKind::serial;
@@ -248,6 +249,7 @@ StressCase shrink(StressCase failing, const std::atomic<bool>* stop) {
       auto settled = settle(*failing.setting.algorithm, std::move(candidate.machine), std::move(candidate.request), failing.setting);
       if (!settled) continue;
       StressCase next{std::move(*settled), failing.other, failing.other_threads, failing.other_processes};
+      next.threads_typed = failing.threads_typed;
       if (!still_fails(next)) continue;
       failing = std::move(next);
       smaller = true;

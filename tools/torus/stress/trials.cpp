@@ -12,6 +12,7 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/processes/thread_processes.hpp"
+#include "tools/torus/cli/console.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/stress/beside.hpp"
 #include "tools/torus/stress/repeat.hpp"
@@ -38,9 +39,11 @@ CaseFailure failing(const std::string& failure, std::string command) {
   return {failure, std::move(command), std::string(said.substr(0, said.find('\n')))};
 }
 
-Emulation emulate_safely(const Setting& setting, bool judge) {
+Emulation emulate_safely(const Setting& setting, bool judge, bool fewer_threads_do = true) {
   EmulationOptions options;
   options.judge = judge;
+  options.stop = &interrupted();
+  options.fewer_threads_do = fewer_threads_do;
   Emulation emulation;
   now_running(command_of(setting, judge));
   try {
@@ -99,7 +102,7 @@ void SpecialRuns::add(const Setting& setting) {
 }
 
 std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& result) {
-  Emulation first = emulate_safely(stress_case.setting, false);
+  Emulation first = emulate_safely(stress_case.setting, false, !stress_case.threads_typed);
   if (first.failure) return failing(*first.failure, command_of(stress_case.setting, false));
   Setting again = stress_case.setting;
   again.executor = stress_case.other;
@@ -136,11 +139,9 @@ StressOutcome stress(const StressOptions& options) {
   std::vector<Turn> turns(options.algorithms.size());
   for (std::size_t i = 0; i < turns.size(); ++i) turns[i].row.algorithm = options.algorithms[i];
   StressOutcome outcome;
+  const auto stopped = [&] { return outcome.interrupted = options.stop != nullptr && options.stop->load(); };
   for (std::uint64_t number = 0; !turns.empty() && number < options.runs && elapsed() < options.seconds; ++number) {
-    if (options.stop != nullptr && options.stop->load()) {
-      outcome.interrupted = true;
-      break;
-    }
+    if (stopped()) break;
     Turn& turn = turns[(number + options.seed % turns.size()) % turns.size()];  // other seeds begin with other algorithms
     Random random(options.seed, number);
     auto setting = draw_setting(random, *turn.row.algorithm, options.budget);
@@ -155,6 +156,7 @@ StressOutcome stress(const StressOptions& options) {
     setting->executor = options.executor ? *options.executor : workers.one_of(kinds);
     setting->threads = options.threads > 0 ? options.threads : static_cast<unsigned>(1 + workers.below(6));
     StressCase stress_case{std::move(*setting), workers.one_of(others), static_cast<unsigned>(1 + workers.below(6)), 1};
+    stress_case.threads_typed = options.threads > 0;
     const auto processes = static_cast<unsigned>(1 + workers.below(5));
     if (options.executor != ExecutorKind::serial) stress_case.other_processes = processes;  // which are threads
     if (workers.below(4) == 0) stress_case.fewer = fewer_bytes(workers, stress_case.setting.request);
@@ -163,6 +165,9 @@ StressOutcome stress(const StressOptions& options) {
       options.progress(fmt::format("{}, {:.0f} s: {} on {}", counted(outcome.runs, "run"), elapsed(), turn.row.algorithm->name,
                                    stress_case.setting.whole().topology.text()));
     }
+    RunResult result;
+    const auto found = failure_of(stress_case, result);
+    if (stopped()) break;  // whatever was found, of a run that was cut off
     ++outcome.runs;
     outcome.special.add(stress_case.setting);
     ++turn.row.runs;
@@ -170,8 +175,6 @@ StressOutcome stress(const StressOptions& options) {
     if (!stress_case.setting.whole().topology.faults().empty()) ++turn.row.with_faults;
     turn.shapes.insert(stress_case.setting.whole().topology.text());
     turn.sources.emplace(stress_case.setting.whole().topology.text(), stress_case.setting.request.sources);
-    RunResult result;
-    const auto found = failure_of(stress_case, result);
     turn.row.steps += result.steps;
     turn.row.messages += result.messages;
     turn.row.bytes += result.bytes_delivered;
@@ -180,8 +183,9 @@ StressOutcome stress(const StressOptions& options) {
     const StressCase shrunk = shrink(stress_case, options.stop);
     RunResult ignored;
     const auto smallest = failure_of(shrunk, ignored);
-    StressFailure failure{found->what + " (not every time)", found->command, stress_case.setting, {found->says}};
-    if (smallest) {
+    StressFailure failure{found->what, found->command, stress_case.setting, {found->says}};
+    if (!stopped() && !smallest) failure.what += " (not every time)";
+    if (!stopped() && smallest) {
       failure = {smallest->what, smallest->command, shrunk.setting, {smallest->says}};
       failure.before = {found->command, 1, {found->says}};
     }

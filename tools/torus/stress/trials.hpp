@@ -89,6 +89,7 @@ struct StressCase {
   std::optional<Bytes> fewer = {};  ///< bytes of a third run by the same plan, which must not take longer; where there are more
   /// A random number, from which follows how many steps later the setting begins once more beside itself. Without, it does not.
   std::optional<std::uint64_t> beside = {};
+  bool threads_typed = false;  ///< the system must start all threads of the setting
 };
 
 /// What is wrong with a case.
