@@ -111,7 +111,7 @@ class Comparing {
       if (!entry || !entry->best || entry->run || comparison_.interrupted) continue;
       Setting setting = open_setting(contest.machine, request(size), spec_);
       PlanCache& cache = options_.cache != nullptr ? *options_.cache : cache_;
-      if (plan_with(setting, *contender.algorithm, nullptr, &cache, &hops_, &contest.bounds[size])) continue;
+      if (plan_with(setting, *contender.algorithm, nullptr, &cache, &contest.bounds[size])) continue;
       run(setting, *entry,
           fmt::format("{}, {}, {}", machine_text(contest.machine), contender.algorithm->name, bytes_option(options_.sizes[size])));
     }
@@ -130,7 +130,7 @@ class Comparing {
     if (!last_.too_long.empty()) return unplanned(fmt::format("{}, and this is more", last_.too_long));
     Planned planned;
     PlanCache& cache = options_.cache != nullptr ? *options_.cache : cache_;
-    if (const auto why_not = plan_with(setting, algorithm, &planned, &cache, &hops_, &contest.bounds[size])) {
+    if (const auto why_not = plan_with(setting, algorithm, &planned, &cache, &contest.bounds[size])) {
       if (!planned.why_not.empty()) {
         if (planned.too_long) last_.too_long = fmt::format("planning took too long at {}", bytes_option(options_.sizes[size]));
         return unplanned(*why_not);
@@ -248,7 +248,6 @@ class Comparing {
   Comparison comparison_;
   Last last_;
   PlanCache cache_;
-  HopMemo hops_;
 };
 
 std::vector<const Algorithm*> best_at(const Contest& contest, std::size_t size) {

@@ -164,7 +164,7 @@ class Failing {
     };
     bool planned = false;
     try {
-      if (auto why_not = plan_with(setting, algorithm, nullptr, &cache_, nullptr, &bounds)) {
+      if (auto why_not = plan_with(setting, algorithm, nullptr, &cache_, &bounds)) {
         end_as(Outcome::refused, std::move(*why_not));
         return run;
       }

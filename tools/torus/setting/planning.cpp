@@ -5,7 +5,6 @@
 #include <chrono>
 #include <exception>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <future>
 #include <memory>
 #include <new>
@@ -94,28 +93,10 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// All that decides how far the messages of a plan go, as far as the plan says it.
-std::string key_of(const Algorithm& algorithm, const Machine& machine, const Plan& plan) {
-  return fmt::format("{} {} {} {} {} {} {} {} {} {}", name(algorithm.collective), algorithm.name, machine.ports, name(machine.switching),
-                     name(machine.contention), fmt::join(machine.routing, ","), plan.segments, plan.steps, plan.formula,
-                     fmt::join(plan.notes, ","));
-}
-
-/// As make_plan() does it.
-void add_hops(Plan& plan, const Algorithm& algorithm, const Machine& machine, const Request& request, double seconds, HopMemo* memo) {
-  if (machine.cost.hop_s <= 0 || !plan.predicts() || plan.route_hops) return;
-  if (memo == nullptr || request.sizes) {
-    plan.route_hops = count_hops(machine, request, plan, seconds);
-    return;
-  }
-  const auto [cached, is_new] = memo->try_emplace(key_of(algorithm, machine, plan));
-  if (is_new) cached->second = count_hops(machine, request, plan, seconds);
-  plan.route_hops = cached->second;
-}
 }  // namespace
 
 Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, const Bounds& bounds, double seconds,
-                    PlanCache* cache, HopMemo* memo) {
+                    PlanCache* cache) {
   if (std::find(found_waiting().begin(), found_waiting().end(), &algorithm) != found_waiting().end())
     return too_long(algorithm, seconds, 0, "has once waited");
   const Clock::time_point start = Clock::now();
@@ -144,7 +125,8 @@ Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Re
     if (planned.plan->start) {
       predict_sizes(machine, request, *planned.plan, std::max(seconds - planned.seconds, seconds / 2));
       set_aside_incomplete(*planned.plan, machine, request, bounds);
-      add_hops(*planned.plan, algorithm, machine, request, std::max(seconds - planned.seconds, seconds / 2), memo);
+      if (machine.cost.hop_s > 0 && planned.plan->predicts() && !planned.plan->route_hops)
+        planned.plan->route_hops = count_hops(machine, request, *planned.plan, std::max(seconds - planned.seconds, seconds / 2));
       planned.seconds = taken();
       check_prediction(algorithm, machine, request, *planned.plan, bounds);
       return planned;

@@ -1,7 +1,6 @@
 /// Planning one algorithm, within a time limit.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 
@@ -18,16 +17,12 @@ struct Planned {
   bool too_long = false;  ///< it did not end in time
 };
 
-/// The counted hops of plans of one request, whatever its bytes: dry runs carry none.
-using HopMemo = std::map<std::string, std::optional<std::uint64_t>>;
-
 /// Plans as make_plan() does, and checks the prediction against the bounds as that does, within `seconds`, of which those are not counted
 /// in which the planner waited for a core. One that was found waiting for something else is not asked again. The plan has no hops where the
-/// dry run that counts them would take longer. With a memo, plans with the same description are counted once. A planner cannot be stopped:
-/// one that does not end in time goes on in a thread of its own, as idle work, until the process ends. With a cache of searches, the same
-/// plan, sooner.
+/// dry run that counts them would take longer. A planner cannot be stopped: one that does not end in time goes on in a thread of its own, as
+/// idle work, until the process ends. With a cache of searches, the same plan, sooner.
 Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, const Bounds& bounds, double seconds,
-                    PlanCache* cache = nullptr, HopMemo* memo = nullptr);
+                    PlanCache* cache = nullptr);
 
 /// Whether a planner goes on that was given up. Then the process must end without destroying what that may use.
 bool planner_given_up() noexcept;

@@ -248,13 +248,12 @@ Machine usual_machine(const RunSpec& spec) {
   return make_machine(spec, native);
 }
 
-std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned, PlanCache* cache, HopMemo* memo,
+std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned, PlanCache* cache,
                                      const Bounds* bounds) {
   if (auto why_not = why_not_here(algorithm, setting.machine, setting.request, setting.memory))
     return setting.groups ? fmt::format("in groups {}: {}", setting.groups->text(), *why_not) : *why_not;
-  Planned made =
-      plan_within(algorithm, setting.machine, setting.request, bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request),
-                  setting.plan_limit_s, cache, memo);
+  Planned made = plan_within(algorithm, setting.machine, setting.request,
+                             bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request), setting.plan_limit_s, cache);
   if (planned != nullptr) *planned = {std::nullopt, made.seconds, made.why_not, made.fault, made.too_long};
   if (!made.plan) return made.why_not;
   setting.plan = std::move(*made.plan);

@@ -50,10 +50,10 @@ struct Setting {
 Setting open_setting(Machine machine, Request request, const RunSpec& spec);
 
 /// Gives a setting the algorithm and its plan. If the algorithm does not apply or cannot be planned, says why in one line and changes
-/// nothing. `planned` gets what the planner did, if it was asked. `cache` and `memo` as of plan_within(). `bounds`: those of the machine
+/// nothing. `planned` gets what the planner did, if it was asked. `cache` as of plan_within(). `bounds`: those of the machine
 /// and request, if they are known.
 std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned = nullptr, PlanCache* cache = nullptr,
-                                     HopMemo* memo = nullptr, const Bounds* bounds = nullptr);
+                                     const Bounds* bounds = nullptr);
 
 /// The machine of a run whose algorithm is not named: what the options leave open is as most algorithms of the collective need it.
 Machine usual_machine(const RunSpec& spec);
