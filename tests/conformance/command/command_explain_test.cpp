@@ -120,6 +120,14 @@ TEST_CASE("an explanation has the phases and the times of the run, and its bound
     for (const char* key : {"name", "steps", "channel_bytes", "model_time_s"}) CHECK(json["phases"][i][key] == run["phases"][i][key]);
   }
   CHECK(!json["bytes_reason"].get<std::string>().empty());
+  // The parts of the model time make all of it.
+  const Json dear = support::parsed(good("explain reduce tree --on 4x4 --bytes 4KiB --th 1us --tg 1ns --json").out);
+  double sum = 0;
+  for (const char* part : {"start_up_s", "bytes_s", "hops_s", "combining_s"}) {
+    CHECK(dear[part] > 0);
+    sum += dear[part].get<double>();
+  }
+  CHECK(sum == Approx(dear["model_time_s"].get<double>()));
 }
 
 TEST_CASE("without a shape the default one is explained, or the first usual one on which the algorithm applies", "[conformance]") {

@@ -138,6 +138,9 @@ struct Explanation {
   std::vector<Term> terms() const { return terms_of(algorithm(), setting.plan); }
   /// Seconds of the bytes on the fullest channels, in the run and at least.
   double bytes_s() const { return emulation.result.channel_time_s; }
+  /// Seconds of the longest routes, and of combining.
+  double hops_s() const { return static_cast<double>(emulation.result.route_hops_sum) * setting.machine.cost.hop_s; }
+  double combining_s() const { return static_cast<double>(emulation.result.node_combined_sum) * setting.machine.cost.combine_s; }
   double least_bytes_s() const { return bounds.channel_time_s.value_or(bounds.channel_bytes * setting.machine.cost.byte_s); }
 };
 
@@ -200,10 +203,9 @@ std::string run_text(const Explanation& explanation) {
   text += fmt::format("bytes:      {}; lower bound {}\n",
                       bytes_part_text(cost, static_cast<double>(result.channel_bytes_sum), explanation.bytes_s()),
                       bytes_part_text(cost, bounds.channel_bytes, explanation.least_bytes_s()));
-  const double hops_s = static_cast<double>(result.route_hops_sum) * cost.hop_s;
-  const double combining_s = static_cast<double>(result.node_combined_sum) * cost.combine_s;
-  if (hops_s > 0) text += fmt::format("hops:       {}\n", seconds_text(hops_s));
-  if (combining_s > 0) text += fmt::format("combining:  {}\n", seconds_text(combining_s));
+  if (const double hops_s = explanation.hops_s(); hops_s > 0) text += fmt::format("hops:       {}\n", seconds_text(hops_s));
+  if (const double combining_s = explanation.combining_s(); combining_s > 0)
+    text += fmt::format("combining:  {}\n", seconds_text(combining_s));
   text += fmt::format("The steps have that bound because: {}.\n", bounds.steps_reason);
   text += fmt::format("The bytes have that bound because: {}.\n", bounds.bytes_reason);
   if (bound_s > bounds.simple_model_time_s(cost) * (1 + 1e-9))
@@ -239,6 +241,8 @@ Json to_json(const Explanation& explanation) {
                {"start_up_lower_bound_s", static_cast<double>(bounds.steps) * cost.start_up_s},
                {"bytes_s", explanation.bytes_s()},
                {"bytes_lower_bound_s", explanation.least_bytes_s()},
+               {"hops_s", explanation.hops_s()},
+               {"combining_s", explanation.combining_s()},
                {"model_time_s", result.model_time_s},
                {"model_time_lower_bound_s", bounds.model_time_s(cost)},
                {"phases", Json::array()}});
