@@ -1,5 +1,6 @@
 // Broadcasts on machines with holes: complete at all living nodes, judged, not below the bounds; everything else refuses.
 #include <random>
+#include <set>
 #include <string>
 
 #include <torus/judge.hpp>
@@ -96,4 +97,23 @@ TEST_CASE("all other algorithms refuse a machine with holes in one line, and tak
       CHECK(why(holes) == "faults 1 dead link, 0 dead nodes: " + std::string(algorithm->name) + " needs every link and node alive");
     }
   }
+}
+
+TEST_CASE("on all ports every collective has an algorithm for dead links and nodes, on one port those that the page names",
+          "[conformance]") {
+  const Topology holes = Topology("4x4").with_faults({.dead_nodes = {5}, .dead_links = {{0, 0, 1}}});
+  const auto lived_with = [&](int ports) {
+    std::set<Collective> lived;
+    for (const Algorithm* algorithm : catalogue()) {
+      Request request = support::broadcast_request(0, 64);
+      request.collective = algorithm->collective;
+      request.reduction.type = ElementType::u32;
+      if (!refuses(*algorithm, Machine(holes, ports, algorithm->native.switching, algorithm->native.contention), request))
+        lived.insert(algorithm->collective);
+    }
+    return lived;
+  };
+  CHECK(lived_with(all_ports) == std::set<Collective>(collectives().begin(), collectives().end()));
+  CHECK(lived_with(1) ==
+        std::set{Collective::broadcast, Collective::total_exchange, Collective::scan, Collective::scatter, Collective::gather});
 }

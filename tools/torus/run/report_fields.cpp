@@ -212,7 +212,7 @@ constexpr std::array fields{
     ReportField{"repeat", some, nested, [](Of of) -> Value { return of.repeats.runs > 1 ? Value(repeats_json(of.repeats)) : std::nullopt; },
                 "with `--repeat`: `runs`, `run_s_median`, `run_s_min`, `run_s_max`, `run_s_spread` (max / min)"},
     ReportField{"memory_bytes", all, scalar, [](Of of) -> Value { return of.result.memory_bytes; }, ""},
-    ReportField{"peak_rss_bytes", all, scalar, [](Of) -> Value { return peak_memory(); }, "estimated before the run; measured"},
+    ReportField{"peak_rss_bytes", all, scalar, [](Of) -> Value { return peak_memory(); }, "estimated before the run, of all processes; measured, of the first process"},
     ReportField{"verified", all, scalar, [](Of of) -> Value { return of.result.verified && !of.emulation.failure; },
                 "whether all is right"},
     ReportField{"trace_digest", all, scalar, [](Of of) -> Value { return digest_text(of.result.trace_digest); },
