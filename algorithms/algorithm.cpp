@@ -2,7 +2,12 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <exception>
+#include <numeric>
+#include <ranges>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <torus/algorithm.hpp>
 #include <torus/bandwidth.hpp>
@@ -138,22 +143,93 @@ std::optional<Refusal> unfit_reduction(const Request& request, const Topology& t
   return std::nullopt;
 }
 
-/// The machine with another shape and all its ports; none if no machine has so many nodes. It keeps the routing order if the number of
-/// dimensions stays.
-std::optional<Machine> with_shape(const Machine& machine, const std::string& shape) {
-  try {
-    Topology topology = Topology::parse(shape);
+/// A machine and a request with the values that refusals suggest.
+class Corrected {
+ public:
+  Corrected(const Machine& on, const Request& asked) : machine{on}, request{asked}, ports_{on.all_port() ? all_ports : on.ports} {}
+
+  Machine machine;
+  Request request;
+  std::vector<Refusal::Change> changes;  ///< one a subject, the last
+
+  /// Takes what a refusal suggests. False if it suggests nothing, or the request has no such sources. Throws std::exception on what is no
+  /// value.
+  bool take(const Refusal& why) {
+    if (why.fix.empty() || !take(Refusal::Change{why.about, why.fix, why.parameter})) return false;
+    return std::ranges::all_of(why.beside, [this](const Refusal::Change& change) { return take(change); });
+  }
+
+ private:
+  using About = Refusal::About;
+
+  bool take(const Refusal::Change& change) {
+    const auto at = change_of(change.subject());
+    if (at == changes.end())
+      changes.push_back(change);
+    else
+      at->value = change.value;
+    switch (change.about) {
+      case About::shape: return reshape(Topology::parse(change.value));
+      case About::ports:
+        machine = with_ports(machine.topology, std::stoi(change.value));
+        ports_ = machine.all_port() ? all_ports : machine.ports;
+        return true;
+      case About::switching: machine.switching = parse_switching(change.value); return true;
+      case About::contention: machine.contention = parse_contention(change.value); return true;
+      case About::routing: return reroute(change.value);
+      case About::bytes: request.bytes = std::stoull(change.value); return true;
+      case About::sizes: request.sizes = SizeRule::parse(change.value); return true;
+      case About::parameter: request.parameters.set(change.parameter, change.value); return true;
+      case About::faults: return revive();
+      case About::reduction: return false;
+    }
+    return false;
+  }
+
+  /// The routing order stays if the number of dimensions does, and all ports stay all.
+  Machine with_ports(Topology topology, int ports) const {
     std::vector<Dimension> routing;
     CostModel cost = machine.cost;
     if (topology.dimensions() == machine.topology.dimensions())
       routing = machine.routing;
     else
       cost.dimension_byte_s.clear();
-    return Machine(std::move(topology), all_ports, machine.switching, machine.contention, std::move(routing), std::move(cost));
-  } catch (const InputError&) {
-    return std::nullopt;
+    return Machine(std::move(topology), ports, machine.switching, machine.contention, std::move(routing), std::move(cost));
   }
-}
+  bool reshape(Topology topology) {
+    const NodeId before = machine.topology.nodes(), nodes = topology.nodes();
+    const int most = static_cast<int>(topology.max_ports());
+    machine = with_ports(std::move(topology), std::min(ports_, most));
+    if (const auto ports = change_of("ports"); ports != changes.end()) ports->value = std::to_string(machine.ports);
+    if (request.sources.size() > 1 && request.sources.size() == before) {
+      request.sources.resize(nodes);
+      std::iota(request.sources.begin(), request.sources.end(), NodeId{0});
+    }
+    return request.sources.empty() || request.sources.back() < nodes;  // they ascend
+  }
+  bool reroute(std::string_view order) {
+    std::vector<Dimension> routing;
+    for (std::size_t from = 0; from <= order.size();) {
+      const std::size_t to = std::min(order.find(',', from), order.size());
+      routing.push_back(std::stoi(std::string(order.substr(from, to - from))));
+      from = to + 1;
+    }
+    machine = Machine(machine.topology, machine.ports, machine.switching, machine.contention, std::move(routing), machine.cost);
+    return true;
+  }
+  std::vector<Refusal::Change>::iterator change_of(std::string_view subject) {
+    return std::ranges::find_if(changes, [subject](const Refusal::Change& change) { return change.subject() == subject; });
+  }
+  /// Of the faults the dead links alone.
+  bool revive() {
+    Faults faults = machine.topology.faults();
+    faults.dead_nodes.clear();
+    machine.topology = Topology::parse(machine.topology.text()).with_faults(std::move(faults));
+    return true;
+  }
+
+  int ports_;  ///< for every shape: all_ports, or as many as it has of this number
+};
 
 /// The first reason to refuse, with the fix of that rule alone.
 std::optional<Refusal> first_refusal(const Algorithm& algorithm, const Machine& machine, const Request& request) {
@@ -174,16 +250,24 @@ bool Algorithm::reads(std::string_view parameter) const noexcept {
 
 std::optional<Refusal> refuses(const Algorithm& algorithm, const Machine& machine, const Request& request) {
   auto why = first_refusal(algorithm, machine, request);
-  // A shape that meets one rule may break the next: a few corrections find one that meets all.
-  for (int corrections = 0; corrections < 4 && why && why->about == Refusal::About::shape && !why->fix.empty(); ++corrections) {
-    const auto suggested = with_shape(machine, why->fix);
-    if (!suggested) {
-      why->fix.clear();
-      break;
-    }
-    const auto next = first_refusal(algorithm, *suggested, request);
-    if (!next || next->about != Refusal::About::shape || next->fix.empty()) break;
-    why->fix = next->fix;
+  if (!why || why->fix.empty()) return why;
+  // What meets one rule may break the next: a few corrections meet all, or nothing is suggested.
+  constexpr int most_corrections = 8;
+  Corrected corrected(machine, request);
+  std::optional<Refusal> next = why;
+  try {
+    for (int i = 0; next && i < most_corrections && corrected.take(*next); ++i)
+      next = first_refusal(algorithm, corrected.machine, corrected.request);
+  } catch (const std::exception&) {  // there is no such machine; an own algorithm may suggest what is no value
+  }
+  why->fix.clear();
+  why->beside.clear();
+  if (next) return why;
+  for (Refusal::Change& change : corrected.changes) {
+    if (change.subject() == why->subject())
+      why->fix = std::move(change.value);
+    else
+      why->beside.push_back(std::move(change));
   }
   return why;
 }

@@ -68,9 +68,7 @@ std::optional<Refusal> unmet_rules(const Requirements& needs, const std::string&
   return std::nullopt;
 }
 
-}  // namespace
-
-std::string_view Refusal::subject() const noexcept {
+std::string_view subject_of(About about, std::string_view parameter) noexcept {
   switch (about) {
     case About::shape: return "shape";
     case About::ports: return "ports";
@@ -86,10 +84,18 @@ std::string_view Refusal::subject() const noexcept {
   return parameter;
 }
 
+}  // namespace
+
+std::string_view Refusal::subject() const noexcept { return subject_of(about, parameter); }
+std::string_view Refusal::Change::subject() const noexcept { return subject_of(about, parameter); }
+
 std::string text(const Refusal& refusal) {
-  const std::string end =
-      refusal.fix.empty() ? (refusal.about == About::parameter ? "; leave it out" : "") : "; " + refusal.fix + " would do";
-  return std::string(refusal.subject()) + " " + refusal.value + ": " + refusal.rule + end;
+  const std::string said = std::string(refusal.subject()) + " " + refusal.value + ": " + refusal.rule;
+  if (refusal.fix.empty()) return said + (refusal.about == About::parameter ? "; leave it out" : "");
+  std::string beside;
+  for (const Refusal::Change& change : refusal.beside)
+    beside += (beside.empty() ? " with " : ", ") + std::string(change.subject()) + " " + change.value;
+  return said + "; " + refusal.fix + beside + " would do";
 }
 
 void Parameters::set(std::string_view name, std::string_view value) {

@@ -1,8 +1,11 @@
 /// A plan that plays a schedule once, and the schedule of a multi-node broadcast that runs backwards.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +17,29 @@
 #include "algorithms/schedule/route_loads.hpp"
 
 namespace torus::reduction {
+
+/// What refuses a schedule on Schedule::mirrored(machine), in terms of the machine: orders of routing are the other way round.
+inline std::optional<Refusal> unmirrored(std::optional<Refusal> why) {
+  const auto backwards = [](std::string& order) {
+    std::string out;
+    for (std::size_t from = 0; from <= order.size();) {
+      const std::size_t to = std::min(order.find(',', from), order.size());
+      out = order.substr(from, to - from) + (out.empty() ? "" : "," + out);
+      from = to + 1;
+    }
+    order = std::move(out);
+  };
+  if (!why) return why;
+  if (why->about == Refusal::About::routing) {
+    backwards(why->value);
+    backwards(why->fix);
+    why->rule += ", and runs backwards here";
+  }
+  for (Refusal::Change& change : why->beside) {
+    if (change.about == Refusal::About::routing) backwards(change.value);
+  }
+  return why;
+}
 
 /// Fills in the program and what it takes, but the formula. Plan::segments says how blocks are cut.
 inline void play(Plan& plan, const Machine& machine, const Request& request, std::shared_ptr<const Schedule> schedule) {

@@ -78,9 +78,7 @@ std::optional<Refusal> refuses_along(const Algorithm& broadcast, const Machine& 
     if (auto why = refuses_on(machine)) return why;
   }
   if (!goes_up(request.collective)) return std::nullopt;
-  auto why = refuses_on(Schedule::mirrored(machine));
-  if (why && goes_down(request.collective)) why->fix.clear();  // what would do one way need not do the other
-  return why;
+  return unmirrored(refuses_on(Schedule::mirrored(machine)));
 }
 
 const Algorithm& broadcast_called(std::string_view name) { return *find_algorithm(Collective::broadcast, name); }

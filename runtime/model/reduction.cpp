@@ -96,13 +96,15 @@ Values parse_values(std::string_view text) { return value_in(all_values, text, "
 
 void check_reduction(const Reduction& reduction, NodeId nodes, Bytes bytes) {
   const std::string type(name(reduction.type)), op(name(reduction.op));
+  const bool chooses = reduction.op == Operator::min || reduction.op == Operator::max;
   if (is_bitwise(reduction.op) && is_float(reduction.type))
     throw InputError("operator " + op + " of " + type + ": it takes integers; " + integer_like(reduction.type) + " would do");
   if (reduction.values != Values::small && !is_float(reduction.type)) {
+    const bool of_floats = !is_bitwise(reduction.op) && (reduction.values != Values::special || chooses);
     throw InputError("values " + std::string(name(reduction.values)) + " of " + type + ": they are floating-point numbers; " +
-                     (size_of(reduction.type) == 8 ? "f64" : "f32") + " would do");
+                     (!of_floats ? "values small" : size_of(reduction.type) == 8 ? "f64" : "f32") + " would do");
   }
-  if (reduction.values == Values::special && reduction.op != Operator::min && reduction.op != Operator::max)
+  if (reduction.values == Values::special && !chooses)
     throw InputError("values special with operator " + op + ": they are for min and max; values real would do");
   if (const Bytes size = size_of(reduction.type); bytes % size != 0) {
     const Bytes below = bytes / size * size, above = below + size;

@@ -253,7 +253,8 @@ struct Algorithm {
 };
 
 /// Why an algorithm does not apply: the first of its requirements, the domains of its parameters and its own rules that does not hold; none
-/// if it applies. Cheap.
+/// if it applies. With all that the refusal suggests, the algorithm applies; where a few corrections find no such values, it suggests
+/// nothing. Cheap.
 std::optional<Refusal> refuses(const Algorithm& algorithm, const Machine& machine, const Request& request);
 /// The same as a line of text; empty if it applies.
 std::string why_not(const Algorithm& algorithm, const Machine& machine, const Request& request);

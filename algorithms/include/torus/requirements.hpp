@@ -17,16 +17,26 @@ namespace torus {
 /// Why an algorithm does not apply. `text()` writes it as one line; a program with options of its own can name them instead.
 struct Refusal {
   enum class About : std::uint8_t { shape, ports, switching, contention, routing, bytes, sizes, reduction, parameter, faults };
+  /// A value to choose instead of what was given.
+  struct Change {
+    About about{};
+    std::string value;
+    std::string parameter = {};
+
+    /// As Refusal::subject().
+    std::string_view subject() const noexcept;
+  };
   About about{};
-  std::string value;           ///< what was given: "16x16m"
-  std::string rule;            ///< what it breaks: "rotating needs a torus"
-  std::string fix = {};        ///< a value that would do; empty: none is known, or a parameter is to be left out
-  std::string parameter = {};  ///< its name, if about is `parameter`
+  std::string value;                ///< what was given: "16x16m"
+  std::string rule;                 ///< what it breaks: "rotating needs a torus"
+  std::string fix = {};             ///< a value that would do; empty: none is known, or a parameter is to be left out
+  std::string parameter = {};       ///< its name, if about is `parameter`
+  std::vector<Change> beside = {};  ///< what else must be changed, for the fix to do
 
   /// "ports", "faults", "switching", .., or the parameter's name.
   std::string_view subject() const noexcept;
 };
-/// "ports 2: wang-tseng uses all channels at once; 4 would do".
+/// "ports 2: wang-tseng uses all channels at once; 4 would do", "shape 8x8x8: .. ; 10x10 with switching circuit would do".
 std::string text(const Refusal& refusal);
 
 /// A setting that only some algorithms read, declared by those that do.

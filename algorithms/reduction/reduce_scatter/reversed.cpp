@@ -36,18 +36,24 @@ constexpr NodeId most_nodes = 1024;  // planned in about a second
 
 const Algorithm& broadcast_called(std::string_view name) { return *find_algorithm(Collective::multinode_broadcast, name); }
 
-/// Of all nodes.
-Request broadcast_of(const Machine& machine, const Request& request) {
+/// Without its sources.
+Request broadcast_of(const Request& request) {
   Request out;
   out.collective = Collective::multinode_broadcast;
-  out.sources.resize(machine.topology.nodes());
-  std::iota(out.sources.begin(), out.sources.end(), NodeId{0});
   out.bytes = request.bytes;
   return out;
 }
+/// Of all nodes.
+Request broadcast_of(const Machine& machine, const Request& request) {
+  Request out = broadcast_of(request);
+  out.sources.resize(machine.topology.nodes());
+  std::iota(out.sources.begin(), out.sources.end(), NodeId{0});
+  return out;
+}
 
+/// Their rules name no sources, which would be all nodes of any machine.
 std::optional<Refusal> refuses_along(std::string_view name, const Machine& machine, const Request& request) {
-  return refuses(broadcast_called(name), Schedule::mirrored(machine), broadcast_of(machine, request));
+  return unmirrored(refuses(broadcast_called(name), Schedule::mirrored(machine), broadcast_of(request)));
 }
 
 std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {

@@ -1,6 +1,8 @@
 // What requirements and refusals are made of: roots, lines of text, values of parameters.
 #include <cstdint>
+#include <optional>
 
+#include <torus/algorithm.hpp>
 #include <torus/requirements.hpp>
 
 #include "tests/support/catch.hpp"
@@ -19,6 +21,30 @@ TEST_CASE("a root is rounded down, exact at powers", "[unit]") {
     CHECK(root_below(3, side * side * side) == side);
     if (side > 1) CHECK(root_below(3, side * side * side - 1) == side - 1);
   }
+}
+
+TEST_CASE("what an own algorithm suggests is tried, and left out where it is no value or does not do", "[unit]") {
+  static Refusal suggests;
+  const Algorithm own{
+      .name = "own",
+      .collective = Collective::broadcast,
+      .also_requires = [](const Machine& machine, const Request&) -> std::optional<Refusal> {
+        if (machine.ports == 3 && machine.switching == Switching::circuit) return std::nullopt;
+        return machine.ports == 3 ? Refusal{Refusal::About::switching, "packet", "own is for circuits", "circuit"} : suggests;
+      }};
+  const Machine machine(Topology("4x4"), 4, Switching::packet);
+  Request request;
+  request.sources = {0};
+  for (const Refusal::About about : {Refusal::About::ports, Refusal::About::bytes, Refusal::About::switching, Refusal::About::routing,
+                                     Refusal::About::shape, Refusal::About::sizes, Refusal::About::reduction}) {
+    for (const char* fix : {"an even number", "7", "-1", "99999999999999999999", "0,0", "5x5"}) {
+      suggests = {about, "4", "own is odd", fix};
+      CAPTURE(fix);
+      CHECK(refuses(own, machine, request)->fix == "");
+    }
+  }
+  suggests = {Refusal::About::ports, "4", "own is odd", "3"};
+  CHECK(why_not(own, machine, request) == "ports 4: own is odd; 3 with switching circuit would do");
 }
 
 TEST_CASE("a refusal is one line: the value, the rule, a value that would do", "[unit]") {

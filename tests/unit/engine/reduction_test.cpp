@@ -1,4 +1,5 @@
 // Partials: they are combined where they meet, everybody is counted once, and whoever is not is named.
+#include <array>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -212,6 +213,39 @@ TEST_CASE("partials and registers are refused where there are none", "[unit]") {
   const Placement partials = Placement::contributed(line().topology, vector_of(8, {}));
   CHECK(has(refusal([&] { support::emulate(line(), partials, sends(combine_into({1}))); }), "they have 1"));
   CHECK(has(refusal([&] { support::emulate(line(), partials, sends(Combine{0})); }), "registers"));
+}
+
+TEST_CASE("what a refused reduction says would do leads to one that is not refused", "[unit]") {
+  constexpr std::array operators{Operator::sum,  Operator::min,         Operator::max,       Operator::exclusive_or,
+                                 Operator::prod, Operator::bitwise_and, Operator::bitwise_or};
+  constexpr std::array types{ElementType::u8,  ElementType::u16, ElementType::u32, ElementType::u64, ElementType::i8,   ElementType::i16,
+                             ElementType::i32, ElementType::i64, ElementType::f32, ElementType::f64, ElementType::bf16, ElementType::f16};
+  for (const Operator op : operators) {
+    for (const ElementType type : types) {
+      for (const Values values : {Values::small, Values::real, Values::special}) {
+        for (const auto& [nodes, bytes] :
+             {std::pair(NodeId{4}, Bytes{8}), std::pair(NodeId{4}, Bytes{9}), std::pair(NodeId{3000}, Bytes{2})}) {
+          Reduction reduction{op, type, values};
+          Bytes of = bytes;
+          std::string said = "none";
+          for (int i = 0; i < 4 && !said.empty(); ++i) {
+            said = refusal([&, n = nodes] { check_reduction(reduction, n, of); });
+            CAPTURE(std::string(name(op)), std::string(name(type)), std::string(name(values)), said);
+            if (said.empty()) break;
+            REQUIRE(i < 3);
+            const std::size_t end = said.rfind(" would do"), from = said.rfind("; ", end) + 2;
+            const std::string would_do = said.substr(from, said.find_first_of(", ", from) - from), value = said.substr(from, end - from);
+            if (said.starts_with("bytes"))
+              of = std::stoull(value);
+            else if (value.starts_with("values "))
+              reduction.values = parse_values(value.substr(7));
+            else
+              reduction.type = parse_element_type(would_do);
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("what cannot be reduced is refused in one line", "[unit]") {

@@ -82,7 +82,7 @@ class Bench {
       try {
         const Request request = make_fitting_request(spec_);
         for (const Algorithm* algorithm : algorithms_) {
-          const auto why_not = why_not_here(*algorithm, make_machine(spec_, algorithm->native), request, spec_.memory);
+          const auto why_not = why_not_here(*algorithm, open_setting(make_machine(spec_, algorithm->native), request, spec_));
           if (!why_not) return;
           if (first.empty()) first = *why_not;
         }
@@ -203,7 +203,7 @@ class Bench {
     for (const Algorithm* algorithm : algorithms_) {
       if (!request) break;
       Setting setting = open_setting(make_machine(spec_, algorithm->native), *request, spec_);
-      if (const auto why_not = why_not_here(*algorithm, setting.machine, *request, setting.memory)) {
+      if (const auto why_not = why_not_here(*algorithm, setting)) {
         if (refusal.empty()) refusal = *why_not;
         if (arguments_.algorithms.value_or("all") != "all") add_not_run(setting, *algorithm, *why_not);
         any = any || arguments_.algorithms.value_or("all") != "all";

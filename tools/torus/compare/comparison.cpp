@@ -52,7 +52,7 @@ class Comparing {
       for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
         const auto why_not = refuses(*algorithm, machine, request(i));
         applies = applies || !why_not;
-        if (why_not && refusal.empty()) refusal = command_text(*why_not, algorithm->collective);
+        if (why_not && refusal.empty()) refusal = *why_not_here(*algorithm, open_setting(machine, request(i), spec_));
       }
       if (applies) machines.push_back(std::move(machine));
     }

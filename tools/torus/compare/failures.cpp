@@ -90,9 +90,9 @@ class Failing {
     for (std::size_t i = 0; i < failures().size(); ++i) {
       const auto broken = machine_with(machine, i);
       if (!broken) continue;
-      const auto why_not = refuses(algorithm, *broken, request_on(broken->topology));
-      if (!why_not) return std::nullopt;
-      if (!first) first = command_text(*why_not, algorithm.collective);
+      const Request request = request_on(broken->topology);
+      if (!refuses(algorithm, *broken, request)) return std::nullopt;
+      if (!first) first = why_not_here(algorithm, open_setting(*broken, request, spec_));
       if (!algorithm.needs.lives_with_holes) break;  // and so it refuses the others
     }
     return first;

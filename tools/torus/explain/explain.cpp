@@ -74,7 +74,7 @@ struct Shaped {
 std::optional<std::string> why_not_there(const Algorithm& algorithm, const TypedOptions& typed) {
   try {
     const RunSpec spec = parse_spec(algorithm.collective, typed);
-    return why_not_here(algorithm, make_machine(spec, algorithm.native), make_fitting_request(spec), spec.memory);
+    return why_not_here(algorithm, open_setting(make_machine(spec, algorithm.native), make_fitting_request(spec), spec));
   } catch (const InputError& error) {  // ports or nodes that the shape does not have
     return error.what();
   }

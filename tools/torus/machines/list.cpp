@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <memory>
 #include <sstream>
+#include <utility>
 
 #include <torus/error.hpp>
 
@@ -61,13 +62,12 @@ std::optional<std::string> why_not_on(const TypedOptions& options, const Algorit
   TypedOptions asked = options;
   if (reduces(algorithm.collective)) asked["type"] = "f64";  // there is no --type: one whose sums are exact on every machine
   const RunSpec spec = parse_spec(algorithm.collective, asked);
-  const Machine machine = make_machine(spec, algorithm.native);
   Request request;
   request.collective = algorithm.collective;
   request.bytes = spec.bytes;
   request.reduction = spec.reduction;
   request.sources = {0};
-  return why_not_here(algorithm, machine, request, 0);
+  return why_not_here(algorithm, open_setting(make_machine(spec, algorithm.native), std::move(request), spec));
 }
 
 /// An own algorithm need not say everything.

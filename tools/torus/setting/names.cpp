@@ -168,7 +168,9 @@ std::vector<const Algorithm*> algorithms_called(std::string_view option, const s
   }
   if (called.empty()) {
     const std::string near = did_you_mean(*word, names);
-    refuse(option, *word, std::string(rule) + (near.empty() ? fmt::format("; for instance {}", catalogue().front()->name) : near));
+    const auto alone = [&](std::string_view name) { return std::ranges::count(names, name) == 1; };  // of one collective
+    const auto example = std::ranges::find_if(names.begin() + std::ssize(collectives()), names.end(), alone);
+    refuse(option, *word, std::string(rule) + (near.empty() ? fmt::format("; for instance {}", *example) : near));
   }
   return called;
 }

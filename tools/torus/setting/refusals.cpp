@@ -10,6 +10,8 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/host.hpp"
+#include "tools/torus/machines/presets.hpp"
+#include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 
 namespace torus::command {
@@ -41,28 +43,67 @@ std::vector<std::string_view> algorithms_for_holes(Collective collective) {
   return names;
 }
 
-}  // namespace
+/// Whether the other options that were typed take a shape, too.
+bool takes_shape(const Setting& setting, const std::string& text) {
+  const Machine& machine = setting.machine;
+  if (setting.groups || !machine.topology.whole()) return false;  // groups have shapes of their own, and the links may not be there
+  try {
+    const Topology shape = Topology::parse(text);
+    if (setting.preset != nullptr) check_shape(*setting.preset, shape);
+    if (!setting.sources_text.empty()) static_cast<void>(parse_sources("--sources", setting.sources_text, shape, setting.seed));
+    return shape.dimensions() == machine.topology.dimensions() || (machine.ascending_routing() && machine.cost.one_speed());
+  } catch (const InputError&) {
+    return false;
+  }
+}
 
+/// Leaves out a suggestion that the options do not take, and asks for all ports where a shape has another number of them.
+void fit_to_options(const Setting& setting, Refusal& refusal) {
+  using About = Refusal::About;
+  const auto about = [](About what) { return [what](const Refusal::Change& change) { return change.about == what; }; };
+  const auto shape = std::ranges::find_if(refusal.beside, about(About::shape));
+  const std::string text = refusal.about == About::shape ? refusal.fix : shape != refusal.beside.end() ? shape->value : "";
+  if (text.empty()) return;
+  if (!takes_shape(setting, text)) {
+    refusal.fix.clear();
+    refusal.beside.clear();
+    return;
+  }
+  const int ports = setting.machine.ports, most = Topology::parse(text).max_ports();
+  const bool said = refusal.about == About::ports || std::ranges::any_of(refusal.beside, about(About::ports));
+  if (!said && (setting.machine.all_port() ? ports != most : ports > most)) refusal.beside.push_back({About::ports, "all"});
+}
+
+/// A refusal of an algorithm of the collective, in terms of options.
 std::string command_text(const Refusal& refusal, Collective collective) {
+  const auto option_of = [](const auto& of) {
+    return of.about == Refusal::About::shape ? std::string("--on") : "--" + std::string(of.subject());
+  };
+  std::string beside;
+  for (const Refusal::Change& change : refusal.beside) beside += fmt::format(" {} {}", option_of(change), change.value);
   if (refusal.about == Refusal::About::faults && !refusal.fix.empty())
-    return fmt::format("{}: {}; {} would do", refusal.value, refusal.rule, refusal.fix);
+    return fmt::format("{}: {}; {}{} would do", refusal.value, refusal.rule, refusal.fix, beside.empty() ? "" : " with" + beside);
   if (refusal.about == Refusal::About::faults)
     return fmt::format("{}: {}; of {} only {} may live with holes", refusal.value, refusal.rule, name(collective),
                        fmt::join(algorithms_for_holes(collective), ", "));
-  const std::string option = refusal.about == Refusal::About::shape ? "--on" : "--" + std::string(refusal.subject());
+  const std::string option = option_of(refusal);
   std::string text = fmt::format("{} {}: {}", option, refusal.value, refusal.rule);
-  if (!refusal.fix.empty()) return text + fmt::format("; {} {} would do", option, refusal.fix);
+  if (!refusal.fix.empty()) return text + fmt::format("; {} {}{} would do", option, refusal.fix, beside);
   return refusal.about == Refusal::About::parameter ? text + fmt::format("; leave out {} {}", option, refusal.value) : text;
 }
 
-std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machine& machine, const Request& request, Bytes memory) {
-  if (const auto refusal = refuses(algorithm, machine, request)) {
+}  // namespace
+
+std::optional<std::string> why_not_here(const Algorithm& algorithm, const Setting& setting) {
+  const Machine& machine = setting.machine;
+  if (auto refusal = refuses(algorithm, machine, setting.request)) {
+    fit_to_options(setting, *refusal);
     const bool unread = refusal->about == Refusal::About::parameter && !algorithm.reads(refusal->parameter);
     const std::string readers = unread ? readers_of(algorithm.collective, refusal->parameter) : "";
     return command_text(*refusal, algorithm.collective) + (readers.empty() ? "" : ", or name one that does: " + readers);
   }
   if (algorithm.planning_bytes == nullptr) return std::nullopt;
-  const Bytes needed = algorithm.planning_bytes(machine), limit = memory > 0 ? memory : usable_memory();
+  const Bytes needed = algorithm.planning_bytes(machine), limit = setting.memory > 0 ? setting.memory : usable_memory();
   if (needed <= limit) return std::nullopt;
   return fmt::format("{} takes {} to make its tables for the {} of {}, and {} may be used; choose a smaller --on or more --memory",
                      algorithm.name, bytes_text(needed), counted(machine.topology.nodes(), "node"), machine.topology.text(),

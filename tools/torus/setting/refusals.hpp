@@ -7,16 +7,14 @@
 
 #include <torus/catalogue.hpp>
 
-#include "tools/torus/setting/spec.hpp"
+#include "tools/torus/setting/setting.hpp"
 
 namespace torus::command {
 
-/// "--ports 2: wang-tseng uses all channels at once; --ports 4 would do". `collective`: of the algorithm that refuses.
-std::string command_text(const Refusal& refusal, Collective collective);
-
-/// Why an algorithm does not apply or its plan does not fit into `memory` (0: what the host has): one line; none if it may be planned.
-/// Time: O(dimensions).
-std::optional<std::string> why_not_here(const Algorithm& algorithm, const Machine& machine, const Request& request, Bytes memory);
+/// Why an algorithm does not apply to a setting, or its plan does not fit into the memory: one line; none if it may be planned. "--ports 2:
+/// wang-tseng uses all channels at once; --ports 4 would do", "--on 8x8x8: ..; --on 10x10 --switching circuit would do": that is accepted,
+/// with all else as it was typed. Time: O(dimensions).
+std::optional<std::string> why_not_here(const Algorithm& algorithm, const Setting& setting);
 
 /// Throws InputError: no algorithm applies on a machine, with the first one's reason, and what would do if that is known.
 [[noreturn]] void nothing_applies(Collective collective, const std::string& machine, const std::string& first_reason,

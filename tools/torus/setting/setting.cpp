@@ -136,9 +136,9 @@ std::string elsewhere(const Setting& setting, const RunSpec& spec, std::span<con
   for (const Algorithm* algorithm : algorithms) {
     if (algorithm->collective != spec.collective) continue;
     try {
-      const Machine machine = make_machine(spec, algorithm->native);
-      if (why_not_here(*algorithm, machine, setting.request, setting.memory)) continue;
-      return fmt::format("--algorithm {} would do, with {}", algorithm->name, rules_text(machine));
+      const Setting there = open_setting(make_machine(spec, algorithm->native), setting.request, spec);
+      if (why_not_here(*algorithm, there)) continue;
+      return fmt::format("--algorithm {} would do, with {}", algorithm->name, rules_text(there.machine));
     } catch (const InputError&) {  // there is no such machine
     }
   }
@@ -163,7 +163,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   int applicable = 0;
   PlanCache cache;
   const auto consider = [&](const Algorithm* algorithm) {
-    if (const auto why_not = why_not_here(*algorithm, setting.machine, setting.request, setting.memory)) {
+    if (const auto why_not = why_not_here(*algorithm, setting)) {
       if (first_refusal.empty()) first_refusal = *why_not;
       return;
     }
@@ -206,7 +206,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   for (const Algorithm* algorithm : searching) consider(algorithm);
   for (const Algorithm* algorithm : slow) {
     if (setting.algorithm == nullptr) consider(algorithm);
-    if (algorithm == setting.algorithm || why_not_here(*algorithm, setting.machine, setting.request, setting.memory)) continue;
+    if (algorithm == setting.algorithm || why_not_here(*algorithm, setting)) continue;
     ++applicable;
     unplanned.push_back(fmt::format("{} was not planned: that takes seconds above {} nodes, and --algorithm asks for it", algorithm->name,
                                     grouped(algorithm->quick_to_plan)));
@@ -250,7 +250,7 @@ Machine usual_machine(const RunSpec& spec) {
 
 std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorithm, Planned* planned, PlanCache* cache,
                                      const Bounds* bounds) {
-  if (auto why_not = why_not_here(algorithm, setting.machine, setting.request, setting.memory))
+  if (auto why_not = why_not_here(algorithm, setting))
     return setting.groups ? fmt::format("in groups {}: {}", setting.groups->text(), *why_not) : *why_not;
   Planned made = plan_within(algorithm, setting.machine, setting.request,
                              bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request), setting.plan_limit_s, cache);
