@@ -363,3 +363,28 @@ TEST_CASE("no name in a trace runs, and the pages forbid what is not theirs", "[
   CHECK(b->value("typeof evil") == "undefined");
   CHECK_FALSE(b->complaints.empty());
 }
+
+TEST_CASE("the page of a failed run opens where a rule is broken, in red", "[browser]") {
+  const auto b = browser();
+  if (!b) return;
+  const Folder folder;
+  const support::Ended ended = support::run_program(
+      TORUS_MISTAKES_PROGRAM,
+      {.arguments = support::words("run allreduce --on mesh:4x4 --bytes 64 --algorithm two-hops --view " + folder.file("page.html"))});
+  REQUIRE(ended.status == 1);
+  b->open(folder.file("page.html"));
+  CHECK(b->value("state.time === last_time") == true);
+  CHECK(b->text("#where") == "step 1: 1 message breaks a rule at node (1,1)");
+  CHECK(ended.err.find(b->text("#verdict .bad").substr(4)) != std::string::npos);  // behind the cross
+  CHECK(b->text("#verdict code").find(" run allreduce --on mesh:4x4 --algorithm two-hops ") != std::string::npos);
+  CHECK(b->value("$('illegal_key').hidden") == false);
+  // Some pixels of the picture are of that red; before that step none is.
+  const std::string reds =
+      "(c => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0;"
+      " for (let i = 0; i < d.length; i += 4) n += d[i] === 200 && d[i + 1] === 16 && d[i + 2] === 46; return n; })($('torus0'))";
+  CHECK(b->value("$('big_play').hidden") == true);
+  CHECK(b->value(reds) > 100);
+  b->key("ArrowLeft");
+  CHECK(b->value(reds) == 0);
+  CHECK(b->complaints == std::vector<std::string>{});
+}

@@ -1,4 +1,4 @@
-/// The command with thirteen algorithms, each with a mistake that users make: of an all-reduce along the lines, as `torus new` writes it.
+/// The command with algorithms, each with a mistake that users make: of an all-reduce along the lines, as `torus new` writes it.
 /// Node (1,1) of 4x4 makes the mistake, in its first step or its second. One has a loop without end, in which its user interrupts it.
 #include <atomic>
 #include <signal.h>
@@ -25,6 +25,7 @@ enum class Bug {
   null,
   exception,
   off_the_mesh,
+  two_hops,
   not_held
 };
 
@@ -69,6 +70,9 @@ bool mistake(Node& self, Bug bug, std::int32_t step) {
       return false;
     case Bug::off_the_mesh:
       if (second) self.send({{1, -2}}, std::span<const BlockId>());
+      return false;
+    case Bug::two_hops:
+      if (second) self.send({{1, +2}}, std::span<const BlockId>());
       return false;
     case Bug::not_held:
       if (second) {
@@ -120,9 +124,10 @@ constexpr Algorithm wrong_bytes = with<Bug::wrong_bytes>("wrong-bytes"), missing
                     contention = with<Bug::contention>("contention"), deadlock = with<Bug::deadlock>("deadlock"),
                     endless = with<Bug::endless>("endless-loop"), interrupted = with<Bug::interrupted>("interrupted-loop"),
                     null = with<Bug::null>("null"), exception = with<Bug::exception>("exception"),
-                    off_the_mesh = with<Bug::off_the_mesh>("off-the-mesh"), not_held = with<Bug::not_held>("not-held");
+                    off_the_mesh = with<Bug::off_the_mesh>("off-the-mesh"), two_hops = with<Bug::two_hops>("two-hops"),
+                    not_held = with<Bug::not_held>("not-held");
 
 }  // namespace
 
 TORUS_MAIN(wrong_bytes, missing, replaced, twice, ports, contention, deadlock, endless, interrupted, null, exception, off_the_mesh,
-           not_held)
+           two_hops, not_held)

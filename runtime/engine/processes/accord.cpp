@@ -31,6 +31,19 @@ T take(std::span<const std::byte>& from) {
   return value;
 }
 
+/// A list with its length before it.
+template <class List>
+void append_list(std::vector<std::byte>& to, const List& list) {
+  append(to, std::uint64_t{list.size()});
+  for (const auto& element : list) append(to, element);
+}
+template <class List>
+List take_list(std::span<const std::byte>& from) {
+  List list;
+  for (auto left = take<std::uint64_t>(from); left > 0; --left) list.push_back(take<typename List::value_type>(from));
+  return list;
+}
+
 }  // namespace
 
 Accord::Accord(Processes& processes, Fabric& fabric, Ledger& ledger)
@@ -247,9 +260,15 @@ void Accord::report(const Violations& found, std::optional<NodeId> overloaded, R
     append(mine, v.kind);
     append(mine, v.step);
     append(mine, v.node);
-    append(mine, std::uint64_t{v.text.size()});
-    const auto text = bytes_of(v.text);
-    mine.insert(mine.end(), text.begin(), text.end());
+    append_list(mine, v.text);
+    append(mine, std::uint64_t{v.messages.size()});
+    for (const auto& [source, route, blocks, first_block, bytes] : v.messages) {
+      append(mine, source);
+      append_list(mine, route);
+      append(mine, blocks);
+      append(mine, first_block);
+      append(mine, bytes);
+    }
   }
   std::uint64_t sum = 0;
   std::vector<Violation> all;
@@ -261,9 +280,16 @@ void Accord::report(const Violations& found, std::optional<NodeId> overloaded, R
       v.kind = take<ViolationKind>(at);
       v.step = take<Step>(at);
       v.node = take<NodeId>(at);
-      const auto size = static_cast<std::size_t>(take<std::uint64_t>(at));
-      v.text = text_of(at.first(size));
-      at = at.subspan(size);
+      v.text = take_list<std::string>(at);
+      for (auto messages = take<std::uint64_t>(at); messages > 0; --messages) {
+        ViolatingMessage m;
+        m.source = take<NodeId>(at);
+        m.route = take_list<std::vector<Leg>>(at);
+        m.blocks = take<std::uint64_t>(at);
+        m.first_block = take<BlockId>(at);
+        m.bytes = take<Bytes>(at);
+        v.messages.push_back(std::move(m));
+      }
       all.push_back(std::move(v));
     }
   }

@@ -1,6 +1,7 @@
 #include "runtime/engine/rules/auditor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <span>
@@ -150,7 +151,7 @@ void audit_partials(const Topology& topology, const detail::Members& members, No
   const auto arrive = [&](const Message& m, BlockId id) {
     const auto [at, alone] = first.try_emplace(id, &m);
     if (alone || (m.combines() && at->second->combines()) || !named.insert(id).second) return;
-    found.add(ViolationKind::replaced_and_more, m.step(), node, [&, before = at->second] {
+    found.add(ViolationKind::replaced_and_more, m.step(), node, std::array{at->second, &m}, [&, before = at->second] {
       return "node " + node_text(topology, node) + members.text_of_group(node) + " gets block " + std::to_string(id) + " twice, " +
              (m.combines() || before->combines() ? "replaced and combined in one step" : "replaced twice in one step") + ": from " +
              text_of(topology, members, *before) + "; and from " + text_of(topology, members, m);
@@ -175,11 +176,11 @@ Violations audit(const Machine& machine, const detail::Members& members, const d
   for (const Message* m : messages) {
     const RouteCheck route = check_route(machine, m->source(), m->route());
     if (own.owns(m->source()) && ++sent[m->source()] == ports + 1) {
-      found.add(ViolationKind::too_many_sends, m->step(), m->source(),
-                [&] { return text_of_sends(machine, members, sent_by(messages, m->source())); });
+      const auto all = sent_by(messages, m->source());
+      found.add(ViolationKind::too_many_sends, m->step(), m->source(), all, [&] { return text_of_sends(machine, members, all); });
     }
     if (route.violation && own.owns(m->source())) {
-      found.add(*route.violation, m->step(), m->source(),
+      found.add(*route.violation, m->step(), m->source(), std::array{m},
                 [&] { return "the route from " + text_of(topology, members, *m) + " " + std::string(words(*route.violation)); });
     }
     if (!leads_somewhere(route.violation)) continue;
@@ -194,7 +195,7 @@ Violations audit(const Machine& machine, const detail::Members& members, const d
     each_channel(topology, m->source(), m->route(), [&](const ChannelName& channel) {
       if (!crossed.insert(channel).second) {
         if (std::exchange(twice, true) || !own.owns(m->source())) return;
-        found.add(ViolationKind::channel_crossed_twice, m->step(), m->source(), [&] {
+        found.add(ViolationKind::channel_crossed_twice, m->step(), m->source(), std::array{m}, [&] {
           return "the message from " + text_of(topology, members, *m) + " crosses channel " + channel_text(topology, channel) + " twice";
         });
         return;
@@ -202,7 +203,7 @@ Violations audit(const Machine& machine, const detail::Members& members, const d
       if (!own.owns(channel.from)) return;
       const auto [at, first] = owner.try_emplace(channel, m);
       if (!first && machine.contention == Contention::forbid) {
-        found.add(ViolationKind::channel_used_twice, m->step(), m->source(), [&, carried = at->second] {
+        found.add(ViolationKind::channel_used_twice, m->step(), m->source(), std::array{at->second, m}, [&, carried = at->second] {
           return "channel " + channel_text(topology, channel) + " carries two messages: from " + text_of(topology, members, *carried) +
                  "; and from " + text_of(topology, members, *m);
         });
@@ -212,17 +213,18 @@ Violations audit(const Machine& machine, const detail::Members& members, const d
   for (const auto& [node, arrived] : received) {
     if (members.placement().reduces()) audit_partials(topology, members, node, arrived, found);
     if (arrived.size() <= static_cast<std::size_t>(ports)) continue;
-    found.add(ViolationKind::too_many_receives, arrived[0]->step(), node, [&, at = node, &all = arrived] {
+    found.add(ViolationKind::too_many_receives, arrived[0]->step(), node, arrived, [&, at = node, &all = arrived] {
       return "node " + node_text(topology, at) + " receives " + std::to_string(all.size()) + " messages on " + text_of_ports(ports) +
              ": from " + text_of(topology, members, *all[0]) + "; from " + text_of(topology, members, *all[1]);
     });
   }
   for (const auto& [channel, arrived] : queues) {
     if (arrived.size() <= static_cast<std::size_t>(shared_queue_depth)) continue;
-    found.add(ViolationKind::queue_overflow, arrived[0]->step(), channel.from, [&, &at = channel, &all = arrived] {
-      return "the queue of channel " + channel_text(topology, at) + " at its end holds " + std::to_string(shared_queue_depth) +
-             " messages, and " + std::to_string(all.size()) + " arrive: the last from " + text_of(topology, members, *all.back());
-    });
+    found.add(ViolationKind::queue_overflow, arrived[0]->step(), channel.from, std::array{arrived.back()},
+              [&, &at = channel, &all = arrived] {
+                return "the queue of channel " + channel_text(topology, at) + " at its end holds " + std::to_string(shared_queue_depth) +
+                       " messages, and " + std::to_string(all.size()) + " arrive: the last from " + text_of(topology, members, *all.back());
+              });
   }
   return found;
 }

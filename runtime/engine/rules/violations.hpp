@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <torus/message.hpp>
 #include <torus/violation.hpp>
 
 namespace torus {
@@ -27,16 +29,23 @@ inline bool reported_before(const Violation& a, const Violation& b) noexcept {
 class Violations {
  public:
   static constexpr std::size_t max_kept = 1000;
+  static constexpr std::size_t max_messages = 4, max_legs = 32;  ///< of each that is kept
 
   bool empty() const noexcept { return found_ == 0; }
   std::uint64_t found() const noexcept { return found_; }
   /// text() says what is wrong, without the step; called only if the violation may be among the first.
   template <class Text>
-  void add(ViolationKind kind, Step step, NodeId node, Text&& text) {
+  void add(ViolationKind kind, Step step, NodeId node, std::span<const Message* const> messages, Text&& text) {
     ++found_;
     if (last_ && *last_ < std::pair(node, kind)) return;
     kept_.push_back({kind, step, node, "step " + std::to_string(step) + ": " + text()});
+    for (const Message* m : messages.first(std::min(messages.size(), max_messages))) kept_.back().messages.push_back(shown(*m));
     if (kept_.size() == 2 * max_kept) drop_last();
+  }
+  /// One of which there are no messages.
+  template <class Text>
+  void add(ViolationKind kind, Step step, NodeId node, Text&& text) {
+    add(kind, step, node, {}, std::forward<Text>(text));
   }
   /// Adds violations of the same step that were found elsewhere.
   void add(const Violations& more) {
@@ -53,6 +62,10 @@ class Violations {
   }
 
  private:
+  static ViolatingMessage shown(const Message& m) {
+    const RouteView route = RouteView(m.route()).first(std::min(m.route().size(), max_legs));
+    return {m.source(), {route.begin(), route.end()}, m.blocks().size(), m.blocks().empty() ? 0 : m.blocks().front(), m.bytes()};
+  }
   void drop_last() {
     std::nth_element(kept_.begin(), kept_.begin() + (max_kept - 1), kept_.end(), reported_before);
     kept_.resize(max_kept);

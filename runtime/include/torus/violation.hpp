@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <torus/block.hpp>
 #include <torus/machine.hpp>
+#include <torus/route.hpp>
 #include <torus/topology.hpp>
 
 namespace torus {
@@ -29,12 +32,23 @@ enum class ViolationKind : std::uint8_t {
 
 std::string_view name(ViolationKind kind) noexcept;
 
+/// A message that breaks a rule, alone or with others.
+struct ViolatingMessage {
+  NodeId source = 0;
+  std::vector<Leg> route = {};  ///< the first 32 legs
+  std::uint64_t blocks = 0;     ///< how many; 0: control alone
+  BlockId first_block = 0;      ///< of them
+  Bytes bytes = 0;
+};
+
 /// One violation.
 struct Violation {
   ViolationKind kind{};
   Step step = 0;
   NodeId node = 0;   ///< the sender; the receiver for too_many_receives, queue_overflow and replaced_and_more
   std::string text;  ///< one line that names step, node or channel, and the messages
+  /// The first 4 of the messages; none where a message is not sent: block_not_held, and what leaves a group.
+  std::vector<ViolatingMessage> messages = {};
 };
 
 }  // namespace torus

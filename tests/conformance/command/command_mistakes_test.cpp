@@ -5,8 +5,10 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/json.hpp"
 
 using namespace torus;
+using support::Json;
 using support::lines;
 
 namespace {
@@ -42,6 +44,8 @@ const std::vector<Mistake>& mistakes() {
       {"null", {"crashed while node (1,1) ran step 1: segmentation fault"}, "", SIGSEGV},
       {"exception", {"step 1, node (1,1): no such neighbour"}},
       {"off-the-mesh", {"route leaves the machine: step 1: the route from (1,1) by [[1,-2]], control only leaves the machine"}},
+      {"two-hops",
+       {"more than one hop: step 1: the route from (1,1) by [[1,2]], control only takes more than one hop, under packet switching"}},
       {"not-held", {"block not held: step 1: ", "(1,1)"}}};
   return all;
 }
@@ -61,6 +65,44 @@ TEST_CASE("mistakes of an own algorithm are said with algorithm, node and step",
       CHECK(lines(ended.err) <= 2);
 #endif
     }
+  }
+}
+
+TEST_CASE("the page of a failed run says what the terminal says, and shows the messages that break a rule", "[conformance]") {
+  struct Shown {
+    std::string algorithm, options;
+    Json illegal;  ///< messages that break a rule: source, destination, and legs as dimension, hops, ..
+    Json nodes = {5};
+  };
+  for (const Shown& shown : {Shown{"two-hops", "", {{5, 7, {1, 2}}}}, Shown{"off-the-mesh", "", {{5, 4, {1, -2}}}},
+                             Shown{"ports", "--ports 1", {{5, 1, {0, -1}}, {5, 6, {1, 1}}, {10, 6, {0, -1}}}, {5, 6}},
+                             Shown{"contention", "", {{5, 1, {0, -1}}, {5, 1, {0, -1}}}}, Shown{"not-held", "", Json::array()},
+                             Shown{"missing", "", Json::array(), Json::array()}, Shown{"deadlock", "", Json::array(), Json::array()}}) {
+    const support::Folder folder;
+    const support::Ended ended = mistaken("run allreduce --on mesh:4x4 --bytes 64 --algorithm " + shown.algorithm + " --view " +
+                                          folder.file("p.html") + " " + shown.options);
+    CAPTURE(shown.algorithm, ended.err);
+    REQUIRE(ended.status == 1);
+    const std::string page = support::text_of_file(folder.file("p.html"));
+    const std::size_t from = page.find("<script id=\"data\" type=\"application/json\">") + 42;
+    const Json data = support::parsed(page.substr(from, page.find("</script>", from) - from));
+    CHECK(data["verdict"]["ok"] == false);
+    CHECK("torus: " + data["verdict"]["text"].get<std::string>() + "\n" == ended.err);
+    const Json& each = data["each"];
+    Json illegal = Json::array();
+    for (const std::size_t m : data["failure"]["messages"]) {
+      std::size_t leg = 0;
+      for (std::size_t i = 0; i < m; ++i) leg += 2 * each["legs"][i].get<std::size_t>();
+      Json path = Json::array();
+      for (std::size_t i = 0; i < 2 * each["legs"][m].get<std::size_t>(); ++i) path.push_back(each["paths"][leg + i]);
+      illegal.push_back({each["source"][m], each["destination"][m], path});
+    }
+    CHECK(illegal == shown.illegal);
+    CHECK(data["failure"]["nodes"] == shown.nodes);
+    if (!shown.nodes.empty()) CHECK(data["by_step"]["step"].back() == 1);
+    // The line repeats it.
+    const std::string line = data["failure"]["command"];
+    CHECK(mistaken(line.substr(line.find(' ') + 1)).err == ended.err);
   }
 }
 

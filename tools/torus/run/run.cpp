@@ -40,6 +40,13 @@ std::uint64_t parse_digest(const std::string& text) {
 /// What a program did wrong, with its algorithm.
 std::string blamed(const Setting& setting, std::string_view what) { return fmt::format("{}: {}", setting.algorithm->name, what); }
 
+/// The failure of a run as the terminal says it.
+std::string said(const Setting& setting, const Emulation& emulation, const EmulationOptions& options) {
+  const RunResult& result = emulation.result;
+  const bool own_fault = !options.fault && (!result.violations.empty() || result.hang || result.wrong);
+  return own_fault ? blamed(setting, *emulation.failure) : *emulation.failure;
+}
+
 int run(const RunArguments& arguments) {
   if (!arguments.parts.empty()) return run_several(arguments);
   if (arguments.offset) {
@@ -118,6 +125,9 @@ int run(const RunArguments& arguments) {
   }
   if (view && !emulation.interrupted) {
     view->name_phases(emulation.result);
+    if (emulation.failure)
+      view->fail(said(setting, emulation, options),
+                 command_line(setting) + (emulation.fault_option.empty() ? "" : " --fault " + emulation.fault_option), emulation.result);
     page->write(view->page());
     page->commit();
   }
@@ -128,9 +138,7 @@ int run(const RunArguments& arguments) {
   };
   answer(arguments.json, json, [&] { return to_table(setting, emulation) + (steps ? steps->text(emulation.result) : ""); });
   if (!emulation.failure) return 0;
-  const RunResult& result = emulation.result;
-  const bool own_fault = !options.fault && (!result.violations.empty() || result.hang || result.wrong);
-  throw RunError(own_fault ? blamed(setting, *emulation.failure) : *emulation.failure);
+  throw RunError(said(setting, emulation, options));
 }
 
 }  // namespace

@@ -71,7 +71,12 @@ std::string View::data() {
             {"bytes", total_.bytes}};
   head.update(facts_of(header_));
   head["left_out"] = left_out_ ? Json(*left_out_) : Json();
-  if (judge_) head["verdict"] = verdict();
+  if (failure_) {
+    head["verdict"] = {{"ok", false}, {"text", failure_->text}};
+    head["failure"] = {{"command", failure_->command}, {"messages", failure_->messages}, {"nodes", failure_->nodes}};
+  } else if (judge_) {
+    head["verdict"] = verdict();
+  }
   head["phases"] = phases_;
   if (header_.costs_known)
     head["costs_s"] = {{"start_up", machine.cost.start_up_s}, {"byte", machine.cost.byte_s}, {"hop", machine.cost.hop_s}};

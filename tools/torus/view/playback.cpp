@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <ranges>
 #include <string_view>
 
 #include <torus/error.hpp>
@@ -261,6 +262,76 @@ void View::name_phases(const RunResult& result) {
   for (const StepSum& sum : sums_) {
     const char* phase = sum.step < result.step_records.size() ? result.step_records[sum.step].phase : nullptr;
     phase_.push_back(phase_number(phase != nullptr ? phase : ""));
+  }
+}
+
+namespace {
+
+/// The legs of a route as far as a page can draw it: each goes round its dimension once at most.
+std::vector<Leg> drawable(const Topology& topology, const std::vector<Leg>& route) {
+  std::vector<Leg> legs;
+  for (const Leg& leg : route) {
+    if (leg.dimension < 0 || leg.dimension >= topology.dimensions()) break;
+    const std::int32_t most = topology.extent(leg.dimension);
+    legs.push_back({leg.dimension, std::clamp(leg.hops, -most, most)});
+  }
+  return legs;
+}
+
+}  // namespace
+
+/// The number of a message of the last step that breaks a rule; if it was not sent, it is put behind the others.
+std::size_t View::refused(const ViolatingMessage& message) {
+  const std::vector<Leg> path = drawable(header_.machine.topology, message.route);
+  StepSum& sum = sums_.back();
+  std::size_t leg = paths_.size();
+  for (std::size_t m = source_.size(), left = sum.messages; left > 0; --left) {
+    leg -= 2 * std::size_t{legs_[--m]};
+    const auto same = [&](std::size_t i) { return path[i] == Leg{static_cast<Dimension>(paths_[leg + 2 * i]), paths_[leg + 2 * i + 1]}; };
+    if (source_[m] == message.source && bytes_[m] == message.bytes && block_count_[m] == message.blocks && legs_[m] == path.size() &&
+        std::ranges::all_of(std::views::iota(std::size_t{0}, path.size()), same))
+      return m;
+  }
+  NodeId end = message.source;
+  each_hop(header_.machine.topology, message.source, path, [&](NodeId, Dimension, std::int32_t, NodeId to) {
+    end = to;
+    ++sum.hops;
+  });
+  ++sum.messages;
+  sum.bytes += message.bytes;
+  source_.push_back(message.source);
+  destination_.push_back(end);
+  bytes_.push_back(message.bytes);
+  block_count_.push_back(message.blocks);
+  legs_.push_back(static_cast<std::uint32_t>(path.size()));
+  for (const Leg& l : path) paths_.insert(paths_.end(), {l.dimension, l.hops});
+  gained_.push_back(0);
+  settled_ = gained_.size();
+  if (counts_ && header_.collective != "barrier") {
+    registers_.push_back(1);
+    releases_.push_back(0);
+  }
+  if (named_blocks_) {
+    ranges_.push_back(message.blocks > 0 ? 1 : 0);
+    if (message.blocks > 0) blocks_.insert(blocks_.end(), {message.first_block, 1});
+  }
+  return source_.size() - 1;
+}
+
+void View::fail(std::string text, std::string command, const RunResult& result) {
+  settle();
+  failure_ = {std::move(text), std::move(command)};
+  for (const Violation& violation : result.violations) {
+    if (failure_->nodes.empty() || failure_->nodes.back() != violation.node) failure_->nodes.push_back(violation.node);
+    if (left_out_) continue;
+    if (sums_.empty() || sums_.back().step != violation.step) {
+      sums_.push_back({violation.step});
+      phase_.push_back(-1);
+    }
+    for (const ViolatingMessage& message : violation.messages) {
+      const std::size_t m = refused(message);  // it may break several rules
+      if (std::ranges::find(failure_->messages, m) == failure_->messages.end()) failure_->messages.push_back(m);
+    }
   }
 }
 

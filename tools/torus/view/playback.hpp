@@ -41,6 +41,10 @@ class View {
   /// Names the phases of the steps, and counts the steps without a message.
   void name_phases(const RunResult& result);
 
+  /// The run has failed: why, in the words of the terminal, and the command that repeats it. Messages that break a rule are shown as such,
+  /// those that were not sent, too. To be called after name_phases(); no message may follow.
+  void fail(std::string text, std::string command, const RunResult& result);
+
   struct FrameMessage {
     NodeId source = 0;
     std::vector<Leg> path;
@@ -74,11 +78,18 @@ class View {
     Bytes combined = 0;               ///< max of a node; reductions only
   };
 
+  struct Failure {
+    std::string text, command;
+    std::vector<std::size_t> messages = {};  // that break a rule
+    std::vector<NodeId> nodes = {};          // where one is broken
+  };
+
   std::uint64_t wanted(NodeId node) const noexcept;
   std::optional<std::uint64_t> wanted_index(NodeId node, std::uint64_t block) const noexcept;
   void hold_first_blocks();
   bool hold(NodeId node, std::uint64_t block);
   void keep(const TraceMessage& message);
+  std::size_t refused(const ViolatingMessage& message);
   void settle();
   void load_channels(const TraceMessage& message);
   std::int32_t phase_number(std::string_view phase);
@@ -98,6 +109,7 @@ class View {
   std::size_t settled_ = 0;                  // messages whose effects are counted
   std::optional<std::string> left_out_;      // why there are no messages
   std::optional<Judge> judge_;               // none: messages are left out, or memory is too small
+  std::optional<Failure> failure_;           // takes the place of the judge's verdict
   bool named_blocks_ = true;
 
   StepSum total_;

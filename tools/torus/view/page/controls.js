@@ -47,13 +47,13 @@ function note_address() {
     history.replaceState(null, "", "#" + parts.join("&"));
   }, 100);
 }
-// Goes to where the address says; to the first step, if it says nothing.
+// Goes to where the address says. If it says nothing: to the first step, or where the run has failed.
 function follow_address() {
   const said = new URLSearchParams(location.hash.slice(1)), step = said.get("step"), node = said.get("node"), run = said.get("run") === "2" && two ? 1 : 0;
   state.run = run;
   state.node = node !== null && drawn && Number(node) >= 0 && Number(node) < runs[run].shape.nodes ? Math.floor(Number(node)) : -1;
   const after = step === null || step === "start" ? -1 : moments.findIndex(moment => moment.at !== null && moment.at >= Number(step));
-  go(said.has("moment") ? Number(said.get("moment")) || 0 : step === "start" ? 0 : step === null ? Math.min(1, last_time) : after < 0 ? last_time : after);
+  go(said.has("moment") ? Number(said.get("moment")) || 0 : step === "start" ? 0 : step === null ? (data.failure ? last_time : Math.min(1, last_time)) : after < 0 ? last_time : after);
 }
 
 const axis_text = (shape, d) => "dimension " + d + " (" + shape.extents[d] + ", " + shape.wiring[d] + ")";
@@ -115,6 +115,7 @@ function make_options() {
   $("tree_key").hidden = true;
   $("dead_key").hidden = !dead;
   $("slow_key").hidden = !bad;
+  $("illegal_key").hidden = runs.every(run => run.messages.illegal.size === 0);
   $("twist_key").hidden = !runs.some(run => run.data.twisted);
   $("control_key").hidden = runs.every(run => run.messages.block_count.every(count => count > 0));
   pictures.forEach((picture, r) => make_pointer(picture, r));
@@ -174,6 +175,11 @@ function show_verdict() {
     if (data.verdict) line.append(element("span", ok ? "\u2713 " + data.verdict.text : "\u2717 " + data.verdict.text, ok ? "good" : "bad"));
     else line.append(element("span", "not judged", "soft"));
     const bound = data.bound && data.bound.steps > 0 ? (data.steps === data.bound.steps ? ", the fewest that there can be" : "; no algorithm takes fewer than " + T.grouped(data.bound.steps)) : "";
+    if (data.failure) {
+      line.append(element("br"), "repeat it with: ", element("code", data.failure.command));
+      $("verdict").append(line);
+      continue;
+    }
     line.append("; " + counted(data.steps, "step") + bound);
     if (run.model_times && run.last_time > 0) line.append("; model time " + T.seconds_text(run.model_times[run.last_time - 1]));
     if (data.bound) line.title = "bound: " + data.bound.reason;
@@ -246,7 +252,8 @@ function start() {
 
   const colours = () => {
     const p = palette();
-    for (const name of ["route", "control", "tree", "slow", "twist"]) $((name === "route" ? "data" : name) + "_swatch").style.borderColor = p[name];
+    for (const [name, paint] of [["data", "route"], ["control", "control"], ["illegal", "dead"], ["tree", "tree"], ["slow", "slow"], ["twist", "twist"]])
+      $(name + "_swatch").style.borderColor = p[paint];
     $("control_swatch").style.borderTopStyle = "dashed";
     $("slow_swatch").style.borderTopStyle = "double";
   };
@@ -287,7 +294,7 @@ function start() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { colours(); redraw(); });
   addEventListener("beforeprint", () => { state.printing = true; colours(); draw_all(); });
   addEventListener("afterprint", () => { state.printing = false; colours(); redraw(); });
-  $("big_play").hidden = last_time === 0 || !drawn;
+  $("big_play").hidden = last_time === 0 || !drawn || Boolean(data.failure);
   follow_address();
 }
 start();

@@ -127,9 +127,11 @@ function message_table(list, other, title) {
   for (const text of ["step", title, "route", "blocks", "bytes"]) head.append(element("th", text, text === "bytes" || text === "step" ? "number" : ""));
   for (const m of list.subarray(0, most)) {
     const row = table.insertRow(), ranges = messages.ranges(m), count = messages.block_count[m];
+    const illegal = messages.illegal.has(m);
     if (messages.step[m] >= state.time) row.className = "later";
-    const what = count > 0 && messages.registers ? " (" + T.effect_text(messages.registers[m], messages.releases[m]) + ")" : "";
-    const blocks = count === 0 ? (wants === "nodes" ? "none" : "none: control") : (ranges ? T.blocks_text(data, shape, ranges, 4) : counted(count, "block")) + what;
+    else if (illegal) row.className = "illegal";
+    const what = count > 0 && messages.registers && !illegal ? " (" + T.effect_text(messages.registers[m], messages.releases[m]) + ")" : "";
+    const blocks = count === 0 ? (wants === "nodes" ? "none" : "none: control") : (ranges && !(illegal && count > 1) ? T.blocks_text(data, shape, ranges, 4) : counted(count, "block")) + what;
     [T.grouped(by_step.step[messages.step[m]]), shape.name(other[m]), route_text(messages.path(m)), blocks, T.grouped(messages.bytes[m])]
       .forEach((text, i) => row.append(element("td", text, i === 0 || i === 4 ? "number" : "")));
   }
@@ -218,6 +220,11 @@ function where_text() {
   if (state.time === 0) return "before the first step; " + (two ? counted(last_time, "moment") : counted(last_time, "step") + " with messages");
   const i = state.time - 1, phase = by_step.phase[i];
   if (two) return ($("by_time").checked ? T.seconds_text(moments[state.time].at) + " of model time" : "step " + T.grouped(moments[state.time].at)) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + ")";
+  if (data.failure && state.time === last_time && data.failure.nodes.length > 0) {
+    const illegal = data.failure.messages.length, broken = data.failure.nodes.length;
+    return "step " + T.grouped(by_step.step[i]) + ": " + (illegal > 0 ? counted(illegal, "message") + (illegal === 1 ? " breaks" : " break") + " a rule"
+                                                                      : "a rule is broken") + " at " + (broken === 1 ? "node " + shape.name(data.failure.nodes[0]) : counted(broken, "node"));
+  }
   return "step " + T.grouped(by_step.step[i]) + " (" + T.grouped(state.time) + " of " + T.grouped(last_time) + " with messages): " +
          counted(by_step.messages[i], "message") + ", " + counted(by_step.hops[i], "hop") + ", " + bytes_text(by_step.bytes[i]) +
          (phase >= 0 ? ", " + data.phases[phase] : "") + (model_times ? "; model time " + T.seconds_text(model_times[i]) : "");

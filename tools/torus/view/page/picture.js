@@ -15,9 +15,13 @@ class Picture extends Machine {
     if (busy || state.tree) copy(base.cores);
     if (this.filled || this.layout.cube) this.draw_marks(g, p);
     this.draw_dead(g, p);
-    if (node < 0) return;
-    const ring = Math.max(this.cell * (this.layout.cube ? 0.3 : 0.42), 4);
-    g.strokeStyle = p.ink;
+    const {failure} = this.run.data;
+    if (failure && busy && time === this.run.last_time) failure.nodes.forEach(at => this.draw_ring(g, p.dead, at, 0.36));
+    if (node >= 0) this.draw_ring(g, p.ink, node, 0.42);
+  }
+  draw_ring(g, paint, node, size) {
+    const ring = Math.max(this.cell * (this.layout.cube ? size * 0.7 : size), 4);
+    g.strokeStyle = paint;
     g.lineWidth = Math.max(2, Math.min(5, this.cell * 0.06));
     g.strokeRect(this.x(this.layout.x[node]) - ring, this.y(this.layout.y[node]) - ring, 2 * ring, 2 * ring);
   }
@@ -39,24 +43,24 @@ class Picture extends Machine {
     });
   }
 
-  // The messages of a step whose routes are shown.
+  // The messages of a step whose routes are shown: those that break a rule always.
   routed(time, node) {
-    const {messages} = this.run, list = [];
-    if (state.routes === "none" || (state.routes === "node" && node < 0)) return list;
+    const {messages} = this.run, list = [], of_node = m => state.routes === "node" && node >= 0 && (messages.source[m] === node || messages.destination[m] === node);
+    if (state.routes !== "all" && node < 0 && messages.illegal.size === 0) return list;
     for (let m = messages.first[time - 1]; m < messages.first[time]; ++m)
-      if (state.routes === "all" || messages.source[m] === node || messages.destination[m] === node) list.push(m);
+      if (state.routes === "all" || of_node(m) || messages.illegal.has(m)) list.push(m);
     return list;
   }
   draw_routes(g, p, time, node) {
-    const {layout, cell} = this, {shape, messages} = this.run, data_lines = [], control_lines = [], stubs = [], slices = layout.rest.length > 0;
+    const {layout, cell} = this, {shape, messages} = this.run, data_lines = [], control_lines = [], illegal_lines = [], stubs = [], slices = layout.rest.length > 0;
     for (const m of this.routed(time, node)) {
       const path = messages.path(m), lines = T.route_lines(shape, layout, messages.source[m], path, state.only, slices);
-      if (lines.length > 0) (messages.block_count[m] > 0 ? data_lines : control_lines).push(lines);
+      if (lines.length > 0) (messages.illegal.has(m) ? illegal_lines : messages.block_count[m] > 0 ? data_lines : control_lines).push(lines);
       if (slices) for (const stub of T.stubs_of(shape, layout, messages.source[m], path, state.only)) stubs.push(stub);
     }
     const width = Math.max(0.8, Math.min(4, cell * 0.06)), few = data_lines.length + control_lines.length <= 4000;
     g.lineJoin = "round";
-    for (const [all, paint, dash] of [[control_lines, p.control, [3, 3]], [data_lines, p.route, []]]) {
+    for (const [all, paint, dash] of [[control_lines, p.control, [3, 3]], [data_lines, p.route, []], [illegal_lines, p.dead, []]]) {
       if (all.length === 0) continue;
       if (few && cell >= 5) {
         g.strokeStyle = p.paper;
@@ -64,7 +68,7 @@ class Picture extends Machine {
         this.stroke_lines(g, all);
       }
       g.strokeStyle = g.fillStyle = paint;
-      g.lineWidth = width;
+      g.lineWidth = all === illegal_lines ? 1.5 * width : width;
       g.setLineDash(dash);
       this.stroke_lines(g, all);
       g.setLineDash([]);

@@ -135,7 +135,9 @@ function messages_of(data, shape) {
     for (let m = 0; m < count; ++m) list[next[nodes[m]]++] = m;
     return node => list.subarray(start[node], start[node + 1]);
   };
-  return {count, first, step, path, ranges, source: each.source, destination: each.destination, bytes: each.bytes,
+  // Those that break a rule.
+  const illegal = new Set(data.failure ? data.failure.messages : []);
+  return {count, first, step, path, ranges, illegal, source: each.source, destination: each.destination, bytes: each.bytes,
           block_count: each.block_count, gained: each.gained, registers: each.registers, releases: each.releases, sent_by: by_node(each.source), heard_by: by_node(each.destination)};
 }
 
@@ -162,6 +164,7 @@ function loads_of(shape, messages, first, last, keep) {
   const table = small ? new Float64Array(shape.nodes * shape.slots) : new Map();
   const touched = [];
   for (let m = first; m < last; ++m) {
+    if (messages.illegal.has(m)) continue;
     const bytes = messages.bytes[m];
     each_channel(shape, messages.source[m], messages.path(m), (node, d, hop) => {
       const complete = shape.wiring[d] === "complete";
