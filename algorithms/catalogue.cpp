@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,14 @@ void extend_catalogue(std::span<const Algorithm* const> own) {
     extended.insert(behind.base(), algorithm);
   }
   all() = std::move(extended);
+}
+
+bool is_own(const Algorithm& algorithm) noexcept {
+  for (const Entries* entries : all_entries) {
+    const std::span<const Algorithm* const> ours = *entries;
+    if (std::find(ours.begin(), ours.end(), &algorithm) != ours.end()) return false;
+  }
+  return true;
 }
 
 const Algorithm* find_algorithm(Collective collective, std::string_view name) noexcept {

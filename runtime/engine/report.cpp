@@ -120,6 +120,10 @@ Rows report(const Machine& machine, const RunResult& result, const RunOptions& o
                               grouped(result.control_messages), counted(result.control_steps, "step")));
   rows.emplace_back("bytes", fmt::format("{} delivered ({}), {} of control; bytes x hops {}", grouped(result.bytes_delivered),
                                          bytes_text(result.bytes_delivered), grouped(result.control_bytes), grouped(result.bytes_hops)));
+  if (result.duplicates > 0) {
+    rows.emplace_back("duplicates", fmt::format("{} of {} reached a node that had them already", grouped(result.duplicates),
+                                                counted(result.blocks_delivered, "block")));
+  }
   rows.emplace_back("channels",
                     fmt::format("busiest {}, mean {:.4g} bytes, idle {:.1f} %; at most {} at a time", grouped(result.channel_bytes_max),
                                 result.channel_bytes_mean, 100 * result.channel_idle_share, counted(result.max_channel_load, "message")));

@@ -31,6 +31,16 @@ Plan plan_relay(const Machine& machine, const Request& request) {
   return {.start = [source = request.sources.front(), deaf = machine.topology.nodes()](Node& self) { return relay(self, source, deaf); }};
 }
 
+/// Once round a ring: the last node tells the source what it has.
+Program round(Node& self, NodeId source) {
+  if (self.rank() != source) co_await self.arrival();
+  if (self.extent(0) > 1) self.send({{0, +1}}, self.blocks());
+}
+
+Plan plan_wasteful(const Machine&, const Request& request) {
+  return {.start = [source = request.sources.front()](Node& self) { return round(self, source); }};
+}
+
 Plan plan_predicted(const Machine& machine, const Request& request) {
   Plan plan = plan_relay(machine, request);
   plan.formula = "sum of n_d - 1";
@@ -112,8 +122,13 @@ constexpr Algorithm relays = broadcast("relay", plan_relay), predicted = broadca
                     throws_anything = broadcast("throws-anything", plan_throws_anything), searches = broadcast("searches", plan_searches),
                     endless = broadcast("endless", plan_endless), empty = broadcast("empty", plan_empty),
                     forgetful = broadcast("forgetful", plan_forgetful), crashes = broadcast("crashes", plan_crashes),
+                    wasteful = {.name = "wasteful",
+                                .collective = Collective::broadcast,
+                                .needs = {.shape = Requirements::Shape::torus, .dimensions = 1},
+                                .plan = plan_wasteful},
                     careless = careless_of(relays);
 
 }  // namespace
 
-TORUS_MAIN(relays, predicted, boastful, modest, lossy, throws, throws_anything, searches, endless, empty, forgetful, crashes, careless)
+TORUS_MAIN(relays, predicted, boastful, modest, lossy, throws, throws_anything, searches, endless, empty, forgetful, crashes, wasteful,
+           careless)

@@ -17,6 +17,9 @@ std::span<const Algorithm* const> catalogue() noexcept;
 /// Throws InputError where a name is not one or is taken, or the plan is missing; then the catalogue is as before.
 void extend_catalogue(std::span<const Algorithm* const> own);
 
+/// Whether an algorithm is a program's own: none of this project. O(algorithms).
+bool is_own(const Algorithm& algorithm) noexcept;
+
 /// The algorithm of that name and collective; none if there is none.
 const Algorithm* find_algorithm(Collective collective, std::string_view name) noexcept;
 

@@ -53,6 +53,14 @@ TEST_CASE("a report gives machine, steps, traffic, times and verdict, a row each
   CHECK(rows.size() == 11);
 }
 
+TEST_CASE("a report counts deliveries of what the receiver had", "[unit]") {
+  const auto to_the_source_too = [](Node& self) -> Program {
+    if (self.rank() != 0) co_await self.arrival();
+    self.send({{0, +1}}, self.blocks());
+  };
+  CHECK(row_named(report(ring, run(to_the_source_too), serial()), "duplicates") == "1 of 5 blocks reached a node that had them already");
+}
+
 TEST_CASE("what was expected stands beside what happened", "[unit]") {
   ReportContext context;
   context.expected = {5, false, "n", 2, 5.5e-6, 2.2e-6};

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 #include <map>
 #include <memory>
+#include <set>
 
+#include <torus/catalogue.hpp>
 #include <torus/error.hpp>
 
 #include "runtime/base/figures.hpp"
@@ -106,6 +108,8 @@ Json to_json(const StressOutcome& outcome, std::uint64_t seed) {
                             {"steps", row.steps},
                             {"messages", row.messages},
                             {"bytes", row.bytes},
+                            {"blocks", row.blocks},
+                            {"duplicates", row.duplicates},
                             {"undrawn", row.undrawn},
                             {"failures", row.failures}});
   }
@@ -177,7 +181,17 @@ std::string reasons_of(const FaultOutcome& outcome) {
     table.push_back({reason, grouped(found.first), fmt::format("{}", fmt::join(found.second, " "))});
   return reasons.empty() ? "" : "\n" + aligned(table);
 }
-std::string reasons_of(const StressOutcome&) { return ""; }
+
+/// A right result need not be a good one: of algorithms of the user's own, how many deliveries told a node what it had.
+std::string reasons_of(const StressOutcome& outcome) {
+  std::string text;
+  for (const StressRow& row : outcome.rows) {
+    if (row.duplicates == 0 || !is_own(*row.algorithm)) continue;
+    text += fmt::format("\n{}: {} of {} reached a node that had them already; for instance\n  {}\n", row.algorithm->name,
+                        grouped(row.duplicates), counted(row.blocks, "block"), row.duplicating);
+  }
+  return text;
+}
 
 /// Runs a stress of either kind and prints what came of it. summary(outcome) ends the line under the table.
 template <class Outcome, class Summary>
@@ -223,9 +237,22 @@ void check_all_ran(const StressArguments& arguments, const std::vector<const Alg
   }
 }
 
+/// Those that --only names, with commas between, in the order of the catalogue.
+std::vector<const Algorithm*> chosen(const std::optional<std::string>& only) {
+  std::set<const Algorithm*> named;
+  const std::string words = only.value_or("");
+  for (const std::string_view word : split(words, ',')) {
+    const auto called = algorithms_called("--only", only ? std::optional(std::string(word)) : std::nullopt,
+                                          "it must be collectives or algorithms that `torus list` names, with commas between");
+    named.insert(called.begin(), called.end());
+  }
+  std::vector<const Algorithm*> algorithms(catalogue().begin(), catalogue().end());
+  std::erase_if(algorithms, [&](const Algorithm* algorithm) { return !named.contains(algorithm); });
+  return algorithms;
+}
+
 int run_stress(const StressArguments& arguments) {
-  std::vector<const Algorithm*> algorithms =
-      algorithms_called("--only", arguments.only, "it must be a collective or an algorithm that `torus list` names");
+  std::vector<const Algorithm*> algorithms = chosen(arguments.only);
   if (arguments.uneven) {
     std::erase_if(algorithms, [](const Algorithm* algorithm) { return !takes_sizes(algorithm->collective); });
     if (algorithms.empty())
@@ -286,7 +313,7 @@ Command stress_command() {
   command.add("--runs", "R", &arguments->runs, "so many runs");
   command.add("--each", "R", &arguments->each, "R runs of each algorithm; fails if one had none");
   command.add("--seed", "N", &arguments->seed, "default 1");
-  command.add("--only", "COLLECTIVE|ALGORITHM", &arguments->only, "a collective or an algorithm");
+  command.add("--only", "COLLECTIVE|ALGORITHM,..", &arguments->only, "only these collectives and algorithms");
   command.add("--uneven", "", &arguments->uneven, "only collectives and settings whose blocks differ in size");
   command.add("--most-nodes", "N", &arguments->most_nodes, "only machines of at most N nodes");
   command.add("--executor", "tbb|threads|serial|shuffled", &arguments->executor, "default: random ones");

@@ -178,6 +178,9 @@ StressOutcome stress(const StressOptions& options) {
     turn.row.steps += result.steps;
     turn.row.messages += result.messages;
     turn.row.bytes += result.bytes_delivered;
+    turn.row.blocks += result.blocks_delivered;
+    turn.row.duplicates += result.duplicates;
+    if (result.duplicates > 0 && turn.row.duplicating.empty()) turn.row.duplicating = command_line(stress_case.setting);
     if (!found) continue;
     if (turn.row.failures++ > 0) continue;
     const StressCase shrunk = shrink(stress_case, options.stop);

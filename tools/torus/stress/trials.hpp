@@ -44,7 +44,10 @@ struct StressRow {
   std::uint64_t most_nodes = 0;
   std::uint64_t steps = 0;
   std::uint64_t messages = 0;
-  Bytes bytes = 0;  ///< delivered
+  Bytes bytes = 0;               ///< delivered
+  std::uint64_t blocks = 0;      ///< delivered
+  std::uint64_t duplicates = 0;  ///< of them, to a node that had them already
+  std::string duplicating = {};  ///< the line that repeats the first run with such
   std::uint64_t failures = 0;
 };
 
