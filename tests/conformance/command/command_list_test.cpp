@@ -100,6 +100,8 @@ TEST_CASE("help and the version have the names that people try", "[conformance]"
   CHECK(command("help run").out == command("run --help").out);
   CHECK(command("help").status == 0);
   CHECK(command("-V").out == command("--version").out);
+  const Json json = support::parsed(command("list flood --json").out);
+  CHECK(command("--version").out == fmt::format("torus {}, commit {}\n", json["version"].get<std::string>(), json["commit"].get<std::string>()));
 }
 
 TEST_CASE("the machines that exist are listed with the sources of their figures", "[conformance]") {

@@ -73,7 +73,7 @@ Parsed parse(const Commands& commands, std::vector<std::string> arguments) {
   const Command& torus = commands.front();
   CLI::App app{torus.help, torus.name};
   app.set_help_flag("--help", torus.find("--help")->help);
-  app.set_version_flag("-V,--version", fmt::format("torus {}", version), torus.find("--version")->help);
+  app.set_version_flag("-V,--version", fmt::format("torus {}, commit {}", version, commit), torus.find("--version")->help);
   app.footer(torus.footer);
   // Making the options of all takes a third of a short run. Where the first argument names one, CLI11 asks for no other.
   const auto named = [&](const Command& command) { return !arguments.empty() && command.name == arguments.back(); };
