@@ -32,6 +32,12 @@ bool for_fewer_sources(const Request& request) noexcept {
          *request.expected_sources < static_cast<double>(request.sources.size());
 }
 
+/// Whether channels are slower than their dimension says, and no link is: hops are routes then, which the plan knows nothing of.
+bool slower_than_its_dimensions(const Machine& machine) noexcept {
+  if (machine.cost.one_speed() || machine.topology.has_slow_links()) return false;
+  return *std::max_element(machine.cost.dimension_byte_s.begin(), machine.cost.dimension_byte_s.end()) < machine.cost.byte_s;
+}
+
 std::string_view limit_text(bool exact) { return exact ? "" : "at most "; }
 
 std::optional<std::string> failure_in(const Machine& machine, const Plan& plan, const RunResult& result) {
@@ -44,7 +50,8 @@ std::optional<std::string> failure_in(const Machine& machine, const Plan& plan, 
 }
 
 std::optional<std::string> surprise_in(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds,
-                                       const RunResult& result, bool dilated) {
+                                       const RunResult& result, const Groups* groups) {
+  const bool dilated = groups != nullptr && groups->dilated();
   const auto bytes = static_cast<double>(result.channel_bytes_sum);
   const bool knows_sources = request.collective != Collective::multinode_broadcast;
   if (plan.predicts() && knows_sources && !dilated && !plan.bytes_agree(bytes, plan.channel_bytes)) {
@@ -79,10 +86,14 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
     return fmt::format("{} on the fullest channels, summed over the steps, fewer than the lower bound {}: {}",
                        counted(result.channel_bytes_sum, "byte"), bounds.channel_bytes, bounds.bytes_reason);
   }
-  if (const double least = bounds.channel_time_s.value_or(0); result.channel_time_s < least * (1 - 1e-9)) {
+  constexpr double rounding_of_sums = 1 - 1e-9;
+  if (const double least = bounds.channel_time_s.value_or(0); result.channel_time_s < least * rounding_of_sums) {
     return fmt::format("a byte term of {} s, less than the lower bound {} s of channels that differ in speed", result.channel_time_s,
                        least);
   }
+  const double least_s = bounds.model_time_s(groups == nullptr ? machine.cost : groups->machine(machine).cost);
+  if (result.model_time_s < least_s * rounding_of_sums)
+    return fmt::format("a model time of {} s, less than the lower bound {} s", result.model_time_s, least_s);
   return std::nullopt;
 }
 
@@ -135,7 +146,7 @@ std::string programs_of(const Request& request, const Plan& plan) {
 Check check(const Machine& machine, const Request& request, const Plan& plan, const Bounds& bounds, const RunResult& result,
             const Groups* groups) {
   if (auto failure = failure_in(machine, plan, result)) return {std::move(failure), std::nullopt};
-  return {std::nullopt, surprise_in(machine, request, plan, bounds, result, groups != nullptr && groups->dilated())};
+  return {std::nullopt, surprise_in(machine, request, plan, bounds, result, groups)};
 }
 
 namespace {
@@ -177,6 +188,7 @@ Run run(const Algorithm& algorithm, const Machine& machine, const Groups& groups
 }
 
 void set_aside_incomplete(Plan& plan, const Machine& machine, const Request& request, const Bounds& bounds) {
+  if (slower_than_its_dimensions(machine)) plan.channel_time_s.reset();
   if (!plan.predicts() || for_fewer_sources(request)) return;
   const auto set_aside = [&](std::string_view field) {
     plan.notes.emplace_back("not predicted", fmt::format("the plan says {} and leaves out {}", plan.formula, field));

@@ -236,8 +236,26 @@ Machine Groups::machine(const Machine& whole) const {
       if (at != ways_.end()) routing.push_back(static_cast<Dimension>(at - ways_.begin()));
     }
   }
-  return Machine(topology_, std::min<int>(whole.ports, topology_.max_ports()), whole.switching, whole.contention, std::move(routing),
-                 std::move(cost));
+  Machine seen(topology_, std::min<int>(whole.ports, topology_.max_ports()), whole.switching, whole.contention, std::move(routing),
+               std::move(cost));
+  // As on a machine with slow links: no hop is slower than byte_s, and none faster than its dimension.
+  if (const double fastest = by_routes_ ? fastest_of_routes(whole.cost) : whole.cost.byte_s; fastest < whole.cost.byte_s)
+    seen.cost.dimension_byte_s = {fastest};
+  return seen;
+}
+
+/// T_c of the fastest dimension in which nodes of one group differ, so that no route between them is faster.
+double Groups::fastest_of_routes(const CostModel& cost) const {
+  double fastest = cost.byte_s;
+  for (Dimension d = 0; d < whole_.dimensions(); ++d) {
+    bool taken = whole_.twisted();
+    for (std::size_t i = 0; i < tables_->members.size() && !taken; ++i) {
+      const NodeId first = tables_->members[i - i % topology_.nodes()];
+      taken = whole_.coordinate(tables_->members[i], d) != whole_.coordinate(first, d);
+    }
+    if (taken) fastest = std::min(fastest, cost.byte_s_of(d));
+  }
+  return fastest;
 }
 
 Bytes Groups::table_bytes() const noexcept {

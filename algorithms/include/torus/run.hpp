@@ -52,7 +52,8 @@ class PredictionError : public RunError {
 
 /// Bytes of a plan may be left out: they are 0 where nothing takes less than a bound above that, and nothing is held against it. Where that
 /// leaves the model time open, the plan predicts nothing from here on, and a note names the field. Combined bytes may be left out where
-/// combining costs no time. To be called before check_prediction().
+/// combining costs no time. Where hops are routes of several speeds (Groups::machine()), byte terms are left to the slowest channel, which
+/// makes them a limit. To be called before check_prediction().
 void set_aside_incomplete(Plan& plan, const Machine& machine, const Request& request, const Bounds& bounds);
 
 /// Every prediction passes here before anything uses it. Throws PredictionError where one is no number, negative, or below a lower bound:

@@ -48,7 +48,8 @@ class Groups {
   NodeId count() const noexcept { return count_; }
   /// Of one group. Has the faults that all groups have.
   const Topology& topology() const noexcept { return topology_; }
-  /// What a program in a group sees of a machine: its rules, the ports that a group's nodes have use for, the speeds of its dimensions.
+  /// What a program in a group sees of a machine: its rules, the ports that a group's nodes have use for, the speeds of its dimensions. A
+  /// hop of `file:` groups has the T_c of the fastest channel that one may take, and the machine's byte_s is still that of the slowest.
   /// Throws InputError if it switches packets and hops of a group are several of the machine: see dilated().
   Machine machine(const Machine& whole) const;
   /// Whether a hop of a group may be several hops of the machine, so that groups may meet on channels.
@@ -124,6 +125,7 @@ class Groups {
   void read_file(std::string_view file);
   void number(std::vector<NodeId> members);
   void take_faults();
+  double fastest_of_routes(const CostModel& cost) const;
   bool stays(NodeId rank, Dimension dimension, std::int32_t hops) const noexcept;
   Leg dilated_leg_in(NodeId source, NodeId destination, Leg leg) const noexcept;
   static std::int32_t times(std::int64_t hops, std::int32_t factor) noexcept;

@@ -1,5 +1,6 @@
 // torus ... --groups: every subcommand knows groups, or refuses them in one line.
 #include <string>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
@@ -34,6 +35,17 @@ TEST_CASE("a run in groups has the figures of a group's run, and says what the g
         std::string::npos);
   CHECK(run_json("broadcast --on 6x8 --groups slice:3x4 --source 2,3")["sources"] == Json::array({11}));
   CHECK(run_json("barrier --on 4x4 --groups stride:2 --switching wormhole --contention share")["verified"] == true);
+}
+
+TEST_CASE("a run in groups whose hops are routes of several speeds is judged by the fastest", "[conformance]") {
+  const support::Folder folder;
+  const std::string groups = folder.write("groups", "0 1\n2 3\n");
+  for (const char* collective : {"broadcast", "allgather", "alltoall", "allreduce"}) {
+    CAPTURE(collective);
+    const Json run = run_json(std::string(collective) + " --on 2x2 --contention share --switching wormhole --groups file:" + groups + " --tc 3e-10,1e-10 --bytes 1MiB --judge");
+    CHECK(run["model_time_lower_bound_s"].get<double>() <= run["model_time_s"].get<double>() * (1 + 1e-9));
+    CHECK(run["model_time_formula_s"].get<double>() > 2 * run["model_time_s"].get<double>());  // all routes take the fast dimension
+  }
 }
 
 TEST_CASE("a trace of groups lists them and is judged", "[conformance]") {

@@ -81,7 +81,7 @@ TEST_CASE("a check tells a wrong number of steps from a surprising number of byt
   CHECK(bytes.surprise == "400 bytes on the fullest channels, summed over the steps, where 401 were predicted (Plan::channel_bytes)");
 }
 
-TEST_CASE("a check finds steps and bytes below the bounds", "[conformance]") {
+TEST_CASE("a check finds steps, bytes and model time below the bounds", "[conformance]") {
   const Machine machine = ring("5");
   const Request request = support::broadcast_request(0, 100);
   const Run ran = run(own(), machine, request);
@@ -92,6 +92,10 @@ TEST_CASE("a check finds steps and bytes below the bounds", "[conformance]") {
   bounds = ran.bounds;
   bounds.channel_bytes = 1000;
   CHECK(check(machine, request, ran.plan, bounds, ran.result).surprise->find("fewer than the lower bound 1000: ") != std::string::npos);
+  RunResult fast = ran.result;
+  fast.model_time_s = ran.bounds.model_time_s(machine.cost) * 0.99;
+  REQUIRE(check(machine, request, ran.plan, ran.bounds, fast).surprise);
+  CHECK(check(machine, request, ran.plan, ran.bounds, fast).surprise->find(" s, less than the lower bound ") != std::string::npos);
 }
 
 TEST_CASE("where hops cost something, a dry run predicts those that the plan does not state", "[conformance]") {

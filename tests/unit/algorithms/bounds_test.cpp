@@ -272,6 +272,20 @@ TEST_CASE("blocks of different sizes must cross the layers of each dimension", "
   CHECK(lower_bounds(Machine(rows, 3, Switching::packet), request).channel_bytes == 3600);
 }
 
+TEST_CASE("blocks of different sizes may all take the fastest dimension", "[unit]") {
+  CostModel cost;
+  cost.dimension_byte_s = {4e-10, 1e-10};
+  Request request;
+  request.collective = Collective::gather;
+  request.sources = {0};
+  request.sizes = SizeRule::parse("uniform:100:100");
+  request.bytes = 100;
+  const Bounds bounds = lower_bounds(Machine(shape("2x4"), 1, Switching::wormhole, Contention::forbid, {}, cost), request);
+  CHECK(bounds.channel_bytes == 700);
+  REQUIRE(bounds.channel_time_s);
+  CHECK(*bounds.channel_time_s == Approx(700 * 1e-10));
+}
+
 TEST_CASE("the halves of a twisted torus are no cuts of one dimension", "[unit]") {
   Machine machine(Topology("4x8t"), 4, Switching::packet);
   machine.cost.dimension_byte_s = {1e-12, 1};

@@ -101,6 +101,15 @@ TEST_CASE("a file names groups line by line, and its groups are complete graphs"
   CHECK(groups.group_of(5) == Groups::none);
   CHECK(groups.living_members() == 8);
   check_legs(groups, whole);
+  CostModel cost;
+  cost.dimension_byte_s = {3e-10, 1e-10};
+  const CostModel seen = groups.machine(Machine(whole, all_ports, Switching::wormhole, Contention::share, {}, cost)).cost;
+  CHECK(seen.byte_s == 3e-10);
+  CHECK(seen.dimension_byte_s == std::vector<double>{1e-10});
+  write("0 3 6 9\n");  // along the slow dimension alone
+  CHECK(Groups::parse("file:" + file, whole)
+            .machine(Machine(whole, all_ports, Switching::wormhole, Contention::share, {}, cost))
+            .cost.one_speed());
   const auto refused = [&](const char* text) {
     write(text);
     return refusal_of(("file:" + file).c_str(), "4x3");
