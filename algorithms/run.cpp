@@ -308,9 +308,9 @@ Engine make_engine(const Machine& machine, const Request& request, const Plan& p
 
 namespace {
 
-/// A run without verification, one thread; none if it fails or has not ended within `seconds`.
-std::optional<RunResult> dry_run(const Machine& machine, const Request& request, const Plan& plan, double seconds,
-                                 std::function<void(std::span<const Message* const>)> on_messages = {}) {
+/// A run without verification, one thread, for so many seconds at most. groups: null for none.
+RunResult dry_run_to_its_end(const Machine& machine, const Request& request, const Plan& plan, double seconds, const Groups* groups,
+                             std::function<void(std::span<const Message* const>)> on_messages) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   RunOptions options;
@@ -320,8 +320,14 @@ std::optional<RunResult> dry_run(const Machine& machine, const Request& request,
   std::atomic<bool> late = false;
   options.stop = &late;
   options.on_step = [&](Step) { late = std::chrono::duration<double>(Clock::now() - start).count() > seconds; };
+  return make_engine(machine, request, plan, options, groups).run(plan.start);
+}
+
+/// The same; none if it fails or has not ended within `seconds`.
+std::optional<RunResult> dry_run(const Machine& machine, const Request& request, const Plan& plan, double seconds,
+                                 std::function<void(std::span<const Message* const>)> on_messages = {}) {
   try {
-    RunResult result = make_engine(machine, request, plan, options).run(plan.start);
+    RunResult result = dry_run_to_its_end(machine, request, plan, seconds, nullptr, std::move(on_messages));
     if (result.good()) return result;
   } catch (const std::exception&) {  // the run itself will report it
   }
@@ -388,6 +394,16 @@ std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& r
   if (placement_of(machine, empty, plan).most_held() > most_copies) return std::nullopt;
   const auto result = dry_run(machine, empty, plan, seconds);
   return result ? std::optional(result->route_hops_sum) : std::nullopt;
+}
+
+std::optional<std::string> violation_in_groups(const Machine& machine, const Groups& groups, const Request& request, const Plan& plan,
+                                               double seconds) {
+  try {
+    const RunResult result = dry_run_to_its_end(machine, emptied(request), plan, seconds, &groups, {});
+    if (!result.violations.empty()) return result.violations.front().text;
+  } catch (const std::exception&) {  // the run itself will report it
+  }
+  return std::nullopt;
 }
 
 }  // namespace torus

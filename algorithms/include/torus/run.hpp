@@ -89,4 +89,10 @@ void predict_sizes(const Machine& machine, const Request& request, Plan& plan, d
 std::optional<std::uint64_t> count_hops(const Machine& machine, const Request& request, const Plan& plan,
                                         double seconds = std::numeric_limits<double>::infinity());
 
+/// Which rule a plan breaks that is run in all of these groups at once, although no group alone breaks it: two messages on a channel, where
+/// that is forbidden, or more than its queue holds. By such a dry run; none if it breaks no rule within `seconds`. The request is a
+/// group's.
+std::optional<std::string> violation_in_groups(const Machine& machine, const Groups& groups, const Request& request, const Plan& plan,
+                                               double seconds = std::numeric_limits<double>::infinity());
+
 }  // namespace torus

@@ -42,10 +42,32 @@ TEST_CASE("a run in groups whose hops are routes of several speeds is judged by 
   const std::string groups = folder.write("groups", "0 1\n2 3\n");
   for (const char* collective : {"broadcast", "allgather", "alltoall", "allreduce"}) {
     CAPTURE(collective);
-    const Json run = run_json(std::string(collective) + " --on 2x2 --contention share --switching wormhole --groups file:" + groups + " --tc 3e-10,1e-10 --bytes 1MiB --judge");
+    const Json run = run_json(std::string(collective) + " --on 2x2 --groups file:" + groups + " --tc 3e-10,1e-10 --bytes 1MiB --judge");
     CHECK(run["model_time_lower_bound_s"].get<double>() <= run["model_time_s"].get<double>() * (1 + 1e-9));
     CHECK(run["model_time_formula_s"].get<double>() > 2 * run["model_time_s"].get<double>());  // all routes take the fast dimension
   }
+}
+
+TEST_CASE("what is left open suits groups that may meet on channels", "[conformance]") {
+  const support::Folder folder;
+  const std::string groups = folder.write("groups", "0 5 10\n3 6 9\n");
+  for (const std::string& line :
+       std::vector<std::string>{"broadcast --on 8x8 --groups stride:2", "broadcast --on 8x8 --groups stride:2 --algorithm flood",
+                                "allreduce --on 4x4 --groups file:" + groups, "gather --on 4x4 --groups stride:2x1"}) {
+    CAPTURE(line);
+    const Json run = run_json(line + " --judge");
+    CHECK(run["verified"] == true);
+    CHECK(run["switching"] == "wormhole");
+    CHECK(run["contention"] == "share");
+  }
+  const std::string none = refusal("run broadcast --on 8x8 --groups stride:2 --contention forbid");
+  CHECK(none.find("the groups meet on channels (flood: ") != std::string::npos);
+  CHECK(none.find("--contention share would do") != std::string::npos);
+  // Where some algorithms have two messages on a channel, another is chosen.
+  folder.write("groups", "1 4 12\n3 5 9\n");
+  const Json other = run_json("allreduce --on 4x4 --contention forbid --bytes 1000 --groups file:" + groups);
+  CHECK(other["verified"] == true);
+  CHECK(other["chosen_because"].get<std::string>().find("would break a rule in these groups") != std::string::npos);
 }
 
 TEST_CASE("a trace of groups lists them and is judged", "[conformance]") {

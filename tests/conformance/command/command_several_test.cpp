@@ -49,6 +49,14 @@ TEST_CASE("contention of two collectives is named where it is forbidden, and cha
   CHECK(named["violations"][0]["kind"] == "channel used twice");
   CHECK(named["collectives"][1]["failure"] == "stopped after step 1");
 
+  // What one of them does wrong by itself counts as well.
+  const support::Ended alone_wrong =
+      support::command("run broadcast --on 8x8 --contention forbid --groups stride:2 --algorithm flood --json + barrier --offset 9");
+  CHECK(alone_wrong.status == 1);
+  const Json wrong = support::parsed(alone_wrong.out);
+  CHECK(wrong["violations_found"].get<int>() > 0);
+  CHECK(wrong["violations"][0]["kind"] == "channel used twice");
+
   const Json shared = support::parsed(good("run broadcast --on 4x4 --ports 2 --contention share" + two).out);
   const Json alone = support::parsed(good("run broadcast --on 4x4 --ports 2 --contention share --algorithm mst --bytes 4KiB --json").out);
   CHECK(shared["channel_bytes_sum"] == 2 * alone["channel_bytes_sum"].get<int>());

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <span>
 
 #include <torus/report.hpp>
 
@@ -99,11 +100,18 @@ Json several_json(const std::deque<PartOfRun>& parts, const ConcurrentRun& run) 
                                {"bytes_of_each", run.busiest->of_each}};
   }
   json["violations"] = Json::array();
-  for (const Violation& violation : run.violations) {
-    json["violations"].push_back(
-        Json{{"kind", name(violation.kind)}, {"step", violation.step}, {"node", violation.node}, {"text", violation.text}});
+  const auto add = [&json](std::span<const Violation> violations, Step offset) {
+    for (const Violation& v : violations)
+      json["violations"].push_back(Json{{"kind", name(v.kind)}, {"step", v.step + offset}, {"node", v.node}, {"text", v.text}});
+  };
+  std::uint64_t found = run.violations_found;
+  add(run.violations, 0);
+  for (std::size_t i = 0; i < parts.size(); ++i) {  // and what a collective does wrong alone
+    const RunResult& alone = run.each[i].run.result;
+    add(alone.violations, parts[i].offset);
+    found += alone.violations_found;
   }
-  json["violations_found"] = run.violations_found;
+  json["violations_found"] = found;
   json["verified"] = run.verified();
   if (run.failure) json["failure"] = *run.failure;
   return json;

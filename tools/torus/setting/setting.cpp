@@ -130,6 +130,26 @@ std::string reason(const Setting& setting, const Candidate& best, const Candidat
   return text;
 }
 
+/// Algorithms that would break a rule in groups that may meet on channels.
+struct Clashes {
+  std::vector<std::string_view> names;
+  std::string first;  ///< what rule that is
+
+  bool add(const Setting& setting, const Algorithm& algorithm, const Plan& plan) {
+    if (!setting.groups || !setting.groups->dilated()) return false;
+    const auto violation = violation_in_groups(setting.whole(), *setting.groups, setting.request, plan, setting.plan_limit_s);
+    if (!violation) return false;
+    if (names.empty()) first = fmt::format("{}: {}", algorithm.name, *violation);
+    names.push_back(algorithm.name);
+    return true;
+  }
+  /// What may be typed where all do.
+  std::string fix(const Setting& setting) const {
+    const bool forbids = setting.whole().contention == Contention::forbid;
+    return fmt::format("the groups meet on channels ({}){}", first, forbids ? "; --contention share would do" : "; choose other groups");
+  }
+};
+
 /// What may be typed where no algorithm applies on the usual machine: the first that applies on the machine it was made for, as far as the
 /// options leave that open.
 std::string elsewhere(const Setting& setting, const RunSpec& spec, std::span<const Algorithm* const> algorithms) {
@@ -157,6 +177,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
   std::vector<Candidate> too_large;
   std::vector<std::string> unplanned;
   std::vector<std::string_view> hopeless;
+  Clashes clashes;
   std::string first_refusal;
   std::optional<Bounds> bounds;
   std::optional<double> bound_s;
@@ -180,6 +201,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
       if (first_refusal.empty()) first_refusal = planned.why_not;
       return;
     }
+    if (clashes.add(setting, *algorithm, *planned.plan)) return;
     const Bytes needed = Needed(setting, *planned.plan, workers).total();
     const Candidate candidate{algorithm, needed > setting.memory ? needed : 0, time_of(setting.machine, *planned.plan)};
     ++applicable;
@@ -212,9 +234,11 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
                                     grouped(algorithm->quick_to_plan)));
   }
   if (setting.algorithm == nullptr)
-    nothing_applies(setting.request.collective, machine_text(setting.machine), first_refusal, elsewhere(setting, spec, algorithms));
+    nothing_applies(setting.request.collective, machine_text(setting.machine), first_refusal,
+                    clashes.names.empty() ? elsewhere(setting, spec, algorithms) : clashes.fix(setting));
   if (best.too_large > 0) refuse_too_large(setting);
   setting.chosen = reason(setting, best, second, too_large, unplanned, hopeless, applicable);
+  if (!clashes.names.empty()) setting.chosen += fmt::format("; {} would break a rule in these groups", fmt::join(clashes.names, ", "));
   setting.choosing_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 

@@ -192,8 +192,11 @@ Machine make_machine(const RunSpec& spec, const NativeMachine& native) {
   // An algorithm made for many ports runs on a shape with fewer, too.
   const int usual_ports = spec.preset != nullptr ? spec.preset->ports : native.ports;
   const int native_ports = std::min(usual_ports, static_cast<int>(spec.shape.max_ports()));
-  Machine whole(spec.shape, spec.ports.value_or(native_ports), spec.switching.value_or(native.switching),
-                spec.contention.value_or(native.contention), spec.routing, spec.cost);
+  // Hops of some groups are several of the machine: packets cannot make them, and groups may meet on a channel.
+  const bool dilated = spec.groups && spec.groups->dilated();
+  const Switching usual_switching = dilated && native.switching == Switching::packet ? Switching::wormhole : native.switching;
+  Machine whole(spec.shape, spec.ports.value_or(native_ports), spec.switching.value_or(usual_switching),
+                spec.contention.value_or(dilated ? Contention::share : native.contention), spec.routing, spec.cost);
   return spec.groups ? spec.groups->machine(whole) : whole;
 }
 

@@ -97,8 +97,9 @@ void refuse_groups(const std::optional<std::string>& groups, std::string_view wh
 /// The shape with the dead and slow links that the options name. Random ones follow from the seed. Throws InputError.
 Topology with_damage(const Topology& shape, const TypedOptions& typed, std::uint64_t seed);
 
-/// The machine that an algorithm sees: the whole one, or that of a group. A preset and then `native` fill what the options leave open.
-/// Throws InputError where the shape has no such ports or routing, the preset no such shape, or the machine no such groups.
+/// The machine that an algorithm sees: the whole one, or that of a group. A preset and then `native` fill what the options leave open;
+/// where hops of groups may be several of the machine, worms and shared channels do. Throws InputError where the shape has no such ports or
+/// routing, the preset no such shape, or the machine no such groups.
 Machine make_machine(const RunSpec& spec, const NativeMachine& native);
 
 /// The request, of each group where there are groups. Sources that are named are also those that predictions expect, unless --expect says
