@@ -32,6 +32,16 @@ TEST_CASE("a run with sizes says them, and MPI's names ask for them", "[conforma
   CHECK(good("bounds gatherv --on 4x4 --sizes zeros:1").out.find("no node must send anything") != std::string::npos);
 }
 
+TEST_CASE("where no model time is predicted for sizes, blocks of the mean size choose the algorithm", "[conformance]") {
+  for (const char* collective : {"gather", "scatter"}) {
+    CAPTURE(collective);
+    const Json run = run_json(std::string(collective) + " --on 65x64 --bytes 8 --sizes zipf:1 --switching wormhole");
+    CHECK(run["algorithm"] == "tree-of-broadcast");
+    CHECK(run["chosen_because"].get<std::string>().find(" for blocks of the mean size, as none is predicted for these sizes") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("sizes that do not fit are refused in one line", "[conformance]") {
   const support::Folder folder;
   std::ofstream(folder.file("five")) << "1 2 3 4 5\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <fmt/format.h>
 #include <future>
@@ -93,6 +94,17 @@ std::string one_line(std::string text) {
   return text;
 }
 
+/// Planned::model_time_s.
+double time_of(const Machine& machine, const Plan& plan) {
+  if (!plan.predicts()) return std::numeric_limits<double>::infinity();
+  double time_s = plan.model_time_s(machine.cost);
+  if (!plan.route_hops) {
+    const double longest = machine.switching == Switching::packet ? 1 : machine.topology.diameter();
+    time_s += machine.cost.hop_s * longest * static_cast<double>(plan.likely_steps());
+  }
+  return time_s;
+}
+
 }  // namespace
 
 Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, const Bounds& bounds, double seconds,
@@ -123,12 +135,15 @@ Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Re
   try {
     planned.plan = plan.get();
     if (planned.plan->start) {
+      const double mean_s = time_of(machine, *planned.plan);
       predict_sizes(machine, request, *planned.plan, std::max(seconds - planned.seconds, seconds / 2));
+      planned.of_mean_size = std::isfinite(mean_s) && !planned.plan->predicts();
       set_aside_incomplete(*planned.plan, machine, request, bounds);
       if (machine.cost.hop_s > 0 && planned.plan->predicts() && !planned.plan->route_hops)
         planned.plan->route_hops = count_hops(machine, request, *planned.plan, std::max(seconds - planned.seconds, seconds / 2));
       planned.seconds = taken();
       check_prediction(algorithm, machine, request, *planned.plan, bounds);
+      planned.model_time_s = planned.of_mean_size ? mean_s : time_of(machine, *planned.plan);
       return planned;
     }
     planned.fault = true;

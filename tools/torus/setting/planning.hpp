@@ -1,6 +1,7 @@
 /// Planning one algorithm, within a time limit.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -11,8 +12,12 @@ namespace torus::command {
 
 struct Planned {
   std::optional<Plan> plan;
-  double seconds = 0;     ///< wall time
-  std::string why_not;    ///< one line, where there is no plan
+  double seconds = 0;  ///< wall time
+  /// By which algorithms are compared: the model time, where hops that could not be counted are taken for the most that the steps can have.
+  /// Infinite: not predicted.
+  double model_time_s = std::numeric_limits<double>::infinity();
+  bool of_mean_size = false;  ///< that is the time of blocks of the mean size, since nothing is predicted for sizes that differ
+  std::string why_not;        ///< one line, where there is no plan
   bool fault = false;     ///< the planner broke its contract: it threw what it must not, did not end in time, or predicts what cannot be
   bool too_long = false;  ///< it did not end in time
 };

@@ -72,8 +72,9 @@ void refuse_too_large(const Setting& setting) {
 /// An algorithm that applies: its predicted model time, and what a run needs if that is more than may be used.
 struct Candidate {
   const Algorithm* algorithm = nullptr;
-  Bytes too_large = 0;  ///< 0: it fits
-  double time_s = 0;    ///< infinite: not predicted
+  Bytes too_large = 0;        ///< 0: it fits
+  double time_s = 0;          ///< infinite: not predicted
+  bool of_mean_size = false;  ///< as Planned says it
 
   /// What fits goes first, the faster the better; of what does not fit, the smallest, since its refusal says how much memory would do.
   bool better_than(const Candidate& other) const noexcept {
@@ -81,17 +82,6 @@ struct Candidate {
     return std::tie(too_large, time_s) < std::tie(other.too_large, other.time_s);
   }
 };
-
-/// The model time by which an algorithm is chosen. Hops that could not be counted are taken for the most that the steps can have.
-double time_of(const Machine& machine, const Plan& plan) {
-  if (!plan.predicts()) return std::numeric_limits<double>::infinity();
-  double time_s = plan.model_time_s(machine.cost);
-  if (!plan.route_hops) {
-    const double longest = machine.switching == Switching::packet ? 1 : machine.topology.diameter();
-    time_s += machine.cost.hop_s * longest * static_cast<double>(plan.likely_steps());
-  }
-  return time_s;
-}
 
 /// A model time that no plan of an algorithm is under. `bound_s`: that of all algorithms, computed where it is needed first.
 double least_time_of(const Algorithm& algorithm, const Machine& machine, const Bounds& bounds, std::optional<double>& bound_s) {
@@ -112,7 +102,8 @@ constexpr NodeId long_search = 64;
 
 std::string reason(const Setting& setting, const Candidate& best, const Candidate& second, std::span<const Candidate> too_large,
                    std::span<const std::string> unplanned, std::span<const std::string_view> hopeless, int applicable) {
-  std::string text = fmt::format("least predicted model time, {}, of {} that apply here", seconds_text(best.time_s), applicable);
+  std::string text = fmt::format("least predicted model time, {}{}, of {} that apply here", seconds_text(best.time_s),
+                                 best.of_mean_size ? " for blocks of the mean size, as none is predicted for these sizes" : "", applicable);
   if (second.algorithm != nullptr && second.too_large == 0 && std::isfinite(second.time_s))
     text += fmt::format("; next {} with {}", second.algorithm->name, seconds_text(second.time_s));
   if (!std::isfinite(best.time_s)) text = "no other is left, and it predicts no model time";
@@ -190,7 +181,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
     }
     if (!bounds) bounds = lower_bounds(setting.machine, setting.request);
     if (algorithm->plan.searches() && setting.machine.topology.nodes() >= long_search && best.algorithm != nullptr && best.too_large == 0 &&
-        least_time_of(*algorithm, setting.machine, *bounds, bound_s) >= (1 - worth_a_search) * best.time_s) {
+        !best.of_mean_size && least_time_of(*algorithm, setting.machine, *bounds, bound_s) >= (1 - worth_a_search) * best.time_s) {
       ++applicable;
       hopeless.push_back(algorithm->name);
       return;
@@ -203,7 +194,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
     }
     if (clashes.add(setting, *algorithm, *planned.plan)) return;
     const Bytes needed = Needed(setting, *planned.plan, workers).total();
-    const Candidate candidate{algorithm, needed > setting.memory ? needed : 0, time_of(setting.machine, *planned.plan)};
+    const Candidate candidate{algorithm, needed > setting.memory ? needed : 0, planned.model_time_s, planned.of_mean_size};
     ++applicable;
     if (candidate.too_large > 0) too_large.push_back(candidate);
     if (candidate.better_than(best)) {
@@ -276,11 +267,13 @@ std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorith
                                      const Bounds* bounds) {
   if (auto why_not = why_not_here(algorithm, setting))
     return setting.groups ? fmt::format("in groups {}: {}", setting.groups->text(), *why_not) : *why_not;
-  Planned made = plan_within(algorithm, setting.machine, setting.request,
-                             bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request), setting.plan_limit_s, cache);
-  if (planned != nullptr) *planned = {std::nullopt, made.seconds, made.why_not, made.fault, made.too_long};
-  if (!made.plan) return made.why_not;
-  setting.plan = std::move(*made.plan);
+  Planned made =
+      plan_within(algorithm, setting.machine, setting.request, bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request),
+                  setting.plan_limit_s, cache);
+  std::optional<Plan> plan = std::exchange(made.plan, std::nullopt);
+  if (planned != nullptr) *planned = made;
+  if (!plan) return made.why_not;
+  setting.plan = std::move(*plan);
   setting.plan_s = made.seconds;
   setting.algorithm = &algorithm;
   return std::nullopt;
