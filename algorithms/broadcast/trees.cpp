@@ -80,7 +80,7 @@ constexpr Algorithm edst_broadcast{
     },
     .plan =
         [](const Machine& machine, const Request& request, PlanCache& cache) {
-          Plan plan = plan_down(machine, request, cache.of<closed_form_trees>(machine.topology));
+          Plan plan = plan_down(machine, request, cache.of<closed_form_trees>(machine));
           plan.formula += " (height D + 2 for n x n, n >= 4)";
           return plan;
         },

@@ -270,7 +270,7 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
 
 /// The stated variant, else that of least model time. Both send over single hops, aside from the counting.
 Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
-  const auto trees = cache.of<closed_form_trees>(machine.topology);
+  const auto trees = cache.of<closed_form_trees>(machine);
   const std::string_view stated = stated_variant(request);
   std::vector<Plan> plans;
   if (stated != variants[1]) plans.push_back(plan_synchronous(machine, request, trees));

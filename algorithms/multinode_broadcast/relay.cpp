@@ -8,6 +8,7 @@
 /// Bytes    of the gather, at most s m a step; and s times those of a broadcast of m bytes.
 /// Header   none.   Source  this project.
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
@@ -15,7 +16,7 @@
 #include <torus/algorithm.hpp>
 
 #include "algorithms/broadcast/swath/swath.hpp"
-#include "algorithms/common/shapes.hpp"
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/multinode_broadcast/line_tree.hpp"
@@ -45,7 +46,8 @@ struct RootTrees {
 };
 
 RootTrees::RootTrees(const Machine& machine)
-    : nodes{static_cast<double>(machine.topology.nodes())}, axes{linked_dimensions(machine.topology)}, root{0} {
+    : nodes{static_cast<double>(machine.topology.nodes())}, axes{canonical_dimensions(machine)}, root{0} {
+  std::reverse(axes.begin(), axes.end());  // the longest last loads the channels least
   Coordinates at = machine.topology.coordinates(0);
   for (const Dimension d : axes) {
     const std::int32_t n = machine.topology.extent(d);

@@ -30,6 +30,7 @@
 
 #include <torus/algorithm.hpp>
 
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/reduction/rounds_prediction.hpp"
@@ -59,7 +60,9 @@ struct Packed {
 using PackedList = std::vector<std::shared_ptr<const Packed>>;
 
 /// Of several speeds some trees may be left out, unless all are wanted.
-std::shared_ptr<const Packed> pack(const Machine& machine, const LinkGraph& graph, TreeCount count, bool all_trees) {
+std::shared_ptr<const Packed> pack(const Machine& given, const CanonicalForm& form, const LinkGraph& graph, TreeCount count,
+                                   bool all_trees) {
+  const Machine& machine = form.machine();
   std::vector<SpanningTree> trees = pack_spanning_trees(graph, count), even;
   if (!machine.cost.one_speed()) {
     // With fewer trees a turn more would be better.
@@ -78,8 +81,8 @@ std::shared_ptr<const Packed> pack(const Machine& machine, const LinkGraph& grap
     TreeTurns longer = trees_in_turns(machine.topology, graph, pack_spanning_trees(graph, count, spare), count.per_link);
     if (longer.schedule.steps() < turns.schedule.steps()) turns = std::move(longer);
   }
-  return std::make_shared<const Packed>(Packed{count, RepeatedSchedule(machine, std::move(at_once), steps, 0),
-                                               RepeatedSchedule(machine, std::move(turns.schedule), turns.period, count.trees)});
+  return std::make_shared<const Packed>(Packed{count, RepeatedSchedule(given, form.outside(at_once), steps, 0),
+                                               RepeatedSchedule(given, form.outside(turns.schedule), turns.period, count.trees)});
 }
 
 /// Several numbers of trees, each of which puts less on a channel than those before.
@@ -126,14 +129,24 @@ std::uint32_t choose_capacity(const Machine& machine, std::uint32_t trees) {
 }
 
 /// So many trees; or, if that is 0, several numbers of trees.
-PackedList pack_all(const Machine& machine, std::uint32_t trees) {
+PackedList pack_form(const Machine& given, const CanonicalForm& form, std::uint32_t trees) {
+  const Machine& machine = form.machine();
   const std::uint32_t most = trees_within_reach(machine);
   const LinkGraph graph(machine, LinkCapacities(machine, choose_capacity(machine, trees)));
   const TreeCount ratio = least_ratio(graph, most);
   std::vector<TreeCount> counts{with_trees(ratio, trees)};
   if (trees == 0) counts = machine.cost.one_speed() ? counts_of_one_speed(ratio, most) : counts_of_speeds(ratio, most);
   PackedList packed;
-  for (const TreeCount& count : counts) packed.push_back(pack(machine, graph, count, trees > 0));
+  for (const TreeCount& count : counts) packed.push_back(pack(given, form, graph, count, trees > 0));
+  return packed;
+}
+
+/// The same of both orders of the dimensions: now the one, now the other gives better trees.
+PackedList pack_all(const Machine& machine, std::uint32_t trees) {
+  const CanonicalForm longer_first(machine), shorter_first(machine, std::nullopt, CanonicalForm::Order::shorter_first);
+  PackedList packed = pack_form(machine, longer_first, trees);
+  if (shorter_first.machine() == longer_first.machine()) return packed;
+  for (auto& each : pack_form(machine, shorter_first, trees)) packed.push_back(std::move(each));
   return packed;
 }
 
@@ -229,9 +242,9 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
 }
 
 // A place in a tree: about 100 bytes while the trees are packed, 100 while they get turns, and 300 in the two schedules of each packing,
-// of which the largest two have most of the trees.
+// of which the largest two have most of the trees; twice where the dimensions have two orders.
 Bytes planning_bytes(const Machine& machine) {
-  constexpr Bytes of_a_place = 1000, of_a_node = 1000;
+  constexpr Bytes of_a_place = 1400, of_a_node = 1000;
   return Bytes{machine.topology.nodes()} * (of_a_place * trees_within_reach(machine) + of_a_node);
 }
 

@@ -18,14 +18,14 @@
 
 #include <torus/algorithm.hpp>
 
-#include "algorithms/common/shapes.hpp"
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/program_memory.hpp"
 
 namespace torus::reduction::tree {
 namespace {
 
-/// The lines through the root. Towards the root, dimension by dimension, the last first.
+/// The lines through the root. Towards the root, dimension by dimension, the longest first.
 ///
 /// In the phase of a dimension the nodes that have the root's coordinates in the dimensions done take part. On a ring both ways lead to the
 /// root's place, with one port one way. On a line both sides do, with one port one of them a step later. In a complete dimension every node
@@ -72,10 +72,9 @@ class LineTree {
 
 LineTree::LineTree(const Machine& machine, NodeId root) {
   const Topology& topology = machine.topology;
-  const std::vector<Dimension> dimensions = linked_dimensions(topology);
-  for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
-    const std::int32_t n = topology.extent(*d);
-    Line line{.dimension = *d, .extent = n, .root = topology.coordinate(root, *d), .wiring = topology.wiring(*d)};
+  for (const Dimension d : canonical_dimensions(machine)) {
+    const std::int32_t n = topology.extent(d);
+    Line line{.dimension = d, .extent = n, .root = topology.coordinate(root, d), .wiring = topology.wiring(d)};
     switch (line.wiring) {
       case Wiring::ring:
         line.up = machine.ports == 1 ? n - 1 : n / 2;
@@ -260,23 +259,24 @@ constexpr Algorithm tree(Collective collective, const Idea& idea) {
           .plan = plan};
 }
 
-constexpr Algorithm tree_reduce = tree(
-    Collective::reduce, {.first = "Along the last dimension the nodes that lie farthest from the place of the root begin: each sends its "
-                                  "vector to the next node, which adds its own and passes the sum on.",
-                         .then = "The sums of the lines then go along the other dimensions in the same way, until they are at the root.",
-                         .good = "Single hops, any shape and any ports do; each step carries the whole vector, so that it is a baseline, "
-                                 "and no bad choice for short vectors through few ports."});
-constexpr Algorithm tree_gather =
-    tree(Collective::gather, {.first = "Along the last dimension the nodes that lie farthest from the place of the root send their blocks "
-                                       "to the next node, which adds its own to the bundle and passes it on.",
-                              .then = "The bundles then go along the other dimensions in the same way, until they are at the root.",
-                              .good = "Single hops, any shape and any ports do, and start-ups are few; but the last channels before the "
-                                      "root carry half of all blocks."});
+constexpr Algorithm tree_reduce =
+    tree(Collective::reduce,
+         {.first = "Along the longest dimension the nodes that lie farthest from the place of the root begin: each sends its "
+                   "vector to the next node, which adds its own and passes the sum on.",
+          .then = "The sums of the lines then go along the other dimensions in the same way, until they are at the root.",
+          .good = "Single hops, any shape and any ports do; each step carries the whole vector, so that it is a baseline, "
+                  "and no bad choice for short vectors through few ports."});
+constexpr Algorithm tree_gather = tree(
+    Collective::gather, {.first = "Along the longest dimension the nodes that lie farthest from the place of the root send their blocks "
+                                  "to the next node, which adds its own to the bundle and passes it on.",
+                         .then = "The bundles then go along the other dimensions in the same way, until they are at the root.",
+                         .good = "Single hops, any shape and any ports do, and start-ups are few; but the last channels before the "
+                                 "root carry half of all blocks."});
 constexpr Algorithm tree_scatter = tree(
     Collective::scatter,
     {.first =
-         "The root sends bundles along its line in the first dimension: each has the blocks of all nodes that lie behind its receiver.",
-     .then = "Each receiver keeps its own block and passes the others on, along this line and then along those of the later dimensions.",
+         "The root sends bundles along its line in the shortest dimension: each has the blocks of all nodes that lie behind its receiver.",
+     .then = "Each receiver keeps its own block and passes the others on, along this line and then along those of the longer dimensions.",
      .good = "Single hops, any shape and any ports do, and start-ups are few; but the first channels carry half of all blocks."});
 
 }  // namespace

@@ -102,7 +102,7 @@ std::optional<Refusal> refuses_closed_form(const Machine& machine, const Request
 }
 
 Plan plan_closed_form(const Machine& machine, const Request& request) {
-  return plan_over_root(machine, request, request.sources.front(), std::make_shared<const ArcTrees>(closed_form_trees(machine.topology)));
+  return plan_over_root(machine, request, request.sources.front(), std::make_shared<const ArcTrees>(closed_form_trees(machine)));
 }
 
 Bytes closed_form_planning_bytes(const Machine& machine) {

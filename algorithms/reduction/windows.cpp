@@ -1,9 +1,9 @@
 /// All-reduce and barrier in the fewest steps of all, on any number of nodes: windows of ranks that grow (p+1)-fold a step.
 ///
-/// The ranks form a circle. After a step a node has the sum of a window: the ranks that end with its own. In the next step it takes p more
-/// windows from behind, end to end. Some of them come without their last rank, so that each contributor counts once: window_rounds.hpp.
-/// Messages go the shortest way and share channels.
-/// Machine  any shape, wormhole, shared channels, any number of ports. At most 8 ports are used, since the queue of a shared channel
+/// The ranks, those of the canonical form, stand in a circle. After a step a node has the sum of a window: the ranks that end with its own.
+/// In the next step it takes p more windows from behind, end to end. Some of them come without their last rank, so that each contributor
+/// counts once: window_rounds.hpp. Messages go the shortest way and share channels. Machine  any shape, wormhole, shared channels, any
+/// number of ports. At most 8 ports are used, since the queue of a shared channel
 ///          takes 8 messages a step.
 /// Steps    ceil(log_{p+1} N), which is optimal.   Header  none.
 /// Memory   2 vectors a node, and one a port on their way.
@@ -17,6 +17,7 @@
 
 #include <torus/algorithm.hpp>
 
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/one_order.hpp"
@@ -27,16 +28,20 @@
 namespace torus::reduction::windows {
 namespace {
 
-using Rounds = std::vector<WindowRound>;
+/// The windows are of ranks of the canonical form.
+struct Rounds {
+  CanonicalForm form;
+  std::vector<WindowRound> all;
 
-Route route_to(const Machine& machine, NodeId from, const WindowPiece& piece) {
-  const std::uint64_t to = (std::uint64_t{from} + static_cast<std::uint64_t>(piece.distance)) % machine.topology.nodes();
-  return shortest_route(machine.topology, from, static_cast<NodeId>(to), machine.routing);
-}
+  Route route_to(const Machine& machine, NodeId from, const WindowPiece& piece) const {
+    const std::uint64_t to = (std::uint64_t{form.inside(from)} + static_cast<std::uint64_t>(piece.distance)) % machine.topology.nodes();
+    return shortest_route(machine.topology, from, form.outside(static_cast<NodeId>(to)), machine.routing);
+  }
+};
 
-void send(Node& self, const WindowRound& round, bool barrier) {
+void send(Node& self, const Rounds& rounds, const WindowRound& round, bool barrier) {
   for (const WindowPiece& piece : round.pieces) {
-    const Route route = route_to(self.machine(), self.rank(), piece);
+    const Route route = rounds.route_to(self.machine(), self.rank(), piece);
     if (barrier)
       self.send(route, {});
     else
@@ -45,8 +50,8 @@ void send(Node& self, const WindowRound& round, bool barrier) {
 }
 
 Program program(Node& self, const Rounds& rounds, bool barrier) {
-  for (const WindowRound& round : rounds) {
-    send(self, round, barrier);
+  for (const WindowRound& round : rounds.all) {
+    send(self, rounds, round, barrier);
     co_await self.step();
   }
 }
@@ -55,9 +60,9 @@ Program program(Node& self, const Rounds& rounds, bool barrier) {
 RouteLoads::Step traffic(const Machine& machine, const Rounds& rounds) {
   RouteLoads::Step sum;
   RouteLoads loads(machine.topology);
-  for (const WindowRound& round : rounds) {
+  for (const WindowRound& round : rounds.all) {
     for (NodeId node = 0; node < machine.topology.nodes(); ++node) {
-      for (const WindowPiece& piece : round.pieces) loads.add(node, route_to(machine, node, piece));
+      for (const WindowPiece& piece : round.pieces) loads.add(node, rounds.route_to(machine, node, piece));
     }
     const RouteLoads::Step step = loads.end_step();
     sum.most += step.most;
@@ -69,26 +74,28 @@ RouteLoads::Step traffic(const Machine& machine, const Rounds& rounds) {
 Plan plan(const Machine& machine, const Request& request) {
   constexpr int most_ports = 8;  // what the queue of a shared channel takes
   const int ports = std::min(machine.ports, most_ports);
-  const auto rounds = std::make_shared<const Rounds>(window_rounds(machine.topology.nodes(), ports));
+  const auto rounds = std::make_shared<const Rounds>(
+      Rounds{CanonicalForm(machine, std::nullopt, CanonicalForm::Order::shorter_first), window_rounds(machine.topology.nodes(), ports)});
   const bool barrier = request.collective == Collective::barrier;
   Plan plan;
   plan.start = [rounds, barrier](Node& self) { return program(self, *rounds, barrier); };
   std::size_t most_sent = 0;
-  for (const WindowRound& round : *rounds) most_sent = std::max(most_sent, round.pieces.size());
+  for (const WindowRound& round : rounds->all) most_sent = std::max(most_sent, round.pieces.size());
   plan.message_bytes = bytes_of_messages(most_sent, 1, static_cast<std::uint64_t>(machine.topology.dimensions()));
-  plan.steps = rounds->size();
+  plan.steps = rounds->all.size();
   plan.formula = "ceil(log_{p+1} N)";
   const RouteLoads::Step sum = traffic(machine, *rounds);
   plan.route_hops = sum.hops;
   if (barrier) return plan;
-  plan.registers = rounds->size() > 1 ? 2 : 1;
+  plan.registers = rounds->all.size() > 1 ? 2 : 1;
   // A node keeps what it sends: the pieces of a round are copies, beside its registers, of which the second is empty in the first round.
   std::uint64_t most = 0;
-  for (std::size_t i = 0; i < rounds->size(); ++i) most = std::max<std::uint64_t>(most, (i == 0 ? 1 : 2) + (*rounds)[i].pieces.size());
+  for (std::size_t i = 0; i < rounds->all.size(); ++i)
+    most = std::max<std::uint64_t>(most, (i == 0 ? 1 : 2) + rounds->all[i].pieces.size());
   plan.copies = machine.topology.nodes() * (most - std::min<std::uint64_t>(most, plan.registers));
   const SegmentBytes vector(request, 1);
   plan.channel_bytes = sum.most * vector.of(1);
-  for (std::size_t i = 0; i < rounds->size(); ++i) plan.combined_bytes += vector.of((*rounds)[i].combined(i == 0));
+  for (std::size_t i = 0; i < rounds->all.size(); ++i) plan.combined_bytes += vector.of(rounds->all[i].combined(i == 0));
   return plan;
 }
 

@@ -28,6 +28,7 @@
 #include <torus/algorithm.hpp>
 #include <torus/schedule.hpp>
 
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/total_exchange/ways.hpp"
@@ -218,12 +219,23 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
 }
 
 Plan plan(const Machine& machine, const Request& request) {
-  const LivingChannels channels(machine.topology);
-  const std::vector<Delivery> all = deliveries(placement_of(machine, request, Plan{}));
-  const BalancedWays ways(machine, channels, all);
-  auto schedule = std::make_shared<Schedule>(machine.topology.nodes());
-  const List list(machine, ways, best_rule(machine, ways), schedule.get());
-  schedule->sort();
+  const bool exchange = request.collective == Collective::total_exchange;
+  const NodeId nodes = machine.topology.nodes();
+  const CanonicalForm form(machine, exchange ? std::nullopt : std::optional(request.sources.front()));
+  std::vector<Delivery> all = deliveries(placement_of(machine, request, Plan{}));
+  for (Delivery& d : all) {
+    d.from = form.inside(d.from);
+    d.to = form.inside(d.to);
+    d.id = exchange ? d.from * nodes + d.to : form.inside(d.id);
+  }
+  std::sort(all.begin(), all.end(), [](const Delivery& a, const Delivery& b) { return std::tie(a.from, a.id) < std::tie(b.from, b.id); });
+  const LivingChannels channels(form.machine().topology);
+  const BalancedWays ways(form.machine(), channels, all);
+  Schedule found(nodes);
+  const List list(form.machine(), ways, best_rule(form.machine(), ways), &found);
+  found.sort();
+  const auto schedule = std::make_shared<const Schedule>(form.outside(found).renumbered(
+      [&](BlockId id) { return exchange ? form.outside(id / nodes) * nodes + form.outside(id % nodes) : form.outside(id); }));
   Plan plan;
   plan.start = [schedule](Node& self) { return follow(self, *schedule); };
   plan.steps = list.steps();

@@ -127,7 +127,7 @@ class WayUp {
 /// 2k arc-disjoint spanning trees of a k-dimensional torus, in closed form (closed_form.cpp): a table for all roots.
 
 /// The lower of the forms that are valid. A torus of at most 8 dimensions with more than one node.
-ArcTrees closed_form_trees(const Topology& topology);
+ArcTrees closed_form_trees(const Machine& machine);
 /// The planar rule alone; none where it does not give arc-disjoint spanning trees. Two dimensions.
 std::optional<ArcTrees> planar_rule_trees(const Topology& topology);
 

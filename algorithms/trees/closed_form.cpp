@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/trees/arc_trees.hpp"
@@ -34,8 +35,8 @@ class Family {
   /// None if the planar rule does not give arc-disjoint spanning trees of this shape.
   static std::optional<Family> planar(std::int32_t rows, std::int32_t columns);
 
-  /// The channels of a torus whose dimensions of more than one node are the family's axes.
-  ArcTrees table(const Topology& topology) const;
+  /// The channels of a torus whose dimensions are the family's axes, and others of one node each.
+  ArcTrees table(const Topology& topology, std::span<const Dimension> axes) const;
 
  private:
   static constexpr Direction root_entry = 0xff;
@@ -175,15 +176,20 @@ bool Family::measure() {
   return true;
 }
 
-ArcTrees Family::table(const Topology& topology) const {
-  const std::vector<Dimension> axes = linked_dimensions(topology);
+ArcTrees Family::table(const Topology& topology, std::span<const Dimension> axes) const {
+  const auto place_of = [&](std::uint32_t node) {
+    std::size_t place = 0;
+    for (std::size_t d = 0; d < sides_.size(); ++d)
+      place += std::size_t{node / strides_[d] % static_cast<std::uint32_t>(sides_[d])} * topology.stride(axes[d]);
+    return place;
+  };
   const auto slots = static_cast<std::size_t>(topology.channel_slots());
   std::vector<std::uint8_t> tree_of_channel(nodes_ * slots, ArcTrees::no_tree);
   for (std::uint32_t node = 1; node < nodes_; ++node) {
     for (std::uint32_t r = 0; r < trees_; ++r) {
       const Direction d = entry(node, r);
       const std::int32_t slot = topology.slot(axes[d / 2], d % 2 == 0 ? +1 : -1);
-      tree_of_channel[step(node, reverse(d)) * slots + static_cast<std::size_t>(slot)] = static_cast<std::uint8_t>(r);
+      tree_of_channel[place_of(step(node, reverse(d))) * slots + static_cast<std::size_t>(slot)] = static_cast<std::uint8_t>(r);
     }
   }
   return ArcTrees(topology, ArcTrees::Roots::all, 0, trees_, std::move(tree_of_channel));
@@ -288,15 +294,18 @@ std::optional<Family> Family::planar(std::int32_t rows, std::int32_t columns) {
 }  // namespace
 }  // namespace closed_form
 
-ArcTrees closed_form_trees(const Topology& topology) {
+ArcTrees closed_form_trees(const Machine& machine) {
+  const Topology& topology = machine.topology;
+  std::vector<Dimension> axes = canonical_dimensions(machine);
+  std::reverse(axes.begin(), axes.end());  // trees over the shorter rings first are lower
   std::vector<std::int32_t> sides;
-  for (const Dimension d : linked_dimensions(topology)) sides.push_back(topology.extent(d));
-  return closed_form::Family::of(sides).table(topology);
+  for (const Dimension d : axes) sides.push_back(topology.extent(d));
+  return closed_form::Family::of(sides).table(topology, axes);
 }
 
 std::optional<ArcTrees> planar_rule_trees(const Topology& topology) {
   const auto family = closed_form::Family::planar(topology.extent(0), topology.extent(1));
-  return family ? std::optional(family->table(topology)) : std::nullopt;
+  return family ? std::optional(family->table(topology, std::array<Dimension, 2>{0, 1})) : std::nullopt;
 }
 
 std::uint32_t closed_form_shares(const Topology& topology) {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/common/link_capacities.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/trees/arc_trees.hpp"
@@ -190,10 +191,11 @@ struct Front {
 
 ArcTrees search(const Machine& machine, NodeId root, std::uint32_t most) {
   const Topology& topology = machine.topology;
-  TreeGrowth growth(topology, LinkCapacities(machine, most), root);
+  const CanonicalForm form(machine, root);
+  TreeGrowth growth(form.machine().topology, LinkCapacities(form.machine(), most), form.inside(root));
   const auto slots = static_cast<std::size_t>(topology.channel_slots());
   std::vector<std::uint8_t> tree_of_channel(topology.nodes() * slots * most, ArcTrees::no_tree);
-  std::vector<Front> fronts(growth.trees(), Front{{root}});
+  std::vector<Front> fronts(growth.trees(), Front{{form.inside(root)}});
   /// The next arc that the tree may have on this level.
   const auto add_one = [&](std::uint32_t r) {
     Front& front = fronts[r];
@@ -204,8 +206,9 @@ ArcTrees search(const Machine& machine, NodeId root, std::uint32_t most) {
         const std::uint32_t a = first + (r + front.tried++) % count;  // each tree first into another direction
         if (!growth.add(a, r)) continue;
         const TreeGrowth::Arc& arc = growth.arc(a);
-        const auto slot = static_cast<std::size_t>(topology.slot(arc.leg.dimension, arc.leg.hops));
-        tree_of_channel[(from * slots + slot) * most + arc.copy] = static_cast<std::uint8_t>(r);
+        const auto [dimension, hops] = form.outside(arc.leg);
+        const auto slot = static_cast<std::size_t>(topology.slot(dimension, hops));
+        tree_of_channel[(form.outside(from) * slots + slot) * most + arc.copy] = static_cast<std::uint8_t>(r);
         front.nodes.push_back(arc.to);
         return true;
       }

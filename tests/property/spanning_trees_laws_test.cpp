@@ -15,7 +15,7 @@ Topology torus_of(const std::vector<std::int32_t>& sides) {
   return Topology(shape);
 }
 
-ArcTrees trees_of(const std::vector<std::int32_t>& sides) { return closed_form_trees(torus_of(sides)); }
+ArcTrees trees_of(const std::vector<std::int32_t>& sides) { return closed_form_trees(Machine(torus_of(sides))); }
 
 /// The arcs by which trees 0..3 enter a node of 7 x 7, as compass letters.
 std::string compass(const Topology& topology, const WayUp& way_up, std::int32_t x, std::int32_t y) {
@@ -28,7 +28,7 @@ std::string compass(const Topology& topology, const WayUp& way_up, std::int32_t 
 /// By walking from the root along the arcs, with no use of depths: every tree reaches every node, and no arc is in two trees.
 bool disjoint_and_spanning_by_walking(const std::vector<std::int32_t>& sides) {
   const Topology topology = torus_of(sides);
-  const ArcTrees trees = closed_form_trees(topology);
+  const ArcTrees trees = closed_form_trees(Machine(topology));
   std::vector<std::uint8_t> arc_used(std::size_t{topology.nodes()} * trees.slots(), 0);
   for (std::uint32_t r = 0; r < trees.trees(); ++r) {
     std::vector<std::uint8_t> seen(topology.nodes(), 0);
@@ -151,7 +151,7 @@ TEST_CASE("no dimension, no tree", "[property]") {
 TEST_CASE("the table of all roots gives every root its own arc-disjoint spanning trees", "[property]") {
   for (const std::vector<std::int32_t>& sides : {std::vector<std::int32_t>{5, 1, 4}, {2, 3}, {7}}) {
     const Topology topology = torus_of(sides);
-    const ArcTrees trees = closed_form_trees(topology);
+    const ArcTrees trees = closed_form_trees(Machine(topology));
     for (NodeId root = 0; root < topology.nodes(); ++root) {
       CAPTURE(sides, root);
       std::vector<std::uint32_t> channel_used(std::size_t{topology.nodes()} * trees.slots(), 0);

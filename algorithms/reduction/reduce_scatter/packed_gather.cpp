@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "algorithms/bounds/growth.hpp"
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/common/link_capacities.hpp"
 #include "algorithms/common/living_channels.hpp"
 #include "runtime/base/words.hpp"
@@ -211,18 +212,22 @@ std::vector<NodeId> owners_of(BlockOwners owners, const Topology& topology) {
 
 PackedGather::PackedGather(const Machine& machine, const GatherPace& pace, BlockOwners owners) : pieces_{pace.pieces} {
   const Topology& topology = machine.topology;
-  const std::vector<NodeId> of_pieces = in_pieces(owners_of(owners, topology), pace.pieces);
-  const std::vector<std::vector<Delivery>> rounds = gather_rounds(topology, of_pieces, LinkCapacities(machine, pace.chunk));
+  const CanonicalForm form(machine);
+  const Topology& searched = form.machine().topology;
+  const std::vector<NodeId> of_pieces = in_pieces(owners_of(owners, searched), pace.pieces);
+  const std::vector<std::vector<Delivery>> rounds = gather_rounds(searched, of_pieces, LinkCapacities(form.machine(), pace.chunk));
   blocks_ = static_cast<std::uint32_t>(of_pieces.size());
   std::vector<BlockId> ids(of_pieces.size());
-  for (std::uint32_t i = 0; i < blocks_; ++i) ids[i] = owners == BlockOwners::ranks ? of_pieces[i] * pieces_ + i % pieces_ : i;
+  for (std::uint32_t i = 0; i < blocks_; ++i)
+    ids[i] = owners == BlockOwners::ranks ? form.outside(of_pieces[i]) * pieces_ + i % pieces_ : i;
   steps_ = rounds.size();
   std::vector<std::vector<std::pair<Leg, BlockId>>> goes(steps_ * topology.nodes()), comes(goes.size());
   for (std::size_t round = 0; round < rounds.size(); ++round) {
     const std::size_t first = (rounds.size() - 1 - round) * topology.nodes();
-    for (const auto& [from, to, leg, block] : rounds[round]) {
-      goes[first + from].emplace_back(leg, ids[block]);
-      comes[first + to].emplace_back(Leg{leg.dimension, topology.reverse(leg.dimension, leg.hops)}, ids[block]);
+    for (const Delivery& each : rounds[round]) {
+      const Leg leg = form.outside(each.leg);
+      goes[first + form.outside(each.from)].emplace_back(leg, ids[each.block]);
+      comes[first + form.outside(each.to)].emplace_back(Leg{leg.dimension, topology.reverse(leg.dimension, leg.hops)}, ids[each.block]);
     }
     std::uint64_t channel = 0, combined = 0;
     double byte_s = 0;

@@ -24,9 +24,9 @@
 
 #include <torus/algorithm.hpp>
 
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/parameters.hpp"
-#include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/reduction/reach.hpp"
 #include "algorithms/reduction/reduce_scatter/reversible_reduce_scatter.hpp"
@@ -125,7 +125,7 @@ class Rings final : public ReversibleReduceScatter {
   enum class Numbering { by_owner, by_bundle };
 
   /// pieces_a_part: 2 if the antipode's bundle is to be halved down to the last block.
-  Rings(const Topology& topology, std::uint32_t parts, std::uint32_t pieces_a_part, Numbering numbering);
+  Rings(const Machine& machine, std::uint32_t parts, std::uint32_t pieces_a_part, Numbering numbering);
 
   std::uint64_t steps() const override;
   std::uint32_t pieces() const override { return parts_ * pieces_a_part_; }
@@ -155,9 +155,10 @@ class Rings final : public ReversibleReduceScatter {
   std::vector<std::vector<BlockId>> bundles_;  // by part and phase
 };
 
-Rings::Rings(const Topology& topology, std::uint32_t parts, std::uint32_t pieces_a_part, Numbering numbering)
+Rings::Rings(const Machine& machine, std::uint32_t parts, std::uint32_t pieces_a_part, Numbering numbering)
     : pieces_a_part_{pieces_a_part} {
-  for (const Dimension d : linked_dimensions(topology)) axes_.emplace_back(d, topology.shape()[static_cast<std::size_t>(d)]);
+  const Topology& topology = machine.topology;
+  for (const Dimension d : canonical_dimensions(machine)) axes_.emplace_back(d, topology.shape()[static_cast<std::size_t>(d)]);
   parts_ = std::max<std::uint32_t>(1, std::min<std::uint32_t>(parts, phases()));
   for (std::uint32_t phase = 0; phase < phases(); ++phase) {
     std::int32_t longest = 0;
@@ -279,7 +280,7 @@ Plan plan(const Machine& machine, const Request& request) {
   const auto planned = [&](std::string_view variant, std::uint32_t pieces_a_part) {
     const bool single = variant == "single";
     const std::uint32_t parts = single ? 1 : static_cast<std::uint32_t>(machine.topology.dimensions());
-    Plan plan = plan_reversible(machine, request, std::make_shared<const Rings>(machine.topology, parts, pieces_a_part, numbering),
+    Plan plan = plan_reversible(machine, request, std::make_shared<const Rings>(machine, parts, pieces_a_part, numbering),
                                 single ? "sum of the reaches" : "k max reach", 1);
     plan.notes.emplace_back("variant", variant);
     return plan;

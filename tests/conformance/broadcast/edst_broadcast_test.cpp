@@ -37,7 +37,7 @@ TEST_CASE("K segments down each of the arc-disjoint trees take the trees' height
   std::mt19937_64 random(support::seed());
   for (const char* shape : shapes) {
     const Topology topology = Topology::parse(shape);
-    const ArcTrees table = closed_form_trees(topology);
+    const ArcTrees table = closed_form_trees(Machine(topology));
     const std::uint64_t height = table.height(), trees = table.trees();
     for (const Switching switching : switchings) {
       const Machine machine(topology, 0, switching);
@@ -77,7 +77,7 @@ TEST_CASE("the trees of the broadcast are as high as is known", "[conformance]")
                                                         {"16x16x16", 34}, {"2x2x2x2x2x2", 8}, {"9", 8}};
   for (const auto& [shape, height] : heights) {
     CAPTURE(std::string(shape));
-    CHECK(closed_form_trees(Topology::parse(shape)).height() == height);
+    CHECK(closed_form_trees(Machine(Topology::parse(shape))).height() == height);
   }
 }
 
