@@ -136,3 +136,34 @@ TEST_CASE("what runs takes what was predicted, and no less than its lower bound"
     });
   }
 }
+
+TEST_CASE("where all nodes have long messages for all, no run takes longer than predicted", "[property]") {
+  std::mt19937_64 random(seed());
+  Share share(4, 4);
+  CAPTURE(seed());
+  int estimates = 0;
+  for (int i = 0; i < 240; ++i) {
+    const std::uint64_t state = random();
+    if (!share.takes_turn()) continue;
+    std::mt19937_64 own(state);
+    std::vector<DimensionShape> shape(2 + random_below(own, 2));
+    for (DimensionShape& d : shape) d = {static_cast<std::int32_t>(2 + random_below(own, shape.size() == 2 ? 8 : 3)), Wiring::ring};
+    const Topology topology(std::move(shape));
+    const int ports = random_below(own, 3) == 0 ? 1 + static_cast<int>(random_below(own, 3)) : all_ports;
+    const Machine machine(topology, ports, static_cast<Switching>(random_below(own, 3)));
+    Request request;
+    request.collective = Collective::multinode_broadcast;
+    request.bytes = random_bytes(own, 16);
+    request.sources.resize(topology.nodes());
+    std::iota(request.sources.begin(), request.sources.end(), NodeId{0});
+    each_plan(machine, request, [&](const Algorithm& algorithm, const Plan&) {
+      if (algorithm.name == "edst") return;  // what its pipeline says is a rule, and no limit
+      const Run run = emulate(algorithm, machine, request);
+      CAPTURE(algorithm.name, text_of(machine, request), run.plan.steps, run.result.steps, run.plan.channel_bytes);
+      CHECK(run.result.verified);
+      CHECK(run.result.model_time_s <= run.plan.model_time_s(machine.cost) * (1 + 1e-9));
+      estimates += run.plan.steps_estimate ? 1 : 0;
+    });
+  }
+  CHECK(estimates > 120 / static_cast<int>(share.one_in()));
+}

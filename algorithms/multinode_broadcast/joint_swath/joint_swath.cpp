@@ -315,7 +315,7 @@ std::optional<Refusal> also_requires(const Machine& machine, const Request& requ
 /// Of the schedules that the forecast makes.
 Bytes planning_bytes(const Machine& machine) {
   const JointFrame frame = longest_frame(machine);
-  return frame.schedule_bytes(most_forecast_sources(frame));
+  return frame.schedule_bytes(most_forecast_sources(frame, machine.topology.nodes()));
 }
 
 constexpr std::array parameters{Parameter{"h", "pieces that each part of a message is split into", {}, possible_pieces}};

@@ -122,8 +122,8 @@ std::pair<std::size_t, std::size_t> length_of(const std::vector<ScatterSend>& se
 /// little. Tries `rotations` of that order, and takes the one with the shortest scatter.
 std::vector<NodeId> deal_runs(const SharedLines& lines, std::uint32_t part, std::span<const NodeId> sources, std::size_t rotations) {
   std::vector<NodeId> order(sources.begin(), sources.end());
-  std::sort(order.begin(), order.end(), [&](NodeId a, NodeId b) {
-    return std::pair(lines.topology.coordinate(a, lines.along), a) < std::pair(lines.topology.coordinate(b, lines.along), b);
+  std::stable_sort(order.begin(), order.end(), [&](NodeId a, NodeId b) {
+    return lines.topology.coordinate(a, lines.along) < lines.topology.coordinate(b, lines.along);
   });
   order.resize(static_cast<std::size_t>(lines.runs()), no_source);
   if (rotations < 2 || order.size() < 2) return order;

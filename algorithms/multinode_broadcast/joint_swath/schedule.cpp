@@ -32,6 +32,9 @@ std::uint32_t blocks_of_part(Bytes bytes, std::uint32_t parts, std::uint32_t pie
   return static_cast<std::uint32_t>(std::min({wish, filled, room}));
 }
 
+/// Where all nodes are sources, up to so many, the forecast is for their own schedule.
+constexpr NodeId most_nodes_foreseen = 4096;
+
 JointSchedule choose_among_all(const JointFrame& frame, std::span<const NodeId> sources) {
   const double block = static_cast<double>(frame.bytes) / frame.segments();
   std::optional<JointSchedule> best;
@@ -58,8 +61,9 @@ JointSchedule choose_among_all(const JointFrame& frame, std::span<const NodeId> 
 
 JointFrame::JointFrame(const Machine& machine, Bytes message, std::uint32_t pieces, double sources)
     : topology{machine.topology},
+      form{machine},
       ways{machine.ports == 1 ? Ways::forward : Ways::both},
-      linked{linked_dimensions(machine.topology)},
+      linked{canonical_dimensions(machine)},
       parts{ways == Ways::forward ? 1 : static_cast<std::uint32_t>(machine.ports) / 2},
       shortest{largest_extent(machine.topology)},
       cost{machine.cost},
@@ -150,18 +154,21 @@ double JointSchedule::row_blocks(double piece) const noexcept {
 }
 
 double JointSchedule::gather_blocks(double piece) const noexcept {
-  double blocks = 0, of_shares = 0;
+  if (rounds_.empty()) return 0;
+  std::vector<double> most(gather_steps(), 0), most_of_shares(share_steps(), 0);
+  // Both ways a piece comes to the middle between two places that have it, by halves where the middle is a place.
+  const auto take = [](const lines::RowClasses& classes, double whole, std::vector<double>& by_step) {
+    const bool both = classes.ways() == Ways::both;
+    const auto others = static_cast<std::size_t>(classes.longest_gap() - 1), full = both ? others / 2 : others;
+    for (std::size_t step = 0; step < full; ++step) by_step[step] = std::max(by_step[step], whole);
+    if (both && others % 2 == 1) by_step[full] = std::max(by_step[full], std::ceil(whole / 2));
+  };
   for (std::uint32_t part = 0; part < parts_; ++part) {
-    // Both ways a piece comes to the middle between two places that have it, by halves where the middle is a place.
-    const auto taken = [](const lines::RowClasses& classes) {
-      const double others = classes.longest_gap() - 1;
-      return classes.ways() == Ways::both ? others / 2 : others;
-    };
     const double share = in_shares_ ? std::ceil(piece / row(part, 1).places()) : piece;
-    blocks = std::max(blocks, taken(classes_[part]) * share);
-    if (in_shares_) of_shares = std::max(of_shares, taken(shares(part)) * share * at_once_ * h_);
+    take(classes_[part], share, most);
+    if (in_shares_) take(shares(part), share * at_once_ * h_, most_of_shares);
   }
-  return blocks + of_shares;
+  return std::accumulate(most.begin(), most.end(), std::accumulate(most_of_shares.begin(), most_of_shares.end(), 0.0));
 }
 
 double JointSchedule::channel_blocks() const noexcept {
@@ -190,7 +197,9 @@ JointSchedule::Blocks JointSchedule::share(const Blocks& piece, std::uint32_t pa
   return cut(piece, place, row(part, 1).places());
 }
 
-JointSchedule choose_joint_schedule(const JointFrame& frame, std::span<const NodeId> sources) {
+JointSchedule choose_joint_schedule(const JointFrame& frame, std::span<const NodeId> names) {
+  std::vector<NodeId> sources(names.begin(), names.end());
+  std::sort(sources.begin(), sources.end(), [&](NodeId a, NodeId b) { return frame.form.inside(a) < frame.form.inside(b); });
   constexpr std::size_t most_weighed = 128;
   if (sources.size() <= most_weighed) return choose_among_all(frame, sources);
   std::vector<NodeId> some;
@@ -200,8 +209,9 @@ JointSchedule choose_joint_schedule(const JointFrame& frame, std::span<const Nod
   return of_some.in_shares() ? schedule.with_shares() : schedule;
 }
 
-std::int32_t most_forecast_sources(const JointFrame& frame) noexcept {
+std::int32_t most_forecast_sources(const JointFrame& frame, double s) noexcept {
   const NodeId nodes = frame.topology.nodes();
+  if (s >= nodes && nodes <= most_nodes_foreseen) return static_cast<std::int32_t>(nodes);
   const std::int32_t rounds = ceil_div(16, frame.shortest);
   return static_cast<std::int32_t>(std::min<NodeId>(nodes, static_cast<NodeId>(std::min(128, frame.shortest * rounds))));
 }
@@ -209,20 +219,27 @@ std::int32_t most_forecast_sources(const JointFrame& frame) noexcept {
 JointForecast joint_forecast(const JointFrame& frame, double s) {
   if (s <= 0) return {};
   const NodeId nodes = frame.topology.nodes();
-  const auto sources = static_cast<std::size_t>(std::min<double>(std::ceil(s), most_forecast_sources(frame)));
+  const double block = static_cast<double>(ceil_div(frame.bytes, Bytes{frame.segments()}));  // the longest
+  if (s >= nodes && nodes <= most_nodes_foreseen) {
+    std::vector<NodeId> all(nodes);
+    std::iota(all.begin(), all.end(), NodeId{0});
+    const JointSchedule schedule = choose_joint_schedule(frame, all);
+    return {schedule.steps(), schedule.channel_blocks() * block};
+  }
+  const auto sources = static_cast<std::size_t>(std::min<double>(std::ceil(s), most_forecast_sources(frame, s)));
   const double more = std::ceil(s) / static_cast<double>(sources);
   const int sets = sources <= 16 ? 3 : 1;
   double steps = 0, blocks = 0;
   std::mt19937 random(1);
   for (int i = 0; i < sets; ++i) {
     std::set<NodeId> names;
-    while (names.size() < sources) names.insert(static_cast<NodeId>(random() % nodes));
+    while (names.size() < sources) names.insert(frame.form.outside(static_cast<NodeId>(random() % nodes)));
     const JointSchedule schedule = choose_joint_schedule(frame, std::vector<NodeId>(names.begin(), names.end()));
     const double gather = schedule.gather_steps() + schedule.share_steps();
     steps += gather + more * (static_cast<double>(schedule.steps()) - gather);
     blocks += more * schedule.channel_blocks();
   }
-  return {static_cast<std::uint64_t>(std::lround(steps / sets)), blocks / sets * static_cast<double>(frame.bytes) / frame.segments()};
+  return {static_cast<std::uint64_t>(std::lround(steps / sets)), blocks / sets * block};
 }
 
 std::uint64_t most_joint_steps(const JointFrame& frame, double s) {

@@ -10,6 +10,7 @@
 #include <torus/machine.hpp>
 #include <torus/route.hpp>
 
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/lines/deal.hpp"
 #include "algorithms/lines/spread.hpp"
 
@@ -21,6 +22,7 @@ struct JointFrame {
   JointFrame(const Machine& machine, Bytes message, std::uint32_t pieces, double sources);
 
   Topology topology;
+  CanonicalForm form;
   lines::Ways ways;
   std::vector<Dimension> linked;
   std::uint32_t parts;    ///< of a message, 0 for a single node; they work in different dimensions
@@ -88,7 +90,7 @@ class JointSchedule {
     std::uint32_t count = 0;
   };
 
-  /// For sources in ascending order.
+  /// For sources in the order of their ranks in the canonical form.
   JointSchedule(const JointFrame& frame, std::span<const NodeId> sources, std::int32_t h, bool by_columns);
   /// The same, but along the first dimension of its rows a piece is scattered, a share for each place, and gathered in the end.
   JointSchedule with_shares() const;
@@ -135,7 +137,8 @@ class JointSchedule {
   Step gather_steps_ = 0, share_steps_ = 0;
 };
 
-/// With the least model time for these sources, or with the h that is asked for. Of many sources some are weighed, and stand for all.
+/// With the least model time for these sources, in any order, or with the h that is asked for. Of many sources some are weighed, and stand
+/// for all.
 JointSchedule choose_joint_schedule(const JointFrame& frame, std::span<const NodeId> sources);
 
 /// What the rest takes for sources that are not known, after they have been learned.
@@ -144,10 +147,11 @@ struct JointForecast {
   double channel_bytes = 0;
 };
 
-/// Sources of a set at most: a few full rounds. More of them take more rounds of the same kind.
-std::int32_t most_forecast_sources(const JointFrame& frame) noexcept;
+/// Sources of a set at most: a few full rounds. More of them take more rounds of the same kind. Of a few thousand nodes all, if s says so.
+std::int32_t most_forecast_sources(const JointFrame& frame, double s) noexcept;
 
-/// The mean of a few sets of s sources at random, always the same sets.
+/// The mean of a few sets of s sources at random, always the same sets. If all of a few thousand nodes are sources, their steps, and bytes
+/// that a run does not exceed.
 JointForecast joint_forecast(const JointFrame& frame, double s);
 
 /// Steps that no set of s sources exceeds: one source after the other, and the longest gather.
