@@ -17,50 +17,12 @@
 
 namespace torus {
 
-std::string_view name(Collective collective) noexcept {
-  switch (collective) {
-    case Collective::broadcast: return "broadcast";
-    case Collective::multinode_broadcast: return "multinode-broadcast";
-    case Collective::total_exchange: return "total-exchange";
-    case Collective::reduce: return "reduce";
-    case Collective::allreduce: return "allreduce";
-    case Collective::reduce_scatter: return "reduce-scatter";
-    case Collective::scan: return "scan";
-    case Collective::scatter: return "scatter";
-    case Collective::gather: return "gather";
-    case Collective::barrier: return "barrier";
-  }
-  return "";
-}
-
-std::span<const Collective> collectives() noexcept {
-  static constexpr std::array all{Collective::broadcast,      Collective::multinode_broadcast,
-                                  Collective::total_exchange, Collective::reduce,
-                                  Collective::allreduce,      Collective::reduce_scatter,
-                                  Collective::scan,           Collective::scatter,
-                                  Collective::gather,         Collective::barrier};
-  return all;
-}
-
-bool has_root(Collective collective) noexcept {
-  return collective == Collective::broadcast || collective == Collective::reduce || collective == Collective::scatter ||
-         collective == Collective::gather;
-}
-
-bool reduces(Collective collective) noexcept {
-  return collective == Collective::reduce || collective == Collective::allreduce || collective == Collective::reduce_scatter ||
-         collective == Collective::scan;
-}
-
-Bytes unit_of(Collective collective, const Reduction& reduction) noexcept { return reduces(collective) ? size_of(reduction.type) : 1; }
-
-bool takes_sizes(Collective collective) noexcept {
-  return collective == Collective::total_exchange || collective == Collective::multinode_broadcast || collective == Collective::scatter ||
-         collective == Collective::gather || collective == Collective::reduce_scatter;
+Bytes unit_of(Collective collective, const Reduction& reduction) noexcept {
+  return facts_of(collective).combines ? size_of(reduction.type) : 1;
 }
 
 Sizes sizes_of(NodeId nodes, const Request& request) {
-  return Sizes(*request.sizes, nodes, request.collective == Collective::total_exchange, request.bytes,
+  return Sizes(*request.sizes, nodes, facts_of(request.collective).of_pairs(), request.bytes,
                unit_of(request.collective, request.reduction));
 }
 
@@ -95,7 +57,7 @@ std::optional<Refusal> unfit_parameter(const Algorithm& algorithm, const Paramet
 /// A run holds fewer than 2^32 blocks. Checked before tables are made for the nodes.
 std::optional<Refusal> uncountable_blocks(const Algorithm& algorithm, const Topology& topology) {
   constexpr NodeId most_nodes = 65535;
-  if (algorithm.collective != Collective::total_exchange || topology.nodes() <= most_nodes) return std::nullopt;
+  if (!facts_of(algorithm.collective).of_pairs() || topology.nodes() <= most_nodes) return std::nullopt;
   return Refusal{
       Refusal::About::shape, topology.text(),
       "a total exchange has a block for each pair of nodes, and a run has room for those of " + std::to_string(most_nodes) + " nodes",
@@ -107,7 +69,7 @@ std::optional<Refusal> uncountable_bytes(const Request& request, const Topology&
   const double each = asked_messages(request, topology.nodes());
   if (each * static_cast<double>(request.bytes) <= most_predicted_bytes) return std::nullopt;
   Bytes fix = static_cast<Bytes>(most_predicted_bytes / each);
-  if (reduces(request.collective)) fix -= fix % size_of(request.reduction.type);
+  if (facts_of(request.collective).combines) fix -= fix % size_of(request.reduction.type);
   char count[32];
   std::snprintf(count, sizeof count, "%.0f", each);
   return Refusal{Refusal::About::bytes, std::to_string(request.bytes),
@@ -121,7 +83,8 @@ std::optional<Refusal> uncountable_bytes(const Request& request, const Topology&
 std::optional<Refusal> unfit_sizes(const Request& request, const Topology& topology) {
   if (!request.sizes) return std::nullopt;
   const auto refuse = [&](std::string rule) { return Refusal{Refusal::About::sizes, request.sizes->text, std::move(rule)}; };
-  if (!takes_sizes(request.collective)) return refuse("a " + std::string(name(request.collective)) + " has no blocks whose sizes differ");
+  if (!facts_of(request.collective).takes_sizes())
+    return refuse("a " + std::string(name(request.collective)) + " has no blocks whose sizes differ");
   try {
     const Bytes longest = sizes_of(topology.nodes(), request).longest();
     if (asked_messages(request, topology.nodes()) * static_cast<double>(longest) <= most_predicted_bytes) return std::nullopt;
@@ -133,7 +96,7 @@ std::optional<Refusal> unfit_sizes(const Request& request, const Topology& topol
 
 /// A reduction that the elements do not allow.
 std::optional<Refusal> unfit_reduction(const Request& request, const Topology& topology) {
-  if (!reduces(request.collective)) return std::nullopt;
+  if (!facts_of(request.collective).combines) return std::nullopt;
   try {
     check_reduction(request.reduction, topology.nodes(), request.bytes);
   } catch (const InputError& error) {
@@ -287,27 +250,21 @@ namespace {
 
 Placement blocks_of(const Machine& machine, const Request& request, const Plan& plan) {
   const Topology& topology = machine.topology;
-  const auto contributed = [&](Contributions::Wanted wanted) {
+  const CollectiveFacts& facts = facts_of(request.collective);
+  if (!facts.carries_bytes()) return Placement::replicated(topology, {}, 0);
+  if (facts.of_pairs()) return Placement::personalised(topology, request.bytes);
+  if (facts.replicates()) return Placement::replicated(topology, request.sources, request.bytes, plan.segments);
+  const NodeId root = facts.rooted() ? request.sources.front() : 0;
+  if (facts.combines) {
     return Placement::contributed(topology, {.reduction = request.reduction,
-                                             .wanted = wanted,
-                                             .root = has_root(request.collective) ? request.sources.front() : 0,
+                                             .wanted = facts.wanted,
+                                             .root = root,
                                              .bytes = request.bytes,
                                              .segments = plan.segments,
                                              .registers = plan.registers});
-  };
-  switch (request.collective) {
-    case Collective::broadcast:
-    case Collective::multinode_broadcast: break;
-    case Collective::total_exchange: return Placement::personalised(topology, request.bytes);
-    case Collective::reduce: return contributed(Contributions::Wanted::at_root);
-    case Collective::allreduce: return contributed(Contributions::Wanted::everywhere);
-    case Collective::reduce_scatter: return contributed(Contributions::Wanted::at_owner);
-    case Collective::scan: return contributed(Contributions::Wanted::of_prefix);
-    case Collective::scatter: return Placement::scattered(topology, request.sources.front(), request.bytes);
-    case Collective::gather: return Placement::gathered(topology, request.sources.front(), request.bytes);
-    case Collective::barrier: return Placement::replicated(topology, {}, 0);
   }
-  return Placement::replicated(topology, request.sources, request.bytes, plan.segments);
+  return facts.wanted == CollectiveFacts::Wanted::at_root ? Placement::gathered(topology, root, request.bytes)
+                                                          : Placement::scattered(topology, root, request.bytes);
 }
 
 }  // namespace
@@ -322,8 +279,8 @@ std::vector<Bytes> sizes_of_blocks(const Machine& machine, const Request& reques
   if (!request.sizes) return {};
   const Placement placement = placement_of(machine, request, plan);
   const std::uint64_t nodes = placement.nodes();
-  const bool cut = request.collective == Collective::multinode_broadcast || request.collective == Collective::reduce_scatter;
-  std::vector<Bytes> sizes(nodes * (request.collective == Collective::total_exchange ? nodes : cut ? plan.segments : 1));
+  const CollectiveFacts& facts = facts_of(request.collective);
+  std::vector<Bytes> sizes(nodes * (facts.of_pairs() ? nodes : facts.rooted() ? 1 : plan.segments));
   for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = placement.bytes(static_cast<BlockId>(i));
   return sizes;
 }

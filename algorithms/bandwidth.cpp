@@ -7,25 +7,15 @@
 namespace torus {
 
 double asked_messages(const Request& request, std::uint64_t nodes) noexcept {
-  switch (request.collective) {
-    case Collective::multinode_broadcast: return static_cast<double>(request.sources.size());
-    case Collective::total_exchange:
-    case Collective::reduce_scatter:
-    case Collective::scatter:
-    case Collective::gather: return static_cast<double>(nodes);
-    case Collective::broadcast:
-    case Collective::reduce:
-    case Collective::allreduce:
-    case Collective::scan: return 1;
-    case Collective::barrier: return 0;
-  }
-  return 0;
+  const CollectiveFacts& facts = facts_of(request.collective);
+  if (!facts.takes_sizes()) return facts.carries_bytes() ? 1 : 0;
+  return static_cast<double>(facts.from_sources() ? request.sources.size() : nodes);
 }
 
 DrawnSizes drawn_sizes(const Request& request, NodeId nodes) {
   constexpr std::uint64_t most_looked_at = std::uint64_t{1} << 22U;
   const Sizes sizes = sizes_of(nodes, request);
-  const bool of_sources = request.collective == Collective::multinode_broadcast;
+  const bool of_sources = facts_of(request.collective).from_sources();
   const std::uint64_t count = of_sources ? request.sources.size() : sizes.count();
   if (count > most_looked_at) return {sizes.longest() > 0 ? static_cast<double>(request.bytes) : 0.0, sizes.longest(), false};
   DrawnSizes drawn;
@@ -44,9 +34,11 @@ double asked_bytes(const Request& request, NodeId nodes) {
 }
 
 double bus_factor(Collective collective, std::uint64_t nodes) noexcept {
-  if (collective == Collective::broadcast || collective == Collective::reduce || collective == Collective::scan) return 1;
+  const CollectiveFacts& facts = facts_of(collective);
+  const bool both_ways = facts.combines && facts.wanted == CollectiveFacts::Wanted::everywhere;  // as a reduce-scatter and an all-gather
+  if (facts.unit == CollectiveFacts::Unit::vector && !both_ways) return 1;
   const double others = nodes == 0 ? 0 : static_cast<double>(nodes - 1) / static_cast<double>(nodes);
-  return collective == Collective::allreduce ? 2 * others : others;
+  return both_ways ? 2 * others : others;
 }
 
 Bandwidth bandwidth_of(const Request& request, NodeId nodes, double seconds) {

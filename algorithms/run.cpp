@@ -53,7 +53,7 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
                                        const RunResult& result, const Groups* groups) {
   const bool dilated = groups != nullptr && groups->dilated();
   const auto bytes = static_cast<double>(result.channel_bytes_sum);
-  const bool knows_sources = request.collective != Collective::multinode_broadcast;
+  const bool knows_sources = !facts_of(request.collective).from_sources();
   if (plan.predicts() && knows_sources && !dilated && !plan.bytes_agree(bytes, plan.channel_bytes)) {
     return fmt::format("{} on the fullest channels, summed over the steps, where {}{} were predicted (Plan::channel_bytes)",
                        counted(result.channel_bytes_sum, "byte"), limit_text(plan.steps_exact && plan.bytes_exact), plan.channel_bytes);
@@ -64,7 +64,8 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
                        limit_text(plan.steps_exact && plan.bytes_exact), *plan.channel_time_s);
   }
   const auto combined = static_cast<double>(result.node_combined_sum);
-  const bool says_combined = plan.predicts() && reduces(request.collective) && !left_out(plan.combined_bytes, bounds.combined_bytes);
+  const bool says_combined =
+      plan.predicts() && facts_of(request.collective).combines && !left_out(plan.combined_bytes, bounds.combined_bytes);
   if (says_combined && !plan.bytes_agree(combined, plan.combined_bytes)) {
     return fmt::format("{} combined at the busiest nodes, summed over the steps, where {}{} were predicted (Plan::combined_bytes)",
                        counted(result.node_combined_sum, "byte"), limit_text(plan.steps_exact && plan.bytes_exact), plan.combined_bytes);
@@ -232,7 +233,7 @@ void check_prediction(const Algorithm& algorithm, const Machine& machine, const 
   };
   hold(steps, static_cast<double>(std::min(plan.steps, plan.likely_steps())), static_cast<double>(bounds.steps), bounds.steps_reason);
   hold(channel, plan.channel_bytes, bounds.channel_bytes, bounds.bytes_reason);
-  if (reduces(request.collective) && !left_out(plan.combined_bytes, bounds.combined_bytes))
+  if (facts_of(request.collective).combines && !left_out(plan.combined_bytes, bounds.combined_bytes))
     hold(combined, plan.combined_bytes, bounds.combined_bytes, "");
   if (plan.route_hops)
     hold("hop{} of the longest routes, summed over the steps (Plan::route_hops)", static_cast<double>(*plan.route_hops),
@@ -354,7 +355,7 @@ void predict_sizes(const Machine& machine, const Request& request, Plan& plan, d
   const Placement placement = placement_of(machine, request, plan);
   std::optional<RunResult> result;
   if (machine.topology.nodes() <= most_nodes && placement.most_held() <= most_copies) {
-    if (reduces(request.collective)) {
+    if (facts_of(request.collective).combines) {
       if (static_cast<double>(placement.most_held()) * static_cast<double>(placement.longest()) <= most_bytes)
         result = dry_run(machine, request, plan, seconds);
       if (result) {

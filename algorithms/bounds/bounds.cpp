@@ -164,14 +164,13 @@ void bound_steps(const Question& asked, Bounds& bounds) {
         bounds.steps, bounds.steps_reason, ceil_log(3, 2 * side + 1),
         "a side of " + counted(side, "node") + " of a line: a step adds at most one over its only channel and two for each informed node");
   }
-  const Collective collective = asked.request.collective;
-  if (topology.whole() && collective != Collective::reduce && collective != Collective::gather) {
+  if (topology.whole() && facts_of(asked.request.collective).wanted != CollectiveFacts::Wanted::at_root) {
     raise<std::uint64_t>(
         bounds.steps, bounds.steps_reason, least_ordered_steps(asked.machine, bounds.steps),
         "more than " + logarithm + ", since a worm in dimension order ends in the cell of its last dimension that it enters");
   }
   const bool from_all =
-      asked.all_nodes || (collective == Collective::multinode_broadcast && asked.request.sources.size() == topology.nodes());
+      asked.all_nodes || (asked.request.collective == Collective::multinode_broadcast && asked.request.sources.size() == topology.nodes());
   if (from_all) bound_steps_by_cuts(asked, bounds);
   std::int32_t farthest = asked.all_nodes && topology.whole() ? topology.diameter() : 0;
   if (!asked.all_nodes) {
@@ -370,22 +369,19 @@ Bounds lower_bounds(const Machine& machine, const Request& request) {
   Request named = request;  // those whose data must come to all nodes, or the other way round; none: all
   if (request.collective == Collective::scan)
     named.sources = {first_living(machine.topology)};
-  else if (request.collective != Collective::multinode_broadcast && !has_root(request.collective))
+  else if (!facts_of(request.collective).names_sources())
     named.sources.clear();
   const Question asked{
       .machine = machine, .request = named, .channels = senders(machine.topology, static_cast<std::uint64_t>(machine.ports))};
   bound_steps(asked, bounds);
-  switch (request.collective) {
-    case Collective::total_exchange: bound_exchange(asked, bounds); break;
-    case Collective::broadcast:
-    case Collective::multinode_broadcast:
-      bound_replicated(asked, bounds);
-      bound_points(asked, bounds);
-      break;
-    default:
-      bound_reduction(machine, request, bounds);
-      if (request.collective == Collective::allreduce) bound_allreduce(machine, request, bounds);
-      break;
+  if (facts_of(request.collective).of_pairs()) {
+    bound_exchange(asked, bounds);
+  } else if (facts_of(request.collective).replicates()) {
+    bound_replicated(asked, bounds);
+    bound_points(asked, bounds);
+  } else {
+    bound_reduction(machine, request, bounds);
+    if (request.collective == Collective::allreduce) bound_allreduce(machine, request, bounds);
   }
   bound_cuts(machine, request, bounds);
   raise(bounds.single_block_steps, bounds.single_block_reason, bounds.steps, bounds.steps_reason);

@@ -51,20 +51,12 @@ bool above(double value, double bound) { return value > bound * (1 + 1e-12); }
 class Crossing {
  public:
   explicit Crossing(const Machine& machine, const Request& request) : nodes_{machine.topology.living_nodes()} {
-    switch (request.collective) {
-      case Collective::multinode_broadcast:
-        kind_ = Kind::sources;
-        marked_ = request.sources;
-        break;
-      case Collective::reduce_scatter: kind_ = Kind::all; break;
-      case Collective::scatter:
-      case Collective::gather:
-        kind_ = Kind::from_root;
-        marked_ = request.sources;
-        break;
-      case Collective::total_exchange: kind_ = Kind::pairs; break;
-      default: kind_ = Kind::once; break;
-    }
+    const CollectiveFacts& facts = facts_of(request.collective);
+    if (facts.of_pairs())
+      kind_ = Kind::pairs;
+    else if (facts.unit == CollectiveFacts::Unit::block_of_node)
+      kind_ = facts.combines ? Kind::all : facts.rooted() ? Kind::from_root : Kind::sources;
+    if (kind_ == Kind::from_root || kind_ == Kind::sources) marked_ = request.sources;
   }
 
   /// One node's data goes to all others, or all nodes' to one.
@@ -120,7 +112,7 @@ class Crossing {
 
  private:
   enum class Kind : std::uint8_t { once, sources, all, from_root, pairs };
-  Kind kind_;
+  Kind kind_ = Kind::once;
   std::uint64_t nodes_;
   std::vector<NodeId> marked_;
 };
@@ -264,7 +256,7 @@ class CutBounds {
 
 void bound_cuts(const Machine& machine, const Request& request, Bounds& bounds) {
   const Topology& topology = machine.topology;
-  if (request.collective == Collective::barrier) return;
+  if (!facts_of(request.collective).carries_bytes()) return;
   CutBounds cuts(machine, request, bounds);
   if (topology.whole() && !topology.has_slow_links()) {
     if (!cuts.in_seconds()) return;

@@ -153,7 +153,7 @@ void bound_uneven(const Machine& machine, const Request& request, Bounds& bounds
   const Topology& topology = machine.topology;
   const Sizes sizes = sizes_of(topology.nodes(), request);
   const std::vector<NodeId> living = living_ranks(topology);
-  const NodeId root = has_root(request.collective) ? request.sources.front() : living.front();
+  const NodeId root = facts_of(request.collective).rooted() ? request.sources.front() : living.front();
   const Distances from_root(topology, root);
   Loads loads(topology);
   bounds.steps_reason = bounds.bytes_reason = bounds.single_block_reason = "no node must send anything";

@@ -17,7 +17,7 @@ class LockStep {
   LockStep(const MscclProgram& program, const Content::Place& place) : program_{program}, order_(program, place), data_(program, order_) {}
 
   RankSends run() {
-    if (!reduces(program_.collective)) return copies();
+    if (!facts_of(program_.collective).combines) return copies();
     constexpr int most_delays = 200;
     for (int delays = 0;; ++delays) {
       const auto found = partials(delays == most_delays);
@@ -32,11 +32,7 @@ class LockStep {
   const std::vector<MscclMessage>& messages() const { return order_.messages(); }
 
   bool wants(NodeId gpu, BlockId segment) const {
-    switch (program_.collective) {
-      case Collective::reduce: return gpu == program_.root;
-      case Collective::reduce_scatter: return segment / program_.chunks == gpu;
-      default: return true;
-    }
+    return facts_of(program_.collective).wants(gpu, static_cast<NodeId>(segment / program_.chunks), program_.root);
   }
 
   /// Messages of one step and way between the same gpus are one, whatever their channels: these are threads of a program, not wires.

@@ -292,7 +292,7 @@ class Msccl : public Content {
     native = {.switching = Switching::wormhole, .contention = Contention::share};
     const bool each = collective == Collective::total_exchange;
     segments = each ? 1 : program_.chunks;
-    if (has_root(collective)) {
+    if (facts_of(collective).rooted()) {
       sources = {program_.root};
     } else {
       sources.resize(ranks);

@@ -18,37 +18,27 @@ namespace {
 class Renumbering {
  public:
   Renumbering(const Content& content, std::span<const NodeId> node_of_rank, std::uint32_t registers)
-      : collective_{content.collective}, nodes_{content.ranks}, segments_{content.segments}, node_of_{node_of_rank} {
-    const std::uint64_t ranks = std::uint64_t{nodes_}, segments = std::uint64_t{segments_};
-    switch (collective_) {
-      case Collective::total_exchange: blocks_ = ranks * ranks; break;
-      case Collective::reduce:
-      case Collective::allreduce:
-      case Collective::scan: blocks_ = segments * registers; break;
-      case Collective::reduce_scatter: blocks_ = ranks * segments * registers; break;
-      case Collective::barrier: blocks_ = 0; break;
-      default: blocks_ = ranks * segments;
-    }
+      : facts_{facts_of(content.collective)}, nodes_{content.ranks}, segments_{content.segments}, node_of_{node_of_rank} {
+    const std::uint64_t ranks = nodes_;
+    if (facts_.of_pairs())
+      blocks_ = ranks * ranks;
+    else if (facts_.carries_bytes())
+      blocks_ = (of_vector() ? 1 : ranks) * segments_ * (facts_.combines ? registers : 1);
   }
 
   bool exists(BlockId id) const noexcept { return id < blocks_; }
   BlockId operator()(BlockId id) const noexcept {
-    switch (collective_) {
-      case Collective::total_exchange: return node_of_[id / nodes_] * nodes_ + node_of_[id % nodes_];
-      case Collective::reduce:
-      case Collective::allreduce:
-      case Collective::scan:
-      case Collective::barrier: return id;
-      case Collective::reduce_scatter: {
-        const BlockId all = nodes_ * segments_, segment = id % all;
-        return id - segment + node_of_[segment / segments_] * segments_ + segment % segments_;
-      }
-      default: return node_of_[id / segments_] * segments_ + id % segments_;
-    }
+    if (facts_.of_pairs()) return node_of_[id / nodes_] * nodes_ + node_of_[id % nodes_];
+    if (of_vector()) return id;
+    const auto segment = static_cast<BlockId>(id % (std::uint64_t{nodes_} * segments_));  // the rest says the register
+    return id - segment + node_of_[segment / segments_] * segments_ + segment % segments_;
   }
 
  private:
-  Collective collective_;
+  /// Of a vector that all nodes share, and no node's.
+  bool of_vector() const noexcept { return facts_.combines && facts_.unit == CollectiveFacts::Unit::vector; }
+
+  const CollectiveFacts& facts_;
   NodeId nodes_;
   std::uint32_t segments_;
   std::span<const NodeId> node_of_;
@@ -59,23 +49,19 @@ class Renumbering {
 class LastUses {
  public:
   explicit LastUses(const Content& content, std::span<const NodeId> node_of_rank)
-      : collective_{content.collective},
+      : facts_{facts_of(content.collective)},
         ranks_{content.ranks},
         root_{content.sources.empty() ? 0 : node_of_rank[content.sources.front()]} {}
 
-  bool any() const noexcept {
-    return collective_ == Collective::total_exchange || collective_ == Collective::scatter || collective_ == Collective::gather;
-  }
+  bool any() const noexcept { return !facts_.combines && facts_.wanted != CollectiveFacts::Wanted::everywhere; }
   /// Called in descending order of the sends. True if no later one needs the sender's copy, which it is not to keep.
   bool is_last(NodeId node, BlockId id) {
-    const bool wanted = collective_ == Collective::total_exchange ? id % ranks_ == node
-                        : collective_ == Collective::scatter      ? id == node
-                                                                  : node == root_;
-    return seen_.insert(std::uint64_t{node} << 32U | id).second && !wanted;
+    const NodeId owner = facts_.of_pairs() ? id % ranks_ : id;
+    return seen_.insert(std::uint64_t{node} << 32U | id).second && !facts_.wants(node, owner, root_);
   }
 
  private:
-  Collective collective_;
+  const CollectiveFacts& facts_;
   NodeId ranks_, root_;
   std::unordered_set<std::uint64_t> seen_;
 };
@@ -103,7 +89,7 @@ ForeignSchedule::Placed placed(const Content& content, const Content::Place& pla
     throw InputError(fmt::format("schedule '{}': it is for {}, and {} has {}; choose a shape of {}", content.file,
                                  counted(content.ranks, "rank"), topology.text(), counted(nodes, "node"), counted(content.ranks, "node")));
   const RankSends ranks = content.sends(place);
-  const bool reduction = reduces(content.collective);
+  const bool reduction = facts_of(content.collective).combines;
   const Renumbering renumbered(content, place.node_of_rank, ranks.registers);
 
   std::vector<Hop> hops;

@@ -14,7 +14,7 @@ using Type = MscclStep::Type;
 }  // namespace
 
 ProgramData::ProgramData(const MscclProgram& program, StepOrder& order)
-    : program_{program}, order_{order}, cells_{program}, reduction_{reduces(program.collective)} {
+    : program_{program}, order_{order}, cells_{program}, reduction_{facts_of(program.collective).combines} {
   evaluate();
   check_output();
 }

@@ -32,7 +32,7 @@ StepOrder::StepOrder(const MscclProgram& program, const Content::Place& place)
     not_before_[at] = step(at).not_before;
     if (routed_ && step(at).route != no_step) check_route(at);
   }
-  if (reduces(program.collective) && place.machine.switching == Switching::packet) check_hops();
+  if (facts_of(program.collective).combines && place.machine.switching == Switching::packet) check_hops();
   match();
   order();
 }

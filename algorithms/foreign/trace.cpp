@@ -48,13 +48,11 @@ class TraceContent : public Content {
     uneven = !header.sizes.empty();
     sends_.registers = header.registers;
     native = {header.machine.switching, header.machine.contention, header.machine.ports};
-    const std::string_view said = header.collective == "allgather" ? "multinode-broadcast" : std::string_view(header.collective);
-    for (const Collective each : collectives()) {
-      if (torus::name(each) == said) collective = each;
-    }
-    if (segments > 1 && (collective == Collective::scatter || collective == Collective::gather))
+    const CollectiveFacts& facts = facts_of(header.collective);
+    collective = facts.collective;
+    if (segments > 1 && facts.rooted() && facts.takes_sizes())
       throw InputError(fmt::format("schedule '{}': it cuts the blocks of a {} into {} segments, and runs have whole ones; write segments 1",
-                                   path, torus::name(collective), segments));
+                                   path, facts.name, segments));
     TraceMessage m;
     while (reader.next(m)) {
       const auto refuse = [&](std::string_view why) {

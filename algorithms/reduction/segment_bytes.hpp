@@ -11,7 +11,7 @@ namespace torus::reduction {
 /// The longest of the segments that a request's bytes are cut into, in whole elements.
 struct SegmentBytes {
   SegmentBytes(const Request& request, std::uint64_t segments) noexcept {
-    const Bytes element = reduces(request.collective) ? size_of(request.reduction.type) : 1;
+    const Bytes element = unit_of(request.collective, request.reduction);
     const Bytes elements = request.bytes / element;
     equal = elements % segments == 0;
     longest = (elements / segments + (equal ? 0 : 1)) * element;

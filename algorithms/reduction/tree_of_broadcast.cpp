@@ -105,14 +105,14 @@ std::optional<Refusal> refuses_tree(const Machine& machine, const Request& reque
 Schedule tree(const Plan& broadcast, const Machine& machine, const Request& request) {
   const Placement placement = placement_of(machine, broadcast_of(machine, request), broadcast);
   const Schedule table(Rehearsal(machine, placement, broadcast.start), placement);
-  if (has_root(request.collective) && !reduces(request.collective)) return table.bundled();
+  if (facts_of(request.collective).rooted() && !facts_of(request.collective).combines) return table.bundled();
   return table.renumbered([root = root_of(machine, request)](BlockId id) { return id - root; });
 }
 
 /// The way up, the way down, or both, and the plan of the broadcast.
 std::pair<Schedule, Plan> ways(const Algorithm& broadcast, const Machine& machine, const Request& request, PlanCache& cache) {
   const auto planned_for = [&](const Machine& m) { return broadcast.plan(m, broadcast_of(m, request), cache); };
-  const bool up = goes_up(request.collective), down = goes_down(request.collective), combines = reduces(request.collective);
+  const bool up = goes_up(request.collective), down = goes_down(request.collective), combines = facts_of(request.collective).combines;
   const Machine first = up ? Schedule::mirrored(machine) : machine;
   const Plan planned = planned_for(first);
   const Schedule table = tree(planned, first, request);

@@ -119,7 +119,7 @@ std::optional<Refusal> refuses_packing(const Machine& machine, const Request& re
 }
 
 Plan plan_packed(const Machine& machine, const Request& request, PlanCache& cache) {
-  const NodeId root = has_root(request.collective) ? request.sources.front() : centre_of(machine.topology);
+  const NodeId root = facts_of(request.collective).rooted() ? request.sources.front() : centre_of(machine.topology);
   std::vector<Plan> plans;
   for (const std::uint32_t most : packings_to_try(machine))
     plans.push_back(plan_over_root(machine, request, root, packed_trees(machine, root, most, cache)));

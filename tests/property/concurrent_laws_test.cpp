@@ -72,8 +72,8 @@ std::optional<ConcurrentCollective> some_collective(Random& random, const Machin
     c.request.collective = c.algorithm->collective;
     c.request.bytes = c.request.collective == Collective::barrier ? 0 : std::uint64_t{8} * support::random_below(random, 100);
     const NodeId nodes = seen.topology.nodes();
-    if (has_root(c.request.collective)) c.request.sources = {support::random_below(random, nodes)};
-    for (NodeId node = 0; !has_root(c.request.collective) && node < nodes; ++node) c.request.sources.push_back(node);
+    if (facts_of(c.request.collective).rooted()) c.request.sources = {support::random_below(random, nodes)};
+    for (NodeId node = 0; !facts_of(c.request.collective).rooted() && node < nodes; ++node) c.request.sources.push_back(node);
     c.request = support::suited(*c.algorithm, seen, c.request);
     if (refuses(*c.algorithm, seen, c.request)) continue;
     c.offset = support::random_below(random, 3) == 0 ? support::random_below(random, 6) : 0;
@@ -266,7 +266,7 @@ TEST_CASE("a reduction and its copy combine twice as much at each node", "[prope
   Random random(support::seed());
   unsigned compared = 0;
   for (const Algorithm* algorithm : catalogue()) {
-    if (!reduces(algorithm->collective)) continue;
+    if (!facts_of(algorithm->collective).combines) continue;
     CostModel cost;
     cost.combine_s = 1e-9;
     const Machine machine(random() % 2 == 0 ? "4x4" : "3x6", all_ports, algorithm->native.switching, Contention::share, {}, cost);
@@ -274,7 +274,7 @@ TEST_CASE("a reduction and its copy combine twice as much at each node", "[prope
     c.algorithm = algorithm;
     c.request.collective = algorithm->collective;
     c.request.bytes = 1600;
-    if (has_root(algorithm->collective)) c.request.sources = {5};
+    if (facts_of(algorithm->collective).rooted()) c.request.sources = {5};
     c.request = support::suited(*algorithm, machine, c.request);
     if (refuses(*algorithm, machine, c.request)) continue;
     CAPTURE(std::string(algorithm->name), std::string(name(algorithm->collective)), machine.topology.text());

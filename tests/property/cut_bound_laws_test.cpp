@@ -36,7 +36,7 @@ Request request_on(std::mt19937_64& random, const Topology& topology, Collective
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     if (topology.living(node) && (request.sources.empty() || support::random_below(random, 2) == 0)) request.sources.push_back(node);
   }
-  if (has_root(collective)) request.sources = {request.sources.back()};
+  if (facts_of(collective).rooted()) request.sources = {request.sources.back()};
   return request;
 }
 
@@ -284,13 +284,13 @@ TEST_CASE("no bound is higher where channels are shared", "[property]") {
   for (int i = 0; i < 60; ++i) {
     const auto topology = broken(random, support::random_topology(random, 60));
     if (!topology || topology->living_nodes() < 2) continue;
-    for (const Collective collective : collectives()) {
+    for (const CollectiveFacts& facts : collectives()) {
       const auto switching = static_cast<Switching>(support::random_below(random, 3));
       const int ports = static_cast<int>(1 + support::random_below(random, static_cast<std::uint64_t>(topology->max_ports())));
-      const Request request = request_on(random, *topology, collective);
+      const Request request = request_on(random, *topology, facts.collective);
       const Bounds forbidden = lower_bounds(Machine(*topology, ports, switching), request);
       const Bounds shared = lower_bounds(Machine(*topology, ports, switching, Contention::share), request);
-      CAPTURE(support::seed(), i, topology->text(), name(collective), ports, name(switching));
+      CAPTURE(support::seed(), i, topology->text(), facts.name, ports, name(switching));
       CHECK(shared.steps <= forbidden.steps);
       CHECK(shared.channel_bytes <= forbidden.channel_bytes);
       CHECK(shared.single_block_steps <= forbidden.single_block_steps);

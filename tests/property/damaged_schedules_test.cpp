@@ -34,16 +34,16 @@ std::optional<LegalTrace> random_trace(std::mt19937_64& random) {
   request.collective = algorithm.collective;
   request.bytes = 48;
   request.sources = {random_below(random, machine.topology.nodes())};
-  if (!has_root(request.collective)) request.sources = row_major(machine.topology);
+  if (!facts_of(request.collective).rooted()) request.sources = row_major(machine.topology);
   if (machine.topology.nodes() < 2 || refuses(algorithm, machine, request)) return std::nullopt;
   const Plan plan = make_plan(algorithm, machine, request);
-  const bool names_sources = has_root(request.collective) || request.collective == Collective::multinode_broadcast;
+  const bool names_sources = facts_of(request.collective).names_sources();
   LegalTrace out{algorithm.collective,
                  {.machine = machine,
                   .collective = std::string(name(request.collective)),
                   .sources = names_sources ? request.sources : std::vector<NodeId>(),
                   .segments = plan.segments,
-                  .block_bytes = reduces(request.collective) ? 0 : request.bytes / plan.segments,
+                  .block_bytes = facts_of(request.collective).combines ? 0 : request.bytes / plan.segments,
                   .registers = plan.registers},
                  {}};
   RunOptions options{.executor = ExecutorKind::serial};
@@ -73,8 +73,8 @@ std::string damage(LegalTrace& trace, std::mt19937_64& random) {
     case 7:
       if (!m.blocks.empty()) m.blocks.pop_back();
       return "blocks";
-    case 8: return m.registers = reduces(trace.collective) ? m.registers ^ 1U : 0, "combine";
-    case 9: return m.releases ^= reduces(trace.collective), "release";
+    case 8: return m.registers = facts_of(trace.collective).combines ? m.registers ^ 1U : 0, "combine";
+    case 9: return m.releases ^= facts_of(trace.collective).combines, "release";
     case 10: return trace.messages.erase(trace.messages.begin() + at), "lost";
     case 11: return trace.messages.insert(trace.messages.begin() + at, TraceMessage(m)), "twice";
     case 12: return std::swap(trace.messages.front(), trace.messages.back()), "order";

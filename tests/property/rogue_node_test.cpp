@@ -53,7 +53,7 @@ Request any_request(const Algorithm& algorithm, const Machine& machine, std::mt1
   request.collective = algorithm.collective;
   request.bytes = 64;
   const NodeId nodes = machine.topology.nodes();
-  request.sources = has_root(algorithm.collective) ? std::vector<NodeId>{random_below(random, nodes)} : support::all_nodes(nodes);
+  request.sources = facts_of(algorithm.collective).rooted() ? std::vector<NodeId>{random_below(random, nodes)} : support::all_nodes(nodes);
   for (const Parameter& parameter : algorithm.parameters) {
     const std::vector<std::uint32_t> values = parameter.values != nullptr ? parameter.values(machine) : std::vector<std::uint32_t>{1, 2, 3};
     if (random_below(random, 2) == 0) continue;

@@ -81,10 +81,10 @@ TEST_CASE("a schedule takes no less time for more bytes, and no fewer steps for 
     const Machine machine(topology, ports, algorithm.native.switching, contention, {}, cost);
     Request request;
     request.collective = algorithm.collective;
-    const Bytes element = reduces(request.collective) ? size_of(request.reduction.type) : 1;
+    const Bytes element = unit_of(request.collective, request.reduction);
     if (request.collective == Collective::barrier) continue;  // it has no bytes
     request.bytes = element * support::random_below(random, 2000);
-    if (has_root(request.collective)) request.sources = {support::random_below(random, topology.nodes())};
+    if (facts_of(request.collective).rooted()) request.sources = {support::random_below(random, topology.nodes())};
     for (NodeId node = 0; request.collective == Collective::multinode_broadcast && node < topology.nodes(); ++node) {
       if (support::random_below(random, 3) > 0) request.sources.push_back(node);
     }

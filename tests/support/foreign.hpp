@@ -224,7 +224,7 @@ inline JudgedFile judged(const std::string& text, const Topology& topology, cons
     const ForeignSchedule::Placed placed = file.on(machine, row_major(machine.topology));
     const Schedule& schedule = placed.schedule;
     out.steps = schedule.steps();
-    const bool partials = reduces(file.collective());
+    const bool partials = facts_of(file.collective()).combines;
     Judge judge({.machine = machine,
                  .collective = std::string(name(file.collective())),
                  .sources = file.sources(),

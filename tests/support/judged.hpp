@@ -29,14 +29,13 @@ struct Judged {
 inline Judged judged(const Algorithm& algorithm, const Machine& machine, const Request& request,
                      ExecutorKind executor = ExecutorKind::serial) {
   const Plan plan = algorithm.plan(machine, request);
-  const Bytes element = reduces(request.collective) ? size_of(request.reduction.type) : 1;
-  const bool names_sources = has_root(request.collective) || request.collective == Collective::multinode_broadcast;
+  const Bytes element = unit_of(request.collective, request.reduction);
   Judge judge({.machine = machine,
                .collective = std::string(name(request.collective)),
-               .sources = names_sources ? request.sources : std::vector<NodeId>(),
+               .sources = facts_of(request.collective).names_sources() ? request.sources : std::vector<NodeId>(),
                .segments = plan.segments,
                .block_bytes = request.sizes ? 0 : request.bytes / element / plan.segments * element,
-               .reduction = reduces(request.collective) ? std::optional(request.reduction) : std::nullopt,
+               .reduction = facts_of(request.collective).combines ? std::optional(request.reduction) : std::nullopt,
                .registers = plan.registers,
                .sizes = sizes_of_blocks(machine, request, plan)});
   RunOptions options;

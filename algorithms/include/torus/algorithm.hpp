@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <torus/byte_sum.hpp>
+#include <torus/collective.hpp>
 #include <torus/machine.hpp>
 #include <torus/message.hpp>
 #include <torus/node.hpp>
@@ -26,49 +27,24 @@
 
 namespace torus {
 
-enum class Collective : std::uint8_t {
-  broadcast,
-  multinode_broadcast,
-  total_exchange,
-  reduce,
-  allreduce,
-  reduce_scatter,
-  scan,  ///< inclusive, in the order of ranks
-  scatter,
-  gather,
-  barrier
-};
-
-/// All of them.
-std::span<const Collective> collectives() noexcept;
-/// As in traces and on the command line: "multinode-broadcast".
-std::string_view name(Collective collective) noexcept;
-/// Whether one node sends, or gets, all: the only one of Request::sources.
-bool has_root(Collective collective) noexcept;
-/// Whether blocks are partials, which messages may combine.
-bool reduces(Collective collective) noexcept;
 /// What sizes are multiples of: an element of a reduction, else a byte.
 Bytes unit_of(Collective collective, const Reduction& reduction) noexcept;
 
 /// The collective operation that is wanted, apart from the machine.
 struct Request {
   Collective collective = Collective::broadcast;
-  std::vector<NodeId> sources;  ///< ascending; the root, where there is one; ignored but for multi-node broadcasts else (all nodes)
-  /// What the count of the MPI call says: of a vector (broadcast, reduce, allreduce, scan), or of the block of one node or pair of nodes
-  /// (multi-node broadcast, reduce-scatter, scatter, gather, total exchange).
+  std::vector<NodeId> sources;  ///< ascending; where facts_of(collective).names_sources(); ignored else (all nodes)
+  /// What the count of the MPI call says: facts_of(collective).unit.
   Bytes bytes = 0;
-  Reduction reduction = {};  ///< where reduces(collective)
+  Reduction reduction = {};  ///< where facts_of(collective).combines
 
   Parameters parameters;                   ///< that the algorithm declares: "segments", "h", ..
   std::optional<double> expected_sources;  ///< how many sources the predictions assume; programs never see it
-  /// Sizes that differ, as of MPI's Alltoallv: where takes_sizes(collective). `bytes` is then their mean, rounded up. Programs that are
-  /// not made for it never see it, and send blocks of no bytes as well.
+  /// Sizes that differ, as of MPI's Alltoallv: where facts_of(collective).takes_sizes(). `bytes` is then their mean, rounded up. Programs
+  /// that are not made for it never see it, and send blocks of no bytes as well.
   std::optional<SizeRule> sizes = {};
 };
 
-/// Whether blocks may have sizes of their own: total exchange, one a pair; multi-node broadcast, scatter, gather and reduce-scatter, one a
-/// node.
-bool takes_sizes(Collective collective) noexcept;
 /// The sizes of a request that has a rule for them. Throws InputError.
 Sizes sizes_of(NodeId nodes, const Request& request);
 

@@ -84,7 +84,7 @@ Plan plan_reversible(const Machine& machine, const Request& request, std::shared
   plan.channel_bytes = channel_bytes(machine, request, *half, load.channel, segment);
   if (!machine.cost.one_speed() && load.channel_byte_s > 0 && all_send(machine, request))
     plan.channel_time_s = (both(request) ? 2 : 1) * load.channel_byte_s * static_cast<double>(segment.longest);
-  plan.combined_bytes = reduces(request.collective) ? segment.of(load.combined) : 0;
+  plan.combined_bytes = facts_of(request.collective).combines ? segment.of(load.combined) : 0;
   plan.bytes_exact = segment.equal;
   const Bytes list_of_worker = Bytes{machine.topology.nodes()} * half->pieces() * sizeof(BlockId);  // for the node that it runs
   plan.table_bytes = half->table_bytes() + list_of_worker;
@@ -94,14 +94,14 @@ Plan plan_reversible(const Machine& machine, const Request& request, std::shared
   const std::uint64_t blocks =
       half->pieces() * (request.collective == Collective::multinode_broadcast ? request.sources.size() : machine.topology.nodes());
   if (machine.contention == Contention::share) plan.message_bytes = bytes_of_messages(std::min(ports, blocks));
-  if (reduces(request.collective))
+  if (facts_of(request.collective).combines)
     plan.message_bytes += (machine.switching == Switching::packet ? 2 : 3) * sizeof(BlockId) * blocks;
   else if (machine.switching == Switching::packet)
     plan.message_bytes += std::min(64 * ports, 2 * sizeof(BlockId) * (blocks - std::min<std::uint64_t>(blocks, half->pieces())));
   else
     plan.message_bytes += 2 * sizeof(BlockId) * blocks;
   plan.called_frames = frames_of_calls(machine, [&](Node& self) {
-    if (reduces(request.collective)) make(reduce_scatter(self, *half));
+    if (facts_of(request.collective).combines) make(reduce_scatter(self, *half));
     if (request.collective != Collective::reduce_scatter) make(all_gather(self, *half, true));
   });
   if (request.collective == Collective::multinode_broadcast)

@@ -79,7 +79,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.formula = both ? "2 (N-1)" : "N-1";
   const SegmentBytes segment(request, plan.segments);
   plan.channel_bytes = segment.of(halves * half);
-  plan.combined_bytes = reduces(request.collective) ? segment.of(half) : 0;
+  plan.combined_bytes = facts_of(request.collective).combines ? segment.of(half) : 0;
   plan.bytes_exact = segment.equal;
   return plan;
 }

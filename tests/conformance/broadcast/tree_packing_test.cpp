@@ -30,7 +30,7 @@ Machine packets(const Topology& topology, std::vector<double> speeds = {}, doubl
 
 Request request_on(const Topology& topology, Collective collective, Bytes bytes) {
   Request request = support::reduction_request(collective, bytes, {Operator::sum, ElementType::u16});
-  if (has_root(collective)) request.sources = {support::living_from(topology, topology.nodes() / 3)};
+  if (facts_of(collective).rooted()) request.sources = {support::living_from(topology, topology.nodes() / 3)};
   if (collective == Collective::multinode_broadcast) {
     for (NodeId node = 0; node < topology.nodes(); ++node) {
       if (topology.living(node)) request.sources.push_back(node);
@@ -165,7 +165,7 @@ TEST_CASE("long messages come near the bounds where dimensions differ in speed",
     CAPTURE(shape);
     for (const Collective collective :
          {Collective::multinode_broadcast, Collective::reduce_scatter, Collective::broadcast, Collective::reduce}) {
-      const bool rooted = has_root(collective);
+      const bool rooted = facts_of(collective).rooted();
       const Request request = request_on(machine.topology, collective, (rooted ? machine.topology.nodes() : 1) * block);
       const double time_s = find_algorithm(collective, "tree-packing")->plan(machine, request).model_time_s(machine.cost);
       const double bound_s = lower_bounds(machine, request).model_time_s(machine.cost);

@@ -11,12 +11,12 @@
 using namespace torus;
 
 TEST_CASE("the algorithm that is written for a collective passes the stress", "[conformance]") {
-  for (const Collective collective : collectives()) {
-    const std::string own = "my-" + std::string(name(collective));
+  for (const CollectiveFacts& each : collectives()) {
+    const std::string own = "my-" + std::string(each.name);
     const auto run = [](const std::string& line) {
       return support::run_program(TORUS_TEMPLATES_PROGRAM, {.arguments = support::words(line)});
     };
-    const support::Ended first = run("run " + std::string(name(collective)) + " --on 4x3m --algorithm " + own + " --judge");
+    const support::Ended first = run("run " + std::string(each.name) + " --on 4x3m --algorithm " + own + " --judge");
     CAPTURE(own, first.out, first.err);
     CHECK(first.status == 0);
     const support::Ended stress = run("stress --only " + own + " --runs 60 --seed " + std::to_string(support::seed()) + " --threads 2");
@@ -37,10 +37,10 @@ TEST_CASE("a project is of the collective that is named", "[conformance]") {
   };
   CHECK(made("").find("Collective::broadcast") != std::string::npos);
   CHECK(made("--collective alltoall").find("Collective::total_exchange") != std::string::npos);
-  for (const Collective collective : collectives()) {
-    std::string enumerator(name(collective));
+  for (const CollectiveFacts& each : collectives()) {
+    std::string enumerator(each.name);
     std::replace(enumerator.begin(), enumerator.end(), '-', '_');
-    const std::string text = made("--collective " + std::string(name(collective)));
+    const std::string text = made("--collective " + std::string(each.name));
     CHECK(text.find(".collective = Collective::" + enumerator + ",\n") != std::string::npos);
     CHECK(text.find(".name = \"mine\"") != std::string::npos);
   }

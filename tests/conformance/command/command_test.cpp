@@ -104,7 +104,7 @@ TEST_CASE("the page on JSON names every field", "[conformance]") {
     collect(support::parsed(ended.out));
   }
   const auto is_collective = [](const std::string& field) {  // `bounds` has an entry of each
-    return std::any_of(collectives().begin(), collectives().end(), [&](Collective each) { return name(each) == field; });
+    return std::any_of(collectives().begin(), collectives().end(), [&](const CollectiveFacts& each) { return each.name == field; });
   };
   CHECK(fields.size() > 120);
   for (const std::string& field : fields) {

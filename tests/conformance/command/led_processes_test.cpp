@@ -61,14 +61,13 @@ TEST_CASE("every collective with a shape and a size alone is on 2, 3 and 4 proce
   static constexpr std::array sizes{"64", "777", "1KiB", "4", "1"};
   std::size_t turn = support::seed() % sizes.size();
   for (const Topology& shape : shapes(30)) {
-    for (const Collective collective : collectives()) {
+    for (const CollectiveFacts& facts : collectives()) {
       if (!share.takes_turn()) continue;
       TypedOptions typed;
       typed["on"] = shape.text();
-      const bool whole = reduces(collective);
-      if (collective != Collective::barrier) typed["bytes"] = whole ? std::string("1KiB") : sizes[turn++ % sizes.size()];
-      const Setting setting = make_setting(parse_spec(collective, typed), std::nullopt, catalogue());
-      CAPTURE(*typed["on"], name(collective), typed["bytes"].value_or(""), setting.algorithm->name);
+      if (facts.carries_bytes()) typed["bytes"] = facts.combines ? std::string("1KiB") : sizes[turn++ % sizes.size()];
+      const Setting setting = make_setting(parse_spec(facts.collective, typed), std::nullopt, catalogue());
+      CAPTURE(*typed["on"], facts.name, typed["bytes"].value_or(""), setting.algorithm->name);
       const Emulation alone = emulate(setting, {});
       REQUIRE(alone.failure.value_or("") == "");
       REQUIRE(alone.result.verified);
@@ -102,7 +101,7 @@ TEST_CASE("a setting reaches the other processes bit for bit", "[conformance]") 
   };
   int led = 0;
   for (int turn = 0; turn < 60; ++turn) {
-    const Collective collective = collectives()[static_cast<std::size_t>(turn) % collectives().size()];
+    const Collective collective = collectives()[static_cast<std::size_t>(turn) % collectives().size()].collective;
     TypedOptions typed;
     typed["on"] = "6x4";
     typed["switching"] = "circuit";  // what is made for packets or worms applies, too
@@ -116,7 +115,7 @@ TEST_CASE("a setting reaches the other processes bit for bit", "[conformance]") 
     if (random() % 3 == 0) typed["slow-link"] = "0,0:+1:" + std::to_string(1000 + random() % 99000) + "e-3";
     if (random() % 3 == 0) typed["dead-links"] = "random:1";
     if (random() % 3 == 0) typed["routing"] = "1,0";
-    if (reduces(collective) && random() % 2 == 0) typed["op"] = "max";
+    if (facts_of(collective).combines && random() % 2 == 0) typed["op"] = "max";
     if (collective == Collective::multinode_broadcast && random() % 2 == 0) typed["sources"] = "random:5";
     if (collective == Collective::multinode_broadcast && random() % 2 == 0) typed["expect"] = time();
     CAPTURE(name(collective), typed.typed());

@@ -36,7 +36,7 @@ Request request_on(const Topology& topology, Collective collective, Bytes bytes,
   Request request;
   request.collective = collective;
   request.bytes = collective == Collective::barrier ? 0 : bytes;
-  if (has_root(collective)) request.sources = {topology.nodes() / 3};
+  if (facts_of(collective).rooted()) request.sources = {topology.nodes() / 3};
   if (collective != Collective::multinode_broadcast) return request;
   for (std::size_t i = 0; i < sources; ++i) request.sources.push_back(static_cast<NodeId>(i * topology.nodes() / sources));
   return request;

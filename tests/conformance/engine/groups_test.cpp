@@ -52,7 +52,7 @@ unsigned run_both(const Algorithm& algorithm, const Machine& whole, const Groups
   Request request;
   request.collective = algorithm.collective;
   request.bytes = algorithm.collective == Collective::barrier ? 0 : bytes;
-  if (has_root(request.collective) || request.collective == Collective::multinode_broadcast) request.sources = {nodes / 2};
+  if (facts_of(request.collective).names_sources()) request.sources = {nodes / 2};
   if (request.collective == Collective::multinode_broadcast && nodes > 1) request.sources.push_back(nodes - 1);
   request.sources.erase(std::unique(request.sources.begin(), request.sources.end()), request.sources.end());
   if (refuses(algorithm, group, request)) return 0;

@@ -27,7 +27,7 @@ Request request_on(const Topology& topology, Collective collective, Bytes bytes)
   Request request;
   request.collective = collective;
   request.bytes = collective == Collective::barrier ? 0 : bytes;
-  if (has_root(collective)) request.sources = {support::living_from(topology, topology.nodes() / 3)};
+  if (facts_of(collective).rooted()) request.sources = {support::living_from(topology, topology.nodes() / 3)};
   if (collective != Collective::multinode_broadcast) return request;
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     if (topology.living(node)) request.sources.push_back(node);

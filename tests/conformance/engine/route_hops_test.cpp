@@ -60,7 +60,7 @@ std::vector<Request> requests(Collective collective, NodeId nodes) {
     requests.push_back(request);
     return requests;
   }
-  const bool rooted = collective == Collective::broadcast || has_root(collective);
+  const bool rooted = collective == Collective::broadcast || facts_of(collective).rooted();
   for (const NodeId source : rooted ? std::set<NodeId>{0, nodes / 3, nodes - 1} : std::set<NodeId>{0}) {
     request.sources = {source};
     for (const std::uint32_t segments : {0U, 1U, 2U, 5U, 64U}) {

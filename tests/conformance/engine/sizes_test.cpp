@@ -19,8 +19,8 @@ Request sized_request(const Algorithm& algorithm, const Topology& topology, cons
   Request request;
   request.collective = algorithm.collective;
   request.bytes = rule.fixed() ? rule.mean() : mean;
-  if (reduces(request.collective)) request.bytes = (request.bytes + 7) / 8 * 8;
-  if (has_root(request.collective)) request.sources = {topology.nodes() / 2};
+  if (facts_of(request.collective).combines) request.bytes = (request.bytes + 7) / 8 * 8;
+  if (facts_of(request.collective).rooted()) request.sources = {topology.nodes() / 2};
   for (NodeId node = 0; node < topology.nodes() && request.collective == Collective::multinode_broadcast; node += 1 + node % 2)
     request.sources.push_back(node);
   request.sizes = rule;
@@ -34,7 +34,7 @@ SizeRule table(const support::Folder& folder, const Algorithm& algorithm, NodeId
   {
     std::ofstream out(file);
     const std::uint64_t count = algorithm.collective == Collective::total_exchange ? std::uint64_t{nodes} * nodes : nodes;
-    for (std::uint64_t i = 0; i < count; ++i) out << (reduces(algorithm.collective) ? size(i) / 8 * 8 : size(i)) << '\n';
+    for (std::uint64_t i = 0; i < count; ++i) out << (facts_of(algorithm.collective).combines ? size(i) / 8 * 8 : size(i)) << '\n';
   }
   return SizeRule::parse(file);
 }
@@ -42,7 +42,7 @@ SizeRule table(const support::Folder& folder, const Algorithm& algorithm, NodeId
 template <class F>
 void each_sized(const Topology& topology, F&& f) {
   for (const Algorithm* algorithm : catalogue()) {
-    if (!takes_sizes(algorithm->collective)) continue;
+    if (!facts_of(algorithm->collective).takes_sizes()) continue;
     const NativeMachine& native = algorithm->native;
     const int ports = native.ports == 0 ? all_ports : std::min<int>(native.ports, topology.max_ports());
     f(*algorithm, Machine(topology, ports, native.switching, native.contention));
@@ -103,7 +103,7 @@ TEST_CASE("bounds of sizes are those of even blocks where all are alike, and 0 w
       const Bounds of_even = lower_bounds(machine, even);
       CHECK(sized.channel_bytes <= of_even.channel_bytes * (1 + 1e-9));
       CHECK(sized.steps <= of_even.steps);
-      if (!reduces(algorithm.collective)) CHECK(sized.single_block_steps <= of_even.single_block_steps);
+      if (!facts_of(algorithm.collective).combines) CHECK(sized.single_block_steps <= of_even.single_block_steps);
       CHECK(sized.channel_bytes > 0);
       const Bounds empty = lower_bounds(machine, sized_request(algorithm, machine.topology, SizeRule::parse("zeros:1"), 64));
       CHECK(empty.channel_bytes == 0);

@@ -18,7 +18,7 @@ namespace {
 std::vector<std::vector<NodeId>> source_sets(Collective collective, NodeId nodes) {
   std::vector<NodeId> all(nodes);
   std::iota(all.begin(), all.end(), 0);
-  if (has_root(collective)) return {{0}, {nodes - 1}};
+  if (facts_of(collective).rooted()) return {{0}, {nodes - 1}};
   if (collective == Collective::multinode_broadcast) return {{}, {nodes / 2}, all};
   return {{}};
 }

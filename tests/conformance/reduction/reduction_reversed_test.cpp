@@ -22,7 +22,7 @@ namespace {
 
 Request request_of(Collective collective, NodeId root, Bytes bytes, std::string_view along = {}, std::string_view variant = {}) {
   Request request = support::reduction_request(collective, bytes, {Operator::sum, ElementType::u16});
-  if (has_root(collective)) request.sources = {root};
+  if (facts_of(collective).rooted()) request.sources = {root};
   request.parameters.set("along", along);
   request.parameters.set("variant", variant);
   return request;

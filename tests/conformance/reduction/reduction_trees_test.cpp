@@ -16,7 +16,7 @@ namespace {
 
 Request trees_request(Collective collective, NodeId root, Bytes bytes, std::uint32_t segments) {
   Request request = support::reduction_request(collective, bytes, {Operator::sum, ElementType::u16});
-  if (has_root(collective)) request.sources = {root};
+  if (facts_of(collective).rooted()) request.sources = {root};
   request.parameters.set("segments", segments);
   return request;
 }

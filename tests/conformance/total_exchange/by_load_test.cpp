@@ -21,7 +21,7 @@ constexpr Collective delivering[]{Collective::total_exchange, Collective::scatte
 Request request_for(Collective collective, NodeId root, const char* sizes, Bytes bytes) {
   Request request;
   request.collective = collective;
-  if (has_root(collective)) request.sources = {root};
+  if (facts_of(collective).rooted()) request.sources = {root};
   request.bytes = bytes;
   if (sizes == nullptr) return request;
   request.sizes = SizeRule::parse(sizes);

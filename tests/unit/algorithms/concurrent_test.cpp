@@ -31,7 +31,7 @@ Request asked(const Machine& seen, Collective collective, Bytes bytes) {
   Request request;
   request.collective = collective;
   request.bytes = bytes;
-  if (has_root(collective)) request.sources = {0};
+  if (facts_of(collective).rooted()) request.sources = {0};
   if (collective == Collective::multinode_broadcast || collective == Collective::total_exchange) {
     for (NodeId node = 0; node < seen.topology.nodes(); ++node) request.sources.push_back(node);
   }

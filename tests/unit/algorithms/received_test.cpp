@@ -64,7 +64,7 @@ std::string said_by(Collective collective, const char* algorithm, const char* sh
   Request request;
   request.collective = collective;
   request.bytes = 8;
-  request.sources = has_root(collective) ? std::vector<NodeId>{0} : all_nodes(machine.topology.nodes());
+  request.sources = facts_of(collective).rooted() ? std::vector<NodeId>{0} : all_nodes(machine.topology.nodes());
   request.parameters = std::move(parameters);
   const Plan plan = found.plan(machine, request);
   return said(machine, placement_of(machine, request, plan), plan.start, 0, sends);

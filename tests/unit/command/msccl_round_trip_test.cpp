@@ -45,7 +45,7 @@ Verdict verdict_of(const ForeignSchedule::Placed& placed, const command::Setting
   for (const Schedule::Send& send : placed.schedule.sends()) sends.push_back(&send);
   std::stable_sort(sends.begin(), sends.end(), [](const auto* a, const auto* b) { return a->step < b->step; });
   const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
-  const bool partials = reduces(setting.request.collective);
+  const bool partials = facts_of(setting.request.collective).combines;
   for (const Schedule::Send* send : sends) {
     const auto route = placed.schedule.route(*send);
     const auto blocks = placed.schedule.blocks(*send);
@@ -93,7 +93,7 @@ TEST_CASE("an exported MSCCL program is read as the trace that it was made of, s
     ++traces;
     ++of_collective[setting->request.collective];
 
-    const bool partials = reduces(setting->request.collective);
+    const bool partials = facts_of(setting->request.collective).combines;
     const std::uint64_t vector =
         setting->plan.segments *
         (setting->request.collective == Collective::reduce_scatter ? std::uint64_t{setting->machine.topology.nodes()} : std::uint64_t{1});

@@ -82,7 +82,7 @@ Request request_of(Collective collective, Bytes bytes) {
   request.collective = collective;
   request.bytes = collective == Collective::barrier ? 0 : bytes;
   if (collective == Collective::multinode_broadcast) request.sources = {0, 1, 2, 3, 4, 5, 6, 7, 8};
-  if (has_root(collective)) request.sources = {0};
+  if (facts_of(collective).rooted()) request.sources = {0};
   return request;
 }
 

@@ -165,7 +165,7 @@ TEST_CASE("every word of a formula and every key of a report's notes is in the i
       Request request;
       request.collective = a->collective;
       request.bytes = a->collective == Collective::barrier ? 0 : 4096;
-      if (has_root(a->collective) || a->collective == Collective::multinode_broadcast) request.sources = {0};
+      if (facts_of(a->collective).names_sources()) request.sources = {0};
       if (refuses(*a, machine, request)) continue;
       std::optional<Plan> plan;
       try {
@@ -195,7 +195,7 @@ TEST_CASE("every phase that an algorithm names is in the index, whatever the sha
       Request request;
       request.collective = a->collective;
       request.bytes = a->collective == Collective::barrier ? 0 : 64;
-      if (has_root(a->collective)) request.sources = {0};
+      if (facts_of(a->collective).rooted()) request.sources = {0};
       if (a->collective == Collective::multinode_broadcast) request.sources = {0, 1, 4, 6};
       Request large = request;
       large.bytes *= 256;

@@ -118,9 +118,9 @@ class Bench {
                        counted(workers_of(spec_.executor, spec_.threads), "thread"), name(spec_.executor), date,
                        arguments_.command(spec_.collective)) +
            fmt::format("# {} (MPI: {}) on {}, {}{}; {} a row after {} of warm-up; every byte of each verified\n", name(spec_.collective),
-                       mpi_name(spec_.collective), spec_.shape.text(), counted(spec_.shape.nodes(), "node"),
+                       facts_of(spec_.collective).mpi, spec_.shape.text(), counted(spec_.shape.nodes(), "node"),
                        spec_.groups ? fmt::format(" in groups {}", spec_.groups->text()) : "", counts, effort_.warm_up) +
-           fmt::format("# size: {}\n", size_words(spec_.collective)) +
+           fmt::format("# size: {}\n", facts_of(spec_.collective).size_counts) +
            (other_ ? fmt::format("# {} a row, each in turn with {}, {}; ratio: this by the other, the median of the pairs\n",
                                  counted(pairs_, "pair"), other_->program(), other_->version()) +
                          line("#   size", {"algorithm", "machine", "| pairs", "this", "other", "| ratio", "95 % interval", "won", "note"})
@@ -152,20 +152,6 @@ class Bench {
   /// Comments of the head and notes of rows go on in the next line.
   void print_words(std::string_view text) const {
     if (!arguments_.json) print(wrapped(text));
-  }
-
-  /// What the column of sizes counts.
-  static std::string_view size_words(Collective collective) {
-    switch (collective) {
-      case Collective::broadcast: return "of the message, which each node has in the end";
-      case Collective::multinode_broadcast: return "of a source's block; a node has those of all sources in the end";
-      case Collective::total_exchange: return "of a block; each node has one for each node";
-      case Collective::reduce_scatter: return "of a node's block of the result; each node contributes a vector of a block for each node";
-      case Collective::scatter:
-      case Collective::gather: return "of a node's block; the root has one of each node";
-      case Collective::barrier: return "none: no bytes are asked for";
-      default: return "of each node's vector";
-    }
   }
 
   /// How noisy the host was.
@@ -229,7 +215,7 @@ class Bench {
             {"ports", setting.machine.ports},
             {"switching", name(setting.machine.switching)},
             {"contention", name(setting.machine.contention)},
-            {"sources", spec_.collective == Collective::total_exchange ? seen_shape(spec_).nodes() : setting.request.sources.size()},
+            {"sources", facts_of(spec_.collective).of_pairs() ? seen_shape(spec_).nodes() : setting.request.sources.size()},
             {"bytes", setting.request.bytes},
             {"algorithm", algorithm.name},
             {"threads", workers_of(spec_.executor, spec_.threads)},
@@ -304,7 +290,7 @@ class Bench {
   void paired_row(const Setting& setting, const Algorithm& algorithm) {
     const std::string size = bytes_option(setting.request.bytes);
     std::vector<std::string> words{std::string(name(spec_.collective)), fmt::format("--algorithms={}", algorithm.name)};
-    if (spec_.collective != Collective::barrier) words.push_back("--bytes=" + size);
+    if (facts_of(spec_.collective).carries_bytes()) words.push_back("--bytes=" + size);
     for (const auto& [option, value] : arguments_.of_row()) words.push_back(fmt::format("--{}={}", option, value));
     const Pairs pairs = run_pairs(*other_, words, pairs_);
     if (!pairs.not_run.empty()) return add_not_run(setting, algorithm, pairs.not_run);

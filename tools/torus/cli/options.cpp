@@ -133,13 +133,13 @@ std::string program_word() { return std::filesystem::path(program()).filename().
 
 std::vector<CollectiveWords> collective_words() {
   std::vector<CollectiveWords> all;
-  for (const Collective collective : collectives()) {
-    CollectiveWords words{{std::string(name(collective))}, {}};
-    std::string mpi(mpi_name(collective));
+  for (const CollectiveFacts& each : collectives()) {
+    CollectiveWords words{{std::string(each.name)}, {}};
+    std::string mpi(each.mpi);
     std::transform(mpi.begin(), mpi.end(), mpi.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (mpi != words.names.front() && find_collective(mpi) == collective) words.names.push_back(mpi);
+    if (mpi != words.names.front() && find_collective(mpi) == each.collective) words.names.push_back(mpi);
     for (const Algorithm* algorithm : catalogue()) {
-      if (algorithm->collective == collective) words.algorithms.emplace_back(algorithm->name);
+      if (algorithm->collective == each.collective) words.algorithms.emplace_back(algorithm->name);
     }
     all.push_back(std::move(words));
   }

@@ -24,7 +24,7 @@ class Comparing {
  public:
   Comparing(const RunSpec& spec, const ComparisonOptions& options)
       : spec_{spec}, options_{options}, comparison_{.request = make_request(spec), .shape = spec.shape, .groups = spec.groups_text} {
-    if (spec.collective == Collective::multinode_broadcast && !spec.expected_sources)
+    if (facts_of(spec.collective).from_sources() && !spec.expected_sources)
       comparison_.request.expected_sources = static_cast<double>(comparison_.request.sources.size());
     comparison_.sizes = options.sizes;
     comparison_.run_sizes = options.run_sizes;
@@ -185,7 +185,7 @@ class Comparing {
     const auto blocks = groups * static_cast<double>(placement_of(setting.machine, setting.request, setting.plan).wanted_total());
     if (blocks > options_.most_blocks)
       return fmt::format("the nodes would hold more than {:.0f} blocks; --run all runs it", options_.most_blocks);
-    const bool exchange = setting.request.collective == Collective::total_exchange;
+    const bool exchange = facts_of(setting.request.collective).of_pairs();
     const double bytes = nodes * asked_bytes(setting.request, setting.machine.topology.nodes());
     if (bytes > options_.most_bytes) {
       return fmt::format("the nodes would {} more than {}; --run all runs it", exchange ? "exchange" : "hold",

@@ -29,7 +29,7 @@ std::optional<double> ratio_of(const Contest& contest, const Entry& entry, std::
 }
 
 /// Whether sizes tell the columns apart: a barrier has none.
-bool sized(const Comparison& comparison) { return comparison.request.collective != Collective::barrier; }
+bool sized(const Comparison& comparison) { return facts_of(comparison.request.collective).carries_bytes(); }
 
 /// By the model time; none where that is not known.
 std::optional<Bandwidth> bandwidth_at(const Comparison& comparison, const Contest& contest, const Entry& entry, std::size_t size) {
@@ -49,7 +49,9 @@ std::string span_text(const std::vector<Value>& values) {
 }
 
 /// Whether results are rounded, so that algorithms differ in their errors.
-bool rounded(const Comparison& comparison) { return reduces(comparison.request.collective) && rounds(comparison.request.reduction); }
+bool rounded(const Comparison& comparison) {
+  return facts_of(comparison.request.collective).combines && rounds(comparison.request.reduction);
+}
 
 /// The largest error of the runs of an algorithm.
 std::string error_text(const Contender& contender) {
@@ -186,7 +188,7 @@ std::string legend(const Comparison& comparison) {
     text += fmt::format("this is the machine that torus run takes; --all-machines adds {} that algorithms were made for\n",
                         comparison.other_machines);
   text += "<: an upper limit or an estimate; ~: predicted, for it was not run; ?: neither; -: does not apply at this size\n";
-  if (comparison.request.collective == Collective::multinode_broadcast) {
+  if (facts_of(comparison.request.collective).from_sources()) {
     text += fmt::format(
         "predictions assume {} source{} anywhere, since the programs do not know them; measured times are those of the {} asked for\n",
         *comparison.request.expected_sources, *comparison.request.expected_sources == 1 ? "" : "s",
@@ -199,12 +201,12 @@ std::string legend(const Comparison& comparison) {
 
 std::string to_table(const Comparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
-  std::string text = fmt::format("{} (MPI: {}) on {}, {}", name(comparison.request.collective), mpi_name(comparison.request.collective),
+  std::string text = fmt::format("{} (MPI: {}) on {}, {}", name(comparison.request.collective), facts_of(comparison.request.collective).mpi,
                                  topology.text(), counted(topology.nodes(), "node"));
-  if (has_root(comparison.request.collective) && comparison.request.collective != Collective::broadcast)
-    text += ", root " + node_text(topology, comparison.request.sources.front());
-  if (comparison.request.collective == Collective::broadcast) text += ", from " + node_text(topology, comparison.request.sources.front());
-  if (comparison.request.collective == Collective::multinode_broadcast)
+  if (facts_of(comparison.request.collective).rooted())
+    text += fmt::format(", {} {}", comparison.request.collective == Collective::broadcast ? "from" : "root",
+                        node_text(topology, comparison.request.sources.front()));
+  if (facts_of(comparison.request.collective).from_sources())
     text += fmt::format(", from {}", counted(comparison.request.sources.size(), "source"));
   if (comparison.groups) text += fmt::format(", in each group of {} of {} at once", *comparison.groups, comparison.shape.text());
   text += "\n\n" + winners_text(comparison) + "\n";
@@ -293,7 +295,7 @@ Json contest_json(const Comparison& comparison, const Contest& contest) {
 
 Json heading_json(const Topology& topology, const Request& request) {
   return {{"collective", name(request.collective)},
-          {"mpi", mpi_name(request.collective)},
+          {"mpi", facts_of(request.collective).mpi},
           {"shape", topology.text()},
           {"nodes", topology.nodes()},
           {"sources", request.sources}};

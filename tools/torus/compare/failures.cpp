@@ -38,7 +38,7 @@ std::vector<Link> links_of(const Topology& shape) {
 
 /// Whether the sources that were asked for need the node. Where they are a set, such as all, the dead are no part of it.
 bool needed(const RunSpec& spec, const Request& request, NodeId node) {
-  const bool named = has_root(spec.collective) || (spec.sources && spec.sources->find_first_of("0123456789") == 0);
+  const bool named = facts_of(spec.collective).rooted() || (spec.sources && spec.sources->find_first_of("0123456789") == 0);
   return named && std::find(request.sources.begin(), request.sources.end(), node) != request.sources.end();
 }
 

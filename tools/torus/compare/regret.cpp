@@ -78,25 +78,6 @@ std::optional<double> RegretCell::times_the_bound() const noexcept {
   return entry.model_time_s() / bound_s;
 }
 
-std::string default_regret_shapes(Collective collective) {
-  switch (collective) {
-    case Collective::broadcast: return "5x5,8x8,15x15,16x16,25x25,32x32,64x64,12x40,4x64,4x4x4,8x8x8,16x16x16";
-    case Collective::multinode_broadcast: return "5x5,8x8,15x15,16x16,25x25,12x40,4x4x4,8x8x8";
-    case Collective::total_exchange: return "5x5,8x8,9x9,16x16,4x16,4x4x4,8x8x8";
-    default: return "8x8,15x15,16x16,25x25,12x40,8x8x8,4x4x4x4";
-  }
-}
-
-std::string default_regret_sizes(Collective collective) {
-  switch (collective) {
-    case Collective::broadcast: return "1KiB:256MiB";
-    case Collective::reduce:
-    case Collective::allreduce: return "64:64MiB";
-    case Collective::barrier: return "0";
-    default: return "4:1MiB";
-  }
-}
-
 Regret regret(Collective collective, const TypedOptions& typed, const RegretGrid& grid, const ComparisonOptions& options) {
   PlanCache cache;
   ComparisonOptions of_all = options;
@@ -284,7 +265,7 @@ int run_regret(const RegretArguments& arguments) {
     return std::exchange(option, std::nullopt).value_or(otherwise);
   };
   ComparisonOptions options;
-  options.sizes = table_sizes(collective, std::exchange(typed["bytes"], std::nullopt), default_regret_sizes(collective), typed);
+  options.sizes = table_sizes(collective, std::exchange(typed["bytes"], std::nullopt), facts_of(collective).regret_sizes, typed);
   options.algorithms = parse_algorithms("--algorithms", arguments.algorithms, collective, catalogue());
   if (arguments.run != "none" && arguments.run != "all")
     throw InputError(fmt::format("--run '{}': it must be none or all; for instance all", arguments.run));
@@ -293,9 +274,9 @@ int run_regret(const RegretArguments& arguments) {
   Progress progress;
   options.progress = &progress;
   RegretGrid grid;
-  grid.shapes = parse_shapes(take(typed["on"], default_regret_shapes(collective)));
+  grid.shapes = parse_shapes(take(typed["on"], std::string(facts_of(collective).regret_shapes)));
   grid.ports = parse_port_counts(take(typed["ports"], "1,all"));
-  const std::string switchings = take(typed["switching"], collective == Collective::total_exchange ? "packet" : "wormhole");
+  const std::string switchings = take(typed["switching"], facts_of(collective).of_pairs() ? "packet" : "wormhole");
   for (const std::string_view word : split(switchings, ',')) grid.switchings.emplace_back(word);
   std::optional<OutputFile> csv;
   if (arguments.csv) csv.emplace(*arguments.csv);

@@ -118,7 +118,7 @@ std::vector<std::pair<std::string, std::vector<std::string_view>>> verdicts_of(c
 
 std::string against_text(const Comparison& comparison, const Algorithm& algorithm) {
   const Contest& contest = comparison.contests.front();
-  const bool sized = comparison.request.collective != Collective::barrier;
+  const bool sized = facts_of(comparison.request.collective).carries_bytes();
   std::string text = fmt::format("\nAgainst the others here, predicted ({} of {} apply)\n", contest.contenders.size(),
                                  contest.contenders.size() + contest.left_out.size());
   if (contest.contenders.size() == 1) return text + "No other algorithm applies on this machine.\n";

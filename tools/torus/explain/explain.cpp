@@ -149,7 +149,7 @@ std::string_view or_not_said(std::string_view words) { return words.empty() ? "n
 std::string idea_text(const Explanation& explanation) {
   const Algorithm& algorithm = explanation.algorithm();
   const Collective collective = algorithm.collective;
-  std::string text = fmt::format("{}: {} (MPI: {})\nsource: {}\n\nThe idea\n", algorithm.name, name(collective), mpi_name(collective),
+  std::string text = fmt::format("{}: {} (MPI: {})\nsource: {}\n\nThe idea\n", algorithm.name, name(collective), facts_of(collective).mpi,
                                  or_not_said(algorithm.source));
   if (algorithm.idea.said())
     text += fmt::format("  First:  {}\n  Then:   {}\n  Why:    {}\n", algorithm.idea.first, algorithm.idea.then, algorithm.idea.good);
@@ -178,7 +178,7 @@ std::string run_text(const Explanation& explanation) {
   const CostModel& cost = setting.machine.cost;
   const double bound_s = bounds.model_time_s(cost);
   std::string text = fmt::format("\nOn {}", machine_text(setting.machine));
-  if (setting.request.collective != Collective::barrier) text += fmt::format(", {}", bytes_words(setting.request.bytes));
+  if (facts_of(setting.request.collective).carries_bytes()) text += fmt::format(", {}", bytes_words(setting.request.bytes));
   text += "\n";
   if (!explanation.instead.empty()) text += fmt::format("not on the default shape: {}\n", explanation.instead);
   if (!setting.chosen.empty()) text += fmt::format("chosen: {}\n", setting.chosen);

@@ -75,7 +75,7 @@ Asked one_asked(Collective collective, const TypedOptions& options) {
   if (collective == Collective::multinode_broadcast) return std::move(all_asked(options, collective)[1]);
   if (collective == Collective::total_exchange) return std::move(all_asked(options, collective)[2]);
   Asked asked{make_request(parse_spec(collective, options)), 0, ""};
-  asked.sources = has_root(collective) ? 1 : seen_shape(parse_spec(collective, options)).nodes();
+  asked.sources = facts_of(collective).rooted() ? 1 : seen_shape(parse_spec(collective, options)).nodes();
   return asked;
 }
 
@@ -122,7 +122,7 @@ int bounds(const BoundsArguments& arguments) {
   if (options["sizes"] && !collective)
     throw InputError(
         fmt::format("--sizes '{}': name the collective that they are of; for instance torus bounds total-exchange", *options["sizes"]));
-  if (!options["on"] && !options["machine"]) options["on"] = default_shape(collective.value_or(Collective::broadcast));
+  if (!options["on"] && !options["machine"]) options["on"] = facts_of(collective.value_or(Collective::broadcast)).usual_shape;
   const RunSpec spec = parse_spec(Collective::multinode_broadcast, options);
   const Machine machine = make_machine(spec, NativeMachine{});
   const std::optional<Machine> any_route = with_any_route(spec, machine);

@@ -60,7 +60,7 @@ Json machines_json() {
 /// Why an algorithm does not run on the machine that was typed, with one block from one source; none if it does.
 std::optional<std::string> why_not_on(const TypedOptions& options, const Algorithm& algorithm) {
   TypedOptions asked = options;
-  if (reduces(algorithm.collective)) asked["type"] = "f64";  // there is no --type: one whose sums are exact on every machine
+  if (facts_of(algorithm.collective).combines) asked["type"] = "f64";  // there is no --type: one whose sums are exact on every machine
   const RunSpec spec = parse_spec(algorithm.collective, asked);
   Request request;
   request.collective = algorithm.collective;
@@ -127,10 +127,10 @@ int list(const ListArguments& arguments) {
   std::optional<Collective> last;
   for (const Algorithm* algorithm : algorithms) {
     const Collective collective = algorithm->collective;
-    if (last != collective) text += fmt::format("{}{} (MPI: {})\n", last ? "\n" : "", name(collective), mpi_name(collective));
+    if (last != collective) text += fmt::format("{}{} (MPI: {})\n", last ? "\n" : "", name(collective), facts_of(collective).mpi);
     last = collective;
     Json entry{{"collective", name(collective)},
-               {"mpi", mpi_name(collective)},
+               {"mpi", facts_of(collective).mpi},
                {"algorithm", algorithm->name},
                {"switching", name(algorithm->native.switching)},
                {"contention", name(algorithm->native.contention)},

@@ -85,9 +85,9 @@ void note_threads(const Setting& setting, unsigned started) {
 
 TraceHeader header_of(const Setting& setting) {
   const Request& request = setting.request;
-  const bool combines = reduces(request.collective);
-  const bool cut = combines || request.collective == Collective::broadcast || request.collective == Collective::multinode_broadcast;
-  const Bytes element = combines ? size_of(request.reduction.type) : 1;
+  const bool combines = facts_of(request.collective).combines;
+  const bool cut = combines || facts_of(request.collective).replicates();
+  const Bytes element = unit_of(request.collective, request.reduction);
   std::vector<Bytes> sizes = sizes_of_blocks(setting.machine, request, setting.plan);
   const Bytes least = sizes.empty() ? 0 : *std::min_element(sizes.begin(), sizes.end());
   return {.machine = setting.whole(),

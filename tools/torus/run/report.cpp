@@ -35,9 +35,9 @@ std::string sources_row(const Setting& setting) {
 /// "multinode-broadcast (MPI: Allgather) of 4KiB from all 16, 64KiB in all", "allreduce (MPI: Allreduce) of 64KiB, sum of f32".
 std::string asked_text(const Setting& setting) {
   const Request& request = setting.request;
-  std::string text = fmt::format("{} (MPI: {})", name(request.collective), mpi_name(request.collective));
-  if (request.collective == Collective::barrier) return text;
-  const bool broadcasts = request.collective == Collective::broadcast || request.collective == Collective::multinode_broadcast;
+  std::string text = fmt::format("{} (MPI: {})", name(request.collective), facts_of(request.collective).mpi);
+  if (!facts_of(request.collective).carries_bytes()) return text;
+  const bool broadcasts = facts_of(request.collective).replicates();
   const NodeId nodes = setting.machine.topology.nodes();
   const double each = request.sizes ? drawn_sizes(request, nodes).mean : static_cast<double>(request.bytes);
   const double total = asked_messages(request, nodes) * each;
@@ -47,15 +47,15 @@ std::string asked_text(const Setting& setting) {
   if (broadcasts) text += fmt::format(" from {}", sources_row(setting));
   if (blocks) text += " a block";
   if (total > each && total < 0x1p63) {
-    const bool a_node = request.collective == Collective::total_exchange || request.collective == Collective::reduce_scatter;
+    const bool a_node = facts_of(request.collective).of_pairs() || request.collective == Collective::reduce_scatter;
     text += fmt::format(", {} {}", bytes_words(static_cast<Bytes>(std::llround(total))), a_node ? "a node" : "in all");
   }
-  if (reduces(request.collective)) {
+  if (facts_of(request.collective).combines) {
     const Reduction& reduction = request.reduction;
     text += fmt::format(", {} of {}", name(reduction.op), name(reduction.type));
     if (reduction.values != torus::Values::small) text += fmt::format(", values {}", name(reduction.values));
   }
-  if (has_root(request.collective) && !broadcasts)
+  if (facts_of(request.collective).rooted() && !broadcasts)
     text += fmt::format(", root {}", node_text(setting.machine.topology, request.sources.front()));
   return text + (setting.plan.segments > 1 ? fmt::format(", cut in {}", setting.plan.segments) : "");
 }
@@ -127,7 +127,7 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   const RunResult& result = emulation.result;
   const Plan& plan = setting.plan;
   const Bounds bounds = lower_bounds(machine, setting.request);
-  const bool exchange = setting.request.collective == Collective::total_exchange;
+  const bool exchange = facts_of(setting.request.collective).of_pairs();
   const Repeats repeats = repeats_of(emulation.run_s);
   RunOptions options;
   options.executor = setting.executor;
@@ -139,7 +139,7 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   if (repeats.runs > 1) context.run_s = repeats.median_s;
   context.failure = emulation.failure;
   Rows rows = torus::report(whole, result, options, context);
-  if (setting.request.collective == Collective::barrier && result.verified && !emulation.failure)
+  if (!facts_of(setting.request.collective).carries_bytes() && result.verified && !emulation.failure)
     rows.back().second = "verified: " + BarrierWitness::proof(machine.topology.nodes());
   if (result.fault && !emulation.fault_option.empty()) {
     const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& each) { return each.first == "fault"; });

@@ -74,7 +74,7 @@ template <class T>
 Value predicted(Of of, T&& value) {
   return of.plan.predicts() ? Json(std::forward<T>(value)) : Json();
 }
-bool combines(Of of) { return reduces(of.request.collective); }
+bool combines(Of of) { return facts_of(of.request.collective).combines; }
 bool exchanges(Of of) { return of.request.collective == Collective::total_exchange; }
 Bandwidth bandwidth(Of of, double s) { return bandwidth_of(of.request, of.machine.topology.nodes(), s); }
 
@@ -116,7 +116,7 @@ constexpr std::array fields{
     ReportField{"group_ports", some, scalar, [](Of of) -> Value { return only_if(of.setting.groups.has_value(), of.machine.ports); },
                 "with `--groups`: formulas and bounds are then a group's"},
     ReportField{"collective", all, scalar, [](Of of) -> Value { return name(of.request.collective); }, ""},
-    ReportField{"mpi", all, scalar, [](Of of) -> Value { return mpi_name(of.request.collective); }, ""},
+    ReportField{"mpi", all, scalar, [](Of of) -> Value { return facts_of(of.request.collective).mpi; }, ""},
     ReportField{"algorithm", all, scalar, [](Of of) -> Value { return of.setting.algorithm->name; }, ""},
     ReportField{"reference", all, scalar, [](Of of) -> Value { return of.setting.algorithm->source; }, ""},
     ReportField{"chosen_because", some, scalar, [](Of of) -> Value { return only_if(!of.setting.chosen.empty(), of.setting.chosen); }, ""},
@@ -139,7 +139,8 @@ constexpr std::array fields{
     ReportField{"registers", some, scalar, [](Of of) -> Value { return only_if(combines(of), of.plan.registers); },
                 "partials of a segment that a node may keep"},
     ReportField{"source", some, scalar,
-                [](Of of) -> Value { return has_root(of.request.collective) ? Value(of.request.sources.front()) : std::nullopt; }, ""},
+                [](Of of) -> Value { return facts_of(of.request.collective).rooted() ? Value(of.request.sources.front()) : std::nullopt; },
+                ""},
     ReportField{"sources", all, nested, [](Of of) -> Value { return of.request.sources; }, ""},
     ReportField{"source_count", all, scalar, [](Of of) -> Value { return of.request.sources.size(); }, ""},
     ReportField{"bytes", all, scalar, [](Of of) -> Value { return of.request.bytes; }, ""},

@@ -28,7 +28,7 @@ StepTable::StepTable(const Setting& setting)
     return;
   }
   for (const NodeId source : setting.request.sources) informed_[source] = true;
-  const bool everywhere = !has_root(setting.request.collective) && setting.request.collective != Collective::multinode_broadcast;
+  const bool everywhere = !facts_of(setting.request.collective).names_sources();
   for (NodeId node = 0; everywhere && node < machine_.topology.nodes(); ++node) informed_[node] = machine_.topology.living(node);
   informed_count_ = informed_at_first_ = static_cast<std::uint64_t>(std::count(informed_.begin(), informed_.end(), true));
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <set>
@@ -16,13 +15,6 @@
 
 namespace torus::command {
 namespace {
-
-/// "allgather" of "MPI_Allgather": MPI's names in its own letters.
-std::string without_mpi(std::string_view text) {
-  std::string plain(text);
-  std::transform(plain.begin(), plain.end(), plain.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return plain.starts_with("mpi_") ? plain.substr(4) : plain;
-}
 
 /// What the field calls an algorithm, and its name here.
 struct FieldName {
@@ -59,47 +51,12 @@ std::string_view our_name(Collective collective, std::string_view word) noexcept
   return at == field_names.end() ? std::string_view() : at->ours;
 }
 
-/// Whether a name is one of MPI's for blocks with sizes: "alltoallv".
-bool says_sizes(std::string_view text) noexcept {
-  return text.ends_with("allv") || text.ends_with("gatherv") || text.ends_with("scatterv");
-}
-
 }  // namespace
-
-std::optional<Collective> find_collective(std::string_view text) noexcept {
-  std::string plain = without_mpi(text);
-  std::replace(plain.begin(), plain.end(), '_', '-');
-  text = plain;
-  if (says_sizes(text)) text.remove_suffix(1);
-  const auto at = std::find_if(collectives().begin(), collectives().end(), [text](Collective c) { return name(c) == text; });
-  if (at != collectives().end()) return *at;
-  if (text == "bcast") return Collective::broadcast;
-  if (text == "allgather" || text == "all-gather") return Collective::multinode_broadcast;
-  if (text == "alltoall" || text == "all-to-all") return Collective::total_exchange;
-  if (text == "all-reduce") return Collective::allreduce;
-  if (text == "reducescatter") return Collective::reduce_scatter;
-  return std::nullopt;
-}
-
-std::string_view mpi_name(Collective collective) noexcept {
-  switch (collective) {
-    case Collective::broadcast: return "Bcast";
-    case Collective::multinode_broadcast: return "Allgather";
-    case Collective::total_exchange: return "Alltoall";
-    case Collective::reduce: return "Reduce";
-    case Collective::allreduce: return "Allreduce";
-    case Collective::reduce_scatter: return "Reduce_scatter_block";
-    case Collective::scan: return "Scan";
-    case Collective::scatter: return "Scatter";
-    case Collective::gather: return "Gather";
-    case Collective::barrier: return "Barrier";
-  }
-  return "";
-}
 
 Collective parse_collective(std::string_view text, const TypedOptions& typed) {
   const Collective collective = parse_collective(text);
-  if (!says_sizes(without_mpi(text)) || typed["sizes"]) return collective;
+  const bool says_sizes = text.ends_with('v') || text.ends_with('V');  // as in "alltoallv"
+  if (!says_sizes || typed["sizes"]) return collective;
   throw InputError(fmt::format(
       "collective '{}': its blocks have sizes; say which, for instance --sizes zipf:1, --sizes zeros:0.5 or --sizes FILE", text));
 }
@@ -112,7 +69,7 @@ Collective parse_collective(std::string_view text) {
                                    name(algorithm->collective), name(algorithm->collective), text));
   }
   std::vector<std::string_view> names{"bcast", "allgather", "alltoall"};
-  for (const Collective collective : collectives()) names.push_back(name(collective));
+  for (const CollectiveFacts& each : collectives()) names.push_back(each.name);
   throw InputError(fmt::format("collective '{}': it must be {} (in MPI's words also bcast, allgather, alltoall){}", text,
                                fmt::join(std::span(names).subspan(3), ", "), did_you_mean(text, names)));
 }
@@ -161,7 +118,7 @@ std::vector<const Algorithm*> algorithms_called(std::string_view option, const s
   const std::optional<Collective> collective = word ? find_collective(*word) : std::nullopt;
   std::vector<const Algorithm*> called;
   std::vector<std::string_view> names;
-  for (const Collective each : collectives()) names.push_back(name(each));
+  for (const CollectiveFacts& each : collectives()) names.push_back(each.name);
   for (const Algorithm* algorithm : catalogue()) {
     names.push_back(algorithm->name);
     if (!word || algorithm->collective == collective || algorithm->name == *word) called.push_back(algorithm);

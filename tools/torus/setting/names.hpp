@@ -17,9 +17,6 @@ class TypedOptions;
 Collective parse_collective(std::string_view text);
 /// Throws InputError too where MPI's name says that blocks have sizes, "alltoallv", and --sizes does not say which.
 Collective parse_collective(std::string_view text, const TypedOptions& typed);
-std::optional<Collective> find_collective(std::string_view text) noexcept;
-/// "Bcast".
-std::string_view mpi_name(Collective collective) noexcept;
 
 /// The algorithm of that name. Throws InputError that says what may have been meant.
 const Algorithm& named_algorithm(std::string_view option, Collective collective, std::string_view wanted,

@@ -27,20 +27,13 @@ void set_speeds(CostModel& cost, Text option, Text text, double (*parse)(Text, T
   if (cost.dimension_byte_s.size() == 1) cost.dimension_byte_s.clear();
 }
 
-void check_combines(const RunSpec& spec, Text option, Text text) {
-  if (reduces(spec.collective)) return;
-  std::vector<Text> names;
-  for (const Collective collective : collectives()) {
-    if (reduces(collective)) names.push_back(name(collective));
-  }
-  refuse_foreign(spec.collective, option, text, fmt::format("{}", fmt::join(names, ", ")));
-}
+bool combines(const CollectiveFacts& collective) { return collective.combines; }
 
 std::string sources_text(const Setting& setting) {
   const Request& request = setting.request;
   if (request.collective == Collective::broadcast) return fmt::format(" --source {}", request.sources.front());
-  if (has_root(request.collective)) return fmt::format(" --root {}", request.sources.front());
-  if (request.collective != Collective::multinode_broadcast) return "";
+  if (facts_of(request.collective).rooted()) return fmt::format(" --root {}", request.sources.front());
+  if (!facts_of(request.collective).from_sources()) return "";
   const std::string text = !setting.sources_text.empty() ? setting.sources_text : sources_option(setting.machine.topology, request.sources);
   return " --sources " + shell_word(text);
 }
@@ -135,20 +128,20 @@ const std::vector<SettingOption>& setting_options() {
        [](RunSpec& spec, Text text) { spec.sources = text; }, sources_text},
       {request, "op", "--op", "sum|min|max|xor|prod|and|or", "of reductions; default sum",
        [](RunSpec& spec, Text text) {
-         check_combines(spec, "op", text);
+         check_owned(spec.collective, "op", text, combines);
          spec.reduction.op = parse_operator(text);
        },
-       [](S s) { return reduces(s.request.collective) ? fmt::format(" --op {}", name(s.request.reduction.op)) : ""; }},
+       [](S s) { return facts_of(s.request.collective).combines ? fmt::format(" --op {}", name(s.request.reduction.op)) : ""; }},
       {request, "type", "--type", "u8|u16|u32|u64|i8|i16|i32|i64|f32|f64|bf16|f16", "the elements of a reduction; default f32",
        [](RunSpec& spec, Text text) {
-         check_combines(spec, "type", text);
+         check_owned(spec.collective, "type", text, combines);
          spec.reduction.type = parse_element_type(text);
        },
-       [](S s) { return reduces(s.request.collective) ? fmt::format(" --type {}", name(s.request.reduction.type)) : ""; }},
+       [](S s) { return facts_of(s.request.collective).combines ? fmt::format(" --type {}", name(s.request.reduction.type)) : ""; }},
       {request, "values", "--values", "small|real|special",
        "what a reduction's nodes contribute: exact in any order; mantissas of all bits; NaN, infinities and denormals; default small",
        [](RunSpec& spec, Text text) {
-         check_combines(spec, "values", text);
+         check_owned(spec.collective, "values", text, combines);
          spec.reduction.values = parse_values(text);
        },
        [](S s) {
@@ -160,7 +153,7 @@ const std::vector<SettingOption>& setting_options() {
       {request, "expect", "--expect", "S",
        "sources that predictions expect; default: as many as --sources names, or all; programs never know them",
        [](RunSpec& spec, Text text) {
-         if (spec.collective != Collective::multinode_broadcast) refuse_foreign(spec.collective, "expect", text, "multinode-broadcast");
+         check_owned(spec.collective, "expect", text, [](const CollectiveFacts& each) { return each.from_sources(); });
          spec.expected_sources = parse_real("--expect", text, 0, 0x1p31, "1");
        },
        [](S s) { return s.request.expected_sources ? fmt::format(" --expect {}", *s.request.expected_sources) : ""; }},
@@ -241,7 +234,7 @@ void add_setting_options(Command& command, TypedOptions& typed) {
 
 void add_collective(Command& command, std::string& collective) {
   std::vector<Text> names;
-  for (const Collective each : collectives()) names.push_back(name(each));
+  for (const CollectiveFacts& each : collectives()) names.push_back(each.name);
   command.require("collective", "COLLECTIVE", &collective,
                   fmt::format("{}; or as MPI says it: bcast, allgather, alltoall", fmt::join(names, ", ")));
 }

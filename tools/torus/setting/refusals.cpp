@@ -119,16 +119,10 @@ void nothing_applies(Collective collective, const std::string& machine, const st
 std::optional<std::string> why_it_cannot_fit(const RunSpec& spec, std::uint64_t sources, std::uint32_t segments, Bytes limit) {
   // In doubles, which do not wrap: there may be 2^62 messages of 2^62 bytes.
   const double nodes = spec.shape.nodes();
-  const auto held = [&] {  // messages or vectors at the end of a run, at all nodes together
-    switch (spec.collective) {
-      case Collective::multinode_broadcast: return nodes * static_cast<double>(sources);
-      case Collective::total_exchange:
-      case Collective::reduce_scatter: return nodes * nodes;
-      case Collective::barrier: return 0.0;
-      default: return nodes;
-    }
-  };
-  const double messages = held();
+  const CollectiveFacts& facts = facts_of(spec.collective);
+  double messages = facts.carries_bytes() ? nodes : 0;  // messages or vectors at the end of a run, at all nodes together
+  if (facts.from_sources()) messages *= static_cast<double>(sources);
+  if (facts.of_pairs() || (facts.combines && facts.takes_sizes())) messages *= nodes;
   constexpr auto blocks = static_cast<double>(most_blocks);
   if (segments > 1 && messages * segments > blocks) {
     return fmt::format("--segments {}: the nodes of {} would hold {} blocks in the end, and a run holds at most {}; {}", segments,

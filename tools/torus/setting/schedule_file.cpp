@@ -85,7 +85,7 @@ class FileAlgorithm : public PlanSource {
 
  private:
   void check_sources(const Request& request) const {
-    if (!has_root(file.collective()) && file.collective() != Collective::multinode_broadcast) return;
+    if (!facts_of(file.collective()).names_sources()) return;
     std::vector<NodeId> sources;
     for (const NodeId rank : file.sources()) sources.push_back(nodes[rank]);
     std::sort(sources.begin(), sources.end());
@@ -145,8 +145,8 @@ Setting scheduled_setting(const RunSpec& spec, bool runs) {
   const Algorithm& algorithm = algorithm_of_file(spec);
   const FileAlgorithm& file = *found(algorithm);
   RunSpec full = spec;
-  const bool some = spec.collective == Collective::multinode_broadcast && file.file.sources().size() < file.file.ranks();
-  if (!spec.sources && (has_root(spec.collective) || some)) {
+  const bool some = facts_of(spec.collective).from_sources() && file.file.sources().size() < file.file.ranks();
+  if (!spec.sources && (facts_of(spec.collective).rooted() || some)) {
     std::vector<NodeId> nodes;
     for (const NodeId rank : file.file.sources()) nodes.push_back(file.nodes[rank]);
     full.sources = nodes.empty() ? "none" : fmt::format("{}", fmt::join(nodes, ";"));

@@ -259,7 +259,7 @@ Setting open_setting(Machine machine, Request request, const RunSpec& spec) {
 
 Machine usual_machine(const RunSpec& spec) {
   NativeMachine native;
-  if (spec.collective != Collective::broadcast && spec.collective != Collective::multinode_broadcast) native.switching = Switching::packet;
+  if (!facts_of(spec.collective).replicates()) native.switching = Switching::packet;
   return make_machine(spec, native);
 }
 

@@ -21,9 +21,9 @@ namespace {
 /// The collectives with an algorithm that reads a parameter.
 std::string readers_of(std::string_view parameter) {
   std::vector<std::string_view> owners;
-  for (const Collective collective : collectives()) {
-    const auto reads = [&](const Algorithm* a) { return a->collective == collective && a->reads(parameter); };
-    if (std::any_of(catalogue().begin(), catalogue().end(), reads)) owners.push_back(name(collective));
+  for (const CollectiveFacts& each : collectives()) {
+    const auto reads = [&](const Algorithm* a) { return a->collective == each.collective && a->reads(parameter); };
+    if (std::any_of(catalogue().begin(), catalogue().end(), reads)) owners.push_back(each.name);
   }
   return fmt::format("{}", fmt::join(owners, " and "));
 }
@@ -93,32 +93,22 @@ void refuse_foreign(Collective collective, std::string_view option, std::string_
   throw InputError(fmt::format("--{} '{}': it is for {}, not for {}; leave it out", option, value, owners, name(collective)));
 }
 
-std::string_view default_shape(Collective collective) noexcept { return collective == Collective::broadcast ? "16x16x16" : "16x16"; }
-
-Bytes default_bytes(Collective collective) noexcept {
-  switch (collective) {
-    case Collective::broadcast:
-    case Collective::reduce:
-    case Collective::allreduce: return 65536;
-    case Collective::total_exchange: return 64;
-    case Collective::barrier: return 0;
-    default: return 4096;
+void check_owned(Collective collective, std::string_view option, std::string_view value, bool (*owns)(const CollectiveFacts&)) {
+  if (owns(facts_of(collective))) return;
+  std::vector<std::string_view> owners;
+  for (const CollectiveFacts& each : collectives()) {
+    if (owns(each)) owners.push_back(each.name);
   }
+  refuse_foreign(collective, option, value, fmt::format("{}", fmt::join(owners, ", ")));
 }
 
 void check_carries(Collective collective, Bytes bytes, std::string_view text) {
-  if (collective == Collective::barrier && bytes != 0)
+  if (!facts_of(collective).carries_bytes() && bytes != 0)
     throw InputError(fmt::format("--bytes '{}': a barrier carries no bytes; leave it out", text));
 }
 
 SizeRule parse_size_rule(Collective collective, std::string_view text, const std::optional<std::string>& bytes) {
-  if (!takes_sizes(collective)) {
-    std::vector<std::string_view> owners;
-    for (const Collective each : collectives()) {
-      if (takes_sizes(each)) owners.push_back(name(each));
-    }
-    refuse_foreign(collective, "sizes", text, fmt::format("{}", fmt::join(owners, ", ")));
-  }
+  check_owned(collective, "sizes", text, [](const CollectiveFacts& each) { return each.takes_sizes(); });
   SizeRule rule = SizeRule::parse(text);
   if (rule.fixed() && bytes)
     throw InputError(fmt::format("--bytes '{}': --sizes {} says all sizes, and so their mean; leave out one", *bytes, text));
@@ -133,7 +123,7 @@ std::vector<Bytes> table_sizes(Collective collective, const std::optional<std::s
     if (const auto& type = options["type"]) reduction.type = parse_element_type(*type);
     if (rule.fixed()) return {rule.mean(unit_of(collective, reduction))};
   }
-  if (!typed) return collective == Collective::barrier ? std::vector<Bytes>{0} : parse_sizes("--bytes", otherwise);
+  if (!typed) return facts_of(collective).carries_bytes() ? parse_sizes("--bytes", otherwise) : std::vector<Bytes>{0};
   std::vector<Bytes> sizes = parse_sizes("--bytes", *typed);
   check_carries(collective, sizes.back(), *typed);
   return sizes;
@@ -142,12 +132,12 @@ std::vector<Bytes> table_sizes(Collective collective, const std::optional<std::s
 RunSpec parse_spec(Collective collective, const TypedOptions& typed) {
   const auto &machine = typed["machine"], &on = typed["on"];
   const Preset* const preset = machine ? &preset_called(*machine) : nullptr;
-  const std::string_view usual_shape = preset != nullptr ? preset->shape : default_shape(collective);
+  const std::string_view usual_shape = preset != nullptr ? preset->shape : facts_of(collective).usual_shape;
   RunSpec spec{.collective = collective,
                .shape = parse_shape(on ? std::string_view(*on) : usual_shape),
                .preset = preset,
                .cost = preset != nullptr ? preset->cost() : CostModel{},
-               .bytes = default_bytes(collective)};
+               .bytes = facts_of(collective).usual_bytes};
   const auto &bandwidth = typed["bandwidth"], &byte_time = typed["tc"];
   if (bandwidth && byte_time)
     throw InputError(fmt::format("--bandwidth '{}': --tc {} says the same in seconds a byte; leave out one", *bandwidth, *byte_time));
@@ -161,7 +151,7 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed) {
       spec.bytes = spec.sizes->mean(unit_of(collective, spec.reduction));
     }
   }
-  if (reduces(collective)) check_reduction(spec.reduction, spec.shape.nodes(), spec.bytes);
+  if (facts_of(collective).combines) check_reduction(spec.reduction, spec.shape.nodes(), spec.bytes);
   if (const auto& bytes = typed["bytes"]) check_carries(collective, spec.bytes, *bytes);
   spec.shape = with_damage(spec.shape, typed, spec.seed);
   settle_groups(spec);
@@ -210,12 +200,12 @@ Request make_request(const RunSpec& spec) {
   request.sizes = spec.sizes;
   const Topology& shape = seen_shape(spec);
   if (spec.sizes) static_cast<void>(sizes_of(shape.nodes(), request));  // a table must fit
-  const bool rooted = has_root(spec.collective), broadcast = spec.collective == Collective::broadcast;
-  const bool named = rooted || spec.collective == Collective::multinode_broadcast;
+  const bool rooted = facts_of(spec.collective).rooted(), broadcast = spec.collective == Collective::broadcast;
+  const bool named = facts_of(spec.collective).names_sources();
   if (!named && spec.sources.value_or("all") != "all")
     throw InputError(
         fmt::format("--sources or --root '{}': in {} every node takes part alike; leave it out", *spec.sources, name(spec.collective)));
-  if (!named && spec.collective != Collective::total_exchange) return request;
+  if (!named && !facts_of(spec.collective).of_pairs()) return request;
   const NodeId first = first_living(shape);
   const std::string text = spec.sources.value_or(rooted ? std::to_string(first) : "all");
   const std::string_view option = broadcast ? "--source" : rooted ? "--root" : "--sources";
@@ -234,7 +224,7 @@ Request make_request(const RunSpec& spec) {
     throw InputError(fmt::format("--root '{}': a {} has one root, this names {}; for instance --root 0", text, name(spec.collective),
                                  request.sources.size()));
   }
-  if (spec.collective == Collective::multinode_broadcast && spec.sources && !request.expected_sources)
+  if (facts_of(spec.collective).from_sources() && spec.sources && !request.expected_sources)
     request.expected_sources = static_cast<double>(request.sources.size());
   return request;
 }

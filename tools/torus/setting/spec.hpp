@@ -66,10 +66,6 @@ struct RunSpec {
   std::optional<double> step_limit_s = {};  ///< a node's program may take so long in a step
 };
 
-/// The shape and bytes that a collective is run with by default.
-std::string_view default_shape(Collective collective) noexcept;
-Bytes default_bytes(Collective collective) noexcept;
-
 /// Throws InputError where the collective carries no bytes, and some are asked for by --bytes, in these words.
 void check_carries(Collective collective, Bytes bytes, std::string_view text);
 
@@ -86,6 +82,8 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed);
 
 /// Throws InputError: the option is for other collectives, its owners.
 [[noreturn]] void refuse_foreign(Collective collective, std::string_view option, std::string_view value, const std::string& owners);
+/// Throws it where the collective is none of the owners.
+void check_owned(Collective collective, std::string_view option, std::string_view value, bool (*owns)(const CollectiveFacts&));
 
 /// Makes the groups from their text, for the present shape. Throws InputError.
 void settle_groups(RunSpec& spec);

@@ -95,24 +95,24 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
   request.collective = collective;
   const NodeId nodes = topology.nodes();
   double copies = nodes;
-  if (has_root(collective)) {
+  if (facts_of(collective).rooted()) {
     const std::array<NodeId, 3> choices{0, nodes - 1, static_cast<NodeId>(random.below(nodes))};
     request.sources = {random.one_of(choices)};
     while (!topology.living(request.sources.front())) request.sources.front() = (request.sources.front() + 1) % nodes;
-  } else if (collective == Collective::multinode_broadcast || collective == Collective::total_exchange) {
-    sources = collective == Collective::total_exchange ? "all" : draw_sources(random, topology);
+  } else if (facts_of(collective).from_sources() || facts_of(collective).of_pairs()) {
+    sources = facts_of(collective).of_pairs() ? "all" : draw_sources(random, topology);
     request.sources = parse_sources("sources", sources, topology, seed);
     std::erase_if(request.sources, [&](NodeId source) { return !topology.living(source); });
     copies *= std::max<double>(1, static_cast<double>(request.sources.size()));
   }
   if (collective == Collective::reduce_scatter) copies *= nodes;
   request.bytes =
-      collective == Collective::barrier ? 0 : draw_bytes(random, static_cast<Bytes>(static_cast<double>(budget.payload) / copies));
-  if (reduces(collective)) {
+      facts_of(collective).carries_bytes() ? draw_bytes(random, static_cast<Bytes>(static_cast<double>(budget.payload) / copies)) : 0;
+  if (facts_of(collective).combines) {
     request.reduction = draw_reduction(random, nodes);
     request.bytes -= request.bytes % size_of(request.reduction.type);
   }
-  if (collective == Collective::multinode_broadcast)  // as many as there are, as where --expect is left out, or another number
+  if (facts_of(collective).from_sources())  // as many as there are, as where --expect is left out, or another number
     request.expected_sources = static_cast<double>(random.chance(0.2) ? random.below(nodes + 1) : request.sources.size());
   return request;
 }
@@ -120,8 +120,8 @@ Request draw_request(Random& random, Collective collective, const Topology& topo
 /// Gives some requests sizes that differ. From random numbers of its own.
 void draw_sizes(const Topology& topology, std::uint64_t seed, double probability, Request& request) {
   Random random(seed, 0x73697a65);
-  if (!takes_sizes(request.collective) || !random.chance(probability)) return;
-  const Bytes unit = reduces(request.collective) ? 8 : 1;
+  if (!facts_of(request.collective).takes_sizes() || !random.chance(probability)) return;
+  const Bytes unit = facts_of(request.collective).combines ? 8 : 1;
   Request sized = request;
   switch (random.below(4)) {
     case 0: sized.sizes = SizeRule::parse("zipf:" + std::to_string(random.below(3))); break;
@@ -245,7 +245,7 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
   for (int draw = 0; draw < most_draws; ++draw) {
     static constexpr std::array<std::uint64_t, 6> sizes{16, 64, 64, 256, 1024, 4096};
     std::uint64_t most_nodes = std::min(random.one_of(sizes), room);
-    if (algorithm.collective == Collective::total_exchange || algorithm.collective == Collective::reduce_scatter ||
+    if (facts_of(algorithm.collective).of_pairs() || algorithm.collective == Collective::reduce_scatter ||
         algorithm.collective == Collective::allreduce) {
       most_nodes = std::min(most_nodes, static_cast<std::uint64_t>(std::sqrt(static_cast<double>(budget.exchange_blocks))));
     }
@@ -271,7 +271,7 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     if (!setting) continue;
     const auto sources_held = static_cast<double>(std::max<std::size_t>(1, setting->request.sources.size()));
     const double deliveries =
-        reduces(algorithm.collective) ? nodes * setting->plan.segments : nodes * sources_held * setting->plan.segments;
+        facts_of(algorithm.collective).combines ? nodes * setting->plan.segments : nodes * sources_held * setting->plan.segments;
     if (static_cast<double>(setting->plan.likely_steps()) * nodes <= budget.node_steps && deliveries <= budget.deliveries) {
       if (random.chance(0.25)) return with_groups(random, *std::move(setting), std::max<std::uint64_t>(budget.nodes, 64));
       return setting;

@@ -70,11 +70,11 @@ Smaller reshaped(const Setting& from, const std::vector<DimensionShape>& shape, 
     if (const NodeId rank = topology.rank(x); topology.living(rank)) sources.insert(rank);
   }
   request.sources.assign(sources.begin(), sources.end());
-  if (request.collective == Collective::total_exchange) {
+  if (facts_of(request.collective).of_pairs()) {
     request.sources.resize(topology.nodes());
     for (NodeId node = 0; node < topology.nodes(); ++node) request.sources[node] = node;
   }
-  if (has_root(request.collective) && request.sources.empty()) request.sources = {first_living(topology)};
+  if (facts_of(request.collective).rooted() && request.sources.empty()) request.sources = {first_living(topology)};
   return {std::move(machine), std::move(request)};
 }
 
@@ -127,8 +127,8 @@ void fewer_sources(const Setting& setting, std::vector<Smaller>& out) {
     request.sources = std::move(chosen);
     out.push_back({setting.machine, std::move(request)});
   };
-  if (has_root(setting.request.collective) && sources.front() != 0 && setting.machine.topology.living(0)) with({0});
-  if (setting.request.collective != Collective::multinode_broadcast || sources.empty()) return;
+  if (facts_of(setting.request.collective).rooted() && sources.front() != 0 && setting.machine.topology.living(0)) with({0});
+  if (!facts_of(setting.request.collective).from_sources() || sources.empty()) return;
   const auto middle = sources.begin() + static_cast<std::ptrdiff_t>(sources.size() / 2);
   with({});
   if (sources.size() > 1) {
@@ -149,18 +149,16 @@ void simpler_requests(const Setting& setting, std::vector<Smaller>& out) {
     out.push_back(std::move(candidate));
   };
   const Request& r = setting.request;
-  const Bytes unit = reduces(r.collective) ? size_of(r.reduction.type) : 1;
+  const Bytes unit = unit_of(r.collective, r.reduction);
   if (r.sizes) with([](Request& request) { request.sizes.reset(); });
   for (Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{8}, r.bytes / 2}) {
     if (r.sizes && r.sizes->fixed()) break;  // the sizes say their mean
     bytes -= bytes % unit;
     if (bytes < r.bytes) with([&](Request& request) { request.bytes = bytes; });
   }
-  if (reduces(r.collective) && r.reduction.op != Operator::sum) with([](Request& request) { request.reduction.op = Operator::sum; });
-  if (reduces(r.collective) && r.reduction.values != torus::Values::small)
-    with([](Request& request) { request.reduction.values = torus::Values::small; });
-  if (reduces(r.collective) && unit > 1 && r.reduction.values == torus::Values::small)
-    with([](Request& request) { request.reduction.type = ElementType::u8; });
+  if (r.reduction.op != Operator::sum) with([](Request& request) { request.reduction.op = Operator::sum; });
+  if (r.reduction.values != torus::Values::small) with([](Request& request) { request.reduction.values = torus::Values::small; });
+  if (unit > 1 && r.reduction.values == torus::Values::small) with([](Request& request) { request.reduction.type = ElementType::u8; });
   for (const auto& parameter : r.parameters) {
     const std::string& name = parameter.first;
     const auto whole = r.parameters.whole(name);

@@ -254,7 +254,7 @@ std::vector<const Algorithm*> chosen(const std::optional<std::string>& only) {
 int run_stress(const StressArguments& arguments) {
   std::vector<const Algorithm*> algorithms = chosen(arguments.only);
   if (arguments.uneven) {
-    std::erase_if(algorithms, [](const Algorithm* algorithm) { return !takes_sizes(algorithm->collective); });
+    std::erase_if(algorithms, [](const Algorithm* algorithm) { return !facts_of(algorithm->collective).takes_sizes(); });
     if (algorithms.empty())
       throw InputError(fmt::format("--uneven: blocks of {} are all alike; for instance --only total-exchange", *arguments.only));
   }

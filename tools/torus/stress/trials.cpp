@@ -82,7 +82,7 @@ std::optional<CaseFailure> longer_with_fewer(const Setting& setting, Bytes fewer
 
 /// Of whole elements.
 Bytes fewer_bytes(Random& random, const Request& request) {
-  const Bytes element = reduces(request.collective) ? size_of(request.reduction.type) : 1, elements = request.bytes / element;
+  const Bytes element = unit_of(request.collective, request.reduction), elements = request.bytes / element;
   return element * (random.below(2) == 0 ? elements / 2 : random.below(elements + 1));
 }
 

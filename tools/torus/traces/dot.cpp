@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include <torus/collective.hpp>
 #include <torus/error.hpp>
 
 #include "runtime/base/figures.hpp"
@@ -107,33 +108,32 @@ class Graph {
 
 SpanningTree::SpanningTree(const TraceHeader& header, std::optional<NodeId> origin)
     : nodes_{header.machine.topology.nodes()}, knows_(nodes_), edge_of_(nodes_) {
-  const std::string& collective = header.collective;
-  const bool one_root = collective == "broadcast" || collective == "scatter" || collective == "reduce" || collective == "gather";
-  if (collective == "multinode-broadcast" && header.sources.empty())
+  const CollectiveFacts& facts = facts_of(header.collective);
+  if (facts.from_sources() && header.sources.empty())
     throw InputError("the run has no source, and a tree begins at one; choose a run with a source, for instance --sources 0");
   root_ = origin.value_or(header.sources.empty() ? 0 : header.sources.front());
-  if (one_root && origin)
-    throw InputError(fmt::format("--origin {}: a {} has one root, {}; leave the option out", *origin, collective,
+  if (facts.rooted() && origin)
+    throw InputError(fmt::format("--origin {}: a {} has one root, {}; leave the option out", *origin, header.collective,
                                  node_text(header.machine.topology, header.sources.front())));
-  if (collective == "multinode-broadcast" && std::find(header.sources.begin(), header.sources.end(), root_) == header.sources.end())
+  if (facts.from_sources() && std::find(header.sources.begin(), header.sources.end(), root_) == header.sources.end())
     throw InputError(fmt::format("--origin {}: the node is no source; for instance --origin {}", root_, header.sources.front()));
   knows_[root_] = true;
   const std::string name = node_text(header.machine.topology, root_);
-  if (collective == "reduce" || collective == "gather") {
+  if (facts.wanted == CollectiveFacts::Wanted::at_root) {
     follows_ = Follows::last_data;
     meaning_ = "the last data that each node sent";
-  } else if (one_root) {
+  } else if (facts.rooted()) {
     meaning_ = "the first data of each node";
-  } else if (collective == "barrier") {
+  } else if (!facts.carries_bytes()) {
     follows_ = Follows::hearing;
     meaning_ = "how each node first heard of " + name;
-  } else if (collective == "multinode-broadcast" || collective == "allgather" || collective == "total-exchange") {
+  } else if (!facts.combines) {
     follows_ = Follows::blocks;
-    blocks_of_origin_ = collective == "total-exchange" ? nodes_ : header.segments;
+    blocks_of_origin_ = facts.of_pairs() ? nodes_ : header.segments;
     meaning_ = "how each node first got a block of " + name;
   } else {
     follows_ = Follows::partials;
-    segments_ = std::uint64_t{header.segments} * (collective == "reduce-scatter" ? nodes_ : 1);
+    segments_ = std::uint64_t{header.segments} * (facts.takes_sizes() ? nodes_ : 1);
     blocks_ = segments_ * header.registers;
     if (static_cast<double>(nodes_) * static_cast<double>(blocks_) > static_cast<double>(max_partials))
       throw InputError(

@@ -31,7 +31,7 @@ constexpr const char* usual_trace = "trace.jsonl";
 /// Calls f for each message of such a setting, in the order of a trace, until it returns false.
 void each_message(const Setting& setting, const Schedule& schedule, const std::function<bool(const TraceMessage&)>& f) {
   const Placement placement = placement_of(setting.machine, setting.request, setting.plan);
-  const bool partials = reduces(setting.request.collective);
+  const bool partials = facts_of(setting.request.collective).combines;
   std::vector<const Schedule::Send*> sends;
   sends.reserve(schedule.sends().size());
   for (const Schedule::Send& send : schedule.sends()) sends.push_back(&send);
@@ -96,7 +96,7 @@ Setting imported(const std::string& path, const std::optional<std::string>& map,
   RunSpec spec = parse_spec(file.collective(), typed);
   spec.schedule = path;
   spec.map = map;
-  if (!typed["bytes"] && file.collective() != Collective::barrier)
+  if (!typed["bytes"] && facts_of(file.collective()).carries_bytes())
     spec.bytes = std::max(spec.bytes, Bytes{8} * file.segments());  // no block is empty
   return scheduled_setting(spec, false);
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <torus/collective.hpp>
 #include <torus/error.hpp>
 #include <torus/route.hpp>
 
@@ -46,36 +47,36 @@ struct Chunk {
 class Program {
  public:
   explicit Program(const TraceHeader& header)
-      : header_{header}, nodes_{header.machine.topology.nodes()}, gpus_(nodes_), segments_{header.segments} {
-    static const std::map<std::string, std::string, std::less<>> names{{"allgather", "allgather"},
-                                                                       {"multinode-broadcast", "allgather"},
-                                                                       {"allreduce", "allreduce"},
-                                                                       {"reduce-scatter", "reduce_scatter"},
-                                                                       {"total-exchange", "alltoall"},
-                                                                       {"broadcast", "broadcast"},
-                                                                       {"reduce", "reduce"}};
-    const auto name = names.find(header.collective);
+      : header_{header},
+        facts_{facts_of(header.collective)},
+        nodes_{header.machine.topology.nodes()},
+        gpus_(nodes_),
+        segments_{header.segments} {
+    static const std::map<Collective, std::string_view> names{
+        {Collective::multinode_broadcast, "allgather"}, {Collective::allreduce, "allreduce"},
+        {Collective::reduce_scatter, "reduce_scatter"}, {Collective::total_exchange, "alltoall"},
+        {Collective::broadcast, "broadcast"},           {Collective::reduce, "reduce"}};
+    const auto name = names.find(facts_.collective);
     if (name == names.end())
       throw InputError(fmt::format("MSCCL has no {}; it has allgather, allreduce, reduce-scatter, total-exchange, broadcast and reduce",
                                    header.collective));
-    collective_ = name->second;
+    name_ = name->second;
     if (!header.groups.empty()) throw InputError("the trace is of groups of nodes; an MSCCL program is of all its gpus");
     if (!header.sizes.empty()) throw InputError("blocks have sizes of their own; the chunks of an MSCCL program are all alike");
     if (header.machine.topology.living_nodes() < nodes_)
       throw InputError("the machine has dead nodes, and an MSCCL program uses all its gpus");
-    if (collective_ == "allgather" && header.sources.size() < nodes_)
+    if (facts_.from_sources() && header.sources.size() < nodes_)
       throw InputError(
           fmt::format("the run has {}, and an MSCCL allgather has all {} nodes", counted(header.sources.size(), "source"), nodes_));
-    reduces_ = collective_ == "allreduce" || collective_ == "reduce_scatter" || collective_ == "reduce";
-    vector_ = collective_ == "reduce_scatter" ? nodes_ * segments_ : segments_;
-    if (collective_ == "alltoall") copy_own();
-    for (NodeId node = 0; node < nodes_ && reduces_; ++node) {
+    vector_ = facts_.combines && facts_.takes_sizes() ? nodes_ * segments_ : segments_;
+    if (facts_.of_pairs()) copy_own();
+    for (NodeId node = 0; node < nodes_ && facts_.combines; ++node) {
       for (std::uint32_t s = 0; s < vector_; ++s) gpus_[node].full.insert(s);
       gpus_[node].scratch = (header.registers - 1) * vector_;
     }
   }
 
-  bool reduces() const noexcept { return reduces_; }
+  bool reduces() const noexcept { return facts_.combines; }
   std::uint32_t vector() const noexcept { return vector_; }
 
   /// The messages of a step: all are sent before any arrives.
@@ -106,17 +107,19 @@ class Program {
       for (const Threadblock& block : gpu.blocks) channels = std::max(channels, block.channel + 1);
       blocks += gpu.blocks.size();
     }
-    const bool in_place = collective_ != "alltoall";
+    const bool in_place = !facts_.of_pairs();
     std::uint32_t in = 0, out = 0;
-    if (collective_ == "allgather") out = nodes_ * segments_;
-    if (collective_ == "alltoall") in = out = nodes_;
-    if (collective_ == "broadcast") out = segments_;
-    if (reduces_) in = vector_;
+    if (facts_.combines)
+      in = vector_;
+    else if (facts_.of_pairs())
+      in = out = nodes_;
+    else
+      out = facts_.rooted() ? segments_ : nodes_ * segments_;
     file.write(
         fmt::format("<algo name=\"torus\" proto=\"Simple\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" coll=\"{}\" inplace=\"{}\" "
                     "shape=\"{}\"{}>\n",
-                    channels, std::max(in, out), nodes_, collective_, in_place ? 1 : 0, header_.machine.topology.text(),
-                    collective_ == "broadcast" || collective_ == "reduce" ? fmt::format(" root=\"{}\"", header_.sources.front()) : ""));
+                    channels, std::max(in, out), nodes_, name_, in_place ? 1 : 0, header_.machine.topology.text(),
+                    facts_.rooted() ? fmt::format(" root=\"{}\"", header_.sources.front()) : ""));
     for (NodeId node = 0; node < nodes_; ++node) {
       const Gpu& gpu = gpus_[node];
       file.write(fmt::format("  <gpu id=\"{}\" i_chunks=\"{}\" o_chunks=\"{}\" s_chunks=\"{}\">\n", node, in, out, gpu.scratch));
@@ -166,9 +169,10 @@ class Program {
 
   /// Where a node has a block.
   Chunk chunk_of(NodeId node, std::uint64_t block) const {
-    if (collective_ == "allgather") return {'o', static_cast<std::uint32_t>(block)};
-    if (collective_ == "broadcast") return {'o', static_cast<std::uint32_t>(block - std::uint64_t{header_.sources.front()} * segments_)};
-    if (reduces_) {
+    if (facts_.from_sources()) return {'o', static_cast<std::uint32_t>(block)};
+    if (facts_.rooted() && !facts_.combines)
+      return {'o', static_cast<std::uint32_t>(block - std::uint64_t{header_.sources.front()} * segments_)};
+    if (facts_.combines) {
       const auto id = static_cast<std::uint32_t>(block);
       return id < vector_ ? Chunk{'i', id} : Chunk{'s', id - vector_};
     }
@@ -178,7 +182,7 @@ class Program {
     return gpus_[node].relayed.at(block);
   }
   bool held(NodeId node, std::uint64_t block) const {
-    return collective_ != "alltoall" || block / nodes_ == node || block % nodes_ == node || gpus_[node].relayed.contains(block);
+    return !facts_.of_pairs() || block / nodes_ == node || block % nodes_ == node || gpus_[node].relayed.contains(block);
   }
 
   std::vector<Run> runs_of(const TraceMessage& m) {
@@ -189,7 +193,7 @@ class Program {
       if (block > 0xffffffffU || !held(m.source, block))
         throw InputError(
             fmt::format("step {}: node {} sends block {}, which it does not have; torus verify says more", m.step, m.source, block));
-      if (collective_ == "alltoall" && block / nodes_ != m.destination && block % nodes_ != m.destination) {
+      if (facts_.of_pairs() && block / nodes_ != m.destination && block % nodes_ != m.destination) {
         Gpu& gpu = gpus_[m.destination];
         const auto [at, fresh] = gpu.relayed.try_emplace(block, Chunk{'s', gpu.scratch});
         if (fresh) ++gpu.scratch;
@@ -198,10 +202,10 @@ class Program {
       const auto follows = [&](const Run& run) {
         const Chunk before = chunk_of(m.destination, run.block);
         return run.first.buffer == from.buffer && run.first.offset + run.count == from.offset && before.buffer == to.buffer &&
-               before.offset + run.count == to.offset && (!reduces_ || m.registers == 0 || run.block / vector_ == block / vector_);
+               before.offset + run.count == to.offset && (!facts_.combines || m.registers == 0 || run.block / vector_ == block / vector_);
       };
       // Of a reduction each chunk is a step of its own: what its receiver has decides what it does.
-      if (!runs.empty() && !reduces_ && follows(runs.back()))
+      if (!runs.empty() && !facts_.combines && follows(runs.back()))
         ++runs.back().count;
       else
         runs.push_back({from, 1, 0, block});
@@ -302,7 +306,7 @@ class Program {
   void receive(const TraceMessage& m, const Run& run) {
     Gpu& gpu = gpus_[m.destination];
     const std::uint32_t block = block_at(m.destination, false, m.source, run.channel);
-    if (!reduces_) {
+    if (!facts_.combines) {
       const Chunk to = chunk_of(m.destination, run.block);
       add(m.destination, block, "r", to, to, run.count, {}, each(to, run.count));
       return;
@@ -331,13 +335,13 @@ class Program {
   }
 
   const TraceHeader& header_;
+  const CollectiveFacts& facts_;
   const NodeId nodes_;
   std::vector<Gpu> gpus_;
   std::map<std::pair<NodeId, NodeId>, Pair> pairs_;
   const std::uint32_t segments_;
   std::uint32_t vector_ = 1;  // segments of the whole vector
-  std::string collective_;
-  bool reduces_ = false;
+  std::string_view name_;     // MSCCL's of the collective
   std::uint64_t messages_ = 0;
 };
 

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include <torus/collective.hpp>
+
 namespace torus::command {
 
 std::uint64_t leave_out_unused(std::vector<TraceStep>& steps, const TraceHeader& header, std::uint32_t vector) {
   const NodeId nodes = header.machine.topology.nodes();
+  const CollectiveFacts& facts = facts_of(header.collective);
+  const NodeId root = header.sources.empty() ? 0 : header.sources.front();
   std::vector<std::vector<bool>> used(nodes, std::vector<bool>(std::size_t{header.registers} * vector, false));
   for (NodeId node = 0; node < nodes; ++node) {
-    if (header.collective == "reduce" && node != header.sources.front()) continue;
-    const bool part = header.collective == "reduce-scatter";
-    const std::size_t first = part ? std::size_t{node} * header.segments : 0, count = part ? header.segments : vector;
-    std::fill_n(used[node].begin() + static_cast<std::ptrdiff_t>(first), count, true);
+    for (std::uint32_t block = 0; block < vector; ++block)
+      used[node][block] = facts.wants(node, static_cast<NodeId>(block / header.segments), root);
   }
   std::uint64_t left_out = 0;
   // Backwards: what is used after a step, then what is used before it.

@@ -63,7 +63,7 @@ void add_bound(Json& facts, const TraceHeader& header, Collective collective) {
 
 }  // namespace
 
-Json facts_of(const TraceHeader& header) {
+Json page_facts(const TraceHeader& header) {
   Json facts = Json::object();
   add_machine(facts, header.machine);
   const auto collective = find_collective(header.collective);

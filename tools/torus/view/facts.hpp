@@ -9,6 +9,6 @@ namespace torus::command {
 
 /// Members of the page's data. Of algorithms that the catalogue does not have there is no idea and no source; of collectives that it does
 /// not know no bound.
-Json facts_of(const TraceHeader& header);
+Json page_facts(const TraceHeader& header);
 
 }  // namespace torus::command

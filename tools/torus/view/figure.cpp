@@ -125,7 +125,7 @@ class Picture {
 };
 
 std::string legend(const std::string& collective, double x, double y, bool control) {
-  const bool heard = collective == "barrier", counts = ContributorCounts::follows(collective);
+  const bool heard = !facts_of(collective).carries_bytes(), counts = ContributorCounts::follows(collective);
   std::string out = svg::text(x, y, "start", counts ? "has 0" : "holds 0", "soft");
   for (int i = 0; i < 9; ++i)
     out +=

@@ -69,7 +69,7 @@ std::string View::data() {
             {"messages", total_.messages},
             {"hops", total_.hops},
             {"bytes", total_.bytes}};
-  head.update(facts_of(header_));
+  head.update(page_facts(header_));
   head["left_out"] = left_out_ ? Json(*left_out_) : Json();
   if (failure_) {
     head["verdict"] = {{"ok", false}, {"text", failure_->text}};

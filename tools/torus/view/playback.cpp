@@ -14,8 +14,6 @@
 namespace torus::command {
 namespace {
 
-bool replicates(const std::string& collective) { return collective == "broadcast" || collective == "multinode-broadcast"; }
-
 /// Channels that a leg of any trace crosses; it may be longer than any route.
 std::uint64_t channels_of(const Topology& topology, const Leg& leg) {
   if (topology.wiring(leg.dimension) == Wiring::complete) return leg.hops == 0 ? 0 : 1;
@@ -24,25 +22,24 @@ std::uint64_t channels_of(const Topology& topology, const Leg& leg) {
 
 }  // namespace
 
-View::View(const TraceHeader& header) : header_{header} {
-  const std::string& collective = header_.collective;
+View::View(const TraceHeader& header) : header_{header}, facts_{facts_of(header.collective)}, sources_{header.sources} {
+  std::erase_if(sources_, [&](NodeId source) { return !header_.machine.topology.living(source); });
   const std::uint64_t nodes = header_.machine.topology.nodes();
   std::uint64_t dead = 0;  // blocks of dead nodes
-  if (ContributorCounts::follows(collective)) {
-    blocks_wanted_ = 0;
-  } else if (replicates(collective)) {
-    blocks_wanted_ = header_.sources.size() * std::uint64_t{header_.segments};
-  } else if (collective == "scatter") {
+  const bool follows = ContributorCounts::follows(header_.collective);
+  if (facts_.replicates()) {
+    blocks_wanted_ = sources_.size() * std::uint64_t{header_.segments};
+  } else if (facts_.start == CollectiveFacts::Start::at_root) {
     blocks_wanted_ = header_.segments;
-  } else {
-    const std::uint64_t of_origin = collective == "total-exchange" ? 1 : header_.segments;
+  } else if (!follows) {
+    const std::uint64_t of_origin = facts_.of_pairs() ? 1 : header_.segments;
     blocks_wanted_ = nodes * of_origin;
     dead = (nodes - header_.machine.topology.living_nodes()) * of_origin;
   }
   wanted_ = blocks_wanted_ - dead;
-  if (collective == "gather") only_wanting_ = header_.sources.front();
+  if (facts_.wanted == CollectiveFacts::Wanted::at_root) only_wanting_ = header_.sources.front();
 
-  const auto too_large = ContributorCounts::follows(collective) ? ContributorCounts::too_large(header_) : std::nullopt;
+  const auto too_large = follows ? ContributorCounts::too_large(header_) : std::nullopt;
   if (nodes > max_nodes)
     leave_out_messages(fmt::format("the machine has {} nodes, and a page draws at most {}", grouped(nodes), grouped(max_nodes)));
   else if (too_large)
@@ -75,14 +72,14 @@ std::optional<std::uint64_t> View::wanted_index(NodeId node, std::uint64_t block
   const std::uint64_t nodes = topology.nodes();
   const auto living = [&](std::uint64_t origin) { return origin < nodes && topology.living(static_cast<NodeId>(origin)); };
   if (wanted(node) == 0) return std::nullopt;
-  if (replicates(header_.collective)) {
-    const auto at = std::lower_bound(header_.sources.begin(), header_.sources.end(), block / header_.segments);
-    if (at == header_.sources.end() || *at != block / header_.segments) return std::nullopt;
-    return static_cast<std::uint64_t>(at - header_.sources.begin()) * header_.segments + block % header_.segments;
+  if (facts_.replicates()) {
+    const auto at = std::lower_bound(sources_.begin(), sources_.end(), block / header_.segments);
+    if (at == sources_.end() || *at != block / header_.segments) return std::nullopt;
+    return static_cast<std::uint64_t>(at - sources_.begin()) * header_.segments + block % header_.segments;
   }
-  if (header_.collective == "total-exchange")
-    return block % nodes == node && living(block / nodes) ? std::optional(block / nodes) : std::nullopt;
-  if (header_.collective == "scatter") return block / header_.segments == node ? std::optional(block % header_.segments) : std::nullopt;
+  if (facts_.of_pairs()) return block % nodes == node && living(block / nodes) ? std::optional(block / nodes) : std::nullopt;
+  if (facts_.start == CollectiveFacts::Start::at_root)
+    return block / header_.segments == node ? std::optional(block % header_.segments) : std::nullopt;
   return living(block / header_.segments) ? std::optional(block) : std::nullopt;
 }
 
@@ -111,15 +108,15 @@ void View::hold_first_blocks() {
   if (ContributorCounts::follows(header_.collective)) {
     counts_.emplace(header_);
     for (NodeId node = 0; node < nodes; ++node) held_first_[node] = counts_->had(node);
-  } else if (header_.collective == "total-exchange") {
+  } else if (facts_.of_pairs()) {
     for (NodeId node = 0; node < nodes; ++node) first(node, std::uint64_t{node} * nodes + node);
   } else {
     // Of its own blocks a node has all segments; those that are not wanted do not count.
     const auto own = [&](NodeId node) {
       for (std::uint64_t segment = 0; segment < header_.segments; ++segment) first(node, std::uint64_t{node} * header_.segments + segment);
     };
-    if (replicates(header_.collective) || header_.collective == "scatter") {
-      for (const NodeId source : header_.sources) own(source);
+    if (facts_.start != CollectiveFacts::Start::everywhere) {
+      for (const NodeId source : sources_) own(source);
     } else {
       for (NodeId node = 0; node < nodes; ++node) own(node);
     }
@@ -212,7 +209,7 @@ void View::keep(const TraceMessage& message) {
   std::uint64_t gained = 0;
   if (counts_) {
     counts_->sent(message);
-    if (header_.collective != "barrier") {
+    if (facts_.carries_bytes()) {
       registers_.push_back(message.registers);
       releases_.push_back(message.releases ? 1 : 0);
     }

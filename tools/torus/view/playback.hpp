@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <torus/collective.hpp>
 #include <torus/judge.hpp>
 #include <torus/message.hpp>
 #include <torus/result.hpp>
@@ -100,6 +101,8 @@ class View {
   std::string data();
 
   TraceHeader header_;
+  const CollectiveFacts& facts_;
+  std::vector<NodeId> sources_;              // those that live
   std::uint64_t blocks_wanted_ = 0;          // by a node, if it wants any, as if no node were dead
   std::uint64_t wanted_ = 0;                 // of them, those that are anywhere: of living nodes
   std::optional<NodeId> only_wanting_;       // gather: the root
