@@ -1,19 +1,20 @@
 /// Who has heard of whom in a barrier: the proof that it held everybody back until everybody had come.
 ///
-/// The engine knows blocks, and a barrier has none. So whoever runs one shows its messages to a witness: a message tells all that its
-/// sender had heard of when the step began. At the end every node must have heard of every node.
+/// The engine knows blocks, and a barrier has none. So whoever runs one shows its messages to a witness, which keeps the book of the judge
+/// of traces (detail::Heard). At the end every node must have heard of every node.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <torus/groups.hpp>
 #include <torus/message.hpp>
 #include <torus/result.hpp>
 #include <torus/topology.hpp>
+
+#include "runtime/trace/contributors.hpp"
 
 namespace torus {
 
@@ -39,18 +40,13 @@ class BarrierWitness {
 
  private:
   static NodeId count(NodeId nodes) noexcept { return nodes <= most_exact ? nodes : followed; }
-  /// The rank, in its group, that bit i stands for.
+  /// The rank, in its group, that number i of a set stands for.
   NodeId local_of(std::uint64_t i) const noexcept { return static_cast<NodeId>(i * nodes_ / count(nodes_)); }
-  /// Whether a node takes part, and the node that bit i of its set stands for.
-  bool takes_part(NodeId node) const noexcept;
-  NodeId node_of(NodeId node, std::uint64_t i) const noexcept;
 
   const Topology* topology_;
   const Groups* groups_;
-  NodeId nodes_;                      // of a group
-  std::size_t words_;                 // of a set
-  std::vector<std::uint64_t> heard_;  // by node, when the step began
-  std::vector<std::uint64_t> news_;   // and when it ends
+  NodeId nodes_;  // of a group
+  detail::Heard heard_;
 };
 
 }  // namespace torus

@@ -11,12 +11,6 @@ bool Contributors::contains(const Contributors& other) const noexcept {
   }
   return true;
 }
-bool Contributors::meets(const Contributors& other) const noexcept {
-  for (std::size_t i = 0; i < std::min(bits_.size(), other.bits_.size()); ++i) {
-    if ((bits_[i] & other.bits_[i]) != 0) return true;
-  }
-  return false;
-}
 void Contributors::add(const Contributors& other) {
   bits_.resize(std::max(bits_.size(), other.bits_.size()));
   for (std::size_t i = 0; i < other.bits_.size(); ++i) bits_[i] |= other.bits_[i];
@@ -32,12 +26,12 @@ std::uint32_t Contributors::count() const noexcept {
   for (const std::uint64_t word : bits_) count += static_cast<std::uint32_t>(std::popcount(word));
   return count;
 }
-NodeId Contributors::first_common(const Contributors& other) const noexcept {
+std::optional<NodeId> Contributors::first_common(const Contributors& other) const noexcept {
   for (std::size_t i = 0; i < std::min(bits_.size(), other.bits_.size()); ++i) {
     if (const std::uint64_t both = bits_[i] & other.bits_[i]; both != 0)
       return static_cast<NodeId>(64 * i + static_cast<std::size_t>(std::countr_zero(both)));
   }
-  return 0;
+  return std::nullopt;
 }
 
 struct RegisterPlan::Chain {

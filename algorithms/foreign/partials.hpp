@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,13 +21,12 @@ class Contributors {
   Contributors(NodeId one, NodeId of) : bits_((of + 63U) / 64) { bits_[one / 64] |= std::uint64_t{1} << (one % 64); }
 
   bool contains(const Contributors& other) const noexcept;
-  bool meets(const Contributors& other) const noexcept;
   void add(const Contributors& other);
   void remove(const Contributors& other);
   bool none() const noexcept;
   std::uint32_t count() const noexcept;
   /// The lowest that both have.
-  NodeId first_common(const Contributors& other) const noexcept;
+  std::optional<NodeId> first_common(const Contributors& other) const noexcept;
   friend bool operator==(const Contributors&, const Contributors&) = default;
 
  private:

@@ -58,8 +58,8 @@ void ProgramData::store(std::uint32_t at, std::size_t cell, Value value) {
 ProgramData::Value ProgramData::joined(std::uint32_t at, const Value& a, const Value& b) {
   if (!reduction_) program_.refuse(at, "it combines chunks, as reductions alone do");
   if (a.id != b.id) program_.refuse(at, fmt::format("it combines chunk {} with chunk {}", a.id, b.id));
-  if (a.from->meets(*b.from))
-    program_.refuse(at, fmt::format("it combines the contribution of gpu {} to chunk {} twice", a.from->first_common(*b.from), a.id));
+  if (const auto twice = a.from->first_common(*b.from))
+    program_.refuse(at, fmt::format("it combines the contribution of gpu {} to chunk {} twice", *twice, a.id));
   auto both = std::make_shared<Contributors>(*a.from);
   both->add(*b.from);
   return {a.id, *both == *all_ ? all_ : both};

@@ -168,10 +168,7 @@ void Contributors::sent(NodeId source, NodeId destination, const TraceMessage& m
       sets_.use(set);
       arrivals_.push_back({block, set, number, combines});
     };
-    if (m.registers == 0) arrives(id, false);
-    for (unsigned r = 0; r < registers_; ++r) {
-      if ((unsigned{m.registers} >> r & 1U) != 0) arrives(r * segments_ + id % segments_, true);
-    }
+    each_place(m, id, registers_, segments_, arrives);
   }
 }
 
@@ -250,39 +247,55 @@ std::uint64_t Contributors::finish() {
   return failures;
 }
 
-Heard::Heard(Participants participants)
-    : participants_{std::move(participants)}, nodes_{participants_.nodes()}, words_{(std::size_t{nodes_} + 63) / 64} {
-  if (!in_memory(8.0 * static_cast<double>(words_) * nodes_)) {
-    throw InputError(fmt::format("trace: judging a barrier of {} nodes takes {} of memory; use a smaller machine", nodes_,
-                                 bytes_text(8 * words_ * nodes_)));
+Heard::Heard(NodeId nodes, NodeId followed) : followed_{followed}, words_{(std::size_t{followed} + 63) / 64}, heard_(nodes * words_) {
+  coming_.reserve(heard_.size());  // a set of each node: enough where a node's messages stand together
+}
+
+Heard::Heard(const Participants& participants) : Heard(participants.nodes(), participants.nodes()) {
+  for (NodeId of = 0; of < followed_; ++of) {
+    hear(of, of);
+    for (NodeId node = 0; !participants.living(of) && node < followed_; ++node) hear(node, of);
   }
-  heard_.resize(words_ * nodes_);
-  for (NodeId node = 0; node < nodes_; ++node) heard_[node * words_ + node / 64] |= std::uint64_t{1} << (node % 64);
+}
+
+void Heard::check_memory(NodeId nodes) {
+  const std::uint64_t words = (std::uint64_t{nodes} + 63) / 64;
+  if (!in_memory(8.0 * static_cast<double>(words) * nodes)) {
+    throw InputError(fmt::format("trace: judging a barrier of {} nodes takes {} of memory; use a smaller machine", nodes,
+                                 bytes_text(8 * words * nodes)));
+  }
 }
 
 void Heard::sent(NodeId from, NodeId to) {
-  news_.emplace_back(to, coming_.size());
-  const auto begin = heard_.begin() + static_cast<std::ptrdiff_t>(from * words_);
-  coming_.insert(coming_.end(), begin, begin + static_cast<std::ptrdiff_t>(words_));
+  if (news_.empty() || news_.back().from != from) {
+    const auto set = heard_.begin() + static_cast<std::ptrdiff_t>(from * words_);
+    coming_.insert(coming_.end(), set, set + static_cast<std::ptrdiff_t>(words_));
+  }
+  news_.push_back({from, to, coming_.size() - words_});
 }
 
-void Heard::end_step() {
-  for (const auto& [to, set] : news_) {
-    for (std::size_t i = 0; i < words_; ++i) heard_[to * words_ + i] |= coming_[set + i];
+const std::vector<std::uint64_t>& Heard::end_step() {
+  gained_.assign(news_.size(), 0);
+  for (std::size_t message = 0; message < news_.size(); ++message) {
+    for (std::size_t i = 0; i < words_; ++i) {
+      const std::uint64_t coming = coming_[news_[message].set + i];
+      std::uint64_t& heard = heard_[news_[message].to * words_ + i];
+      gained_[message] += static_cast<std::uint64_t>(std::popcount(coming & ~heard));
+      heard |= coming;
+    }
   }
   news_.clear();
   coming_.clear();
+  return gained_;
 }
 
-void Heard::finish(const std::function<void(NodeId, NodeId)>& f) const {
-  for (NodeId node = 0; node < nodes_; ++node) {
-    if (!participants_.living(node)) continue;
-    for (NodeId other = 0; other < nodes_; ++other) {
-      if (!participants_.living(other) || (heard_[node * words_ + other / 64] >> (other % 64) & 1U) != 0) continue;
-      f(node, other);
-      break;
-    }
+std::optional<NodeId> Heard::unheard(NodeId node) const noexcept {
+  for (NodeId first = 0; first < followed_; first += 64) {
+    const std::uint64_t unheard = ~heard_[node * words_ + first / 64];
+    const NodeId of = lowest(first / 64, unheard);
+    if (unheard != 0 && of < followed_) return of;
   }
+  return std::nullopt;
 }
 
 }  // namespace torus::detail

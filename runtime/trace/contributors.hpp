@@ -64,6 +64,15 @@ class NodeSets {
   Union last_;
 };
 
+/// Where a block of a message arrives at its receiver, a node with so many registers of so many segments: calls f(block, combines).
+template <class F>
+void each_place(const TraceMessage& m, std::uint64_t block, unsigned registers, std::uint64_t segments, F&& f) {
+  if (m.registers == 0) f(block, false);
+  for (unsigned r = 0; r < registers; ++r) {
+    if ((unsigned{m.registers} >> r & 1U) != 0) f(r * segments + block % segments, true);
+  }
+}
+
 /// Follows the partials of a reduction; dead nodes contribute nothing. It knows a block by its id alone: register * S + segment.
 class Contributors {
  public:
@@ -133,24 +142,35 @@ class Contributors {
   std::uint64_t combined_ = 0, unasked_ = 0;
 };
 
-/// Follows a barrier: a message carries the set of nodes that its sender had heard of when the step began.
+/// Follows a barrier: a message tells all that its sender had heard of when the step began. For the judge, for runs, whose engine knows
+/// blocks and a barrier has none, and for pages.
 class Heard {
  public:
-  /// Dead nodes take no part. Throws InputError if the sets of all nodes do not fit in memory.
-  explicit Heard(Participants participants);
+  /// followed: the others that a node's set has room for, by their numbers from 0.
+  Heard(NodeId nodes, NodeId followed);
+  /// Every participant follows all. Dead ones take no part: all count as having heard of them.
+  explicit Heard(const Participants& participants);
+  /// Throws InputError if the sets of so many nodes, each of all, do not fit in memory.
+  static void check_memory(NodeId nodes);
 
+  void hear(NodeId node, NodeId of) noexcept { heard_[node * words_ + of / 64] |= std::uint64_t{1} << (of % 64); }
   void sent(NodeId from, NodeId to);
-  void end_step();
-  /// Calls f(node, missing) for each node that has not heard of all, with the first that it has not heard of.
-  void finish(const std::function<void(NodeId, NodeId)>& f) const;
+  /// How many others its receiver hears of for the first time, by message in the order of sent(); valid until the next call.
+  const std::vector<std::uint64_t>& end_step();
+  /// The lowest number that the node has not heard of.
+  std::optional<NodeId> unheard(NodeId node) const noexcept;
 
  private:
-  Participants participants_;
-  NodeId nodes_;
-  std::size_t words_;
-  std::vector<std::uint64_t> heard_;                  // by node
-  std::vector<std::pair<NodeId, std::size_t>> news_;  // receiver, words in coming_
-  std::vector<std::uint64_t> coming_;
+  struct News {
+    NodeId from, to;
+    std::size_t set;  // the sender's, in coming_
+  };
+
+  NodeId followed_;
+  std::size_t words_;                 // of a set
+  std::vector<std::uint64_t> heard_;  // by node
+  std::vector<News> news_;            // of this step, as are the next
+  std::vector<std::uint64_t> coming_, gained_;
 };
 
 }  // namespace torus::detail

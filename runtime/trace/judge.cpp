@@ -130,13 +130,15 @@ class Judge::State {
     detail::Participants who = group ? detail::Participants(topology_, groups_[*group]) : detail::Participants(topology_);
     refuse_too_many(who.nodes(), Blocks(header, who).count());
     Book& book = books_.emplace_back(header, who, memory_ / std::max<std::size_t>(1, groups_.size()));
-    if (header.collective == "barrier")
+    if (header.collective == "barrier") {
+      detail::Heard::check_memory(who.nodes());
       book.heard.emplace(who);
-    else if (book.blocks.partials())
+    } else if (book.blocks.partials()) {
       book.partials.emplace(
           header, who, [this](std::string text) { violation(fmt::format("{}: {}", text_of_step(""), std::move(text))); },
           [this, group](NodeId node) { return text_of_member(group ? groups_[*group][node] : node); },
           detail::NodeSets::most / std::max<std::size_t>(1, groups_.size()));
+    }
   }
   Place place(NodeId node) const noexcept { return groups_.empty() ? Place{0, node} : places_[node]; }
 
@@ -380,11 +382,13 @@ class Judge::State {
       }
       if (!book.heard) continue;
       const auto rank = [&](NodeId local) { return groups_.empty() ? local : groups_[group][local]; };
-      book.heard->finish([&](NodeId node, NodeId missing) {
-        if (verdict_.missing_blocks++ == 0)
+      for (NodeId node = 0; node < book.participants.nodes(); ++node) {
+        if (!book.participants.living(node)) continue;
+        const auto missing = book.heard->unheard(node);
+        if (missing && verdict_.missing_blocks++ == 0)
           violation(fmt::format("{}: node {} has not heard of node {}", text_of_step("after "), text_of_member(rank(node)),
-                                text_of_node(rank(missing))));
-      });
+                                text_of_node(rank(*missing))));
+      }
     }
     std::uint64_t incomplete_nodes = 0;
     std::string first;

@@ -7,6 +7,7 @@
 #include <torus/error.hpp>
 
 #include "runtime/base/figures.hpp"
+#include "runtime/trace/contributors.hpp"
 #include "tools/torus/traces/formats.hpp"
 
 namespace torus::command {
@@ -169,13 +170,10 @@ void SpanningTree::move_partials(const std::vector<TraceMessage>& messages) {
       if (block >= blocks_) continue;
       const std::uint64_t from = m.source * blocks_ + block, to = m.destination * blocks_;
       if (m.releases) given.push_back(from);
-      if (m.registers == 0) {
-        arrivals.emplace_back(to + block, partial_[from]);
-        replaced.push_back(to + block);
-      }
-      for (std::uint32_t r = 0; r * segments_ < blocks_; ++r) {
-        if ((unsigned{m.registers} >> r & 1U) != 0) arrivals.emplace_back(to + r * segments_ + block % segments_, partial_[from]);
-      }
+      detail::each_place(m, block, static_cast<unsigned>(blocks_ / segments_), segments_, [&](std::uint64_t at, bool combines) {
+        arrivals.emplace_back(to + at, partial_[from]);
+        if (!combines) replaced.push_back(to + at);
+      });
     }
   }
   for (const std::uint64_t at : given) partial_[at] = false;

@@ -14,6 +14,7 @@
 #include <torus/route.hpp>
 
 #include "runtime/base/figures.hpp"
+#include "runtime/trace/contributors.hpp"
 #include "tools/torus/traces/formats.hpp"
 #include "tools/torus/traces/unused.hpp"
 
@@ -311,12 +312,8 @@ class Program {
       add(m.destination, block, "r", to, to, run.count, {}, each(to, run.count));
       return;
     }
-    const auto segment = static_cast<std::uint32_t>(run.block % vector_);
     std::vector<std::uint32_t> registers;
-    if (m.registers == 0) registers.push_back(static_cast<std::uint32_t>(run.block));
-    for (std::uint32_t r = 0; r < 8; ++r) {
-      if ((unsigned{m.registers} >> r & 1U) != 0) registers.push_back(r * vector_ + segment);
-    }
+    detail::each_place(m, run.block, 8, vector_, [&](std::uint64_t at, bool) { registers.push_back(static_cast<std::uint32_t>(at)); });
     const auto combines = [&](std::uint32_t id) { return m.registers != 0 && gpu.full.contains(id); };
     if (registers.size() == 1) {
       const Chunk to = chunk_of(m.destination, registers[0]);

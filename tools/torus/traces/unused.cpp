@@ -4,6 +4,8 @@
 
 #include <torus/collective.hpp>
 
+#include "runtime/trace/contributors.hpp"
+
 namespace torus::command {
 
 std::uint64_t leave_out_unused(std::vector<TraceStep>& steps, const TraceHeader& header, std::uint32_t vector) {
@@ -21,11 +23,9 @@ std::uint64_t leave_out_unused(std::vector<TraceStep>& steps, const TraceHeader&
     std::vector<std::pair<NodeId, std::uint64_t>> replaced;
     for (TraceMessage& m : step->messages) {
       const auto is_used = [&](std::uint64_t block) {
-        if (m.registers == 0) return static_cast<bool>(used[m.destination].at(block));
-        for (std::uint32_t r = 0; r < header.registers; ++r) {
-          if ((unsigned{m.registers} >> r & 1U) != 0 && used[m.destination][r * vector + block % vector]) return true;
-        }
-        return false;
+        bool is = false;
+        detail::each_place(m, block, header.registers, vector, [&](std::uint64_t at, bool) { is = is || used[m.destination].at(at); });
+        return is;
       };
       if (m.registers == 0) {
         for (const std::uint64_t block : m.blocks) replaced.emplace_back(m.destination, block);

@@ -8,7 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include <torus/collective.hpp>
 #include <torus/trace_reader.hpp>
+
+#include "runtime/trace/contributors.hpp"
 
 namespace torus::command {
 
@@ -23,7 +26,7 @@ class ContributorCounts {
   static constexpr std::uint64_t max_pairs = 1ULL << 30;     ///< of nodes, in a barrier: a bit each, and as much for a step
 
   /// True for reductions and barriers.
-  static bool follows(std::string_view collective) noexcept;
+  static bool follows(std::string_view collective);
   /// Why such a run is not followed; none if it is.
   static std::optional<std::string> too_large(const TraceHeader& header);
 
@@ -31,7 +34,7 @@ class ContributorCounts {
   explicit ContributorCounts(const TraceHeader& header);
 
   /// Contributors of all segments that the node wants, each segment's by themselves; of a barrier: nodes.
-  std::uint64_t wanted(NodeId node) const noexcept;
+  std::uint64_t wanted(NodeId node) const noexcept { return wanted_segments(node) * contributors(node); }
   /// Of them, those that it has had.
   std::uint64_t had(NodeId node) const noexcept { return had_[node]; }
   /// Nodes that want something and have had all of it.
@@ -51,10 +54,9 @@ class ContributorCounts {
   Bytes most_combined() const noexcept { return most_combined_; }
 
  private:
-  enum class Wants : std::uint8_t { root, everywhere, owner, prefix, hearing };
+  using Wanted = CollectiveFacts::Wanted;
   struct Sent {
     NodeId destination;
-    std::uint32_t set;  // of a barrier: number of the sender's set in coming_
     Bytes bytes;
     std::uint64_t blocks;
   };
@@ -65,17 +67,18 @@ class ContributorCounts {
     bool combines;
   };
 
-  void hear(const TraceMessage& message);
   std::uint64_t arrive(const Arrival& arrival, std::uint64_t& combined);
   std::uint64_t gain(NodeId node, std::uint64_t more);
+  /// 1 in a barrier.
+  std::uint64_t wanted_segments(NodeId node) const noexcept;
   std::optional<std::uint64_t> wanted_index(NodeId node, std::uint64_t segment) const noexcept;
 
   /// Living nodes whose contribution the node wants, of each segment.
   std::uint32_t contributors(NodeId node) const noexcept {
-    return wants_ == Wants::prefix ? living_before_[node + std::size_t{1}] : living_before_.back();
+    return facts_.wanted == Wanted::of_prefix ? living_before_[node + std::size_t{1}] : living_before_.back();
   }
 
-  const Wants wants_;
+  const CollectiveFacts& facts_;
   const Topology topology_;
   const NodeId nodes_;
   std::vector<std::uint32_t> living_before_;  // by rank: living nodes of lower ranks; the last: of all
@@ -89,10 +92,7 @@ class ContributorCounts {
   std::vector<std::uint64_t> had_;   // by node
   std::uint64_t complete_ = 0;
 
-  const std::size_t words_;           // of a node's set
-  std::vector<std::uint64_t> heard_;  // by node
-  std::vector<std::uint64_t> coming_;
-  std::vector<std::uint32_t> copied_;  // by node: the number of its set in coming_, from 1; 0: none
+  std::optional<detail::Heard> heard_;  // of a barrier
 
   std::vector<Sent> messages_;  // of this step
   std::vector<std::uint32_t> given_;
