@@ -37,11 +37,10 @@ std::optional<LegalTrace> random_trace(std::mt19937_64& random) {
   if (!facts_of(request.collective).rooted()) request.sources = row_major(machine.topology);
   if (machine.topology.nodes() < 2 || refuses(algorithm, machine, request)) return std::nullopt;
   const Plan plan = make_plan(algorithm, machine, request);
-  const bool names_sources = facts_of(request.collective).names_sources();
   LegalTrace out{algorithm.collective,
                  {.machine = machine,
                   .collective = std::string(name(request.collective)),
-                  .sources = names_sources ? request.sources : std::vector<NodeId>(),
+                  .sources = facts_of(request.collective).names_sources() ? request.sources : std::vector<NodeId>(),
                   .segments = plan.segments,
                   .block_bytes = facts_of(request.collective).combines ? 0 : request.bytes / plan.segments,
                   .registers = plan.registers},

@@ -54,7 +54,7 @@ Groups random_groups(std::mt19937_64& random, const Topology& topology, const Fo
 }
 
 void add_random_sizes(std::mt19937_64& random, Request& request) {
-  if (!takes_sizes(request.collective) || random_below(random, 3) != 0) return;
+  if (!facts_of(request.collective).takes_sizes() || random_below(random, 3) != 0) return;
   const char* rules[] = {"zipf:1", "zeros:0.5", "uniform:0:64"};
   request.sizes = SizeRule::parse(rules[random_below(random, 3)]);
   if (request.sizes->fixed()) request.bytes = request.sizes->mean(unit_of(request.collective, request.reduction));

@@ -71,7 +71,7 @@ Choice drawn(std::mt19937_64& random, const Algorithm& algorithm) {
   Request& request = choice.request;
   request.collective = algorithm.collective;
   if (request.collective != Collective::barrier) request.bytes = 8 * support::random_below(random, 100);
-  if (has_root(request.collective)) request.sources = {support::random_below(random, topology.nodes())};
+  if (facts_of(request.collective).rooted()) request.sources = {support::random_below(random, topology.nodes())};
   if (request.collective == Collective::multinode_broadcast || request.collective == Collective::total_exchange) {
     request.sources.resize(topology.nodes());
     std::iota(request.sources.begin(), request.sources.end(), NodeId{0});

