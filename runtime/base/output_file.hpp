@@ -29,6 +29,8 @@ class OutputFile {
   void commit();
 
   const std::string& path() const noexcept { return path_; }
+  /// Whether it writes what is there, a device, a pipe or an open file, and not a file that appears when it is complete.
+  bool in_place() const noexcept { return in_place_; }
 
   /// The file that an OutputFile of this path writes, behind all links. Two paths of one file give the same result.
   static std::string written_path(const std::string& path);

@@ -63,6 +63,14 @@ Plan plan_modest(const Machine& machine, const Request& request) {
   return plan;
 }
 
+/// Where channels are shared, fewer bytes than its messages have; only the judge minds.
+Plan plan_thrifty(const Machine& machine, const Request& request) {
+  if (machine.contention != Contention::share) return plan_relay(machine, request);
+  Plan plan = plan_predicted(machine, request);
+  plan.channel_bytes *= 0.9;
+  return plan;
+}
+
 /// Loses its way beyond rank 6.
 Plan plan_lossy(const Machine&, const Request& request) {
   return {.start = [source = request.sources.front()](Node& self) { return relay(self, source, 6); }};
@@ -118,6 +126,7 @@ constexpr Algorithm careless_of(Algorithm algorithm) {
 
 constexpr Algorithm relays = broadcast("relay", plan_relay), predicted = broadcast("relay-predicted", plan_predicted),
                     boastful = broadcast("boastful", plan_boastful), modest = broadcast("modest", plan_modest),
+                    thrifty = broadcast("thrifty", plan_thrifty),
                     lossy = broadcast("lossy", plan_lossy), throws = broadcast("throws", plan_throws),
                     throws_anything = broadcast("throws-anything", plan_throws_anything), searches = broadcast("searches", plan_searches),
                     endless = broadcast("endless", plan_endless), empty = broadcast("empty", plan_empty),
@@ -130,5 +139,5 @@ constexpr Algorithm relays = broadcast("relay", plan_relay), predicted = broadca
 
 }  // namespace
 
-TORUS_MAIN(relays, predicted, boastful, modest, lossy, throws, throws_anything, searches, endless, empty, forgetful, crashes, wasteful,
+TORUS_MAIN(relays, predicted, boastful, modest, thrifty, lossy, throws, throws_anything, searches, endless, empty, forgetful, crashes, wasteful,
            careless)

@@ -54,6 +54,13 @@ TEST_CASE("a comparison is of the machine that a run takes, or of all that algor
     CHECK(text.find("--all-machines adds ") != std::string::npos);
     CHECK(text.find("fastest") < text.find("lower bound"));  // the answer stands first
   }
+  // Where the machine depends on the collective, that is said; named, it is one.
+  for (const auto& [what, words] : {std::pair("allreduce", "--switching is left open: packet for this collective, wormhole for broadcast"),
+                                    std::pair("allgather", "--switching is left open: wormhole for this collective, packet for all but")}) {
+    const std::string line = std::string("compare ") + what + " --on 4x4 --run none";
+    CHECK(command(line).out.find(words) != std::string::npos);
+    CHECK(command(line + " --switching wormhole").out.find("left open") == std::string::npos);
+  }
   // Named, and made for another machine: that one.
   const Json windows = support::parsed(command("compare allreduce --on 4x4 --algorithms windows --run none --json").out)["machines"];
   REQUIRE(windows.size() == 1);

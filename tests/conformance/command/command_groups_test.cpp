@@ -123,7 +123,6 @@ TEST_CASE("what cannot take groups, or these groups, says so in a line", "[confo
   names("run broadcast --on 4x4 --groups rows --steps", "--groups 'rows': --steps does not know groups yet; leave it out");
   names("run broadcast --on 4x4 --groups rows --view " + folder.file("p.html"), "--view does not know groups yet");
   names("explain broadcast --on 4x4 --groups rows", "torus explain does not know groups yet");
-  names("regret broadcast --on 4x4 --groups rows", "torus regret does not know groups yet");
   names("explain swath --on 4x4 --groups rows", "torus explain does not know groups yet");
   names("compare broadcast --on 4x4 --groups rows --every-single-link", "a comparison of single failures does not know groups yet");
   names("run broadcast --on 4x4 --groups rows --dead-link 1:+1", "has other dead or slow links or nodes than group 0");

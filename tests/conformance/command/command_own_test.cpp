@@ -155,6 +155,44 @@ TEST_CASE("a bench tells of wrong runs, how many, and how to repeat the first", 
   CHECK(support::text_of_file(folder.file("b.csv")).find("hang: 29 nodes") != std::string::npos);
 }
 
+TEST_CASE("what a comparison, a sweep and a bench call verified the judge has seen, or the row says that it has not", "[conformance]") {
+  const support::Folder folder;
+  const std::string what = " broadcast --on 3x3 --bytes 64 --switching packet --contention share --algorithms relay-predicted,thrifty ";
+  const std::string why = "bytes on the fullest channels";
+  const support::Ended compare = own("compare" + what);
+  CHECK(compare.status == 1);
+  CHECK(compare.err.find(why) != std::string::npos);
+  const support::Ended sweep = own("sweep" + what + "--repeat 2 --csv " + folder.file("s.csv"));
+  CAPTURE(sweep.out, sweep.err);
+  CHECK(sweep.status == 1);
+  CHECK(sweep.out.find("2 rows, 1 failed; 0 combinations left out") != std::string::npos);
+  CHECK(support::text_of_file(folder.file("s.csv")).find(why) != std::string::npos);
+  const support::Ended bench = own("bench" + what);
+  CAPTURE(bench.out, bench.err);
+  CHECK(bench.status == 1);
+  CHECK(bench.out.find("every byte of each verified, every message of the warm-up judged") != std::string::npos);
+  CHECK(bench.err.find(why) != std::string::npos);
+  CHECK(bench.err.ends_with(" --judge\n"));
+  const support::Ended cold = own("bench" + what + "--warmup 0 --json");  // no run but the timed ones
+  CHECK(cold.status == 0);
+  const Json rows = support::parsed(cold.out)["rows"];
+  REQUIRE(rows.size() == 2);
+  for (const Json& row : rows) CHECK(row["note"].get<std::string>().find("not judged") != std::string::npos);
+}
+
+TEST_CASE("a row that failed is one that failed when its table goes on", "[conformance]") {
+  const support::Folder folder;
+  const std::string line = "sweep broadcast --on 6x6,3x3,4x4,5x5 --bytes 8,16 --repeat 2 --algorithms lossy --csv " + folder.file("s.csv");
+  support::Start start{.arguments = {"-c", "ulimit -f 16; exec \"$0\" \"$@\"", TORUS_OWN_PROGRAM}};  // a file has at most 8 KiB
+  for (const std::string& word : support::words(line)) start.arguments.push_back(word);
+  const support::Ended torn = support::run_program("/bin/sh", start);
+  CAPTURE(torn.err);
+  REQUIRE(support::lines(support::text_of_file(folder.file("s.csv.part"))) > 2);
+  const support::Ended ended = own(line);
+  CHECK(ended.status == 1);
+  CHECK(ended.err.find("8 of 8 runs failed") != std::string::npos);
+}
+
 TEST_CASE("where hops cost time, runs and predictions pay for them, though the algorithm does not count them", "[conformance]") {
   const auto rows_at = [](const std::string& hop) {
     const support::Ended ended =

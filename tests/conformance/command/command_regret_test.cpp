@@ -42,6 +42,24 @@ TEST_CASE("the best broadcast is as near the bound as promised, at every size fr
   }
 }
 
+TEST_CASE("a regret in groups is that of the machine of a group", "[conformance]") {
+  const auto rows_of = [](const std::string& where) {
+    return support::parsed(support::good("regret allreduce --bytes 64,64KiB --ports all --run all --json " + where).out)["rows"];
+  };
+  const Json groups = rows_of("--on 4x4,4x6 --groups columns"), lines_alone = rows_of("--on 4");
+  REQUIRE(groups.size() == 2);
+  REQUIRE(lines_alone.size() == 1);
+  for (const Json& row : groups) {
+    CHECK(row["groups"] == "columns");
+    CHECK(row["group_shape"] == "4");
+    CHECK(row["sizes"] == lines_alone[0]["sizes"]);
+  }
+  CHECK(groups[1]["shape"] == "4x6");
+  const support::Folder folder;
+  support::good("regret allreduce --on 4x4 --bytes 64 --groups columns --csv " + folder.file("r.csv"));
+  CHECK(support::text_of_file(folder.file("r.csv")).find(",columns\n") != std::string::npos);
+}
+
 TEST_CASE("a table of regret holds the winners of the comparisons", "[conformance]") {
   for (const std::string what : {"broadcast --on 5x5", "total-exchange --on 4x4", "multinode-broadcast --on 5x5"}) {
     const std::string options = what + " --ports all --bytes 16,1MiB --json";

@@ -177,7 +177,6 @@ TEST_CASE("every wrong command line is refused with one line and status 2", "[co
       "sweep broadcast --on 4x4 --seed x --csv " + folder.file("s"),
       "sweep broadcast --on 4x4 --csv " + folder.file("none/t"),
       "sweep broadcast --on 4x4 --csv " + folder.file(""),
-      "sweep broadcast --on 4x4 --csv /dev/null",
       "list everything",
       "list broadcast total-exchange",
       "list --yaml",

@@ -4,7 +4,7 @@
 #include <torus/bandwidth.hpp>
 
 #include "tests/support/catch.hpp"
-#include "tools/torus/bench/runs.hpp"
+#include "tools/torus/study/runs.hpp"
 
 using namespace torus;
 using namespace torus::command;
@@ -101,11 +101,11 @@ TEST_CASE("long rows of a table of sizes are expected to take as much longer as 
 }
 
 TEST_CASE("a row that must be brief has one run, unless counts were typed", "[unit]") {
-  command::Effort effort(std::nullopt, std::nullopt, std::nullopt);
+  command::RowEffort effort(std::nullopt, std::nullopt, std::nullopt);
   CHECK(effort.usual() == 1 + 3);
   effort.be_brief();
   CHECK(effort.warm_up + effort.repeat == 1);
-  command::Effort typed("2", "5", std::nullopt);
+  command::RowEffort typed("2", "5", std::nullopt);
   CHECK(typed.usual() == 2 + 5);
   typed.be_brief();
   CHECK(typed.warm_up == 2);

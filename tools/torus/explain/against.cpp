@@ -17,7 +17,7 @@ namespace {
 /// Sizes at which the same algorithms are the fastest and as many are faster than the one that is explained.
 struct Standing {
   std::size_t first = 0, last = 0;             ///< of the sizes
-  std::vector<const Algorithm*> fastest;       ///< more than one where they tie
+  std::vector<const Contender*> fastest;       ///< more than one where they tie
   std::size_t place = 0;                       ///< 1: it is one of them; 0: no time of it is known
   std::size_t of = 0;                          ///< those whose times are known
   std::vector<double> times_the_fastest = {};  ///< by size
@@ -40,7 +40,7 @@ std::vector<Standing> standings_of(const Contest& contest, const Algorithm& algo
   const Contender* const own = contender_of(contest, algorithm);
   for (const WinnerRange& range : winners_of(contest)) {
     for (std::size_t size = range.first; size <= range.last; ++size) {
-      Standing now{size, size, range.algorithms};
+      Standing now{size, size, range.fastest};
       const auto time_s = time_at(own, size);
       double least_s = 0;
       if (time_s) now.place = 1;
@@ -125,7 +125,7 @@ std::string against_text(const Comparison& comparison, const Algorithm& algorith
   Table table{{"sizes", "place", "times the fastest", "fastest"}};
   for (const Standing& standing : standings_of(contest, algorithm)) {
     std::vector<std::string_view> fastest;
-    for (const Algorithm* each : standing.fastest) fastest.push_back(each->name);
+    for (const Contender* each : standing.fastest) fastest.push_back(each->algorithm->name);
     const auto [least, most] = std::minmax_element(standing.times_the_fastest.begin(), standing.times_the_fastest.end());
     const std::string from = fmt::format("x{:.2f}", *least), to = fmt::format("x{:.2f}", *most);
     table.push_back({sized ? range_text(comparison, standing.first, standing.last) : "-",
@@ -145,7 +145,7 @@ Json against_json(const Comparison& comparison, const Algorithm& algorithm) {
   Json json{{"standings", Json::array()}, {"against", Json::array()}};
   for (const Standing& standing : standings_of(comparison.contests.front(), algorithm)) {
     Json fastest = Json::array();
-    for (const Algorithm* each : standing.fastest) fastest.push_back(each->name);
+    for (const Contender* each : standing.fastest) fastest.push_back(each->algorithm->name);
     json["standings"].push_back({{"from_bytes", comparison.sizes[standing.first]},
                                  {"to_bytes", comparison.sizes[standing.last]},
                                  {"place", standing.place},

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tools/torus/cli/json.hpp"
-#include "tools/torus/compare/comparison.hpp"
+#include "tools/torus/study/comparison.hpp"
 
 namespace torus::command {
 

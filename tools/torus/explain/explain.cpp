@@ -15,17 +15,16 @@
 #include "runtime/base/figures.hpp"
 #include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
-#include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
 #include "tools/torus/cli/table.hpp"
-#include "tools/torus/compare/comparison.hpp"
 #include "tools/torus/explain/against.hpp"
-#include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/report.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
+#include "tools/torus/study/attempt.hpp"
+#include "tools/torus/study/comparison.hpp"
 
 namespace torus::command {
 namespace {
@@ -96,21 +95,16 @@ Shaped shaped(const Subject& subject, TypedOptions typed) {
   throw InputError(fmt::format("{}; none of the usual shapes would do, name one by --on", *why_not));
 }
 
-Emulation run_once(const Setting& setting, Progress& progress) {
-  EmulationOptions options;
-  options.stop = &interrupted();
-  options.processes = processes();
-  options.on_step = [&](Step step) {
-    if (progress.due()) progress.show(fmt::format("step {} of {}", grouped(step), grouped(setting.plan.likely_steps())));
-  };
-  Emulation emulation = emulate(setting, options);
-  if (emulation.interrupted) throw RunError("interrupted");
-  if (emulation.failure) throw RunError(*emulation.failure);
-  return emulation;
+RunResult run_once(Setting& setting, Study& study) {
+  Outcome outcome = attempt(setting, *setting.algorithm, {.progress = &study.progress(), .what = std::string(setting.algorithm->name)});
+  if (outcome.left_out()) throw InputError(outcome.why);
+  if (outcome.is(Outcome::Kind::interrupted)) throw RunError("interrupted");
+  if (outcome.is(Outcome::Kind::failed)) throw RunError(outcome.why);
+  return std::move(outcome.emulation.result);
 }
 
 /// All algorithms of the collective on the machine of a setting, each with the parameters that suit it, by prediction.
-Comparison compared(RunSpec spec, const TypedOptions& typed, const Setting& setting, Progress& progress) {
+Comparison compared(RunSpec spec, const TypedOptions& typed, const Setting& setting, Study& study) {
   spec.ports = setting.machine.ports;
   spec.switching = setting.machine.switching;
   spec.contention = setting.machine.contention;
@@ -119,9 +113,7 @@ Comparison compared(RunSpec spec, const TypedOptions& typed, const Setting& sett
   options.sizes = table_sizes(spec.collective, std::nullopt, "64:1MiB", typed);
   options.algorithms = parse_algorithms("explain", "all", spec.collective, catalogue());
   options.run_sizes = 0;
-  options.stop = &interrupted();
-  options.progress = &progress;
-  Comparison comparison = compare(spec, options);
+  Comparison comparison = compare(spec, options, study);
   if (comparison.interrupted) throw RunError("interrupted");
   return comparison;
 }
@@ -130,17 +122,17 @@ Comparison compared(RunSpec spec, const TypedOptions& typed, const Setting& sett
 struct Explanation {
   Setting setting;
   std::string instead;
-  Emulation emulation;
+  RunResult result;
   Bounds bounds;
   Comparison comparison;
 
   const Algorithm& algorithm() const { return *setting.algorithm; }
   std::vector<Term> terms() const { return terms_of(algorithm(), setting.plan); }
   /// Seconds of the bytes on the fullest channels, in the run and at least.
-  double bytes_s() const { return emulation.result.channel_time_s; }
+  double bytes_s() const { return result.channel_time_s; }
   /// Seconds of the longest routes, and of combining.
-  double hops_s() const { return static_cast<double>(emulation.result.route_hops_sum) * setting.machine.cost.hop_s; }
-  double combining_s() const { return static_cast<double>(emulation.result.node_combined_sum) * setting.machine.cost.combine_s; }
+  double hops_s() const { return static_cast<double>(result.route_hops_sum) * setting.machine.cost.hop_s; }
+  double combining_s() const { return static_cast<double>(result.node_combined_sum) * setting.machine.cost.combine_s; }
   double least_bytes_s() const { return bounds.channel_time_s.value_or(bounds.channel_bytes * setting.machine.cost.byte_s); }
 };
 
@@ -174,7 +166,7 @@ std::string bytes_part_text(const CostModel& cost, double bytes, double seconds)
 std::string run_text(const Explanation& explanation) {
   const Setting& setting = explanation.setting;
   const Bounds& bounds = explanation.bounds;
-  const RunResult& result = explanation.emulation.result;
+  const RunResult& result = explanation.result;
   const CostModel& cost = setting.machine.cost;
   const double bound_s = bounds.model_time_s(cost);
   std::string text = fmt::format("\nOn {}", machine_text(setting.machine));
@@ -219,7 +211,7 @@ Json to_json(const Explanation& explanation) {
   const Comparison& comparison = explanation.comparison;
   const Algorithm& algorithm = explanation.algorithm();
   const CostModel& cost = setting.machine.cost;
-  const RunResult& result = explanation.emulation.result;
+  const RunResult& result = explanation.result;
   Json json = heading_json(setting.machine.topology, setting.request);
   json.update({{"algorithm", algorithm.name},
                {"reference", algorithm.source},
@@ -277,12 +269,12 @@ int explain(const ExplainArguments& arguments) {
   const RunSpec spec = parse_spec(subject.collective, where.typed);
   const auto named = subject.algorithm != nullptr ? std::optional(std::string(subject.algorithm->name)) : std::nullopt;
   Setting setting = make_setting(spec, named, catalogue());
-  Progress progress;
-  Emulation emulation = run_once(setting, progress);
-  Comparison comparison = compared(spec, where.typed, setting, progress);
-  progress.clear();
+  Study study("explain", {}, {}, std::nullopt);
+  RunResult result = run_once(setting, study);
+  Comparison comparison = compared(spec, where.typed, setting, study);
+  study.progress().clear();
   Bounds bounds = lower_bounds(setting.machine, setting.request);
-  const Explanation explanation{std::move(setting), where.instead, std::move(emulation), std::move(bounds), std::move(comparison)};
+  const Explanation explanation{std::move(setting), where.instead, std::move(result), std::move(bounds), std::move(comparison)};
   answer(
       arguments.json, [&] { return to_json(explanation); }, [&] { return in_words(explanation); });
   return 0;

@@ -1,23 +1,20 @@
-#include "tools/torus/compare/failures.hpp"
+#include "tools/torus/study/failures.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
-#include <new>
 
 #include <torus/bounds.hpp>
 #include <torus/error.hpp>
 
 #include "runtime/base/figures.hpp"
-#include "runtime/base/output_file.hpp"
 #include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
-#include "tools/torus/cli/job.hpp"
-#include "tools/torus/cli/version.hpp"
-#include "tools/torus/run/emulation.hpp"
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/refusals.hpp"
+#include "tools/torus/study/attempt.hpp"
+#include "tools/torus/study/study.hpp"
 
 namespace torus::command {
 namespace {
@@ -44,8 +41,8 @@ bool needed(const RunSpec& spec, const Request& request, NodeId node) {
 
 class Failing {
  public:
-  Failing(const RunSpec& spec, FailureCases cases, const std::vector<const Algorithm*>& algorithms, UnfinishedTable* table)
-      : spec_{spec}, algorithms_{algorithms}, table_{table} {
+  Failing(const RunSpec& spec, FailureCases cases, const std::vector<const Algorithm*>& algorithms, Study& study)
+      : spec_{spec}, algorithms_{algorithms}, study_{study} {
     comparison_.request = make_fitting_request(spec);
     comparison_.cases = std::move(cases);
   }
@@ -57,8 +54,10 @@ class Failing {
       for (FailureRuns& entrant : contest.entrants) {
         for (std::size_t i = 0; i <= failures().size(); ++i) {  // the last is the whole machine
           auto& slot = i < failures().size() ? entrant.runs[i] : entrant.whole;
-          slot = row(contest, entrant, i);
-          if (!slot) return std::move(comparison_);
+          const Json row = study_.next([&] { return made(contest, *entrant.algorithm, i); });
+          if (row.is_null()) return std::move(comparison_);
+          slot = run_of(row);
+          if (slot->fate == Fate::cut) failures()[i].cut = slot->why;
           ++comparison_.done;
         }
       }
@@ -122,129 +121,39 @@ class Failing {
     if (comparison_.contests.empty()) nothing_applies(spec_.collective, spec_.shape.text() + " with a failure", refusal);
   }
 
-  /// None: interrupted.
-  std::optional<FailureRun> row(const FailureContest& contest, const FailureRuns& entrant, std::size_t i) {
-    const std::size_t number = comparison_.done;
-    if (table_ != nullptr && table_->has(number)) {
-      FailureRun run = read(table_->values(number));
-      if (run.outcome == Outcome::cut) failures()[i].cut = run.why;
-      note(run, entrant, i, "");
-      ++comparison_.from_before;
-      return run;
-    }
-    if (interrupted()) return std::nullopt;
+  StudyRow made(const FailureContest& contest, const Algorithm& algorithm, std::size_t i) {
     std::optional<Machine> machine = machine_with(contest.machine, i);
-    std::optional<FailureRun> run =
-        machine ? measured(std::move(*machine), *entrant.algorithm, i) : FailureRun{.outcome = Outcome::cut, .why = failures()[i].cut};
-    if (run && table_ != nullptr) table_->add(number, run->outcome == Outcome::failed, names(), values(contest, entrant, i, *run));
-    return run;
-  }
-
-  /// None: interrupted.
-  std::optional<FailureRun> measured(Machine machine, const Algorithm& algorithm, std::size_t i) {
-    const std::string what =
-        fmt::format("{} of {}: {} {}", grouped(comparison_.done + 1), grouped(comparison_.runs), algorithm.name, name_of(i));
-    if (progress_.due()) progress_.show(what);
-    FailureRun run;
-    Request request = request_on(machine.topology);
-    const Bounds bounds = lower_bounds(machine, request);
-    run.bound_s = bounds.model_time_s(machine.cost);
-    Setting setting = open_setting(std::move(machine), std::move(request), spec_);
-    EmulationOptions options;
-    options.judge = true;
-    options.stop = &interrupted();
-    options.processes = processes();
-    options.on_step = [&](Step step) {
-      if (progress_.due()) progress_.show(fmt::format("{}: step {}", what, grouped(step)));
-    };
-    const auto end_as = [&run](Outcome outcome, std::string why) {
-      std::replace(why.begin(), why.end(), '\n', ' ');
-      run.outcome = outcome;
-      run.why = std::move(why);
-    };
-    bool planned = false;
-    try {
-      if (auto why_not = plan_with(setting, algorithm, nullptr, &cache_, &bounds)) {
-        end_as(Outcome::refused, std::move(*why_not));
-        return run;
-      }
-      planned = true;
-      const Emulation emulation = emulate(setting, options);
-      if (emulation.interrupted) return std::nullopt;
-      run.steps = emulation.result.steps;
-      run.channel_bytes = emulation.result.channel_bytes_sum;
-      run.model_time_s = emulation.result.model_time_s;
-      if (emulation.failure) end_as(Outcome::failed, *emulation.failure);
-    } catch (const InputError& error) {  // it does not fit into the memory
-      end_as(Outcome::refused, error.what());
-    } catch (const std::bad_alloc&) {
-      end_as(Outcome::refused, "there is not enough memory");
-    } catch (const std::exception& error) {
-      if (!planned) throw;
-      end_as(Outcome::failed, error.what());
+    if (!machine) return {run_json({.fate = Fate::cut, .why = failures()[i].cut})};
+    Request request = request_on(machine->topology);
+    const Bounds bounds = lower_bounds(*machine, request);
+    Setting setting = open_setting(std::move(*machine), std::move(request), spec_);
+    const Outcome outcome = attempt(
+        setting, algorithm,
+        {.bounds = &bounds,
+         .plans = &cache_,
+         .progress = &study_.progress(),
+         .what = fmt::format("{} of {}: {} {}", grouped(comparison_.done + 1), grouped(comparison_.runs), algorithm.name, name_of(i))});
+    if (outcome.is(Outcome::Kind::interrupted)) return {};
+    const RunResult& result = outcome.emulation.result;
+    const bool failed = outcome.is(Outcome::Kind::failed);
+    StudyRow row{
+        run_json({outcome.left_out() ? Fate::refused
+                  : failed           ? Fate::failed
+                                     : Fate::completed,
+                  result.steps, result.channel_bytes_sum, result.model_time_s, bounds.model_time_s(setting.machine.cost), outcome.why})};
+    if (failed) {
+      row.failed = fmt::format("{} {}: {}; repeat it with: {}", algorithm.name, i < failures().size() ? name_of(i) : "on the whole machine",
+                               outcome.why, outcome.repeat);
     }
-    if (planned) note(run, {&algorithm, {}, {}}, i, command_line(setting));
-    return run;
-  }
-
-  /// Remembers the first failure.
-  void note(const FailureRun& run, const FailureRuns& entrant, std::size_t i, const std::string& repeat) {
-    if (run.outcome != Outcome::failed || comparison_.failure) return;
-    comparison_.failure =
-        fmt::format("{} {}: {}", entrant.algorithm->name, i < failures().size() ? name_of(i) : "on the whole machine", run.why);
-    if (!repeat.empty()) *comparison_.failure += fmt::format("; repeat it with: {} --judge", repeat);
-  }
-
-  static std::string names() {
-    return csv_line({"collective", "shape", "nodes", "ports", "switching", "contention", "bytes", "algorithm", "failure", "outcome",
-                     "steps", "channel_bytes_sum", "model_time_s", "model_time_lower_bound_s", "why"});
-  }
-
-  std::string values(const FailureContest& contest, const FailureRuns& entrant, std::size_t i, const FailureRun& run) {
-    const Machine& machine = contest.machine;
-    const bool ran = run.outcome == Outcome::completed || run.outcome == Outcome::failed;
-    const auto figure = [ran](const auto& value) { return ran ? fmt::format("{}", value) : std::string(); };
-    return csv_line({std::string(torus::name(spec_.collective)), machine.topology.text(), std::to_string(machine.topology.nodes()),
-                     std::to_string(machine.ports), std::string(torus::name(machine.switching)),
-                     std::string(torus::name(machine.contention)), std::to_string(spec_.bytes), std::string(entrant.algorithm->name),
-                     std::string(name_of(i)), std::string(command::name(run.outcome)), figure(run.steps), figure(run.channel_bytes),
-                     figure(run.model_time_s), run.outcome == Outcome::cut ? "" : fmt::format("{}", run.bound_s), run.why});
-  }
-
-  /// A row of values(), which the table has guarded by a hash.
-  static FailureRun read(std::string_view line) {
-    line.remove_suffix(1);
-    const std::vector<std::string> cells = csv_cells(line);
-    FailureRun run;
-    for (const Outcome outcome : {Outcome::completed, Outcome::refused, Outcome::failed, Outcome::cut}) {
-      if (cells.at(9) == command::name(outcome)) run.outcome = outcome;
-    }
-    run.steps = whole_number(cells.at(10)).value_or(0);
-    run.channel_bytes = whole_number(cells.at(11)).value_or(0);
-    run.model_time_s = real_number(cells.at(12)).value_or(0);
-    run.bound_s = real_number(cells.at(13)).value_or(0);
-    run.why = cells.at(14);
-    return run;
+    return row;
   }
 
   const RunSpec& spec_;
   const std::vector<const Algorithm*>& algorithms_;
-  UnfinishedTable* table_;
+  Study& study_;
   FailureComparison comparison_;
   PlanCache cache_;
-  Progress progress_;
 };
-
-/// All that decides what the rows say, in one line.
-std::string origin_of(const FailureArguments& arguments, const std::vector<const Algorithm*>& algorithms) {
-  std::string text = fmt::format("unfinished table of torus {} compare {}", version, arguments.collective);
-  if (arguments.links) text += " --every-single-link";
-  if (arguments.nodes) text += " --every-single-node";
-  for (const auto& [name, value] : arguments.setting.typed()) text += fmt::format(" --{} {}", name, value);
-  text += " --algorithms ";
-  for (const Algorithm* algorithm : algorithms) text += fmt::format("{}{}", algorithm == algorithms.front() ? "" : ",", algorithm->name);
-  return text;
-}
 
 }  // namespace
 
@@ -288,16 +197,6 @@ FailureCases single_failures(const RunSpec& spec, bool links, bool nodes) {
   return cases;
 }
 
-std::string_view name(Outcome outcome) noexcept {
-  switch (outcome) {
-    case Outcome::completed: return "completed";
-    case Outcome::refused: return "refused";
-    case Outcome::failed: return "failed";
-    case Outcome::cut: return "cut";
-  }
-  return "";
-}
-
 Survival survival_of(const FailureRuns& runs) {
   Survival survival;
   std::vector<std::size_t> by_time;
@@ -308,17 +207,17 @@ Survival survival_of(const FailureRuns& runs) {
       continue;
     }
     const FailureRun& run = *runs.runs[i];
-    switch (run.outcome) {
-      case Outcome::completed:
+    switch (run.fate) {
+      case Fate::completed:
         ++survival.completed;
         by_time.push_back(i);
         steps.push_back(run.steps);
         break;
-      case Outcome::refused:
+      case Fate::refused:
         if (survival.refused++ == 0) survival.refusal = run.why;
         break;
-      case Outcome::failed: ++survival.failed; break;
-      case Outcome::cut: ++survival.cut; break;
+      case Fate::failed: ++survival.failed; break;
+      case Fate::cut: ++survival.cut; break;
     }
   }
   if (by_time.empty()) return survival;
@@ -344,11 +243,6 @@ const FailureRuns* best_survivor(const FailureContest& contest) {
   return best;
 }
 
-FailureComparison compare_failures(const RunSpec& spec, FailureCases cases, const std::vector<const Algorithm*>& algorithms,
-                                   UnfinishedTable* table) {
-  return Failing(spec, std::move(cases), algorithms, table).all();
-}
-
 int run_single_failures(const FailureArguments& arguments) {
   const Collective collective = parse_collective(arguments.collective, arguments.setting);
   const std::string_view option = arguments.links ? "--every-single-link" : "--every-single-node";
@@ -365,25 +259,20 @@ int run_single_failures(const FailureArguments& arguments) {
     throw InputError(
         fmt::format("{}: of {} none may die without cutting it apart; choose another --on, for instance 4x4", option, spec.shape.text()));
   }
-  std::optional<OutputFile> csv;
-  std::optional<UnfinishedTable> table;
-  if (arguments.csv) {
-    csv.emplace(*arguments.csv);
-    table.emplace(*arguments.csv, origin_of(arguments, algorithms));
-  }
-  FailureComparison comparison;
-  try {
-    comparison = compare_failures(spec, std::move(cases), algorithms, table ? &*table : nullptr);
-  } catch (const InputError&) {
-    if (table && table->rows() == 0) table->drop();
-    throw;
-  }
-  if (table && !comparison.interrupted()) table->finish(*csv);
+  std::string of = "compare " + arguments.collective;
+  if (arguments.links) of += " --every-single-link";
+  if (arguments.nodes) of += " --every-single-node";
+  Study study(of, arguments.setting.typed(), algorithms, arguments.csv);
+  FailureComparison comparison = Failing(spec, std::move(cases), algorithms, study).all();
+  study.progress().clear();
+  comparison.from_before = study.from_before();
+  if (study.failures() > 0) comparison.failure = study.first_failure();
+  if (!comparison.interrupted()) study.finish([&] { return to_csv(comparison); });
   answer(
       arguments.json, [&] { return to_json(comparison); }, [&] { return to_table(comparison); });
   if (comparison.interrupted()) {
-    throw RunError(fmt::format("interrupted with {} of {} done{}", grouped(comparison.done), counted(comparison.runs, "run"),
-                               table ? "; the same command goes on from there" : ""));
+    throw RunError(
+        fmt::format("interrupted with {} of {} done{}", grouped(comparison.done), counted(comparison.runs, "run"), study.goes_on()));
   }
   if (!comparison.failure) return 0;
   throw RunError(*comparison.failure);

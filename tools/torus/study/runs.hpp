@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct BenchArguments {
 
 /// How often a row is run. A count that was typed is kept. One that was not is a maximum: then the warm-up, and again the counted runs, end
 /// when they have taken row_s, verification included.
-struct Effort {
+struct RowEffort {
   static constexpr double row_s = 0.02;
   static constexpr unsigned fewest = 3;  ///< counted runs, however long they take
   unsigned warm_up = 2, repeat = 20;
@@ -44,8 +45,8 @@ struct Effort {
   double table_s = 57;  ///< what would not end within them is not run
 
   /// The options as typed. Throws InputError.
-  Effort(const std::optional<std::string>& typed_warm_ups, const std::optional<std::string>& typed_repeats,
-         const std::optional<std::string>& seconds);
+  RowEffort(const std::optional<std::string>& typed_warm_ups, const std::optional<std::string>& typed_repeats,
+            const std::optional<std::string>& seconds);
 
   /// The runs of a row of which each takes longer than row_s.
   unsigned usual() const noexcept {
@@ -61,7 +62,7 @@ struct Effort {
 /// The runs of one row.
 class Runs {
  public:
-  explicit Runs(const Effort& effort) : effort_{effort} {}
+  explicit Runs(const RowEffort& effort) : effort_{effort} {}
 
   /// Counts a run; false if it was the last.
   bool add(const RunResult& result);
@@ -72,7 +73,7 @@ class Runs {
   const std::vector<double>& run_s() const noexcept { return run_s_; }  ///< in the order in which they ran, without the warm-up
 
  private:
-  const Effort& effort_;
+  const RowEffort& effort_;
   bool warming_ = effort_.warm_up > 0;
   unsigned warm_up_ = 0;
   std::size_t wrong_ = 0;
@@ -93,7 +94,7 @@ class BenchSchedule {
   void add(const Algorithm& algorithm, Bytes size, double run_s, double rest_s) { last_[&algorithm] = {size, run_s, rest_s}; }
   /// Seconds that a row of `runs` runs will take; 0 where the algorithm has no row yet.
   double row_s(const Algorithm& algorithm, Bytes size, unsigned runs) const;
-  /// Whether a run of it, with its verification, will take Effort::row_s: shorter ones are cheap, and not in proportion to sizes.
+  /// Whether a run of it, with its verification, will take RowEffort::row_s: shorter ones are cheap, and not in proportion to sizes.
   bool is_long(const Algorithm& algorithm, Bytes size) const;
   /// What all rows that are still to come after this one will take with one run each, in seconds.
   double later_s(const Algorithm& algorithm, Bytes size) const;
@@ -113,7 +114,11 @@ class BenchSchedule {
 /// independent values. None of fewer than 6 values: their min and max enclose it with less.
 std::optional<std::pair<double, double>> median_interval(std::vector<double> values);
 
-/// The rows of a bench, JSON objects, as CSV with a line of names.
-std::string bench_csv(const Json& rows);
+/// The columns of --csv, which are the fields of a row in --json.
+inline constexpr std::string_view bench_columns =
+    "collective,shape,nodes,ports,switching,contention,sources,bytes,algorithm,segments,steps,model_time_s,model_time_lower_bound_s,"
+    "times_the_bound,threads,executor,seed,warm_up_runs,runs,time_min_s,time_median_s,time_max_s,time_median_low_s,time_median_high_s,"
+    "algbw_bytes_per_s,busbw_bytes_per_s,wrong,verified,note,not_run,failure,setup_s,pairs,other_time_median_s,ratio,ratio_low,ratio_high,"
+    "pairs_won,groups";
 
 }  // namespace torus::command

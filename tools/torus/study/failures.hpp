@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "tools/torus/cli/json.hpp"
-#include "tools/torus/compare/comparison.hpp"
-#include "tools/torus/compare/unfinished_table.hpp"
 #include "tools/torus/setting/setting.hpp"
+#include "tools/torus/study/comparison.hpp"
 
 namespace torus::command {
 
@@ -31,12 +30,11 @@ struct FailureCases {
 /// Each link that lives (`links`), each node (`nodes`). Throws InputError where there are more than a hundred thousand.
 FailureCases single_failures(const RunSpec& spec, bool links, bool nodes);
 
-enum class Outcome { completed, refused, failed, cut };
-std::string_view name(Outcome outcome) noexcept;
+enum class Fate { completed, refused, failed, cut };
 
 /// What an algorithm came to on a machine with one failure.
 struct FailureRun {
-  Outcome outcome = Outcome::completed;
+  Fate fate = Fate::completed;
   std::uint64_t steps = 0;
   Bytes channel_bytes = 0;  ///< sum over the steps of the most bytes on a channel
   double model_time_s = 0;
@@ -82,16 +80,19 @@ Survival survival_of(const FailureRuns& runs);
 /// The entrant that survives all with the least worst time; none: none survives all.
 const FailureRuns* best_survivor(const FailureContest& contest);
 
-/// Runs each algorithm on the whole machine and with each failure, every byte verified, every message judged. Rows that the table has are
-/// not run again. Ctrl-C ends it. Throws InputError where nothing lives with any of the failures.
-FailureComparison compare_failures(const RunSpec& spec, FailureCases cases, const std::vector<const Algorithm*>& algorithms,
-                                   UnfinishedTable* table);
-
 std::string to_table(const FailureComparison& comparison);
 /// One object, stable names; see tools/json.md.
 Json to_json(const FailureComparison& comparison);
+/// A line for each run.
+std::string to_csv(const FailureComparison& comparison);
 
-/// What `torus compare` does with --every-single-link or --every-single-node.
+/// A run as a row, which has the names of --json, and back.
+Json run_json(const FailureRun& run);
+FailureRun run_of(const Json& row);
+
+/// Runs each algorithm on the whole machine and with each failure, every byte verified, every message judged. Ctrl-C ends it. Throws
+/// InputError where nothing lives with any of the failures. It is what `torus compare` does with --every-single-link or
+/// --every-single-node.
 struct FailureArguments {
   std::string collective;
   TypedOptions setting;

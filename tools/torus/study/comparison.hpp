@@ -4,7 +4,6 @@
 /// that one of the algorithms was made for. On each of them all that apply take part, whatever they were made for, as in `torus run`.
 #pragma once
 
-#include <atomic>
 #include <limits>
 #include <optional>
 #include <string>
@@ -12,9 +11,9 @@
 
 #include <torus/bounds.hpp>
 
-#include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/setting/setting.hpp"
+#include "tools/torus/study/study.hpp"
 
 namespace torus::command {
 
@@ -36,10 +35,12 @@ struct Entry {
   bool exact = true;      ///< false: the prediction is an upper limit or an estimate
   bool by_speed = true;   ///< false: it is an upper limit, since channels differ in speed
   std::optional<Measured> run;
-  std::string not_run;  ///< why it did not run where it was to; empty: it did, or was not to
-  std::string no_plan;  ///< why it could not be planned; empty: it was
-  std::string failure;  ///< what was wrong with the run
-  bool best = false;    ///< no other takes less at this size on this machine
+  std::string not_run;                     ///< why it did not run where it was to; empty: it did, or was not to
+  std::string no_plan;                     ///< why it could not be planned; empty: it was
+  std::string failure;                     ///< what was wrong with the run
+  bool best = false;                       ///< no other takes less at this size on this machine
+  bool too_long = false;                   ///< its planner did not end in time
+  std::optional<double> hops_a_step = {};  ///< of the longest route, where the plan knows it
 
   /// Whether a time is known: by a run that is right, or by prediction.
   bool timed() const noexcept { return failure.empty() && (run || predicted); }
@@ -59,8 +60,8 @@ struct LeftOut {
 
 /// Neighbouring sizes at which the same algorithms are the fastest.
 struct WinnerRange {
-  std::size_t first = 0, last = 0;           ///< of the sizes
-  std::vector<const Algorithm*> algorithms;  ///< more than one where they tie; in the order of the catalogue
+  std::size_t first = 0, last = 0;        ///< of the sizes
+  std::vector<const Contender*> fastest;  ///< more than one where they tie; in the order of the catalogue
 };
 
 /// All that apply on one machine.
@@ -82,6 +83,7 @@ struct Comparison {
   std::vector<Contest> contests = {};
   std::optional<std::string> failure = {};  ///< of the first run that failed: what, and the command that repeats it
   std::size_t other_machines = 0;           ///< that algorithms were made for, and that were not asked for
+  bool usual_switching = false;             ///< that of the machine was left open, so that it is what a run of the collective takes
   bool interrupted = false;
 };
 
@@ -94,17 +96,19 @@ struct ComparisonOptions {
   double most_node_steps = std::numeric_limits<double>::infinity();  ///< nodes times steps: what takes more is not run
   double most_blocks = std::numeric_limits<double>::infinity();      ///< at all nodes in the end: what takes more is not run
   double most_bytes = std::numeric_limits<double>::infinity();       ///< at all nodes in the end: what takes more is not run
-  const std::atomic<bool>* stop = nullptr;
-  Progress* progress = nullptr;  ///< shows what is in work
-  PlanCache* cache = nullptr;    ///< of searches, where several comparisons share them
+  PlanCache* cache = nullptr;                                        ///< of searches, where several comparisons share them
 };
 
-/// Predicts all and runs the smallest sizes, verified and judged; where an algorithm predicts nothing, it runs every size, if any is to be
-/// run. Throws InputError on wrong options, and where nothing applies.
-/// For a multi-node broadcast, whose programs do not know the sources, predictions assume as many as there are, unless --expect says
-/// otherwise.
-Comparison compare(const RunSpec& spec, const ComparisonOptions& options);
+/// Makes the rows of a study, one for each algorithm and size, or several such comparisons make them. Predicts all and runs the smallest
+/// sizes, verified and judged; where an algorithm predicts nothing, it runs every size, if any is to be run. Throws InputError on wrong
+/// options, and where nothing applies. For a multi-node broadcast, whose programs do not know the sources, predictions assume as many as
+/// there are, unless --expect says otherwise.
+Comparison compare(const RunSpec& spec, const ComparisonOptions& options, Study& study);
 
+/// The fastest at a size, more than one where they tie, in the order of the catalogue.
+std::vector<const Contender*> fastest_at(const Contest& contest, std::size_t size);
+/// How many times the bound of the model time an entry takes; none where the bound is 0, or no time is known.
+std::optional<double> times_the_bound(const Contest& contest, const Entry& entry, std::size_t size);
 /// The fastest algorithms, in ascending sizes.
 std::vector<WinnerRange> winners_of(const Contest& contest);
 

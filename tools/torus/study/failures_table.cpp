@@ -7,12 +7,17 @@
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/table.hpp"
-#include "tools/torus/compare/failures.hpp"
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
+#include "tools/torus/study/failures.hpp"
+#include "tools/torus/study/study.hpp"
 
 namespace torus::command {
 namespace {
+
+constexpr std::string_view fates[] = {"completed", "refused", "failed", "cut"};
+
+std::string_view name(Fate fate) noexcept { return fates[static_cast<std::size_t>(fate)]; }
 
 std::vector<std::string> cut_of(const FailureCases& cases) {
   std::vector<std::string> names;
@@ -42,8 +47,7 @@ std::optional<double> ratio_of(const FailureRun& run) {
 
 std::string whole_text(const FailureRuns& entrant) {
   if (!entrant.whole) return "-";
-  return entrant.whole->outcome == Outcome::completed ? seconds_text(entrant.whole->model_time_s)
-                                                      : std::string(name(entrant.whole->outcome));
+  return entrant.whole->fate == Fate::completed ? seconds_text(entrant.whole->model_time_s) : std::string(name(entrant.whole->fate));
 }
 
 /// The answer: who survives all, the one with the least worst time, on each machine.
@@ -82,7 +86,7 @@ std::string contest_text(const FailureComparison& comparison, const FailureConte
     if (!survival.refusal.empty()) remarks.push_back(fmt::format("{} refused, first: {}\n", algorithm, survival.refusal));
     for (std::size_t i = 0; i <= entrant.runs.size(); ++i) {
       const auto& run = i < entrant.runs.size() ? entrant.runs[i] : entrant.whole;
-      if (!run || run->outcome != Outcome::failed) continue;
+      if (!run || run->fate != Fate::failed) continue;
       remarks.push_back(fmt::format("{} FAILED {}: {}\n", algorithm,
                                     i < entrant.runs.size() ? comparison.cases.failures[i].name : "on the whole machine", run->why));
       break;
@@ -96,19 +100,6 @@ std::string left_out_text(const FailureComparison& comparison) {
   std::size_t most = 0;
   for (const FailureContest& contest : comparison.contests) most = std::max(most, contest.left_out.size());
   return most == 0 ? "" : "algorithms that live with none of the failures are left out; --json says why\n";
-}
-
-Json run_json(const FailureRun& run) {
-  Json json{{"outcome", name(run.outcome)}};
-  if (run.outcome == Outcome::completed || run.outcome == Outcome::failed) {
-    json["steps"] = run.steps;
-    json["channel_bytes_sum"] = run.channel_bytes;
-    json["model_time_s"] = run.model_time_s;
-  }
-  if (run.outcome != Outcome::cut) json["model_time_lower_bound_s"] = run.bound_s;
-  if (const auto ratio = ratio_of(run); ratio && run.outcome == Outcome::completed) json["times_the_bound"] = *ratio;
-  if (!run.why.empty()) json["why"] = run.why;
-  return json;
 }
 
 Json named_json(const FailureComparison& comparison, const FailureRuns& entrant, std::size_t failure) {
@@ -151,6 +142,32 @@ Json contest_json(const FailureComparison& comparison, const FailureContest& con
 }
 
 }  // namespace
+
+Json run_json(const FailureRun& run) {
+  Json json{{"outcome", name(run.fate)}};
+  if (run.fate == Fate::completed || run.fate == Fate::failed) {
+    json["steps"] = run.steps;
+    json["channel_bytes_sum"] = run.channel_bytes;
+    json["model_time_s"] = run.model_time_s;
+  }
+  if (run.fate != Fate::cut) json["model_time_lower_bound_s"] = run.bound_s;
+  if (const auto ratio = ratio_of(run); ratio && run.fate == Fate::completed) json["times_the_bound"] = *ratio;
+  if (!run.why.empty()) json["why"] = run.why;
+  return json;
+}
+
+FailureRun run_of(const Json& row) {
+  const FromRow read{row};
+  FailureRun run;
+  const std::string fate = row.at("outcome").cell();
+  run.fate = static_cast<Fate>(std::find(std::begin(fates), std::end(fates), fate) - std::begin(fates));
+  read("steps", run.steps);
+  read("channel_bytes_sum", run.channel_bytes);
+  read("model_time_s", run.model_time_s);
+  read("model_time_lower_bound_s", run.bound_s);
+  read("why", run.why);
+  return run;
+}
 
 std::string to_table(const FailureComparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
@@ -199,6 +216,28 @@ Json to_json(const FailureComparison& comparison) {
   for (const FailureContest& contest : comparison.contests) json["machines"].push_back(contest_json(comparison, contest));
   if (comparison.failure) json["failure"] = *comparison.failure;
   return json;
+}
+
+std::string to_csv(const FailureComparison& comparison) {
+  Json rows = Json::array();
+  for (const FailureContest& contest : comparison.contests) {
+    for (const FailureRuns& entrant : contest.entrants) {
+      for (std::size_t i = 0; i <= entrant.runs.size(); ++i) {
+        const bool whole = i == entrant.runs.size();
+        Json row = machine_json(contest.machine);
+        row.update(run_json(whole ? *entrant.whole : *entrant.runs[i]));
+        row.update({{"collective", name(comparison.request.collective)},
+                    {"bytes", comparison.request.bytes},
+                    {"algorithm", entrant.algorithm->name},
+                    {"failure", whole ? "" : comparison.cases.failures[i].name}});
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  return csv_of(
+      "collective,shape,nodes,ports,switching,contention,bytes,algorithm,failure,outcome,steps,channel_bytes_sum,model_time_s,"
+      "model_time_lower_bound_s,why",
+      rows);
 }
 
 }  // namespace torus::command

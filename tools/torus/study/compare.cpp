@@ -6,17 +6,15 @@
 
 #include <torus/error.hpp>
 
-#include "runtime/base/output_file.hpp"
 #include "tools/torus/cli/answer.hpp"
-#include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/options.hpp"
-#include "tools/torus/compare/comparison.hpp"
-#include "tools/torus/compare/failures.hpp"
 #include "tools/torus/curves/curves.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
 #include "tools/torus/setting/schedule_file.hpp"
+#include "tools/torus/study/comparison.hpp"
+#include "tools/torus/study/failures.hpp"
 
 namespace torus::command {
 namespace {
@@ -71,11 +69,6 @@ int run_compare(const CompareArguments& arguments) {
     options.most_blocks = most_unasked_blocks;
     options.most_bytes = most_unasked_bytes;
   }
-  options.stop = &interrupted();
-  Progress progress;
-  options.progress = &progress;
-  std::optional<OutputFile> csv;
-  if (arguments.csv) csv.emplace(*arguments.csv);
   CurveFiles curves(arguments.html, arguments.svg);
 
   RunSpec spec = parse_spec(collective, typed);
@@ -89,13 +82,17 @@ int run_compare(const CompareArguments& arguments) {
       spec.contention = spec.contention.value_or(file.native.contention);
     }
   }
-  const Comparison comparison = compare(spec, options);
-  progress.clear();
-  if (comparison.interrupted) throw RunError("interrupted; a table with gaps would mislead, so there is none; --run none is quicker");
-  if (csv) {
-    csv->write(to_csv(comparison));
-    csv->commit();
+  TypedOptions::Pairs of = arguments.setting.typed();
+  of.insert(of.end(), {{"run", arguments.run}, {"all-machines", arguments.all_machines ? "yes" : "no"}});
+  if (arguments.schedule) of.emplace_back("schedule", *arguments.schedule);
+  if (arguments.map) of.emplace_back("map", *arguments.map);
+  Study study("compare " + arguments.collective, of, options.algorithms, arguments.csv);
+  const Comparison comparison = compare(spec, options, study);
+  study.progress().clear();
+  if (comparison.interrupted) {
+    throw RunError(fmt::format("interrupted; a table with gaps would mislead, so there is none; --run none is quicker{}", study.goes_on()));
   }
+  study.finish([&] { return to_csv(comparison); });
   if (curves.any()) curves.write(curves_of(to_csv(comparison)));
   answer(
       arguments.json, [&] { return to_json(comparison); }, [&] { return to_table(comparison); });
@@ -126,6 +123,7 @@ Command compare_command() {
   command.add_output("--html", ".html", &arguments->html, "write a page with the curves: times against sizes, and the lower bound");
   command.add_output("--svg", ".svg", &arguments->svg, "write the curves alone, as a figure, to this file");
   command.add("--json", "", &arguments->json, "print one JSON object");
+  command.more_files = [arguments] { return kept_beside(arguments->csv); };
   command.body = [arguments] { return run_compare(*arguments); };
   return command;
 }

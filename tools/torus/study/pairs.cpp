@@ -1,4 +1,4 @@
-#include "tools/torus/bench/pairs.hpp"
+#include "tools/torus/study/pairs.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "runtime/base/figures.hpp"
-#include "tools/torus/bench/runs.hpp"
 #include "tools/torus/cli/child.hpp"
 #include "tools/torus/setting/notation.hpp"
+#include "tools/torus/study/runs.hpp"
 
 namespace torus::command {
 namespace {
@@ -116,29 +116,19 @@ Pairs run_pairs(const OtherBuild& other, const std::vector<std::string>& argumen
   return out;
 }
 
-std::vector<std::string> add_pairs(Json& row, const Pairs& pairs) {
+void add_pairs(Json& row, const Pairs& pairs) {
   const std::vector<double> ratios = pairs.ratios();
   const auto interval = median_interval(ratios);
-  const double ratio = repeats_of(ratios).median_s;
-  const double mine = repeats_of(pairs.this_s).median_s;
-  const double others = repeats_of(pairs.other_s).median_s;
   row["pairs"] = ratios.size();
-  row["time_median_s"] = mine;
-  row["other_time_median_s"] = others;
-  row["ratio"] = ratio;
+  row["time_median_s"] = repeats_of(pairs.this_s).median_s;
+  row["other_time_median_s"] = repeats_of(pairs.other_s).median_s;
+  row["ratio"] = repeats_of(ratios).median_s;
   if (interval) {
     row["ratio_low"] = interval->first;
     row["ratio_high"] = interval->second;
   }
   row["pairs_won"] = pairs.won();
   if (!pairs.note.empty()) row["note"] = pairs.note;
-  return {std::to_string(ratios.size()),
-          seconds_text(mine),
-          seconds_text(others),
-          fmt::format("{:.3f}", ratio),
-          interval ? fmt::format("{:.3f} to {:.3f}", interval->first, interval->second) : "-",
-          std::to_string(pairs.won()),
-          pairs.note};
 }
 
 }  // namespace torus::command

@@ -38,7 +38,7 @@ struct Pairs {
 /// Runs the row that `arguments` of both programs' `bench` describe, all but --json.
 Pairs run_pairs(const OtherBuild& other, const std::vector<std::string>& arguments, unsigned pairs);
 
-/// Adds to a row what its pairs came to, and says it: pairs, the two medians, the ratio, its 95 % confidence interval, pairs won, a note.
-std::vector<std::string> add_pairs(Json& row, const Pairs& pairs);
+/// Adds to a row what its pairs came to: how many, the two medians, the ratio, its 95 % confidence interval, pairs won, a note.
+void add_pairs(Json& row, const Pairs& pairs);
 
 }  // namespace torus::command

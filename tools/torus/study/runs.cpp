@@ -1,4 +1,4 @@
-#include "tools/torus/bench/runs.hpp"
+#include "tools/torus/study/runs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,13 +13,6 @@
 
 namespace torus::command {
 namespace {
-
-/// The columns of --csv, which are the fields of a row in --json.
-constexpr std::string_view bench_columns =
-    "collective,shape,nodes,ports,switching,contention,sources,bytes,algorithm,segments,steps,model_time_s,model_time_lower_bound_s,"
-    "times_the_bound,threads,executor,seed,warm_up_runs,runs,time_min_s,time_median_s,time_max_s,time_median_low_s,time_median_high_s,"
-    "algbw_bytes_per_s,busbw_bytes_per_s,wrong,verified,note,not_run,failure,setup_s,pairs,other_time_median_s,ratio,ratio_low,ratio_high,"
-    "pairs_won,groups";
 
 double growth(Bytes from, Bytes to) { return static_cast<double>(to) / static_cast<double>(std::max<Bytes>(from, 1)); }
 
@@ -51,8 +44,8 @@ std::string BenchArguments::command(Collective which) const {
   return text;
 }
 
-Effort::Effort(const std::optional<std::string>& typed_warm_ups, const std::optional<std::string>& typed_repeats,
-               const std::optional<std::string>& seconds)
+RowEffort::RowEffort(const std::optional<std::string>& typed_warm_ups, const std::optional<std::string>& typed_repeats,
+                     const std::optional<std::string>& seconds)
     : typed_warm_up{typed_warm_ups.has_value()}, typed_repeat{typed_repeats.has_value()} {
   if (typed_warm_up) warm_up = static_cast<unsigned>(parse_whole("--warmup", *typed_warm_ups, 0, 1000000));
   if (typed_repeat) repeat = static_cast<unsigned>(parse_whole("--repeat", *typed_repeats, 1, 1000000));
@@ -65,12 +58,12 @@ bool Runs::add(const RunResult& result) {
   spent_s_ += result.run_s + result.verify_s;
   all_s_ += result.run_s + result.verify_s;
   if (warming_) {
-    warming_ = ++warm_up_ < effort_.warm_up && (effort_.typed_warm_up || spent_s_ < Effort::row_s);
+    warming_ = ++warm_up_ < effort_.warm_up && (effort_.typed_warm_up || spent_s_ < RowEffort::row_s);
     if (!warming_) spent_s_ = 0;
     return true;
   }
   run_s_.push_back(result.run_s);
-  const bool enough = !effort_.typed_repeat && run_s_.size() >= Effort::fewest && spent_s_ >= Effort::row_s;
+  const bool enough = !effort_.typed_repeat && run_s_.size() >= RowEffort::fewest && spent_s_ >= RowEffort::row_s;
   return run_s_.size() < effort_.repeat && !enough;
 }
 
@@ -94,7 +87,7 @@ double BenchSchedule::row_s(const Algorithm& algorithm, Bytes size, unsigned run
 
 bool BenchSchedule::is_long(const Algorithm& algorithm, Bytes size) const {
   const auto row = last_.find(&algorithm);
-  return row != last_.end() && row->second.run_s * growth(row->second.size, size) >= Effort::row_s;
+  return row != last_.end() && row->second.run_s * growth(row->second.size, size) >= RowEffort::row_s;
 }
 
 double BenchSchedule::later_s(const Algorithm& algorithm, Bytes size) const {
@@ -122,17 +115,6 @@ std::optional<std::pair<double, double>> median_interval(std::vector<double> val
   if (k == 0) return std::nullopt;
   std::sort(values.begin(), values.end());
   return std::pair(values[k - 1], values[values.size() - k]);
-}
-
-std::string bench_csv(const Json& rows) {
-  std::string text = fmt::format("{}\n", bench_columns);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Json row = rows.at(i);
-    std::vector<std::string> values;
-    for (const std::string_view column : split(bench_columns, ',')) values.push_back(row.at(column).cell());
-    text += csv_line(values);
-  }
-  return text;
 }
 
 }  // namespace torus::command

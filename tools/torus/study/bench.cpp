@@ -5,7 +5,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <memory>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -13,9 +12,6 @@
 #include <torus/error.hpp>
 
 #include "runtime/base/figures.hpp"
-#include "runtime/base/output_file.hpp"
-#include "tools/torus/bench/pairs.hpp"
-#include "tools/torus/bench/runs.hpp"
 #include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/job.hpp"
@@ -23,11 +19,14 @@
 #include "tools/torus/cli/options.hpp"
 #include "tools/torus/cli/table.hpp"
 #include "tools/torus/cli/version.hpp"
-#include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/report.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
+#include "tools/torus/study/attempt.hpp"
+#include "tools/torus/study/pairs.hpp"
+#include "tools/torus/study/runs.hpp"
+#include "tools/torus/study/study.hpp"
 
 namespace torus::command {
 namespace {
@@ -49,23 +48,20 @@ class Bench {
     static_cast<void>(make_machine(spec_, NativeMachine{}));
     refuse_where_nothing_applies();
     prepare_pairs();
-    if (arguments.csv) csv_.emplace(*arguments.csv);
+    study_.emplace(fmt::format("bench {}", name(collective)), arguments.typed(), algorithms_, arguments.csv);
     for (const Algorithm* algorithm : algorithms_) name_width_ = std::max(name_width_, algorithm->name.size());
   }
 
   int run() {
     print_words(head());
     for (const Bytes size : sizes_) rows_of(size);
-    progress_.clear();
     print_words(noise());
-    if (csv_) {
-      csv_->write(bench_csv(table_.at("rows")));
-      csv_->commit();
-    }
+    study_->finish([&] { return csv_of(bench_columns, table_.at("rows")); });
     answer(
         arguments_.json, [&] { return table_; }, [] { return ""; });
-    if (failures_ == 0) return 0;
-    throw RunError(fmt::format("{} of {} failed; the first: {}", failures_, counted(table_["rows"].size(), "row"), first_failure_));
+    if (study_->failures() == 0) return 0;
+    throw RunError(
+        fmt::format("{} of {} failed; the first: {}", study_->failures(), counted(study_->rows(), "row"), study_->first_failure()));
   }
 
  private:
@@ -112,14 +108,15 @@ class Bench {
               {"date", date},
               {"rows", Json::array()}};
     const std::string counts = effort_.typed_repeat ? counted(effort_.repeat, "run")
-                                                    : fmt::format("{} to {} within {}", std::min(Effort::fewest, effort_.repeat),
-                                                                  counted(effort_.repeat, "run"), seconds_text(Effort::row_s));
+                                                    : fmt::format("{} to {} within {}", std::min(RowEffort::fewest, effort_.repeat),
+                                                                  counted(effort_.repeat, "run"), seconds_text(RowEffort::row_s));
     return fmt::format("# torus {}, commit {}\n# {}\n# {}, executor {}\n# {}\n# {}\n", version, commit, cpu_text(),
                        counted(workers_of(spec_.executor, spec_.threads), "thread"), name(spec_.executor), date,
                        arguments_.command(spec_.collective)) +
-           fmt::format("# {} (MPI: {}) on {}, {}{}; {} a row after {} of warm-up; every byte of each verified\n", name(spec_.collective),
-                       facts_of(spec_.collective).mpi, spec_.shape.text(), counted(spec_.shape.nodes(), "node"),
-                       spec_.groups ? fmt::format(" in groups {}", spec_.groups->text()) : "", counts, effort_.warm_up) +
+           fmt::format("# {} (MPI: {}) on {}, {}{}; {} a row after {} of warm-up; every byte of each verified, {}\n",
+                       name(spec_.collective), facts_of(spec_.collective).mpi, spec_.shape.text(), counted(spec_.shape.nodes(), "node"),
+                       spec_.groups ? fmt::format(" in groups {}", spec_.groups->text()) : "", counts, effort_.warm_up,
+                       effort_.warm_up > 0 ? "every message of the warm-up judged" : "no message judged") +
            fmt::format("# size: {}\n", facts_of(spec_.collective).size_counts) +
            (other_ ? fmt::format("# {} a row, each in turn with {}, {}; ratio: this by the other, the median of the pairs\n",
                                  counted(pairs_, "pair"), other_->program(), other_->version()) +
@@ -156,56 +153,109 @@ class Bench {
 
   /// How noisy the host was.
   std::string noise() const {
-    if (noises_.empty()) return "";
-    std::vector<double> sorted = noises_;
+    std::vector<double> sorted;
+    const Json rows = table_.at("rows");
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Json row = rows.at(i);
+      if (const double min_s = row.at("time_min_s").number().value_or(0); min_s > 0 && row.at("runs").number().value_or(0) > 1)
+        sorted.push_back(row.at("time_median_s").number().value_or(0) / min_s);
+    }
+    if (sorted.empty()) return "";
     std::sort(sorted.begin(), sorted.end());
     return fmt::format("# noise of the host: the median of a row was {:.2f} times its min (median of {}), at most {:.2f} times\n",
                        sorted[sorted.size() / 2], counted(sorted.size(), "row"), sorted.back());
   }
 
-  static std::string machine_words(const Machine& machine) {
-    return fmt::format("{}:{}{}", name(machine.switching), machine.ports, machine.contention == Contention::share ? ":share" : "");
-  }
-
+  /// As many rows as there are algorithms, or one.
   void rows_of(Bytes size) {
     spec_.bytes = size;
+    if (!arguments_.algorithms) {
+      add(study_->next([&] { return chosen_row(); }));
+      return;
+    }
     std::optional<Request> request;
     std::string refusal;
-    bool any = false;
     try {
       request = make_fitting_request(spec_);
     } catch (const InputError& error) {
       refusal = error.what();
     }
-    if (request && !arguments_.algorithms) {
-      try {
-        const Setting chosen = make_setting(spec_, std::nullopt, catalogue());
-        return row(open_setting(chosen.machine, *request, spec_), *chosen.algorithm);
-      } catch (const InputError& error) {
-        refusal = error.what();
-        request.reset();
-      }
+    bool any = false;
+    for (const Algorithm* algorithm : algorithms_)
+      any = add(study_->next([&] { return request ? row_of(*algorithm, *request, refusal) : StudyRow{}; })) || any;
+    if (!any) add(study_->next([&] { return no_row(refusal); }));
+  }
+
+  /// Shows a row, if there is one.
+  bool add(Json row) {
+    study_->progress().clear();
+    const bool any = !row.is_null();
+    if (any) {
+      print_words(line_of(row));
+      table_["rows"].push_back(std::move(row));
     }
-    for (const Algorithm* algorithm : algorithms_) {
-      if (!request) break;
-      Setting setting = open_setting(make_machine(spec_, algorithm->native), *request, spec_);
-      if (const auto why_not = why_not_here(*algorithm, setting)) {
-        if (refusal.empty()) refusal = *why_not;
-        if (arguments_.algorithms.value_or("all") != "all") add_not_run(setting, *algorithm, *why_not);
-        any = any || arguments_.algorithms.value_or("all") != "all";
-        continue;
-      }
-      any = true;
-      row(std::move(setting), *algorithm);
+    if (!interrupted()) return any;
+    const std::string rows = counted(study_->rows(), "row"), kept = study_->goes_on();
+    throw RunError(
+        fmt::format("interrupted after {}{}", rows, kept.empty() ? "; --json and --json-file are written at the end only" : kept));
+  }
+
+  std::string line_of(const Json& row) const {
+    const auto text = [&](std::string_view field) { return row.at(field).cell(); };
+    const auto number = [&](std::string_view field) { return row.at(field).number().value_or(0); };
+    const auto seconds = [&](std::string_view field) { return seconds_text(number(field)); };
+    const std::string size = bytes_option(whole_number(text("bytes")).value_or(0)), failure = text("failure");
+    const std::string algorithm = row.at("algorithm").is_null() ? "-" : text("algorithm");
+    if (const std::string why = text("not_run"); !why.empty()) return line(size, {algorithm, "not run: " + why});
+    const std::string last = failure.empty() ? text("note") : "FAILED: " + failure;
+    std::vector<std::string> cells{
+        algorithm, fmt::format("{}:{}{}", text("switching"), text("ports"), text("contention") == name(Contention::share) ? ":share" : "")};
+    if (other_ && !failure.empty()) {
+      cells.push_back(last);
+    } else if (other_) {
+      const auto ratio = [&](std::string_view field) { return fmt::format("{:.3f}", number(field)); };
+      const bool interval = !row.at("ratio_low").is_null();
+      cells.insert(cells.end(),
+                   {text("pairs"), seconds("time_median_s"), seconds("other_time_median_s"), ratio("ratio"),
+                    interval ? fmt::format("{} to {}", ratio("ratio_low"), ratio("ratio_high")) : "-", text("pairs_won"), last});
+    } else {
+      const double median = number("time_median_s");
+      const double spread = std::max(number("time_median_high_s") - median, median - number("time_median_low_s"));
+      const bool interval = !row.at("time_median_low_s").is_null() && median > 0, bound = !row.at("times_the_bound").is_null();
+      cells.insert(cells.end(),
+                   {grouped(whole_number(text("steps")).value_or(0)), seconds("model_time_s"),
+                    bound ? fmt::format("x{:.2f}", number("times_the_bound")) : "-", text("runs"), seconds("time_min_s"),
+                    seconds("time_median_s"), interval ? fmt::format("{:.0f}%", 100 * spread / median) : "-", seconds("time_max_s"),
+                    rate_text(number("algbw_bytes_per_s"), "B"), rate_text(number("busbw_bytes_per_s"), "B"), text("wrong"), last});
     }
-    if (any) return;
-    Json fields{{"collective", name(spec_.collective)},
-                {"shape", spec_.shape.text()},
-                {"nodes", spec_.shape.nodes()},
-                {"bytes", size},
-                {"not_run", refusal}};
-    print_words(line(bytes_option(size), {"-", "not run: " + refusal}));
-    table_["rows"].push_back(std::move(fields));
+    return line(size, cells);
+  }
+
+  /// By the algorithm that `torus run` chooses.
+  StudyRow chosen_row() {
+    try {
+      const Setting chosen = make_setting(spec_, std::nullopt, catalogue());
+      return row(open_setting(chosen.machine, chosen.request, spec_), *chosen.algorithm);
+    } catch (const InputError& error) {
+      return no_row(error.what());
+    }
+  }
+
+  /// None where the algorithm does not apply, unless it was named; `refusal` says why the first does not.
+  StudyRow row_of(const Algorithm& algorithm, const Request& request, std::string& refusal) {
+    Setting setting = open_setting(make_machine(spec_, algorithm.native), request, spec_);
+    const auto why_not = why_not_here(algorithm, setting);
+    if (!why_not) return row(std::move(setting), algorithm);
+    if (refusal.empty()) refusal = *why_not;
+    return arguments_.algorithms == "all" ? StudyRow{} : not_run(setting, algorithm, *why_not);
+  }
+
+  StudyRow no_row(const std::string& refusal) const {
+    return {{{"collective", name(spec_.collective)},
+             {"shape", spec_.shape.text()},
+             {"nodes", spec_.shape.nodes()},
+             {"bytes", spec_.bytes},
+             {"not_run", refusal}}};
   }
 
   Json fields_of(const Setting& setting, const Algorithm& algorithm) const {
@@ -224,101 +274,73 @@ class Bench {
             {"groups", spec_.groups ? Json(spec_.groups->text()) : Json()}};
   }
 
-  void add_not_run(const Setting& setting, const Algorithm& algorithm, const std::string& why) {
-    progress_.clear();
-    print_words(line(bytes_option(setting.request.bytes), {std::string(algorithm.name), "not run: " + why}));
+  StudyRow not_run(const Setting& setting, const Algorithm& algorithm, const std::string& why) const {
     Json fields = fields_of(setting, algorithm);
     fields["not_run"] = why;
-    table_["rows"].push_back(std::move(fields));
+    return {std::move(fields)};
   }
 
-  void row(Setting setting, const Algorithm& algorithm) {
+  StudyRow row(Setting setting, const Algorithm& algorithm) {
     const Bytes size = setting.request.bytes;
     const double likely = last_pairs_s_ + schedule_.row_s(algorithm, size, 1);
     if (since(start_) + likely > effort_.table_s) {
-      return add_not_run(setting, algorithm,
-                         fmt::format("it would take about {}, and the {} of the table end before; a larger --seconds runs it",
-                                     seconds_text(likely), seconds_text(effort_.table_s)));
+      return not_run(setting, algorithm,
+                     fmt::format("it would take about {}, and the {} of the table end before; a larger --seconds runs it",
+                                 seconds_text(likely), seconds_text(effort_.table_s)));
     }
     const BenchClock::time_point begin = BenchClock::now();
     if (other_) {
-      paired_row(setting, algorithm);
+      StudyRow paired = paired_row(setting, algorithm);
       last_pairs_s_ = since(begin);
-      return;
+      return paired;
     }
-    const std::string what = fmt::format("{}, {}", algorithm.name, bytes_option(size));
-    Effort effort = effort_;
+    RowEffort effort = effort_;
     const double usual = schedule_.row_s(algorithm, size, effort.usual()) + 1.2 * schedule_.later_s(algorithm, size);  // caches end
     if (schedule_.is_long(algorithm, size) && since(start_) + usual > effort.table_s) effort.be_brief();
     // Kept memory holds what earlier rows have left there: with another seed, none of it is right.
-    setting.seed += table_["rows"].size();
+    setting.seed += study_->rows();
     setting.sources_text.clear();
     Runs runs{effort};
-    EmulationOptions options;
-    options.repeat = effort.warm_up + effort.repeat;
-    options.stop = &interrupted();
-    options.keep_memory = kept_;
-    options.processes = processes();
-    options.on_run = [&](const RunResult& result) { return runs.add(result); };
-    options.on_step = [&](Step step) {
-      if (progress_.due()) progress_.show(fmt::format("{}: run {}, step {}", what, runs.warm_up() + runs.run_s().size() + 1, step));
-    };
-    Emulation emulation;
-    std::string not_run;
-    try {
-      if (const auto why_not = plan_with(setting, algorithm, nullptr, &cache_)) return add_not_run(setting, algorithm, *why_not);
-      emulation = emulate(setting, options);
-    } catch (const InputError& error) {  // it does not fit into the memory
-      not_run = error.what();
-    } catch (const std::bad_alloc&) {
-      not_run = "there is not enough memory";
-    } catch (const std::exception& error) {
-      emulation.failure = error.what();
-    }
-    if (emulation.interrupted || interrupted()) {
-      progress_.clear();
-      throw RunError(fmt::format("interrupted after {}; --csv, --json and --json-file are written at the end only",
-                                 counted(table_["rows"].size(), "row")));
-    }
-    if (!not_run.empty()) return add_not_run(setting, algorithm, not_run);
+    const Outcome outcome = attempt(setting, algorithm,
+                                    {.repeat = effort.warm_up + effort.repeat,
+                                     .judge = effort.warm_up > 0,  // of the warm-up, which is not timed
+                                     .on_run = [&](const RunResult& result) { return runs.add(result); },
+                                     .keep_memory = kept_,
+                                     .plans = &cache_,
+                                     .progress = &study_->progress(),
+                                     .what = fmt::format("{}, {}", algorithm.name, bytes_option(size))});
+    if (outcome.is(Outcome::Kind::interrupted)) return {};
+    if (outcome.left_out()) return not_run(setting, algorithm, outcome.why);
     const std::size_t all_runs = runs.warm_up() + runs.run_s().size();
     const double run_s = all_runs == 0 ? 0 : runs.all_s() / static_cast<double>(all_runs);
     schedule_.add(algorithm, size, run_s, since(begin) - runs.all_s());
-    add_measured(setting, algorithm, emulation, runs);
+    return measured(setting, algorithm, outcome, runs);
   }
 
-  void paired_row(const Setting& setting, const Algorithm& algorithm) {
-    const std::string size = bytes_option(setting.request.bytes);
+  StudyRow paired_row(const Setting& setting, const Algorithm& algorithm) {
     std::vector<std::string> words{std::string(name(spec_.collective)), fmt::format("--algorithms={}", algorithm.name)};
-    if (facts_of(spec_.collective).carries_bytes()) words.push_back("--bytes=" + size);
+    if (facts_of(spec_.collective).carries_bytes()) words.push_back("--bytes=" + bytes_option(setting.request.bytes));
     for (const auto& [option, value] : arguments_.of_row()) words.push_back(fmt::format("--{}={}", option, value));
     const Pairs pairs = run_pairs(*other_, words, pairs_);
-    if (!pairs.not_run.empty()) return add_not_run(setting, algorithm, pairs.not_run);
-    const double runs = 2.0 * pairs_ * (effort_.warm_up + (effort_.typed_repeat ? effort_.repeat : Effort::fewest));
+    if (!pairs.not_run.empty()) return not_run(setting, algorithm, pairs.not_run);
+    const double runs = 2.0 * pairs_ * (effort_.warm_up + (effort_.typed_repeat ? effort_.repeat : RowEffort::fewest));
     schedule_.add(algorithm, setting.request.bytes, runs * repeats_of(pairs.other_s).median_s, 0);
     Json fields = fields_of(setting, algorithm);
     fields["verified"] = pairs.failure.empty();
-    std::vector<std::string> cells{std::string(algorithm.name), machine_words(setting.machine)};
-    if (pairs.failure.empty()) {
-      const std::vector<std::string> figures = add_pairs(fields, pairs);
-      cells.insert(cells.end(), figures.begin(), figures.end());
-    } else {
+    if (pairs.failure.empty())
+      add_pairs(fields, pairs);
+    else
       fields["failure"] = pairs.failure;
-      cells.push_back("FAILED: " + pairs.failure);
-      if (failures_++ == 0) first_failure_ = pairs.failure;
-    }
-    print_words(line(size, cells));
-    table_["rows"].push_back(std::move(fields));
+    return {std::move(fields), pairs.failure};
   }
 
-  void add_measured(const Setting& setting, const Algorithm& algorithm, const Emulation& emulation, const Runs& runs) {
-    const RunResult& result = emulation.result;
+  StudyRow measured(const Setting& setting, const Algorithm& algorithm, const Outcome& outcome, const Runs& runs) {
+    const RunResult& result = outcome.emulation.result;
     const double bound = lower_bounds(setting.machine, setting.request).model_time_s(setting.machine.cost);
     const Repeats repeats = repeats_of(runs.run_s());
-    const auto interval = median_interval(runs.run_s());
-    const Bandwidth bandwidth = bandwidth_of(setting.request, setting.machine.topology.nodes(), repeats.median_s);
-    const std::string note = emulation.failure ? "" : note_on(runs.run_s(), repeats);
-    if (repeats.runs > 1 && repeats.min_s > 0) noises_.push_back(repeats.median_s / repeats.min_s);
+    const bool failed = outcome.is(Outcome::Kind::failed);
+    std::string note = failed ? "" : note_on(runs.run_s(), repeats);
+    if (!failed && runs.warm_up() == 0) note += note.empty() ? "not judged" : ", not judged";
     Json fields = fields_of(setting, algorithm);
     fields["segments"] = setting.plan.segments;
     fields["steps"] = result.steps;
@@ -329,57 +351,40 @@ class Bench {
     fields["warm_up_runs"] = runs.warm_up();
     fields["runs"] = repeats.runs;
     if (repeats.runs > 0) {
+      const Bandwidth bandwidth = bandwidth_of(setting.request, setting.machine.topology.nodes(), repeats.median_s);
       fields["time_min_s"] = repeats.min_s;
       fields["time_median_s"] = repeats.median_s;
       fields["time_max_s"] = repeats.max_s;
       fields["algbw_bytes_per_s"] = bandwidth.algorithm;
       fields["busbw_bytes_per_s"] = bandwidth.bus;
     }
-    if (interval) {
+    if (const auto interval = median_interval(runs.run_s())) {
       fields["time_median_low_s"] = interval->first;
       fields["time_median_high_s"] = interval->second;
     }
     fields["wrong"] = runs.wrong();
-    fields["verified"] = !emulation.failure;
+    fields["verified"] = !failed;
     if (!note.empty()) fields["note"] = note;
-    std::string last = note;
-    if (emulation.failure) {
-      std::string failure = *emulation.failure;
-      std::replace(failure.begin(), failure.end(), '\n', ' ');
-      if (failures_++ == 0) first_failure_ = fmt::format("{}; repeat it with: {}", failure, command_line(setting));
-      fields["failure"] = failure;
-      last = "FAILED: " + failure;
-    }
-    const double spread = interval ? std::max(interval->second - repeats.median_s, repeats.median_s - interval->first) : 0;
-    progress_.clear();
-    print_words(
-        line(bytes_option(setting.request.bytes),
-             {std::string(algorithm.name), machine_words(setting.machine), grouped(result.steps), seconds_text(result.model_time_s),
-              bound > 0 ? fmt::format("x{:.2f}", result.model_time_s / bound) : "-", std::to_string(repeats.runs),
-              seconds_text(repeats.min_s), seconds_text(repeats.median_s),
-              interval && repeats.median_s > 0 ? fmt::format("{:.0f}%", 100 * spread / repeats.median_s) : "-", seconds_text(repeats.max_s),
-              rate_text(bandwidth.algorithm, "B"), rate_text(bandwidth.bus, "B"), std::to_string(runs.wrong()), last}));
-    table_["rows"].push_back(std::move(fields));
+    if (!failed) return {std::move(fields)};
+    fields["failure"] = outcome.why;
+    return {std::move(fields), fmt::format("{}; repeat it with: {}", outcome.why, outcome.repeat)};
   }
 
   const BenchArguments& arguments_;
-  Effort effort_;
+  RowEffort effort_;
   RunSpec spec_;
   std::vector<Bytes> sizes_;
   std::vector<const Algorithm*> algorithms_;
-  std::optional<OutputFile> csv_;
-  std::vector<double> noises_;  ///< of rows with several runs: how many times the min the median is
+  std::optional<Study> study_;
   std::optional<OtherBuild> other_;
   unsigned pairs_ = 10;
-  std::size_t name_width_ = 9, failures_ = 0;
-  std::string first_failure_;
+  std::size_t name_width_ = 9;
   Json table_;
   BenchSchedule schedule_;
   double last_pairs_s_ = 0;  ///< duration of the last paired row, to predict the next
   std::shared_ptr<detail::KeptPages> kept_ = kept_memory();
   BenchClock::time_point start_ = BenchClock::now();
   PlanCache cache_;
-  Progress progress_;
 };
 
 }  // namespace
@@ -400,8 +405,10 @@ Command bench_command() {
   command.add("--against", "PROGRAM", &arguments->against,
               "another build of torus: each row is run by both in turn, and has their medians and the ratio of these");
   command.add("--pairs", "N", &arguments->pairs, "of --against: so many for each row; default 10");
-  command.add_output("--csv", ".csv", &arguments->csv, "write the rows to this file, when all are there");
+  command.add_output("--csv", ".csv", &arguments->csv,
+                     "write the rows to this file; FILE.part until all are there, and the same command goes on with that");
   command.add("--json", "", &arguments->json, "print one JSON object instead of the table, when all rows are there");
+  command.more_files = [arguments] { return kept_beside(arguments->csv); };
   command.body = [arguments] { return Bench(parse_collective(arguments->collective, arguments->setting), *arguments).run(); };
   return command;
 }

@@ -1,6 +1,5 @@
-#include "tools/torus/compare/unfinished_table.hpp"
+#include "tools/torus/study/unfinished_table.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
@@ -37,12 +36,12 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
-/// What stands before a row: `17 ok 00c0ffee00c0ffee `, with a hash (FNV-1a) of the names and of all else that the line holds. Bytes that a
-/// disk has lost would else become figures.
-std::string mark_of(std::size_t row, bool failed, std::string_view names, std::string_view values) {
-  std::string mark = fmt::format("{} {} ", row, failed ? "failed" : "ok");
+/// What stands before a row: `17 00c0ffee00c0ffee `, with a hash (FNV-1a) of all else that the line holds. Bytes that a disk has lost would
+/// else become figures.
+std::string mark_of(std::size_t row, std::string_view line) {
+  std::string mark = fmt::format("{} ", row);
   std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::string_view part : {names, std::string_view(mark), values}) {
+  for (const std::string_view part : {std::string_view(mark), line}) {
     for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   }
   return mark + fmt::format("{:016x} ", hash);
@@ -51,10 +50,6 @@ std::string mark_of(std::size_t row, bool failed, std::string_view names, std::s
 }  // namespace
 
 UnfinishedTable::UnfinishedTable(const std::string& path, const std::string& origin) : path_{path + ".part"} {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw InputError(fmt::format("--csv '{}': an unfinished table is kept beside a regular file; for instance sweep.csv", path));
-  }
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0)
     throw InputError(fmt::format("file '{}': it cannot be written ({}); choose a folder that is there and yours", path_, reason(errno)));
@@ -87,7 +82,6 @@ void UnfinishedTable::read(const std::string& origin) {
         "file '{}': it is no unfinished table of these options; its first line says of which. Give those, remove it, or name another --csv",
         path_));
   }
-  names_ = next_line(rest);
   while (!rest.empty()) {
     if (!read_row(next_line(rest)))
       throw InputError(fmt::format("file '{}': a line of it is no row; remove it, or name another --csv", path_));
@@ -96,23 +90,15 @@ void UnfinishedTable::read(const std::string& origin) {
     throw RunError(fmt::format("file '{}': writing it failed ({})", path_, reason(errno)));
 }
 
-/// `17 ok 00c0ffee00c0ffee 8x8,64,..`
+/// `17 00c0ffee00c0ffee {"shape":..`
 bool UnfinishedTable::read_row(std::string_view line) {
   std::size_t row = 0;
   if (std::from_chars(line.data(), line.data() + line.size(), row).ec != std::errc{}) return false;
-  for (const bool failed : {false, true}) {
-    const std::size_t length = mark_of(row, failed, names_, "").size();
-    if (line.size() < length) continue;
-    const std::string mark = mark_of(row, failed, names_, line.substr(length));
-    if (!line.starts_with(mark)) continue;
-    rows_[row] = {failed, std::string(line.substr(mark.size()))};
-    return true;
-  }
-  return false;
-}
-
-std::size_t UnfinishedTable::failures() const noexcept {
-  return static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), [](const auto& row) { return row.second.failed; }));
+  line.remove_suffix(1);
+  const std::size_t length = mark_of(row, "").size();
+  if (line.size() < length || line.substr(0, length) != mark_of(row, line.substr(length))) return false;
+  rows_[row] = line.substr(length);
+  return true;
 }
 
 void UnfinishedTable::append(std::string_view text) {
@@ -124,22 +110,11 @@ void UnfinishedTable::append(std::string_view text) {
   }
 }
 
-void UnfinishedTable::add(std::size_t row, bool failed, const std::string& names, const std::string& values) {
-  if (names_.empty()) append(names);
-  if (!names_.empty() && names_ != names)
-    throw InputError(fmt::format("file '{}': another version wrote it, with other columns; remove it, or name another --csv", path_));
-  names_ = names;
-  append(mark_of(row, failed, names_, values) + values);
-  rows_[row] = {failed, values};
+void UnfinishedTable::add(std::size_t row, const std::string& line) {
+  append(mark_of(row, line) + line + "\n");
+  rows_[row] = line;
 }
 
 void UnfinishedTable::drop() { ::unlink(path_.c_str()); }
-
-void UnfinishedTable::finish(OutputFile& table) {
-  table.write(names_);
-  for (const auto& [number, row] : rows_) table.write(row.values);
-  table.commit();
-  drop();
-}
 
 }  // namespace torus::command

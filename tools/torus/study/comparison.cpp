@@ -1,29 +1,68 @@
-#include "tools/torus/compare/comparison.hpp"
+#include "tools/torus/study/comparison.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
-#include <new>
 #include <utility>
 
 #include <torus/bandwidth.hpp>
 #include <torus/error.hpp>
 
 #include "runtime/base/figures.hpp"
-#include "tools/torus/cli/job.hpp"
-#include "tools/torus/run/emulation.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/refusals.hpp"
 #include "tools/torus/setting/schedule_file.hpp"
+#include "tools/torus/study/attempt.hpp"
 
 namespace torus::command {
 namespace {
 
+template <class AnyEntry, class Row>
+void each_field(AnyEntry& entry, const Row& row) {
+  row("segments", entry.segments);
+  row("steps", entry.steps);
+  row("channel_bytes", entry.channel_bytes);
+  row("predicted_s", entry.predicted_s);
+  row("predicted", entry.predicted);
+  row("exact", entry.exact);
+  row("by_speed", entry.by_speed);
+  row("not_run", entry.not_run);
+  row("no_plan", entry.no_plan);
+  row("failure", entry.failure);
+  row("too_long", entry.too_long);
+  row("hops_a_step", entry.hops_a_step);
+}
+
+template <class AnyMeasured, class Row>
+void each_figure(AnyMeasured& run, const Row& row) {
+  row("run_steps", run.steps);
+  row("run_channel_bytes", run.channel_bytes);
+  row("run_model_time_s", run.model_time_s);
+  row("run_error_ulp", run.error_ulp);
+}
+
+StudyRow row_of(const Entry& entry, std::string failed = {}) {
+  StudyRow row{{}, std::move(failed)};
+  each_field(entry, ToRow{row.values});
+  if (entry.run) each_figure(*entry.run, ToRow{row.values});
+  return row;
+}
+
+Entry entry_of(const Json& row) {
+  Entry entry;
+  each_field(entry, FromRow{row});
+  if (!row.at("run_steps").is_null()) each_figure(entry.run.emplace(), FromRow{row});
+  return entry;
+}
+
 /// Makes a comparison, one machine after the other.
 class Comparing {
  public:
-  Comparing(const RunSpec& spec, const ComparisonOptions& options)
-      : spec_{spec}, options_{options}, comparison_{.request = make_request(spec), .shape = spec.shape, .groups = spec.groups_text} {
+  Comparing(const RunSpec& spec, const ComparisonOptions& options, Study& study)
+      : spec_{spec},
+        options_{options},
+        study_{study},
+        comparison_{.request = make_request(spec), .shape = spec.shape, .groups = spec.groups_text} {
     if (facts_of(spec.collective).from_sources() && !spec.expected_sources)
       comparison_.request.expected_sources = static_cast<double>(comparison_.request.sources.size());
     comparison_.sizes = options.sizes;
@@ -36,6 +75,7 @@ class Comparing {
       contest(machine);
       if (comparison_.interrupted) break;
     }
+    if (study_.failures() > 0) comparison_.failure = study_.first_failure();
     return std::move(comparison_);
   }
 
@@ -61,6 +101,7 @@ class Comparing {
     if (options_.all_machines || !any_applies(usual)) return machines;
     const auto others = std::count_if(machines.begin(), machines.end(), [&](const Machine& other) { return !same_rules(usual, other); });
     comparison_.other_machines = static_cast<std::size_t>(others);
+    comparison_.usual_switching = !spec_.switching;
     return {usual};
   }
 
@@ -109,44 +150,45 @@ class Comparing {
     for (Contender& contender : contest.contenders) {
       std::optional<Entry>& entry = contender.entries[size];
       if (!entry || !entry->best || entry->run || comparison_.interrupted) continue;
-      Setting setting = open_setting(contest.machine, request(size), spec_);
-      PlanCache& cache = options_.cache != nullptr ? *options_.cache : cache_;
-      if (plan_with(setting, *contender.algorithm, nullptr, &cache, &contest.bounds[size])) continue;
-      run(setting, *entry,
-          fmt::format("{}, {}, {}", machine_text(contest.machine), contender.algorithm->name, bytes_option(options_.sizes[size])));
+      const Json row = study_.next([&] {
+        Setting setting = open_setting(contest.machine, request(size), spec_);
+        return run(setting, *contender.algorithm, effort(contest, *contender.algorithm, size), *entry);
+      });
+      comparison_.interrupted = row.is_null();
+      if (!row.is_null()) entry = entry_of(row);
     }
     mark_best(contest, size);
   }
 
   std::optional<Entry> entry(const Contest& contest, const Algorithm& algorithm, std::size_t size, std::string& refusal) {
-    const Machine& machine = contest.machine;
-    const std::string what = fmt::format("{}, {}, {}", machine_text(machine), algorithm.name, bytes_option(options_.sizes[size]));
-    if (due()) options_.progress->show(what);
-    if (options_.stop != nullptr && options_.stop->load()) {
-      comparison_.interrupted = true;
-      return std::nullopt;
-    }
-    Setting setting = open_setting(machine, request(size), spec_);
-    if (!last_.too_long.empty()) return unplanned(fmt::format("{}, and this is more", last_.too_long));
-    Planned planned;
-    PlanCache& cache = options_.cache != nullptr ? *options_.cache : cache_;
-    if (const auto why_not = plan_with(setting, algorithm, &planned, &cache, &contest.bounds[size])) {
-      if (!planned.why_not.empty()) {
-        if (planned.too_long) last_.too_long = fmt::format("planning took too long at {}", bytes_option(options_.sizes[size]));
-        return unplanned(*why_not);
-      }
-      if (refusal.empty()) refusal = *why_not;
-      return std::nullopt;
-    }
-    Entry entry = predicted(setting);
-    if (size >= options_.run_sizes && (entry.predicted || options_.run_sizes == 0)) return entry;
-    entry.not_run = too_much(setting);
-    if (entry.not_run.empty()) run(setting, entry, what);
+    const Json row = study_.next([&] { return made(contest, algorithm, size); });
+    comparison_.interrupted = row.is_null();
+    if (const auto why_not = row.at("refused").text(); why_not && refusal.empty()) refusal = *why_not;
+    if (row.is_null() || !row.at("refused").is_null()) return std::nullopt;
+    Entry entry = entry_of(row);
+    if (entry.too_long) last_.too_long = fmt::format("planning took too long at {}", bytes_option(options_.sizes[size]));
+    if (entry.hops_a_step) last_.hops_a_step = entry.hops_a_step;
     return entry;
   }
 
-  static Entry unplanned(std::string why) {
+  StudyRow made(const Contest& contest, const Algorithm& algorithm, std::size_t size) {
+    if (!last_.too_long.empty()) return row_of(unplanned(fmt::format("{}, and this is more", last_.too_long)));
+    Setting setting = open_setting(contest.machine, request(size), spec_);
+    Effort effort = this->effort(contest, algorithm, size);
+    effort.run = false;
+    const Outcome planned = attempt(setting, algorithm, effort);
+    if (planned.is(Outcome::Kind::unplanned)) return row_of(unplanned(planned.why, planned.too_long));
+    if (!planned.is(Outcome::Kind::done)) return {{{"refused", planned.why}}};
+    effort.run = true;
+    Entry entry = predicted(setting);
+    if (size >= options_.run_sizes && (entry.predicted || options_.run_sizes == 0)) return row_of(entry);
+    entry.not_run = too_much(setting);
+    return entry.not_run.empty() ? run(setting, algorithm, effort, entry) : row_of(entry);
+  }
+
+  static Entry unplanned(std::string why, bool too_long = false) {
     Entry entry;
+    entry.too_long = too_long;
     entry.predicted = false;
     entry.no_plan = std::move(why);
     return entry;
@@ -167,7 +209,7 @@ class Comparing {
     entry.exact = plan.steps_exact;
     entry.by_speed = machine.cost.one_speed() || (plan.channel_time_s && plan.bytes_exact);
     const auto steps = static_cast<double>(plan.likely_steps());
-    if (plan.route_hops && steps > 0) last_.hops_a_step = static_cast<double>(*plan.route_hops) / steps;
+    if (plan.route_hops && steps > 0) entry.hops_a_step = static_cast<double>(*plan.route_hops) / steps;
     if (machine.cost.hop_s > 0 && !plan.route_hops) {
       const double longest = machine.switching == Switching::packet ? 1 : machine.topology.diameter();
       entry.predicted_s += machine.cost.hop_s * steps * last_.hops_a_step.value_or(longest);
@@ -194,37 +236,28 @@ class Comparing {
     return {};
   }
 
-  bool due() const { return options_.progress != nullptr && options_.progress->due(); }
+  Effort effort(const Contest& contest, const Algorithm& algorithm, std::size_t size) {
+    return {.bounds = &contest.bounds[size],
+            .plans = options_.cache != nullptr ? options_.cache : &cache_,
+            .progress = &study_.progress(),
+            .what = fmt::format("{}, {}, {}", machine_text(contest.machine), algorithm.name, bytes_option(options_.sizes[size]))};
+  }
 
   /// The judge looks on: it holds the bytes on the channels against the prediction, without which predicted times would rest on trust.
-  void run(const Setting& setting, Entry& entry, const std::string& what) {
-    EmulationOptions options;
-    options.judge = true;
-    options.stop = options_.stop;
-    options.processes = processes();
-    options.on_step = [&](Step step) {
-      if (due()) options_.progress->show(fmt::format("{}: step {} of {}", what, step, setting.plan.likely_steps()));
-    };
-    try {
-      const Emulation emulation = emulate(setting, options);
-      comparison_.interrupted = emulation.interrupted;
-      if (comparison_.interrupted) return;
-      const RunResult& result = emulation.result;
-      if (emulation.failure) entry.failure = *emulation.failure;
-      entry.run = Measured{result.steps, result.channel_bytes_sum, result.model_time_s, result.error_ulp};
-    } catch (const InputError& error) {  // it does not fit into the memory
-      entry.not_run = error.what();
-    } catch (const std::bad_alloc&) {
-      entry.not_run = "there is not enough memory";
-    } catch (const std::exception& error) {
-      entry.failure = error.what();
+  StudyRow run(Setting& setting, const Algorithm& algorithm, const Effort& effort, Entry entry) {
+    const Outcome outcome = attempt(setting, algorithm, effort);
+    if (outcome.is(Outcome::Kind::interrupted)) return {};
+    if (outcome.left_out()) entry.not_run = outcome.why;
+    const bool failed = outcome.is(Outcome::Kind::failed);
+    if (failed && plays_file(algorithm)) {  // it was not made for all these machines
+      entry.not_run = "on this machine it fails: " + outcome.why;
+      return row_of(entry);
     }
-    if (!entry.failure.empty() && plays_file(*setting.algorithm)) {  // it was not made for all these machines
-      entry.not_run = "on this machine it fails: " + std::exchange(entry.failure, {});
-      entry.run.reset();
-    }
-    if (!entry.failure.empty() && !comparison_.failure)
-      comparison_.failure = fmt::format("{}: {}; repeat it with: {} --judge", what, entry.failure, command_line(setting));
+    const RunResult& result = outcome.emulation.result;
+    if (outcome.ran) entry.run = Measured{result.steps, result.channel_bytes_sum, result.model_time_s, result.error_ulp};
+    if (!failed) return row_of(entry);
+    entry.failure = outcome.why;
+    return row_of(entry, fmt::format("{}: {}; repeat it with: {}", effort.what, outcome.why, outcome.repeat));
   }
 
   static void mark_best(Contest& contest, std::size_t size) {
@@ -245,31 +278,38 @@ class Comparing {
 
   const RunSpec& spec_;
   const ComparisonOptions& options_;
+  Study& study_;
   Comparison comparison_;
   Last last_;
   PlanCache cache_;
 };
 
-std::vector<const Algorithm*> best_at(const Contest& contest, std::size_t size) {
-  std::vector<const Algorithm*> best;
-  for (const Contender& contender : contest.contenders) {
-    if (contender.entries[size] && contender.entries[size]->best) best.push_back(contender.algorithm);
-  }
-  return best;
-}
-
 }  // namespace
 
-Comparison compare(const RunSpec& spec, const ComparisonOptions& options) { return Comparing(spec, options).all(); }
+Comparison compare(const RunSpec& spec, const ComparisonOptions& options, Study& study) { return Comparing(spec, options, study).all(); }
+
+std::vector<const Contender*> fastest_at(const Contest& contest, std::size_t size) {
+  std::vector<const Contender*> fastest;
+  for (const Contender& contender : contest.contenders) {
+    if (contender.entries[size] && contender.entries[size]->best) fastest.push_back(&contender);
+  }
+  return fastest;
+}
+
+std::optional<double> times_the_bound(const Contest& contest, const Entry& entry, std::size_t size) {
+  const double bound = contest.bounds[size].model_time_s(contest.machine.cost);
+  if (bound <= 0) return std::nullopt;
+  return entry.timed() || entry.run ? std::optional(entry.model_time_s() / bound) : std::nullopt;
+}
 
 std::vector<WinnerRange> winners_of(const Contest& contest) {
   std::vector<WinnerRange> ranges;
   for (std::size_t size = 0; size < contest.bounds.size(); ++size) {
-    auto best = best_at(contest, size);
-    if (!ranges.empty() && ranges.back().algorithms == best)
+    auto fastest = fastest_at(contest, size);
+    if (!ranges.empty() && ranges.back().fastest == fastest)
       ranges.back().last = size;
     else
-      ranges.push_back({size, size, std::move(best)});
+      ranges.push_back({size, size, std::move(fastest)});
   }
   return ranges;
 }

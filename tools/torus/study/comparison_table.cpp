@@ -9,23 +9,16 @@
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/table.hpp"
-#include "tools/torus/compare/comparison.hpp"
 #include "tools/torus/setting/notation.hpp"
+#include "tools/torus/study/comparison.hpp"
 
 namespace torus::command {
 namespace {
 
-std::string names_text(const std::vector<const Algorithm*>& algorithms) {
+std::string names_text(const std::vector<const Contender*>& contenders) {
   std::string text;
-  for (const Algorithm* algorithm : algorithms) text += (text.empty() ? "" : ", ") + std::string(algorithm->name);
+  for (const Contender* contender : contenders) text += (text.empty() ? "" : ", ") + std::string(contender->algorithm->name);
   return text;
-}
-
-/// How many times the bound of the model time an entry takes; none where the bound is 0.
-std::optional<double> ratio_of(const Contest& contest, const Entry& entry, std::size_t size) {
-  const double bound = contest.bounds[size].model_time_s(contest.machine.cost);
-  if (bound <= 0) return std::nullopt;
-  return entry.timed() || entry.run ? std::optional(entry.model_time_s() / bound) : std::nullopt;
 }
 
 /// Whether sizes tell the columns apart: a barrier has none.
@@ -71,7 +64,7 @@ std::string cell_of(const Contest& contest, const std::optional<Entry>& entry, s
   if (!entry->no_plan.empty()) return "no plan";
   if (!entry->timed()) return "?";
   const std::string_view sign = entry->run ? "" : !entry->not_run.empty() ? "~" : entry->exact && entry->by_speed ? "" : "<";
-  const std::optional<double> ratio = ratio_of(contest, *entry, size);
+  const std::optional<double> ratio = times_the_bound(contest, *entry, size);
   const std::string time = cells == Cells::ratios && ratio ? "" : seconds_text(entry->model_time_s()) + " ";
   return fmt::format("{}{}{}{}", sign, time, ratio_text(ratio), entry->best ? " *" : "");
 }
@@ -135,12 +128,9 @@ std::string contest_text(const Comparison& comparison, const Contest& contest) {
 
 /// A figure of the fastest over the sizes of a range: at the first, and at the last if it differs.
 template <class Text>
-std::string over(const Contest& contest, const WinnerRange& range, const Text& text) {
+std::string over(const WinnerRange& range, const Text& text) {
   const auto of = [&](std::size_t size) {
-    for (const Contender& contender : contest.contenders) {
-      if (contender.entries[size] && contender.entries[size]->best) return text(*contender.entries[size], size);
-    }
-    return std::string("-");
+    return range.fastest.empty() ? "-" : std::string(text(*range.fastest.front()->entries[size], size));
   };
   const std::string first = of(range.first), last = of(range.last);
   return first == last ? first : first + " .. " + last;
@@ -152,16 +142,15 @@ std::string winners_text(const Comparison& comparison) {
     std::string machine = rules_text(contest.machine);
     for (const WinnerRange& range : winners_of(contest)) {
       const std::string first = bytes_option(comparison.sizes[range.first]), last = bytes_option(comparison.sizes[range.last]);
-      table.push_back(
-          {machine,
-           !sized(comparison) ? "-"
-           : first == last    ? first
-                              : first + " .. " + last,
-           range.algorithms.empty() ? "none" : names_text(range.algorithms),
-           over(contest, range, [&](const Entry& entry, std::size_t size) { return ratio_text(ratio_of(contest, entry, size)); }),
-           over(contest, range, [&](const Entry& entry, std::size_t size) {
-             return !sized(comparison) ? "-" : rate_text(bandwidth_at(comparison, contest, entry, size)->algorithm, "B");
-           })});
+      table.push_back({machine,
+                       !sized(comparison) ? "-"
+                       : first == last    ? first
+                                          : first + " .. " + last,
+                       range.fastest.empty() ? "none" : names_text(range.fastest),
+                       over(range, [&](const Entry& entry, std::size_t size) { return ratio_text(times_the_bound(contest, entry, size)); }),
+                       over(range, [&](const Entry& entry, std::size_t size) {
+                         return !sized(comparison) ? "-" : rate_text(bandwidth_at(comparison, contest, entry, size)->algorithm, "B");
+                       })});
       machine.clear();
     }
   }
@@ -187,6 +176,12 @@ std::string legend(const Comparison& comparison) {
   if (comparison.other_machines > 0)
     text += fmt::format("this is the machine that torus run takes; --all-machines adds {} that algorithms were made for\n",
                         comparison.other_machines);
+  if (comparison.usual_switching) {
+    const bool packet = comparison.contests.front().machine.switching == Switching::packet;
+    text += fmt::format("--switching is left open: {} for this collective, {}; name it to compare collectives on one machine\n",
+                        packet ? "packet" : "wormhole",
+                        packet ? "wormhole for broadcast and allgather" : "packet for all but broadcast and allgather");
+  }
   text += "<: an upper limit or an estimate; ~: predicted, for it was not run; ?: neither; -: does not apply at this size\n";
   if (facts_of(comparison.request.collective).from_sources()) {
     text += fmt::format(
@@ -231,7 +226,7 @@ Json entry_json(const Comparison& comparison, const Contest& contest, const Entr
     json["model_algbw_bytes_per_s"] = bandwidth->algorithm;
     json["model_busbw_bytes_per_s"] = bandwidth->bus;
   }
-  if (const auto ratio = ratio_of(contest, entry, size)) json["times_the_bound"] = *ratio;
+  if (const auto ratio = times_the_bound(contest, entry, size)) json["times_the_bound"] = *ratio;
   if (entry.run) {
     json["steps"] = entry.run->steps;
     json["channel_bytes_sum"] = entry.run->channel_bytes;
@@ -256,7 +251,7 @@ Json bounds_json(const Bounds& bounds, const CostModel& cost) {
 
 Json winner_json(const WinnerRange& range, const std::vector<Bytes>& sizes) {
   Json json{{"from_bytes", sizes[range.first]}, {"to_bytes", sizes[range.last]}, {"algorithms", Json::array()}};
-  for (const Algorithm* algorithm : range.algorithms) json["algorithms"].push_back(algorithm->name);
+  for (const Contender* contender : range.fastest) json["algorithms"].push_back(contender->algorithm->name);
   return json;
 }
 
@@ -318,34 +313,28 @@ Json to_json(const Comparison& comparison) {
 }
 
 std::string to_csv(const Comparison& comparison) {
-  // The fields of an entry that not all have are named here, so that all lines have the same columns.
-  const std::string columns =
-      "bytes,segments,steps_formula,steps_formula_exact,channel_bytes_formula,model_time_formula_s,best,run,model_algbw_bytes_per_s,"
-      "model_busbw_bytes_per_s,times_the_bound,steps,channel_bytes_sum,model_time_s,verified,not_run,no_plan,failure,steps_lower_bound,"
-      "channel_bytes_lower_bound,model_time_lower_bound_s,groups" +
-      std::string(rounded(comparison) ? ",error_ulp" : "");
-  std::string text = fmt::format("collective,shape,nodes,ports,switching,contention,algorithm,{}\n", columns);
+  Json rows = Json::array();
   for (const Contest& contest : comparison.contests) {
-    const Machine& machine = contest.machine;
     for (const Contender& contender : contest.contenders) {
       for (std::size_t i = 0; i < contender.entries.size(); ++i) {
         if (!contender.entries[i]) continue;
-        Json json = entry_json(comparison, contest, *contender.entries[i], i);
-        json.update(bounds_json(contest.bounds[i], machine.cost));
-        if (comparison.groups) json["groups"] = *comparison.groups;
-        std::vector<std::string> line{std::string(name(comparison.request.collective)),
-                                      comparison.shape.text(),
-                                      std::to_string(comparison.shape.nodes()),
-                                      std::to_string(machine.ports),
-                                      std::string(name(machine.switching)),
-                                      std::string(name(machine.contention)),
-                                      std::string(contender.algorithm->name)};
-        for (const std::string_view column : split(columns, ',')) line.push_back(json.at(column).cell());
-        text += csv_line(line);
+        Json row = machine_json(contest.machine);
+        row.update(entry_json(comparison, contest, *contender.entries[i], i));
+        row.update(bounds_json(contest.bounds[i], contest.machine.cost));
+        row.update({{"collective", name(comparison.request.collective)},
+                    {"shape", comparison.shape.text()},
+                    {"nodes", comparison.shape.nodes()},
+                    {"algorithm", contender.algorithm->name}});
+        if (comparison.groups) row["groups"] = *comparison.groups;
+        rows.push_back(std::move(row));
       }
     }
   }
-  return text;
+  const std::string columns =
+      "collective,shape,nodes,ports,switching,contention,algorithm,bytes,segments,steps_formula,steps_formula_exact,channel_bytes_formula,"
+      "model_time_formula_s,best,run,model_algbw_bytes_per_s,model_busbw_bytes_per_s,times_the_bound,steps,channel_bytes_sum,model_time_s,"
+      "verified,not_run,no_plan,failure,steps_lower_bound,channel_bytes_lower_bound,model_time_lower_bound_s,groups";
+  return csv_of(columns + (rounded(comparison) ? ",error_ulp" : ""), rows);
 }
 
 }  // namespace torus::command

@@ -1,0 +1,101 @@
+#include "tools/torus/study/attempt.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <new>
+#include <utility>
+
+#include <torus/error.hpp>
+
+#include "runtime/base/figures.hpp"
+#include "tools/torus/cli/job.hpp"
+
+namespace torus::command {
+namespace {
+
+using Kind = Outcome::Kind;
+
+/// Does the work of an attempt, and makes what it throws an outcome: the only such list.
+template <class Work>
+Outcome outcome_of(const Work& work) {
+  Outcome outcome;
+  const auto end_as = [&outcome](Kind kind, std::string why) {
+    outcome.kind = kind;
+    outcome.why = std::move(why);
+  };
+  try {
+    work(outcome);
+  } catch (const InputError& error) {  // it does not fit into the memory
+    end_as(Kind::no_room, error.what());
+  } catch (const std::bad_alloc&) {
+    end_as(Kind::no_room, "there is not enough memory");
+  } catch (const std::exception& error) {
+    end_as(Kind::failed, error.what());
+  }
+  std::replace(outcome.why.begin(), outcome.why.end(), '\n', ' ');
+  if (outcome.is(Kind::failed)) outcome.emulation.failure = outcome.why;
+  return outcome;
+}
+
+bool plan(Setting& setting, const Algorithm& algorithm, const Effort& effort, Outcome& outcome) {
+  if (setting.algorithm == &algorithm) return true;
+  Planned planned;
+  auto why_not = plan_with(setting, algorithm, &planned, effort.plans, effort.bounds);
+  if (!why_not) return true;
+  outcome.kind = planned.why_not.empty() ? Kind::refused : Kind::unplanned;
+  outcome.why = std::move(*why_not);
+  outcome.too_long = planned.too_long;
+  return false;
+}
+
+Emulation run(const Setting& setting, const Effort& effort) {
+  const bool apart = effort.judge && effort.judge_apart;
+  EmulationOptions options;
+  options.repeat = effort.repeat + (apart ? 1 : 0);
+  options.judge = effort.judge;
+  options.stop = &interrupted();
+  options.processes = processes();
+  options.keep_memory = effort.keep_memory;
+  std::size_t runs = 1;
+  options.on_run = [&](const RunResult& result) {
+    ++runs;
+    return effort.on_run == nullptr || effort.on_run(result);
+  };
+  options.on_step = [&](Step step) {
+    if (effort.progress == nullptr || !effort.progress->due()) return;
+    const std::string of_runs = options.repeat > 1 ? fmt::format(" run {},", runs) : "";
+    const std::uint64_t steps = std::max<std::uint64_t>(setting.plan.likely_steps(), step);
+    effort.progress->show(fmt::format("{}:{} step {} of {}", effort.what, of_runs, grouped(step), grouped(steps)));
+  };
+  Emulation emulation = emulate(setting, options);
+  if (apart && emulation.run_s.size() > 1) {
+    emulation.run_s.erase(emulation.run_s.begin());
+    emulation.result.run_s = emulation.run_s.front();
+  }
+  return emulation;
+}
+
+}  // namespace
+
+Outcome attempt(Setting& setting, const Algorithm& algorithm, const Effort& effort) {
+  Outcome outcome = outcome_of([&](Outcome& out) {
+    if (effort.progress != nullptr && effort.progress->due()) effort.progress->show(effort.what);
+    if (!plan(setting, algorithm, effort, out) || !effort.run) return;
+    out.emulation = run(setting, effort);
+    out.ran = !out.emulation.interrupted;
+    out.kind = out.emulation.interrupted ? Kind::interrupted : out.emulation.failure ? Kind::failed : Kind::done;
+    if (out.is(Kind::failed)) out.why = *out.emulation.failure;
+  });
+  if (outcome.is(Kind::failed) && setting.algorithm != nullptr) outcome.repeat = command_line(setting) + " --judge";
+  return outcome;
+}
+
+Outcome attempt(const RunSpec& spec, const Algorithm& algorithm, const Effort& effort, std::optional<Setting>& setting) {
+  setting.reset();
+  Outcome opened =
+      outcome_of([&](Outcome&) { setting = open_setting(make_machine(spec, algorithm.native), make_fitting_request(spec), spec); });
+  if (opened.is(Kind::failed)) throw RunError(opened.why);
+  return opened.is(Kind::done) ? attempt(*setting, algorithm, effort) : opened;
+}
+
+}  // namespace torus::command
