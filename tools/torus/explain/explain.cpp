@@ -23,7 +23,6 @@
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
-#include "tools/torus/study/attempt.hpp"
 #include "tools/torus/study/comparison.hpp"
 
 namespace torus::command {
@@ -96,7 +95,7 @@ Shaped shaped(const Subject& subject, TypedOptions typed) {
 }
 
 RunResult run_once(Setting& setting, Study& study) {
-  Outcome outcome = attempt(setting, *setting.algorithm, {.progress = &study.progress(), .what = std::string(setting.algorithm->name)});
+  Outcome outcome = attempt(setting, *setting.algorithm, study.effort(std::string(setting.algorithm->name)));
   if (outcome.left_out()) throw InputError(outcome.why);
   if (outcome.is(Outcome::Kind::interrupted)) throw RunError("interrupted");
   if (outcome.is(Outcome::Kind::failed)) throw RunError(outcome.why);

@@ -49,6 +49,15 @@ Parameters parse_parameters(Collective collective, const TypedOptions& options) 
   return parameters;
 }
 
+/// The shape with the dead and slow links that the options name. Random ones follow from the seed. Throws InputError.
+Topology with_damage(const Topology& shape, const TypedOptions& typed, std::uint64_t seed) {
+  Faults damage;
+  for (const SettingOption& option : setting_options()) {
+    if (const auto& value = typed[option.name]; value && option.damage != nullptr) option.damage(*value, shape, seed, damage);
+  }
+  return damage.empty() ? shape : shape.with_faults(std::move(damage));
+}
+
 }  // namespace
 
 const std::optional<std::string>& TypedOptions::operator[](std::string_view name) const {
@@ -67,14 +76,6 @@ TypedOptions::Pairs TypedOptions::typed(bool with_limits) const {
   const Pairs more = parameters();
   pairs.insert(pairs.end(), more.begin(), more.end());
   return pairs;
-}
-
-TypedOptions TypedOptions::without_damage() const {
-  TypedOptions whole = *this;
-  for (const SettingOption& option : setting_options()) {
-    if (option.damage != nullptr) whole[option.name].reset();
-  }
-  return whole;
 }
 
 TypedOptions::Pairs TypedOptions::parameters() const {
@@ -154,27 +155,14 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed) {
   if (facts_of(collective).combines) check_reduction(spec.reduction, spec.shape.nodes(), spec.bytes);
   if (const auto& bytes = typed["bytes"]) check_carries(collective, spec.bytes, *bytes);
   spec.shape = with_damage(spec.shape, typed, spec.seed);
-  settle_groups(spec);
+  if (spec.groups_text) spec.groups = Groups::parse(*spec.groups_text, spec.shape);
   spec.parameters = parse_parameters(collective, typed);
   if (processes() != nullptr) spec.processes = processes()->count();
   return spec;
 }
 
-void settle_groups(RunSpec& spec) {
-  spec.groups.reset();
-  if (spec.groups_text) spec.groups = Groups::parse(*spec.groups_text, spec.shape);
-}
-
 void refuse_groups(const std::optional<std::string>& groups, std::string_view what) {
   if (groups) throw InputError(fmt::format("--groups '{}': {} does not know groups yet; leave it out", *groups, what));
-}
-
-Topology with_damage(const Topology& shape, const TypedOptions& typed, std::uint64_t seed) {
-  Faults damage;
-  for (const SettingOption& option : setting_options()) {
-    if (const auto& value = typed[option.name]; value && option.damage != nullptr) option.damage(*value, shape, seed, damage);
-  }
-  return damage.empty() ? shape : shape.with_faults(std::move(damage));
 }
 
 Machine make_machine(const RunSpec& spec, const NativeMachine& native) {

@@ -28,8 +28,6 @@ class TypedOptions {
   /// Name and value of all that decides what a run reports: everything but the algorithm and the limits on memory and planning; or with
   /// these.
   Pairs typed(bool with_limits = false) const;
-  /// A copy without dead and slow links and dead nodes.
-  TypedOptions without_damage() const;
   /// The parameters of algorithms.
   Pairs parameters() const;
 
@@ -42,7 +40,7 @@ struct RunSpec {
   Collective collective = Collective::broadcast;
   Topology shape;                               ///< of the whole machine
   std::optional<std::string> groups_text = {};  ///< as typed
-  std::optional<Groups> groups = {};            ///< of the shape; see settle_groups()
+  std::optional<Groups> groups = {};            ///< of the shape
   const Preset* preset = nullptr;               ///< the machine that was named, if any: its ports and costs are the defaults
   std::optional<int> ports = {};                ///< 0: all
   std::optional<Switching> switching = {};
@@ -85,15 +83,10 @@ RunSpec parse_spec(Collective collective, const TypedOptions& typed);
 /// Throws it where the collective is none of the owners.
 void check_owned(Collective collective, std::string_view option, std::string_view value, bool (*owns)(const CollectiveFacts&));
 
-/// Makes the groups from their text, for the present shape. Throws InputError.
-void settle_groups(RunSpec& spec);
 /// What an algorithm sees of the shape: that of a group, where there are groups.
 inline const Topology& seen_shape(const RunSpec& spec) noexcept { return spec.groups ? spec.groups->topology() : spec.shape; }
 /// Throws InputError if there are groups: `what`, such as "torus regret", does not know them.
 void refuse_groups(const std::optional<std::string>& groups, std::string_view what);
-
-/// The shape with the dead and slow links that the options name. Random ones follow from the seed. Throws InputError.
-Topology with_damage(const Topology& shape, const TypedOptions& typed, std::uint64_t seed);
 
 /// The machine that an algorithm sees: the whole one, or that of a group. A preset and then `native` fill what the options leave open;
 /// where hops of groups may be several of the machine, worms and shared channels do. Throws InputError where the shape has no such ports or

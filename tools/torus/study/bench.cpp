@@ -23,7 +23,6 @@
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
-#include "tools/torus/study/attempt.hpp"
 #include "tools/torus/study/pairs.hpp"
 #include "tools/torus/study/runs.hpp"
 #include "tools/torus/study/study.hpp"
@@ -301,14 +300,12 @@ class Bench {
     setting.seed += study_->rows();
     setting.sources_text.clear();
     Runs runs{effort};
-    const Outcome outcome = attempt(setting, algorithm,
-                                    {.repeat = effort.warm_up + effort.repeat,
-                                     .judge = effort.warm_up > 0,  // of the warm-up, which is not timed
-                                     .on_run = [&](const RunResult& result) { return runs.add(result); },
-                                     .keep_memory = kept_,
-                                     .plans = &cache_,
-                                     .progress = &study_->progress(),
-                                     .what = fmt::format("{}, {}", algorithm.name, bytes_option(size))});
+    Effort attempted = study_->effort(fmt::format("{}, {}", algorithm.name, bytes_option(size)));
+    attempted.repeat = effort.warm_up + effort.repeat;
+    attempted.judge = effort.warm_up > 0;  // of the warm-up, which is not timed
+    attempted.on_run = [&](const RunResult& result) { return runs.add(result); };
+    attempted.keep_memory = kept_;
+    const Outcome outcome = attempt(setting, algorithm, attempted);
     if (outcome.is(Outcome::Kind::interrupted)) return {};
     if (outcome.left_out()) return not_run(setting, algorithm, outcome.why);
     const std::size_t all_runs = runs.warm_up() + runs.run_s().size();
@@ -384,7 +381,6 @@ class Bench {
   double last_pairs_s_ = 0;  ///< duration of the last paired row, to predict the next
   std::shared_ptr<detail::KeptPages> kept_ = kept_memory();
   BenchClock::time_point start_ = BenchClock::now();
-  PlanCache cache_;
 };
 
 }  // namespace

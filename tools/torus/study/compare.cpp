@@ -82,7 +82,7 @@ int run_compare(const CompareArguments& arguments) {
       spec.contention = spec.contention.value_or(file.native.contention);
     }
   }
-  TypedOptions::Pairs of = arguments.setting.typed();
+  TypedOptions::Pairs of = arguments.setting.typed(true);
   of.insert(of.end(), {{"run", arguments.run}, {"all-machines", arguments.all_machines ? "yes" : "no"}});
   if (arguments.schedule) of.emplace_back("schedule", *arguments.schedule);
   if (arguments.map) of.emplace_back("map", *arguments.map);

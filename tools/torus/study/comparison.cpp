@@ -12,7 +12,6 @@
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/refusals.hpp"
 #include "tools/torus/setting/schedule_file.hpp"
-#include "tools/torus/study/attempt.hpp"
 
 namespace torus::command {
 namespace {
@@ -237,10 +236,10 @@ class Comparing {
   }
 
   Effort effort(const Contest& contest, const Algorithm& algorithm, std::size_t size) {
-    return {.bounds = &contest.bounds[size],
-            .plans = options_.cache != nullptr ? options_.cache : &cache_,
-            .progress = &study_.progress(),
-            .what = fmt::format("{}, {}, {}", machine_text(contest.machine), algorithm.name, bytes_option(options_.sizes[size]))};
+    Effort effort =
+        study_.effort(fmt::format("{}, {}, {}", machine_text(contest.machine), algorithm.name, bytes_option(options_.sizes[size])));
+    effort.bounds = &contest.bounds[size];
+    return effort;
   }
 
   /// The judge looks on: it holds the bytes on the channels against the prediction, without which predicted times would rest on trust.
@@ -281,7 +280,6 @@ class Comparing {
   Study& study_;
   Comparison comparison_;
   Last last_;
-  PlanCache cache_;
 };
 
 }  // namespace

@@ -96,7 +96,6 @@ struct ComparisonOptions {
   double most_node_steps = std::numeric_limits<double>::infinity();  ///< nodes times steps: what takes more is not run
   double most_blocks = std::numeric_limits<double>::infinity();      ///< at all nodes in the end: what takes more is not run
   double most_bytes = std::numeric_limits<double>::infinity();       ///< at all nodes in the end: what takes more is not run
-  PlanCache* cache = nullptr;                                        ///< of searches, where several comparisons share them
 };
 
 /// Makes the rows of a study, one for each algorithm and size, or several such comparisons make them. Predicts all and runs the smallest
@@ -112,6 +111,8 @@ std::optional<double> times_the_bound(const Contest& contest, const Entry& entry
 /// The fastest algorithms, in ascending sizes.
 std::vector<WinnerRange> winners_of(const Contest& contest);
 
+/// "broadcast (MPI: Bcast) on 4x4, 16 nodes, from (0,0)".
+std::string heading_text(const Topology& topology, const Request& request);
 /// What a comparison of any kind begins with: the collective, the shape, the sources.
 Json heading_json(const Topology& topology, const Request& request);
 

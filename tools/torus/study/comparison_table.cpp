@@ -194,13 +194,17 @@ std::string legend(const Comparison& comparison) {
 
 }  // namespace
 
+std::string heading_text(const Topology& topology, const Request& request) {
+  std::string text = fmt::format("{} (MPI: {}) on {}, {}", name(request.collective), facts_of(request.collective).mpi, topology.text(),
+                                 counted(topology.nodes(), "node"));
+  if (!facts_of(request.collective).rooted()) return text;
+  return text + fmt::format(", {} {}", request.collective == Collective::broadcast ? "from" : "root",
+                            node_text(topology, request.sources.front()));
+}
+
 std::string to_table(const Comparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
-  std::string text = fmt::format("{} (MPI: {}) on {}, {}", name(comparison.request.collective), facts_of(comparison.request.collective).mpi,
-                                 topology.text(), counted(topology.nodes(), "node"));
-  if (facts_of(comparison.request.collective).rooted())
-    text += fmt::format(", {} {}", comparison.request.collective == Collective::broadcast ? "from" : "root",
-                        node_text(topology, comparison.request.sources.front()));
+  std::string text = heading_text(topology, comparison.request);
   if (facts_of(comparison.request.collective).from_sources())
     text += fmt::format(", from {}", counted(comparison.request.sources.size(), "source"));
   if (comparison.groups) text += fmt::format(", in each group of {} of {} at once", *comparison.groups, comparison.shape.text());

@@ -13,7 +13,6 @@
 #include "tools/torus/setting/nodes.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/refusals.hpp"
-#include "tools/torus/study/attempt.hpp"
 #include "tools/torus/study/study.hpp"
 
 namespace torus::command {
@@ -127,12 +126,10 @@ class Failing {
     Request request = request_on(machine->topology);
     const Bounds bounds = lower_bounds(*machine, request);
     Setting setting = open_setting(std::move(*machine), std::move(request), spec_);
-    const Outcome outcome = attempt(
-        setting, algorithm,
-        {.bounds = &bounds,
-         .plans = &cache_,
-         .progress = &study_.progress(),
-         .what = fmt::format("{} of {}: {} {}", grouped(comparison_.done + 1), grouped(comparison_.runs), algorithm.name, name_of(i))});
+    Effort effort =
+        study_.effort(fmt::format("{} of {}: {} {}", grouped(comparison_.done + 1), grouped(comparison_.runs), algorithm.name, name_of(i)));
+    effort.bounds = &bounds;
+    const Outcome outcome = attempt(setting, algorithm, effort);
     if (outcome.is(Outcome::Kind::interrupted)) return {};
     const RunResult& result = outcome.emulation.result;
     const bool failed = outcome.is(Outcome::Kind::failed);
@@ -152,7 +149,6 @@ class Failing {
   const std::vector<const Algorithm*>& algorithms_;
   Study& study_;
   FailureComparison comparison_;
-  PlanCache cache_;
 };
 
 }  // namespace

@@ -173,11 +173,7 @@ std::string to_table(const FailureComparison& comparison) {
   const Topology& topology = comparison.contests.front().machine.topology;
   const FailureCases& cases = comparison.cases;
   const Request& request = comparison.request;
-  std::string text = fmt::format("{} (MPI: {}) on {}, {}", name(request.collective), facts_of(request.collective).mpi, topology.text(),
-                                 counted(topology.nodes(), "node"));
-  if (facts_of(request.collective).rooted())
-    text +=
-        fmt::format(", {} {}", request.collective == Collective::broadcast ? "from" : "root", node_text(topology, request.sources.front()));
+  std::string text = heading_text(topology, request);
   if (facts_of(request.collective).carries_bytes()) text += ", " + bytes_option(request.bytes);
   if (!topology.faults().empty()) text += fmt::format("\nwith {} from the start", damage_text(topology.faults()));
   text += fmt::format("\n{} dead once: {}\n", what_dies(cases), counted(cases.failures.size(), "failure"));

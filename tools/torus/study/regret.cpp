@@ -82,9 +82,7 @@ void add_cells(Json& row, const Comparison& comparison) {
   if (worst > 0) row["worst"] = worst;
 }
 
-Regret regret(Collective collective, const TypedOptions& typed, const RegretGrid& grid, ComparisonOptions options, Study& study) {
-  PlanCache cache;
-  options.cache = &cache;
+Regret regret(Collective collective, const TypedOptions& typed, const RegretGrid& grid, const ComparisonOptions& options, Study& study) {
   Regret regret{collective, typed["groups"], options.sizes, options.run_sizes};
   std::set<std::string> there;
   std::string nothing;
@@ -235,7 +233,7 @@ int run_regret(const RegretArguments& arguments) {
   grid.ports = parse_port_counts(take(typed["ports"], "1,all"));
   const std::string switchings = take(typed["switching"], facts_of(collective).of_pairs() ? "packet" : "wormhole");
   for (const std::string_view word : split(switchings, ',')) grid.switchings.emplace_back(word);
-  TypedOptions::Pairs of = arguments.setting.typed();
+  TypedOptions::Pairs of = arguments.setting.typed(true);
   of.emplace_back("run", arguments.run);
   Study study("regret " + arguments.collective, of, options.algorithms, arguments.csv);
   const Regret table = regret(collective, typed, grid, options, study);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/output_file.hpp"
@@ -13,6 +14,7 @@
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
 #include "tools/torus/setting/spec.hpp"
+#include "tools/torus/study/attempt.hpp"
 #include "tools/torus/study/unfinished_table.hpp"
 
 namespace torus::command {
@@ -45,6 +47,8 @@ class Study {
   std::size_t failures() const noexcept { return failures_; }
   const std::string& first_failure() const noexcept { return first_failure_; }
   Progress& progress() noexcept { return progress_; }
+  /// A run that is shown as `what`, planned with what all of them share.
+  Effort effort(std::string what) { return {.plans = &plans_, .progress = &progress_, .what = std::move(what)}; }
 
   /// Where an interrupted study goes on: ", in t.csv.part; the same command goes on from there". Empty: nothing is kept.
   std::string goes_on() const;
@@ -57,6 +61,7 @@ class Study {
   std::size_t next_ = 0, rows_ = 0, from_before_ = 0, failures_ = 0;
   std::string first_failure_;
   Progress progress_;
+  PlanCache plans_;
 };
 
 /// For Command::more_files: where a study keeps its rows.

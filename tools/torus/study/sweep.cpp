@@ -16,7 +16,6 @@
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
-#include "tools/torus/study/attempt.hpp"
 #include "tools/torus/study/study.hpp"
 
 namespace torus::command {
@@ -90,7 +89,6 @@ int sweep(const SweepArguments& arguments) {
   if (arguments.repeat) typed.emplace_back("repeat", *arguments.repeat);
   Study study("sweep " + arguments.collective, typed, algorithms, arguments.csv, true);
   CurveFiles curves(arguments.html, arguments.svg);
-  PlanCache cache;
   LeftOutRuns left_out;
   std::map<const Algorithm*, LeftOutRuns> left_out_of;
   std::string table;  // as CSV
@@ -99,23 +97,22 @@ int sweep(const SweepArguments& arguments) {
     ++number;
     const Json row = study.next([&, algorithm = algorithm, &spec = spec]() -> StudyRow {
       std::optional<Setting> setting;
-      const Outcome outcome = attempt(spec, *algorithm,
-                                      {.repeat = repeat,
-                                       .judge_apart = true,
-                                       .plans = &cache,
-                                       .progress = &study.progress(),
-                                       .what = fmt::format("{} of {}: {} on {}, {}", grouped(number), grouped(combinations.all.size()),
-                                                           algorithm->name, spec.shape.text(), bytes_option(spec.bytes))},
-                                      setting);
+      Effort effort = study.effort(fmt::format("{} of {}: {} on {}, {}", grouped(number), grouped(combinations.all.size()), algorithm->name,
+                                               spec.shape.text(), bytes_option(spec.bytes)));
+      effort.repeat = repeat;
+      effort.judge_apart = true;
+      const Outcome outcome = attempt(spec, *algorithm, effort, setting);
       if (outcome.left_out()) {
         left_out.add(outcome.why);
         left_out_of[algorithm].add(outcome.why);
       }
       if (outcome.left_out() || outcome.is(Outcome::Kind::interrupted)) return {};
       const CsvLines lines = to_csv(*setting, outcome.emulation);
-      return {{{"values", (table.empty() ? lines.names : "") + lines.values}}, outcome.why};
+      Json kept{{"values", lines.values}};
+      if (table.empty()) kept["names"] = lines.names;
+      return {std::move(kept), outcome.why};
     });
-    table += row.at("values").text().value_or("");
+    table += (table.empty() ? row.at("names").cell() : "") + row.at("values").cell();
     if (interrupted()) {
       throw RunError(
           fmt::format("interrupted with {} of at most {} done{}", counted(study.rows(), "row"), combinations.all.size(), study.goes_on()));
