@@ -16,7 +16,6 @@
 #include "algorithms/schedule/route_loads.hpp"
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/idle_steps.hpp"
-#include "runtime/engine/processes/together.hpp"
 #include "runtime/model/description.hpp"
 #include "runtime/model/frames.hpp"
 
@@ -98,21 +97,6 @@ std::optional<std::string> surprise_in(const Machine& machine, const Request& re
   return std::nullopt;
 }
 
-/// Process 0 alone sees messages, so that its witness speaks for all.
-bool sees_messages(const RunOptions& options) { return options.processes == nullptr || options.processes->self() == 0; }
-
-/// Gives all processes the verdict of process 0. There are no faults on several processes, to which a witness would object.
-void share_verdict(Processes& processes, RunResult& result) {
-  struct Verdict {
-    bool verified, wrong;
-    WrongDelivery what;
-  };
-  const Verdict mine{result.verified, result.wrong.has_value(), result.wrong.value_or(WrongDelivery{})};
-  const Verdict verdict = detail::exchange_each(processes, mine).front();
-  result.verified = verdict.verified;
-  result.wrong = verdict.wrong ? std::optional(verdict.what) : std::nullopt;
-}
-
 /// Request and plan, in lines for RunOptions::programs. What the programs captured shows in the plan's figures and notes alone.
 std::string programs_of(const Request& request, const Plan& plan) {
   detail::Description text;
@@ -148,44 +132,6 @@ Check check(const Machine& machine, const Request& request, const Plan& plan, co
             const Groups* groups) {
   if (auto failure = failure_in(machine, plan, result)) return {std::move(failure), std::nullopt};
   return {std::nullopt, surprise_in(machine, request, plan, bounds, result, groups)};
-}
-
-namespace {
-
-/// groups: null for none.
-Run run_in(const Algorithm& algorithm, const Machine& machine, const Groups* groups, const Request& request, const RunOptions& options) {
-  const Machine seen = groups == nullptr ? machine : groups->machine(machine);
-  if (const auto refusal = refuses(algorithm, seen, request)) throw InputError(text(*refusal));
-  PlanCache cache;
-  const Bounds bounds = lower_bounds(seen, request);
-  Run run{make_plan(algorithm, seen, request, cache, &bounds), bounds, {}, {}};
-  std::optional<BarrierWitness> witness;
-  RunOptions watched = options;
-  watched.programs += "algorithm " + std::string(algorithm.name) + "\n";
-  const bool witnessed = request.collective == Collective::barrier && options.verify;
-  if (witnessed && sees_messages(options)) {
-    witness.emplace(machine.topology, groups);
-    watched.on_messages = [&](std::span<const Message* const> messages) {
-      witness->step(messages);
-      if (options.on_messages) options.on_messages(messages);
-    };
-  }
-  run.result = make_engine(machine, request, run.plan, watched, groups).run(run.plan.start);
-  const auto objection = witness ? witness->judge(run.result) : std::nullopt;
-  if (witnessed && options.processes != nullptr) share_verdict(*options.processes, run.result);
-  run.check = check(machine, request, run.plan, run.bounds, run.result, groups);
-  if (objection && !run.check.failure) run.check.failure = objection;
-  return run;
-}
-
-}  // namespace
-
-Run run(const Algorithm& algorithm, const Machine& machine, const Request& request, const RunOptions& options) {
-  return run_in(algorithm, machine, nullptr, request, options);
-}
-
-Run run(const Algorithm& algorithm, const Machine& machine, const Groups& groups, const Request& request, const RunOptions& options) {
-  return run_in(algorithm, machine, &groups, request, options);
 }
 
 void set_aside_incomplete(Plan& plan, const Machine& machine, const Request& request, const Bounds& bounds) {
@@ -299,12 +245,18 @@ std::uint64_t steps_said(const Request& request, const Plan& plan) {
 
 }  // namespace
 
-Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options, const Groups* groups) {
-  options.program_memory = memory_beside_engine(machine, request, plan, groups);
+Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, const Placement& placement, RunOptions options,
+                   const Groups* groups) {
   if (options.processes != nullptr) options.programs += programs_of(request, plan);
   if (options.idle_steps == 0) options.idle_steps = std::max(detail::usual_idle_steps(machine.topology), 64 + steps_said(request, plan));
-  if (groups != nullptr) return Engine(machine, *groups, placement_of(groups->machine(machine), request, plan), std::move(options));
-  return Engine(machine, placement_of(machine, request, plan), std::move(options));
+  if (groups != nullptr) return Engine(machine, *groups, placement, std::move(options));
+  return Engine(machine, placement, std::move(options));
+}
+
+Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options, const Groups* groups) {
+  options.program_memory = memory_beside_engine(machine, request, plan, groups);
+  const Placement placement = placement_of(groups == nullptr ? machine : groups->machine(machine), request, plan);
+  return make_engine(machine, request, plan, placement, std::move(options), groups);
 }
 
 namespace {

@@ -3,8 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
-#include <torus/judge.hpp>
+#include <torus/session.hpp>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
@@ -28,30 +29,13 @@ struct Judged {
 /// Runs an algorithm that applies; every message is put before the judge.
 inline Judged judged(const Algorithm& algorithm, const Machine& machine, const Request& request,
                      ExecutorKind executor = ExecutorKind::serial) {
-  const Plan plan = algorithm.plan(machine, request);
-  const Bytes element = unit_of(request.collective, request.reduction);
-  Judge judge({.machine = machine,
-               .collective = std::string(name(request.collective)),
-               .sources = facts_of(request.collective).names_sources() ? request.sources : std::vector<NodeId>(),
-               .segments = plan.segments,
-               .block_bytes = request.sizes ? 0 : request.bytes / element / plan.segments * element,
-               .reduction = facts_of(request.collective).combines ? std::optional(request.reduction) : std::nullopt,
-               .registers = plan.registers,
-               .sizes = sizes_of_blocks(machine, request, plan)});
-  RunOptions options;
+  JudgeWatcher judge;
+  const Member member{.algorithm = &algorithm, .request = request, .watchers = {&judge}};
+  SessionOptions options;
   options.executor = executor;
-  options.on_messages = [&judge, line = TraceMessage{}](std::span<const Message* const> messages) mutable {
-    for (const Message* m : messages) {
-      line.assign(*m);
-      judge.message(line);
-    }
-  };
-  Judged out{run(algorithm, machine, request, options), ""};
-  const Verdict verdict = judge.finish();
+  Judged out{std::move(run_session(machine, {&member, 1}, options).each.front()), ""};
   out.complaint = complaint(out.run);
   if (out.complaint.empty() && !out.run.result.verified) out.complaint = "not verified";
-  if (out.complaint.empty() && !verdict.ok) out.complaint = "the judge: " + verdict.violations.front();
-  if (out.complaint.empty() && verdict.digest != out.run.result.trace_digest) out.complaint = "the judge has another digest";
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <torus/algorithm.hpp>
 #include <torus/bounds.hpp>
@@ -30,14 +31,18 @@ Check check(const Machine& machine, const Request& request, const Plan& plan, co
             const Groups* groups = nullptr);
 
 struct Run {
-  Plan plan;
-  Bounds bounds;
-  RunResult result;
-  Check check;
+  Plan plan = {};
+  Bounds bounds = {};
+  RunResult result = {};                       ///< of the first run, where there are several
+  Check check = {};                            ///< of all
+  std::vector<double> run_s = {};              ///< wall time of each that was not interrupted
+  bool interrupted = false;                    ///< the last one was; of several collectives at once also: it never began
+  double span_s = 0;                           ///< of several at once: model time of the global steps from its first to its last
+  std::vector<Observation> observations = {};  ///< of the plan's observer, where it looked on
 };
 
-/// Throws InputError with the refusal's text if the algorithm does not apply; otherwise what make_plan(), make_engine() and Engine::run()
-/// throw.
+/// A session of one (torus/session.hpp). Throws InputError with the refusal's text if the algorithm does not apply; otherwise what
+/// make_plan(), make_engine() and Engine::run() throw.
 Run run(const Algorithm& algorithm, const Machine& machine, const Request& request, const RunOptions& options = {});
 /// The same in each group of the machine, at once. The request is a group's: its sources are local ranks. So are plan and bounds.
 Run run(const Algorithm& algorithm, const Machine& machine, const Groups& groups, const Request& request, const RunOptions& options = {});
@@ -77,6 +82,9 @@ ProgramMemory memory_beside_engine(const Machine& machine, const Request& reques
 /// null: none.
 Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, RunOptions options = {},
                    const Groups* groups = nullptr);
+/// The same where the placement is known, that of placement_of(), and RunOptions::program_memory is filled in.
+Engine make_engine(const Machine& machine, const Request& request, const Plan& plan, const Placement& placement, RunOptions options,
+                   const Groups* groups);
 
 /// For a request with sizes: predicts the bytes, and the hops, by a dry run as that of count_hops(), in which blocks count with their true
 /// sizes; those of a reduce-scatter are held. Steps stay as the plan says them. Above 4,096 nodes or 2^24 copies of blocks, or where a run

@@ -49,9 +49,8 @@ std::string failure(bool judge) {
   const RunSpec spec = parse_spec(Collective::broadcast, options);
   Setting setting = open_setting(make_machine(spec, algorithm.native), make_request(spec), spec);
   REQUIRE_FALSE(plan_with(setting, algorithm));
-  EmulationOptions emulation;
-  emulation.judge = judge;
-  return emulate(setting, emulation).failure.value_or("");
+  JudgeWatcher watcher;
+  return emulate(setting, {}, judge ? std::vector<Watcher*>{&watcher} : std::vector<Watcher*>{}).check.failure.value_or("");
 }
 
 }  // namespace

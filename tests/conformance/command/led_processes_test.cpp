@@ -33,14 +33,14 @@ std::vector<Topology> shapes(std::size_t count) {
 }
 
 /// What a process found wrong, with its own emulation of what the first one leads; empty if it is that of one process.
-std::string complaint(Processes& processes, const Setting& first, const Emulation& alone) {
+std::string complaint(Processes& processes, const Setting& first, const Run& alone) {
   try {
-    EmulationOptions options;
+    SessionOptions options;
     options.processes = &processes;
     const Setting own = processes.self() == 0 ? first : led_by(lead_of(first, options));
-    const Emulation emulation = emulate(own, options);
-    const RunResult& result = emulation.result;
-    if (emulation.failure) return *emulation.failure;
+    const Run run = emulate(own, options);
+    const RunResult& result = run.result;
+    if (run.check.failure) return *run.check.failure;
     if (!result.verified) return "not verified";
     if (result.processes != processes.count()) return "not on all processes";
     if (result.trace_digest != alone.result.trace_digest) return "another digest";
@@ -68,8 +68,8 @@ TEST_CASE("every collective with a shape and a size alone is on 2, 3 and 4 proce
       if (facts.carries_bytes()) typed["bytes"] = facts.combines ? std::string("1KiB") : sizes[turn++ % sizes.size()];
       const Setting setting = make_setting(parse_spec(facts.collective, typed), std::nullopt, catalogue());
       CAPTURE(*typed["on"], facts.name, typed["bytes"].value_or(""), setting.algorithm->name);
-      const Emulation alone = emulate(setting, {});
-      REQUIRE(alone.failure.value_or("") == "");
+      const Run alone = emulate(setting, {});
+      REQUIRE(alone.check.failure.value_or("") == "");
       REQUIRE(alone.result.verified);
       for (const unsigned count : {2U, 3U, 4U}) {
         if (count > shape.nodes()) continue;
@@ -127,7 +127,7 @@ TEST_CASE("a setting reaches the other processes bit for bit", "[conformance]") 
     }
     ++led;
     const Setting& setting = *made;
-    EmulationOptions options;
+    SessionOptions options;
     options.repeat = 3;
     const Lead lead = lead_of(setting, options);
     CHECK(described(led_by(lead)) == described(setting));

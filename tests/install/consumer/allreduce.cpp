@@ -1,8 +1,7 @@
 #include <iostream>
 
 #include <torus/catalogue.hpp>
-#include <torus/judge.hpp>
-#include <torus/run.hpp>
+#include <torus/session.hpp>
 using namespace torus;
 
 // Round a ring, segment by segment: the sums first, then the results.
@@ -37,17 +36,11 @@ const Algorithm ring{
 int main() {
   const Machine machine = Machine::make({.topology = "16", .switching = Switching::packet});
   const Request request{.collective = Collective::allreduce, .bytes = 65536};  // sums of floats
-  Judge judge({.machine = machine, .collective = "allreduce", .segments = 16, .reduction = request.reduction});
-  RunOptions options;
-  options.on_messages = [&judge, line = TraceMessage()](std::span<const Message* const> messages) mutable {
-    for (const Message* m : messages) {
-      line.assign(*m);
-      judge.message(line);
-    }
-  };
-  const Run own = run(ring, machine, request, options);
+  JudgeWatcher judge;
+  const Member member{.algorithm = &ring, .request = request, .watchers = {&judge}};
+  const Run own = run_session(machine, {&member, 1}).each.front();
   const Run rings = run(*find_algorithm(Collective::allreduce, "rings"), machine, request);
-  const bool good = own.check.good() && own.result.verified && judge.finish().ok;
+  const bool good = own.check.good() && own.result.verified;
   std::cout << (good ? "verified and judged: " : "wrong: ") << own.result.steps << " steps, " << own.result.channel_bytes_sum
             << " bytes on the fullest channels; rings: " << rings.result.steps << " steps, " << rings.result.channel_bytes_sum
             << " bytes; at least " << own.bounds.steps << " and " << own.bounds.channel_bytes << '\n';

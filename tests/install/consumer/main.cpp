@@ -6,8 +6,7 @@
 #include <torus/catalogue.hpp>
 #include <torus/judge.hpp>
 #include <torus/report.hpp>
-#include <torus/run.hpp>
-#include <torus/trace.hpp>
+#include <torus/session.hpp>
 
 #include "ring_broadcast.hpp"
 
@@ -41,22 +40,16 @@ Request request() {
 
 bool own_algorithm(const Machine& machine) {
   const std::string path = "ring_broadcast.jsonl";
-  TraceWriter trace(path, {.machine = machine,
-                           .collective = "broadcast",
-                           .sources = request().sources,
-                           .block_bytes = request().bytes,
-                           .algorithm = "ring",
-                           .seed = 1});
-  RunOptions options;
-  options.on_messages = [&](std::span<const Message* const> messages) { trace.write_step(messages); };
-  const Run ran = run(ring, machine, request(), options);
+  TraceWatcher trace(path);
+  const Member member{.algorithm = &ring, .request = request(), .watchers = {&trace}};
+  const Run ran = run_session(machine, {&member, 1}).each.front();
   trace.commit();
 
   TraceReader reader(path);
   Judge judge(reader.header());
   for (TraceMessage message; reader.next(message);) judge.message(message);
   const Verdict verdict = judge.finish();
-  Rows rows = report(machine, ran.result, options);
+  Rows rows = report(machine, ran.result, {});
   rows.emplace_back("trace", verdict.ok ? "legal and complete" : "refused: " + verdict.violations.front());
   std::printf("%s\n", aligned(rows).c_str());
   return ran.check.good() && verdict.ok && verdict.digest == ran.result.trace_digest;

@@ -79,11 +79,11 @@ TEST_CASE("an exported MSCCL program is read as the trace that it was made of, s
     if (!setting || setting->groups || !known_to_msccl(*setting) ||
         setting->machine.topology.living_nodes() < setting->machine.topology.nodes() || setting->machine.topology.nodes() < 2)
       continue;
-    command::EmulationOptions options;
-    options.trace = path;
-    const command::Emulation run = command::emulate(*setting, options);
+    TraceWatcher trace(path);
+    const Run run = command::emulate(*setting, {}, {&trace});
     CAPTURE(command::command_line(*setting));
-    REQUIRE_FALSE(run.failure);
+    REQUIRE_FALSE(run.check.failure);
+    trace.commit();
     {
       command::TraceSteps steps(path);
       OutputFile file(program);

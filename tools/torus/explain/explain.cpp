@@ -99,7 +99,7 @@ RunResult run_once(Setting& setting, Study& study) {
   if (outcome.left_out()) throw InputError(outcome.why);
   if (outcome.is(Outcome::Kind::interrupted)) throw RunError("interrupted");
   if (outcome.is(Outcome::Kind::failed)) throw RunError(outcome.why);
-  return std::move(outcome.emulation.result);
+  return std::move(outcome.run.result);
 }
 
 /// All algorithms of the collective on the machine of a setting, each with the parameters that suit it, by prediction.
@@ -122,7 +122,6 @@ struct Explanation {
   Setting setting;
   std::string instead;
   RunResult result;
-  Bounds bounds;
   Comparison comparison;
 
   const Algorithm& algorithm() const { return *setting.algorithm; }
@@ -132,7 +131,9 @@ struct Explanation {
   /// Seconds of the longest routes, and of combining.
   double hops_s() const { return static_cast<double>(result.route_hops_sum) * setting.machine.cost.hop_s; }
   double combining_s() const { return static_cast<double>(result.node_combined_sum) * setting.machine.cost.combine_s; }
-  double least_bytes_s() const { return bounds.channel_time_s.value_or(bounds.channel_bytes * setting.machine.cost.byte_s); }
+  double least_bytes_s() const {
+    return setting.bounds.channel_time_s.value_or(setting.bounds.channel_bytes * setting.machine.cost.byte_s);
+  }
 };
 
 std::string_view or_not_said(std::string_view words) { return words.empty() ? "not said" : words; }
@@ -164,7 +165,7 @@ std::string bytes_part_text(const CostModel& cost, double bytes, double seconds)
 
 std::string run_text(const Explanation& explanation) {
   const Setting& setting = explanation.setting;
-  const Bounds& bounds = explanation.bounds;
+  const Bounds& bounds = explanation.setting.bounds;
   const RunResult& result = explanation.result;
   const CostModel& cost = setting.machine.cost;
   const double bound_s = bounds.model_time_s(cost);
@@ -206,7 +207,7 @@ std::string run_text(const Explanation& explanation) {
 
 Json to_json(const Explanation& explanation) {
   const Setting& setting = explanation.setting;
-  const Bounds& bounds = explanation.bounds;
+  const Bounds& bounds = explanation.setting.bounds;
   const Comparison& comparison = explanation.comparison;
   const Algorithm& algorithm = explanation.algorithm();
   const CostModel& cost = setting.machine.cost;
@@ -272,8 +273,7 @@ int explain(const ExplainArguments& arguments) {
   RunResult result = run_once(setting, study);
   Comparison comparison = compared(spec, where.typed, setting, study);
   study.progress().clear();
-  Bounds bounds = lower_bounds(setting.machine, setting.request);
-  const Explanation explanation{std::move(setting), where.instead, std::move(result), std::move(bounds), std::move(comparison)};
+  const Explanation explanation{std::move(setting), where.instead, std::move(result), std::move(comparison)};
   answer(
       arguments.json, [&] { return to_json(explanation); }, [&] { return in_words(explanation); });
   return 0;

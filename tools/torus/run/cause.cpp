@@ -11,9 +11,7 @@
 #include <vector>
 
 #include <torus/block.hpp>
-#include <torus/engine.hpp>
-#include <torus/judge.hpp>
-#include <torus/run.hpp>
+#include <torus/session.hpp>
 
 #include "runtime/base/figures.hpp"
 #include "runtime/model/contribution.hpp"
@@ -30,7 +28,7 @@ constexpr double most_compared = 0x1p32;  // bytes, over all steps
 
 /// Follows the block that came out wrong from step to step, at all nodes: who has the contribution that was missing in the end, and whether
 /// its bytes are what they must be. Without groups, and where a node has one register.
-class WrongBlock {
+class WrongBlock : public Watcher {
  public:
   WrongBlock(const Setting& setting, const WrongDelivery& wrong)
       : topology_{setting.machine.topology},
@@ -53,35 +51,21 @@ class WrongBlock {
     }
   }
 
-  /// Takes the messages of a step.
-  void messages(const Engine& engine, std::span<const Message* const> messages) {
-    for (const Message* m : messages) {
+  void begin(const TraceHeader&, const Engine& engine) override { engine_ = &engine; }
+
+  void step(const StepSends& sends) override {
+    for (const Message* m : sends.messages) {
       for (std::size_t i = 0; i < m->blocks().size(); ++i) {
         if (m->blocks()[i] != wrong_.block) continue;
-        const auto bytes = engine.bytes(*m, i);
+        const auto bytes = engine_->bytes(*m, i);
         sent_.push_back({m->source(), m->destination(), m->combines(), false, {bytes.begin(), bytes.end()}});
       }
     }
+    end_step(sends.step);
   }
 
-  /// After a step: what had arrived for it is in the nodes' hands, and what they sent is known.
-  void step(const Engine& engine, Step step) {
-    for (const Carried& c : flying_) arrive(c);
-    for (Carried& c : sent_) {
-      c.has = !placement_.reduces() || has_[c.from];
-      if (c.has) moved_ = fmt::format("it last went in step {}, from node {} to {}", step, text(c.from), text(c.to));
-      compare(c.from, c.bytes, step);
-    }
-    for (NodeId node = 0; node < topology_.nodes(); ++node) {
-      const auto held = engine.bytes(node, wrong_.block);
-      if (!held.empty())
-        compare(node, held, step);
-      else if (placement_.reduces())
-        let_go(node, step);
-    }
-    flying_ = std::exchange(sent_, {});
-  }
-
+  /// What nodes do after the last barrier is a step, too.
+  void complete(RunResult& result) override { end_step(static_cast<Step>(result.steps)); }
   /// What is to be said of the block; empty if nothing.
   std::string found() const {
     switch (wrong_.kind) {
@@ -105,6 +89,24 @@ class WrongBlock {
   };
 
   std::string text(NodeId node) const { return node_text(topology_, node); }
+
+  /// After a step: what had arrived for it is in the nodes' hands, and what they sent is known.
+  void end_step(Step step) {
+    for (const Carried& c : flying_) arrive(c);
+    for (Carried& c : sent_) {
+      c.has = !placement_.reduces() || has_[c.from];
+      if (c.has) moved_ = fmt::format("it last went in step {}, from node {} to {}", step, text(c.from), text(c.to));
+      compare(c.from, c.bytes, step);
+    }
+    for (NodeId node = 0; node < topology_.nodes(); ++node) {
+      const auto held = engine_->bytes(node, wrong_.block);
+      if (!held.empty())
+        compare(node, held, step);
+      else if (placement_.reduces())
+        let_go(node, step);
+    }
+    flying_ = std::exchange(sent_, {});
+  }
 
   void arrive(const Carried& c) {
     if (!placement_.reduces()) return;
@@ -136,6 +138,7 @@ class WrongBlock {
   }
 
   const Topology& topology_;
+  const Engine* engine_ = nullptr;
   const WrongDelivery& wrong_;
   const Placement placement_;
   std::vector<Content> right_;  // of a reduction, what each node must hold; else the first is what all must
@@ -154,32 +157,16 @@ bool can_follow(const Setting& setting, const RunResult& result) {
 std::string cause_in(const Setting& setting, const RunResult& result) {
   std::optional<WrongBlock> follower;
   if (can_follow(setting, result)) follower.emplace(setting, *result.wrong);
-  Judge judge(header_of(setting));
-  TraceMessage line;
-  bool going = true;
-  std::optional<Engine> engine;
-  RunOptions options;
-  options.executor = setting.executor;
-  options.threads = setting.threads;
-  options.seed = setting.seed;
-  options.memory_limit = setting.memory;
+  JudgeWatcher judge;
+  Member member = member_of(setting);
+  member.watchers = {&judge};
+  if (follower) member.watchers.push_back(&*follower);
+  SessionOptions options = options_of(setting);
   options.verify = false;
   options.stop = &interrupted();
-  options.on_messages = [&](std::span<const Message* const> messages) {
-    if (follower) follower->messages(*engine, messages);
-    for (const Message* m : messages) {
-      line.assign(*m);
-      going = going && judge.message(line);
-    }
-  };
-  options.on_step = [&](Step step) {
-    if (follower) follower->step(*engine, step);
-  };
-  engine.emplace(make_engine(setting.whole(), setting.request, setting.plan, options, setting.groups_or_null()));
-  const RunResult again = engine->run(setting.plan.start);
+  const RunResult again = run_session(setting.whole(), {&member, 1}, options).each.front().result;
   if (!again.good() || again.trace_digest != result.trace_digest) return "";
-  if (follower) follower->step(*engine, static_cast<Step>(again.steps));  // what nodes do after the last barrier
-  const Verdict verdict = judge.finish();
+  const Verdict& verdict = judge.verdict();
   if (!verdict.ok && verdict.violations.front().starts_with("step ")) return verdict.violations.front();
   return follower ? follower->found() : "";
 }

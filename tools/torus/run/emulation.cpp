@@ -2,25 +2,20 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <exception>
 #include <fmt/format.h>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include <torus/catalogue.hpp>
 #include <torus/error.hpp>
-#include <torus/judge.hpp>
-#include <torus/report.hpp>
-#include <torus/run.hpp>
 
-#include "algorithms/barrier_witness.hpp"
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/processes/together.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/parser.hpp"
-#include "tools/torus/run/live_judge.hpp"
 #include "tools/torus/run/watchdog.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/schedule_file.hpp"
@@ -28,49 +23,10 @@
 namespace torus::command {
 namespace {
 
-std::optional<std::string> failure_in(const Check& check, const RunResult& result, const EmulationOptions& options) {
-  if (check.failure) return check.failure;
-  if (options.digest && result.trace_digest != *options.digest)
-    return fmt::format("the trace digest is {}, wanted {}", digest_text(result.trace_digest), digest_text(*options.digest));
-  return std::nullopt;
-}
-
-/// Passes a request to stop on to the engine, on the first of several processes, which alone looks at messages and gets interrupts. What
-/// it throws while it looks would leave the others waiting, so that it is kept until all have ended their run.
-class StopRelay {
- public:
-  explicit StopRelay(const std::atomic<bool>* requested) noexcept : requested_{requested} {}
-
-  std::atomic<bool> stop = false;  ///< for the engine
-
-  void look() noexcept {
-    if (requested_ != nullptr && requested_->load(std::memory_order_relaxed)) stop = true;
-  }
-  template <class F>
-  void keep(bool several, F&& f) {
-    if (!several) return f();
-    try {
-      if (!kept_) f();
-    } catch (...) {
-      kept_ = std::current_exception();
-      stop = true;
-    }
-  }
-  bool failed() const noexcept { return kept_ != nullptr; }
-  void rethrow() const {
-    if (kept_) std::rethrow_exception(kept_);
-  }
-
- private:
-  const std::atomic<bool>* requested_;
-  std::exception_ptr kept_;
-};
-
-std::vector<std::vector<NodeId>> lists_of(const std::optional<Groups>& groups) {
-  std::vector<std::vector<NodeId>> lists;
-  for (NodeId group = 0; groups && group < groups->count(); ++group)
-    lists.emplace_back(groups->members(group).begin(), groups->members(group).end());
-  return lists;
+/// Of several processes one whose workers are not counted has its share of the cores.
+unsigned threads_of(const Setting& setting, const Processes* processes) {
+  if (processes == nullptr || setting.threads > 0) return setting.threads;
+  return std::max(1U, workers_of(setting.executor, 0) / processes->on_these_cores());
 }
 
 }  // namespace
@@ -83,123 +39,65 @@ void note_threads(const Setting& setting, unsigned started) {
                counted(started, "thread").c_str(), counted(cores, "core").c_str());
 }
 
+Member member_of(const Setting& setting) {
+  return {
+      .algorithm = setting.algorithm, .request = setting.request, .groups = setting.groups, .plan = setting.plan, .bounds = setting.bounds};
+}
+
+SessionOptions options_of(const Setting& setting) {
+  SessionOptions options;
+  options.executor = setting.executor;
+  options.threads = setting.threads;
+  options.seed = setting.seed;
+  options.memory_limit = setting.memory;
+  return options;
+}
+
 TraceHeader header_of(const Setting& setting) {
-  const Request& request = setting.request;
-  const bool combines = facts_of(request.collective).combines;
-  const bool cut = combines || facts_of(request.collective).replicates();
-  const Bytes element = unit_of(request.collective, request.reduction);
-  std::vector<Bytes> sizes = sizes_of_blocks(setting.machine, request, setting.plan);
-  const Bytes least = sizes.empty() ? 0 : *std::min_element(sizes.begin(), sizes.end());
-  return {.machine = setting.whole(),
-          .collective = std::string(name(request.collective)),
-          .sources = request.sources,
-          .segments = setting.plan.segments,
-          .block_bytes = !sizes.empty() ? least
-                         : cut          ? request.bytes / element / setting.plan.segments * element
-                                        : request.bytes,
-          .algorithm = std::string(setting.algorithm->name),
-          .seed = setting.seed,
-          .reduction = combines ? std::optional(request.reduction) : std::nullopt,
-          .registers = setting.plan.registers,
-          .sizes = std::move(sizes),
-          .groups = lists_of(setting.groups)};
+  return torus::header_of(setting.whole(), setting.groups_or_null(), setting.request, setting.plan, setting.algorithm->name, setting.seed);
 }
 
-Emulation emulate(const Setting& setting, const EmulationOptions& options) {
-  const Bounds bounds = lower_bounds(setting.machine, setting.request);
-  Processes* const all = options.processes;
-  const bool looks = all == nullptr || all->self() == 0;
-  if (all != nullptr && all == processes() && looks) lead(*all, setting, options);
-  std::optional<TraceWriter> trace;
-  const Groups* const groups = setting.groups_or_null();
-  const bool observes = looks && setting.plan.observe && groups == nullptr;  // an observer knows the nodes of one group
-  const std::unique_ptr<RunObserver> observer = observes ? setting.plan.observe() : nullptr;
-  std::optional<LiveJudge> judge;
-  if (looks && options.judge) judge.emplace(header_of(setting));
-  std::optional<BarrierWitness> barrier;
-  if (looks && setting.request.collective == Collective::barrier) barrier.emplace(setting.whole().topology, groups);
-  bool first = true;
-
-  RunOptions run;
-  run.executor = setting.executor;
-  run.threads = setting.threads;
-  run.fewer_threads_do = setting.threads == 0 || options.fewer_threads_do;
-  if (all != nullptr && run.threads == 0) run.threads = std::max(1U, workers_of(setting.executor, 0) / all->on_these_cores());
-  run.seed = setting.seed;
-  run.memory_limit = setting.memory;
-  Watchdog watchdog(setting);
-  run.watch = &watchdog.watch();
-  StopRelay relay(options.stop);
-  run.stop = all == nullptr ? options.stop : &relay.stop;
-  run.fault = options.fault;
-  run.on_fault = options.on_fault;
-  run.processes = all;
-  run.keep_memory = options.keep_memory;
-  run.programs = fmt::format("algorithm {}\n", setting.algorithm->name);
+SessionRun emulate(std::span<const Part> parts, const SessionOptions& asked) {
+  const Setting& first = parts.front().setting;
+  const bool several = parts.size() > 1;
+  Processes* const all = asked.processes;
+  if (all != nullptr && all == processes() && all->self() == 0) lead(*all, first, asked);
+  SessionOptions options = asked;
+  options.executor = first.executor;
+  options.threads = threads_of(first, all);
+  options.fewer_threads_do = first.threads == 0 || asked.fewer_threads_do;
+  options.seed = first.seed;
+  if (!several) options.memory_limit = first.memory;
   std::optional<InterruptsAwaited> awaited;  // from the first step on: `stop` is not read before
-  run.on_step = [&](Step step) {
-    if (options.stop != nullptr && !awaited) awaited.emplace();
-    if (options.on_step) options.on_step(step);
-    relay.look();
+  options.on_step = [&](Step step) {
+    if (asked.stop != nullptr && !awaited) awaited.emplace();
+    if (asked.on_step) asked.on_step(step);
   };
-  if (looks && (options.trace || observer || judge || barrier || options.on_messages)) {
-    run.on_messages = [&](std::span<const Message* const> messages) {
-      if (!first) return;
-      relay.keep(all != nullptr, [&] {
-        if (trace) trace->write_step(messages);
-        if (observer) observer->step(messages);
-        if (judge) judge->step(messages);
-        if (barrier) barrier->step(messages);
-        if (options.on_messages) options.on_messages(messages);
-      });
+  std::deque<Watchdog> watchdogs;
+  std::vector<Member> members;
+  for (const Part& part : parts) {
+    const Setting& setting = part.setting;
+    Member& member = members.emplace_back(member_of(setting));
+    member.plan->start = [&start = setting.plan.start](Node& self) {
+      keep_stack_for_handler();  // which thread this is, the engine alone knows
+      return start(self);
     };
+    member.offset = part.offset;
+    member.watchers = part.watchers;
+    member.observe = !several;
+    member.watch = &watchdogs.emplace_back(setting, several ? typed_line() : "").watch();
   }
-  if (looks && options.trace) {
-    run.on_phase = [&](const char* phase) {
-      if (first) trace->name_phase(phase);
-    };
-  }
-  Engine engine = make_engine(setting.whole(), setting.request, setting.plan, run, groups);
-  detail::run_on_all(all, [&] {
-    if (looks && options.trace) trace.emplace(*options.trace, header_of(setting));
-  });
-
-  const std::function<Program(Node&)> start = [&setting](Node& self) {
-    keep_stack_for_handler();  // which thread this is, the engine alone knows
-    return setting.plan.start(self);
-  };
-  Emulation emulation;
-  for (unsigned repetition = 0; repetition < options.repeat && !emulation.failure; ++repetition) {
-    RunResult result = engine.run(start);
-    // What holds of the first run holds of all: they must have its trace digest.
-    const auto unsure = barrier && first ? barrier->judge(result) : std::nullopt;
-    note_threads(setting, result.threads);
-    if (first && options.on_engine) options.on_engine(engine);
-    emulation.interrupted = result.interrupted;
-    if (!result.interrupted) emulation.run_s.push_back(result.run_s);
-    const Check check = torus::check(setting.whole(), setting.request, setting.plan, bounds, result, groups);
-    emulation.failure = unsure ? unsure : failure_in(check, result, options);
-    if (result.interrupted && options.repeat > 1)
-      emulation.failure = fmt::format("interrupted in repetition {} of {}", repetition + 1, options.repeat);
-    if (!first && !emulation.failure && result.trace_digest != emulation.result.trace_digest) {
-      emulation.failure = fmt::format("repetition {} had another trace digest than the first", repetition + 1);
-    }
-    if (first && judge && !emulation.failure) emulation.failure = judge->objection(result);
-    if (first && judge && !emulation.failure) emulation.failure = check.surprise;
-    bool last = options.on_run && !options.on_run(result);
-    if (all != nullptr) last = detail::exchange_each(*all, last || emulation.failure.has_value() || relay.failed()).front();
-    relay.rethrow();
-    if (first) emulation.result = std::move(result);
-    first = false;
-    if (last) break;
-  }
-  awaited.reset();
-  if (trace && !emulation.interrupted) trace->commit();
-  if (observer) emulation.observations = observer->finish();
-  return emulation;
+  SessionRun run = run_session(first.whole(), members, options);
+  if (!several) note_threads(first, run.each.front().result.threads);
+  return run;
 }
 
-Lead lead_of(const Setting& setting, const EmulationOptions& options) {
+Run emulate(const Setting& setting, const SessionOptions& options, std::vector<Watcher*> watchers) {
+  const Part part{setting, std::move(watchers)};
+  return std::move(emulate({&part, 1}, options).each.front());
+}
+
+Lead lead_of(const Setting& setting, const SessionOptions& options) {
   std::string line = command_line(setting);
   line.erase(0, line.find(" run ") + 1);
   const Bytes memory = setting.memory > 0 ? setting.memory : memory_of_a_process();
@@ -231,7 +129,7 @@ Setting led_by(const Lead& lead) {
   return setting;
 }
 
-void lead(Processes& processes, const Setting& setting, const EmulationOptions& options) {
+void lead(Processes& processes, const Setting& setting, const SessionOptions& options) {
   const Lead lead = lead_of(setting, options);
   detail::gather_bytes(processes, detail::bytes_of(lead.line));
   detail::exchange_each(processes, lead.beside);
@@ -245,7 +143,7 @@ int follow() {
     lead.line = detail::text_of(detail::gather_bytes(all, {}).front());
     if (lead.line.empty()) return 0;
     lead.beside = detail::exchange_each(all, lead.beside).front();
-    EmulationOptions options;
+    SessionOptions options;
     options.processes = &all;
     options.repeat = lead.beside.repeat;
     options.fault = lead.beside.fault;

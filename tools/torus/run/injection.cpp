@@ -14,9 +14,10 @@
 #include <vector>
 
 #include <torus/error.hpp>
-#include <torus/run.hpp>
+#include <torus/session.hpp>
 
 #include "runtime/base/figures.hpp"
+#include "tools/torus/run/emulation.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/random.hpp"
 
@@ -64,30 +65,27 @@ struct Copy {
 using Copies = std::map<Copy, std::size_t>;  // and the hash of its bytes
 
 /// The copies of some blocks after each step from `from` on.
-class History {
+class History : public Watcher {
  public:
   /// Runs a setting by one thread.
   History(const Setting& setting, const std::optional<Fault>& fault, const std::vector<BlockId>& blocks, Step from)
       : blocks_{blocks}, from_{from}, nodes_{setting.whole().topology.nodes()} {
-    RunOptions options;
+    Member member = member_of(setting);
+    member.watchers = {this};
+    SessionOptions options = options_of(setting);
     options.executor = ExecutorKind::serial;
     options.threads = 1;
-    options.seed = setting.seed;
-    options.memory_limit = setting.memory;
     options.verify = false;
     options.fault = fault;
     options.stop = &too_many_;
-    std::optional<Engine> engine;
-    options.on_messages = [&](std::span<const Message* const> messages) {
-      for (const Message* m : messages) {
-        if (m->step() >= from_) add_message(*engine, *m);
-      }
-    };
-    options.on_step = [&](Step step) {
-      if (step >= from_) add_held(*engine, step);
-    };
-    engine.emplace(make_engine(setting.whole(), setting.request, setting.plan, options, setting.groups_or_null()));
-    static_cast<void>(engine->run(setting.plan.start));
+    static_cast<void>(run_session(setting.whole(), {&member, 1}, options));
+  }
+
+  void begin(const TraceHeader&, const Engine& engine) override { engine_ = &engine; }
+  void step(const StepSends& sends) override {
+    if (sends.step < from_) return;
+    for (const Message* m : sends.messages) add_message(*m);
+    add_held(sends.step);
   }
 
   bool too_many() const noexcept { return too_many_; }
@@ -103,17 +101,17 @@ class History {
     after(step).emplace(copy, std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
     if (++copies_ > most_copies) too_many_ = true;
   }
-  void add_message(const Engine& engine, const Message& m) {
+  void add_message(const Message& m) {
     for (std::size_t i = 0; i < m.blocks().size(); ++i) {
       const BlockId id = m.blocks()[i];
       if (std::find(blocks_.begin(), blocks_.end(), id) == blocks_.end()) continue;
-      add(m.step(), {m.destination(), id, true, m.source(), i, m.combines(), m.registers()}, engine.bytes(m, i));
+      add(m.step(), {m.destination(), id, true, m.source(), i, m.combines(), m.registers()}, engine_->bytes(m, i));
     }
   }
-  void add_held(const Engine& engine, Step step) {
+  void add_held(Step step) {
     for (NodeId node = 0; node < nodes_ && !too_many_; ++node) {
       for (const BlockId id : blocks_) {
-        if (const auto bytes = engine.bytes(node, id); !bytes.empty()) add(step, {node, id}, bytes);
+        if (const auto bytes = engine_->bytes(node, id); !bytes.empty()) add(step, {node, id}, bytes);
       }
     }
   }
@@ -121,6 +119,7 @@ class History {
   const std::vector<BlockId>& blocks_;
   const Step from_;
   const NodeId nodes_;
+  const Engine* engine_ = nullptr;
   std::vector<Copies> after_;
   std::size_t copies_ = 0;
   std::atomic<bool> too_many_ = false;

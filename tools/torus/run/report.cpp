@@ -108,27 +108,27 @@ Repeats repeats_of(std::vector<double> run_s) {
   return {run_s.size(), median, run_s.front(), run_s.back()};
 }
 
-Json to_json(const Setting& setting, const Emulation& emulation) {
-  const Reported reported(setting, emulation);
+Json to_json(const Setting& setting, const Run& run, const StruckFault& fault) {
+  const Reported reported(setting, run, fault);
   Json json;
   for (const ReportField& field : report_fields()) {
     if (auto value = field.value(reported)) json[field.key] = std::move(*value);
   }
-  for (const Observation& found : emulation.observations) {
+  for (const Observation& found : run.observations) {
     json[found.name + "_before"] = load_json(found.before);
     json[found.name + "_after"] = load_json(found.after);
   }
   return json;
 }
 
-std::string to_table(const Setting& setting, const Emulation& emulation) {
+std::string to_table(const Setting& setting, const Run& run, const StruckFault& fault) {
   const Machine& whole = setting.whole();
   const Machine& machine = setting.machine;  // of a group, where there are groups
-  const RunResult& result = emulation.result;
+  const RunResult& result = run.result;
   const Plan& plan = setting.plan;
-  const Bounds bounds = lower_bounds(machine, setting.request);
+  const Bounds& bounds = setting.bounds;
   const bool exchange = facts_of(setting.request.collective).of_pairs();
-  const Repeats repeats = repeats_of(emulation.run_s);
+  const Repeats repeats = repeats_of(run.run_s);
   RunOptions options;
   options.executor = setting.executor;
   options.seed = setting.seed;
@@ -137,14 +137,14 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
       plan.steps, plan.steps_exact, plan.formula, bounds.steps, plan.model_time_s(machine.cost), bounds.model_time_s(machine.cost)};
   context.plan_s = setting.plan_s;
   if (repeats.runs > 1) context.run_s = repeats.median_s;
-  context.failure = emulation.failure;
+  context.failure = run.check.failure;
   Rows rows = torus::report(whole, result, options, context);
-  if (!facts_of(setting.request.collective).carries_bytes() && result.verified && !emulation.failure)
+  if (!facts_of(setting.request.collective).carries_bytes() && result.verified && !run.check.failure)
     rows.back().second = "verified: " + BarrierWitness::proof(machine.topology.nodes());
-  if (result.fault && !emulation.fault_option.empty()) {
+  if (result.fault && !fault.option.empty()) {
     const auto row = std::find_if(rows.begin(), rows.end(), [](const auto& each) { return each.first == "fault"; });
-    row->second += fmt::format(" (--fault {})", emulation.fault_option);
-    if (!emulation.harmless.empty()) rows.insert(row + 1, {"", "harmless: " + emulation.harmless});
+    row->second += fmt::format(" (--fault {})", fault.option);
+    if (!fault.harmless.empty()) rows.insert(row + 1, {"", "harmless: " + fault.harmless});
   }
 
   Rows asked;
@@ -183,7 +183,7 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
                              grouped(facts.bound3), grouped(facts.bound4), facts.diameter, facts.average_status, facts.average_distance));
   }
   Rows balance;
-  for (const Observation& found : emulation.observations) {
+  for (const Observation& found : run.observations) {
     const LoadFigures before = figures_of(found.before);
     const LoadFigures after = figures_of(found.after);
     balance.emplace_back(found.title, fmt::format("before balancing {} to {}, after {} to {}, mean {:.4g}, h = {}", before.min, before.max,
@@ -213,8 +213,8 @@ std::string to_table(const Setting& setting, const Emulation& emulation) {
   return text;
 }
 
-CsvLines to_csv(const Setting& setting, const Emulation& emulation) {
-  const Reported reported(setting, emulation);
+CsvLines to_csv(const Setting& setting, const Run& run) {
+  const Reported reported(setting, run);
   std::vector<std::string> names, values;
   for (const ReportField::Runs runs : {ReportField::Runs::all, ReportField::Runs::some}) {
     for (const ReportField& field : report_fields()) {

@@ -2,17 +2,14 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include <torus/bounds.hpp>
 #include <torus/message.hpp>
-#include <torus/result.hpp>
+#include <torus/session.hpp>
 
 #include "runtime/model/channel.hpp"
 #include "tools/torus/cli/json.hpp"
-#include "tools/torus/run/emulation.hpp"
 #include "tools/torus/setting/setting.hpp"
 #include "tools/torus/view/contributors.hpp"
 
@@ -39,26 +36,33 @@ struct Repeats {
 };
 Repeats repeats_of(std::vector<double> run_s);
 
+/// What is said of a fault beside what the run recorded.
+struct StruckFault {
+  std::string option = {};    ///< what --fault takes to inject it again
+  std::string harmless = {};  ///< why it did no harm, where it did none
+};
+
 /// One object, stable names; see tools/json.md.
-Json to_json(const Setting& setting, const Emulation& emulation);
-std::string to_table(const Setting& setting, const Emulation& emulation);
+Json to_json(const Setting& setting, const Run& run, const StruckFault& fault = {});
+std::string to_table(const Setting& setting, const Run& run, const StruckFault& fault = {});
 /// Two lines of CSV, each with its end.
 struct CsvLines {
   std::string names, values;
 };
 /// The scalar fields of the JSON object. The names are the same in the same order for every run: those that only some runs have come last,
 /// and are empty in the others.
-CsvLines to_csv(const Setting& setting, const Emulation& emulation);
+CsvLines to_csv(const Setting& setting, const Run& run);
 
 /// Watches the messages of a run, and makes the table when it has ended. The run's own records have the sums of a step; this adds what only
 /// the messages show: the fullest channel by name, and how many nodes have been informed. In a reduction all have data from the start;
 /// there it counts the nodes that have had all contributors of all that they want, in a barrier those that have heard of all nodes.
-class StepTable {
+class StepTable : public Watcher {
  public:
   explicit StepTable(const Setting& setting);
 
-  /// For RunOptions::on_messages. Cost: the hops of the messages.
-  void step(std::span<const Message* const> messages);
+  void begin(const TraceHeader& header, const Engine& engine) override;
+  /// Cost: the hops of the messages.
+  void step(const StepSends& sends) override;
 
   /// The table, after an empty line. Steps beyond RunResult::max_step_records are counted under it.
   std::string text(const RunResult& result) const;

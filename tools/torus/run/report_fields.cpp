@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <utility>
 
 #include <torus/bandwidth.hpp>
 #include <torus/report.hpp>
@@ -57,11 +58,10 @@ Json notes_json(const Plan& plan) {
   return notes;
 }
 
-Json fault_json(const Emulation& emulation) {
-  const FaultRecord& fault = *emulation.result.fault;
+Json fault_json(const FaultRecord& fault, const StruckFault& more) {
   Json json{{"step", fault.step}, {"node", fault.node}, {"text", fault.text}};
-  if (!emulation.fault_option.empty()) json["option"] = emulation.fault_option;
-  if (!emulation.harmless.empty()) json["harmless"] = emulation.harmless;
+  if (!more.option.empty()) json["option"] = more.option;
+  if (!more.harmless.empty()) json["harmless"] = more.harmless;
   return json;
 }
 
@@ -214,36 +214,38 @@ constexpr std::array fields{
                 "with `--repeat`: `runs`, `run_s_median`, `run_s_min`, `run_s_max`, `run_s_spread` (max / min)"},
     ReportField{"memory_bytes", all, scalar, [](Of of) -> Value { return of.result.memory_bytes; }, ""},
     ReportField{"peak_rss_bytes", all, scalar, [](Of) -> Value { return peak_memory(); }, "estimated before the run, of all processes; measured, of the first process"},
-    ReportField{"verified", all, scalar, [](Of of) -> Value { return of.result.verified && !of.emulation.failure; },
+    ReportField{"verified", all, scalar, [](Of of) -> Value { return of.result.verified && !of.run.check.failure; },
                 "whether all is right"},
     ReportField{"trace_digest", all, scalar, [](Of of) -> Value { return digest_text(of.result.trace_digest); },
                 "digest of all messages, 16 hexadecimal digits, the same for every executor and number of threads"},
     ReportField{"phases", some, nested, [](Of of) -> Value { return phases_json(of.result); },
                 "by phase: `name`, `steps`, `control_steps`, `messages`, `bytes`, `channel_bytes`, `model_time_s`"},
     ReportField{"h", some, scalar,
-                [](Of of) -> Value { return of.emulation.observations.empty() ? std::nullopt : Value(of.emulation.observations.back().h); },
+                [](Of of) -> Value { return of.run.observations.empty() ? std::nullopt : Value(of.run.observations.back().h); },
                 "balanced multi-node broadcasts: dilated subnetworks; `blocks_per_ddn_before` and `blocks_per_ddn_after`: blocks in each"},
     ReportField{"notes", some, nested, [](Of of) -> Value { return of.plan.notes.empty() ? std::nullopt : Value(notes_json(of.plan)); },
                 "what the algorithm adds"},
-    ReportField{"fault", some, nested, [](Of of) -> Value { return of.result.fault ? Value(fault_json(of.emulation)) : std::nullopt; },
+    ReportField{"fault", some, nested,
+                [](Of of) -> Value { return of.result.fault ? Value(fault_json(*of.result.fault, of.fault)) : std::nullopt; },
                 "with `--fault`, where it struck: `step`, `node`, `text`, `option` (repeats it), `harmless` (why)"},
-    ReportField{"failure", some, scalar, [](Of of) -> Value { return of.emulation.failure ? Value(*of.emulation.failure) : std::nullopt; },
+    ReportField{"failure", some, scalar, [](Of of) -> Value { return of.run.check.failure ? Value(*of.run.check.failure) : std::nullopt; },
                 "what is not right"},
 };
 
 }  // namespace
 
-Reported::Reported(const Setting& of, const Emulation& run)
+Reported::Reported(const Setting& of, const Run& ran, StruckFault struck)
     : setting{of},
-      emulation{run},
+      run{ran},
+      fault{std::move(struck)},
       machine{of.machine},
       request{of.request},
       plan{of.plan},
-      result{run.result},
-      bounds{lower_bounds(of.machine, of.request)},
+      result{ran.result},
+      bounds{of.bounds},
       facts{shape_facts(of.machine.topology)},
-      repeats{repeats_of(run.run_s)},
-      run_s{repeats.runs > 1 ? repeats.median_s : run.result.run_s} {}
+      repeats{repeats_of(ran.run_s)},
+      run_s{repeats.runs > 1 ? repeats.median_s : ran.result.run_s} {}
 
 std::span<const ReportField> report_fields() { return fields; }
 

@@ -7,23 +7,23 @@
 #include <string>
 #include <string_view>
 
-#include <torus/bounds.hpp>
-
 #include "tools/torus/run/report.hpp"
 
 namespace torus::command {
 
 /// A run, and what several of its figures follow from.
 struct Reported {
-  Reported(const Setting& of, const Emulation& run);
+  /// Setting and run must outlive it.
+  Reported(const Setting& of, const Run& ran, StruckFault struck = {});
 
   const Setting& setting;
-  const Emulation& emulation;
+  const Run& run;
+  StruckFault fault;
   const Machine& machine;  ///< of a group, where there are groups
   const Request& request;
   const Plan& plan;
   const RunResult& result;
-  Bounds bounds;
+  const Bounds& bounds;
   ShapeFacts facts;
   Repeats repeats;
   double run_s;  ///< the median of several

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <torus/error.hpp>
+#include <torus/report.hpp>
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/output_file.hpp"
@@ -18,11 +20,11 @@
 #include "tools/torus/run/cause.hpp"
 #include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/injection.hpp"
+#include "tools/torus/run/page_watcher.hpp"
 #include "tools/torus/run/report.hpp"
 #include "tools/torus/run/several.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
-#include "tools/torus/view/playback.hpp"
 
 namespace torus::command {
 namespace {
@@ -41,10 +43,10 @@ std::uint64_t parse_digest(const std::string& text) {
 std::string blamed(const Setting& setting, std::string_view what) { return fmt::format("{}: {}", setting.algorithm->name, what); }
 
 /// The failure of a run as the terminal says it.
-std::string said(const Setting& setting, const Emulation& emulation, const EmulationOptions& options) {
-  const RunResult& result = emulation.result;
+std::string said(const Setting& setting, const Run& run, const SessionOptions& options) {
+  const RunResult& result = run.result;
   const bool own_fault = !options.fault && (!result.violations.empty() || result.hang || result.wrong);
-  return own_fault ? blamed(setting, *emulation.failure) : *emulation.failure;
+  return own_fault ? blamed(setting, *run.check.failure) : *run.check.failure;
 }
 
 int run(const RunArguments& arguments) {
@@ -55,15 +57,14 @@ int run(const RunArguments& arguments) {
   }
   const Setting setting = make_setting(spec_of(arguments), arguments.algorithm, catalogue());
   Progress progress;
-  EmulationOptions options;
-  options.trace = arguments.trace;
-  options.judge = arguments.judge;
+  SessionOptions options;
   options.stop = &interrupted();
   if (arguments.repeat) options.repeat = static_cast<unsigned>(parse_whole("--repeat", *arguments.repeat, 1, 1000000));
   if (arguments.fault) options.fault = parse_fault(*arguments.fault, setting);
-  if (arguments.digest) options.digest = parse_digest(*arguments.digest);
-  if (options.repeat > 1 && (options.trace || arguments.steps || arguments.view)) {
-    const std::string_view option = options.trace ? "--trace" : arguments.steps ? "--steps" : "--view";
+  std::optional<std::uint64_t> digest;
+  if (arguments.digest) digest = parse_digest(*arguments.digest);
+  if (options.repeat > 1 && (arguments.trace || arguments.steps || arguments.view)) {
+    const std::string_view option = arguments.trace ? "--trace" : arguments.steps ? "--steps" : "--view";
     throw InputError(fmt::format("--repeat {}: a run whose messages are looked at, by {}, is no timed run; leave out --repeat or {}",
                                  options.repeat, option, option));
   }
@@ -81,22 +82,21 @@ int run(const RunArguments& arguments) {
 
   if (arguments.steps) refuse_groups(arguments.setting["groups"], "--steps");
   if (arguments.view) refuse_groups(arguments.setting["groups"], "--view");
+  std::vector<Watcher*> watchers;
+  std::optional<TraceWatcher> trace;
+  if (arguments.trace) watchers.push_back(&trace.emplace(*arguments.trace));
+  std::optional<JudgeWatcher> judge;
+  if (arguments.judge) watchers.push_back(&judge.emplace());
   std::optional<StepTable> steps;
-  if (arguments.steps) steps.emplace(setting);
-  std::optional<View> view;
-  if (arguments.view) view.emplace(header_of(setting));
-  if (steps || view) {
-    options.on_messages = [&](std::span<const Message* const> messages) {
-      if (steps) steps->step(messages);
-      if (view) view->step(messages);
-    };
-  }
+  if (arguments.steps) watchers.push_back(&steps.emplace(setting));
+  std::optional<PageWatcher> view;
+  if (arguments.view) watchers.push_back(&view.emplace());
 
   std::optional<FaultRecord> struck;
   options.on_fault = [&](const FaultRecord& record) { struck = record; };
-  Emulation emulation = [&] {
+  Run run = [&] {
     try {
-      return emulate(setting, options);
+      return emulate(setting, options, watchers);
     } catch (const RunError& error) {  // there is no report
       if (!struck && std::string_view(error.what()).find(", node ") != std::string_view::npos)
         throw RunError(blamed(setting, error.what()));
@@ -105,40 +105,44 @@ int run(const RunArguments& arguments) {
           fmt::format("{}; the fault: {} (--fault {})", error.what(), struck->text, fault_text(as_struck(*options.fault, *struck))));
     }
   }();
+  std::optional<std::string>& failure = run.check.failure;
+  if (!failure && digest && run.result.trace_digest != *digest)
+    failure = fmt::format("the trace digest is {}, wanted {}", digest_text(run.result.trace_digest), digest_text(*digest));
+  if (trace && !run.interrupted) trace->commit();
+  StruckFault injected;
   if (struck) {
     const Fault fault = as_struck(*options.fault, *struck);
-    emulation.fault_option = fault_text(fault);
-    if (emulation.result.verified && !emulation.failure && !emulation.interrupted)
-      emulation.harmless = why_harmless(setting, fault, *struck).text;
+    injected.option = fault_text(fault);
+    if (run.result.verified && !failure && !run.interrupted) injected.harmless = why_harmless(setting, fault, *struck).text;
   }
-  if (options.fault && !emulation.result.fault && !emulation.failure && !emulation.interrupted) {
-    emulation.failure = fmt::format("--fault '{}': there was nothing to strike; --trace shows what nodes send, and when", *arguments.fault);
+  if (options.fault && !run.result.fault && !failure && !run.interrupted) {
+    failure = fmt::format("--fault '{}': there was nothing to strike; --trace shows what nodes send, and when", *arguments.fault);
   }
-  if (emulation.failure && emulation.result.wrong) {
-    if (const auto cause = cause_of(setting, emulation.result)) *emulation.failure += "; " + *cause;
+  if (failure && run.result.wrong) {
+    if (const auto cause = cause_of(setting, run.result)) *failure += "; " + *cause;
   }
   progress.clear();
-  if (csv && !emulation.interrupted) {
-    const CsvLines lines = to_csv(setting, emulation);
+  if (csv && !run.interrupted) {
+    const CsvLines lines = to_csv(setting, run);
     csv->write(lines.names + lines.values);
     csv->commit();
   }
-  if (view && !emulation.interrupted) {
-    view->name_phases(emulation.result);
-    if (emulation.failure)
-      view->fail(said(setting, emulation, options),
-                 command_line(setting) + (emulation.fault_option.empty() ? "" : " --fault " + emulation.fault_option), emulation.result);
-    page->write(view->page());
+  if (view && !run.interrupted) {
+    view->view().name_phases(run.result);
+    if (failure)
+      view->view().fail(said(setting, run, options), command_line(setting) + (injected.option.empty() ? "" : " --fault " + injected.option),
+                        run.result);
+    page->write(view->view().page());
     page->commit();
   }
   const auto json = [&] {
-    Json value = to_json(setting, emulation);
-    if (steps) value["step_table"] = steps->json(emulation.result);
+    Json value = to_json(setting, run, injected);
+    if (steps) value["step_table"] = steps->json(run.result);
     return value;
   };
-  answer(arguments.json, json, [&] { return to_table(setting, emulation) + (steps ? steps->text(emulation.result) : ""); });
-  if (!emulation.failure) return 0;
-  throw RunError(said(setting, emulation, options));
+  answer(arguments.json, json, [&] { return to_table(setting, run, injected) + (steps ? steps->text(run.result) : ""); });
+  if (!failure) return 0;
+  throw RunError(said(setting, run, options));
 }
 
 }  // namespace

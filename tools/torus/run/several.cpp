@@ -8,7 +8,6 @@
 
 #include <torus/catalogue.hpp>
 #include <torus/error.hpp>
-#include <torus/trace.hpp>
 
 #include "runtime/base/figures.hpp"
 #include "runtime/base/output_file.hpp"
@@ -18,12 +17,10 @@
 #include "tools/torus/cli/parser.hpp"
 #include "tools/torus/cli/table.hpp"
 #include "tools/torus/run/emulation.hpp"
-#include "tools/torus/run/live_judge.hpp"
-#include "tools/torus/run/watchdog.hpp"
+#include "tools/torus/run/page_watcher.hpp"
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
-#include "tools/torus/view/playback.hpp"
 
 namespace torus::command {
 namespace {
@@ -101,7 +98,7 @@ Setting setting_beside(const Setting& first, const TypedOptions& typed_first, Ru
 }
 
 Step offset_of(const RunArguments& arguments) {
-  return arguments.offset ? static_cast<Step>(parse_whole("--offset", *arguments.offset, 0, ConcurrentCollective::max_offset)) : 0;
+  return arguments.offset ? static_cast<Step>(parse_whole("--offset", *arguments.offset, 0, Member::max_offset)) : 0;
 }
 
 /// "t.2.jsonl" of "t.jsonl", "t.2.jsonl.gz" of "t.jsonl.gz".
@@ -131,73 +128,18 @@ std::deque<PartOfRun> parts_of(const RunArguments& arguments) {
   return parts;
 }
 
-/// All that looks at the messages while they run.
-class Watchers {
- public:
-  Watchers(const std::deque<PartOfRun>& parts, const RunArguments& arguments) {
-    for (const PartOfRun& part : parts) {
-      const TraceHeader header = header_of(part.setting);
-      if (!part.trace.empty()) traces_.emplace_back(part.trace, header);
-      if (arguments.judge) judges_.emplace_back(header);
-      if (arguments.view) views_.emplace_back(header);
-      offsets_.push_back(part.offset);
-    }
-    if (arguments.view) page_.emplace(*arguments.view);
+/// What looks at the messages of a part while it runs.
+struct PartWatchers {
+  PartWatchers(const PartOfRun& part, const RunArguments& arguments) {
+    if (!part.trace.empty()) all.push_back(&trace.emplace(part.trace));
+    if (arguments.judge) all.push_back(&judge.emplace());
+    if (arguments.view) all.push_back(&page.emplace(part.offset));
   }
 
-  void step(std::span<const ConcurrentSends> sends) {
-    for (std::size_t i = 0; i < sends.size(); ++i) {
-      const auto& [messages, phase, runs] = sends[i];
-      if (messages.empty()) continue;
-      if (!traces_.empty()) {
-        if (phase != nullptr) traces_[i].name_phase(phase);
-        traces_[i].write_step(messages);
-      }
-      if (!judges_.empty()) judges_[i].step(messages);
-      if (!views_.empty()) play(i, messages, phase);
-    }
-  }
-
-  /// What the judge has against a part that went well.
-  std::optional<std::string> objection(std::size_t i, const Run& run) {
-    if (judges_.empty() || run.check.failure) return std::nullopt;
-    const auto objection = judges_[i].objection(run.result);
-    return objection ? objection : run.check.surprise;
-  }
-
-  /// The files are there when all have been written.
-  void commit() {
-    if (page_) {
-      for (const View& view : views_) {
-        if (view.left_out())
-          throw InputError(fmt::format("--view: {}, and two collectives are played by their messages", *view.left_out()));
-      }
-      page_->write(views_.front().page(&views_.back()));
-      page_->commit();
-    }
-    for (TraceWriter& trace : traces_) trace.commit();
-  }
-
- private:
-  /// On the common clock.
-  void play(std::size_t i, std::span<const Message* const> messages, const char* phase) {
-    ordered_.assign(messages.begin(), messages.end());
-    std::sort(ordered_.begin(), ordered_.end(), trace_order);
-    for (const Message* m : ordered_) {
-      line_.assign(*m);
-      line_.step += offsets_[i];
-      line_.phase = phase != nullptr ? phase : "";
-      views_[i].message(line_);
-    }
-  }
-
-  std::vector<TraceWriter> traces_;
-  std::deque<LiveJudge> judges_;
-  std::deque<View> views_;
-  std::optional<OutputFile> page_;
-  std::vector<Step> offsets_;
-  std::vector<const Message*> ordered_;  // scratch
-  TraceMessage line_;                    // scratch
+  std::optional<TraceWatcher> trace;
+  std::optional<JudgeWatcher> judge;
+  std::optional<PageWatcher> page;
+  std::vector<Watcher*> all;
 };
 
 void check_pages(const RunArguments& arguments, const std::deque<PartOfRun>& parts) {
@@ -205,6 +147,14 @@ void check_pages(const RunArguments& arguments, const std::deque<PartOfRun>& par
   for (const PartOfRun& part : parts) refuse_groups(part.arguments.setting["groups"], "--view");
   if (parts.size() != 2)
     throw InputError(fmt::format("--view '{}': a page plays two collectives, and these are {}", *arguments.view, parts.size()));
+}
+
+void write_page(OutputFile& file, View& one, View& other) {
+  for (const View* view : {&one, &other}) {
+    if (view->left_out()) throw InputError(fmt::format("--view: {}, and two collectives are played by their messages", *view->left_out()));
+  }
+  file.write(one.page(&other));
+  file.commit();
 }
 
 }  // namespace
@@ -225,48 +175,30 @@ int run_several(const RunArguments& typed) {
   refuse_what_is_of_one(describe_run(arguments));
   const std::deque<PartOfRun> parts = parts_of(arguments);
   check_pages(arguments, parts);
-  Watchers watchers(parts, arguments);
+  std::optional<OutputFile> page;
+  if (arguments.view) page.emplace(*arguments.view);
   Progress progress;
-
-  std::deque<Watchdog> watchdogs;
-  std::vector<ConcurrentCollective> collectives;
+  std::deque<PartWatchers> watchers;
+  std::vector<Part> together;
   std::uint64_t likely_steps = 0;
   for (const PartOfRun& part : parts) {
-    const Setting& setting = part.setting;
-    watchdogs.emplace_back(setting, typed_line());
-    Plan plan = setting.plan;
-    plan.start = [&start = setting.plan.start](Node& self) {
-      keep_stack_for_handler();  // which thread this is, the engine alone knows
-      return start(self);
-    };
-    collectives.push_back({setting.algorithm, setting.request, setting.groups, part.offset, std::move(plan), &watchdogs.back().watch()});
-    likely_steps = std::max(likely_steps, part.offset + setting.plan.likely_steps());
+    together.push_back({part.setting, watchers.emplace_back(part, arguments).all, part.offset});
+    likely_steps = std::max(likely_steps, part.offset + part.setting.plan.likely_steps());
   }
-  const Setting& first = parts.front().setting;
-  ConcurrentOptions options;
-  options.executor = first.executor;
-  options.threads = first.threads;
-  options.seed = first.seed;
-  if (arguments.setting["memory"]) options.memory_limit = first.memory;
+  SessionOptions options;
+  if (arguments.setting["memory"]) options.memory_limit = parts.front().setting.memory;
   options.stop = &interrupted();
-  std::optional<InterruptsAwaited> awaited;  // from the first step on: `stop` is not read before
-  options.on_step = [&](Step step, std::span<const ConcurrentSends> sends) {
-    if (!awaited) awaited.emplace();
-    watchers.step(sends);
+  options.on_step = [&](Step step) {
     if (progress.due()) progress.show(fmt::format("step {} of {}", grouped(step), grouped(std::max<std::uint64_t>(likely_steps, step))));
   };
-  ConcurrentRun run = run_concurrently(first.whole(), collectives, options);
-  awaited.reset();
-  watchdogs.clear();
+  const SessionRun run = emulate(together, options);
   progress.clear();
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    Check& check = run.each[i].run.check;
-    if (const auto objection = watchers.objection(i, run.each[i].run)) {
-      check.failure = objection;
-      if (!run.failure) run.failure = fmt::format("{}: {}", name_of_concurrent(i, parts[i].setting.request.collective), *objection);
+  if (!run.interrupted) {
+    if (page) write_page(*page, watchers.front().page->view(), watchers.back().page->view());
+    for (PartWatchers& each : watchers) {
+      if (each.trace) each.trace->commit();
     }
   }
-  if (!run.interrupted) watchers.commit();
   answer(
       arguments.json, [&] { return several_json(parts, run); }, [&] { return several_table(parts, run); });
   if (run.failure) throw RunError(*run.failure);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <torus/concurrent.hpp>
+#include <torus/session.hpp>
 
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/run/arguments.hpp"
@@ -29,7 +29,7 @@ int run_several(const RunArguments& arguments);
 std::vector<NamedFile> files_of_parts(const RunArguments& arguments);
 
 /// One object; see tools/json.md.
-Json several_json(const std::deque<PartOfRun>& parts, const ConcurrentRun& run);
-std::string several_table(const std::deque<PartOfRun>& parts, const ConcurrentRun& run);
+Json several_json(const std::deque<PartOfRun>& parts, const SessionRun& run);
+std::string several_table(const std::deque<PartOfRun>& parts, const SessionRun& run);
 
 }  // namespace torus::command

@@ -16,15 +16,6 @@
 namespace torus::command {
 namespace {
 
-Emulation emulation_of(const Run& run) {
-  Emulation emulation;
-  emulation.result = run.result;
-  emulation.run_s = {run.result.run_s};
-  emulation.interrupted = run.result.interrupted;
-  emulation.failure = run.check.failure;
-  return emulation;
-}
-
 std::string verdict_of(const Run& run) {
   if (run.check.failure) return run.result.interrupted ? *run.check.failure : "FAILED";
   return run.result.verified ? "verified" : "not verified";
@@ -33,7 +24,7 @@ std::string verdict_of(const Run& run) {
 /// "x1.07".
 std::string times_text(double time_s, double of_s) { return of_s > 0 ? fmt::format("x{:.2f}", time_s / of_s) : "-"; }
 
-std::string busiest_text(const Topology& topology, const ConcurrentRun::Busiest& busiest) {
+std::string busiest_text(const Topology& topology, const SessionRun::Busiest& busiest) {
   std::string text = fmt::format("busiest {} {}:{:+}, {}:", node_text(topology, busiest.from), busiest.dimension, busiest.hop,
                                  counted(busiest.bytes, "byte"));
   for (std::size_t i = 0; i < busiest.of_each.size(); ++i)
@@ -41,7 +32,7 @@ std::string busiest_text(const Topology& topology, const ConcurrentRun::Busiest&
   return text;
 }
 
-std::string shared_text(const ConcurrentRun& run) {
+std::string shared_text(const SessionRun& run) {
   if (run.shared_channels == 0) return "no channel";
   const std::string channels = counted(run.shared_channels, "channel");
   if (run.shared_crossings == 0) return channels + ", none in one step";
@@ -50,16 +41,16 @@ std::string shared_text(const ConcurrentRun& run) {
 }
 
 /// A row a collective; with its verdict where they differ.
-Table collectives_table(const std::deque<PartOfRun>& parts, const ConcurrentRun& run) {
+Table collectives_table(const std::deque<PartOfRun>& parts, const SessionRun& run) {
   Table table{{"", "collective", "groups", "bytes", "algorithm", "begins", "steps", "alone", "together"}};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Setting& setting = parts[i].setting;
-    const auto& [each, span_s] = run.each[i];
+    const Run& each = run.each[i];
     const double alone_s = each.result.model_time_s;
     table.push_back({fmt::format("{}", i + 1), std::string(name(setting.request.collective)),
                      setting.groups ? std::string(setting.groups->text()) : "-", bytes_option(setting.request.bytes),
                      std::string(setting.algorithm->name), grouped(parts[i].offset), grouped(each.result.steps), seconds_text(alone_s),
-                     times_text(span_s, alone_s)});
+                     times_text(each.span_s, alone_s)});
     if (run.failure) table.back().push_back(verdict_of(each));
   }
   if (run.failure) table.front().emplace_back("verdict");
@@ -68,7 +59,7 @@ Table collectives_table(const std::deque<PartOfRun>& parts, const ConcurrentRun&
 
 }  // namespace
 
-Json several_json(const std::deque<PartOfRun>& parts, const ConcurrentRun& run) {
+Json several_json(const std::deque<PartOfRun>& parts, const SessionRun& run) {
   const Machine& machine = parts.front().setting.whole();
   Json json;
   json["shape"] = machine.topology.text();
@@ -78,7 +69,7 @@ Json several_json(const std::deque<PartOfRun>& parts, const ConcurrentRun& run) 
   json["contention"] = name(machine.contention);
   json["collectives"] = Json::array();
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    Json each = to_json(parts[i].setting, emulation_of(run.each[i].run));
+    Json each = to_json(parts[i].setting, run.each[i]);
     each["offset"] = parts[i].offset;
     each["together_s"] = run.each[i].span_s;
     if (!parts[i].trace.empty()) each["trace"] = parts[i].trace;
@@ -117,17 +108,17 @@ Json several_json(const std::deque<PartOfRun>& parts, const ConcurrentRun& run) 
   return json;
 }
 
-std::string several_table(const std::deque<PartOfRun>& parts, const ConcurrentRun& run) {
+std::string several_table(const std::deque<PartOfRun>& parts, const SessionRun& run) {
   const Setting& first = parts.front().setting;
   const Machine& machine = first.whole();
   RunOptions options;
   options.executor = first.executor;
   options.seed = first.seed;
-  const Rows of_first = torus::report(machine, run.each.front().run.result, options);
+  const Rows of_first = torus::report(machine, run.each.front().result, options);
   Rows rows{of_first.front()};
   if (const Faults& faults = machine.topology.faults(); !faults.empty())
     rows.emplace_back("faults", fmt::format("{}:{}", damage_text(faults), damage_options(faults, machine.topology)));
-  const unsigned threads = run.each.front().run.result.threads;
+  const unsigned threads = run.each.front().result.threads;
   const double in_turn_s = run.one_after_the_other_s();
   rows.emplace_back("together", fmt::format("{} ({} with traffic), {}", counted(run.steps, "step"), grouped(run.busy_steps),
                                             seconds_text(run.model_time_s)));
@@ -135,7 +126,7 @@ std::string several_table(const std::deque<PartOfRun>& parts, const ConcurrentRu
   Bytes memory = 0;
   double run_s = 0, verify_s = 0;
   std::vector<std::string> digests;
-  for (const auto& [each, span_s] : run.each) {
+  for (const Run& each : run.each) {
     steps += each.result.steps;
     memory += each.result.memory_bytes;
     run_s = std::max(run_s, each.result.run_s);

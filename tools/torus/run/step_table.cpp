@@ -4,7 +4,6 @@
 #include "runtime/base/figures.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/table.hpp"
-#include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/report.hpp"
 
 namespace torus::command {
@@ -20,17 +19,18 @@ StepTable::StepTable(const Setting& setting)
     : machine_{setting.machine},
       completes_{ContributorCounts::follows(name(setting.request.collective))},
       informed_(machine_.topology.nodes()) {
-  if (completes_) {
-    const TraceHeader header = header_of(setting);
-    too_large_ = ContributorCounts::too_large(header);
-    if (!too_large_) counts_.emplace(header);
-    informed_count_ = informed_at_first_ = counts_ ? counts_->complete() : 0;
-    return;
-  }
+  if (completes_) return;
   for (const NodeId source : setting.request.sources) informed_[source] = true;
   const bool everywhere = !facts_of(setting.request.collective).names_sources();
   for (NodeId node = 0; everywhere && node < machine_.topology.nodes(); ++node) informed_[node] = machine_.topology.living(node);
   informed_count_ = informed_at_first_ = static_cast<std::uint64_t>(std::count(informed_.begin(), informed_.end(), true));
+}
+
+void StepTable::begin(const TraceHeader& header, const Engine&) {
+  if (!completes_) return;
+  too_large_ = ContributorCounts::too_large(header);
+  if (!too_large_) counts_.emplace(header);
+  informed_count_ = informed_at_first_ = counts_ ? counts_->complete() : 0;
 }
 
 void StepTable::count(const Message& message) {
@@ -43,7 +43,8 @@ void StepTable::count(const Message& message) {
   }
 }
 
-void StepTable::step(std::span<const Message* const> messages) {
+void StepTable::step(const StepSends& sends) {
+  const std::span<const Message* const> messages = sends.messages;
   if (messages.empty() || seen_.size() >= RunResult::max_step_records) return;
   for (const Message* m : messages) count(*m);
   if (counts_) {

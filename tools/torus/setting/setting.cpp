@@ -201,6 +201,7 @@ void choose(Setting& setting, const RunSpec& spec, std::span<const Algorithm* co
       second = std::exchange(best, candidate);
       setting.algorithm = algorithm;
       setting.plan = std::move(*planned.plan);
+      setting.bounds = *bounds;
       setting.plan_s = planned.seconds;
     } else if (candidate.better_than(second)) {
       second = candidate;
@@ -267,13 +268,13 @@ std::optional<std::string> plan_with(Setting& setting, const Algorithm& algorith
                                      const Bounds* bounds) {
   if (auto why_not = why_not_here(algorithm, setting))
     return setting.groups ? fmt::format("in groups {}: {}", setting.groups->text(), *why_not) : *why_not;
-  Planned made =
-      plan_within(algorithm, setting.machine, setting.request, bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request),
-                  setting.plan_limit_s, cache);
+  Bounds held = bounds != nullptr ? *bounds : lower_bounds(setting.machine, setting.request);
+  Planned made = plan_within(algorithm, setting.machine, setting.request, held, setting.plan_limit_s, cache);
   std::optional<Plan> plan = std::exchange(made.plan, std::nullopt);
   if (planned != nullptr) *planned = made;
   if (!plan) return made.why_not;
   setting.plan = std::move(*plan);
+  setting.bounds = std::move(held);
   setting.plan_s = made.seconds;
   setting.algorithm = &algorithm;
   return std::nullopt;

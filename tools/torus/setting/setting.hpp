@@ -27,6 +27,7 @@ struct Setting {
   Request request;  ///< of each group
   const Algorithm* algorithm = nullptr;
   Plan plan = {};
+  Bounds bounds = {};       ///< of the request, with the plan
   double plan_s = 0;        ///< wall time of this plan: part of the set-up
   std::string chosen = {};  ///< why this algorithm, where none was named
   double choosing_s = 0;    ///< wall time of all plans among which it was chosen

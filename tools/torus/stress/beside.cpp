@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <vector>
 
-#include <torus/concurrent.hpp>
 #include <torus/report.hpp>
 
 #include "runtime/base/figures.hpp"
 #include "tools/torus/cli/console.hpp"
+#include "tools/torus/run/emulation.hpp"
 #include "tools/torus/run/watchdog.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/schedule_file.hpp"
@@ -41,27 +41,23 @@ std::optional<WrongBeside> wrong_beside_itself(const Setting& setting, Step offs
   const std::string command = command_of(setting, offset);
   const bool in_turn = offset >= alone.steps;
   Watchdog dog(setting, command), other_dog(setting, command);
-  ConcurrentCollective one{setting.algorithm, setting.request, setting.groups, 0, setting.plan, &dog.watch()};
-  ConcurrentCollective other = one;
-  other.offset = offset;
+  Member one = member_of(setting), other = one;
+  one.watch = &dog.watch();
   other.watch = &other_dog.watch();
-  ConcurrentOptions options;
-  options.executor = setting.executor;
-  options.threads = setting.threads;
+  other.offset = offset;
+  SessionOptions options = options_of(setting);
   options.fewer_threads_do = true;
-  options.seed = setting.seed;
-  options.memory_limit = setting.memory;
   options.stop = &interrupted();
   now_running(command);
   try {
-    const ConcurrentRun run = run_concurrently(setting.whole(), std::vector{one, other}, options);
+    const SessionRun run = run_session(setting.whole(), std::vector{one, other}, options);
     now_running({});
     if (!run.violations.empty() && !in_turn) return std::nullopt;
     if (run.failure) return WrongBeside{*run.failure, command};
-    for (const ConcurrentRun::Each& each : run.each) {
-      if (same(each.run.result, alone)) continue;
-      return WrongBeside{fmt::format("beside itself it has digest {} and {}, alone {} and {}", digest_text(each.run.result.trace_digest),
-                                     counted(each.run.result.steps, "step"), digest_text(alone.trace_digest), alone.steps),
+    for (const Run& each : run.each) {
+      if (same(each.result, alone)) continue;
+      return WrongBeside{fmt::format("beside itself it has digest {} and {}, alone {} and {}", digest_text(each.result.trace_digest),
+                                     counted(each.result.steps, "step"), digest_text(alone.trace_digest), alone.steps),
                          command};
     }
     const double in_turn_s = run.one_after_the_other_s();

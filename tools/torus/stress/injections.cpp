@@ -160,6 +160,20 @@ bool all_right(const Setting& setting, const Engine& engine) {
   return true;
 }
 
+/// Looks at the nodes after the run.
+class NodesRight : public Watcher {
+ public:
+  explicit NodesRight(const Setting& setting) : setting_{setting} {}
+  void begin(const TraceHeader&, const Engine& engine) override { engine_ = &engine; }
+  void complete(RunResult&) override { right = all_right(setting_, *engine_); }
+
+  bool right = false;
+
+ private:
+  const Setting& setting_;
+  const Engine* engine_ = nullptr;
+};
+
 struct Struck {
   Fault fault = {};  // as it struck
   std::optional<FaultRecord> record = {};
@@ -173,11 +187,11 @@ std::string command_of(const Setting& setting, const Fault& fault) {
 
 Struck run_with(const Setting& setting, const Fault& fault, bool fewer_threads_do) {
   Struck struck{fault};
-  EmulationOptions options;
+  NodesRight nodes(setting);
+  SessionOptions options;
   options.fault = fault;
   options.stop = &interrupted();
   options.fewer_threads_do = fewer_threads_do;
-  options.on_engine = [&](const Engine& engine) { struck.right = all_right(setting, engine); };
   options.on_fault = [&](const FaultRecord& record) {
     struck.record = record;
     struck.fault = as_struck(fault, record);
@@ -185,11 +199,12 @@ Struck run_with(const Setting& setting, const Fault& fault, bool fewer_threads_d
   };
   now_running(command_of(setting, fault));
   try {
-    struck.refusal = emulate(setting, options).failure;
+    struck.refusal = emulate(setting, options, {&nodes}).check.failure;
   } catch (const std::exception& error) {
     struck.refusal = error.what();
   }
   now_running({});
+  struck.right = nodes.right;
   return struck;
 }
 

@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include <torus/concurrent.hpp>
 #include <torus/report.hpp>
 
 #include "runtime/base/figures.hpp"
@@ -39,29 +38,28 @@ CaseFailure failing(const std::string& failure, std::string command) {
   return {failure, std::move(command), std::string(said.substr(0, said.find('\n')))};
 }
 
-Emulation emulate_safely(const Setting& setting, bool judge, bool fewer_threads_do = true) {
-  EmulationOptions options;
-  options.judge = judge;
-  options.stop = &interrupted();
-  options.fewer_threads_do = fewer_threads_do;
-  Emulation emulation;
-  now_running(command_of(setting, judge));
+Run emulate_safely(const Setting& setting, bool judged, bool fewer_threads_do = true) {
+  Run run;
+  now_running(command_of(setting, judged));
+  const auto emulate_on = [&](Processes* processes) {
+    JudgeWatcher judge;
+    SessionOptions options;
+    options.processes = processes;
+    options.stop = &interrupted();
+    options.fewer_threads_do = fewer_threads_do;
+    Run seen = emulate(setting, options, judged ? std::vector<Watcher*>{&judge} : std::vector<Watcher*>{});
+    if (processes == nullptr || processes->self() == 0) run = std::move(seen);
+  };
   try {
-    if (setting.processes == 1) {
-      emulation = emulate(setting, options);
-    } else {
-      detail::run_as_processes(setting.processes, [&](Processes& processes) {
-        EmulationOptions own = options;
-        own.processes = &processes;
-        Emulation seen = emulate(setting, own);
-        if (processes.self() == 0) emulation = std::move(seen);
-      });
-    }
+    if (setting.processes == 1)
+      emulate_on(nullptr);
+    else
+      detail::run_as_processes(setting.processes, [&](Processes& processes) { emulate_on(&processes); });
   } catch (const std::exception& error) {
-    emulation.failure = std::string(exception) + error.what();
+    run.check.failure = std::string(exception) + error.what();
   }
   now_running({});
-  return emulation;
+  return run;
 }
 
 /// The same schedule with fewer bytes: the same steps and messages, which take no longer in model time.
@@ -69,9 +67,10 @@ std::optional<CaseFailure> longer_with_fewer(const Setting& setting, Bytes fewer
   Setting less = setting;
   less.request.bytes = fewer;
   less.plan.formula.clear();  // which is for all bytes
-  const Emulation run = emulate_safely(less, false);
+  less.bounds = lower_bounds(less.machine, less.request);
+  const Run run = emulate_safely(less, false);
   const std::string what = fmt::format("the schedule of {}, played with {}", counted(setting.request.bytes, "byte"), fewer);
-  if (run.failure) return CaseFailure{fmt::format("{}: {}", what, *run.failure), command_line(setting), *run.failure};
+  if (run.check.failure) return CaseFailure{fmt::format("{}: {}", what, *run.check.failure), command_line(setting), *run.check.failure};
   if (run.result.steps == with_all.steps && run.result.messages == with_all.messages && run.result.model_time_s <= with_all.model_time_s)
     return std::nullopt;
   return CaseFailure{fmt::format("{}, takes {}, {} and {} s, not {}, {} and {} s", what, counted(run.result.steps, "step"),
@@ -102,14 +101,14 @@ void SpecialRuns::add(const Setting& setting) {
 }
 
 std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& result) {
-  Emulation first = emulate_safely(stress_case.setting, false, !stress_case.threads_typed);
-  if (first.failure) return failing(*first.failure, command_of(stress_case.setting, false));
+  Run first = emulate_safely(stress_case.setting, false, !stress_case.threads_typed);
+  if (first.check.failure) return failing(*first.check.failure, command_of(stress_case.setting, false));
   Setting again = stress_case.setting;
   again.executor = stress_case.other;
   again.threads = stress_case.other_threads;
   again.processes = std::min(stress_case.other_processes, again.whole().topology.nodes());
-  const Emulation second = emulate_safely(again, true);
-  if (second.failure) return failing(*second.failure, command_of(again, true));
+  const Run second = emulate_safely(again, true);
+  if (second.check.failure) return failing(*second.check.failure, command_of(again, true));
   if (!same_run(first.result, second.result)) {
     return CaseFailure{fmt::format("executor {} with {} and executor {} with {} on {} do not agree: digests {} and {}, {} and {} steps",
                                    name(stress_case.setting.executor), counted(stress_case.setting.threads, "thread"), name(again.executor),
@@ -123,7 +122,7 @@ std::optional<CaseFailure> failure_of(const StressCase& stress_case, RunResult& 
   if (stress_case.beside) {
     // One time in four it begins when the first has ended, where they cannot meet.
     const std::uint64_t number = *stress_case.beside, later = number % 4 == 0 ? 0 : 1 + number / 4 % (first.result.steps + 1);
-    if (first.result.steps < ConcurrentCollective::max_offset) {
+    if (first.result.steps < Member::max_offset) {
       const auto wrong = wrong_beside_itself(stress_case.setting,
                                              static_cast<Step>(first.result.steps - std::min(later, first.result.steps)), first.result);
       if (wrong) return failing(wrong->what, wrong->command);

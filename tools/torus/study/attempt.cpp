@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include <torus/error.hpp>
 
@@ -33,7 +34,7 @@ Outcome outcome_of(const Work& work) {
     end_as(Kind::failed, error.what());
   }
   std::replace(outcome.why.begin(), outcome.why.end(), '\n', ' ');
-  if (outcome.is(Kind::failed)) outcome.emulation.failure = outcome.why;
+  if (outcome.is(Kind::failed)) outcome.run.check.failure = outcome.why;
   return outcome;
 }
 
@@ -48,11 +49,10 @@ bool plan(Setting& setting, const Algorithm& algorithm, const Effort& effort, Ou
   return false;
 }
 
-Emulation run(const Setting& setting, const Effort& effort) {
+Run run(const Setting& setting, const Effort& effort) {
   const bool apart = effort.judge && effort.judge_apart;
-  EmulationOptions options;
+  SessionOptions options;
   options.repeat = effort.repeat + (apart ? 1 : 0);
-  options.judge = effort.judge;
   options.stop = &interrupted();
   options.processes = processes();
   options.keep_memory = effort.keep_memory;
@@ -67,12 +67,13 @@ Emulation run(const Setting& setting, const Effort& effort) {
     const std::uint64_t steps = std::max<std::uint64_t>(setting.plan.likely_steps(), step);
     effort.progress->show(fmt::format("{}:{} step {} of {}", effort.what, of_runs, grouped(step), grouped(steps)));
   };
-  Emulation emulation = emulate(setting, options);
-  if (apart && emulation.run_s.size() > 1) {
-    emulation.run_s.erase(emulation.run_s.begin());
-    emulation.result.run_s = emulation.run_s.front();
+  JudgeWatcher judge;
+  Run run = emulate(setting, options, effort.judge ? std::vector<Watcher*>{&judge} : std::vector<Watcher*>{});
+  if (apart && run.run_s.size() > 1) {
+    run.run_s.erase(run.run_s.begin());
+    run.result.run_s = run.run_s.front();
   }
-  return emulation;
+  return run;
 }
 
 }  // namespace
@@ -81,10 +82,10 @@ Outcome attempt(Setting& setting, const Algorithm& algorithm, const Effort& effo
   Outcome outcome = outcome_of([&](Outcome& out) {
     if (effort.progress != nullptr && effort.progress->due()) effort.progress->show(effort.what);
     if (!plan(setting, algorithm, effort, out) || !effort.run) return;
-    out.emulation = run(setting, effort);
-    out.ran = !out.emulation.interrupted;
-    out.kind = out.emulation.interrupted ? Kind::interrupted : out.emulation.failure ? Kind::failed : Kind::done;
-    if (out.is(Kind::failed)) out.why = *out.emulation.failure;
+    out.run = run(setting, effort);
+    out.ran = !out.run.interrupted;
+    out.kind = out.run.interrupted ? Kind::interrupted : out.run.check.failure ? Kind::failed : Kind::done;
+    if (out.is(Kind::failed)) out.why = *out.run.check.failure;
   });
   if (outcome.is(Kind::failed) && setting.algorithm != nullptr) outcome.repeat = command_line(setting) + " --judge";
   return outcome;

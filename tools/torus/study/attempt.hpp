@@ -34,8 +34,8 @@ struct Outcome {
   Kind kind = Kind::done;
   std::string why = {};      ///< one line; empty: done, or interrupted
   bool too_long = false;     ///< unplanned: the planner did not end in time
-  bool ran = false;          ///< a run came to its end, right or wrong, and `emulation` tells of it
-  Emulation emulation = {};  ///< its `failure` is `why` where it failed
+  bool ran = false;          ///< a run came to its end, right or wrong, and `run` tells of it
+  Run run = {};              ///< its failure is `why` where it failed
   std::string repeat = {};   ///< the command that repeats what failed
 
   bool is(Kind which) const noexcept { return kind == which; }

@@ -332,8 +332,8 @@ class Bench {
   }
 
   StudyRow measured(const Setting& setting, const Algorithm& algorithm, const Outcome& outcome, const Runs& runs) {
-    const RunResult& result = outcome.emulation.result;
-    const double bound = lower_bounds(setting.machine, setting.request).model_time_s(setting.machine.cost);
+    const RunResult& result = outcome.run.result;
+    const double bound = setting.bounds.model_time_s(setting.machine.cost);
     const Repeats repeats = repeats_of(runs.run_s());
     const bool failed = outcome.is(Outcome::Kind::failed);
     std::string note = failed ? "" : note_on(runs.run_s(), repeats);

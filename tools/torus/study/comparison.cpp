@@ -252,7 +252,7 @@ class Comparing {
       entry.not_run = "on this machine it fails: " + outcome.why;
       return row_of(entry);
     }
-    const RunResult& result = outcome.emulation.result;
+    const RunResult& result = outcome.run.result;
     if (outcome.ran) entry.run = Measured{result.steps, result.channel_bytes_sum, result.model_time_s, result.error_ulp};
     if (!failed) return row_of(entry);
     entry.failure = outcome.why;

@@ -131,7 +131,7 @@ class Failing {
     effort.bounds = &bounds;
     const Outcome outcome = attempt(setting, algorithm, effort);
     if (outcome.is(Outcome::Kind::interrupted)) return {};
-    const RunResult& result = outcome.emulation.result;
+    const RunResult& result = outcome.run.result;
     const bool failed = outcome.is(Outcome::Kind::failed);
     StudyRow row{
         run_json({outcome.left_out() ? Fate::refused

@@ -107,7 +107,7 @@ int sweep(const SweepArguments& arguments) {
         left_out_of[algorithm].add(outcome.why);
       }
       if (outcome.left_out() || outcome.is(Outcome::Kind::interrupted)) return {};
-      const CsvLines lines = to_csv(*setting, outcome.emulation);
+      const CsvLines lines = to_csv(*setting, outcome.run);
       Json kept{{"values", lines.values}};
       if (table.empty()) kept["names"] = lines.names;
       return {std::move(kept), outcome.why};

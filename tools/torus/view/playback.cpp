@@ -242,12 +242,14 @@ void View::settle() {
   sums_.back().combined = counts_->most_combined();
 }
 
-void View::step(std::span<const Message* const> messages) {
+void View::step(std::span<const Message* const> messages, std::string_view phase, Step offset) {
   // A run gives the messages of a step in no order: sorted, the page does not depend on the executor.
   ordered_.assign(messages.begin(), messages.end());
   std::sort(ordered_.begin(), ordered_.end(), trace_order);
   for (const Message* m : ordered_) {
     line_.assign(*m);
+    line_.step += offset;
+    line_.phase = phase;
     message(line_);
   }
 }

@@ -37,8 +37,8 @@ class View {
 
   /// The next message of a trace. Throws InputError if its step is before that of the last.
   void message(const TraceMessage& message);
-  /// The messages of a step in any order: for RunOptions::on_messages.
-  void step(std::span<const Message* const> messages);
+  /// The messages of a step in any order, with its phase; so many steps later than they say.
+  void step(std::span<const Message* const> messages, std::string_view phase = {}, Step offset = 0);
   /// Names the phases of the steps, and counts the steps without a message.
   void name_phases(const RunResult& result);
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include <torus/catalogue.hpp>
-#include <torus/concurrent.hpp>
 #include <torus/report.hpp>
+#include <torus/session.hpp>
 
 #include "runtime/model/channel.hpp"
 #include "tests/support/catch.hpp"
@@ -18,9 +18,9 @@ namespace {
 
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 /// What running them is refused with.
-std::string refusal(const Machine& machine, const std::vector<ConcurrentCollective>& collectives, const ConcurrentOptions& options = {}) {
+std::string refusal(const Machine& machine, const std::vector<Member>& collectives, const SessionOptions& options = {}) {
   try {
-    static_cast<void>(run_concurrently(machine, collectives, options));
+    static_cast<void>(run_session(machine, collectives, options));
   } catch (const InputError& error) {
     return error.what();
   }
@@ -38,9 +38,9 @@ Request asked(const Machine& seen, Collective collective, Bytes bytes) {
   return request;
 }
 
-ConcurrentCollective one(const Machine& machine, Collective collective, std::string_view algorithm, Bytes bytes,
-                         const char* groups = nullptr, Step offset = 0) {
-  ConcurrentCollective out;
+Member one(const Machine& machine, Collective collective, std::string_view algorithm, Bytes bytes, const char* groups = nullptr,
+           Step offset = 0) {
+  Member out;
   out.algorithm = find_algorithm(collective, algorithm);
   REQUIRE(out.algorithm != nullptr);
   if (groups != nullptr) out.groups = Groups::parse(groups, machine.topology);
@@ -49,7 +49,7 @@ ConcurrentCollective one(const Machine& machine, Collective collective, std::str
   return out;
 }
 
-Run alone(const Machine& machine, const ConcurrentCollective& c) {
+Run alone(const Machine& machine, const Member& c) {
   return c.groups ? run(*c.algorithm, machine, *c.groups, c.request) : run(*c.algorithm, machine, c.request);
 }
 
@@ -72,8 +72,8 @@ struct Own {
     algorithm.collective = Collective::broadcast;
     algorithm.plan = Planner(source);
   }
-  ConcurrentCollective collective(Step offset = 0) const {
-    ConcurrentCollective out;
+  Member collective(Step offset = 0) const {
+    Member out;
     out.algorithm = &algorithm;
     out.request = support::broadcast_request(0, 64);
     out.offset = offset;
@@ -102,16 +102,16 @@ Program sends_off_the_machine_in_step_2(Node& self) {
 
 TEST_CASE("collectives along different dimensions share no channel, and a step takes what the longer one takes", "[unit]") {
   const Machine machine = torus_8x8(Contention::forbid);
-  const std::vector<ConcurrentCollective> both{one(machine, Collective::multinode_broadcast, "ring", 4096, "rows"),
-                                               one(machine, Collective::allreduce, "ring", 65536, "columns")};
-  const ConcurrentRun together = run_concurrently(machine, both);
+  const std::vector<Member> both{one(machine, Collective::multinode_broadcast, "ring", 4096, "rows"),
+                                 one(machine, Collective::allreduce, "ring", 65536, "columns")};
+  const SessionRun together = run_session(machine, both);
   CHECK(together.failure == std::nullopt);
   CHECK(together.verified());
   CHECK(together.violations.empty());
   CHECK(together.max_channel_load == 1);
   CHECK(together.shared_crossings == 0);
   CHECK(together.shared_channels == 0);
-  const RunResult &rows = together.each[0].run.result, &columns = together.each[1].run.result;
+  const RunResult &rows = together.each[0].result, &columns = together.each[1].result;
   REQUIRE(together.steps == std::max(rows.steps, columns.steps));
   double model_time_s = 0;
   for (std::size_t step = 0; step < together.steps; ++step) {
@@ -126,10 +126,10 @@ TEST_CASE("collectives along different dimensions share no channel, and a step t
 
 TEST_CASE("under share, a collective and its copy take every channel twice", "[unit]") {
   const Machine machine = torus_8x8(Contention::share);
-  const ConcurrentCollective tree = one(machine, Collective::broadcast, "mst", 4096);
+  const Member tree = one(machine, Collective::broadcast, "mst", 4096);
   const RunResult by_itself = alone(machine, tree).result;
-  const std::vector<ConcurrentCollective> both{tree, tree};
-  const ConcurrentRun together = run_concurrently(machine, both);
+  const std::vector<Member> both{tree, tree};
+  const SessionRun together = run_session(machine, both);
   INFO(together.failure.value_or(""));
   REQUIRE(together.verified());
   CHECK(together.steps == by_itself.steps);
@@ -143,8 +143,8 @@ TEST_CASE("under share, a collective and its copy take every channel twice", "[u
 
 TEST_CASE("under forbid, a channel that two collectives take in one step is named with both", "[unit]") {
   const Machine machine = torus_8x8(Contention::forbid);
-  const ConcurrentCollective tree = one(machine, Collective::broadcast, "mst", 4096);  // has ports to spare
-  const ConcurrentRun together = run_concurrently(machine, std::vector{tree, tree});
+  const Member tree = one(machine, Collective::broadcast, "mst", 4096);  // has ports to spare
+  const SessionRun together = run_session(machine, std::vector{tree, tree});
   REQUIRE(together.violations_found > 0);
   CHECK(together.violations.front().kind == ViolationKind::channel_used_twice);
   CHECK(together.violations.front().step == 0);
@@ -153,11 +153,11 @@ TEST_CASE("under forbid, a channel that two collectives take in one step is name
   CHECK(says(together.violations.front().text, "; and of 2 broadcast from (0,0) by [["));
   CHECK((says(together.failure.value(), "channel used twice")));
   CHECK_FALSE(together.verified());
-  CHECK(together.each[1].run.result.interrupted);
+  CHECK(together.each[1].result.interrupted);
   // One after the other nothing is shared.
-  ConcurrentCollective later = tree;
+  Member later = tree;
   later.offset = static_cast<Step>(alone(machine, tree).result.steps);
-  const ConcurrentRun in_turn = run_concurrently(machine, std::vector{tree, later});
+  const SessionRun in_turn = run_session(machine, std::vector{tree, later});
   CHECK(in_turn.verified());
   CHECK(in_turn.shared_crossings == 0);
   CHECK(in_turn.shared_channels > 0);
@@ -166,8 +166,8 @@ TEST_CASE("under forbid, a channel that two collectives take in one step is name
 
 TEST_CASE("ports are those of all collectives together", "[unit]") {
   const Machine machine("8x8", 1, Switching::wormhole, Contention::share);
-  const ConcurrentCollective tree = one(machine, Collective::broadcast, "mst", 4096);
-  const ConcurrentRun together = run_concurrently(machine, std::vector{tree, tree});
+  const Member tree = one(machine, Collective::broadcast, "mst", 4096);
+  const SessionRun together = run_session(machine, std::vector{tree, tree});
   REQUIRE(together.violations_found == 2);
   CHECK(together.violations[0].kind == ViolationKind::too_many_sends);
   CHECK(together.violations[0].text == "step 0: node (0,0) sends 2 messages on 1 port: 1 of 1 broadcast, 1 of 2 broadcast");
@@ -178,56 +178,55 @@ TEST_CASE("ports are those of all collectives together", "[unit]") {
 TEST_CASE("steps before a collective begins are no hang, and they take start-ups", "[unit]") {
   const Machine machine = torus_8x8(Contention::forbid);
   constexpr Step late = 100'000;
-  const std::vector<ConcurrentCollective> both{one(machine, Collective::multinode_broadcast, "ring", 64, "rows"),
-                                               one(machine, Collective::multinode_broadcast, "ring", 64, "rows", late)};
-  const ConcurrentRun together = run_concurrently(machine, both);
+  const std::vector<Member> both{one(machine, Collective::multinode_broadcast, "ring", 64, "rows"),
+                                 one(machine, Collective::multinode_broadcast, "ring", 64, "rows", late)};
+  const SessionRun together = run_session(machine, both);
   REQUIRE(together.verified());
-  const std::uint64_t steps = together.each[0].run.result.steps;
+  const std::uint64_t steps = together.each[0].result.steps;
   CHECK(together.steps == late + steps);
   CHECK(together.busy_steps == 2 * steps);
   CHECK(together.model_time_s == Approx(together.one_after_the_other_s() + static_cast<double>(late - steps) * machine.cost.start_up_s));
-  CHECK(together.each[1].span_s == Approx(together.each[1].run.result.model_time_s));
+  CHECK(together.each[1].span_s == Approx(together.each[1].result.model_time_s));
 }
 
 TEST_CASE("whatever ends one collective, the others end too", "[unit]") {
   const Machine machine = torus_8x8(Contention::forbid);
   const auto fine = one(machine, Collective::multinode_broadcast, "ring", 64, nullptr, 1);
   const Own endless(steps_forever), waiting(waits_forever), throwing(throws_in_step_3), leaving(sends_off_the_machine_in_step_2);
-  ConcurrentOptions options;
+  SessionOptions options;
   SECTION("a program that throws") {
-    const std::vector<ConcurrentCollective> all{fine, throwing.collective(2), endless.collective()};
-    CHECK_THROWS_WITH(run_concurrently(machine, all), "2 broadcast: step 3, node (0,5): own mistake");
+    const std::vector<Member> all{fine, throwing.collective(2), endless.collective()};
+    CHECK_THROWS_WITH(run_session(machine, all), "2 broadcast: step 3, node (0,5): own mistake");
   }
   SECTION("a violation") {
-    const std::vector<ConcurrentCollective> all{fine, leaving.collective(2), endless.collective(), endless.collective(1000)};
-    const ConcurrentRun run = run_concurrently(machine, all);
+    const std::vector<Member> all{fine, leaving.collective(2), endless.collective(), endless.collective(1000)};
+    const SessionRun run = run_session(machine, all);
     CHECK((says(run.failure.value(), "2 broadcast: violation, unknown dimension: step 2: ")));
     CHECK(run.violations.empty());
-    CHECK(run.each[0].run.check.failure.value() == "stopped after step 4");
-    CHECK(run.each[2].run.result.steps == 5);
-    CHECK(run.each[3].run.check.failure.value() == "stopped before it began");
+    CHECK(run.each[0].check.failure.value() == "stopped after step 4");
+    CHECK(run.each[2].result.steps == 5);
+    CHECK(run.each[3].check.failure.value() == "stopped before it began");
   }
   SECTION("a hang") {
-    const ConcurrentRun run = run_concurrently(machine, std::vector{waiting.collective(), fine, endless.collective(5)});
+    const SessionRun run = run_session(machine, std::vector{waiting.collective(), fine, endless.collective(5)});
     CHECK((says(run.failure.value(), "1 broadcast: hang: 63 nodes wait for ever") ||
            says(run.failure.value(), "1 broadcast: hang: 64 nodes wait")));
-    CHECK(run.each[1].run.result.interrupted);
+    CHECK(run.each[1].result.interrupted);
   }
   SECTION("a caller's function that throws") {
-    options.on_step = [](Step step, std::span<const ConcurrentSends>) {
+    options.on_step = [](Step step) {
       if (step == 4) throw std::runtime_error("no room");
     };
-    CHECK_THROWS_WITH(run_concurrently(machine, std::vector{endless.collective(), fine}, options), "no room");
+    CHECK_THROWS_WITH(run_session(machine, std::vector{endless.collective(), fine}, options), "no room");
   }
   SECTION("an interrupt") {
     std::atomic<bool> stop = false;
     options.stop = &stop;
-    options.on_step = [&](Step step, std::span<const ConcurrentSends>) { stop = step == 7; };
-    const ConcurrentRun run =
-        run_concurrently(machine, std::vector{endless.collective(), endless.collective(3), endless.collective(20)}, options);
+    options.on_step = [&](Step step) { stop = step == 7; };
+    const SessionRun run = run_session(machine, std::vector{endless.collective(), endless.collective(3), endless.collective(20)}, options);
     CHECK(run.interrupted);
     CHECK(run.steps == 8);
-    CHECK(run.each[1].run.result.steps == 5);
+    CHECK(run.each[1].result.steps == 5);
     CHECK((says(run.failure.value(), "1 broadcast: interrupted after step 8")));
   }
 }
@@ -236,18 +235,17 @@ TEST_CASE("what cannot run together is refused before it starts", "[unit]") {
   const Machine machine = torus_8x8(Contention::forbid);
   const auto ring = one(machine, Collective::multinode_broadcast, "ring", 4096);
   CHECK(refusal(machine, {}) == "no collectives: at least one must run");
-  CHECK(says(refusal(machine, std::vector<ConcurrentCollective>(65, ring)), "65 collectives at once"));
+  CHECK(says(refusal(machine, std::vector<Member>(65, ring)), "65 collectives at once"));
   auto late = ring;
-  late.offset = ConcurrentCollective::max_offset + 1;
-  CHECK_THROWS_WITH(run_concurrently(machine, std::vector{ring, late}),
-                    "2 multinode-broadcast: offset 1000001: it must be at most 1000000");
+  late.offset = Member::max_offset + 1;
+  CHECK_THROWS_WITH(run_session(machine, std::vector{ring, late}), "2 multinode-broadcast: offset 1000001: it must be at most 1000000");
   auto parameter = ring;
   parameter.request.parameters.set("h", 3);
   CHECK(says(refusal(machine, std::vector{ring, parameter}), "2 multinode-broadcast: "));
-  ConcurrentOptions options;
+  SessionOptions options;
   options.memory_limit = 40U << 20U;  // enough for one
-  CHECK(run_concurrently(machine, std::vector{ring}, options).verified());
-  const std::string text = refusal(machine, std::vector<ConcurrentCollective>(3, ring), options);
+  CHECK(run_session(machine, std::vector{ring}, options).verified());
+  const std::string text = refusal(machine, std::vector<Member>(3, ring), options);
   CHECK(says(text, "3 collectives at once need "));
   CHECK(says(text, "1 multinode-broadcast 1"));
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <torus/concurrent.hpp>
+#include <torus/session.hpp>
 
 #include "runtime/engine/rules/violations.hpp"
 
@@ -29,11 +29,11 @@ class JointBooks {
 
   /// Books a global step in which some collective took part, and returns its model time in seconds. Where two break a rule together, the
   /// violations are then in the run.
-  double step(Step step, std::span<const ConcurrentSends> sends, ConcurrentRun& run);
+  double step(Step step, std::span<const StepSends> sends, SessionRun& run);
   /// Books as many steps in which none took part.
-  void idle(Step steps, ConcurrentRun& run);
+  void idle(Step steps, SessionRun& run);
   /// Adds what is known only in the end.
-  void close(ConcurrentRun& run) const;
+  void close(SessionRun& run) const;
 
  private:
   /// Of a node or channel: the collectives that use it in a step.
@@ -60,8 +60,8 @@ class JointBooks {
   std::size_t channel(NodeId from, Dimension d, std::int32_t hop) const noexcept;
   void book(std::uint32_t member, const Message& message, StepRecord& record);
   void book_combining(std::uint32_t member, std::span<const Message* const> messages, StepRecord& record);
-  Violations clashes(Step step, std::span<const ConcurrentSends> sends) const;
-  double add(const StepRecord& record, ConcurrentRun& run) const;
+  Violations clashes(Step step, std::span<const StepSends> sends) const;
+  double add(const StepRecord& record, SessionRun& run) const;
 
   const Machine& machine_;
   const Topology& topology_;

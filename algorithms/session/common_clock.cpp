@@ -1,4 +1,4 @@
-#include "algorithms/concurrent/common_clock.hpp"
+#include "algorithms/session/common_clock.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,11 +21,10 @@ bool CommonClock::begin(std::size_t run) {
   return states_[run] == State::runs;
 }
 
-void CommonClock::arrive(std::size_t run, const ConcurrentSends& sends) {
+void CommonClock::arrive(std::size_t run, const StepSends& sends) {
   std::unique_lock lock(mutex_);
   states_[run] = State::arrived;
   sends_[run] = sends;
-  sends_[run].runs = true;
   const Step step = now_;
   close_if_all_have_arrived();
   changed_.wait(lock, [&] { return now_ != step; });
@@ -49,7 +48,7 @@ void CommonClock::close_if_all_have_arrived() noexcept {
   if (any(State::arrived)) return close_step();
   if (failed_) return stop_all();
   if (!any(State::waits)) return;
-  Step next = ConcurrentCollective::max_offset;
+  Step next = Member::max_offset;
   for (std::size_t run = 0; run < states_.size(); ++run) {
     if (states_[run] == State::waits) next = std::min(next, offsets_[run]);
   }
@@ -61,7 +60,7 @@ void CommonClock::close_if_all_have_arrived() noexcept {
 
 void CommonClock::close_step() noexcept {
   keep([this] { failed_ = close_.step(now_, sends_) || failed_; });
-  std::fill(sends_.begin(), sends_.end(), ConcurrentSends{});
+  std::fill(sends_.begin(), sends_.end(), StepSends{});
   std::replace(states_.begin(), states_.end(), State::arrived, State::runs);
   ++now_;
   if (failed_)

@@ -1,4 +1,4 @@
-#include "algorithms/concurrent/joint_books.hpp"
+#include "algorithms/session/joint_books.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ const Sent* of_another(const std::vector<Sent>& sent) {
 }
 
 /// Member by member, each one's in the order of its trace.
-std::vector<Sent> in_order(std::span<const ConcurrentSends> sends) {
+std::vector<Sent> in_order(std::span<const StepSends> sends) {
   std::vector<Sent> all;
   for (std::uint32_t member = 0; member < sends.size(); ++member) {
     std::vector<const Message*> own(sends[member].messages.begin(), sends[member].messages.end());
@@ -59,7 +59,7 @@ std::size_t JointBooks::channel(NodeId from, Dimension d, std::int32_t hop) cons
   return std::size_t{from} * static_cast<std::size_t>(topology_.channel_slots()) + static_cast<std::size_t>(topology_.slot(d, hop));
 }
 
-double JointBooks::step(Step step, std::span<const ConcurrentSends> sends, ConcurrentRun& run) {
+double JointBooks::step(Step step, std::span<const StepSends> sends, SessionRun& run) {
   ++now_;
   suspect_ = false;
   StepRecord record;
@@ -77,11 +77,11 @@ double JointBooks::step(Step step, std::span<const ConcurrentSends> sends, Concu
   return model_time_s;
 }
 
-void JointBooks::idle(Step steps, ConcurrentRun& run) {
+void JointBooks::idle(Step steps, SessionRun& run) {
   for (Step i = 0; i < steps; ++i) add({}, run);
 }
 
-double JointBooks::add(const StepRecord& record, ConcurrentRun& run) const {
+double JointBooks::add(const StepRecord& record, SessionRun& run) const {
   ++run.steps;
   run.busy_steps += record.messages > 0 ? 1 : 0;
   run.channel_bytes_sum += record.most_bytes;
@@ -166,7 +166,7 @@ void JointBooks::book_combining(std::uint32_t member, std::span<const Message* c
 }
 
 /// The texts. Slow: of the one step that has any.
-Violations JointBooks::clashes(Step step, std::span<const ConcurrentSends> sends) const {
+Violations JointBooks::clashes(Step step, std::span<const StepSends> sends) const {
   const std::vector<Sent> all = in_order(sends);
   std::map<NodeId, std::vector<Sent>> sent, received;
   std::map<ChannelName, std::vector<Sent>> crossed, queued;
@@ -220,7 +220,7 @@ Violations JointBooks::clashes(Step step, std::span<const ConcurrentSends> sends
   return found;
 }
 
-void JointBooks::close(ConcurrentRun& run) const {
+void JointBooks::close(SessionRun& run) const {
   run.max_channel_load = max_channel_load_;
   run.shared_crossings = shared_crossings_;
   run.shared_channels = static_cast<std::uint64_t>(std::count(users_.begin(), users_.end(), several_users));
@@ -230,7 +230,7 @@ void JointBooks::close(ConcurrentRun& run) const {
       Bytes bytes = 0;
       for (const std::vector<Bytes>& carried : carried_) bytes += carried[at];
       if (users_[at] == 0 || (run.busiest && run.busiest->bytes >= bytes)) return;
-      run.busiest.emplace(ConcurrentRun::Busiest{node, d, hop, bytes, {}});
+      run.busiest.emplace(SessionRun::Busiest{node, d, hop, bytes, {}});
       for (const std::vector<Bytes>& carried : carried_) run.busiest->of_each.push_back(carried[at]);
     });
   }

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include <torus/concurrent.hpp>
+#include <torus/session.hpp>
 
 namespace torus::detail {
 
@@ -21,7 +21,7 @@ class CommonClock {
   struct Close {
     /// Called at the end of each global step in which some run took part, with the lock held: on one thread at a time. Those that took no
     /// part have sent nothing. True: all must stop. What it throws stops all, and is kept.
-    std::function<bool(Step, std::span<const ConcurrentSends>)> step;
+    std::function<bool(Step, std::span<const StepSends>)> step;
     /// Called with the number of global steps that pass without any run: all that have begun have ended, and the next begins later.
     std::function<void(Step)> idle;
   };
@@ -32,7 +32,7 @@ class CommonClock {
   bool begin(std::size_t run);
   /// The run has ended a step, in which it has sent this. Returns when all have, and the step is closed; what it has sent must stay until
   /// then.
-  void arrive(std::size_t run, const ConcurrentSends& sends);
+  void arrive(std::size_t run, const StepSends& sends);
   /// The run has ended, or will not begin. Not good: all others must stop, too. May be called again.
   void leave(std::size_t run, bool good) noexcept;
 
@@ -55,7 +55,7 @@ class CommonClock {
   const Close close_;
   std::atomic<bool>& stop_;
   std::vector<State> states_;
-  std::vector<ConcurrentSends> sends_;
+  std::vector<StepSends> sends_;
   Step now_ = 0;
   bool failed_ = false;  // all must stop when the step is closed
   std::exception_ptr thrown_;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <torus/catalogue.hpp>
-#include <torus/concurrent.hpp>
+#include <torus/session.hpp>
 
 #include "runtime/engine/rules/auditor.hpp"
 #include "tests/support/catch.hpp"
@@ -62,9 +62,9 @@ std::optional<Groups> some_groups(Random& random, const Machine& machine) {
 }
 
 /// A collective that runs alone on the machine without a complaint; none where no such is found soon.
-std::optional<ConcurrentCollective> some_collective(Random& random, const Machine& machine) {
+std::optional<Member> some_collective(Random& random, const Machine& machine) {
   for (int attempt = 0; attempt < 40; ++attempt) {
-    ConcurrentCollective c;
+    Member c;
     c.algorithm = catalogue()[support::random_below(random, catalogue().size())];
     if (c.algorithm->name.find("synthesized") != std::string_view::npos) continue;  // they search for long
     c.groups = some_groups(random, machine);
@@ -89,11 +89,17 @@ std::optional<ConcurrentCollective> some_collective(Random& random, const Machin
   return std::nullopt;
 }
 
-RunResult alone(const Machine& machine, const ConcurrentCollective& c) {
+RunResult alone(const Machine& machine, const Member& c) {
   RunOptions serial;
   serial.executor = ExecutorKind::serial;
   return make_engine(machine, c.request, *c.plan, serial, c.groups ? &*c.groups : nullptr).run(c.plan->start);
 }
+
+/// Keeps the messages of a step until all have shown theirs.
+struct Kept : Watcher {
+  void step(const StepSends& sends) override { messages = sends.messages; }
+  std::span<const Message* const> messages;
+};
 
 /// Adds up what the messages of all carry, from the messages alone.
 class Recount {
@@ -101,13 +107,13 @@ class Recount {
   explicit Recount(const Machine& machine)
       : machine_{machine}, anywhere_{Placement::replicated(machine.topology, {0}, 0)}, nobody_{machine_, anywhere_} {}
 
-  void step(Step step, std::span<const ConcurrentSends> sends) {
+  void step(Step step, std::span<const std::span<const Message* const>> sends) {
     while (steps.size() < step) steps.emplace_back();
     StepRecord& record = steps.emplace_back();
     std::map<std::tuple<NodeId, Dimension, std::int32_t>, std::pair<Bytes, std::vector<std::size_t>>> channels;
     std::vector<const Message*> all;
     for (std::size_t i = 0; i < sends.size(); ++i) {
-      for (const Message* m : sends[i].messages) {
+      for (const Message* m : sends[i]) {
         all.push_back(m);
         std::uint32_t hops = 0;
         NodeId at = m->source();
@@ -151,16 +157,15 @@ class Recount {
 };
 
 /// What is told of a run, as one text: equal for every executor.
-std::string all_of(const Machine& machine, const ConcurrentRun& run) {
+std::string all_of(const Machine& machine, const SessionRun& run) {
   std::string text = std::to_string(run.steps) + " " + std::to_string(run.model_time_s * 1e9) + " " + std::to_string(run.shared_crossings) +
                      " " + run.failure.value_or("good") + "\n";
-  for (const ConcurrentRun::Each& each : run.each) text += support::text_of(machine, each.run.result) + "\n";
+  for (const Run& each : run.each) text += support::text_of(machine, each.result) + "\n";
   for (const Violation& v : run.violations) text += v.text + "\n";
   return text;
 }
 
-void check_sums(const Machine& machine, std::span<const ConcurrentCollective> collectives, const Recount& recount,
-                const ConcurrentRun& together) {
+void check_sums(const Machine& machine, std::span<const Member> collectives, const Recount& recount, const SessionRun& together) {
   REQUIRE(together.steps >= recount.steps.size());
   REQUIRE(together.step_records.size() == together.steps);
   double model_time_s = 0;
@@ -178,7 +183,7 @@ void check_sums(const Machine& machine, std::span<const ConcurrentCollective> co
     // What a node combines of all is at least the most of one, and at most the sum of the most of each.
     Bytes most = 0, sum = 0;
     for (std::size_t i = 0; i < collectives.size(); ++i) {
-      const std::vector<StepRecord>& own = together.each[i].run.result.step_records;
+      const std::vector<StepRecord>& own = together.each[i].result.step_records;
       const std::size_t own_step = step - collectives[i].offset;  // past the end where it has not begun
       if (own_step >= own.size()) continue;
       most = std::max(most, own[own_step].most_combined);
@@ -209,22 +214,28 @@ TEST_CASE("collectives at once are each what they are alone, and share what thei
     Random own(random());
     if (!share.takes_turn()) continue;
     const Machine machine = machine_for_several(own);
-    std::vector<ConcurrentCollective> collectives;
+    std::vector<Member> collectives;
     for (std::uint32_t n = 2 + support::random_below(own, 2); n > 0; --n) {
       if (auto c = some_collective(own, machine)) collectives.push_back(std::move(*c));
     }
-    if (collectives.empty()) continue;
+    if (collectives.size() < 2) continue;
     std::string what = machine.topology.text() + " " + std::string(name(machine.switching)) + " " + std::string(name(machine.contention)) +
                        " ports " + std::to_string(machine.ports);
-    for (const ConcurrentCollective& c : collectives)
+    for (const Member& c : collectives)
       what += " + " + std::string(name(c.request.collective)) + " " + std::string(c.algorithm->name) + " of " +
               std::to_string(c.request.bytes) + " in " + (c.groups ? c.groups->text() : "all") + " from " + std::to_string(c.offset);
     CAPTURE(draw, what);
     Recount recount(machine);
-    ConcurrentOptions options;
+    std::vector<Kept> kept(collectives.size());
+    for (std::size_t i = 0; i < collectives.size(); ++i) collectives[i].watchers = {&kept[i]};
+    SessionOptions options;
     options.executor = ExecutorKind::serial;
-    options.on_step = [&](Step step, std::span<const ConcurrentSends> sends) { recount.step(step, sends); };
-    const ConcurrentRun together = run_concurrently(machine, collectives, options);
+    options.on_step = [&](Step step) {
+      std::vector<std::span<const Message* const>> sends;
+      for (Kept& each : kept) sends.push_back(std::exchange(each.messages, {}));
+      recount.step(step, sends);
+    };
+    const SessionRun together = run_session(machine, collectives, options);
     check_sums(machine, collectives, recount, together);
 
     std::set<std::pair<ViolationKind, NodeId>> violations;
@@ -235,7 +246,7 @@ TEST_CASE("collectives at once are each what they are alone, and share what thei
     double alone_s = 0, longest_s = 0;
     for (std::size_t i = 0; violations.empty() && i < collectives.size(); ++i) {
       const RunResult by_itself = alone(machine, collectives[i]);
-      CHECK(support::text_of(machine, together.each[i].run.result) == support::text_of(machine, by_itself));
+      CHECK(support::text_of(machine, together.each[i].result) == support::text_of(machine, by_itself));
       CHECK(together.each[i].span_s >= by_itself.model_time_s * (1 - 1e-12));
       alone_s += by_itself.model_time_s + collectives[i].offset * machine.cost.start_up_s;
       longest_s = std::max(longest_s, by_itself.model_time_s);
@@ -247,11 +258,12 @@ TEST_CASE("collectives at once are each what they are alone, and share what thei
     ++outcomes[violations.empty() ? (together.shared_crossings > 0 ? "shared" : "apart") : std::string(name(violations.begin()->first))];
 
     options.on_step = {};
+    for (Member& c : collectives) c.watchers.clear();
     const std::vector<support::Workers> executors = support::every_executor();
     const support::Workers workers = executors[support::random_below(own, executors.size())];
     options.executor = workers.executor;
     options.threads = workers.threads;
-    CHECK(all_of(machine, run_concurrently(machine, collectives, options)) == all_of(machine, together));
+    CHECK(all_of(machine, run_session(machine, collectives, options)) == all_of(machine, together));
   }
   if (share.one_in() > 1) return;
   // The draws are no empty ones.
@@ -270,7 +282,7 @@ TEST_CASE("a reduction and its copy combine twice as much at each node", "[prope
     CostModel cost;
     cost.combine_s = 1e-9;
     const Machine machine(random() % 2 == 0 ? "4x4" : "3x6", all_ports, algorithm->native.switching, Contention::share, {}, cost);
-    ConcurrentCollective c;
+    Member c;
     c.algorithm = algorithm;
     c.request.collective = algorithm->collective;
     c.request.bytes = 1600;
@@ -281,10 +293,12 @@ TEST_CASE("a reduction and its copy combine twice as much at each node", "[prope
     c.plan = make_plan(*algorithm, machine, c.request);
     const RunResult by_itself = alone(machine, c);
     REQUIRE(by_itself.good());
-    ConcurrentOptions options;
+    SessionOptions options;
     options.executor = ExecutorKind::serial;
-    CHECK(run_concurrently(machine, std::vector{c}, options).node_combined_sum == by_itself.node_combined_sum);
-    const ConcurrentRun together = run_concurrently(machine, std::vector{c, c}, options);
+    Member later = c;
+    later.offset = static_cast<Step>(by_itself.steps);
+    CHECK(run_session(machine, std::vector{c, later}, options).node_combined_sum == 2 * by_itself.node_combined_sum);
+    const SessionRun together = run_session(machine, std::vector{c, c}, options);
     if (!together.violations.empty()) continue;  // of ports
     CHECK(together.node_combined_sum == 2 * by_itself.node_combined_sum);
     ++compared;
