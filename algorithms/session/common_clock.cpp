@@ -5,10 +5,11 @@
 
 namespace torus::detail {
 
-CommonClock::CommonClock(std::span<const Step> offsets, Close close, std::atomic<bool>& stop)
+CommonClock::CommonClock(std::span<const Step> offsets, Close close, std::atomic<bool>& stop, bool in_turns)
     : offsets_(offsets.begin(), offsets.end()),
       close_{std::move(close)},
       stop_{stop},
+      in_turns_{in_turns},
       states_(offsets.size(), State::waits),
       sends_(offsets.size()) {
   start_those_due();
@@ -17,7 +18,7 @@ CommonClock::CommonClock(std::span<const Step> offsets, Close close, std::atomic
 
 bool CommonClock::begin(std::size_t run) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return states_[run] != State::waits; });
+  changed_.wait(lock, [&] { return states_[run] == State::ended || has_turn(run); });
   return states_[run] == State::runs;
 }
 
@@ -27,7 +28,7 @@ void CommonClock::arrive(std::size_t run, const StepSends& sends) {
   sends_[run] = sends;
   const Step step = now_;
   close_if_all_have_arrived();
-  changed_.wait(lock, [&] { return now_ != step; });
+  changed_.wait(lock, [&] { return now_ != step && has_turn(run); });
 }
 
 void CommonClock::leave(std::size_t run, bool good) noexcept {
@@ -42,8 +43,15 @@ void CommonClock::rethrow() const {
   if (thrown_) std::rethrow_exception(thrown_);
 }
 
+bool CommonClock::has_turn(std::size_t run) const noexcept {
+  if (states_[run] != State::runs) return false;
+  const auto mine = states_.begin() + static_cast<std::ptrdiff_t>(run);
+  return !in_turns_ || std::find(states_.begin(), mine, State::runs) == mine;
+}
+
 void CommonClock::close_if_all_have_arrived() noexcept {
   const auto any = [this](State state) { return std::find(states_.begin(), states_.end(), state) != states_.end(); };
+  if (in_turns_) changed_.notify_all();  // of those that run, the next goes on
   if (any(State::runs)) return;
   if (any(State::arrived)) return close_step();
   if (failed_) return stop_all();

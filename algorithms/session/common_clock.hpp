@@ -25,8 +25,9 @@ class CommonClock {
     /// Called with the number of global steps that pass without any run: all that have begun have ended, and the next begins later.
     std::function<void(Step)> idle;
   };
-  /// stop: set when all must stop; for RunOptions::stop.
-  CommonClock(std::span<const Step> offsets, Close close, std::atomic<bool>& stop);
+  /// stop: set when all must stop; for RunOptions::stop. in_turns: within a global step one run after the other, in their order, and not
+  /// all at once.
+  CommonClock(std::span<const Step> offsets, Close close, std::atomic<bool>& stop, bool in_turns);
 
   /// Of a run's thread: waits for its first step. False: it must not begin.
   bool begin(std::size_t run);
@@ -42,6 +43,7 @@ class CommonClock {
  private:
   enum class State { waits, runs, arrived, ended };
 
+  bool has_turn(std::size_t run) const noexcept;
   void close_if_all_have_arrived() noexcept;
   void close_step() noexcept;
   void start_those_due() noexcept;
@@ -54,6 +56,7 @@ class CommonClock {
   const std::vector<Step> offsets_;
   const Close close_;
   std::atomic<bool>& stop_;
+  const bool in_turns_;
   std::vector<State> states_;
   std::vector<StepSends> sends_;
   Step now_ = 0;

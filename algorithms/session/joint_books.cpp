@@ -8,6 +8,7 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/payload/partials.hpp"
+#include "runtime/engine/processes/together.hpp"
 #include "runtime/engine/rules/auditor.hpp"
 #include "runtime/model/channel.hpp"
 
@@ -41,10 +42,11 @@ std::vector<Sent> in_order(std::span<const StepSends> sends) {
 
 }  // namespace
 
-JointBooks::JointBooks(const Machine& machine, std::span<const JointMember> members)
+JointBooks::JointBooks(const Machine& machine, std::span<const JointMember> members, Processes* processes)
     : machine_{machine},
       topology_{machine.topology},
       members_{members},
+      processes_{processes},
       nodes_(topology_.nodes()),
       channels_(std::size_t{topology_.nodes()} * static_cast<std::size_t>(topology_.channel_slots())),
       carried_(members.size(), std::vector<Bytes>(channels_.size())),
@@ -65,7 +67,8 @@ double JointBooks::step(Step step, std::span<const StepSends> sends, SessionRun&
   StepRecord record;
   for (std::uint32_t member = 0; member < sends.size(); ++member) {
     for (const Message* m : sends[member].messages) book(member, *m, record);
-    if (machine_.cost.combine_s > 0 && members_[member].placement->reduces()) book_combining(member, sends[member].messages, record);
+    if (sends[member].runs && machine_.cost.combine_s > 0 && members_[member].placement->reduces())
+      book_combining(member, sends[member].messages, record);
   }
   if (machine_.cost.one_speed()) record.channel_time_s = static_cast<double>(record.most_bytes) * machine_.cost.byte_s;
   const double model_time_s = add(record, run);
@@ -146,15 +149,21 @@ void JointBooks::book(std::uint32_t member, const Message& m, StepRecord& record
 
 /// What is combined where the messages arrive: as the engine does it, every partial but the first that finds none.
 void JointBooks::book_combining(std::uint32_t member, std::span<const Message* const> messages, StepRecord& record) {
-  const Engine& engine = *members_[member].engine;
   const Placement& placement = *members_[member].placement;
-  std::set<std::pair<NodeId, BlockId>> arrived;
+  std::vector<HeldBlock> targets;
   for (const Message* m : messages) {
-    const NodeId node = m->destination();
-    NodeUse& use = nodes_[node];  // it has received in this step
+    for (const BlockId id : m->blocks())
+      each_target(placement, *m, id, [&](BlockId target) { targets.push_back({m->destination(), target}); });
+  }
+  const std::vector<bool> are_held = held(*members_[member].engine, targets);
+  std::set<HeldBlock> arrived;
+  std::size_t next = 0;
+  for (const Message* m : messages) {
+    NodeUse& use = nodes_[m->destination()];  // it has received in this step
     for (const BlockId id : m->blocks()) {
       each_target(placement, *m, id, [&](BlockId target) {
-        const bool meets = !arrived.emplace(node, target).second || !engine.bytes(node, target).empty();
+        const bool meets = !arrived.insert({m->destination(), target}).second || are_held[next];
+        ++next;
         if (!m->combines() || !meets) return;
         use.combined = (use.combining_step == now_ ? use.combined : 0) + placement.bytes(id);
         use.combining_step = now_;
@@ -163,6 +172,24 @@ void JointBooks::book_combining(std::uint32_t member, std::span<const Message* c
       });
     }
   }
+}
+
+/// Whether nodes hold blocks when the step ends. Process 0 asks; each answers for its own nodes.
+std::vector<bool> JointBooks::held(const Engine& engine, std::span<const HeldBlock> asked) const {
+  std::vector<HeldBlock> all(asked.begin(), asked.end());
+  if (processes_ != nullptr) {
+    const std::vector<std::byte> first = gather_bytes(*processes_, std::as_bytes(asked)).front();
+    all.resize(first.size() / sizeof(HeldBlock));
+    std::copy(first.begin(), first.end(), std::as_writable_bytes(std::span(all)).begin());
+  }
+  std::vector<std::byte> mine;
+  for (const HeldBlock& each : all) mine.push_back(std::byte{!engine.bytes(each.node, each.block).empty()});
+  std::vector<bool> held(all.size());
+  for (const std::vector<std::byte>& answer :
+       processes_ != nullptr ? gather_bytes(*processes_, mine) : std::vector<std::vector<std::byte>>{mine}) {
+    for (std::size_t i = 0; i < held.size(); ++i) held[i] = held[i] || answer[i] != std::byte{0};
+  }
+  return held;
 }
 
 /// The texts. Slow: of the one step that has any.

@@ -20,10 +20,12 @@ struct JointMember {
 };
 
 /// Adds up the messages of all, and finds the rules that collectives break together. A rule that one breaks by itself its engine finds. One
-/// thread at a time. Time: O(hops) a step. All that it is given must outlive it.
+/// thread at a time. Time: O(hops) a step. All that it is given must outlive it. Of several processes only process 0 gives messages; it
+/// asks the others what their nodes hold, so that all must call step().
 class JointBooks {
  public:
-  JointBooks(const Machine& machine, std::span<const JointMember> members);
+  /// processes: of all engines; null: one.
+  JointBooks(const Machine& machine, std::span<const JointMember> members, Processes* processes);
   /// The memory that the books take for a number of collectives.
   static Bytes bytes(const Machine& machine, std::size_t members) noexcept;
 
@@ -36,6 +38,11 @@ class JointBooks {
   void close(SessionRun& run) const;
 
  private:
+  struct HeldBlock {
+    NodeId node = 0;
+    BlockId block = 0;
+    friend auto operator<=>(const HeldBlock&, const HeldBlock&) = default;
+  };
   /// Of a node or channel: the collectives that use it in a step.
   struct Users {
     std::uint64_t step = 0;  // of these counts, from 1; others are of an earlier step
@@ -60,12 +67,14 @@ class JointBooks {
   std::size_t channel(NodeId from, Dimension d, std::int32_t hop) const noexcept;
   void book(std::uint32_t member, const Message& message, StepRecord& record);
   void book_combining(std::uint32_t member, std::span<const Message* const> messages, StepRecord& record);
+  std::vector<bool> held(const Engine& engine, std::span<const HeldBlock> asked) const;
   Violations clashes(Step step, std::span<const StepSends> sends) const;
   double add(const StepRecord& record, SessionRun& run) const;
 
   const Machine& machine_;
   const Topology& topology_;
   const std::span<const JointMember> members_;
+  Processes* const processes_;
   std::vector<NodeUse> nodes_;
   std::vector<ChannelUse> channels_;
   std::vector<std::vector<Bytes>> carried_;  // by member and channel, over the whole run

@@ -138,7 +138,7 @@ class Session {
       prepare(machine_, seat);
       add_watchers(seat);
     }
-    if (several_) work_out_memory();
+    if (several_) detail::run_on_all(processes_, [this] { work_out_memory(); });
     for (std::size_t i = 0; i < seats_.size(); ++i) make_engine(i);
     if (several_) make_clock();
     detail::run_on_all(processes_, [this] {
@@ -169,7 +169,6 @@ class Session {
     if (options_.repeat > 1) throw InputError(fmt::format("repeat {}: several collectives at once run once", options_.repeat));
     if (options_.on_messages || options_.on_phase)
       throw InputError("on_messages and on_phase are for a session of one collective; several have watchers");
-    if (processes_ != nullptr && processes_->count() > 1) throw InputError("several collectives at once run in one process");
   }
 
   void add_watchers(Seat& seat) {
@@ -187,13 +186,17 @@ class Session {
   /// Of several: their workers and the memory of each. Throws InputError if all need more than the limit; 0: the host's.
   void work_out_memory() {
     const auto count = static_cast<unsigned>(seats_.size());
-    threads_ = options_.threads > 0 ? options_.threads : std::max(1U, workers_of(options_.executor, 0) / count);
+    const detail::Slab own =
+        processes_ == nullptr ? detail::Slab(machine_.topology) : detail::Slab(machine_.topology, processes_->count(), processes_->self());
+    // On several processes they go on one after the other.
+    const unsigned sharing = processes_ == nullptr ? count : processes_->on_these_cores();
+    threads_ = options_.threads > 0 ? options_.threads : std::max(1U, workers_of(options_.executor, 0) / sharing);
     Bytes needed = JointBooks::bytes(machine_, count), limit = options_.memory_limit;
     std::string each;
     for (Seat& seat : seats_) {
       const detail::Members members(machine_, *seat.placement, seat.groups());
       const unsigned workers = workers_of(options_.executor, threads_);
-      seat.memory = detail::estimate_of(machine_, members, detail::Slab(machine_.topology), seat.programs, workers).total();
+      seat.memory = detail::estimate_of(machine_, members, own, seat.programs, workers).total();
       needed += std::min(seat.memory, detail::out_of_reach / most_members);
       each += fmt::format("{}{} {}", each.empty() ? "" : ", ", seat.name, bytes_text(seat.memory));
     }
@@ -249,14 +252,15 @@ class Session {
       joint_.push_back({seat.name, &*seat.engine, &*seat.placement});
       offsets.push_back(seat.asked.offset);
     }
-    books_.emplace(machine_, joint_);
+    books_.emplace(machine_, joint_, processes_);
     clock_.emplace(offsets,
                    CommonClock::Close{[this](Step step, std::span<const StepSends> sends) { return close(step, sends); },
                                       [this](Step steps) { books_->idle(steps, result_); }},
-                   stop_);
+                   stop_, processes_ != nullptr);
   }
 
-  /// Runs each once: one on this thread, several on a thread each.
+  /// Runs each once: one on this thread, several on a thread each. Several processes do the same in the same order: one member goes on at a
+  /// time, since its barriers are exchanges of all processes.
   void run_all() {
     if (!several_) {
       Seat& seat = seats_.front();
@@ -307,15 +311,19 @@ class Session {
 
   /// At the end of a global step. True: all must stop.
   bool close(Step step, std::span<const StepSends> sends) {
+    if (stop_) return true;  // several processes end a step later
     const double model_time_s = books_->step(step, sends, result_);
-    for (std::size_t i = 0; i < seats_.size(); ++i) {
-      if (!sends[i].runs) continue;
-      seats_[i].run.span_s += model_time_s;
-      show(seats_[i], sends[i]);
-    }
-    if (options_.on_step) options_.on_step(step);
+    look([&] {
+      for (std::size_t i = 0; i < seats_.size(); ++i) {
+        if (!sends[i].runs) continue;
+        seats_[i].run.span_s += model_time_s;
+        show(seats_[i], sends[i]);
+      }
+      if (options_.on_step) options_.on_step(step);
+    });
     result_.interrupted = asked_to_stop();
-    return result_.interrupted || result_.violations_found > 0;
+    const bool stop = result_.interrupted || result_.violations_found > 0 || kept_ != nullptr;
+    return processes_ == nullptr ? stop : detail::exchange_each(*processes_, stop).front();
   }
 
   static void show(const Seat& seat, const StepSends& sends) {

@@ -266,7 +266,7 @@ class Engine::Impl {
       }
       if (record.messages > 0) cross_with_messages(record, result);
       ledger_->add(record, result);
-      if (options_.on_step && is_reporter()) options_.on_step(fabric_->now());
+      if (options_.on_step) options_.on_step(fabric_->now());
       idle = record.messages > 0 ? 0 : idle + 1;
       if (record.messages > 0) last_traffic = fabric_->now();
       fabric_->begin_step();

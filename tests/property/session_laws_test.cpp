@@ -11,6 +11,7 @@
 #include <torus/catalogue.hpp>
 #include <torus/session.hpp>
 
+#include "runtime/engine/processes/thread_processes.hpp"
 #include "runtime/engine/rules/auditor.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
@@ -165,6 +166,22 @@ std::string all_of(const Machine& machine, const SessionRun& run) {
   return text;
 }
 
+/// The run of the first of several processes, with the judge of each collective.
+SessionRun on_processes(unsigned count, const Machine& machine, std::vector<Member> collectives) {
+  SessionRun first;
+  std::vector<JudgeWatcher> judges(collectives.size());
+  for (std::size_t i = 0; i < collectives.size(); ++i) collectives[i].watchers = {&judges[i]};
+  const auto body = [&](Processes& processes) {
+    SessionOptions options;
+    options.executor = ExecutorKind::serial;
+    options.processes = &processes;
+    SessionRun run = run_session(machine, collectives, options);
+    if (processes.self() == 0) first = std::move(run);
+  };
+  detail::run_as_processes(count, body);
+  return first;
+}
+
 void check_sums(const Machine& machine, std::span<const Member> collectives, const Recount& recount, const SessionRun& together) {
   REQUIRE(together.steps >= recount.steps.size());
   REQUIRE(together.step_records.size() == together.steps);
@@ -264,6 +281,15 @@ TEST_CASE("collectives at once are each what they are alone, and share what thei
     options.executor = workers.executor;
     options.threads = workers.threads;
     CHECK(all_of(machine, run_session(machine, collectives, options)) == all_of(machine, together));
+
+    // On several processes, which are threads here; a run that is stopped ends a step later there.
+    const auto processes = std::min(2 + support::random_below(own, 3), machine.topology.nodes());
+    const SessionRun apart = on_processes(processes, machine, collectives);
+    CAPTURE(processes);
+    CHECK(apart.failure == together.failure);
+    CHECK(apart.steps == together.steps);
+    CHECK(apart.model_time_s == together.model_time_s);
+    if (violations.empty()) CHECK(all_of(machine, apart) == all_of(machine, together));
   }
   if (share.one_in() > 1) return;
   // The draws are no empty ones.

@@ -114,8 +114,8 @@ extern "C" torus::detail::Job* torus_open_job(std::string& why_not) {
   ::setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);  // NOLINT(concurrency-mt-unsafe): there are no other threads yet
   ::setenv("OMPI_MCA_btl_sm_single_copy_mechanism", "none", 0);     // NOLINT(concurrency-mt-unsafe)
   int level = MPI_THREAD_SINGLE;
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS || level < MPI_THREAD_FUNNELED) {
-    why_not = "MPI does not start with threads (MPI_THREAD_FUNNELED)";
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS || level < MPI_THREAD_SERIALIZED) {
+    why_not = "MPI does not start with threads (MPI_THREAD_SERIALIZED)";
     return nullptr;
   }
   return new torus::detail::MpiJob;  // lives as long as the process

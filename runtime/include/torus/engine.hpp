@@ -57,8 +57,8 @@ struct RunOptions {
   /// Another thread or a signal handler may set it: the run then ends after its step.
   const std::atomic<bool>* stop = nullptr;
   /// The processes of the run; null: one. Each has an engine of its own with the same machine, placement, options and programs, and the
-  /// nodes of a range of ranks: see Engine. All get one result. Process 0 alone calls on_messages, on_phase, on_step and on_fault; a stop
-  /// of any process ends the run of all. Executor, threads and memory may differ between processes; any other difference is refused with an
+  /// nodes of a range of ranks: see Engine. All get one result. Process 0 alone calls on_messages, on_phase and on_fault; a stop of any
+  /// process ends the run of all. Executor, threads and memory may differ between processes; any other difference is refused with an
   /// InputError in all. Must outlive the engine.
   Processes* processes = nullptr;
   /// Describes the programs in free text: algorithm, parameters, captured values. Must be equal in all processes of a run. run() and
@@ -127,7 +127,7 @@ class Engine {
   /// A node's copy of a block after the last run, or within RunOptions::on_step; empty if it does not hold it, or is another process's. The
   /// node must exist. For tests and tools.
   std::span<const std::byte> bytes(NodeId node, BlockId id) const;
-  /// The bytes of the i-th block of a message that RunOptions::on_messages is given. Only within that call, and on one process.
+  /// The bytes of the i-th block of a message that RunOptions::on_messages is given. On one process, until on_step has returned.
   std::span<const std::byte> bytes(const Message& message, std::size_t i) const;
 
  private:

@@ -37,7 +37,7 @@ std::string complaint(Processes& processes, const Setting& first, const Run& alo
   try {
     SessionOptions options;
     options.processes = &processes;
-    const Setting own = processes.self() == 0 ? first : led_by(lead_of(first, options));
+    const Setting own = processes.self() == 0 ? first : led_by(lead_of({first}, options));
     const Run run = emulate(own, options);
     const RunResult& result = run.result;
     if (run.check.failure) return *run.check.failure;
@@ -129,7 +129,7 @@ TEST_CASE("a setting reaches the other processes bit for bit", "[conformance]") 
     const Setting& setting = *made;
     SessionOptions options;
     options.repeat = 3;
-    const Lead lead = lead_of(setting, options);
+    const Lead lead = lead_of({setting}, options);
     CHECK(described(led_by(lead)) == described(setting));
     CHECK(lead.beside.repeat == 3);
   }

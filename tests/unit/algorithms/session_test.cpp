@@ -7,6 +7,7 @@
 #include <torus/report.hpp>
 #include <torus/session.hpp>
 
+#include "runtime/engine/processes/thread_processes.hpp"
 #include "runtime/model/channel.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/emulate.hpp"
@@ -248,4 +249,72 @@ TEST_CASE("what cannot run together is refused before it starts", "[unit]") {
   const std::string text = refusal(machine, std::vector<Member>(3, ring), options);
   CHECK(says(text, "3 collectives at once need "));
   CHECK(says(text, "1 multinode-broadcast 1"));
+}
+
+TEST_CASE("several processes end several collectives alike, whatever ends them", "[unit]") {
+  const Machine machine = torus_8x8(Contention::forbid);
+  const auto fine = one(machine, Collective::multinode_broadcast, "ring", 64, nullptr, 1);
+  const Member tree = one(machine, Collective::broadcast, "mst", 4096);
+  const Own endless(steps_forever), throwing(throws_in_step_3), leaving(sends_off_the_machine_in_step_2);
+  const auto count = GENERATE(2U, 3U, 4U);
+  std::vector<std::string> ends(count);
+  const auto run_all = [&](std::vector<Member> members, SessionOptions options, Watcher* watcher = nullptr) {
+    if (watcher != nullptr) members.back().watchers = {watcher};
+    detail::run_as_processes(count, [&](Processes& processes) {
+      SessionOptions own = options;
+      own.processes = &processes;
+      try {
+        ends[processes.self()] = run_session(machine, members, own).failure.value_or("good");
+      } catch (const std::exception& error) {
+        ends[processes.self()] = error.what();
+      }
+    });
+  };
+  const auto all_say = [&](std::string_view text) {
+    for (const std::string& end : ends) {
+      CAPTURE(end);
+      CHECK(says(end, text));
+    }
+  };
+  SECTION("they end by themselves") {
+    run_all(
+        {one(machine, Collective::multinode_broadcast, "ring", 64, "rows"), one(machine, Collective::allreduce, "ring", 64, "columns", 2)},
+        {});
+    all_say("good");
+  }
+  SECTION("a program that throws") {
+    run_all({fine, throwing.collective(2), endless.collective()}, {});
+    all_say("2 broadcast: step 3, node (0,5): own mistake");
+  }
+  SECTION("a violation") {
+    run_all({fine, leaving.collective(2), endless.collective(), endless.collective(1000)}, {});
+    all_say("2 broadcast: violation, unknown dimension: step 2: ");
+  }
+  SECTION("a violation between them") {
+    run_all({tree, tree}, {});
+    CHECK(ends.front() == run_session(machine, std::vector{tree, tree}).failure);
+  }
+  SECTION("a watcher that throws") {
+    struct Throwing : Watcher {
+      void step(const StepSends& sends) override {
+        if (sends.step == 4) throw std::runtime_error("no room");
+      }
+    } watcher;
+    run_all({fine, endless.collective()}, {}, &watcher);
+    CHECK(ends.front() == "no room");
+  }
+  SECTION("an interrupt, and one that has not begun") {
+    std::atomic<bool> stop = false;
+    SessionOptions options;
+    options.stop = &stop;
+    options.on_step = [&](Step step) { stop = stop || step == 7; };
+    run_all({endless.collective(), endless.collective(3), endless.collective(2000)}, options);
+    all_say("1 broadcast: ");
+  }
+  SECTION("too little memory") {
+    SessionOptions options;
+    options.memory_limit = 1U << 12U;
+    run_all({fine, fine}, options);
+    all_say("2 collectives at once need ");
+  }
 }

@@ -61,13 +61,14 @@ SessionRun emulate(std::span<const Part> parts, const SessionOptions& asked) {
   const Setting& first = parts.front().setting;
   const bool several = parts.size() > 1;
   Processes* const all = asked.processes;
-  if (all != nullptr && all == processes() && all->self() == 0) lead(*all, first, asked);
+  if (all != nullptr && all == processes() && all->self() == 0) lead(*all, parts, asked);
   SessionOptions options = asked;
   options.executor = first.executor;
-  options.threads = threads_of(first, all);
+  options.threads = several ? first.threads : threads_of(first, all);
   options.fewer_threads_do = first.threads == 0 || asked.fewer_threads_do;
   options.seed = first.seed;
   if (!several) options.memory_limit = first.memory;
+  if (several && all != nullptr && options.memory_limit == 0) options.memory_limit = memory_of_a_process();
   std::optional<InterruptsAwaited> awaited;  // from the first step on: `stop` is not read before
   options.on_step = [&](Step step) {
     if (asked.stop != nullptr && !awaited) awaited.emplace();
@@ -97,12 +98,13 @@ Run emulate(const Setting& setting, const SessionOptions& options, std::vector<W
   return std::move(emulate({&part, 1}, options).each.front());
 }
 
-Lead lead_of(const Setting& setting, const SessionOptions& options) {
+Lead lead_of(const Part& part, const SessionOptions& options, bool more) {
+  const Setting& setting = part.setting;
   std::string line = command_line(setting);
   line.erase(0, line.find(" run ") + 1);
   const Bytes memory = setting.memory > 0 ? setting.memory : memory_of_a_process();
   return {fmt::format("{} --memory {} --plan-time 1000000 --step-time {}", line, memory, step_limit_of(setting)),
-          {options.repeat, setting.request.expected_sources, options.fault}};
+          {options.repeat, setting.request.expected_sources, options.fault, part.offset, more}};
 }
 
 Setting led_by(const Lead& lead) {
@@ -129,28 +131,37 @@ Setting led_by(const Lead& lead) {
   return setting;
 }
 
-void lead(Processes& processes, const Setting& setting, const SessionOptions& options) {
-  const Lead lead = lead_of(setting, options);
-  detail::gather_bytes(processes, detail::bytes_of(lead.line));
-  detail::exchange_each(processes, lead.beside);
+void lead(Processes& processes, std::span<const Part> parts, const SessionOptions& options) {
+  for (const Part& part : parts) {
+    const Lead lead = lead_of(part, options, &part != &parts.back());
+    detail::gather_bytes(processes, detail::bytes_of(lead.line));
+    detail::exchange_each(processes, lead.beside);
+  }
   detail::run_on_all(&processes, [] {});
 }
 
 int follow() {
   Processes& all = *processes();
   while (true) {
-    Lead lead;
-    lead.line = detail::text_of(detail::gather_bytes(all, {}).front());
-    if (lead.line.empty()) return 0;
-    lead.beside = detail::exchange_each(all, lead.beside).front();
+    std::vector<Lead> leads;
+    do {
+      Lead& lead = leads.emplace_back();
+      lead.line = detail::text_of(detail::gather_bytes(all, {}).front());
+      if (lead.line.empty()) return 0;
+      lead.beside = detail::exchange_each(all, lead.beside).front();
+    } while (leads.back().beside.more);
     SessionOptions options;
     options.processes = &all;
-    options.repeat = lead.beside.repeat;
-    options.fault = lead.beside.fault;
+    options.repeat = leads.front().beside.repeat;
+    options.fault = leads.front().beside.fault;
     try {
-      std::optional<Setting> setting;
-      detail::run_on_all(&all, [&] { setting = led_by(lead); });
-      emulate(*setting, options);
+      std::deque<Setting> settings;
+      std::vector<Part> parts;
+      detail::run_on_all(&all, [&] {
+        for (const Lead& lead : leads) parts.push_back({settings.emplace_back(led_by(lead)), {}, lead.beside.offset});
+      });
+      options.memory_limit = settings.front().memory;
+      emulate(parts, options);
     } catch (const std::exception&) {
       // All have thrown it, and the first one says it.
     }

@@ -36,7 +36,7 @@ Run emulate(const Setting& setting, const SessionOptions& options = {}, std::vec
 /// Says once, on standard error, that the system starts fewer threads than there are cores, where nobody said how many.
 void note_threads(const Setting& setting, unsigned started);
 
-/// What the first process tells the others of a run: all that it has decided.
+/// What the first process tells the others of a setting that it runs: all that it has decided.
 struct Lead {
   std::string line;  ///< the command line that repeats the setting, from "run" on
   /// What a command line does not say.
@@ -44,16 +44,18 @@ struct Lead {
     unsigned repeat = 1;
     std::optional<double> expected_sources = {};  ///< of the request
     std::optional<Fault> fault = {};
+    Step offset = 0;
+    bool more = false;  ///< another setting runs at once
   } beside = {};
 };
-Lead lead_of(const Setting& setting, const SessionOptions& options);
+Lead lead_of(const Part& part, const SessionOptions& options, bool more = false);
 
 /// The same setting in another process, planned there. Throws InputError.
 Setting led_by(const Lead& lead);
 
-/// Called by the first process before a run: tells the others the setting. All follow with emulate(), or
-/// throw what one of them throws that cannot.
-void lead(Processes& processes, const Setting& setting, const SessionOptions& options);
+/// Called by the first process before a run: tells the others the settings. All follow with emulate(), or throw what one of them throws
+/// that cannot.
+void lead(Processes& processes, std::span<const Part> parts, const SessionOptions& options);
 
 /// Called by all other processes instead of a subcommand: runs what the first one leads, until it has nothing more. Returns 0: what is
 /// wrong the first one says.

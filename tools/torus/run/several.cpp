@@ -51,7 +51,6 @@ void refuse_what_is_of_one(const Command& command) {
       throw InputError(
           fmt::format("{}: it is for a run of one collective, and a + makes it one of several; leave it out", typed(option, *value)));
   }
-  if (processes() != nullptr) throw InputError("several collectives at once run in one process: start torus without mpirun");
 }
 
 RunArguments parse_part(std::vector<std::string> words, std::size_t index) {
@@ -188,6 +187,7 @@ int run_several(const RunArguments& typed) {
   SessionOptions options;
   if (arguments.setting["memory"]) options.memory_limit = parts.front().setting.memory;
   options.stop = &interrupted();
+  options.processes = processes();
   options.on_step = [&](Step step) {
     if (progress.due()) progress.show(fmt::format("step {} of {}", grouped(step), grouped(std::max<std::uint64_t>(likely_steps, step))));
   };
