@@ -426,9 +426,9 @@ std::string name_of_member(std::size_t index, Collective collective) { return fm
 
 TraceHeader header_of(const Machine& machine, const Groups* groups, const Request& request, const Plan& plan, std::string_view algorithm,
                       std::uint64_t seed) {
-  const bool combines = reduces(request.collective);
-  const bool cut = combines || request.collective == Collective::broadcast || request.collective == Collective::multinode_broadcast;
-  const Bytes element = combines ? size_of(request.reduction.type) : 1;
+  const bool combines = facts_of(request.collective).combines;
+  const bool cut = combines || facts_of(request.collective).replicates();
+  const Bytes element = unit_of(request.collective, request.reduction);
   std::vector<Bytes> sizes = sizes_of_blocks(groups == nullptr ? machine : groups->machine(machine), request, plan);
   const Bytes least = sizes.empty() ? 0 : *std::min_element(sizes.begin(), sizes.end());
   return {.machine = machine,

@@ -102,7 +102,10 @@ void check_reduction(const Reduction& reduction, NodeId nodes, Bytes bytes) {
   if (reduction.values != Values::small && !is_float(reduction.type)) {
     const bool of_floats = !is_bitwise(reduction.op) && (reduction.values != Values::special || chooses);
     throw InputError("values " + std::string(name(reduction.values)) + " of " + type + ": they are floating-point numbers; " +
-                     (!of_floats ? "values small" : size_of(reduction.type) == 8 ? "f64" : "f32") + " would do");
+                     (!of_floats                     ? "values small"
+                      : size_of(reduction.type) == 8 ? "f64"
+                                                     : "f32") +
+                     " would do");
   }
   if (reduction.values == Values::special && !chooses)
     throw InputError("values special with operator " + op + ": they are for min and max; values real would do");

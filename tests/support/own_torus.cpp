@@ -126,11 +126,11 @@ constexpr Algorithm careless_of(Algorithm algorithm) {
 
 constexpr Algorithm relays = broadcast("relay", plan_relay), predicted = broadcast("relay-predicted", plan_predicted),
                     boastful = broadcast("boastful", plan_boastful), modest = broadcast("modest", plan_modest),
-                    thrifty = broadcast("thrifty", plan_thrifty),
-                    lossy = broadcast("lossy", plan_lossy), throws = broadcast("throws", plan_throws),
-                    throws_anything = broadcast("throws-anything", plan_throws_anything), searches = broadcast("searches", plan_searches),
-                    endless = broadcast("endless", plan_endless), empty = broadcast("empty", plan_empty),
-                    forgetful = broadcast("forgetful", plan_forgetful), crashes = broadcast("crashes", plan_crashes),
+                    thrifty = broadcast("thrifty", plan_thrifty), lossy = broadcast("lossy", plan_lossy),
+                    throws = broadcast("throws", plan_throws), throws_anything = broadcast("throws-anything", plan_throws_anything),
+                    searches = broadcast("searches", plan_searches), endless = broadcast("endless", plan_endless),
+                    empty = broadcast("empty", plan_empty), forgetful = broadcast("forgetful", plan_forgetful),
+                    crashes = broadcast("crashes", plan_crashes),
                     wasteful = {.name = "wasteful",
                                 .collective = Collective::broadcast,
                                 .needs = {.shape = Requirements::Shape::torus, .dimensions = 1},
@@ -139,5 +139,5 @@ constexpr Algorithm relays = broadcast("relay", plan_relay), predicted = broadca
 
 }  // namespace
 
-TORUS_MAIN(relays, predicted, boastful, modest, thrifty, lossy, throws, throws_anything, searches, endless, empty, forgetful, crashes, wasteful,
-           careless)
+TORUS_MAIN(relays, predicted, boastful, modest, thrifty, lossy, throws, throws_anything, searches, endless, empty, forgetful, crashes,
+           wasteful, careless)

@@ -1,4 +1,6 @@
 /// What the command lists of its algorithms and collectives, and the names that it takes.
+#include <fmt/format.h>
+
 #include <torus/catalogue.hpp>
 
 #include "tests/support/catch.hpp"
@@ -101,7 +103,8 @@ TEST_CASE("help and the version have the names that people try", "[conformance]"
   CHECK(command("help").status == 0);
   CHECK(command("-V").out == command("--version").out);
   const Json json = support::parsed(command("list flood --json").out);
-  CHECK(command("--version").out == fmt::format("torus {}, commit {}\n", json["version"].get<std::string>(), json["commit"].get<std::string>()));
+  CHECK(command("--version").out ==
+        fmt::format("torus {}, commit {}\n", json["version"].get<std::string>(), json["commit"].get<std::string>()));
 }
 
 TEST_CASE("the machines that exist are listed with the sources of their figures", "[conformance]") {

@@ -88,7 +88,8 @@ TEST_CASE("a wrong value of an option is refused in one line with the value and 
 
 TEST_CASE("a wrong word is refused with what would do", "[conformance]") {
   const std::vector<std::pair<std::string, std::string>> refusals{
-      {"explain nosuch", "explain 'nosuch': it must be a collective or an algorithm that `torus list` names; for instance edst-broadcast\n"},
+      {"explain nosuch",
+       "explain 'nosuch': it must be a collective or an algorithm that `torus list` names; for instance edst-broadcast\n"},
       {"new my-sum -o", "-o: it takes one value, and stands there once; see torus new --help\n"},
       {"explain swat", "that `torus list` names; did you mean 'swath'?\n"},
       {"explain", "what is required: an algorithm, or a collective before it; see torus explain --help\n"},

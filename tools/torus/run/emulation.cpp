@@ -13,6 +13,7 @@
 
 #include "runtime/base/figures.hpp"
 #include "runtime/engine/processes/together.hpp"
+#include "tools/torus/cli/answer.hpp"
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/job.hpp"
 #include "tools/torus/cli/parser.hpp"

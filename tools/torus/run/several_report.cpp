@@ -98,7 +98,7 @@ Json several_json(const std::deque<PartOfRun>& parts, const SessionRun& run) {
   std::uint64_t found = run.violations_found;
   add(run.violations, 0);
   for (std::size_t i = 0; i < parts.size(); ++i) {  // and what a collective does wrong alone
-    const RunResult& alone = run.each[i].run.result;
+    const RunResult& alone = run.each[i].result;
     add(alone.violations, parts[i].offset);
     found += alone.violations_found;
   }

@@ -24,8 +24,8 @@ struct Planned {
 
 /// Plans as make_plan() does, and checks the prediction against the bounds as that does, within `seconds`, of which those are not counted
 /// in which the planner waited for a core. One that was found waiting for something else is not asked again. The plan has no hops where the
-/// dry run that counts them would take longer. A planner cannot be stopped: one that does not end in time goes on in a thread of its own, as
-/// idle work, until the process ends. With a cache of searches, the same plan, sooner.
+/// dry run that counts them would take longer. A planner cannot be stopped: one that does not end in time goes on in a thread of its own,
+/// as idle work, until the process ends. With a cache of searches, the same plan, sooner.
 Planned plan_within(const Algorithm& algorithm, const Machine& machine, const Request& request, const Bounds& bounds, double seconds,
                     PlanCache* cache = nullptr);
 

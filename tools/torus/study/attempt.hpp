@@ -32,11 +32,11 @@ struct Effort {
 struct Outcome {
   enum class Kind { done, refused, unplanned, no_room, interrupted, failed };
   Kind kind = Kind::done;
-  std::string why = {};      ///< one line; empty: done, or interrupted
-  bool too_long = false;     ///< unplanned: the planner did not end in time
-  bool ran = false;          ///< a run came to its end, right or wrong, and `run` tells of it
-  Run run = {};              ///< its failure is `why` where it failed
-  std::string repeat = {};   ///< the command that repeats what failed
+  std::string why = {};     ///< one line; empty: done, or interrupted
+  bool too_long = false;    ///< unplanned: the planner did not end in time
+  bool ran = false;         ///< a run came to its end, right or wrong, and `run` tells of it
+  Run run = {};             ///< its failure is `why` where it failed
+  std::string repeat = {};  ///< the command that repeats what failed
 
   bool is(Kind which) const noexcept { return kind == which; }
   /// Refused, or there is no plan, or no room: nothing is wrong with the algorithm.
