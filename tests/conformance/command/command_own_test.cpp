@@ -170,7 +170,7 @@ TEST_CASE("what a comparison, a sweep and a bench call verified the judge has se
   const support::Ended bench = own("bench" + what);
   CAPTURE(bench.out, bench.err);
   CHECK(bench.status == 1);
-  CHECK(bench.out.find("every byte of each verified, every message of the warm-up judged") != std::string::npos);
+  CHECK(bench.out.find("every byte of each verified, every message judged in a run before") != std::string::npos);
   CHECK(bench.err.find(why) != std::string::npos);
   CHECK(bench.err.ends_with(" --judge\n"));
   const support::Ended cold = own("bench" + what + "--warmup 0 --json");  // no run but the timed ones

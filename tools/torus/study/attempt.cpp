@@ -50,9 +50,8 @@ bool plan(Setting& setting, const Algorithm& algorithm, const Effort& effort, Ou
 }
 
 Run run(const Setting& setting, const Effort& effort) {
-  const bool apart = effort.judge && effort.judge_apart;
   SessionOptions options;
-  options.repeat = effort.repeat + (apart ? 1 : 0);
+  options.repeat = effort.repeat;
   options.stop = &interrupted();
   options.processes = processes();
   options.keep_memory = effort.keep_memory;
@@ -68,11 +67,18 @@ Run run(const Setting& setting, const Effort& effort) {
     effort.progress->show(fmt::format("{}:{} step {} of {}", effort.what, of_runs, grouped(step), grouped(steps)));
   };
   JudgeWatcher judge;
-  Run run = emulate(setting, options, effort.judge ? std::vector<Watcher*>{&judge} : std::vector<Watcher*>{});
-  if (apart && run.run_s.size() > 1) {
-    run.run_s.erase(run.run_s.begin());
-    run.result.run_s = run.run_s.front();
-  }
+  if (!effort.judge) return emulate(setting, options);
+  if (!effort.judge_apart) return emulate(setting, options, {&judge});
+  SessionOptions first = options;
+  first.repeat = 1;
+  first.on_run = {};
+  first.keep_memory = {};  // in which the timed runs would find its blocks, which are theirs
+  Run judged = emulate(setting, first, {&judge});
+  if (judged.check.failure && effort.on_run) effort.on_run(judged.result);
+  if (judged.check.failure || judged.interrupted) return judged;
+  Run run = emulate(setting, options);
+  if (!run.check.failure && !run.interrupted && run.result.trace_digest != judged.result.trace_digest)
+    run.check.failure = "the trace digest is not that of the judged run before";
   return run;
 }
 

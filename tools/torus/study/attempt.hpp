@@ -19,7 +19,8 @@ struct Effort {
   unsigned repeat = 1;  ///< timed repetitions
   /// Have the judge look at every message of the first run, whose trace digest the others must have.
   bool judge = true;
-  bool judge_apart = false;                             ///< in a run before the timed ones, which then cost what they do without it
+  /// In a run of its own, before the others, which then cost what they do without it: the engine shows messages to nobody.
+  bool judge_apart = false;
   std::function<bool(const RunResult&)> on_run = {};    ///< called after each repetition; false: it was the last
   std::shared_ptr<detail::KeptPages> keep_memory = {};  ///< see RunOptions
   const Bounds* bounds = nullptr;                       ///< of the machine and the request, where they are known

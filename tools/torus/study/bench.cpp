@@ -115,7 +115,7 @@ class Bench {
            fmt::format("# {} (MPI: {}) on {}, {}{}; {} a row after {} of warm-up; every byte of each verified, {}\n",
                        name(spec_.collective), facts_of(spec_.collective).mpi, spec_.shape.text(), counted(spec_.shape.nodes(), "node"),
                        spec_.groups ? fmt::format(" in groups {}", spec_.groups->text()) : "", counts, effort_.warm_up,
-                       effort_.warm_up > 0 ? "every message of the warm-up judged" : "no message judged") +
+                       effort_.warm_up > 0 ? "every message judged in a run before" : "no message judged") +
            fmt::format("# size: {}\n", facts_of(spec_.collective).size_counts) +
            (other_ ? fmt::format("# {} a row, each in turn with {}, {}; ratio: this by the other, the median of the pairs\n",
                                  counted(pairs_, "pair"), other_->program(), other_->version()) +
@@ -302,7 +302,8 @@ class Bench {
     Runs runs{effort};
     Effort attempted = study_->effort(fmt::format("{}, {}", algorithm.name, bytes_option(size)));
     attempted.repeat = effort.warm_up + effort.repeat;
-    attempted.judge = effort.warm_up > 0;  // of the warm-up, which is not timed
+    attempted.judge = effort.warm_up > 0;  // in a run before, which those without a warm-up are to do without
+    attempted.judge_apart = true;
     attempted.on_run = [&](const RunResult& result) { return runs.add(result); };
     attempted.keep_memory = kept_;
     const Outcome outcome = attempt(setting, algorithm, attempted);
