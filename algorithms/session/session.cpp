@@ -431,9 +431,12 @@ TraceHeader header_of(const Machine& machine, const Groups* groups, const Reques
   const Bytes element = unit_of(request.collective, request.reduction);
   std::vector<Bytes> sizes = sizes_of_blocks(groups == nullptr ? machine : groups->machine(machine), request, plan);
   const Bytes least = sizes.empty() ? 0 : *std::min_element(sizes.begin(), sizes.end());
+  // Where all nodes take part, the sources of a request say nothing, and a header names all or none.
+  const NodeId nodes = (groups == nullptr ? machine : groups->machine(machine)).topology.living_nodes();
+  const bool names = facts_of(request.collective).names_sources() || request.sources.size() == nodes;
   return {.machine = machine,
           .collective = std::string(name(request.collective)),
-          .sources = request.sources,
+          .sources = names ? request.sources : std::vector<NodeId>(),
           .segments = plan.segments,
           .block_bytes = !sizes.empty() ? least
                          : cut          ? request.bytes / element / plan.segments * element
