@@ -1,9 +1,13 @@
 // What the first process of a job decides, the others do: algorithm and parameters are chosen once. Processes are threads here.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <torus/catalogue.hpp>
@@ -14,7 +18,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/shapes.hpp"
 #include "tools/torus/run/emulation.hpp"
+#include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/setting.hpp"
+#include "tools/torus/stress/draw.hpp"
 
 using namespace torus;
 using namespace torus::command;
@@ -53,6 +59,28 @@ std::string complaint(Processes& processes, const Setting& first, const Run& alo
   }
 }
 
+/// All that decides what a run reports, in lines.
+std::string described(const Setting& setting) {
+  detail::Description text;
+  describe(text, setting.whole());
+  text.add("groups", setting.groups ? setting.groups->text() : "");
+  text.add("collective", setting.request.collective);
+  text.add("sources", setting.request.sources);
+  text.add("bytes", setting.request.bytes);
+  text.add("sizes", setting.request.sizes ? setting.request.sizes->text : "");
+  text.add("reduction", setting.request.reduction);
+  for (const auto& [name, value] : setting.request.parameters) text.add(name, value);
+  text.add("expected", setting.request.expected_sources);
+  text.add("algorithm", setting.algorithm->name);
+  text.add("steps", setting.plan.steps);
+  text.add("seed", setting.seed);
+  text.add("executor", name(setting.executor));
+  text.add("threads", setting.threads);
+  return text.text();
+}
+
+Setting in_another_process(const Setting& setting) { return led_by(lead_of(setting, {})); }
+
 }  // namespace
 
 TEST_CASE("every collective with a shape and a size alone is on 2, 3 and 4 processes what it is on one", "[conformance]") {
@@ -85,20 +113,6 @@ TEST_CASE("a setting reaches the other processes bit for bit", "[conformance]") 
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
   const auto time = [&random] { return std::to_string(1 + random() % 1000000) + "e-" + std::to_string(9 + random() % 9); };
-  const auto described = [](const Setting& setting) {
-    detail::Description text;
-    describe(text, setting.machine);
-    text.add("collective", setting.request.collective);
-    text.add("sources", setting.request.sources);
-    text.add("bytes", setting.request.bytes);
-    text.add("reduction", setting.request.reduction);
-    for (const auto& [name, value] : setting.request.parameters) text.add(name, value);
-    text.add("expected", setting.request.expected_sources);
-    text.add("algorithm", setting.algorithm->name);
-    text.add("steps", setting.plan.steps);
-    text.add("seed", setting.seed);
-    return text.text();
-  };
   int led = 0;
   for (int turn = 0; turn < 60; ++turn) {
     const Collective collective = collectives()[static_cast<std::size_t>(turn) % collectives().size()].collective;
@@ -134,4 +148,91 @@ TEST_CASE("a setting reaches the other processes bit for bit", "[conformance]") 
     CHECK(lead.beside.repeat == 3);
   }
   CHECK(led > 30);
+}
+
+TEST_CASE("every option of a setting is printed in the line that repeats it, read back, and told to processes", "[conformance]") {
+  using Options = std::vector<std::pair<std::string_view, std::string>>;
+  struct Sample {
+    std::string value;
+    Options beside = {};
+    Collective collective = Collective::broadcast;
+  };
+  const Options packets{{"switching", "packet"}, {"contention", "share"}}, gather{{"bytes", "64"}};
+  // A value of each option that is not its default. A new option has none: add it, and a draw to the stress.
+  const std::map<std::string_view, Sample> samples{
+      {"machine", {"tpu-v4", {{"on", "4x4x4"}}}},
+      {"on", {"4x3m"}},
+      {"groups", {"rows"}},
+      {"ports", {"2", {{"bytes", "8"}}}},
+      {"switching", {"circuit"}},
+      {"contention", {"share"}},
+      {"routing", {"1,0"}},
+      {"dead-link", {"3:+0", packets}},
+      {"dead-node", {"7", packets}},
+      {"slow-link", {"3:+0:2.5"}},
+      {"dead-links", {"random:2", packets}},
+      {"ts", {"3.7us"}},
+      {"tc", {"1e-10,3e-10"}},
+      {"bandwidth", {"100Gb/s"}},
+      {"th", {"1e-7"}},
+      {"tg", {"3e-11", {}, Collective::allreduce}},
+      {"bytes", {"777"}},
+      {"sizes", {"zipf:1", gather, Collective::gather}},
+      {"sources", {"5"}},
+      {"op", {"max", {}, Collective::allreduce}},
+      {"type", {"u8", {}, Collective::allreduce}},
+      {"values", {"real", {}, Collective::reduce}},
+      {"seed", {"99"}},
+      {"expect", {"3", {{"bytes", "64"}}, Collective::multinode_broadcast}},
+      {"executor", {"shuffled"}},
+      {"threads", {"3"}},
+      {"memory", {"1GiB"}},
+      {"plan-time", {"7"}},
+      {"step-time", {"7"}},
+  };
+  for (const SettingOption& option : setting_options()) {
+    CAPTURE(option.name);
+    const auto at = samples.find(option.name);
+    REQUIRE(at != samples.end());
+    const auto& [value, beside, collective] = at->second;
+    TypedOptions typed;
+    typed["on"] = "6x4";
+    for (const auto& [other, text] : beside) typed[other] = text;
+    const Setting without = make_setting(parse_spec(collective, typed), std::nullopt, catalogue());
+    typed[option.name] = value;
+    const Setting setting = make_setting(parse_spec(collective, typed), std::nullopt, catalogue());
+    const Setting led = in_another_process(setting);
+    CHECK(described(led) == described(setting));
+    CHECK(command_line(led) == command_line(setting));
+    if (option.decides) {
+      CHECK(described(setting) != described(without));
+      CHECK(command_line(setting) != command_line(without));
+    }
+    if (option.name == "memory") CHECK(led.memory == setting.memory);
+    if (option.name == "step-time") CHECK(led.step_limit_s == setting.step_limit_s);
+  }
+}
+
+TEST_CASE("the stress draws every option that decides a run, and its lines say all of it", "[conformance]") {
+  Random random(support::seed(), 5);
+  CAPTURE(support::seed());
+  std::string lines;
+  for (const Algorithm* algorithm : catalogue()) {
+    for (int draws = 0; draws < 3; ++draws) {
+      const std::optional<Setting> setting = draw_setting(random, *algorithm, {.payload = 1 << 16, .nodes = 36});
+      if (!setting) continue;
+      const std::string line = command_line(*setting);
+      CAPTURE(line);
+      lines += line + " ";
+      CHECK(described(in_another_process(*setting)) == described(*setting));
+    }
+  }
+  for (const SettingOption& option : setting_options()) {
+    if (option.print == nullptr || !option.decides) continue;
+    bool drawn = false;
+    std::istringstream spelled{std::string(option.spelled)};
+    for (std::string name; std::getline(spelled, name, ',');) drawn = drawn || lines.find(" " + name + " ") != std::string::npos;
+    CAPTURE(option.name);
+    CHECK((drawn || option.name == "threads"));  // `threads` comes with the executor, as each run is done
+  }
 }

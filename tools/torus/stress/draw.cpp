@@ -129,12 +129,20 @@ void draw_sizes(const Topology& topology, std::uint64_t seed, double probability
     default: {
       const Bytes from = random.below(3) * request.bytes / 2 / unit * unit;
       sized.sizes = SizeRule::parse("uniform:" + std::to_string(from) + ":" + std::to_string(2 * request.bytes / unit * unit));
-      sized.bytes = sized.sizes->mean(unit);
+      sized.bytes = sized.sizes->mean(unit_of(request.collective, request.reduction));
       break;
     }
   }
   sized.sizes->seed = seed;
   if (sizes_of(topology.nodes(), sized).longest() <= 4 * request.bytes + 64) request = std::move(sized);
+}
+
+/// Gives some machines other costs. From random numbers of its own.
+void draw_costs(std::uint64_t seed, Machine& machine) {
+  Random random(seed, 0x636f7374);
+  if (random.chance(0.2)) machine.cost.start_up_s = 1e-7 * random.between(1, 99);
+  if (random.chance(0.2)) machine.cost.hop_s = 1e-8 * random.between(1, 99);
+  if (random.chance(0.2)) machine.cost.combine_s = 1e-11 * random.between(1, 99);
 }
 
 /// Sets some of the parameters that the algorithm declares.
@@ -252,6 +260,7 @@ std::optional<Setting> draw_setting(Random& random, const Algorithm& algorithm, 
     const Topology shape = would_do ? *std::exchange(would_do, std::nullopt) : draw_shape(random, most_nodes);
     Machine machine = draw_machine(random, draw_faults(random, shape, algorithm.needs.lives_with_holes), algorithm.native);
     const std::uint64_t seed = random.next() % 1000;
+    draw_costs(seed, machine);
     std::string sources;
     Request request = draw_request(random, algorithm.collective, machine.topology, budget, seed, sources);
     draw_parameters(random, algorithm, machine, request);
