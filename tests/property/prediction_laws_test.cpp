@@ -103,40 +103,6 @@ TEST_CASE("the bytes of a prediction grow as the message does, up to 2^62", "[pr
   }
 }
 
-TEST_CASE("what runs takes what was predicted, and no less than its lower bound", "[property]") {
-  std::mt19937_64 random(seed());
-  Share share(10, 10);
-  CAPTURE(seed());
-  for (int i = 0; i < 3000; ++i) {
-    const std::uint64_t state = random();
-    if (!share.takes_turn()) continue;
-    std::mt19937_64 own(state);
-    const Machine machine = random_machine(own, random_shape(own, 40));
-    const Request request = random_request(own, machine.topology, random_bytes(own, 9));
-    const bool all = request.collective != Collective::multinode_broadcast ||
-                     (request.sources.size() == machine.topology.living_nodes() && request.expected_sources.value_or(0) == 0);
-    each_plan(machine, request, [&](const Algorithm& algorithm, const Plan&) {
-      RunOptions options;
-      options.executor = ExecutorKind::serial;
-      const Run run = torus::run(algorithm, machine, request, options);
-      CAPTURE(algorithm.name, text_of(machine, request), run.plan.steps, run.plan.channel_bytes);
-      CHECK(complaint(run) == "");
-      CHECK(run.result.verified);
-      for (const auto& [note, text] : run.plan.notes) CHECK(note != "not predicted");  // ours leave nothing out
-      if (run.plan.predicts()) CHECK(run.plan.combined_bytes >= run.bounds.combined_bytes * (1 - 1e-9));
-      CHECK(run.plan.agrees(run.result.steps, run.plan.steps));
-      CHECK(run.result.steps >= run.bounds.steps);
-      CHECK(static_cast<double>(run.result.channel_bytes_sum) >= run.bounds.channel_bytes * (1 - 1e-9));
-      CHECK(run.result.model_time_s >= run.bounds.model_time_s(machine.cost) * (1 - 1e-9));
-      // An upper limit on the steps comes with an estimate of the bytes.
-      if (run.plan.predicts() && all && run.plan.steps_exact && machine.cost.one_speed() && !machine.topology.has_slow_links()) {
-        const double slack = run.plan.bytes_exact ? 1e-9 : 1;
-        CHECK(run.result.model_time_s <= run.plan.model_time_s(machine.cost) * (1 + slack));
-      }
-    });
-  }
-}
-
 TEST_CASE("where all nodes have long messages for all, no run takes longer than predicted", "[property]") {
   std::mt19937_64 random(seed());
   Share share(4, 4);

@@ -1,4 +1,4 @@
-/// Settings of any algorithm, drawn: a cell of a machine and a request that the algorithm does not refuse.
+/// Settings of any algorithm, drawn.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Cell {
   Machine seen() const { return groups ? groups->machine(machine) : machine; }
 };
 
-namespace detail {
+namespace drawing {
 
 template <class Range>
 const auto& one_of(std::mt19937_64& random, const Range& range) {
@@ -97,16 +97,19 @@ inline void draw_sources(std::mt19937_64& random, const Topology& topology, Requ
   const auto put = [&](NodeId node) {
     if (topology.living(node)) request.sources.push_back(node);
   };
-  if (has_root(request.collective)) {
+  if (facts_of(request.collective).rooted()) {
     request.sources = {living_from(topology, random_below(random, nodes))};
   } else if (request.collective == Collective::multinode_broadcast) {
     const NodeId apart = one_of(random, std::array<NodeId, 4>{1, 1, 3, nodes});
-    for (NodeId node = random_below(random, apart); node < nodes; node += apart) put(node);
+    const bool scattered = chance(random, 3);
+    for (NodeId node = scattered ? 0 : random_below(random, apart); node < nodes; node += scattered ? 1 : apart) {
+      if (!scattered || chance(random, 4)) put(node);
+    }
     request.expected_sources = static_cast<double>(request.sources.size());
   } else {
     return;
   }
-  text += has_root(request.collective) ? " --root " : " --sources ";
+  text += facts_of(request.collective).rooted() ? " --root " : " --sources ";
   if (request.sources.empty()) text += "none";
   if (request.sources.size() == nodes && nodes > 1) {
     text += "all";
@@ -119,19 +122,21 @@ inline void draw_sources(std::mt19937_64& random, const Topology& topology, Requ
 inline void draw_bytes(std::mt19937_64& random, const Topology& topology, Request& request, std::string& text) {
   if (request.collective == Collective::barrier) return;
   static constexpr std::array<Bytes, 9> telling{0, 1, 8, 64, 100, 1000, 4096, 10'007, 65'536};
-  const bool pairs = takes_sizes(request.collective) || request.collective == Collective::multinode_broadcast;
+  const bool pairs = facts_of(request.collective).takes_sizes() || request.collective == Collective::multinode_broadcast;
   request.bytes = one_of(random, telling);
   if (pairs) request.bytes = std::min<Bytes>(request.bytes, 64'000 / topology.nodes());
-  if (reduces(request.collective)) {
+  if (facts_of(request.collective).combines) {
     static constexpr std::array operators{Operator::sum,          Operator::min,         Operator::max,       Operator::prod,
                                           Operator::exclusive_or, Operator::bitwise_and, Operator::bitwise_or};
     Reduction& reduction = request.reduction;
     reduction.type = static_cast<ElementType>(random_below(random, 12));
     reduction.op = operators[random_below(random, is_float(reduction.type) ? 4 : operators.size())];
+    if (is_float(reduction.type) && chance(random, 4)) reduction.values = torus::Values::real;
     request.bytes -= request.bytes % size_of(reduction.type);
-    text += " --type " + std::string(name(reduction.type)) + " --op " + std::string(name(reduction.op));
+    text += " --type " + std::string(name(reduction.type)) + " --op " + std::string(name(reduction.op)) + " --values " +
+            std::string(name(reduction.values));
   }
-  if (!takes_sizes(request.collective) || !chance(random, 4)) {
+  if (!facts_of(request.collective).takes_sizes() || !chance(random, 4)) {
     text += " --bytes " + std::to_string(request.bytes);
     return;
   }
@@ -159,35 +164,43 @@ inline void draw_parameters(std::mt19937_64& random, const Algorithm& algorithm,
   }
 }
 
-}  // namespace detail
+}  // namespace drawing
 
-/// A cell on a shape, or one of its groups; none if what is drawn is refused, or cannot be.
-inline std::optional<Cell> draw_cell(std::mt19937_64& random, const Algorithm& algorithm, const Topology& shape) {
-  std::string text = std::string(name(algorithm.collective)) + " --algorithm " + std::string(algorithm.name) + " --on " + shape.text();
+/// A cell on this shape with its faults, refused or not; none if it has no such groups. faults: their options.
+inline std::optional<Cell> draw_any(std::mt19937_64& random, const Algorithm& algorithm, const Topology& topology, bool groups_too = false,
+                                    const std::string& faults = "") {
+  std::string text =
+      std::string(name(algorithm.collective)) + " --algorithm " + std::string(algorithm.name) + " --on " + topology.text() + faults;
   try {
-    const bool faulty = detail::chance(random, algorithm.needs.lives_with_holes ? 3 : 8);
-    const Topology topology = faulty ? detail::draw_faults(random, shape, algorithm.needs.lives_with_holes, text) : shape;
-    Machine machine = detail::draw_machine(random, algorithm.native, topology, text);
+    Machine machine = drawing::draw_machine(random, algorithm.native, topology, text);
     std::optional<Groups> groups;
-    if (detail::chance(random, 5)) groups = detail::draw_groups(random, topology, text);
+    if (groups_too && drawing::chance(random, 5)) groups = drawing::draw_groups(random, topology, text);
     const Machine seen = groups ? groups->machine(machine) : machine;
     Request request;
     request.collective = algorithm.collective;
-    detail::draw_sources(random, seen.topology, request, text);
-    detail::draw_bytes(random, seen.topology, request, text);
-    detail::draw_parameters(random, algorithm, seen, request, text);
-    if (refuses(algorithm, seen, request)) return std::nullopt;
+    drawing::draw_sources(random, seen.topology, request, text);
+    drawing::draw_bytes(random, seen.topology, request, text);
+    drawing::draw_parameters(random, algorithm, seen, request, text);
     return Cell{&algorithm, std::move(machine), std::move(groups), std::move(request), std::move(text)};
-  } catch (const InputError&) {  // faults that cut the shape apart, groups that it does not have
+  } catch (const InputError&) {
     return std::nullopt;
   }
 }
 
-/// One of some cells that are drawn; none if all are refused.
-inline std::optional<Cell> draw_cell(std::mt19937_64& random, const Algorithm& algorithm, const Topology& shape, int draws) {
-  std::optional<Cell> cell;
-  while (!cell && draws-- > 0) cell = draw_cell(random, algorithm, shape);
-  return cell;
+/// The first of some cells that is not refused, on a shape with some faults, or in groups of it; none if all are.
+inline std::optional<Cell> draw_cell(std::mt19937_64& random, const Algorithm& algorithm, const Topology& shape, int draws,
+                                     bool groups_too) {
+  for (; draws > 0; --draws) {
+    std::string faults;
+    try {
+      const bool faulty = drawing::chance(random, algorithm.needs.lives_with_holes ? 3 : 8);
+      const Topology topology = faulty ? drawing::draw_faults(random, shape, algorithm.needs.lives_with_holes, faults) : shape;
+      std::optional<Cell> cell = draw_any(random, algorithm, topology, groups_too, faults);
+      if (cell && !refuses(algorithm, cell->seen(), cell->request)) return cell;
+    } catch (const InputError&) {  // faults that cut the shape apart
+    }
+  }
+  return std::nullopt;
 }
 
 inline Run run(const Cell& cell, const RunOptions& options) {

@@ -109,15 +109,6 @@ inline HalfFigures halves_on(std::string_view algorithm_name, const Topology& to
   return {whole.steps, whole.channel_bytes_sum, whole.node_combined_sum, segments};
 }
 
-/// One trace, whatever the executor.
-inline void same_on_every_executor(std::string_view algorithm_name, const Topology& topology) {
-  for (const Collective collective : {Collective::reduce_scatter, Collective::allreduce}) {
-    const std::uint64_t digest = half_on(collective, algorithm_name, topology, 96).trace_digest;
-    for (const Workers& workers : every_executor())
-      CHECK(half_on(collective, algorithm_name, topology, 96, {}, workers).trace_digest == digest);
-  }
-}
-
 /// All tori of k sides, each from `sides`, of at most so many nodes, appended.
 inline void append_tori(std::vector<Topology>& tori, std::size_t k, const std::vector<std::int32_t>& sides, NodeId most) {
   std::vector<std::size_t> index(k);

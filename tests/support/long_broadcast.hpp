@@ -39,18 +39,4 @@ inline void each_h_on(std::initializer_list<const char*> shapes, int ports, Valu
   }
 }
 
-/// The same on 100 random tori, with an h, a root and a number of bytes at random. widest: of the extents in three dimensions and more.
-inline void random_h_on_tori(std::uint32_t most_dimensions, std::uint32_t widest, int ports, ValuesOf values, CheckCase check) {
-  std::mt19937_64 random(seed());
-  for (int i = 0; i < 100; ++i) {
-    std::vector<DimensionShape> extents(1 + random_below(random, most_dimensions));
-    for (DimensionShape& d : extents)
-      d = {static_cast<std::int32_t>(1 + random_below(random, extents.size() > 2 ? widest : 14)), Wiring::ring};
-    const Machine machine{Topology(extents), ports};
-    const std::vector<std::uint32_t> possible = values(machine);
-    check(machine, random_below(random, machine.topology.nodes()), random_below(random, 500),
-          possible[random_below(random, possible.size())]);
-  }
-}
-
 }  // namespace torus::support

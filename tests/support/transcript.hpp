@@ -22,7 +22,7 @@
 
 namespace torus::support {
 
-namespace detail {
+namespace exchanges {
 
 /// Whether a line is as a pattern says, in which `...` stands for any characters.
 inline bool matches(std::string_view line, std::string_view pattern) {
@@ -108,28 +108,28 @@ inline std::vector<std::string> seen_of(const Folder& folder, const std::string&
   return lines;
 }
 
-}  // namespace detail
+}  // namespace exchanges
 
 /// Runs the commands of a file of tests/transcripts, and compares.
 inline void replay(const std::string& name) {
   const std::string file = TORUS_SOURCE_DIR "/tests/transcripts/" + name;
   const Folder folder;
-  std::vector<detail::Exchange> all = detail::exchanges_of(file);
+  std::vector<exchanges::Exchange> all = exchanges::exchanges_of(file);
   REQUIRE_FALSE(all.empty());
   bool differs = false;
-  for (detail::Exchange& exchange : all) {
-    const std::vector<std::string> seen = detail::seen_of(folder, exchange.command);
-    const std::string difference = detail::difference(seen, exchange.expected);
+  for (exchanges::Exchange& exchange : all) {
+    const std::vector<std::string> seen = exchanges::seen_of(folder, exchange.command);
+    const std::string difference = exchanges::difference(seen, exchange.expected);
     if (difference.empty()) continue;
     if (std::getenv("TORUS_RECORD") == nullptr)
       FAIL_CHECK(file << "\n$ " << exchange.command << "\n" << difference << "TORUS_RECORD=1 and this test write it anew.");
     differs = true;
     exchange.expected.clear();
-    for (const std::string& line : seen) exchange.expected.push_back(detail::blanked(line));
+    for (const std::string& line : seen) exchange.expected.push_back(exchanges::blanked(line));
   }
   if (!differs || std::getenv("TORUS_RECORD") == nullptr) return;
   std::ofstream out(file);
-  for (const detail::Exchange& exchange : all) {
+  for (const exchanges::Exchange& exchange : all) {
     for (const std::string& line : exchange.words) out << line << '\n';
     out << "$ " << exchange.command << '\n';
     for (const std::string& line : exchange.expected) out << line << '\n';

@@ -363,28 +363,3 @@ TEST_CASE("the mesh broadcasts accept more ports and freer switching and take th
     CHECK(wide.result.trace_digest == narrow.result.trace_digest);
   }
 }
-
-TEST_CASE("what the mesh broadcasts cannot do is refused in one line that says what would do", "[conformance]") {
-  const auto why = [](const char* name, const Machine& machine, const Request& request) {
-    return why_not(*find_algorithm(Collective::broadcast, name), machine, request);
-  };
-  const Machine torus = one_port(shape_of({5, 5}, Links::torus));
-  CHECK(why("mst", torus, broadcast_of(0, 8)) == "shape 5x5: mst needs extents that are powers of two; 4x4 would do");
-  CHECK(why("mst-naive", one_port(shape_of({4, 4}, Links::mesh)), broadcast_of(0, 8)) ==
-        "contention forbid: mst-naive sends several messages over a channel in a step; share would do");
-  CHECK(why("rs-bcast", torus, broadcast_of(0, 8, 4)) == "segments 4: rs-bcast does not read it; leave it out");
-  CHECK(why("scatter-collect", torus, broadcast_of(0, 8, 4)) == "segments 4: scatter-collect does not read it; leave it out");
-  CHECK(why("rs-bcast", Machine(shape_of({5, 5}, Links::torus), 1, Switching::packet), broadcast_of(0, 8)) ==
-        "switching packet: rs-bcast needs wormhole switching; wormhole would do");
-  CHECK(why("mst", Machine(Topology::parse("2x4"), 1, Switching::packet), broadcast_of(0, 8)) ==
-        "switching packet: mst needs wormhole switching; wormhole would do");
-  CHECK(why("separate-dimensions", Machine(Topology::parse("2x3m"), 1, Switching::packet), broadcast_of(0, 8)) ==
-        "switching packet: separate-dimensions needs wormhole switching; wormhole would do");
-  CHECK(why("edf", one_port(shape_of({2, 3, 4}, Links::mesh)), broadcast_of(0, 8)) ==
-        "shape mesh:2x3x4: edf has a fence for two dimensions, not 3; 2x12 would do");
-  CHECK(why("separate-dimensions", one_port(Topology::parse("4x4c")), broadcast_of(0, 8)) ==
-        "shape 4x4c: separate-dimensions takes rings and lines, no complete dimension; 4x4 would do");
-  // What is suggested meets all rules, not only the first that is broken.
-  CHECK(why("edf", one_port(Topology::parse("4x4cx3")), broadcast_of(0, 8)) ==
-        "shape 4x4cx3: edf takes rings and lines, no complete dimension; 4x12 would do");
-}

@@ -144,57 +144,6 @@ TEST_CASE("squeeze-expand in 4 and 5 dimensions takes at most one and two steps 
   }
 }
 
-TEST_CASE("squeeze-expand runs on the engine from first, last and random sources, every byte right", "[conformance]") {
-  std::mt19937_64 random(support::seed());
-  CAPTURE(support::seed());
-  for (const char* text : {"2x2", "2x3", "3x2", "5x7", "1x6x9", "12x40", "17x4", "25x31", "2x2x2", "3x4x5", "2x7x9", "6x1x5x1x4", "8x10x12",
-                           "5x9x11", "2x3x4x5", "3x3x3x3", "2x3x2x3x2"}) {
-    const Topology topology = Topology::parse(text);
-    for (std::int32_t ports = 3; ports <= topology.max_ports(); ++ports) {
-      const Machine machine(topology, ports, Switching::circuit);
-      for (const NodeId source : {NodeId{0}, topology.nodes() - 1, support::random_below(random, topology.nodes())}) {
-        CAPTURE(text, ports, source);
-        const Request request = broadcast_from(source, 40);
-        REQUIRE(!refuses(squeeze_expand, machine, request));
-        const Plan plan = squeeze_expand.plan(machine, request);
-        RunOptions options;
-        options.executor = ExecutorKind::serial;
-        options.program_memory.own = plan.program_bytes(topology.nodes());
-        const RunResult result = Engine(machine, placement_of(machine, request, plan), options).run(plan.start);
-        if (!result.violations.empty()) FAIL(result.violations.front().text);
-        REQUIRE(result.good());
-        REQUIRE(result.verified);
-        REQUIRE(result.steps == plan.steps);
-        REQUIRE(static_cast<double>(result.channel_bytes_sum) == plan.channel_bytes);
-      }
-    }
-  }
-}
-
-TEST_CASE("squeeze-expand refuses what it cannot do and names what would do", "[conformance]") {
-  const auto refusal = [](const char* text, int ports, Switching switching) {
-    return why_not(squeeze_expand, Machine(Topology::parse(text), ports, switching), broadcast_from(0));
-  };
-  CHECK(refusal("8x12", 2, Switching::circuit) == "ports 2: squeeze-expand sends 3 messages a step; 3 would do");
-  CHECK(refusal("8x12m", 3, Switching::circuit).find("needs a torus") != std::string::npos);
-  CHECK(refusal("1x12", 2, Switching::circuit).find("two or more dimensions wider than 1; 8x12 would do") != std::string::npos);
-  CHECK(refusal("8x12", 4, Switching::wormhole).find("circuit would do") != std::string::npos);
-  CHECK(refusal("8x12", 4, Switching::circuit).empty());
-  const auto refuses_as = [](const char* variant, const char* text, int ports) {
-    return refuses(squeeze_expand, Machine(Topology::parse(text), ports, Switching::circuit), broadcast_from(0, 0, variant)).has_value();
-  };
-  for (const char* planar : {"two-line", "paper2d"}) {
-    CHECK_FALSE(refuses_as(planar, "4x5", 4));
-    CHECK(refuses_as(planar, "4x5x6", 4));
-  }
-  for (const char* solid : {"pairs", "plan-a", "plan-b"}) {
-    CHECK(refuses_as(solid, "4x5", 4));
-    CHECK_FALSE(refuses_as(solid, "4x5x6", 4));
-    CHECK(refuses_as(solid, "4x5x6x2", 4) == (std::string_view(solid) != "pairs"));
-  }
-  CHECK(refuses_as("plan-b", "4x5x6", 5));
-}
-
 TEST_CASE("variants with a closing among too many nodes are left out, and refused where none is left", "[conformance]") {
   const auto refusal = [](const char* variant, const char* text, int ports) {
     return why_not(squeeze_expand, Machine(Topology::parse(text), ports, Switching::circuit), broadcast_from(0, 0, variant));

@@ -60,17 +60,6 @@ TEST_CASE("K segments down each of the arc-disjoint trees take the trees' height
   }
 }
 
-TEST_CASE("down the trees from every source, with the K that it chooses", "[conformance]") {
-  for (const char* shape : shapes) {
-    const Topology topology = Topology::parse(shape);
-    for (NodeId source = 0; source < topology.nodes(); ++source) {
-      Machine machine(topology, 0, switchings[source % switchings.size()]);
-      machine.cost.byte_s = 1e-8;
-      checked(machine, support::broadcast_request(source, 10007));
-    }
-  }
-}
-
 TEST_CASE("the trees of the broadcast are as high as is known", "[conformance]") {
   const std::pair<const char*, std::uint32_t> heights[]{{"5x5", 6},       {"8x8", 10},        {"16x16", 18}, {"25x25", 26},
                                                         {"64x64", 66},    {"12x40", 39},      {"4x4x4", 10}, {"8x8x8", 18},
@@ -109,17 +98,4 @@ TEST_CASE("down the trees a long message comes near the bound of its bytes", "[c
   CHECK(plan.segments / 4 == 102);
   CHECK(plan.steps == 26 + 102 - 1);
   CHECK(plan.model_time_s(machine.cost) < 0.00065);
-}
-
-TEST_CASE("down the trees is refused on meshes, on too few ports and where the segments outnumber the blocks of a run", "[conformance]") {
-  Request request = support::broadcast_request(0, 100);
-  CHECK(refuses(algorithm, Machine(Topology::parse("mesh:4x4"), 0, Switching::packet), request));
-  CHECK(refuses(algorithm, Machine(Topology::parse("4x4"), 3, Switching::packet), request));
-  CHECK(refuses(algorithm, Machine(Topology::parse("2x2x2x2x2x2x2x2x2"), 0, Switching::packet), request));
-  const Machine machine(Topology::parse("4x4"), 0, Switching::packet);
-  CHECK_FALSE(refuses(algorithm, machine, request));
-  request.parameters.set("segments", 67108864);
-  const auto refusal = refuses(algorithm, machine, request);
-  REQUIRE(refusal);
-  CHECK(refusal->fix == "67108863");
 }

@@ -34,13 +34,6 @@ TEST_CASE("flooding reaches every node of any shape in as many steps as the fart
   }
 }
 
-TEST_CASE("flooding is refused where a node has not a port for every channel", "[conformance]") {
-  Request request;
-  request.sources = {0};
-  CHECK(refuses(support::broadcast("flood"), Machine(Topology::parse("4x4"), 3, Switching::packet), request));
-  CHECK_FALSE(refuses(support::broadcast("flood"), Machine(Topology::parse("4x4"), 4, Switching::packet), request));
-}
-
 TEST_CASE("flooding in K segments takes K-1 steps more than flooding whole, each with a segment's bytes", "[conformance]") {
   std::mt19937_64 random(support::seed());
   const auto check = [](const Topology& topology, NodeId root) {

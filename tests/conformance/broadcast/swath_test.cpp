@@ -98,8 +98,6 @@ TEST_CASE("swath holds for chosen h on larger tori, and for the h that it choose
   }
 }
 
-TEST_CASE("swath holds on random tori", "[conformance]") { support::random_h_on_tori(4, 6, 0, values_on, check); }
-
 TEST_CASE("swath's steps and bytes are the points of the reference table", "[conformance]") {
   using Row = std::tuple<const char*, std::uint32_t, std::uint64_t, double>;
   for (const auto& [shape, h, steps, bytes] :
@@ -200,15 +198,4 @@ TEST_CASE("swath scatters whole dimensions where a message is long", "[conforman
   for (const std::uint32_t h : {16U, 32U, 64U, 512U}) check(machine, support::random_below(random, 512), 100001, h);
   CHECK(point("8x8x8", 32).first == 2 + 7 + 4);
   CHECK(point("8x8x8", 32).second == Approx(1 + 7.0 / 8 + 3.25 / 8));  // to the planes, back, and an 8th of the point of 8x8 with h = 4
-}
-
-TEST_CASE("swath refuses an h that no schedule has", "[conformance]") {
-  const auto why = [](const Machine& machine, std::uint32_t h) {
-    return why_not(support::broadcast("swath"), machine, request_of(0, 8, h));
-  };
-  CHECK(why(Machine(Topology::parse("4x1x6")), 5) == "h 5: swath on 4x1x6 has no schedule for so many pieces; 4 would do");
-  CHECK(why(Machine(Topology::parse("9")), 4) == "h 4: on a ring swath splits the message into 1 piece, or into one a node; 1 would do");
-  CHECK(why(Machine(Topology::parse("4x4c"), 4), 0) == "ports 4: swath uses all channels of a complete dimension at once; 5 would do");
-  CHECK(why(Machine(Topology::parse("4x4"), 1), 2) != "");
-  CHECK(why(Machine(Topology::parse("4x4"), 0, Switching::packet), 2) != "");
 }

@@ -18,9 +18,6 @@ using namespace torus;
 
 namespace {
 
-constexpr Collective all[]{Collective::broadcast, Collective::reduce, Collective::allreduce, Collective::reduce_scatter,
-                           Collective::multinode_broadcast};
-
 Machine packets(const Topology& topology, std::vector<double> speeds = {}, double start_up_s = 1e-6) {
   CostModel cost;
   cost.start_up_s = start_up_s;
@@ -40,26 +37,6 @@ Request request_on(const Topology& topology, Collective collective, Bytes bytes)
   return request;
 }
 
-/// What somebody has against a run, with the bytes exactly as predicted; empty if nobody has anything.
-std::string complaint(const Machine& machine, Collective collective, Bytes bytes) {
-  const Algorithm& algorithm = *find_algorithm(collective, "tree-packing");
-  const Request request = request_on(machine.topology, collective, bytes);
-  if (const auto refusal = refuses(algorithm, machine, request)) return text(*refusal);
-  const support::Judged judged = support::judged(algorithm, machine, request);
-  if (!judged.complaint.empty()) return std::string(name(collective)) + ": " + judged.complaint;
-  const Plan& plan = judged.run.plan;
-  if (plan.bytes_exact && static_cast<double>(judged.run.result.channel_bytes_sum) != plan.channel_bytes)
-    return std::string(name(collective)) + ": other bytes than predicted";
-  if (plan.channel_time_s && !plan.byte_terms_agree(judged.run.result.channel_time_s, *plan.channel_time_s))
-    return std::string(name(collective)) + ": other byte terms than predicted";
-  if (plan.channel_time_s.has_value() == machine.cost.one_speed() && machine.topology.living_nodes() > 1)
-    return std::string(name(collective)) + ": byte terms are predicted where channels are alike, or are not where they differ";
-  return "";
-}
-std::string complaint(const Topology& topology, Collective collective, Bytes bytes) {
-  return complaint(packets(topology), collective, bytes);
-}
-
 /// The fewest arcs that enter a set of living nodes without the root, of all sets.
 std::uint32_t least_cut(const Topology& topology, NodeId root) {
   std::uint32_t least = topology.living_nodes() == 1 ? 0 : std::numeric_limits<std::uint32_t>::max();
@@ -77,74 +54,6 @@ std::uint32_t least_cut(const Topology& topology, NodeId root) {
 }
 
 }  // namespace
-
-TEST_CASE("every dead link and every dead node is lived with", "[conformance]") {
-  support::Share share(4);
-  for (const char* shape : {"8x8", "4x4x4"}) {
-    const Topology whole(shape);
-    for (NodeId node = 0; node < whole.nodes(); ++node) {
-      if (!share.takes_turn()) continue;
-      whole.each_link(node, [&](Dimension d, std::int32_t hop, NodeId) {
-        if (hop < 0) return;
-        CAPTURE(shape, node, d);
-        for (const Collective collective :
-             {Collective::broadcast, Collective::reduce, Collective::allreduce, Collective::multinode_broadcast})
-          REQUIRE(complaint(whole.with_faults({.dead_links = {{node, d, hop}}}), collective, 22) == "");
-      });
-    }
-  }
-  const Topology whole("6x6");
-  for (NodeId node = 0; node < whole.nodes(); ++node) {
-    CAPTURE(node);
-    for (const Collective collective : all) REQUIRE(complaint(whole.with_faults({.dead_nodes = {node}}), collective, 22) == "");
-  }
-}
-
-TEST_CASE("whole machines of any shape and random holes are lived with", "[conformance]") {
-  for (const Topology& topology : support::telling_shapes()) {
-    CAPTURE(topology.text());
-    for (const Collective collective : all) REQUIRE(complaint(topology, collective, 130) == "");
-  }
-  std::mt19937_64 random(support::seed());
-  int machines = 0;
-  for (int i = 0; i < 100; ++i) {
-    const Topology whole = support::random_topology(random, 80);
-    if (whole.nodes() < 2) continue;
-    const Faults faults = support::random_faults(random, whole, 3, 3, 0);
-    try {
-      const Topology topology = whole.with_faults(faults);
-      CAPTURE(support::seed(), i, topology.text());
-      for (const Collective collective : all) REQUIRE(complaint(topology, collective, 130) == "");
-      ++machines;
-    } catch (const InputError&) {  // cut apart
-    }
-  }
-  CHECK(machines > 40);
-}
-
-TEST_CASE("machines of several speeds are lived with, and take the time that is predicted", "[conformance]") {
-  std::mt19937_64 random(support::seed());
-  int machines = 0;
-  for (int i = 0; i < 24; ++i) {
-    const Topology whole = support::random_topology(random, 60);
-    if (whole.nodes() < 2) continue;
-    std::vector<double> speeds;
-    const std::uint64_t most = std::uint64_t{1} << support::random_below(random, 6);
-    for (Dimension d = 0; d < whole.dimensions(); ++d)
-      speeds.push_back(1e-9 * static_cast<double>(1 + support::random_below(random, most)));
-    try {
-      const Faults faults = support::random_faults(random, whole, 2, 1, 2);
-      const Topology topology = support::random_below(random, 2) == 0 ? whole : whole.with_faults(faults);
-      const Machine machine = packets(topology, speeds, 1e-9 * static_cast<double>(1 + support::random_below(random, 1000)));
-      const Bytes bytes = 2 * support::random_below(random, 3000);
-      CAPTURE(support::seed(), i, topology.text(), speeds, bytes);
-      for (const Collective collective : all) REQUIRE(complaint(machine, collective, bytes) == "");
-      ++machines;
-    } catch (const InputError&) {  // cut apart
-    }
-  }
-  CHECK(machines > 10);
-}
 
 TEST_CASE("long messages come near the bounds where dimensions differ in speed", "[conformance]") {
   struct Wanted {
@@ -207,24 +116,6 @@ TEST_CASE("long messages come near the bounds of the cuts around a dead link", "
     const double bound = lower_bounds(machine, request).model_time_s(machine.cost);
     CHECK(find_algorithm(Collective::allreduce, "tree-packing")->plan(machine, request).model_time_s(machine.cost) < 1.3 * bound);
   }
-}
-
-TEST_CASE("trees that are packed leave one trace on every executor", "[conformance]") {
-  const Topology topology = Topology("5x7").with_faults({.dead_nodes = {9}});
-  for (const Collective collective : all)
-    support::check_same_on_every_executor(*find_algorithm(collective, "tree-packing"), packets(topology),
-                                          request_on(topology, collective, 1000));
-}
-
-TEST_CASE("a machine too large to search and parameters that exclude each other are refused in one line", "[conformance]") {
-  Request request = request_on(Topology("32x33"), Collective::allreduce, 8);
-  const Algorithm& algorithm = *find_algorithm(Collective::allreduce, "tree-packing");
-  CHECK(why_not(algorithm, packets(Topology("32x33")), request) ==
-        "shape 32x33: tree-packing searches machines of up to 1024 nodes and 8192 channels; 32x16 would do");
-  request.parameters.set("chunk", 2);
-  request.parameters.set("segments", 3);
-  CHECK(why_not(algorithm, packets(Topology("4x4")), request) ==
-        "chunk 2: tree-packing goes over a root in segments, or between all nodes in chunks; leave it out");
 }
 
 TEST_CASE("there are as many trees as the least cut has channels", "[conformance]") {

@@ -58,7 +58,7 @@ TEST_CASE("every algorithm does what it has always done", "[conformance]") {
                               "8x8", "5x5", "5x3m", "4x3c", "4x8t", "3x3x3", "4x2x3", "mesh:4x6", "2mx3x4c", "2x2x2x2", "hypercube:5"}) {
       if (!share.takes_turn()) continue;
       std::mt19937_64 random(hash(std::string(name(algorithm->collective)) + "/" + std::string(algorithm->name) + "/" + shape));
-      const auto cell = support::draw_cell(random, *algorithm, Topology::parse(shape), 12);
+      const auto cell = support::draw_cell(random, *algorithm, Topology::parse(shape), 12, true);
       if (!cell) continue;
       CAPTURE(cell->text);
       seen[cell->text] = outcome(*cell);

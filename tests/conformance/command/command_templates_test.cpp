@@ -11,7 +11,9 @@
 using namespace torus;
 
 TEST_CASE("the algorithm that is written for a collective passes the stress", "[conformance]") {
+  support::Share share(5, 3);
   for (const CollectiveFacts& each : collectives()) {
+    if (!share.takes_turn()) continue;
     const std::string own = "my-" + std::string(each.name);
     const auto run = [](const std::string& line) {
       return support::run_program(TORUS_TEMPLATES_PROGRAM, {.arguments = support::words(line)});

@@ -7,6 +7,7 @@
 #include <torus/catalogue.hpp>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/cell.hpp"
 #include "tests/support/emulate.hpp"
 #include "tests/support/run.hpp"
 #include "tests/support/shapes.hpp"
@@ -43,7 +44,8 @@ void check_all_alike(const Machine& machine, const Placement& placement, const s
 }  // namespace
 
 TEST_CASE("every algorithm leaves one trace, whatever runs it", "[conformance]") {
-  support::Share share(8, 2);
+  std::mt19937_64 random(support::seed());
+  support::Share share(8);
   for (const Algorithm* algorithm : catalogue()) {
     if (!share.takes_turn()) continue;
     // As many blocks as pairs of nodes, or more.
@@ -56,9 +58,13 @@ TEST_CASE("every algorithm leaves one trace, whatever runs it", "[conformance]")
       if (exchange != (topology.nodes() <= 64)) continue;
       const NativeMachine& native = algorithm->native;
       const Machine machine(topology, std::min(native.ports, topology.max_ports()), native.switching, native.contention);
-      const Request request = support::suited(*algorithm, machine, request_on(machine, algorithm->collective));
+      Request request = support::suited(*algorithm, machine, request_on(machine, algorithm->collective));
       if (refuses(*algorithm, machine, request)) continue;
-      CAPTURE(algorithm->name, shape);
+      Request drawn = request;
+      std::string options;
+      support::drawing::draw_parameters(random, *algorithm, machine, drawn, options);
+      if (!refuses(*algorithm, machine, drawn)) request = drawn;
+      CAPTURE(algorithm->name, shape, options);
       const Plan plan = algorithm->plan(machine, request);
       check_all_alike(machine, placement_of(machine, request, plan), plan.start);
       if (++shapes == (exchange ? 1 : 2)) break;

@@ -97,25 +97,6 @@ TEST_CASE("by way of the plane 8x8x8 takes seven steps and 4x4x4 four", "[confor
   CHECK(checked("hyperplane", torus_of("4x4x4"), request).result.steps == 4);
 }
 
-TEST_CASE("by way of the plane any sources are served, in any routing order", "[conformance]") {
-  std::mt19937_64 random(support::seed());
-  CAPTURE(support::seed());
-  for (const Machine& machine : {torus_of("9x9"), torus_of("8x8", 0, {1, 0}), torus_of("5x5x5", 0, {2, 0, 1}), torus_of("4x4x4x4")}) {
-    const auto k = static_cast<std::uint64_t>(machine.topology.dimensions());
-    for (const std::uint32_t one_in : {1U, 3U, 40U}) {
-      for (const char* trees : {"lines", "diagonals"}) {
-        for (const std::uint64_t reach : {0U, 2U}) {
-          Request request = multinode_request(random_nodes(random, machine.topology.nodes(), one_in), 90);
-          request.parameters.set("trees", trees);
-          request.parameters.set("pieces", 1 + k * reach);
-          CAPTURE(machine.topology.text(), one_in, trees, reach);
-          checked("hyperplane", machine, request);
-        }
-      }
-    }
-  }
-}
-
 TEST_CASE("by way of the root: steps are those of the trees and of the swath, and the bytes of all sources are exact", "[conformance]") {
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
@@ -175,34 +156,6 @@ TEST_CASE("a swath for each source, where fewer are expected: at most the steps 
   const Emulation e = checked("swaths", square(6), request);
   REQUIRE(e.plan.steps_estimate.has_value());
   CHECK(*e.plan.steps_estimate < e.plan.steps);
-}
-
-TEST_CASE("one swath for all sources: wherever they stand, with any ports and h, legal, complete and within the limit", "[conformance]") {
-  std::mt19937_64 random(support::seed());
-  CAPTURE(support::seed());
-  for (const char* shape : {"1", "2", "7", "1x6", "2x2", "3x9", "6x6", "5x8", "13x4", "2x3x5", "4x4x4", "3x1x4x2"}) {
-    const Topology topology = Topology::parse(shape);
-    for (int ports = 1; ports <= static_cast<int>(topology.max_ports()); ++ports) {
-      const Machine machine = torus_of(shape, ports);
-      for (const std::size_t sources : {0U, 1U, 2U, 5U, 9U}) {
-        for (const bool together : {false, true}) {
-          std::vector<NodeId> nodes = all_nodes(machine.topology.nodes());
-          if (!together) std::shuffle(nodes.begin(), nodes.end(), random);  // else they share rings
-          nodes.resize(std::min(nodes.size(), sources));
-          std::sort(nodes.begin(), nodes.end());
-          Request request = multinode_request(nodes, 530);
-          request.expected_sources = static_cast<double>(nodes.size());
-          for (std::uint64_t h = 0; h <= 4; ++h) {
-            request.parameters.set("h", h);
-            if (refuses(multinode_algorithm("joint-swath"), machine, request)) continue;
-            CAPTURE(shape, ports, sources, together, h);
-            const Emulation e = checked("joint-swath", machine, request);
-            if (nodes.empty()) CHECK(e.result.steps == number_in(e.plan, "steps to learn the sources"));
-          }
-        }
-      }
-    }
-  }
 }
 
 TEST_CASE("one swath for all sources: on a diagonal no ring is shared, and each phase takes the steps of its trees", "[conformance]") {

@@ -154,43 +154,6 @@ TEST_CASE("every prefix sum balances random, clustered and adversarial sources a
   }
 }
 
-TEST_CASE("payloads from nothing to 64 KiB arrive whole", "[conformance]") {
-  for (const Bytes bytes : {Bytes{0}, Bytes{1}, Bytes{3}, Bytes{1000}, Bytes{65536}}) {
-    for (const std::string_view name : multinode_names) {
-      for (const std::uint32_t h : {0U, 3U}) {
-        if (h > 0 && name == "log") continue;
-        CAPTURE(name, bytes, h);
-        Request request = multinode_request(every(36, 5), bytes);
-        if (multinode_algorithm(name).reads("h")) request.parameters.set("h", h);
-        checked(name, square(6), request);
-      }
-    }
-  }
-}
-
-TEST_CASE("tori of other shapes are served: rings, unequal sides, three and more dimensions", "[conformance]") {
-  std::mt19937_64 random(support::seed());
-  CAPTURE(support::seed());
-  for (const char* shape :
-       {"1", "1x1", "2", "7", "1x6", "4x6", "3x9", "12x18", "2x11", "4x4x4", "6x3x9", "6x6x6", "2x3x5", "2x1x3x2", "2x2x2x2", "3x3x3x3"}) {
-    const Machine machine(Topology::parse(shape));
-    for (const std::uint32_t one_in : {1U, 2U, 9U}) {
-      Request request = multinode_request(random_nodes(random, machine.topology.nodes(), one_in), 30);
-      if (one_in == 1) request.expected_sources = machine.topology.nodes();
-      for (const std::string_view name : multinode_names) {
-        const bool partitions = name.starts_with("hierarchical") || name == "aggregate-distribute";
-        for (std::uint32_t h = 0; h <= (partitions ? 9 : 0); ++h) {
-          request.parameters.set("h", h);
-          if (refuses(multinode_algorithm(name), machine, with_parameter_of(name, request))) continue;
-          CAPTURE(name, shape, one_in, h);
-          const Emulation e = checked(name, machine, request);
-          if (one_in == 1 && e.plan.steps_exact) CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
-        }
-      }
-    }
-  }
-}
-
 TEST_CASE("hierarchical broadcasts tune in any routing order", "[conformance]") {
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
@@ -226,19 +189,6 @@ TEST_CASE("with all nodes as sources the bytes are exact, also where the parts o
           CHECK(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
         }
       }
-    }
-  }
-}
-
-TEST_CASE("one run, one result, whatever the executor", "[conformance]") {
-  for (const std::string_view name : multinode_names) {
-    CAPTURE(name);
-    const Request request = multinode_request(every(100, 3), 64);
-    const Emulation serial = checked(name, square(10), request);
-    for (const ExecutorKind executor : {ExecutorKind::threads, default_executor, ExecutorKind::shuffled}) {
-      const Emulation other = checked(name, square(10), request, executor);
-      CHECK(other.result.trace_digest == serial.result.trace_digest);
-      CHECK(other.result.steps == serial.result.steps);
     }
   }
 }
@@ -295,45 +245,4 @@ TEST_CASE("a node acts alike in two worlds until word of their difference, or it
       CHECK(compared > 20);
     }
   }
-}
-
-TEST_CASE("machines and options that do not fit are refused in one line that says what would do", "[conformance]") {
-  const Request plain = multinode_request({0}, 8);
-  const auto refused = [](std::string_view name, const Machine& machine, const Request& request, const char* remedy) {
-    const std::string why = why_not(multinode_algorithm(name), machine, with_parameter_of(name, request));
-    CAPTURE(name, why);
-    CHECK(why.find(remedy) != std::string::npos);
-    CHECK(why.find('\n') == std::string::npos);
-  };
-  for (const std::string_view name : multinode_names) {
-    refused(name, Machine(Topology::parse("mesh:4x4")), plain, "would do");
-    if (name != "relay" && name != "swaths" && name != "joint-swath")
-      refused(name, Machine(Topology::parse("4x4"), 2), plain, "; 4 would do");
-    CHECK_FALSE(refuses(multinode_algorithm(name), Machine(Topology::parse("4x4")), with_parameter_of(name, plain)).has_value());
-  }
-  for (const std::string_view name :
-       {"log", "hyperplane", "relay", "swaths", "joint-swath", "aggregate-distribute", "hierarchical", "edst --variant pipelined"}) {
-    refused(name, Machine(Topology::parse("4x4"), 0, Switching::packet), plain, "; wormhole would do");
-  }
-  Request request = plain;
-  request.parameters.set("h", 3);
-  refused("aggregate-distribute", Machine(Topology::parse("4x4")), request, "; 4 would do");
-  CHECK_FALSE(refuses(multinode_algorithm("hierarchical"), Machine(Topology::parse("6x9")), request).has_value());
-  request.parameters.set("h", 6);
-  refused("hierarchical", Machine(Topology::parse("6x9x3")), request, "; 3 would do");
-  request.parameters.set("h", 7);
-  refused("hierarchical", Machine(Topology::parse("6x9")), request, "; 6 would do");
-  refused("hierarchical --dcn broadcast", Machine(Topology::parse("9x6")), request, "; 6 would do");
-  refused("hierarchical --dcn broadcast", Machine(Topology::parse("3x3x3")), plain, "; scatter would do");
-  refused("aggregate-distribute", Machine(Topology::parse("4x6")), plain, "4x4 would do");
-  request = plain;
-  request.parameters.set("prefix", "global7");
-  refused("aggregate-distribute", Machine(Topology::parse("4x4")), request, "global5 would do");
-  request = plain;
-  request.parameters.set("segments", 6);
-  refused("edst", Machine(Topology::parse("4x4")), request, "; 8 would do");
-  request = plain;
-  request.parameters.set("chunk", 2);
-  refused("edst --variant synchronous", Machine(Topology::parse("4x4")), request, "; leave it out");
-  refused("edst", Machine(Topology::parse("4x4"), 0, Switching::packet), request, "; wormhole would do");
 }

@@ -69,20 +69,6 @@ TEST_CASE("a rotated exchange takes k times the longest reach with a k-th of the
   }
 }
 
-TEST_CASE("an exchange is refused where a node has too few ports", "[conformance]") {
-  const Algorithm& exchange = *find_algorithm(Collective::allreduce, "exchange");
-  const auto why = [&](const char* shape, int ports) {
-    return why_not(exchange, Machine(Topology::parse(shape), ports, Switching::packet),
-                   support::reduction_request(Collective::allreduce, 4));
-  };
-  CHECK(why("4x4", 1) == "ports 1: exchange sends 2 messages a step; 2 would do");
-  CHECK(why("4x4", 2) == "");
-  CHECK(why("4x5c", 3) == "ports 3: exchange sends to all places of a complete dimension at once; 4 would do");
-  CHECK(why("2m", 1) == "");
-  CHECK(why_not(exchange, Machine(Topology::parse("4x4"), 2, Switching::packet), in_variant("rotated", 4, {})) ==
-        "ports 2: rotated exchange uses all channels at once; 4 would do");
-}
-
 TEST_CASE("an exchange rotates where that takes less model time and the ports allow it", "[conformance]") {
   const Algorithm& exchange = *find_algorithm(Collective::allreduce, "exchange");
   const auto chosen = [&](const char* shape, int ports) {
@@ -112,20 +98,6 @@ TEST_CASE("a scan gives every node the contributions up to its own, on every sha
       CHECK(complaint == "");
       CHECK(run.result.steps == steps);
       CHECK(run.plan.registers <= 2);
-    }
-  }
-}
-
-TEST_CASE("exchange and scan have one trace and the same result on every executor", "[conformance]") {
-  for (const auto& [collective, name, variant] :
-       {std::tuple{Collective::allreduce, "exchange", "whole"}, std::tuple{Collective::allreduce, "exchange", "rotated"},
-        std::tuple{Collective::scan, "line", ""}}) {
-    for (const char* shape : {"6x5m", "3x4c", "2x3x5"}) {
-      CAPTURE(name, variant, shape);
-      const Machine machine(Topology::parse(shape), 0, Switching::packet);
-      Request request = support::reduction_request(collective, 96, {Operator::sum, ElementType::f64});
-      request.parameters.set("variant", variant);
-      support::check_same_on_every_executor(*find_algorithm(collective, name), machine, request);
     }
   }
 }

@@ -65,22 +65,6 @@ TEST_CASE("exchanges move at most so many times the bytes that any reduction nee
   CHECK(excess("tripling", "9x9") <= 1.2);
 }
 
-TEST_CASE("exchanges along the dimensions are refused where they would not reach all, or share what nobody may", "[conformance]") {
-  Request request;
-  request.collective = Collective::allreduce;
-  const auto refused = [&](const char* algorithm, const char* shape, Contention contention) {
-    return refuses(*find_algorithm(request.collective, algorithm), Machine(Topology::parse(shape), 0, Switching::wormhole, contention),
-                   request)
-        .has_value();
-  };
-  CHECK(refused("swing", "6x5", Contention::share));
-  CHECK(refused("halving", "8x6", Contention::share));
-  CHECK(refused("tripling", "8x6m", Contention::share));
-  CHECK(refused("tripling", "8x6", Contention::forbid));
-  CHECK_FALSE(refused("tripling", "3x2", Contention::forbid));
-  CHECK_FALSE(refused("swing", "2x2x2", Contention::forbid));
-}
-
 TEST_CASE("in negabinary order swing sends each part of a message as one run of segments, in the steps and bytes of any order",
           "[conformance]") {
   for (const char* shape : {"2", "4", "8", "16", "64", "4x4", "8x2", "2x16", "4x8x2", "2x2x2x4"}) {
@@ -115,10 +99,4 @@ TEST_CASE("in negabinary order swing sends each part of a message as one run of 
   request.parameters.set("order", "negabinary");
   const Machine machine(Topology::parse("6x4"), 0, Switching::wormhole, Contention::share);
   CHECK(refuses(*find_algorithm(Collective::allreduce, "swing"), machine, request));
-}
-
-TEST_CASE("exchanges along the dimensions leave one trace, whatever the executor", "[conformance]") {
-  same_on_every_executor("halving", Topology::parse("4x2"));
-  same_on_every_executor("swing", Topology::parse("6x4"));
-  same_on_every_executor("tripling", Topology::parse("5x4"));
 }

@@ -55,12 +55,3 @@ TEST_CASE("round Hamiltonian cycles, a half takes floor(N/2) steps and the fewes
     CHECK(half.combined == others * half.segments / topology.nodes() * (others > 0 ? 1 : 0));
   }
 }
-
-TEST_CASE("hamiltonian is refused where a side is 2, and leaves one trace, whatever the executor", "[conformance]") {
-  Request request;
-  request.collective = Collective::allreduce;
-  const Algorithm& algorithm = *find_algorithm(request.collective, "hamiltonian");
-  CHECK(why_not(algorithm, Machine(Topology::parse("4x2"), 0, Switching::packet), request) ==
-        "shape 4x2: hamiltonian needs sides of 3 or more, or of 1; 4x3 would do");
-  same_on_every_executor("hamiltonian", Topology::parse("4x3"));
-}

@@ -22,43 +22,7 @@ Request with_partition(const Algorithm& algorithm, std::string_view dcn, Bytes b
   return request;
 }
 
-/// The algorithms, each with every value of --dcn.
-std::vector<std::pair<const Algorithm*, std::string_view>> all() {
-  std::vector<std::pair<const Algorithm*, std::string_view>> out;
-  for (const Collective collective : {Collective::reduce_scatter, Collective::allreduce}) {
-    for (const char* dcn : {"scatter", "broadcast"}) out.emplace_back(find_algorithm(collective, "hierarchical"), dcn);
-  }
-  return out;
-}
-
 }  // namespace
-
-TEST_CASE("hierarchical reduces on every torus and partition, in either order of dimensions, as predicted", "[conformance]") {
-  unsigned runs = 0;
-  std::vector<Topology> shapes = support::telling_shapes();
-  for (const char* shape : {"6x4", "9x6", "10x10", "4x8", "4x4x6", "2x2", "7", "7x7", "1x6x4", "3x1", "5x2"})
-    shapes.push_back(Topology::parse(shape));
-  for (const Topology& topology : shapes) {
-    std::vector<Dimension> descending;
-    for (Dimension d = topology.dimensions(); d-- > 0;) descending.push_back(d);
-    for (const auto& [algorithm, dcn] : all()) {
-      for (std::uint32_t h = 1; h <= 15; ++h) {
-        const bool turned = runs % 2 == 1;
-        const Machine machine(topology, 0, Switching::wormhole, Contention::forbid, turned ? descending : std::vector<Dimension>{});
-        const Bytes bytes = h % 3 == 0 ? 0 : h % 3 == 1 ? 46 : 2 * topology.nodes() * 12;
-        if (algorithm->collective == Collective::reduce_scatter && bytes > 100) continue;
-        const Request request = with_partition(*algorithm, dcn, bytes, h);
-        if (refuses(*algorithm, machine, request)) continue;
-        CAPTURE(topology.text(), std::string(name(algorithm->collective)), std::string(dcn), h, bytes, turned);
-        const auto [run, complaint] = support::judged(*algorithm, machine, request);
-        REQUIRE(complaint == "");
-        REQUIRE(run.result.route_hops_sum == run.plan.route_hops);
-        ++runs;
-      }
-    }
-  }
-  CHECK(runs > 120);
-}
 
 TEST_CASE("an all-reduce there and back takes the steps and bytes that were worked out for it", "[conformance]") {
   struct Known {
@@ -83,9 +47,4 @@ TEST_CASE("an all-reduce there and back takes the steps and bytes that were work
     CHECK(plan.steps == known.steps);
     CHECK(plan.channel_bytes / lower_bounds(machine, request).channel_bytes == Approx(known.times_bound).margin(0.006));
   }
-}
-
-TEST_CASE("hierarchical reductions leave one trace on every executor", "[conformance]") {
-  for (const auto& [algorithm, dcn] : all())
-    support::check_same_on_every_executor(*algorithm, Machine(Topology::parse("6x6")), with_partition(*algorithm, dcn, 100, 3));
 }

@@ -68,12 +68,3 @@ TEST_CASE("by hubs or round the rings, whichever takes less time, for vectors of
   CHECK(steps(4) <= 12);
   CHECK(steps(1U << 20U) == 30);
 }
-
-TEST_CASE("hubs leave one trace, whatever the executor, and need lines and one speed of routes", "[conformance]") {
-  same_on_every_executor("hubs", Topology::parse("10x4m"));
-  const Request request = reduction_request(Collective::reduce_scatter, 4);
-  const Algorithm& hubs = *find_algorithm(Collective::reduce_scatter, "hubs");
-  CHECK(refuses(hubs, Machine(Topology::parse("4x5c"), 1), request));
-  CHECK(refuses(hubs, Machine(Topology::parse("8x8"), 1, Switching::packet), request));
-  CHECK_FALSE(refuses(hubs, Machine(Topology::parse("2x2"), 1, Switching::packet), request));
-}

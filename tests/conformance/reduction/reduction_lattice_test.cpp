@@ -61,12 +61,3 @@ TEST_CASE("a perfect code gives each block by one way", "[conformance]") {
     for (const auto& blocks : table.given(step)) CHECK(blocks.size() == (step == 0 ? 5U : 1U));
   }
 }
-
-TEST_CASE("lattice leaves one trace, whatever the executor and the order of the routing", "[conformance]") {
-  same_on_every_executor("lattice", Topology::parse("5x4"));
-  Request request;
-  request.collective = Collective::allreduce;
-  request.bytes = 400;
-  const Machine machine(Topology::parse("4x5x3"), 0, Switching::wormhole, Contention::share, {2, 0, 1});
-  CHECK(complaint(emulate(*find_algorithm(Collective::allreduce, "lattice"), machine, request)) == "");
-}

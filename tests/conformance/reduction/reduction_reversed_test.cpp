@@ -28,8 +28,6 @@ Request request_of(Collective collective, NodeId root, Bytes bytes, std::string_
   return request;
 }
 
-constexpr std::array collectives_along{Collective::reduce, Collective::allreduce, Collective::scatter, Collective::gather};
-
 const Algorithm& along_tree(Collective collective) { return *find_algorithm(collective, "tree-of-broadcast"); }
 
 /// The broadcasts that it can take, and the empty name, which leaves the choice to it.
@@ -40,57 +38,7 @@ std::vector<std::string_view> broadcasts() {
   return names;
 }
 
-/// The variants of a broadcast, and the empty name.
-std::vector<std::string_view> variants_of(std::string_view broadcast) {
-  std::vector<std::string_view> names{""};
-  if (broadcast.empty()) return names;
-  for (const Parameter& parameter : support::broadcast(broadcast).parameters) {
-    if (parameter.name == "variant") names.insert(names.end(), parameter.words.begin(), parameter.words.end());
-  }
-  return names;
-}
-
-/// Runs what applies, on all machines of a shape that differ to it. Returns the runs.
-unsigned check(const Topology& topology, Bytes bytes) {
-  unsigned runs = 0;
-  std::vector<Dimension> descending;
-  for (Dimension d = topology.dimensions(); d-- > 0;) descending.push_back(d);
-  for (const Switching switching : {Switching::packet, Switching::wormhole, Switching::circuit}) {
-    for (const int ports : std::set<int>{1, topology.max_ports()}) {
-      for (const bool turned : {false, true}) {
-        if (turned && (topology.dimensions() == 1 || switching != Switching::wormhole)) continue;
-        const Machine machine(topology, ports, switching, Contention::forbid, turned ? descending : std::vector<Dimension>{});
-        for (const Collective collective : collectives_along) {
-          for (const std::string_view along : broadcasts()) {
-            for (const std::string_view variant : variants_of(along)) {
-              const Algorithm& algorithm = along_tree(collective);
-              const Request request = request_of(collective, topology.nodes() * 2 / 3, bytes, along, variant);
-              if (refuses(algorithm, machine, request)) continue;
-              CAPTURE(topology.text(), std::string(name(switching)), ports, turned, std::string(name(collective)), std::string(along),
-                      std::string(variant), bytes);
-              const auto [run, complaint] = support::judged(algorithm, machine, request);
-              REQUIRE(complaint == "");
-              REQUIRE(run.result.route_hops_sum == run.plan.route_hops);
-              ++runs;
-            }
-          }
-        }
-      }
-    }
-  }
-  return runs;
-}
-
 }  // namespace
-
-TEST_CASE("reversed broadcasts reduce, gather and scatter on every machine that they take, as predicted", "[conformance]") {
-  unsigned runs = 0;
-  for (const Topology& topology : support::telling_shapes()) {
-    if (topology.nodes() <= 64) runs += check(topology, topology.nodes() % 3 == 0 ? 0 : 38);
-  }
-  for (const char* shape : {"2x2x3", "8x8x2", "16x16", "10x10", "5x5x5", "mesh:4x4x4", "mesh:9"}) runs += check(Topology::parse(shape), 2);
-  CHECK(runs > 900);
-}
 
 TEST_CASE("a reduce along a broadcast's tree takes the steps of the broadcast, from any root", "[conformance]") {
   std::mt19937_64 random(support::seed());
@@ -185,11 +133,4 @@ TEST_CASE("a broadcast whose worms take two dimensions is planned for the opposi
   CHECK(tsai(Collective::gather, {2, 0, 1}));
   CHECK_FALSE(tsai(Collective::allreduce, {0, 1, 2}));
   CHECK_FALSE(tsai(Collective::allreduce, {2, 1, 0}));
-}
-
-TEST_CASE("reversed broadcasts leave one trace and one result on every executor", "[conformance]") {
-  for (const Collective collective : collectives_along) {
-    support::check_same_on_every_executor(along_tree(collective), Machine(Topology::parse("7x7")),
-                                          request_of(collective, 17, 100, "wang-tseng", "trimmed"));
-  }
 }

@@ -45,10 +45,3 @@ TEST_CASE("dimension by dimension, a half takes n-1 steps a ring or complete dim
     if (is_torus(topology)) CHECK(blocks == topology.nodes() - 1);  // optimal
   }
 }
-
-TEST_CASE("the yardsticks of reductions leave one trace, whatever the executor", "[conformance]") {
-  for (const char* shape : {"4x3m", "3x4c", "2x2x3"}) {
-    same_on_every_executor("ring", Topology::parse(shape));
-    same_on_every_executor("dimension-wise", Topology::parse(shape));
-  }
-}

@@ -65,13 +65,6 @@ TEST_CASE("rings halve the antipode's last block where that saves bytes, and not
   CHECK(segments(Bytes{6} * 512 + 3) == 3 * 512);
 }
 
-TEST_CASE("rings leave one trace, whatever the executor", "[conformance]") {
-  for (const char* shape : {"4x3m", "3x4c", "2x2x3"}) {
-    same_on_every_executor("rings --variant parallel", Topology::parse(shape));
-    same_on_every_executor("rings --variant single", Topology::parse(shape));
-  }
-}
-
 TEST_CASE("rings take the variant of less model time, and say which", "[conformance]") {
   const Algorithm& rings = *find_algorithm(Collective::allreduce, "rings");
   const Machine machine(Topology::parse("4x12"), 0, Switching::packet);

@@ -104,10 +104,3 @@ TEST_CASE("spread scatters and gathers on meshes and mixtures in a few steps mor
     }
   }
 }
-
-TEST_CASE("spread leaves one trace on every executor", "[conformance]") {
-  for (const Collective collective : {Collective::scatter, Collective::gather}) {
-    const Spread spread(collective, Topology::parse("6x5"), 7, 33);
-    support::check_same_on_every_executor(spread.algorithm, spread.machine, spread.request);
-  }
-}

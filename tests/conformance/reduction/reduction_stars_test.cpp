@@ -31,38 +31,7 @@ std::vector<Topology> shapes_for_stars() {
   return out;
 }
 
-std::vector<Dimension> descending(const Topology& topology) {
-  std::vector<Dimension> order;
-  for (Dimension d = topology.dimensions(); d-- > 0;) order.push_back(d);
-  return order;
-}
-
 }  // namespace
-
-TEST_CASE("stars all-reduce on every torus, with any ports and pieces, in either order of dimensions, as predicted", "[conformance]") {
-  unsigned runs = 0;
-  for (const Topology& topology : shapes_for_stars()) {
-    for (const int ports : {0, 1, 2, 3}) {
-      if (ports > topology.max_ports()) continue;
-      for (const std::uint32_t pieces : {0U, 1U, 2U, 3U, 4U, 5U, 8U, 9U}) {
-        const bool turned = runs % 2 == 1;
-        const Machine machine(topology, ports, Switching::wormhole, Contention::forbid,
-                              turned ? descending(topology) : std::vector<Dimension>{});
-        const Bytes bytes = pieces % 3 == 0 ? 0 : pieces % 3 == 1 ? 46 : 96;
-        const Request request = with_pieces(bytes, pieces);
-        if (refuses(stars(), machine, request)) continue;
-        CAPTURE(topology.text(), machine.ports, pieces, bytes, turned);
-        const auto [run, complaint] = support::judged(stars(), machine, request);
-        REQUIRE(complaint == "");
-        REQUIRE(run.result.steps == run.plan.steps);
-        REQUIRE(run.result.route_hops_sum == run.plan.route_hops);
-        if (bytes % (2 * run.plan.segments) == 0) REQUIRE(static_cast<double>(run.result.channel_bytes_sum) == run.plan.channel_bytes);
-        ++runs;
-      }
-    }
-  }
-  CHECK(runs > 200);
-}
 
 TEST_CASE("all nodes of a window have a class of their own, and the gather brings every other class once", "[conformance]") {
   for (const Topology& topology : shapes_for_stars()) {
@@ -131,17 +100,4 @@ TEST_CASE("unshared worms reduce vectors of middle length within 3.4 times the b
       }
     }
   }
-}
-
-TEST_CASE("stars are refused on meshes, and with pieces that no sublattice gives", "[conformance]") {
-  CHECK(why_not(stars(), Machine(Topology::parse("4x4m")), with_pieces(64, 0)) != "");
-  CHECK(why_not(stars(), Machine(Topology::parse("8x8")), with_pieces(64, 5)) ==
-        "pieces 5: stars needs as many classes of nodes that repeat over the torus; 64 would do");
-  CHECK(why_not(stars(), Machine(Topology::parse("128x128")), with_pieces(64, 0)) ==
-        "shape 128x128: stars searches for its worms on machines of up to 1024 nodes; 32x32 would do");
-}
-
-TEST_CASE("stars leave one trace on every executor", "[conformance]") {
-  support::check_same_on_every_executor(stars(), Machine(Topology::parse("6x6")), with_pieces(100, 4));
-  support::check_same_on_every_executor(stars(), Machine(Topology::parse("4x10"), 1), with_pieces(100, 2));
 }

@@ -64,15 +64,6 @@ TEST_CASE("windows take ceil(log_{p+1} N) steps on any shape, with any ports", "
   }
 }
 
-TEST_CASE("windows are refused where channels are not shared, and under packet switching", "[conformance]") {
-  const Algorithm& windows = *find_algorithm(Collective::allreduce, "windows");
-  const Request request = support::reduction_request(Collective::allreduce, 4);
-  CHECK(why_not(windows, Machine(Topology::parse("4x4")), request) ==
-        "contention forbid: windows sends several messages over a channel in a step; share would do");
-  CHECK(why_not(windows, Machine(Topology::parse("4x4"), 0, Switching::packet, Contention::share), request) ==
-        "switching packet: windows needs wormhole switching; wormhole would do");
-}
-
 TEST_CASE("the fullest channel and the longest route are counted as they are by walking", "[conformance]") {
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
@@ -138,14 +129,4 @@ TEST_CASE("circuits need 3 log5 n steps on the diagonal of 5^p x 5^p", "[conform
     CHECK(complaint == "");
     CHECK(run.result.steps == steps);
   }
-}
-
-TEST_CASE("windows and the diagonal have one trace on every executor", "[conformance]") {
-  const auto check = [](const char* name, const Machine& machine) {
-    CAPTURE(name);
-    const Request request = support::reduction_request(Collective::allreduce, 96, {Operator::sum, ElementType::f64});
-    support::check_same_on_every_executor(*find_algorithm(Collective::allreduce, name), machine, request);
-  };
-  check("windows", Machine(Topology::parse("5x7m"), 0, Switching::wormhole, Contention::share));
-  check("diagonal", square(9, Switching::wormhole));
 }

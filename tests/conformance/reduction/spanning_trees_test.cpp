@@ -37,10 +37,6 @@ Machine packet_machine(const Topology& topology, std::vector<double> speeds = {}
   return Machine(topology, 0, Switching::packet, Contention::forbid, {}, cost);
 }
 
-std::string complaint_of(const Topology& topology, const Request& request) {
-  return support::judged(over_spanning_trees(), packet_machine(topology), request).complaint;
-}
-
 std::vector<Topology> meshes_and_holes() {
   std::vector<Topology> shapes = support::telling_shapes();
   for (const char* shape : {"mesh:4x4", "mesh:5x5", "mesh:2x7", "mesh:3x8", "mesh:2x2x3", "4x8t", "3x6t", "4x4x2m"})
@@ -89,24 +85,6 @@ double load_of(const char* shape) {
 
 }  // namespace
 
-TEST_CASE("spanning trees all-reduce on every shape, whole or with holes, as predicted", "[conformance]") {
-  constexpr Bytes sizes[] = {0, 46, 7200};
-  support::Share share(24, 6);
-  std::size_t setting = 0;
-  for (const Topology& topology : meshes_and_holes()) {
-    // Three of nine pairs of parts and segments have each size, others for the next shape: planning takes most of the time.
-    for (const std::uint32_t parts : {0U, 2U, 7U}) {
-      for (const std::uint32_t segments : {0U, 1U, 5U}) {
-        const Bytes bytes = sizes[(setting / 9 + setting / 3 + setting) % 3];
-        ++setting;
-        if (!share.takes_turn()) continue;
-        CAPTURE(topology.text(), parts, segments, bytes, support::seed());
-        REQUIRE(complaint_of(topology, vector_of(bytes, parts, segments)) == "");
-      }
-    }
-  }
-}
-
 TEST_CASE("packed spanning trees span the machine and share its links", "[conformance]") {
   for (const Topology& topology : meshes_and_holes()) {
     if (topology.living_nodes() < 2 || topology.nodes() > 64) continue;
@@ -115,34 +93,6 @@ TEST_CASE("packed spanning trees span the machine and share its links", "[confor
     const TreeCount ratio = least_ratio(graph, 64);
     for (const std::uint32_t trees : {1U, 3U, 16U}) check_packing(graph, with_trees(ratio, trees));
   }
-}
-
-TEST_CASE("spanning trees all-reduce on machines of several speeds, in the time that is predicted", "[conformance]") {
-  std::mt19937_64 random(support::seed());
-  int machines = 0;
-  for (int i = 0; i < 24; ++i) {
-    const Topology whole = support::random_topology(random, 30);
-    if (whole.nodes() < 2) continue;
-    std::vector<double> speeds;
-    const std::uint64_t most = std::uint64_t{1} << support::random_below(random, 5);
-    for (Dimension d = 0; d < whole.dimensions(); ++d)
-      speeds.push_back(1e-9 * static_cast<double>(1 + support::random_below(random, most)));
-    try {
-      const Faults faults = support::random_faults(random, whole, 2, 1, 2);
-      const Topology topology = support::random_below(random, 2) == 0 ? whole : whole.with_faults(faults);
-      const Machine machine = packet_machine(topology, speeds, 1e-9 * static_cast<double>(1 + support::random_below(random, 1000)));
-      const auto parts = static_cast<std::uint32_t>(support::random_below(random, 3) == 0 ? 0 : 1 + support::random_below(random, 40));
-      const auto segments = static_cast<std::uint32_t>(support::random_below(random, 4));
-      const Request request = vector_of(2 * support::random_below(random, 8000), parts, segments);
-      CAPTURE(support::seed(), i, topology.text(), speeds, parts, segments, request.bytes);
-      const support::Judged judged = support::judged(over_spanning_trees(), machine, request);
-      REQUIRE(judged.complaint == "");
-      REQUIRE((machine.cost.one_speed() || topology.living_nodes() == 1 || judged.run.plan.channel_time_s));
-      ++machines;
-    } catch (const InputError&) {  // cut apart
-    }
-  }
-  CHECK(machines > 10);
 }
 
 TEST_CASE("packed spanning trees give fast links more trees", "[conformance]") {
@@ -259,8 +209,4 @@ TEST_CASE("spanning trees are refused where planning would take long", "[conform
   CHECK(why("mesh:40x40", vector_of(64)).find("mesh:20x20") != std::string::npos);
   CHECK(why("mesh:8x8", vector_of(64, 65)).find("64 would do") != std::string::npos);
   CHECK(why("mesh:32x32", vector_of(64, 33)).find("32 would do") != std::string::npos);
-}
-
-TEST_CASE("spanning trees leave one trace on every executor", "[conformance]") {
-  support::check_same_on_every_executor(over_spanning_trees(), packet_machine(Topology::parse("mesh:4x5")), vector_of(1000, 0, 3));
 }
