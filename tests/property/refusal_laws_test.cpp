@@ -88,7 +88,7 @@ Choice drawn(std::mt19937_64& random, const Algorithm& algorithm) {
 
 }  // namespace
 
-TEST_CASE("with what a refusal suggests, the algorithm applies", "[property]") {
+TEST_CASE("a refusal is one line that names the value, and with what it suggests the algorithm applies", "[property]") {
   std::mt19937_64 random(support::seed());
   CAPTURE(support::seed());
   unsigned refused = 0, helped = 0;
@@ -98,12 +98,15 @@ TEST_CASE("with what a refusal suggests, the algorithm applies", "[property]") {
       const auto why = refuses(*algorithm, choice.machine(), choice.request);
       if (!why) continue;
       ++refused;
+      const std::string said = text(*why), before = choice.shape;
+      CAPTURE(algorithm->name, before, said);
+      CHECK(said.find('\n') == std::string::npos);
+      CHECK_FALSE(why->value.empty());
+      CHECK(said.starts_with(std::string(why->subject()) + " " + why->value + ": " + why->rule));
       if (why->fix.empty()) continue;
       ++helped;
-      const std::string said = text(*why), before = choice.shape;
       choice.follow(why->about, why->parameter, why->fix);
       for (const Refusal::Change& change : why->beside) choice.follow(change.about, change.parameter, change.value);
-      CAPTURE(algorithm->name, before, said);
       CHECK(why_not(*algorithm, choice.machine(), choice.request) == "");
     }
   }

@@ -79,7 +79,7 @@ std::string described(const Setting& setting) {
   return text.text();
 }
 
-Setting in_another_process(const Setting& setting) { return led_by(lead_of(setting, {})); }
+Setting in_another_process(const Setting& setting) { return led_by(lead_of({setting}, {})); }
 
 }  // namespace
 
