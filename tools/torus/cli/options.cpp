@@ -76,9 +76,14 @@ Option& Command::add_output(std::string spelled, std::string ending, Option::Tar
 }
 
 const Option* Command::find(std::string_view option) const {
+  // Whether one of the names, between commas, is this one. Every command line asks this for options of all subcommands.
   const auto has = [&](const Option& each) {
-    const auto names = each.names();
-    return std::find(names.begin(), names.end(), option) != names.end();
+    const std::string_view names = each.spelled;
+    for (std::size_t at = names.find(option); at != std::string_view::npos && !each.is_argument(); at = names.find(option, at + 1)) {
+      const std::size_t end = at + option.size();
+      if ((at == 0 || names[at - 1] == ',') && (end == names.size() || names[end] == ',')) return true;
+    }
+    return false;
   };
   const auto at = std::find_if(options.begin(), options.end(), has);
   return at == options.end() ? nullptr : &*at;

@@ -13,6 +13,7 @@
 #include <torus/error.hpp>
 
 #include "tools/torus/cli/version.hpp"
+#include "tools/torus/setting/notation.hpp"
 
 namespace torus::command {
 namespace {
@@ -30,9 +31,10 @@ void add_option(CLI::App& app, const Option& option) {
 
 /// Throws InputError where two options of a command have one name: a parameter of a user's algorithm may have that of an option.
 void refuse_twice(const Command& command) {
-  std::vector<std::string> names;
+  std::vector<std::string_view> names;
   for (const Option& option : command.options) {
-    for (std::string& name : option.names()) names.push_back(std::move(name));
+    if (option.is_argument()) continue;
+    for (const std::string_view name : split(option.spelled, ',')) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
@@ -40,10 +42,12 @@ void refuse_twice(const Command& command) {
     throw InputError(fmt::format("a parameter of an algorithm: {}: {} has that option; call it another name", *twice, command.name));
 }
 
-void add_subcommand(CLI::App& torus, const Command& command) {
+/// With its options, where it is named.
+void add_subcommand(CLI::App& torus, const Command& command, bool named) {
   CLI::App* const app = torus.add_subcommand(command.name, command.help);
   app->allow_extras();
   app->footer(command.footer);
+  if (!named) return;
   for (const Option& option : command.options) add_option(*app, option);
 }
 
@@ -75,12 +79,14 @@ Parsed parse(const Commands& commands, std::vector<std::string> arguments) {
   app.set_help_flag("--help", torus.find("--help")->help);
   app.set_version_flag("-V,--version", fmt::format("torus {}, commit {}", version, commit), torus.find("--version")->help);
   app.footer(torus.footer);
-  // Making the options of all takes a third of a short run. Where the first argument names one, CLI11 asks for no other.
-  const auto named = [&](const Command& command) { return !arguments.empty() && command.name == arguments.back(); };
-  const bool one = std::any_of(commands.begin() + 1, commands.end(), named);
+  // Making the options of all takes longer than a short run. CLI11 asks only for those of a subcommand that an argument names, and for no
+  // other subcommand where the first argument names one.
+  const auto first = [&](const Command& command) { return !arguments.empty() && command.name == arguments.back(); };
+  const bool one = std::any_of(commands.begin() + 1, commands.end(), first);
   for (std::size_t i = 1; i < commands.size(); ++i) {
     refuse_twice(commands[i]);
-    if (!one || named(commands[i])) add_subcommand(app, commands[i]);
+    const bool named = std::find(arguments.begin(), arguments.end(), commands[i].name) != arguments.end();
+    if (!one || first(commands[i])) add_subcommand(app, commands[i], named);
   }
   app.allow_extras();
   app.require_subcommand(0, 1);  // what follows the first is its arguments

