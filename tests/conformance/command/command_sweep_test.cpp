@@ -80,10 +80,9 @@ TEST_CASE("a sweep that was killed goes on, and its table is the one of a sweep 
   REQUIRE(command(grid + folder.file("whole.csv")).status == 0);
   const std::string part = folder.file("s.csv.part");
   for (std::size_t rows = 5; rows <= 10; rows += 5) {
-    const support::Ended killed =
-        support::run_program(TORUS_PROGRAM, {.arguments = words(grid + folder.file("s.csv")),
-                                             .when = support::has_lines(part, 1 + rows),  // what it is
-                                             .signal = SIGKILL});
+    const support::Ended killed = support::run_program(TORUS_PROGRAM, {.arguments = words(grid + folder.file("s.csv")),
+                                                                       .when = support::has_lines(part, 1 + rows),  // what it is
+                                                                       .signal = SIGKILL});
     REQUIRE(killed.signal == SIGKILL);
     CHECK(!std::filesystem::exists(folder.file("s.csv")));
   }
