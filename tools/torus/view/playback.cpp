@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <ranges>
 #include <string_view>
 
 #include <torus/error.hpp>
@@ -286,9 +285,14 @@ std::size_t View::refused(const ViolatingMessage& message) {
   std::size_t leg = paths_.size();
   for (std::size_t m = source_.size(), left = sum.messages; left > 0; --left) {
     leg -= 2 * std::size_t{legs_[--m]};
-    const auto same = [&](std::size_t i) { return path[i] == Leg{static_cast<Dimension>(paths_[leg + 2 * i]), paths_[leg + 2 * i + 1]}; };
+    std::size_t at = leg;
+    const auto same = [&](const Leg& each) {
+      const Leg sent{static_cast<Dimension>(paths_[at]), paths_[at + 1]};
+      at += 2;
+      return each == sent;
+    };
     if (source_[m] == message.source && bytes_[m] == message.bytes && block_count_[m] == message.blocks && legs_[m] == path.size() &&
-        std::ranges::all_of(std::views::iota(std::size_t{0}, path.size()), same))
+        std::all_of(path.begin(), path.end(), same))
       return m;
   }
   NodeId end = message.source;
