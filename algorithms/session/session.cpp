@@ -183,7 +183,7 @@ class Session {
   }
   bool is_witnessed(const Seat& seat) const { return seat.asked.request.collective == Collective::barrier && options_.verify; }
 
-  /// Of several: their workers and the memory of each. Throws InputError if all need more than the limit; 0: the host's.
+  /// Works out the workers and the memory of each of several. Throws InputError if all need more than the limit; 0: the host's.
   void work_out_memory() {
     const auto count = static_cast<unsigned>(seats_.size());
     const detail::Slab own =
@@ -209,7 +209,7 @@ class Session {
                     count, bytes_text(needed), each, bytes_text(limit)));
   }
 
-  /// Where nobody looks on, a step costs what it costs the engine.
+  /// Gives the engine callbacks only where somebody looks on: else a step costs what it costs the engine alone.
   void make_engine(std::size_t i) {
     Seat& seat = seats_[i];
     RunOptions options = options_;
@@ -406,7 +406,7 @@ class Session {
   unsigned repetition_ = 0;
   SessionRun result_;
 
-  // Of several.
+  // What only a session of several has.
   unsigned threads_ = 0;  // workers of each
   std::vector<JointMember> joint_;
   std::optional<JointBooks> books_;
@@ -429,11 +429,11 @@ TraceHeader header_of(const Machine& machine, const Groups* groups, const Reques
   const bool combines = facts_of(request.collective).combines;
   const bool cut = combines || facts_of(request.collective).replicates();
   const Bytes element = unit_of(request.collective, request.reduction);
+  const Topology& seen = groups == nullptr ? machine.topology : groups->topology();
   std::vector<Bytes> sizes = sizes_of_blocks(groups == nullptr ? machine : groups->machine(machine), request, plan);
   const Bytes least = sizes.empty() ? 0 : *std::min_element(sizes.begin(), sizes.end());
   // Where all nodes take part, the sources of a request say nothing, and a header names all or none.
-  const NodeId nodes = (groups == nullptr ? machine : groups->machine(machine)).topology.living_nodes();
-  const bool names = facts_of(request.collective).names_sources() || request.sources.size() == nodes;
+  const bool names = facts_of(request.collective).names_sources() || request.sources.size() == seen.living_nodes();
   return {.machine = machine,
           .collective = std::string(name(request.collective)),
           .sources = names ? request.sources : std::vector<NodeId>(),

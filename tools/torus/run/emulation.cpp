@@ -24,7 +24,7 @@
 namespace torus::command {
 namespace {
 
-/// Of several processes one whose workers are not counted has its share of the cores.
+/// The workers of a run. Where nobody typed them, each of several processes has its share of the cores.
 unsigned threads_of(const Setting& setting, const Processes* processes) {
   if (processes == nullptr || setting.threads > 0) return setting.threads;
   return std::max(1U, workers_of(setting.executor, 0) / processes->on_these_cores());
@@ -45,8 +45,7 @@ Member member_of(const Setting& setting) {
       .algorithm = setting.algorithm, .request = setting.request, .groups = setting.groups, .plan = setting.plan, .bounds = setting.bounds};
 }
 
-SessionOptions options_of(const Setting& setting) {
-  SessionOptions options;
+SessionOptions options_of(const Setting& setting, SessionOptions options) {
   options.executor = setting.executor;
   options.threads = setting.threads;
   options.seed = setting.seed;
@@ -63,12 +62,10 @@ SessionRun emulate(std::span<const Part> parts, const SessionOptions& asked) {
   const bool several = parts.size() > 1;
   Processes* const all = asked.processes;
   if (all != nullptr && all == processes() && all->self() == 0) lead(*all, parts, asked);
-  SessionOptions options = asked;
-  options.executor = first.executor;
-  options.threads = several ? first.threads : threads_of(first, all);
+  SessionOptions options = options_of(first, asked);
+  if (!several) options.threads = threads_of(first, all);
   options.fewer_threads_do = first.threads == 0 || asked.fewer_threads_do;
-  options.seed = first.seed;
-  if (!several) options.memory_limit = first.memory;
+  if (several) options.memory_limit = asked.memory_limit;
   if (several && all != nullptr && options.memory_limit == 0) options.memory_limit = memory_of_a_process();
   std::optional<InterruptsAwaited> awaited;  // from the first step on: `stop` is not read before
   options.on_step = [&](Step step) {

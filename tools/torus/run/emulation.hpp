@@ -21,9 +21,9 @@ struct Part {
   Step offset = 0;
 };
 
-/// The setting as a member of a session, and what it says of the session: executor, threads, seed, memory.
+/// The setting as a member of a session, and options with what it says of the session: executor, threads, seed, memory.
 Member member_of(const Setting& setting);
-SessionOptions options_of(const Setting& setting);
+SessionOptions options_of(const Setting& setting, SessionOptions options = {});
 /// The first line of the run's trace.
 TraceHeader header_of(const Setting& setting);
 
