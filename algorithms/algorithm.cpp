@@ -183,7 +183,7 @@ class Corrected {
   std::vector<Refusal::Change>::iterator change_of(std::string_view subject) {
     return std::ranges::find_if(changes, [subject](const Refusal::Change& change) { return change.subject() == subject; });
   }
-  /// Of the faults the dead links alone.
+  /// Leaves the dead links alone of all faults.
   bool revive() {
     Faults faults = machine.topology.faults();
     faults.dead_nodes.clear();

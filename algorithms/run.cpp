@@ -261,7 +261,7 @@ Engine make_engine(const Machine& machine, const Request& request, const Plan& p
 
 namespace {
 
-/// A run without verification, one thread, for so many seconds at most. groups: null for none.
+/// Runs a plan on one thread, without verification, and stops after `seconds` at the latest. groups: null for none.
 RunResult dry_run_to_its_end(const Machine& machine, const Request& request, const Plan& plan, double seconds, const Groups* groups,
                              std::function<void(std::span<const Message* const>)> on_messages) {
   using Clock = std::chrono::steady_clock;

@@ -35,7 +35,7 @@ class Renumbering {
   }
 
  private:
-  /// Of a vector that all nodes share, and no node's.
+  /// Whether the blocks are those of one vector, which all nodes share.
   bool of_vector() const noexcept { return facts_.combines && facts_.unit == CollectiveFacts::Unit::vector; }
 
   const CollectiveFacts& facts_;

@@ -21,7 +21,7 @@ inline constexpr std::string_view holds_zero = "holds a byte of value 0, as no t
 /// called for a file that cannot be read, has more bytes, of which no more are read, or holds a byte 0.
 std::string text_of_file(const std::string& path, std::size_t most, const std::function<void(const std::string& why)>& refuse);
 
-/// Of a file whose text is kept in memory.
+/// The most bytes of a file whose text is kept in memory.
 inline constexpr std::size_t most_text = std::size_t{512} << 20U;
 
 }  // namespace torus

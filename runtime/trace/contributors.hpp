@@ -64,7 +64,8 @@ class NodeSets {
   Union last_;
 };
 
-/// Where a block of a message arrives at its receiver, a node with so many registers of so many segments: calls f(block, combines).
+/// Calls f(block, combines) for each place in which a block of a message arrives. The receiver has `registers` partials of each of
+/// `segments` segments.
 template <class F>
 void each_place(const TraceMessage& m, std::uint64_t block, unsigned registers, std::uint64_t segments, F&& f) {
   if (m.registers == 0) f(block, false);
@@ -150,7 +151,7 @@ class Heard {
   Heard(NodeId nodes, NodeId followed);
   /// Every participant follows all. Dead ones take no part: all count as having heard of them.
   explicit Heard(const Participants& participants);
-  /// Throws InputError if the sets of so many nodes, each of all, do not fit in memory.
+  /// Throws InputError if the sets of `nodes` nodes, each a set of all nodes, do not fit in memory.
   static void check_memory(NodeId nodes);
 
   void hear(NodeId node, NodeId of) noexcept { heard_[node * words_ + of / 64] |= std::uint64_t{1} << (of % 64); }

@@ -181,7 +181,7 @@ class Judge::State {
     wrapped_ = true;
   }
 
-  /// Of the last step so far: "after step 3".
+  /// The last step so far, as text: "after step 3".
   std::string text_of_step(const char* after) const {
     return verdict_.last_step < 0 ? "without messages" : fmt::format("{}step {}", after, verdict_.last_step);
   }

@@ -135,7 +135,7 @@ struct SessionRun {
     std::vector<Bytes> of_each;  ///< by member
   };
   std::optional<Busiest> busiest;  ///< none: nothing was sent
-  /// Of the first RunResult::max_step_records steps, without the figures of payload and phases.
+  /// The first RunResult::max_step_records steps, without the figures of payload and phases.
   std::vector<StepRecord> step_records;
 
   /// Between collectives, in the first global step that has any: a channel, ports or a queue that none of them overloads by itself. The

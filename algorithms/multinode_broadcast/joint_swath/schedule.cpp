@@ -32,7 +32,7 @@ std::uint32_t blocks_of_part(Bytes bytes, std::uint32_t parts, std::uint32_t pie
   return static_cast<std::uint32_t>(std::min({wish, filled, room}));
 }
 
-/// Where all nodes are sources, up to so many, the forecast is for their own schedule.
+/// The most nodes for which, if all are sources, the forecast is that of the schedule that they follow.
 constexpr NodeId most_nodes_foreseen = 4096;
 
 JointSchedule choose_among_all(const JointFrame& frame, std::span<const NodeId> sources) {

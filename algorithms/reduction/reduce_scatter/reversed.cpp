@@ -43,7 +43,7 @@ Request broadcast_of(const Request& request) {
   out.bytes = request.bytes;
   return out;
 }
-/// Of all nodes.
+/// The same with all nodes as its sources.
 Request broadcast_of(const Machine& machine, const Request& request) {
   Request out = broadcast_of(request);
   out.sources.resize(machine.topology.nodes());

@@ -161,7 +161,7 @@ int status_of(const Body& body) {
   }
 }
 
-/// Of the stack that the command needs, and each of its threads, which get as much as the first.
+/// The stack that the command needs, and so does each of its threads, which get as much as the first.
 constexpr rlim_t least_stack = rlim_t{256} * 1024;
 
 rlim_t stack_limit() noexcept {
