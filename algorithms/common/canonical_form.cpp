@@ -19,13 +19,16 @@ auto key_of(const Machine& machine, Dimension d, std::int32_t root) {
 
 }  // namespace
 
-std::vector<Dimension> canonical_dimensions(const Machine& machine) {
+std::vector<Dimension> canonical_dimensions(const Machine& machine, std::optional<NodeId> root) {
   std::vector<Dimension> dimensions;
   for (Dimension d = 0; d < machine.topology.dimensions(); ++d) {
     if (machine.topology.extent(d) > 1) dimensions.push_back(d);
   }
-  std::stable_sort(dimensions.begin(), dimensions.end(),
-                   [&](Dimension a, Dimension b) { return key_of(machine, a, 0) < key_of(machine, b, 0); });
+  const auto key = [&](Dimension d) {
+    const std::int32_t at = root && machine.topology.wiring(d) == Wiring::line ? machine.topology.coordinate(*root, d) : 0;
+    return key_of(machine, d, std::min(at, machine.topology.extent(d) - 1 - at));
+  };
+  std::stable_sort(dimensions.begin(), dimensions.end(), [&](Dimension a, Dimension b) { return key(a) < key(b); });
   return dimensions;
 }
 

@@ -15,8 +15,9 @@
 
 namespace torus {
 
-/// The dimensions of more than one node: the longer first, of those that are as long by wiring and speed, and then as routes take them.
-std::vector<Dimension> canonical_dimensions(const Machine& machine);
+/// The dimensions of more than one node: the longer first, of those that are as long by wiring and speed, then the lines in which the root
+/// is nearer to an end, and then as routes take them.
+std::vector<Dimension> canonical_dimensions(const Machine& machine, std::optional<NodeId> root = std::nullopt);
 
 class CanonicalForm {
  public:

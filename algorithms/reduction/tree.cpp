@@ -72,7 +72,7 @@ class LineTree {
 
 LineTree::LineTree(const Machine& machine, NodeId root) {
   const Topology& topology = machine.topology;
-  for (const Dimension d : canonical_dimensions(machine)) {
+  for (const Dimension d : canonical_dimensions(machine, root)) {
     const std::int32_t n = topology.extent(d);
     Line line{.dimension = d, .extent = n, .root = topology.coordinate(root, d), .wiring = topology.wiring(d)};
     switch (line.wiring) {

@@ -6,6 +6,7 @@
 
 #include <torus/block.hpp>
 
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/common/shapes.hpp"
 
@@ -49,7 +50,7 @@ void add_layouts(const Machine& machine, const std::vector<Dimension>& linked, s
 }  // namespace
 
 std::vector<SwathLayout> swath_layouts(const Machine& machine, Ways ways) {
-  const std::vector<Dimension> linked = linked_dimensions(machine.topology);
+  const std::vector<Dimension> linked = canonical_dimensions(machine);
   const std::size_t k = linked.size();
   if (k == 0) return {{.parts = 0, .forward = 0, .first = 0, .levels = 0, .h = 1, .pieces = 1}};
   const bool all = machine.ports >= static_cast<int>(machine.topology.max_ports());  // a line of 2 has one port
@@ -77,14 +78,14 @@ Step most_steps(const std::vector<LineSpread>& spreads) {
 
 }  // namespace
 
-SwathSchedule::SwathSchedule(const Topology& topology, const SwathLayout& layout, NodeId source) : layout_{layout} {
-  const std::vector<Dimension> linked = linked_dimensions(topology);
+SwathSchedule::SwathSchedule(const Machine& machine, const SwathLayout& layout, NodeId source) : layout_{layout} {
+  const std::vector<Dimension> linked = canonical_dimensions(machine, source);
   const std::size_t k = linked.size();
   bool split = layout.forward > 0 && layout.forward < layout.parts;
   for (std::size_t j = 0; j < layout.parts; ++j) {
     std::vector<Dimension> order;
     for (std::size_t e = 0; e < k; ++e) order.push_back(linked[(layout.first + j + e) % k]);
-    parts_.push_back(make_part(topology, source, std::move(order), j + layout.forward < layout.parts ? Ways::both : Ways::forward));
+    parts_.push_back(make_part(machine.topology, source, std::move(order), j + layout.forward < layout.parts ? Ways::both : Ways::forward));
     const Part& part = parts_.back();
     const auto whole = [](const Part::Level& level) { return level.gather.pieces_stay_whole(); };
     split = split || !part.classes.pieces_stay_whole() || !std::all_of(part.levels.begin(), part.levels.end(), whole);

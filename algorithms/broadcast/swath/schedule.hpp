@@ -23,7 +23,7 @@ using lines::Ways;
 struct SwathLayout {
   std::size_t parts;       ///< of the message, 0 for a single node; they work in different dimensions
   std::size_t forward;     ///< of the parts, the last: those that use one port, and send forwards only; the others use two, and both ways
-  std::size_t first;       ///< the linked dimension with which the first part begins
+  std::size_t first;       ///< the dimension of canonical_dimensions() with which the first part begins
   std::size_t levels;      ///< the dimensions of a part that get a bundle of pieces for each place
   std::int32_t h;          ///< pieces of a bundle: classes of the rows along the next dimension
   std::uint32_t pieces{};  ///< of a part: h times the extents of the levels
@@ -73,7 +73,7 @@ class SwathSchedule {
   };
 
   /// A layout of swath_layouts(). Only mesh lines make a difference between sources.
-  SwathSchedule(const Topology& topology, const SwathLayout& layout, NodeId source);
+  SwathSchedule(const Machine& machine, const SwathLayout& layout, NodeId source);
 
   const SwathLayout& layout() const noexcept { return layout_; }
   std::size_t levels() const noexcept { return layout_.levels; }

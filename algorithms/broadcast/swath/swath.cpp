@@ -33,6 +33,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/common/canonical_form.hpp"
 #include "algorithms/common/shapes.hpp"
 #include "algorithms/entries.hpp"
 #include "algorithms/program_memory.hpp"
@@ -147,8 +148,9 @@ std::vector<std::uint32_t> swath_values(const Machine& machine, Ways ways) {
   return values;
 }
 
-Step least_steps(const Topology& topology, const SwathLayout& layout, Ways ways) {
-  const std::vector<Dimension> linked = linked_dimensions(topology);
+Step least_steps(const Machine& machine, const SwathLayout& layout, Ways ways) {
+  const std::vector<Dimension> linked = canonical_dimensions(machine);
+  const Topology& topology = machine.topology;
   const auto gather = [&](std::size_t e, std::int32_t pieces) -> Step {
     if (pieces == 1) return 0;
     if (topology.wiring(linked[(layout.first + e) % linked.size()]) == Wiring::complete) return 1;

@@ -97,7 +97,7 @@ namespace torus::broadcast {
 Plan swath_plan(const Machine& machine, const Request& request, Ways ways, std::string_view formula);
 
 /// Steps that a layout takes at least: those of its gathers, in which a node takes the pieces that it lacks, one a step from either side.
-Step least_steps(const Topology& topology, const SwathLayout& layout, Ways ways);
+Step least_steps(const Machine& machine, const SwathLayout& layout, Ways ways);
 
 /// The schedule with the least time_s(schedule, its cost for the request's bytes): of the layouts with the h of the request, or of those
 /// that leave no block without a byte and make at most `most_segments` of a message. least_s(steps): a lower
@@ -108,7 +108,7 @@ SwathSchedule choose_swath(const Machine& machine, const Request& request, Ways 
   const std::uint32_t h = request.parameters.whole("h");
   const std::vector<SwathLayout> layouts = swath_layouts(machine, ways);
   const auto time_of = [&](const SwathLayout& layout) -> std::optional<double> {
-    const SwathSchedule schedule(machine.topology, layout, source);
+    const SwathSchedule schedule(machine, layout, source);
     if (h == 0 && layout.pieces > 1 && (schedule.segments() > request.bytes || schedule.segments() > most_segments)) return std::nullopt;
     return time_s(schedule, schedule.cost(request.bytes));
   };
@@ -116,7 +116,7 @@ SwathSchedule choose_swath(const Machine& machine, const Request& request, Ways 
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     const SwathLayout& layout = layouts[i];
     if (h > 0 ? layout.pieces != h : layout.pieces > 1 && layout.pieces * layout.parts > request.bytes) continue;
-    by_steps.emplace_back(least_steps(machine.topology, layout, ways), i);
+    by_steps.emplace_back(least_steps(machine, layout, ways), i);
   }
   std::sort(by_steps.begin(), by_steps.end());
   std::vector<std::optional<double>> times(layouts.size());
@@ -128,7 +128,7 @@ SwathSchedule choose_swath(const Machine& machine, const Request& request, Ways 
   }
   const SwathLayout best =
       *cheapest(layouts, [&](const SwathLayout& layout) { return times[static_cast<std::size_t>(&layout - layouts.data())]; });
-  return SwathSchedule(machine.topology, best, source);
+  return SwathSchedule(machine, best, source);
 }
 
 /// The values that h may have, ascending: the pieces of the possible layouts.
