@@ -97,8 +97,11 @@ TEST_CASE("the bytes of a prediction grow as the message does, up to 2^62", "[pr
       const Plan less = algorithm.plan(machine, shorter);
       CAPTURE(algorithm.name, text_of(machine, request), plan.channel_bytes, less.channel_bytes);
       const double times = std::ldexp(1.0, bits);
-      CHECK(plan.channel_bytes == Approx(less.channel_bytes * times).epsilon(0.1));
-      CHECK(plan.combined_bytes == Approx(less.combined_bytes * times).epsilon(0.1));
+      // Where channels differ in speed, the plan of least time for another length may bring other bytes. A sum that overflows is off by far
+      // more.
+      const double slack = machine.cost.one_speed() && !machine.topology.has_slow_links() ? 0.1 : 0.5;
+      CHECK(plan.channel_bytes == Approx(less.channel_bytes * times).epsilon(slack));
+      CHECK(plan.combined_bytes == Approx(less.combined_bytes * times).epsilon(slack));
     });
   }
 }

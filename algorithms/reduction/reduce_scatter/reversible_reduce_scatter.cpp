@@ -1,8 +1,11 @@
 #include "algorithms/reduction/reduce_scatter/reversible_reduce_scatter.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
+#include "algorithms/bounds/growth.hpp"
 #include "algorithms/multinode_broadcast/forecast.hpp"
 #include "algorithms/program_memory.hpp"
 #include "algorithms/reduction/segment_bytes.hpp"
@@ -67,7 +70,11 @@ ByteSum channel_bytes(const Machine& machine, const Request& request, const Reve
   const double share = multinode_broadcast::assumed_sources(machine, request) / nodes;
   if (share >= 1) return segment.of(blocks);
   const double pieces = half.pieces(), bundle = static_cast<double>(blocks) / steps / pieces, ports = machine.topology.max_ports();
-  return steps * multinode_broadcast::fullest(bundle * share, ports * nodes, bundle) * pieces * static_cast<double>(segment.longest);
+  const double whole = steps * multinode_broadcast::fullest(bundle * share, ports * nodes, bundle) * pieces;
+  // The median of a few messages on many channels is none; a node with the fewest channels takes all of them.
+  const double least = std::ceil(nodes * share * pieces /
+                                 static_cast<double>(senders(machine.topology, static_cast<std::uint64_t>(machine.ports)).rbegin()->first));
+  return std::max(whole, least) * static_cast<double>(segment.longest);
 }
 
 }  // namespace
