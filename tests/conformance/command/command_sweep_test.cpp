@@ -5,6 +5,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
+#include "tests/support/csv.hpp"
 #include "tests/support/json.hpp"
 
 using namespace torus;
@@ -21,20 +22,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-std::vector<std::string> fields(const std::string& line) {
-  std::vector<std::string> fields{""};
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      fields.emplace_back();
-    else
-      fields.back() += c;
-  }
-  return fields;
-}
-
 /// The table without what the host decides.
 std::vector<std::vector<std::string>> figures(const std::string& path) {
   const std::set<std::string> host{
@@ -42,8 +29,7 @@ std::vector<std::vector<std::string>> figures(const std::string& path) {
       "hops_per_s", "peak_rss_bytes", "memory_bytes"};
   std::vector<std::vector<std::string>> table;
   std::vector<std::string> names;
-  for (const std::string& line : lines_of(support::text_of_file(path))) {
-    const auto row = fields(line);
+  for (const std::vector<std::string>& row : support::table_of_csv(support::text_of_file(path))) {
     if (names.empty()) names = row;
     REQUIRE(row.size() == names.size());
     table.emplace_back();

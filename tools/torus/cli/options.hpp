@@ -120,6 +120,7 @@ Command compare_command();
 Command sweep_command();
 Command bench_command();
 Command list_command();
+Command paper_command();
 Command verify_command();
 Command import_command();
 Command bounds_command();

@@ -1,8 +1,8 @@
 /// torus list: every algorithm, what it needs and what it promises; on a machine, which apply and why the others do not.
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include <torus/error.hpp>
@@ -12,7 +12,7 @@
 #include "tools/torus/cli/console.hpp"
 #include "tools/torus/cli/json.hpp"
 #include "tools/torus/cli/options.hpp"
-#include "tools/torus/machines/reference_page.hpp"
+#include "tools/torus/papers/references.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/setting/refusals.hpp"
 
@@ -73,21 +73,6 @@ std::optional<std::string> why_not_on(const TypedOptions& options, const Algorit
 /// An own algorithm need not say everything.
 std::string_view said(std::string_view words) { return words.empty() ? "not said" : words; }
 
-/// The papers that an algorithm's source cites, in full: "J.-L. Park, H.-A. Choi: Circuit-Switched .. . IEEE .. 7(2), 184-190, 1996". Empty
-/// for folklore and for what is this project's or the user's own.
-std::vector<std::string> references_of(const Algorithm& algorithm) {
-  std::vector<std::string> references;
-  std::istringstream lines(reference_page);
-  for (std::string line; std::getline(lines, line);) {
-    std::vector<std::string> cells;  // of a row: cited as, authors, title, where, year, algorithms
-    for (std::size_t from = 2, to = 0; (to = line.find(" |", from)) != std::string::npos; from = to + 3)
-      cells.push_back(line.substr(from, to - from));
-    if (cells.size() < 5 || algorithm.source.find(cells[0]) == std::string_view::npos) continue;
-    references.push_back(fmt::format("{}: {}. {}, {}", cells[1], cells[2], cells[3], cells[4]));
-  }
-  return references;
-}
-
 /// Three lines: as columns of a table the longest formulas would leave no room for the rest.
 std::string in_words(const Algorithm& algorithm) {
   return fmt::format("  {:<23} {}{}; ports: {}; shapes: {}\n{:26}steps: {}\n{:26}source: {}\n", algorithm.name,
@@ -98,12 +83,25 @@ std::string in_words(const Algorithm& algorithm) {
 /// What else there is to say of one algorithm: its papers, its parameters, and the command that runs it.
 std::string in_detail(const Algorithm& algorithm) {
   std::string text;
-  for (const std::string& reference : references_of(algorithm)) text += fmt::format("{:26}paper: {}\n", "", reference);
+  for (const Reference* reference : references_of(algorithm)) text += fmt::format("{:26}paper: {}\n", "", reference->text());
   for (const Parameter& parameter : algorithm.parameters) {
     text += fmt::format("{:26}--{} {}: {}\n", "", parameter.name,
                         parameter.words.empty() ? "N" : fmt::format("{}", fmt::join(parameter.words, "|")), parameter.meaning);
   }
   return text + fmt::format("{:26}{} run {} --algorithm {} --steps\n", "", program(), name(algorithm.collective), algorithm.name);
+}
+
+/// The algorithms of a collective, of a name, or that cite a paper with the word in its authors, title or year; all without a word.
+std::vector<const Algorithm*> listed(const std::optional<std::string>& what) {
+  std::vector<const Algorithm*> citing;
+  for (const Algorithm* algorithm : catalogue()) {
+    const auto has_word = [&](const Reference* each) { return std::ranges::count(references_of(*algorithm), each) > 0; };
+    if (what && !find_collective(*what) && std::ranges::any_of(references_with(*what), has_word)) citing.push_back(algorithm);
+  }
+  const bool named = !what || std::ranges::any_of(catalogue(), [&](const Algorithm* each) { return each->name == *what; });
+  if (!named && !citing.empty()) return citing;
+  return algorithms_called("list", what,
+                           "it must be a collective, an algorithm that `torus list` names, or of a paper that `torus paper` names");
 }
 
 int list(const ListArguments& arguments) {
@@ -118,8 +116,7 @@ int list(const ListArguments& arguments) {
     return 0;
   }
   if (arguments.what == "machines") throw InputError("list 'machines': it is an option; write torus list --machines");
-  const std::vector<const Algorithm*> algorithms =
-      algorithms_called("list", arguments.what, "it must be a collective or an algorithm that `torus list` names");
+  const std::vector<const Algorithm*> algorithms = listed(arguments.what);
   const bool on_machine = !arguments.machine.typed().empty();
   const bool one = arguments.what && !find_collective(*arguments.what);
   Json json{{"algorithms", Json::array()}};
@@ -146,7 +143,8 @@ int list(const ListArguments& arguments) {
     } else {
       text += in_words(*algorithm) + (one ? in_detail(*algorithm) : "");
     }
-    entry["references"] = references_of(*algorithm);
+    entry["references"] = Json::array();
+    for (const Reference* reference : references_of(*algorithm)) entry["references"].push_back(Json(reference->text()));
     json["algorithms"].push_back(std::move(entry));
   }
   answer(
@@ -159,7 +157,8 @@ int list(const ListArguments& arguments) {
 Command list_command() {
   const auto arguments = std::make_shared<ListArguments>();
   Command command{"list", "Every algorithm: the machine it needs, the shapes it covers, its steps, its source"};
-  command.add("what", "COLLECTIVE|ALGORITHM", &arguments->what, "only those of a collective, or an algorithm by name, with its parameters");
+  command.add("what", "COLLECTIVE|ALGORITHM|PAPER", &arguments->what,
+              "only those of a collective, an algorithm by name, with its parameters, or those of a paper by author, title or year");
   add_options(command, OptionGroup::machine, arguments->machine);
   command.footer = "With a machine, says of each algorithm whether it applies there, or why not: torus list --on 6x4 --ports 2";
   command.add("--machines", "", &arguments->machines, "the machines that --machine knows, with the sources of their figures");
