@@ -4,8 +4,7 @@
 /// Machine  circuit, 3 ports or more, a torus of two or more dimensions wider than 1. Variants with closing steps: up to 2^22 nodes, an
 ///          even extent counted as 2.
 /// Choice   `variant`, one of those of circuit/squeeze_variants.hpp. Without it the one of the fewest steps.
-/// Steps    the minimum of the variants. Never more than theorems 3 and 4 (2D, 4 and 3 ports) and 7 to 9
-///          (3D, 3 to 6 ports) promise, except one step more at 2x7x7, 2x7x9 and 2x9x9 with 4 ports and 2x5x5 with 5.
+/// Steps    the minimum of the variants. Never more than theorems 3 and 4 (2D, 4 and 3 ports) and 7 to 9 (3D, 3 to 6 ports) promise.
 /// Header   one word, the root's rank: a node's part follows from its place relative to the root. None in the last step.
 /// Memory   O(1) a node beside the payload. Shared tables, of which every node can compute its rows from shape and ports: O(sum of n_d) a
 ///          step. Where extents are odd in 3D and more, also the circuits of the closing steps: a global schedule, from one maximum flow.

@@ -36,6 +36,9 @@ class CircuitSchedule {
   /// The phase is a literal.
   void add(const char* phase, std::unique_ptr<const StepRule> rule) { steps_.push_back({phase, std::move(rule)}); }
 
+  /// Another rule for a step that is there, in its phase.
+  void replace(std::size_t step, std::unique_ptr<const StepRule> rule) { steps_[step].rule = std::move(rule); }
+
   std::uint64_t steps() const noexcept { return steps_.size(); }
   const StepRule& rule(std::size_t step) const { return *steps_[step].rule; }
   const char* phase(std::size_t step) const { return steps_[step].phase; }

@@ -1,7 +1,9 @@
 #include "algorithms/broadcast/circuit/squeeze_variants.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include <torus/error.hpp>
@@ -34,6 +36,11 @@ Topology halved(const Topology& topology) {
   return Topology(std::move(shape));
 }
 
+/// The fewest steps of a closing among `dimensions` wide ones.
+std::uint32_t closing_steps(std::size_t dimensions, std::int32_t ports) {
+  return ceil_log(static_cast<std::uint64_t>(ports) + 1, std::uint64_t{1} << (dimensions - 1));
+}
+
 bool informed_first(const Topology& shape, NodeId node, const std::vector<GapAxis>& axes) {
   int parities = 0;  // bit p: some dimension has parity p, bit 2: between the positions
   for (const GapAxis& axis : axes) {
@@ -43,22 +50,53 @@ bool informed_first(const Topology& shape, NodeId node, const std::vector<GapAxi
   return parities == 1 || parities == 2;
 }
 
+/// Nodes of the lattices that the axes describe, or the others.
+std::vector<NodeId> nodes_of(const Topology& shape, const std::vector<GapAxis>& axes, bool informed) {
+  std::vector<NodeId> nodes;
+  for (NodeId node = 0; node < shape.nodes(); ++node) {
+    if (informed_first(shape, node, axes) == informed) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+/// The last expanding step again, as a flow that also serves `more`; none if no step can, or there is none. The halved torus shows it
+/// only if the dimension that it expands keeps its extent there.
+std::optional<std::vector<Circuit>> expand_further(CircuitFlow& flow, const Topology& topology, const std::vector<GapAxis>& before,
+                                                   const std::vector<GapAxis>& axes, std::span<const NodeId> more) {
+  const Topology shape = halved(topology);
+  const auto expanded = std::mismatch(before.begin(), before.end(), axes.begin(), [](const GapAxis& a, const GapAxis& b) {
+                          return a.sequence == b.sequence;
+                        }).first;
+  if (expanded == before.end() || shape.extent(expanded->dimension) != topology.extent(expanded->dimension)) return std::nullopt;
+  const std::vector<NodeId> senders = nodes_of(shape, before, true), informed = nodes_of(shape, axes, true);
+  std::vector<NodeId> targets(more.begin(), more.end());
+  std::set_difference(informed.begin(), informed.end(), senders.begin(), senders.end(), std::back_inserter(targets));
+  if (flow.solve(senders, targets) < targets.size()) return std::nullopt;
+  return flow.circuits();
+}
+
 /// The closing: from the interleaved lattices of unit gaps to all nodes.
 ///
 /// At first the nodes are informed whose indices in all dimensions have one parity. Maximum flows serve the rest, relative to the root: a
 /// global table of which every node can compute its rows. Along an even extent the lattice repeats every 2 places, and so does some
 /// solution, since the mean of a flow's translates is a flow. So the flow is solved on the torus with even extents reduced to 2; where
-/// all are even it has 2^k nodes.
-/// Steps    ceil(log_{ports+1} 2^(k-1)), at times one more where an odd extent leaves a gap of 2, or where ports are few.
-/// Adds the steps. `axes`: all dimensions of extent 2 or more, finished to GapBase::unit. Cost: a maximum flow among closing_nodes() a
-/// step. Errors: RunError if a step can inform no node; no such torus is known.
-void add_closing_steps(CircuitSchedule& schedule, const Topology& topology, std::int32_t ports, const std::vector<GapAxis>& axes) {
+/// all are even it has 2^k nodes. What `least` steps leave, the last expanding step serves too, if it can: it has ports to spare.
+/// Steps    `least`, ceil(log_{ports+1} 2^(k-1)), at times one more where an odd extent leaves a gap of 2, or where ports are few.
+/// Adds the steps. `axes`: all dimensions of extent 2 or more, finished to GapBase::unit; `before`: the same before the last expanding
+/// step. Cost: a maximum flow among closing_nodes() a step. Errors: RunError if a step can inform no node; no such torus is known.
+void add_closing_steps(CircuitSchedule& schedule, const Topology& topology, std::int32_t ports, const std::vector<GapAxis>& before,
+                       const std::vector<GapAxis>& axes) {
   const Topology shape = halved(topology);
-  std::vector<NodeId> senders;
-  std::vector<NodeId> targets;
-  for (NodeId node = 0; node < shape.nodes(); ++node) (informed_first(shape, node, axes) ? senders : targets).push_back(node);
+  const std::uint32_t least = closing_steps(axes.size(), ports);
+  std::vector<NodeId> senders = nodes_of(shape, axes, true), targets = nodes_of(shape, axes, false);
   CircuitFlow flow(shape, ports);
-  while (!targets.empty()) {
+  for (std::uint32_t step = 0; !targets.empty(); ++step) {
+    if (step == least) {
+      if (const auto further = expand_further(flow, topology, before, axes, targets)) {
+        schedule.replace(schedule.steps() - 1 - least, std::make_unique<TableStep>(shape, *further));
+        return;
+      }
+    }
     const std::size_t served = flow.solve(senders, targets);
     if (served == 0) throw RunError("the closing of squeeze-expand on " + topology.text() + " found no way on");
     targets = flow.unserved();
@@ -220,11 +258,14 @@ CircuitSchedule interleaved_lattices(const Topology& topology, std::int32_t port
   CircuitSchedule schedule;
   schedule.add("pair", std::make_unique<PairStep>(axes));
   if (m > 2) squeeze(schedule, axes, m / 2, ports);
+  GapAxes before = axes;
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::uint32_t steps = expanding_steps(GapBase::unit, axes[i].sequence->extent(), m, ports);
-    axes[i] = add_expanding_steps(schedule, "expand", GapBase::unit, ports, steps, Detour::there_and_back, axes[i], others(axes, i));
+    for (std::uint32_t steps = expanding_steps(GapBase::unit, axes[i].sequence->extent(), m, ports); steps > 0; --steps) {
+      before = axes;
+      axes[i] = add_expanding_step(schedule, "expand", GapBase::unit, ports, steps, Detour::there_and_back, axes[i], others(axes, i));
+    }
   }
-  add_closing_steps(schedule, topology, ports, axes);
+  add_closing_steps(schedule, topology, ports, before, axes);
   return schedule;
 }
 
@@ -278,7 +319,7 @@ std::vector<SqueezeVariant> solid_variants(const Topology& topology, std::int32_
   const auto expanding = [&](GapBase gaps, std::size_t i, std::int32_t m) {
     return expanding_steps(gaps, topology.extent(wide[i]), m, ports);
   };
-  const std::uint64_t closing = ceil_log(base, std::uint64_t{1} << (wide.size() - 1));
+  const std::uint64_t closing = closing_steps(wide.size(), ports);
   const bool closes = closing_nodes(topology) <= max_closing_nodes;
   std::uint64_t pairs = 1 + closing;
   for (std::size_t i = 0; i < wide.size(); ++i) pairs += expanding(GapBase::unit, i, 2);

@@ -259,13 +259,16 @@ Bytes ExpandingStep::table_bytes() const {
   return bytes;
 }
 
+GapAxis add_expanding_step(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps,
+                           Detour detour, const GapAxis& axis, const std::vector<GapAxis>& others) {
+  const auto cuts = axis.sequence->cuts(base, ports, steps - 1);
+  schedule.add(phase, std::make_unique<ExpandingStep>(axis, cuts, detour, others));
+  return {axis.dimension, std::make_shared<const GapSequence>(axis.sequence->refined(cuts))};
+}
+
 GapAxis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps,
                             Detour detour, GapAxis axis, const std::vector<GapAxis>& others) {
-  for (; steps > 0; --steps) {
-    const auto cuts = axis.sequence->cuts(base, ports, steps - 1);
-    schedule.add(phase, std::make_unique<ExpandingStep>(axis, cuts, detour, others));
-    axis.sequence = std::make_shared<const GapSequence>(axis.sequence->refined(cuts));
-  }
+  for (; steps > 0; --steps) axis = add_expanding_step(schedule, phase, base, ports, steps, detour, axis, others);
   return axis;
 }
 

@@ -149,6 +149,10 @@ class ExpandingStep : public StepRule {
   RowTable<Send> sends_;  // by parity * extent + position
 };
 
+/// Adds the first of `steps` expanding steps that refine `axis` down to the base; returns the axis after it.
+GapAxis add_expanding_step(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps,
+                           Detour detour, const GapAxis& axis, const std::vector<GapAxis>& others);
+
 /// Adds all expanding steps that refine `axis` down to the base; returns the refined axis.
 GapAxis add_expanding_steps(CircuitSchedule& schedule, const char* phase, GapBase base, std::int32_t ports, std::uint32_t steps,
                             Detour detour, GapAxis axis, const std::vector<GapAxis>& others);
