@@ -1,16 +1,18 @@
 /// Broadcast by dimension-ordered wormhole messages on a square torus. Stage i covers the i-th line of supernodes by the splitting rule:
-/// each holder splits its segment into 2k+1 parts and informs one of them by each port (rows of tracks.hpp). The holders of a supernode
-/// then lie in a shifted copy of the subgroup that the next stage starts from. An alignment step moves the message to the subgroup's
-/// place. The holders that it moves away from retire: they keep the message, but send nothing until they receive it again.
-/// Machine  wormhole, dimension-ordered in the machine's routing order, all ports, no channel shared, torus n x .. x n.
+/// each holder splits its segment into a+1 parts and informs one of them by each of its a ports (rows of tracks.hpp). The holders of a
+/// supernode then lie in a shifted copy of the subgroup that the next stage starts from. An alignment step moves the message to the
+/// subgroup's place. The holders that it moves away from retire: they keep the message, but send nothing until they receive it again.
+/// Machine  wormhole, dimension-ordered in the machine's routing order, a = 1 to 2k ports, no channel shared, torus n x .. x n.
 /// Memory   O(1) a node.
-/// Steps    k T + (k-1), T = ceil(log_{2k+1} n); at most 2(k-1) above ceil(log_{2k+1} N). The alignment steps of n = 2 and 3, which no
-///          node needs, count.
-///          Trimmed: only rows that need no alignment, where that costs no step: k T + [ceil(log_3 n) > T] + (k-2) [ceil(log_5 n) > T].
+/// Steps    k T + (k-1), T = ceil(log_{a+1} n); with all ports at most 2(k-1) above ceil(log_{2k+1} N). The alignment steps that no node
+///          needs, as with n = 2 and 3 or one row, count.
+///          Trimmed: only rows that need no alignment, where that costs no step: k T + [ceil(log_p n) > T] + (k-2) [ceil(log_q n) > T], p
+///          and q one more than 2 and 4 ports, or than there are.
 /// Choice   `variant`: plain or trimmed. Without it the one of least model time.
 /// Header   the source's rank and the length of the child's segment; the stage follows from the step.
-/// Source   Wang & Tseng, sections 3 and 4; the trimmed form is ours.
+/// Source   Wang & Tseng, sections 3 and 4; the trimmed form, and fewer than all ports, which the paper leaves open, are ours.
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
@@ -31,12 +33,12 @@ namespace {
 /// The stages by step. Every node computes them from the machine alone.
 class WangTsengSchedule {
  public:
-  WangTsengSchedule(std::int32_t dimensions, std::int32_t extent, bool trimmed);
+  WangTsengSchedule(std::int32_t dimensions, std::int32_t extent, std::int32_t ports, bool trimmed);
 
   /// Ports by which a holder sends in a stage 1..k: all of them, or as many as there are aligned rows.
-  std::int32_t ports(std::int32_t stage) const noexcept { return stage == k_ ? 2 * k_ : stage == 1 ? first_ports_ : middle_ports_; }
+  std::int32_t ports(std::int32_t stage) const noexcept { return aligned(stage) ? aligned_ports(stage) : ports_; }
   /// Whether a stage uses only rows that need no alignment. It has no alignment step then; nor has the last stage.
-  bool aligned(std::int32_t stage) const noexcept { return ports(stage) < 2 * k_; }
+  bool aligned(std::int32_t stage) const noexcept { return stage < k_ && (stage == 1 ? first_aligned_ : middle_aligned_); }
 
   struct Moment {
     std::int32_t stage;  ///< 1..k
@@ -49,14 +51,29 @@ class WangTsengSchedule {
   Step alignment_steps() const noexcept { return steps_ - static_cast<Step>(k_) * distribution_; }
 
  private:
+  /// Ports of the aligned rows: there is one of them in stage 1, two in the stages between.
+  std::int32_t aligned_ports(std::int32_t stage) const noexcept { return std::min(ports_, stage == 1 ? 2 : 4); }
+
   std::int32_t k_;
-  std::int32_t first_ports_;
-  std::int32_t middle_ports_;
+  std::int32_t ports_;
+  bool first_aligned_;
+  bool middle_aligned_;
   Step distribution_;
   Step first_;   // steps of stage 1
   Step middle_;  // of each stage 2..k-1
   Step steps_;
 };
+
+Step steps_to_split(std::int32_t extent, std::int32_t ports) {
+  return ceil_log(static_cast<std::uint64_t>(ports) + 1, static_cast<std::uint64_t>(extent));
+}
+
+/// Whether the holders of a stage use one row each way. All are in place then, and the alignment steps carry nothing.
+bool one_row(std::int32_t extent, std::int32_t ports) {
+  bool one = true;
+  segment::split(extent, ports, [&](const segment::Child& child) { one = one && child.track == 1; });
+  return one;
+}
 
 struct Holder {
   NodeId source = 0;
@@ -129,14 +146,12 @@ bool act(Node& self, const WangTsengSchedule& schedule, Holder& holder) {
   return self.now() + 1 < schedule.steps();  // a retired node may receive again as late as in the last stage
 }
 
-WangTsengSchedule::WangTsengSchedule(std::int32_t dimensions, std::int32_t extent, bool trimmed)
-    : k_{dimensions}, first_ports_{2 * dimensions}, middle_ports_{2 * dimensions} {
-  const auto n = static_cast<std::uint64_t>(extent);
-  distribution_ = ceil_log(2 * static_cast<std::uint64_t>(k_) + 1, n);
-  if (trimmed && ceil_log(3, n) == distribution_) first_ports_ = 2;
-  if (trimmed && ceil_log(5, n) == distribution_) middle_ports_ = 4;
-  first_ = distribution_ + (k_ == 1 || aligned(1) ? 0 : 1);
-  middle_ = distribution_ + (aligned(2) ? 0 : 1);
+WangTsengSchedule::WangTsengSchedule(std::int32_t dimensions, std::int32_t extent, std::int32_t ports, bool trimmed)
+    : k_{dimensions}, ports_{ports}, distribution_{steps_to_split(extent, ports)} {
+  first_aligned_ = trimmed && steps_to_split(extent, aligned_ports(1)) == distribution_;
+  middle_aligned_ = trimmed && steps_to_split(extent, aligned_ports(2)) == distribution_;
+  first_ = distribution_ + (k_ == 1 || first_aligned_ ? 0 : 1);
+  middle_ = distribution_ + (middle_aligned_ ? 0 : 1);
   const auto k = static_cast<Step>(k_);
   steps_ = k_ == 1 ? first_ : first_ + (k - 2) * middle_ + distribution_;
   if (extent == 1) steps_ = 0;
@@ -163,13 +178,16 @@ Plan plan_as(std::string_view variant, const Machine& machine, const Request& re
   const bool trimmed = variant == variants[1];
   const Dimension k = machine.topology.dimensions();
   const std::int32_t n = machine.topology.extent(0);
-  const auto schedule = std::make_shared<const WangTsengSchedule>(k, n, trimmed);
-  const std::string log = "ceil(log_" + std::to_string(2 * k + 1) + " n)";
+  const std::int32_t ports = machine.ports;
+  const auto schedule = std::make_shared<const WangTsengSchedule>(k, n, ports, trimmed);
+  const auto log = [](std::int32_t base) { return "ceil(log_" + std::to_string(base) + " n)"; };
+  const std::string formula =
+      trimmed ? "k*T+[" + log(std::min(ports, 2) + 1) + ">T]+(k-2)[" + log(std::min(ports, 4) + 1) + ">T], T=" + log(ports + 1)
+              : "k*" + log(ports + 1) + "+(k-1)";
   Plan plan = whole_message_plan(
-      request, schedule->steps(), trimmed ? "k*T+[ceil(log_3 n)>T]+(k-2)[ceil(log_5 n)>T], T=" + log : "k*" + log + "+(k-1)",
-      [schedule](Node& self) { return program(self, *schedule); }, 2);
-  // With sides of 2 and 3 every holder is in place already: the alignment steps carry nothing.
-  if (n < 4) plan.channel_bytes -= static_cast<double>(schedule->alignment_steps()) * static_cast<double>(request.bytes + 2 * sizeof(Word));
+      request, schedule->steps(), formula, [schedule](Node& self) { return program(self, *schedule); }, 2);
+  if (one_row(n, ports))
+    plan.channel_bytes -= static_cast<double>(schedule->alignment_steps()) * static_cast<double>(request.bytes + 2 * sizeof(Word));
   return plan;
 }
 
@@ -179,15 +197,16 @@ Plan plan(const Machine& machine, const Request& request) {
 
 constexpr std::array former_names{FormerName{"wang-tseng-trimmed", "--variant trimmed"}};
 
-constexpr std::array terms{Term{"T", "steps that split a line into single nodes"},
-                           Term{"[..]", "1 where what stands inside holds, else 0"}};
+constexpr std::array terms{
+    Term{"a", "ports"}, Term{"p", "3, with one port 2"}, Term{"q", "5, with fewer than four ports one more than they are"},
+    Term{"T", "steps that split a line into single nodes"}, Term{"[..]", "1 where what stands inside holds, else 0"}};
 
 const Algorithm wang_tseng{
     .name = "wang-tseng",
     .collective = Collective::broadcast,
-    .source = "Wang & Tseng, sections 3 and 4; trimmed here",
+    .source = "Wang & Tseng, sections 3 and 4; trimmed, and fewer ports than all, here",
     .shapes = "torus n x .. x n, any n, any k",
-    .steps = "k T + k-1; trimmed k T + [ceil(log_3 n) > T] + (k-2)[ceil(log_5 n) > T]; T = ceil(log_{2k+1} n)",
+    .steps = "k T + k-1; trimmed k T + [ceil(log_p n) > T] + (k-2)[ceil(log_q n) > T]; T = ceil(log_{a+1} n), a ports",
     .idea = {.first = "The source splits a line of nodes into one part more than it has ports, keeps one and sends the message into all "
                       "others; in each step all informed nodes split their parts likewise.",
              .then = "An alignment step then moves the message to the nodes from which the lines of the next dimension can be split in the "
@@ -195,7 +214,7 @@ const Algorithm wang_tseng{
              .good = "All ports of the informed nodes work in nearly every step, by routes that never meet, so that few steps are needed; "
                      "each carries the whole message, which suits short ones."},
     .terms = terms,
-    .needs = {.shape = Requirements::Shape::equal_torus, .switching = Switching::wormhole, .ports = Requirements::all_ports},
+    .needs = {.shape = Requirements::Shape::equal_torus, .switching = Switching::wormhole},
     .parameters = parameters,
     .plan = plan,
     .former_names = former_names,

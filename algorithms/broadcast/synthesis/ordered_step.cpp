@@ -1,9 +1,11 @@
 #include "algorithms/broadcast/synthesis/ordered_step.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <queue>
 
+#include "algorithms/common/integers.hpp"
 #include "algorithms/common/shapes.hpp"
 
 namespace torus::broadcast {
@@ -13,8 +15,9 @@ constexpr std::uint32_t none = ~0U;
 
 }  // namespace
 
-OrderedStep::OrderedStep(const Topology& topology) : topology_{topology} {
+OrderedStep::OrderedStep(const Topology& topology, std::int32_t ports) : topology_{topology}, ports_{ports} {
   const std::vector<Dimension> linked = linked_dimensions(topology);
+  channels_ = 2 * std::max<std::size_t>(linked.size(), 1);
   if (!linked.empty()) last_ = linked.back();
   rows_ = topology.extent(last_);
   ring_ = topology.wiring(last_) == Wiring::ring;
@@ -118,14 +121,16 @@ void OrderedStep::sort_pairs() {
 void OrderedStep::greedy_start() {
   taken_.assign(targets_.size(), none);
   served_.assign(messages_.size(), none);
+  sent_.assign(messages_.size() / channels_, 0);
   for (const auto& [target, pair] : found_) {
-    if (taken_[target] != none || served_[pair.message] != none) continue;
+    if (taken_[target] != none || served_[pair.message] != none || !has_port(pair.message)) continue;
     for (std::uint32_t i = first_[target];; ++i) {
       if (pairs_[i].message != pair.message) continue;
       taken_[target] = i;
       break;
     }
     served_[pair.message] = target;
+    ++sent_by_sender_of(pair.message);
   }
 }
 
@@ -144,12 +149,18 @@ bool OrderedStep::find_levels() {
     const std::uint32_t target = queue[head];
     for (std::uint32_t i = first_[target]; i < first_[target + 1]; ++i) {
       ++looks_;
-      const std::uint32_t other = served_[pairs_[i].message];
-      if (other == none) {
-        ends = true;
-      } else if (level_[other] == none) {
+      const std::uint32_t message = pairs_[i].message;
+      const auto pass_on = [&](std::uint32_t other) {
+        if (other == none || level_[other] != none) return;
         level_[other] = level_[target] + 1;
         queue.push_back(other);
+      };
+      if (served_[message] != none) {
+        pass_on(served_[message]);
+      } else if (has_port(message)) {
+        ends = true;
+      } else {
+        for (const std::uint32_t other : served_by_sender_of(message)) pass_on(other);
       }
     }
   }
@@ -159,9 +170,21 @@ bool OrderedStep::find_levels() {
 bool OrderedStep::augment(std::uint32_t target) {
   for (std::uint32_t& i = next_[target]; i < first_[target + 1]; ++i) {
     ++looks_;
-    const std::uint32_t message = pairs_[i].message, other = served_[message];
-    if (other != none && (level_[other] != level_[target] + 1 || !augment(other))) continue;
+    const std::uint32_t message = pairs_[i].message;
+    const auto freed = [&](std::uint32_t& served) {  // its target finds another message
+      if (served == none || level_[served] != level_[target] + 1 || !augment(served)) return false;
+      --sent_by_sender_of(message);
+      served = none;
+      return true;
+    };
+    if (served_[message] != none) {
+      if (!freed(served_[message])) continue;
+    } else if (!has_port(message)) {
+      const std::span<std::uint32_t> sent = served_by_sender_of(message);
+      if (std::none_of(sent.begin(), sent.end(), freed)) continue;
+    }
     served_[message] = target;
+    ++sent_by_sender_of(message);
     taken_[target] = i;
     return true;
   }
@@ -217,7 +240,9 @@ struct Grid {
 /// The messages between cells that one step has left.
 class Supply {
  public:
-  Supply(const Grid& grid, std::span<const std::int32_t> senders, double reserve) : grid_{grid} {
+  /// `ports_left`: by cell, the ports that it has not used; empty: there are as many as channels.
+  Supply(const Grid& grid, std::span<const std::int32_t> senders, double reserve, std::vector<std::int64_t> ports_left)
+      : grid_{grid}, ports_left_{std::move(ports_left)} {
     for (const Grid::Along& along : grid.dimensions) {
       Left left{std::vector<std::int64_t>(grid.cells, 0), {}, {}};
       if (along.line) left.up.assign(senders.begin(), senders.end());
@@ -231,6 +256,8 @@ class Supply {
       left_.push_back(std::move(left));
     }
   }
+
+  std::span<const std::int64_t> ports_left() const noexcept { return ports_left_; }
 
   /// Takes a message to a cell, along the dimension that has most left; false if there is none.
   bool take(std::size_t cell) {
@@ -251,47 +278,86 @@ class Supply {
     const Grid::Along& along = grid_.dimensions[d];
     std::int64_t& messages = left_[d].on_line[along.first_of_line(cell)];
     if (messages < 1) return false;
-    if (along.line) {
-      std::int32_t* sender = nearest_sender(cell, d);
-      if (sender == nullptr) return false;
-      --*sender;
+    if (!ports_left_.empty() && !along.line) {
+      std::size_t richest = along.first_of_line(cell);
+      for (std::size_t i = 0, other = richest; i < along.extent; ++i, other += along.stride) {
+        if (ports_left_[other] > ports_left_[richest]) richest = other;
+      }
+      if (ports_left_[richest] == 0) return false;
+      --ports_left_[richest];
     }
+    if (along.line && !take_from_nearest(cell, d)) return false;
     --messages;
     return true;
   }
 
-  /// On a line: what the nearest cell that can still send here has left.
-  std::int32_t* nearest_sender(std::size_t cell, std::size_t d) {
+  /// On a line: takes the message from the nearest cell that can still send here; false if there is none.
+  bool take_from_nearest(std::size_t cell, std::size_t d) {
     const auto [extent, stride, line] = grid_.dimensions[d];
     const std::size_t at = grid_.dimensions[d].place(cell);
+    const auto take_from = [&](std::vector<std::int32_t>& left, std::size_t sender) {
+      if (left[sender] == 0 || (!ports_left_.empty() && ports_left_[sender] == 0)) return false;
+      --left[sender];
+      if (!ports_left_.empty()) --ports_left_[sender];
+      return true;
+    };
     for (std::size_t hops = 1; hops < extent; ++hops) {
-      if (hops <= at && left_[d].up[cell - hops * stride] > 0) return &left_[d].up[cell - hops * stride];
-      if (at + hops < extent && left_[d].down[cell + hops * stride] > 0) return &left_[d].down[cell + hops * stride];
+      if (hops <= at && take_from(left_[d].up, cell - hops * stride)) return true;
+      if (at + hops < extent && take_from(left_[d].down, cell + hops * stride)) return true;
     }
-    return nullptr;
+    return false;
   }
 
   const Grid& grid_;
   std::vector<Left> left_;  // by dimension
+  std::vector<std::int64_t> ports_left_;
 };
+
+/// The nodes that a broadcast among N has informed after some of its steps if all of them grow alike.
+std::int64_t pace(NodeId nodes, std::uint32_t after, std::uint32_t steps) {
+  return static_cast<std::int64_t>(std::ceil(std::pow(static_cast<double>(nodes), static_cast<double>(after) / steps) - 1e-9));
+}
+
+/// Lets cells grow by the ports that they have left, a node each in turn, until so many nodes are informed.
+template <class Grown>
+void grow(std::span<const std::int64_t> ports_left, std::span<const std::uint64_t> order, Grown grown, std::int64_t informed,
+          std::vector<std::int32_t>& after) {
+  std::vector<std::size_t> cells(after.size());
+  std::iota(cells.begin(), cells.end(), std::size_t{0});
+  std::stable_sort(cells.begin(), cells.end(), [&](std::size_t a, std::size_t b) { return order[a] < order[b]; });
+  const std::vector<std::int32_t> first = after;
+  informed -= std::accumulate(after.begin(), after.end(), std::int64_t{0});
+  const auto grows = [&](std::size_t cell) { return after[cell] < grown(cell) && after[cell] - first[cell] < ports_left[cell]; };
+  while (informed > 0 && (std::erase_if(cells, [&](std::size_t cell) { return !grows(cell); }), !cells.empty())) {
+    for (const std::size_t cell : cells) {
+      if (informed-- > 0) ++after[cell];
+    }
+  }
+}
 
 }  // namespace
 
-std::optional<CellCounts> cell_counts(const Topology& topology, Dimension last, NodeId root, std::uint32_t steps, double reserve,
-                                      std::int32_t idle, std::span<const std::uint64_t> order) {
+std::optional<CellCounts> cell_counts(const Topology& topology, std::int32_t ports, Dimension last, NodeId root, std::uint32_t steps,
+                                      double reserve, std::int32_t idle, std::span<const std::uint64_t> order) {
   const Grid grid(topology, last);
-  const std::int64_t rows = topology.extent(last);
+  const std::int64_t rows = topology.extent(last), most = 1 + std::min(ports, 2);  // of a node, in its cell
+  const bool few = static_cast<std::size_t>(ports) < 2 * (grid.dimensions.size() + 1);
   CellCounts counts(1, std::vector<std::int32_t>(grid.cells, 0));
   const std::size_t root_cell = root / static_cast<std::size_t>(rows);
   counts[0][root_cell] = 1;
   for (std::uint32_t t = 0; t < steps; ++t) {
     std::int64_t later = 1;  // what a node grows to by itself in the steps that follow
-    for (std::uint32_t i = t + 1; i < steps; ++i) later = std::min(later * 3, rows);
+    for (std::uint32_t i = t + 1; i < steps; ++i) later = std::min(later * most, rows);
     const std::vector<std::int32_t>& before = counts.back();
     std::vector<std::int32_t> after(grid.cells);
-    Supply supply(grid, before, reserve);
-    for (std::size_t cell = 0; cell < grid.cells; ++cell)
-      after[cell] = static_cast<std::int32_t>(std::min(rows, 3 * std::int64_t{before[cell]} - (cell == root_cell ? idle : 0)));
+    std::vector<std::int64_t> ports_left;
+    const auto grown = [&](std::size_t cell) { return std::min(rows, most * before[cell] - (cell == root_cell ? idle : 0)); };
+    for (std::size_t cell = 0; cell < grid.cells; ++cell) {
+      const std::int64_t enough = few ? std::max<std::int64_t>(before[cell], ceil_div(rows, later)) : rows;
+      after[cell] = static_cast<std::int32_t>(std::min(grown(cell), enough));
+      if (few) ports_left.push_back(std::int64_t{ports} * before[cell] - (after[cell] - before[cell]));
+    }
+    Supply supply(grid, before, reserve, std::move(ports_left));
     const auto promise = [&](std::size_t cell) { return std::min(rows, after[cell] * later); };
     const auto poorer = [&](std::size_t a, std::size_t b) { return std::pair(promise(a), order[a]) > std::pair(promise(b), order[b]); };
     std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(poorer)> waiting(poorer);
@@ -305,6 +371,8 @@ std::optional<CellCounts> cell_counts(const Topology& topology, Dimension last, 
       ++after[cell];
       if (promise(cell) < rows) waiting.push(cell);
     }
+    const std::int64_t informed = reserve > 0 ? pace(topology.nodes(), t + 1, steps) : topology.nodes();
+    if (few) grow(supply.ports_left(), order, grown, informed, after);
     counts.push_back(std::move(after));
   }
   for (const std::int32_t count : counts.back()) {

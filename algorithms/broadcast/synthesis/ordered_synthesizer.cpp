@@ -31,10 +31,11 @@ Topology shape_of_cells(const Topology& topology, Dimension last) {
 
 }  // namespace
 
-OrderedSynthesizer::OrderedSynthesizer(const Topology& topology, NodeId root)
+OrderedSynthesizer::OrderedSynthesizer(const Topology& topology, std::int32_t ports, NodeId root)
     : topology_{topology},
+      ports_{ports},
       root_{root},
-      step_{topology},
+      step_{topology, ports},
       rows_{static_cast<std::size_t>(topology.extent(step_.last()))},
       cells_{shape_of_cells(topology, step_.last())},
       origin_{root} {}
@@ -64,7 +65,7 @@ std::optional<std::vector<std::vector<Circuit>>> OrderedSynthesizer::broadcast_i
 OrderedSynthesizer::LineBroadcast OrderedSynthesizer::along(Dimension d) const {
   const std::int32_t n = topology_.extent(d);
   const std::int32_t at = topology_.wiring(d) == Wiring::ring ? n / 2 : topology_.coordinate(root_, d);
-  return {at, line_broadcast(Topology({{n, Wiring::line}}), 2, static_cast<NodeId>(at))};
+  return {at, line_broadcast(Topology({{n, Wiring::line}}), std::min(ports_, 2), static_cast<NodeId>(at))};
 }
 
 std::uint64_t OrderedSynthesizer::line_steps() const {
@@ -109,9 +110,9 @@ std::int32_t OrderedSynthesizer::idle_at_root(int round) const {
 std::optional<CellCounts> OrderedSynthesizer::counts(std::uint32_t steps, double reserve, std::int32_t idle, bool spread_cells) {
   std::vector<std::uint64_t> order(cells_.nodes());
   for (std::uint64_t& value : order) value = random_() >> 1U;
-  const auto first = cell_counts(topology_, step_.last(), root_, steps, reserve, idle, order);
+  const auto first = cell_counts(topology_, ports_, step_.last(), root_, steps, reserve, idle, order);
   if (!first || !spread_cells) return first;
-  return cell_counts(topology_, step_.last(), root_, steps, reserve, idle, spread_order(*first));
+  return cell_counts(topology_, ports_, step_.last(), root_, steps, reserve, idle, spread_order(*first));
 }
 
 /// Of the cells informed after a step, those informed before it are chosen evenly, backwards from all: as many as `counts` has.

@@ -1,4 +1,4 @@
-/// Finds a broadcast in few steps under wormhole switching in dimension order, with all ports and no channel shared.
+/// Finds a broadcast in few steps under wormhole switching in dimension order, with any ports and no channel shared.
 ///
 /// First it settles how many nodes of each cell (line along the last dimension) are informed before each step; then, backwards from all
 /// nodes, which: of those informed after a step it keeps that number of each cell, evenly spread, and a matching decides whether one step
@@ -20,7 +20,7 @@ namespace torus::broadcast {
 class OrderedSynthesizer {
  public:
   /// A whole torus or mesh, or a mix, which must outlive the synthesizer. On a torus all roots are alike, and any will do.
-  explicit OrderedSynthesizer(const Topology& topology, NodeId root = 0);
+  OrderedSynthesizer(const Topology& topology, std::int32_t ports, NodeId root = 0);
 
   /// The messages of each step, as if all nodes were moved so that the root is node 0 (across borders, where a dimension is a line). None
   /// if the search finds none within most_looks().
@@ -61,6 +61,7 @@ class OrderedSynthesizer {
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
   const Topology& topology_;
+  std::int32_t ports_;
   NodeId root_;
   OrderedStep step_;
   std::size_t rows_;  // of a cell

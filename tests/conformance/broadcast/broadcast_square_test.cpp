@@ -75,14 +75,18 @@ std::vector<std::int32_t> from_to(std::int32_t first, std::int32_t last, std::ve
   return sides;
 }
 
-std::uint64_t wang_tseng_steps(std::int32_t k, std::int32_t n) {
-  return n == 1 ? 0 : static_cast<std::uint64_t>(k) * log_of(2 * k + 1, n) + static_cast<std::uint64_t>(k) - 1;
+/// `ports`: all of them, if 0.
+std::uint64_t wang_tseng_steps(std::int32_t k, std::int32_t n, std::int32_t ports = 0) {
+  const std::int32_t base = (ports == 0 ? 2 * k : ports) + 1;
+  return n == 1 ? 0 : static_cast<std::uint64_t>(k) * log_of(base, n) + static_cast<std::uint64_t>(k) - 1;
 }
 
-std::uint64_t trimmed_steps(std::int32_t k, std::int32_t n) {
-  const std::uint64_t t = log_of(2 * k + 1, n);
+std::uint64_t trimmed_steps(std::int32_t k, std::int32_t n, std::int32_t ports = 0) {
+  const std::int32_t base = (ports == 0 ? 2 * k : ports) + 1;
+  const std::uint64_t t = log_of(base, n);
   if (n == 1 || k == 1) return t;
-  return static_cast<std::uint64_t>(k) * t + (log_of(3, n) > t ? 1U : 0U) + (log_of(5, n) > t ? static_cast<std::uint64_t>(k) - 2 : 0U);
+  return static_cast<std::uint64_t>(k) * t + (log_of(std::min(base, 3), n) > t ? 1U : 0U) +
+         (log_of(std::min(base, 5), n) > t ? static_cast<std::uint64_t>(k) - 2 : 0U);
 }
 
 }  // namespace
@@ -108,6 +112,20 @@ TEST_CASE("wang-tseng trimmed saves the alignment steps that it need not take", 
     const bool two = n <= 3 || n == 8 || n == 9;
     const bool one = n == 4 || n == 5 || (n >= 10 && n <= 25) || n >= 50;
     CHECK(wang_tseng_steps(3, n) - planned_steps("wang-tseng", cube(3, n), "trimmed") == (two ? 2U : one ? 1U : 0U));
+  }
+}
+
+TEST_CASE("wang-tseng with a ports takes k ceil(log_{a+1} n) + k-1 steps, trimmed the alignment steps less that it need not take",
+          "[conformance]") {
+  for (const Range& range : {Range{1, from_to(1, 30)}, Range{2, from_to(1, 30, {49, 64})}, Range{3, from_to(1, 10, {16, 17})},
+                             Range{4, from_to(1, 5, {7})}, Range{5, from_to(1, 4)}}) {
+    for (const std::int32_t n : range.sides) {
+      for (std::int32_t ports = 1; ports < 2 * range.k && (n > 1 || ports == 1); ++ports) {
+        const Machine machine(cube(range.k, n), ports);
+        check(support::broadcast("wang-tseng"), machine, wang_tseng_steps(range.k, n, ports), range.k == 1, "plain");
+        check(support::broadcast("wang-tseng"), machine, trimmed_steps(range.k, n, ports), range.k == 1, "trimmed");
+      }
+    }
   }
 }
 

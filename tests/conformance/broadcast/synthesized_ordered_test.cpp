@@ -1,6 +1,8 @@
 /// synthesized-ordered: legal, complete, at the bound or a step above it.
 
+#include <algorithm>
 #include <random>
+#include <tuple>
 
 #include <torus/bounds.hpp>
 
@@ -13,11 +15,11 @@ using namespace torus;
 
 namespace {
 
-/// Steps above the bound of a verified run from a node.
-std::uint64_t steps_over(const Topology& topology, NodeId source) {
+/// Steps above the bound of a verified run from a node; with all ports, if 0.
+std::uint64_t steps_over(const Topology& topology, NodeId source, std::int32_t ports = 0) {
   const std::string shape = topology.text();
-  CAPTURE(shape, source, support::seed());
-  const Machine machine(topology, 0, Switching::wormhole);
+  CAPTURE(shape, source, ports, support::seed());
+  const Machine machine(topology, ports, Switching::wormhole);
   const Request request = support::broadcast_request(source, 8);
   const Run run = support::emulate(support::broadcast("synthesized-ordered"), machine, request);
   REQUIRE(support::complaint(run) == "");
@@ -60,6 +62,28 @@ TEST_CASE("synthesized-ordered takes at most a step more than the bound in three
   }
 }
 
+TEST_CASE("synthesized-ordered with fewer ports takes at most a step more than the bound on tori to 16x16 and 8x8x8", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  support::Share share(8);
+  const auto check = [&](const Topology& topology) {
+    if (!share.takes_turn()) return;
+    for (std::int32_t ports = 1; ports < Machine(topology).ports; ++ports) {
+      CAPTURE(topology.text(), ports);
+      CHECK(steps_over(topology, support::random_below(random, topology.nodes()), ports) <= 1);
+    }
+  };
+  for (std::int32_t a = 1; a <= 16; ++a) {
+    for (std::int32_t b = 1; b <= 16; ++b) check(Topology({{a, Wiring::ring}, {b, Wiring::ring}}));
+  }
+  for (std::int32_t a = 1; a <= 8; ++a) {
+    for (std::int32_t b = 1; b <= 8; ++b) {
+      for (std::int32_t c = 1; c <= 8; ++c) check(Topology({{a, Wiring::ring}, {b, Wiring::ring}, {c, Wiring::ring}}));
+    }
+  }
+  for (const auto& [shape, ports, over] : {std::tuple{"16x16", 3, 1U}, {"8x8x8", 4, 1U}, {"8x8x8", 5, 0U}, {"16x16", 2, 0U}})
+    CHECK(steps_over(Topology::parse(shape), 0, ports) <= over);
+}
+
 TEST_CASE("synthesized-ordered broadcasts on every mesh and mix, from any node, mostly in at most two steps more than the bound",
           "[conformance]") {
   std::mt19937_64 random(support::seed());
@@ -70,14 +94,16 @@ TEST_CASE("synthesized-ordered broadcasts on every mesh and mix, from any node, 
       dimension = {static_cast<std::int32_t>(1 + support::random_below(random, 12)),
                    support::random_below(random, 3) == 0 ? Wiring::ring : Wiring::line};
     const Topology topology(shape);
-    if (steps_over(topology, support::random_below(random, topology.nodes())) <= 2) ++near;
+    const auto ports = static_cast<std::int32_t>(support::random_below(random, 3) == 0 ? 1 + support::random_below(random, 2) : 0);
+    const NodeId source = support::random_below(random, topology.nodes());
+    if (steps_over(topology, source, std::min(ports, Machine(topology).ports)) <= 2) ++near;
   }
   CHECK(near >= 108);
 }
 
 TEST_CASE("a matching serves what a step can, and names what it cannot", "[conformance]") {
   const Topology topology = Topology::parse("3x5");
-  broadcast::OrderedStep step(topology);
+  broadcast::OrderedStep step(topology, 4);
   // From (0,0): up and down its cell, and to either other cell.
   const std::vector<NodeId> root{0}, four{1, 4, 5, 10}, five{1, 4, 5, 10, 11};
   CHECK(step.solve(root, four) == 4);
@@ -88,4 +114,7 @@ TEST_CASE("a matching serves what a step can, and names what it cannot", "[confo
   // Two nodes of one cell on the same side of the root are more than one message along the cell, and routes turn but once.
   const std::vector<NodeId> same_cell{1, 2, 3};
   CHECK(step.solve(root, same_cell) == 2);
+  broadcast::OrderedStep few_ports(topology, 3);
+  CHECK(few_ports.solve(root, four) == 3);
+  CHECK(few_ports.messages().size() == 3);
 }

@@ -76,7 +76,7 @@ TEST_CASE("what a refused run says would do runs", "[conformance]") {
       {"run broadcast", "--on 3x3 --switching packet --ports 1"},
       {"run broadcast", "--on 8x8x8 --ports 4 --switching wormhole --algorithm peters-syska"},
       {"run broadcast", "--on 8x8x8 --ports 6 --algorithm peters-syska"},
-      {"run broadcast", "--on 8x8 --ports 3 --algorithm wang-tseng"},
+      {"run broadcast", "--on 8x8 --ports 3 --algorithm tsai-mckinley"},
       {"run barrier", "--on 3x5 --ports 1"},
       {"run reduce-scatter", "--on 9x9 --algorithm reversed --along log"},
       {"run reduce-scatter", "--on 4x5 --algorithm reversed --along hyperplane"},

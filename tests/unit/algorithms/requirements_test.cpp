@@ -49,8 +49,8 @@ TEST_CASE("what an own algorithm suggests is tried, and left out where it is no 
 
 TEST_CASE("a refusal is one line: the value, the rule, a value that would do", "[unit]") {
   using About = Refusal::About;
-  CHECK(text({About::ports, "2", "wang-tseng uses all channels at once", "4"}) ==
-        "ports 2: wang-tseng uses all channels at once; 4 would do");
+  CHECK(text({About::ports, "2", "tsai-mckinley uses all channels at once", "4"}) ==
+        "ports 2: tsai-mckinley uses all channels at once; 4 would do");
   CHECK(text({About::bytes, "3", "a rule", ""}) == "bytes 3: a rule");
   CHECK(text({About::parameter, "4", "flood does not read it", "", "chunk"}) == "chunk 4: flood does not read it; leave it out");
 }
