@@ -14,15 +14,26 @@ Axis::Axis(const Machine& machine, std::vector<Dimension> order, Target target) 
   for (const Dimension d : order_) places_ *= static_cast<Place>(machine.topology.extent(d));
 }
 
+namespace {
+
+/// The dimensions, the most significant of a rank first.
+std::vector<Dimension> ranked(const Machine& machine) {
+  std::vector<Dimension> dimensions(machine.routing.size());
+  std::iota(dimensions.begin(), dimensions.end(), 0);
+  return dimensions;
+}
+
+}  // namespace
+
 Axis Axis::along(const Machine& machine, Dimension dimension) { return {machine, {dimension}, Target::near}; }
 
 Axis Axis::linear_array(const Machine& machine) {
   const bool descending = std::is_sorted(machine.routing.begin(), machine.routing.end(), std::greater<>{});
   if (machine.ascending_routing() || !descending) return {machine, machine.routing, Target::near};
-  std::vector<Dimension> by_rank(machine.routing.size());
-  std::iota(by_rank.begin(), by_rank.end(), 0);
-  return {machine, std::move(by_rank), Target::far};
+  return {machine, ranked(machine), Target::far};
 }
+
+Axis Axis::by_rank(const Machine& machine) { return {machine, ranked(machine), Target::like}; }
 
 Place Axis::place(const Topology& topology, NodeId node) const noexcept {
   Place place = 0;
@@ -73,6 +84,8 @@ Axes::Axes(std::vector<Axis> axes, std::vector<std::string> phases)
 }
 
 Axes Axes::linear_array(const Machine& machine) { return {{Axis::linear_array(machine)}, {"linear array"}}; }
+
+Axes Axes::by_rank(const Machine& machine) { return {{Axis::by_rank(machine)}, {"linear array"}}; }
 
 Axes Axes::ascending(const Machine& machine) {
   std::vector<Axis> axes;

@@ -6,12 +6,14 @@
 ///   far   The root sends to the far end of the other half. A holder left of the root stands at the left end of its part and sends right;
 ///         one right of the root stands at the right end and sends left. All messages flow towards the root.
 ///   near  The place of the other half that is nearest to the holder. All messages flow away from the root.
+///   like  The place that lies in the other half as the holder does in its own, or the last one. Messages flow either way, and may meet.
 /// The sizes are the same for both: the largest part of level l has ceil(places / 2^l) places. The largest given halves of all levels
 /// together have places - 1 places, which is the cost of a scatter.
 /// Source: Barnett, Payne, van de Geijn & Watts, "Recursive Splitting Broadcast" (far); near is its mirror image, for the opposite routing
-/// order.
+/// order; "MST Broadcast on Non-Power-of-Two Meshes" (like).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,7 +29,7 @@ namespace torus::broadcast {
 /// A place in a row, from 0. A row may be the whole machine.
 using Place = std::uint32_t;
 
-enum class Target : std::uint8_t { near, far };
+enum class Target : std::uint8_t { near, far, like };
 
 struct Part {
   Place first = 0;
@@ -59,6 +61,10 @@ constexpr Halves halve(const Part& part, Target target) noexcept {
   if (!left) halves = {{middle, part.end, part.holder, part.side}, {part.first, middle, 0, -1}};
   Part& given = halves.given;
   if (part.side != 0) given.side = part.side;
+  if (target == Target::like) {
+    given.holder = std::min(given.first + (part.holder - halves.kept.first), given.end - 1);
+    return halves;
+  }
   // Nearest to the holder is the inner end of the other half; far, the root takes the outer one.
   const bool outer = target == Target::far && part.side == 0;
   given.holder = left == outer ? given.end - 1 : given.first;
@@ -105,6 +111,8 @@ class Axis {
   /// All nodes in one row. By rank if the machine routes in ascending (near) or descending order (far); else by the coordinates in the
   /// routing order (near).
   static Axis linear_array(const Machine& machine);
+  /// All nodes in one row, by rank, whatever the routing (like): messages may meet. A node's place is its rank.
+  static Axis by_rank(const Machine& machine);
 
   Place places() const noexcept { return places_; }
   Target target() const noexcept { return target_; }
@@ -129,8 +137,9 @@ class Axis {
 /// An immutable value, the same for all nodes. The axes together cover each dimension once.
 class Axes {
  public:
-  /// All nodes as one linear array; the dimensions in ascending order; in descending order (row first).
+  /// All nodes as one linear array; the same by rank; the dimensions in ascending order; in descending order (row first).
   static Axes linear_array(const Machine& machine);
+  static Axes by_rank(const Machine& machine);
   static Axes ascending(const Machine& machine);
   static Axes descending(const Machine& machine);
 

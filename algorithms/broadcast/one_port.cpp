@@ -7,12 +7,16 @@
 ///                      informed node j sends to j XOR 2^i. mst takes the most significant bit first: the column of the root, then each
 ///                      row by itself. The routes of a step are disjoint; packet switching does where all extents are 1 or 2.
 ///                      mst-naive takes the least significant bit first. In the step of bit i of a dimension, 2^i routes share a channel.
+///                      mst-naive --variant linear-array, on any sides: all nodes, by rank, are one linear array, which is halved as evenly
+///                      as possible; a holder sends to the place that lies in the other half as its own lies in its half. Of two messages
+///                      of a step those that flow away from each other may share channels, which rs-bcast avoids. On powers of two: mst.
 ///                      mst --variant bine, on tori: ring after ring, and on a ring the same with places counted in base -2. Step i, from
 ///                      log2(n) - 1 to 0, goes (1 - (-2)^(i+1)) / 3 places from even offsets and back from odd ones: 1, -1, 3, -5, 11. A
 ///                      third of the hops are saved on long rings.
 ///   Steps   log2 p on p nodes: the minimum for one port. mst-naive: the busiest channel carries (r-1) + (c-1) messages on an r x c mesh:
 ///           model time log2(p) T_s + (r+c-2) n T_c.
-///   Source  "Conflict-Free Hypercube-Like Mesh Algorithm", "Naive Hypercube-Like Mesh Algorithm"; bine: De Sensi et al., Bine (2025).
+///   Source  "Conflict-Free Hypercube-Like Mesh Algorithm", "Naive Hypercube-Like Mesh Algorithm", "MST Broadcast on Non-Power-of-Two
+///   Meshes"; bine: De Sensi et al., Bine (2025).
 /// separate-dimensions  One dimension after the other, last dimension first: the row of the root by recursive halving, then all columns, ..
 ///                      Every message stays in its line, whatever the extents and the routing order. Packet switching does where all
 ///                      extents are 1 or 2.
@@ -23,12 +27,15 @@
 ///   Steps   ceil(log2 p) on p nodes: the minimum for one port.
 ///   Source  "Avoiding Network Conflicts on General Meshes", "Recursive Splitting Broadcast".
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <torus/algorithm.hpp>
 
@@ -117,12 +124,73 @@ std::optional<Refusal> refuses_bine(const Machine& machine, const Request& reque
 constexpr std::array<std::string_view, 2> mst_variants{"plain", "bine"};
 constexpr std::array mst_parameters{parameter::variant(mst_variants)};
 
+constexpr std::array<std::string_view, 2> naive_variants{"low-bits", "linear-array"};
+constexpr std::array naive_parameters{parameter::variant(naive_variants)};
+
+bool powers_of_two(const Topology& topology) {
+  const auto shape = topology.shape();
+  return std::all_of(shape.begin(), shape.end(),
+                     [](const DimensionShape& d) { return std::has_single_bit(static_cast<std::uint32_t>(d.extent)); });
+}
+
+std::optional<Refusal> refuses_low_bits(const Machine& machine, const Request& request) {
+  if (request.parameters.word("variant") != naive_variants[0] || powers_of_two(machine.topology)) return std::nullopt;
+  return Refusal{Refusal::About::shape, machine.topology.text(), "mst-naive as low-bits needs extents that are powers of two", "8x8"};
+}
+
+/// Messages on the busiest channel, summed over the steps, where all nodes are halved by rank. A leg is noted where it begins and where it
+/// ends, since none crosses a border. O(N) a step and dimension.
+std::uint64_t busiest_by_rank(const Machine& machine, NodeId root) {
+  const Topology& topology = machine.topology;
+  const Axis axis = Axis::by_rank(machine);
+  std::vector<Part> parts{whole_row(axis.places(), root)};
+  std::uint64_t sum = 0;
+  while (parts.size() < axis.places()) {
+    std::vector<std::array<std::vector<std::int32_t>, 2>> ends(machine.routing.size());  // by dimension and direction: +1 begins, -1 ends
+    for (auto& directions : ends) directions.fill(std::vector<std::int32_t>(topology.nodes(), 0));
+    halve_all(parts, axis.target(), [&](const Halves& halves) {
+      NodeId at = halves.kept.holder;
+      for (const Leg& leg : axis.route(machine, at, halves.given.holder)) {
+        std::vector<std::int32_t>& along = ends[static_cast<std::size_t>(leg.dimension)][leg.hops > 0 ? 0 : 1];
+        ++along[at];
+        at = *topology.neighbour(at, leg.dimension, leg.hops);
+        --along[at];
+      }
+    });
+    std::int32_t busiest = 0;
+    for (Dimension d = 0; d < topology.dimensions(); ++d) {
+      auto& [up, down] = ends[static_cast<std::size_t>(d)];
+      for (NodeId node = 0; node < topology.nodes(); ++node) {
+        if (topology.coordinate(node, d) > 0) up[node] += up[node - topology.stride(d)];
+        busiest = std::max(busiest, up[node]);
+      }
+      for (NodeId node = topology.nodes(); node-- > 0;) {
+        if (topology.coordinate(node, d) + 1 < topology.extent(d)) down[node] += down[node + topology.stride(d)];
+        busiest = std::max(busiest, down[node]);
+      }
+    }
+    sum += static_cast<std::uint64_t>(busiest);
+  }
+  return sum;
+}
+
+/// As one linear array, unless the extents are powers of two or the request says otherwise.
 Plan plan_mst_naive(const Machine& machine, const Request& request) {
-  std::uint64_t messages = 0;  // on the busiest channel, summed over the steps: 1 + 2 + 4 + .. in each dimension
-  for (const DimensionShape& dimension : machine.topology.shape()) messages += static_cast<std::uint64_t>(dimension.extent) - 1;
-  Plan plan = whole_message_plan(request, ceil_log(2, machine.topology.nodes()), "log2 N",
-                                 [root = request.sources.front()](Node& self) { return mst_naive_program(self, root); });
+  const std::string_view named = request.parameters.word("variant");
+  const std::string_view variant = !named.empty() ? named : naive_variants[powers_of_two(machine.topology) ? 0 : 1];
+  const NodeId root = request.sources.front();
+  std::uint64_t messages = 0;  // on the busiest channel, summed over the steps
+  Plan plan;
+  if (variant == naive_variants[0]) {
+    for (const DimensionShape& dimension : machine.topology.shape()) messages += static_cast<std::uint64_t>(dimension.extent) - 1;
+    plan = whole_message_plan(request, ceil_log(2, machine.topology.nodes()), "log2 N",
+                              [root](Node& self) { return mst_naive_program(self, root); });
+  } else {
+    messages = busiest_by_rank(machine, root);
+    plan = halving_plan(request, Axes::by_rank(machine), "ceil(log2 N)");
+  }
   plan.channel_bytes = static_cast<double>(messages) * static_cast<double>(request.bytes);
+  plan.notes = {{"variant", std::string(variant)}};
   return plan;
 }
 
@@ -151,20 +219,20 @@ const Algorithm mst{
 const Algorithm mst_naive{
     .name = "mst-naive",
     .collective = Collective::broadcast,
-    .source = "Barnett, Payne, van de Geijn & Watts, Naive Hypercube-Like Mesh Algorithm",
-    .shapes = "mesh or torus, extents powers of 2, any k",
-    .steps = "log2 N",
+    .source = "Barnett, Payne, van de Geijn & Watts, Naive Hypercube-Like Mesh Algorithm; linear-array: Non-Power-of-Two Meshes",
+    .shapes = "mesh or torus, any extents, any k; low-bits: powers of 2",
+    .steps = "ceil(log2 N)",
     .idea = {.first =
                  "As in mst the rank of a node is read as bits, but the root begins with the lowest bit, which leads to its neighbour.",
              .then =
-                 "In each further step every informed node uses the next higher bit, so that the ways become twice as long and overlap.",
-             .good = "It has as few steps as mst, but its worms share channels and wait for one another: it is there to show what the "
-                     "order of the bits is worth."},
+                 "In each further step every informed node uses the next higher bit, so that the ways become twice as long and overlap. On "
+                 "other sides all nodes are one line, halved again and again, each half's holder at the same place of it.",
+             .good = "It has as few steps as mst and rs-bcast, but its worms share channels and wait for one another: it is there to show "
+                     "what the order of the bits, and the choice of the holders, is worth."},
     .native = {.contention = Contention::share, .ports = 1},
-    .needs = {.shape = Requirements::Shape::rings_and_lines,
-              .powers_of_two = true,
-              .switching = Switching::wormhole,
-              .shared_channels = true},
+    .needs = {.shape = Requirements::Shape::rings_and_lines, .switching = Switching::wormhole, .shared_channels = true},
+    .parameters = naive_parameters,
+    .also_requires = refuses_low_bits,
     .plan = plan_mst_naive,
 };
 

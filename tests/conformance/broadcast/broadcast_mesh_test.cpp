@@ -1,6 +1,7 @@
 /// The one-port wormhole broadcasts of Barnett, Payne, van de Geijn & Watts over their whole range: legal, complete, in exactly the steps
 /// and the model time of their formulas, which stand here a second time, written from the paper.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <tuple>
@@ -177,6 +178,45 @@ TEST_CASE("mst takes log2 p steps without a conflict, and mst-naive as many with
       }
     }
   }
+}
+
+TEST_CASE("mst-naive as a linear array takes ceil(log2 p) steps on any sides, and shares channels where rs-bcast does not",
+          "[conformance]") {
+  std::uint64_t shared = 0;
+  for (const std::vector<std::int32_t>& extents :
+       {std::vector<std::int32_t>{1}, {2}, {7}, {1, 5}, {3, 3}, {6, 7}, {5, 9}, {11, 2}, {3, 5, 7}, {2, 3, 2, 3}, {4, 4}, {8, 2, 4}}) {
+    for (const Links links : all_links) {
+      const Topology topology = shape_of(extents, links);
+      std::vector<Dimension> descending(extents.size());
+      for (std::size_t d = 0; d < extents.size(); ++d) descending[d] = static_cast<Dimension>(extents.size() - 1 - d);
+      const std::uint64_t steps = ceil_log2(topology.nodes());
+      for (const std::vector<Dimension>& routing : {std::vector<Dimension>{}, descending}) {
+        for (NodeId root = 0; root < topology.nodes(); ++root) {
+          Request request = broadcast_of(root, 10);
+          request.parameters.set("variant", "linear-array");
+          const support::Emulation run = check("mst-naive", one_port(topology, routing, Contention::share), request);
+          REQUIRE(run.result.steps == steps);
+          REQUIRE(run.result.channel_bytes_sum >= steps * 10);
+          shared += run.result.channel_bytes_sum / 10 - steps;
+          // Halves of powers of two are those of mst: nothing is shared.
+          if (std::has_single_bit(topology.nodes())) REQUIRE(run.result.channel_bytes_sum == steps * 10);
+          REQUIRE(check("rs-bcast", one_port(topology, routing), broadcast_of(root, 10)).result.channel_bytes_sum == steps * 10);
+        }
+      }
+    }
+  }
+  CHECK(shared > 0);
+  // Without a name: as bits where the sides are powers of two.
+  const auto variant_on = [](const char* shape) {
+    const Machine machine = one_port(Topology::parse(shape), {}, Contention::share);
+    return support::broadcast("mst-naive").plan(machine, broadcast_of(0, 10)).notes.front().second;
+  };
+  CHECK(variant_on("mesh:8x4") == "low-bits");
+  CHECK(variant_on("mesh:6x7") == "linear-array");
+  Request bits = broadcast_of(0, 10);
+  bits.parameters.set("variant", "low-bits");
+  CHECK(why_not(support::broadcast("mst-naive"), one_port(Topology::parse("mesh:6x7"), {}, Contention::share), bits)
+            .find("needs extents that are powers of two; 8x8 would do") != std::string::npos);
 }
 
 TEST_CASE("edf takes the exact steps of its formula, at most K + r + c, and pays for no idle step", "[conformance]") {

@@ -89,9 +89,12 @@ TEST_CASE("a route along an axis ends at its place, in routing order and without
   }
 }
 
+// The classes of Barnett et al. for i < j < k < l: (2) and (3) both to the right or left, (4) towards each other, (5) away from each other.
+// With XY routing, {1, 0} here, none but (5) shares a channel; with the other order none but (4) does.
 TEST_CASE("routes of the array that go the same way share no channel, nor do those that the target rule allows to meet", "[unit]") {
-  for (const Machine& machine : {machine_of("mesh:3x4"), machine_of("mesh:3x4", {1, 0}), machine_of("mesh:2x3x2"),
-                                 machine_of("mesh:2x3x2", {2, 1, 0}), machine_of("mesh:2x3x2", {1, 2, 0})}) {
+  for (const Machine& machine :
+       {machine_of("mesh:3x4"), machine_of("mesh:3x4", {1, 0}), machine_of("mesh:5x6", {1, 0}), machine_of("5x3", {1, 0}),
+        machine_of("mesh:2x3x2"), machine_of("mesh:2x3x2", {2, 1, 0}), machine_of("mesh:2x3x2", {1, 2, 0})}) {
     const Axis array = Axis::linear_array(machine);
     const Topology& topology = machine.topology;
     std::vector<NodeId> node(array.places());
@@ -114,6 +117,12 @@ TEST_CASE("routes of the array that go the same way share no channel, nor do tho
     }
     CHECK(conflicts > 0);  // the other rule would not do
   }
+}
+
+TEST_CASE("a holder of a linear array sends to the place that lies in the other half as it does in its own", "[unit]") {
+  CHECK(halve(whole_row(42, 0), Target::like) == Halves{{0, 21, 0, 0}, {21, 42, 21, +1}});
+  CHECK(halve(whole_row(42, 23), Target::like) == Halves{{21, 42, 23, 0}, {0, 21, 2, -1}});
+  CHECK(halve(whole_row(7, 3), Target::like) == Halves{{0, 4, 3, 0}, {4, 7, 6, +1}});  // the last place of a shorter half
 }
 
 TEST_CASE("axes know when each begins, who is informed where and which pieces a row has", "[unit]") {
