@@ -13,16 +13,21 @@
 namespace torus::multinode_broadcast {
 namespace {
 
+Leg leg_between(const DiagonalSite& site, std::int32_t to, std::int32_t slot) {
+  Leg leg = diagonal_leg(site.position, to, slot, site.unit);
+  if (leg.dimension == 0) leg.dimension = site.near;
+  return on_machine(site.on, leg);
+}
+
 void hand_to_parent(Node& self, const LineTree& tree, const DiagonalSite& site, Bundle& bundle) {
   const LineTree::Vertex& v = tree.at(site.position);
-  send_bundle(self, {on_machine(site.on, diagonal_leg(site.position, v.parent, v.slot, site.unit))}, bundle);
+  send_bundle(self, {leg_between(site, v.parent, v.slot)}, bundle);
   bundle.clear();
 }
 
 void hand_to_children(Node& self, const LineTree& tree, const DiagonalSite& site, std::int32_t level, const Bundle& bundle) {
-  tree.for_children(site.position, level, [&](std::int32_t child, std::int32_t slot) {
-    send_bundle(self, {on_machine(site.on, diagonal_leg(site.position, child, slot, site.unit))}, bundle);
-  });
+  tree.for_children(site.position, level,
+                    [&](std::int32_t child, std::int32_t slot) { send_bundle(self, {leg_between(site, child, slot)}, bundle); });
 }
 
 /// The messages that a node holds, with the distance that each still has to go.

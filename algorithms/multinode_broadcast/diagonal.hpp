@@ -35,6 +35,7 @@ struct DiagonalSite {
   std::int32_t position = 0;    ///< its diagonal, 0 the one gathered to
   std::int32_t unit = 1;        ///< hops between neighbouring members of a row
   const Station* on = nullptr;  ///< the grid on which these hops are counted, if not the machine
+  Dimension near = 0;           ///< of the legs of near children: with a tree of base 3, of all
 
   /// Among the h diagonals that one DCN diagonal gathers: every node takes part.
   static DiagonalSite in_torus(const Node& self, std::int32_t h);

@@ -59,9 +59,8 @@ class SubnetworkLoads final : public RunObserver {
 
 std::function<std::unique_ptr<RunObserver>()> subnetwork_loads(const Machine& machine, const Request& request, std::uint32_t segments,
                                                                std::int32_t h, std::int32_t aggregated, std::int32_t balanced) {
-  const Topology& topology = machine.topology;
-  if (h == 1 || topology.dimensions() != 2 || !is_square_torus(topology)) return nullptr;
-  return [=, sources = request.sources] {
+  if (h == 1) return nullptr;
+  return [=, topology = machine.topology, sources = request.sources] {
     return std::make_unique<SubnetworkLoads>(topology, sources, segments, h, static_cast<Step>(aggregated), static_cast<Step>(balanced));
   };
 }

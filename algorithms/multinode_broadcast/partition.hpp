@@ -31,6 +31,12 @@ inline std::int32_t largest_partition(const Topology& topology) {
   return largest;
 }
 
+inline std::int32_t largest_side(const Topology& topology) {
+  std::int32_t largest = 1;
+  for (const DimensionShape& dimension : topology.shape()) largest = std::max(largest, dimension.extent);
+  return largest;
+}
+
 /// For Parameter::values.
 inline std::vector<std::uint32_t> possible_partitions(const Machine& machine) {
   const std::vector<std::int32_t> all = divisors(largest_partition(machine.topology));
@@ -81,9 +87,9 @@ inline std::optional<Refusal> needs_partition(std::string_view algorithm, const 
                  std::to_string(largest), "h"};
 }
 
-/// For Plan::observe: counts the blocks in each dilated subnetwork (DDN), before the balancing and after it. Node (i, j) of the diagonals i
-/// = j (mod h) belongs to DDN i mod h. `aggregated` and `balanced` are the numbers of steps after which the aggregation and the balancing
-/// are over; until then a block is in one place. None where h is 1 or the machine is no torus n x n.
+/// For Plan::observe: counts the blocks in each dilated subnetwork (DDN), before the balancing and after it. A node whose coordinates are
+/// all i modulo h belongs to DDN i. `aggregated` and `balanced` are the numbers of steps after which the aggregation and the balancing
+/// are over; until then a block is in one place. None where h is 1.
 std::function<std::unique_ptr<RunObserver>()> subnetwork_loads(const Machine& machine, const Request& request, std::uint32_t segments,
                                                                std::int32_t h, std::int32_t aggregated, std::int32_t balanced);
 

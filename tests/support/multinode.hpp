@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <random>
 #include <string>
 #include <string_view>
@@ -61,6 +62,19 @@ inline Emulation checked(std::string_view name, const Machine& machine, const Re
   CAPTURE(e.plan.steps_exact, e.plan.steps, e.result.steps);
   CHECK(e.plan.agrees(e.result.steps, e.plan.steps));
   return e;
+}
+
+/// Blocks that each DDN holds after the tuning.
+inline std::vector<std::size_t> blocks_after_balancing(std::string_view name, const Machine& machine, const Request& asked) {
+  const Request request = with_parameter_of(name, asked);
+  const std::unique_ptr<RunObserver> observer = multinode_algorithm(name).plan(machine, request).observe();
+  RunOptions options;
+  options.executor = ExecutorKind::serial;
+  options.on_messages = [&](std::span<const Message* const> messages) { observer->step(messages); };
+  emulate(multinode_algorithm(name), machine, request, options);
+  const std::vector<Observation> found = observer->finish();
+  REQUIRE(found.size() == 1);
+  return {found.front().after.begin(), found.front().after.end()};
 }
 
 inline std::vector<NodeId> every(NodeId nodes, NodeId k) {

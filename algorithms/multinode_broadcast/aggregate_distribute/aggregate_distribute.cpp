@@ -1,17 +1,18 @@
 /// Multi-node broadcast by aggregation, then distribution, with the prefix-sum load balancing in between. The sources are not known.
 ///
-/// A torus of n x n nodes is h dilated tori of q x q nodes (DDN_k: rows and columns = k mod h; q = n/h), whose links are disjoint, and
-/// q x q blocks of h x h nodes (DCNs). Messages gather on the diagonals of the DCNs (aggregate), learn their ranks (prefix), move to the
-/// DDN that the rank asks for (tune), gather on the DDN's main diagonal (align), are exchanged along it (all-to-all), spread in the DDN
-/// (distribute), and then in the DCNs along the rows (row) and round the columns (column).
-/// Machine  square 2-D torus, wormhole in ascending order, all ports, no channel shared.   Memory  O(s) words a node.
-/// Steps    L5(h) + prefix + tune + 2 L5(q) + exchange(q) + L3(h) + h - 1, whatever the sources; L5 = ceil(log5), L3 = ceil(log3).
-/// Header   see prefix.hpp, diagonal.hpp and exchange.hpp; data messages have none for h <= 5, q <= 25.
-/// Source   Chen, Chen & Tseng, Multi-Node Broadcasting Using an Aggregation-then-Distribution Strategy,
+/// On a torus that is no n x n the phases go dimension by dimension: see any_torus.hpp. A torus of n x n nodes is h dilated tori of q x q
+/// nodes (DDN_k: rows and columns = k mod h; q = n/h), whose links are disjoint, and q x q blocks of h x h nodes (DCNs). Messages gather on
+/// the diagonals of the DCNs (aggregate), learn their ranks (prefix), move to the DDN that the rank asks for (tune), gather on the DDN's
+/// main diagonal (align), are exchanged along it (all-to-all), spread in the DDN (distribute), and then in the DCNs along the rows (row)
+/// and round the columns (column). Machine  torus, h | every side, wormhole in ascending order, all ports, no channel shared.   Memory O(s)
+/// words a node. Steps    n x n: L5(h) + prefix + tune + 2 L5(q) + exchange(q) + L3(h) + h - 1, whatever the sources; L5 = ceil(log5), L3 =
+/// ceil(log3). Header   see prefix.hpp, diagonal.hpp and exchange.hpp; data messages have none for h <= 5, q <= 25. Source   Chen, Chen &
+/// Tseng, Multi-Node Broadcasting Using an Aggregation-then-Distribution Strategy,
 ///          made sound: see properties.md.
 
 #include "algorithms/multinode_broadcast/aggregate_distribute/aggregate_distribute.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -24,6 +25,7 @@
 #include "algorithms/common/integers.hpp"
 #include "algorithms/common/parameters.hpp"
 #include "algorithms/entries.hpp"
+#include "algorithms/multinode_broadcast/aggregate_distribute/any_torus.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute/exchange.hpp"
 #include "algorithms/multinode_broadcast/aggregate_distribute/prefix.hpp"
 #include "algorithms/multinode_broadcast/diagonal.hpp"
@@ -56,9 +58,10 @@ namespace {
 
 /// What every node knows beforehand: tables that follow from n, h and the choice of prefix sum.
 struct AggregateDistribute {
-  AggregateDistribute(std::int32_t nodes_a_side, std::int32_t partition, Prefix prefix_kind);
+  AggregateDistribute(const Topology& topology, std::int32_t partition, Prefix prefix_kind);
 
   bool balances() const noexcept { return h > 1 && prefix.kind != Prefix::none; }
+  std::int32_t aggregation_steps() const noexcept { return strip.levels(); }
   std::int32_t balancing_steps() const noexcept { return balances() ? prefix.steps() + tuning.steps() : 0; }
   std::int32_t steps() const noexcept;
   /// Hops that grow with h, about: for the choice of h. Aggregation and row cross h/2 each, tuning and column ring 2h each.
@@ -75,8 +78,8 @@ struct AggregateDistribute {
   LineTree row;  ///< W_3(h)
 };
 
-AggregateDistribute::AggregateDistribute(std::int32_t nodes_a_side, std::int32_t partition, Prefix prefix_kind)
-    : n{nodes_a_side},
+AggregateDistribute::AggregateDistribute(const Topology& topology, std::int32_t partition, Prefix prefix_kind)
+    : n{topology.extent(0)},
       h{partition},
       q{n / h},
       strip{LineTree::window(5, h)},
@@ -127,26 +130,49 @@ Program aggregate_distribute_program(Node& self, const AggregateDistribute& sche
   co_await column_ring(self, scheme.h, bundle);
 }
 
-constexpr Requirements square_torus{.shape = Requirements::Shape::equal_torus,
-                                    .dimensions = 2,
-                                    .switching = Switching::wormhole,
-                                    .ports = Requirements::all_ports,
-                                    .ascending_routing = true};
+constexpr Requirements any_torus{
+    .shape = Requirements::Shape::torus, .switching = Switching::wormhole, .ports = Requirements::all_ports, .ascending_routing = true};
 
-std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
-  return needs_divisor("aggregate-distribute", machine.topology.extent(0), request);
+bool is_square(const Topology& topology) { return topology.dimensions() == 2 && is_square_torus(topology); }
+
+/// The side of the square, else what divides every side.
+std::int32_t largest_h(const Topology& topology) { return is_square(topology) ? topology.extent(0) : largest_partition(topology); }
+
+/// The prefix sum that is asked for, else the one of the paper, or off the square the one that there is.
+Prefix prefix_of(const Topology& topology, const Request& request) {
+  const std::string_view word = request.parameters.word("prefix");
+  return word.empty() && !is_square(topology) ? Prefix::global3 : *parse_prefix(word);
 }
 
-/// With the h of least time, where the request names none.
-AggregateDistribute choose(const Machine& machine, const Request& request, double s) {
-  const std::int32_t n = machine.topology.extent(0);
-  const Prefix prefix = *parse_prefix(request.parameters.word("prefix"));
+std::optional<Refusal> also_requires(const Machine& machine, const Request& request) {
+  const Topology& topology = machine.topology;
+  if (auto why = needs_divisor("aggregate-distribute", largest_h(topology), request)) return why;
+  const Prefix prefix = prefix_of(topology, request);
+  if (is_square(topology) || prefix == Prefix::global3 || prefix == Prefix::hash || prefix == Prefix::none) return std::nullopt;
+  return Refusal{Refusal::About::parameter, std::string(name(prefix)), "off n x n tori aggregate-distribute sums by global3 alone",
+                 std::string(name(Prefix::global3)), "prefix"};
+}
+
+/// With the h of least time, where the request names none, of those that make several DCNs and DDNs of rings, as far as there are any: one
+/// DCN, or DDNs of a node or two a side, are no partition.
+template <class Scheme>
+Scheme choose(const Machine& machine, const Request& request, double s) {
+  const Prefix prefix = prefix_of(machine.topology, request);
   const auto time = [&](std::int32_t h) -> std::optional<double> {
-    const AggregateDistribute scheme(n, h, prefix);
+    const Scheme scheme(machine.topology, h, prefix);
     return machine.cost.steps(scheme.steps(), scheme.channel_bytes(s, static_cast<double>(request.bytes)), scheme.hops_for_h());
   };
   const auto asked = static_cast<std::int32_t>(request.parameters.whole("h"));
-  return {n, asked != 0 ? asked : *cheapest(divisors(n), time), prefix};
+  if (asked != 0) return {machine.topology, asked, prefix};
+  std::vector<std::int32_t> all = divisors(largest_h(machine.topology));
+  const std::int32_t widest = largest_side(machine.topology);
+  for (const std::int32_t least : {3, 2}) {  // nodes on the longest side of a DDN
+    const auto is_partition = [&](std::int32_t h) { return h > 1 && widest / h >= least; };
+    if (std::none_of(all.begin(), all.end(), is_partition)) continue;
+    std::erase_if(all, [&](std::int32_t h) { return !is_partition(h); });
+    break;
+  }
+  return {machine.topology, *cheapest(all, time), prefix};
 }
 
 /// Of the programs that a node's program calls.
@@ -162,37 +188,58 @@ Bytes called_frames(const Machine& machine, const AggregateDistribute& scheme) {
          });
 }
 
+/// What is alike on all tori.
+template <class Scheme>
+Plan plan_of(const Machine& machine, const Request& request, const Scheme& scheme, double s) {
+  Plan plan;
+  plan.steps = static_cast<std::uint64_t>(scheme.steps());
+  plan.channel_bytes = scheme.channel_bytes(s, static_cast<double>(request.bytes));
+  plan.observe =
+      subnetwork_loads(machine, request, 1, scheme.h, scheme.aggregation_steps(), scheme.aggregation_steps() + scheme.balancing_steps());
+  plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size();
+  plan.notes = {{"h", std::to_string(scheme.h)},
+                {"prefix", std::string(name(prefix_of(machine.topology, request)))},
+                {"sources assumed by the prediction", decimal(s)}};
+  return plan;
+}
+
 Plan plan(const Machine& machine, const Request& request) {
   const double s = assumed_sources(machine, request);
-  const auto scheme = std::make_shared<const AggregateDistribute>(choose(machine, request, s));
-  Plan plan;
-  plan.start = [scheme](Node& self) { return aggregate_distribute_program(self, *scheme); };
-  plan.called_frames = called_frames(machine, *scheme);
-  plan.steps = static_cast<std::uint64_t>(scheme->steps());
-  plan.formula = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1";
-  plan.channel_bytes = scheme->channel_bytes(s, static_cast<double>(request.bytes));
-  plan.observe =
-      subnetwork_loads(machine, request, 1, scheme->h, scheme->strip.levels(), scheme->strip.levels() + scheme->balancing_steps());
-  plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size();
-  plan.notes = {{"h", std::to_string(scheme->h)},
-                {"prefix", std::string(name(scheme->prefix.kind))},
-                {"sources assumed by the prediction", decimal(s)}};
+  if (is_square(machine.topology)) {
+    const auto scheme = std::make_shared<const AggregateDistribute>(choose<AggregateDistribute>(machine, request, s));
+    Plan plan = plan_of(machine, request, *scheme, s);
+    plan.start = [scheme](Node& self) { return aggregate_distribute_program(self, *scheme); };
+    plan.called_frames = called_frames(machine, *scheme);
+    plan.formula = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1";
+    return plan;
+  }
+  const auto scheme = std::make_shared<const AnyTorus>(choose<AnyTorus>(machine, request, s));
+  Plan plan = plan_of(machine, request, *scheme, s);
+  plan.start = [scheme](Node& self) { return scheme->program(self); };
+  plan.called_frames = scheme->called_frames(machine);
+  plan.formula = "aggregate + prefix + tune + align + exchange(n/h) + distribute + (k-1) L3(h) + h-1";
   return plan;
 }
 
 constexpr std::array parameters{Parameter{"h", partition_meaning, {}, possible_partitions},
                                 Parameter{"prefix", balancing_meaning, prefix_names}};
 
-constexpr std::array terms{Term{"h", "side of a small block, and number of the coarse tori"}, Term{"prefix", "steps of the prefix sum"},
+constexpr std::array terms{Term{"h", "side of a small block, and number of the coarse tori"},
+                           Term{"prefix", "steps of the prefix sum"},
                            Term{"tune", "steps that move messages to the coarse torus of their rank"},
-                           Term{"exchange", "exchange(x): steps of the exchange along a diagonal of x nodes"}};
+                           Term{"exchange", "exchange(x): steps of the exchange along a diagonal of x nodes"},
+                           Term{"aggregate", "steps that gather a small block of nodes on its diagonal"},
+                           Term{"align", "steps that gather a coarse torus on its diagonal"},
+                           Term{"distribute", "as many steps, which spread over the coarse torus"}};
 
 constexpr Algorithm aggregate_distribute{
     .name = "aggregate-distribute",
     .collective = Collective::multinode_broadcast,
     .source = "Chen, Chen & Tseng: multi-node broadcasting, aggregation-then-distribution, Lemmas 2 and 3",
-    .shapes = "torus n x n, any h that divides n",
-    .steps = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1",
+    .shapes = "torus of any dimension, any h that divides every side",
+    .steps =
+        "n x n: L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1; others: aggregate + prefix + tune + align + exchange(n/h) "
+        "+ distribute + (k-1) L3(h) + h-1",
     .idea = {.first = "The messages of each small block of nodes gather on its diagonal, and a prefix sum over these nodes gives each "
                       "message its rank.",
              .then = "By its rank a message moves to one of several coarse tori whose links are disjoint; there all are exchanged along "
@@ -201,7 +248,7 @@ constexpr Algorithm aggregate_distribute{
                  "The ranks deal the messages out evenly wherever the sources lie, so that no coarse torus carries more than its share."},
     .terms = terms,
     .native = {},
-    .needs = square_torus,
+    .needs = any_torus,
     .parameters = parameters,
     .also_requires = also_requires,
     .plan = plan,

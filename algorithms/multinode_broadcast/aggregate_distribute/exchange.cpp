@@ -60,7 +60,11 @@ std::int32_t first_taken(const Round& round, std::size_t side, bool far) noexcep
 }
 
 Route near_route(const ExchangeSite& site, std::int32_t away) {
-  return site.stairs != nullptr ? site.stairs->route(site.position, away) : Route{{0, away * site.unit}, {1, away * site.unit}};
+  if (site.stairs != nullptr) return site.stairs->route(site.position, away);
+  if (site.through.empty()) return {{0, away * site.unit}, {1, away * site.unit}};
+  Route route;
+  for (const Dimension d : site.through) route.push_back({d, away * site.unit});
+  return route;
 }
 
 /// To the receiver that has this node on its `side`: it stands `distance` places the other way.

@@ -5,7 +5,8 @@
 /// its column, one step earlier, since only two of four routes can end in a node along the same dimension. The ternary form takes
 /// from the near ones alone, in one step a round: never worse, and not in the paper.
 /// On unequal sides the positions are the stations of a staircase: those that stand in one line along are a apart, and t is at most a.
-/// Machine  square 2-D torus, or any with a staircase; wormhole in ascending order, all ports.
+/// The ternary form also runs on a diagonal of three or more equal sides: the sender's place is on all legs of a route but the last.
+/// Machine  square 2-D torus, or any with a staircase; ternary: equal sides of any torus; wormhole in ascending order, all ports.
 /// Steps    quinary 2 ceil(log5 q), one less if at most two positions are left for the last round; ternary ceil(log3 q).
 /// Header   lengths of a message's bundles but the last, if it has several and a later round asks for them (never for q <= 25).
 /// Source   Chen, Chen & Tseng, section 3.2.2 (all-to-all broadcasting on the diagonal); the ternary form: this project.
@@ -13,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include <torus/program.hpp>
 
@@ -53,7 +55,8 @@ struct ExchangeSite {
   bool member = false;
   std::int32_t position = 0;
   std::int32_t unit = 1;
-  const Staircase* stairs = nullptr;  ///< on unequal sides: where the positions stand; ternary alone, t <= the shorter side
+  const Staircase* stairs = nullptr;        ///< on unequal sides: where the positions stand; ternary alone, t <= the shorter side
+  std::span<const Dimension> through = {};  ///< ternary: the dimensions that the diagonal runs through, ascending; none: 0 and 1
 };
 
 /// Called by every node; others than the members only relay.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "algorithms/common/received.hpp"
@@ -141,6 +142,58 @@ Program base_down_along(Node& self, const LineTree& tree, bool quinary, Diagonal
   }
 }
 
+/// Where a node stands on one of the lines of a TorusPrefix: `over` are the dimensions in which a place is `unit` hops, ascending.
+struct PrefixSite {
+  bool member = true;
+  std::int32_t position = 0;
+  std::int32_t unit = 1;
+  std::span<const Dimension> over = {};
+
+  void send(Node& self, std::int32_t to, std::uint32_t word) const {
+    Route route;
+    for (const Dimension d : over) route.push_back({d, (to - position) * unit});
+    const Word words[]{word};
+    self.send(RouteView(route), {}, words);
+  }
+};
+
+PrefixSite site_on(const Node& self, const TorusPrefix& tables, std::size_t line) {
+  const std::span<const Dimension> all(self.machine().routing);
+  const std::int32_t h = tables.h, place = self.coordinate(0) % h;
+  PrefixSite site{.position = place, .over = all};
+  for (const Dimension d : all) site.member = site.member && self.coordinate(d) % h == place;
+  if (line == 0) return site;
+  site.member = site.member && place == tables.lines[0].root();
+  for (Dimension d = 0; static_cast<std::size_t>(d) + 1 < line; ++d)
+    site.member = site.member && self.coordinate(d) / h == tables.lines[static_cast<std::size_t>(d) + 1].root();
+  site.position = self.coordinate(static_cast<Dimension>(line) - 1) / h;
+  site.unit = h;
+  site.over = all.subspan(line - 1, 1);
+  return site;
+}
+
+Program sum_up_line(Node& self, const LineTree& tree, PrefixSite site, TreeSum& sum) {
+  for (std::int32_t level = 0; level < tree.levels(); ++level) {
+    self.phase(phase_name);
+    sum.open(level);
+    const LineTree::Vertex& v = tree.at(site.position);
+    if (site.member && v.level == level) site.send(self, v.parent, sum.held());
+    for (const Message& m : co_await self.step()) sum.take(level, -sign(m.direction()), m.header().front());
+  }
+}
+
+Program base_down_line(Node& self, const LineTree& tree, PrefixSite site, const TreeSum& sum, std::uint32_t& base) {
+  for (std::int32_t level = tree.levels() - 1; level >= 0; --level) {
+    self.phase(phase_name);
+    if (site.member && tree.holds_at(site.position, level)) {
+      const std::array<std::uint32_t, 4> bases = sum.share(level, base);
+      tree.for_children(site.position, level,
+                        [&](std::int32_t child, std::int32_t slot) { site.send(self, child, bases[slot_index(slot)]); });
+    }
+    for (const Message& m : co_await self.step()) base = m.header().front();
+  }
+}
+
 /// Places along a diagonal. global: the main one alone. diag: every DCN diagonal, staggered so that no two of them use a channel in the
 /// same step.
 DiagonalSite site_along(const Node& self, const PrefixTables& tables) {
@@ -207,6 +260,38 @@ ProgramOf<std::uint32_t> rank_of_first(Node& self, const PrefixTables& tables, s
     co_await base_down_along(self, tables.along, tables.quinary(), along, diagonal, base);
   }
   co_return base;
+}
+
+TorusPrefix::TorusPrefix(const Topology& topology, std::int32_t partition) : h{partition}, lines{LineTree::line(3, h)} {
+  for (const DimensionShape& dimension : topology.shape()) lines.push_back(LineTree::line(3, dimension.extent / h));
+}
+
+std::int32_t TorusPrefix::steps() const noexcept {
+  std::int32_t levels = 0;
+  for (const LineTree& line : lines) levels += line.levels();
+  return 2 * levels;
+}
+
+ProgramOf<std::uint32_t> rank_in_torus(Node& self, const TorusPrefix& tables, std::uint32_t count) {
+  std::vector<TreeSum> sums;
+  for (std::size_t i = 0; i < tables.lines.size(); ++i) {
+    sums.emplace_back(tables.lines[i], i == 0 ? count : sums.back().held());
+    co_await sum_up_line(self, tables.lines[i], site_on(self, tables, i), sums.back());
+  }
+  std::uint32_t base = 0;
+  for (std::size_t i = tables.lines.size(); i-- > 0;)
+    co_await base_down_line(self, tables.lines[i], site_on(self, tables, i), sums[i], base);
+  co_return base;
+}
+
+Bytes frames_of_prefix(const Machine& machine, const TorusPrefix& tables) {
+  return frames_of_calls(machine, [&](Node& self) {
+    const auto outer = rank_in_torus(self, tables, 0);
+    TreeSum sum(tables.lines.front(), 0);
+    std::uint32_t base = 0;
+    make(sum_up_line(self, tables.lines.front(), {}, sum));
+    make(base_down_line(self, tables.lines.front(), {}, sum, base));
+  });
 }
 
 }  // namespace torus::multinode_broadcast::aggregate_distribute

@@ -9,13 +9,16 @@
 /// diag3    the same, ternary.                                                                          2 L3(n)
 /// hash     no messages: a rank that depends on the place alone.                                        0
 /// none     no balancing at all: neither ranks nor tuning.                                              0
-/// Machine  square 2-D torus, wormhole in ascending order, all ports.   Header  one word a message: a sum, or a base.
-/// Memory   O(log n) words a node.   Source  Chen, Chen & Tseng, section 3.1.1 step 2; global3, diag3, hash: this project.
+/// On a torus that is no n x n, global3 is a ternary tree on the diagonal of each DCN, then one along each dimension over the DCNs, moves
+/// that are single routes; and back.                                                    2 (L3(h) + sum of L3(n_d / h))
+/// Machine  square 2-D torus, global3, hash and none any torus; wormhole in ascending order, all ports.   Header  one word a message: a
+/// sum, or a base. Memory   O(log n) words a node.   Source  Chen, Chen & Tseng, section 3.1.1 step 2; global3, diag3, hash: this project.
 #pragma once
 
 #include <array>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <torus/program.hpp>
 
@@ -51,6 +54,19 @@ struct PrefixTables {
 ProgramOf<std::uint32_t> rank_of_first(Node& self, const PrefixTables& tables, std::uint32_t count);
 /// Of it and what it calls.
 Bytes frames_of_prefix(const Machine& machine, const PrefixTables& tables);
+
+/// The same on any torus.
+struct TorusPrefix {
+  TorusPrefix(const Topology& topology, std::int32_t h);
+
+  std::int32_t steps() const noexcept;
+
+  std::int32_t h;
+  std::vector<LineTree> lines;  ///< Line_3 over the diagonal of a DCN, then over the DCNs along each dimension
+};
+
+ProgramOf<std::uint32_t> rank_in_torus(Node& self, const TorusPrefix& tables, std::uint32_t count);
+Bytes frames_of_prefix(const Machine& machine, const TorusPrefix& tables);
 
 /// The rank at which a diagonal i - j = g h starts under diag5 and diag3.
 std::uint32_t first_rank_of_diagonal(std::int32_t g, std::int32_t h, std::int32_t q) noexcept;

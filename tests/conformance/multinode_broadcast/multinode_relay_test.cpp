@@ -42,19 +42,6 @@ std::uint64_t sum_of_logs(const Topology& topology, std::uint64_t base) {
   return sum;
 }
 
-/// Blocks that each DDN holds after the tuning.
-std::vector<std::size_t> blocks_after_balancing(std::string_view name, const Machine& machine, const Request& asked) {
-  const Request request = with_parameter_of(name, asked);
-  const std::unique_ptr<RunObserver> observer = multinode_algorithm(name).plan(machine, request).observe();
-  RunOptions options;
-  options.executor = ExecutorKind::serial;
-  options.on_messages = [&](std::span<const Message* const> messages) { observer->step(messages); };
-  emulate(multinode_algorithm(name), machine, request, options);
-  const std::vector<Observation> found = observer->finish();
-  REQUIRE(found.size() == 1);
-  return {found.front().after.begin(), found.front().after.end()};
-}
-
 /// Steps of the broadcast whose schedule goes out, for the same pieces.
 std::uint64_t swath_steps(const Machine& machine, std::uint64_t h, Bytes bytes) {
   Request request{.collective = Collective::broadcast, .sources = {0}, .bytes = bytes, .parameters = {}, .expected_sources = {}};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "algorithms/common/integers.hpp"
@@ -152,6 +153,58 @@ TEST_CASE("every prefix sum balances random, clustered and adversarial sources a
       }
     }
   }
+}
+
+TEST_CASE("aggregate-distribute on any torus takes the steps of its phases and evens out the loads of the coarse tori", "[conformance]") {
+  std::mt19937_64 random(support::seed());
+  CAPTURE(support::seed());
+  const auto log3 = [](std::int32_t n) { return ceil_log(3, static_cast<std::uint64_t>(n)); };
+  for (const char* shape : {"1", "2", "7", "1x6", "2x4", "5x7", "9x15", "12x18", "4x12", "3x3x3", "2x2x2", "4x4x6", "4x6x8", "8x8x8",
+                            "2x2x2x2", "6x6x6x6", "2x4x2x4x2"}) {
+    const Machine machine(Topology::parse(shape), 0, Switching::wormhole);
+    const auto sides = machine.topology.shape();
+    const auto k = static_cast<std::uint64_t>(sides.size());
+    std::int32_t common = 0, longest = 0;
+    for (const DimensionShape& side : sides) common = std::gcd(common, side.extent), longest = std::max(longest, side.extent);
+    for (const std::int32_t h : divisors(k == 1 ? 1 : common)) {
+      std::uint64_t lines = 0, of_longest = 0;
+      for (const DimensionShape& side : sides) lines += log3(side.extent / h), of_longest += side.extent == longest ? 1U : 0U;
+      for (const char* prefix : {"global3", "hash", "none"}) {
+        const NodeId nodes = machine.topology.nodes();
+        for (const std::vector<NodeId>& sources : {every(nodes, 1), every(nodes / 4 + 1, 1), random_nodes(random, nodes, 3)}) {
+          CAPTURE(shape, h, prefix, sources.size());
+          Request request = multinode_request(sources, 12);
+          request.parameters.set("h", static_cast<std::uint64_t>(h));
+          request.parameters.set("prefix", prefix);
+          const Emulation e = checked("aggregate-distribute", machine, request);
+          const bool sums = h > 1 && std::string_view(prefix) == "global3";
+          const std::uint64_t aligns = lines - log3(longest / h), row = (k - 1) * log3(h);
+          REQUIRE(phase_steps(e.result, "aggregate") == (k == 2 ? ceil_log(5, static_cast<std::uint64_t>(h)) : row));
+          REQUIRE(phase_steps(e.result, "prefix") == (sums ? 2 * (log3(h) + lines) : 0));
+          REQUIRE(phase_steps(e.result, "align") == aligns);
+          REQUIRE(phase_steps(e.result, "all-to-all") == (of_longest > 1 ? 1U : 2U) * log3(longest / h));
+          REQUIRE(phase_steps(e.result, "distribute") == aligns);
+          REQUIRE(phase_steps(e.result, "row") == row);
+          REQUIRE(phase_steps(e.result, "column") == static_cast<std::uint64_t>(h) - 1);
+          if (sources.size() == nodes) REQUIRE(static_cast<double>(e.result.channel_bytes_sum) == e.plan.channel_bytes);
+          if (!sums) continue;
+          const std::vector<std::size_t> loads = blocks_after_balancing("aggregate-distribute", machine, request);
+          REQUIRE(*std::max_element(loads.begin(), loads.end()) <= *std::min_element(loads.begin(), loads.end()) + 1);
+        }
+      }
+    }
+  }
+  // One DCN, or DDNs of a node or two a side, are no partition, and not chosen where there are others.
+  const auto noted_h = [](const char* shape) {
+    return multinode_algorithm("aggregate-distribute")
+        .plan(Machine(Topology::parse(shape)), multinode_request({0, 1}, 4096))
+        .notes[0]
+        .second;
+  };
+  CHECK(noted_h("16x16") == "4");
+  CHECK(noted_h("9x15") == "3");
+  CHECK(noted_h("4x4") == "2");
+  CHECK(noted_h("5x7") == "1");
 }
 
 TEST_CASE("hierarchical broadcasts tune in any routing order", "[conformance]") {
