@@ -94,7 +94,8 @@ TEST_CASE("one algorithm is listed with its parameters and the command that runs
   const support::Ended wrong = command("list hierarchial");
   CHECK(wrong.status == 2);
   CHECK(wrong.err ==
-        "torus: list 'hierarchial': it must be a collective or an algorithm that `torus list` names; did you mean 'hierarchical'?\n");
+        "torus: list 'hierarchial': it must be a collective, an algorithm that `torus list` names, or of a paper that `torus paper` names; "
+        "did you mean 'hierarchical'?\n");
 }
 
 TEST_CASE("help and the version have the names that people try", "[conformance]") {

@@ -93,7 +93,9 @@ TEST_CASE("a wrong word is refused with what would do", "[conformance]") {
       {"new my-sum -o", "-o: it takes one value, and stands there once; see torus new --help\n"},
       {"explain swat", "that `torus list` names; did you mean 'swath'?\n"},
       {"explain", "what is required: an algorithm, or a collective before it; see torus explain --help\n"},
-      {"list nosuch", "list 'nosuch': it must be a collective or an algorithm that `torus list` names; for instance edst-broadcast\n"},
+      {"list nosuch",
+       "list 'nosuch': it must be a collective, an algorithm that `torus list` names, or of a paper that `torus paper` names; for instance "
+       "edst-broadcast\n"},
       {"help nosuch", "subcommand 'nosuch': it must be run, "},
       {"nosuch --help", "subcommand 'nosuch': it must be run, "},
       {"--on 4x4 run broadcast", "'--on': it stands before run, whose option it is; write it behind\n"},
