@@ -101,9 +101,13 @@ Setting imported(const std::string& path, const std::optional<std::string>& map,
   return scheduled_setting(spec, false);
 }
 
-Verdict judged(const Setting& setting, const Schedule& schedule, std::function<void()> look) {
+Verdict judged(const Setting& setting, const Schedule& schedule, std::function<void()> look,
+               const std::function<void(const TraceMessage&)>& see) {
   Judge judge(header_of(setting), std::move(look));
-  each_message(setting, schedule, [&](const TraceMessage& message) { return judge.message(message); });
+  each_message(setting, schedule, [&](const TraceMessage& message) {
+    if (see) see(message);
+    return judge.message(message);
+  });
   return judge.finish();
 }
 

@@ -19,6 +19,7 @@
 #include "tools/torus/setting/notation.hpp"
 #include "tools/torus/setting/options.hpp"
 #include "tools/torus/traces/imported.hpp"
+#include "tools/torus/traces/without_barrier.hpp"
 
 namespace torus::command {
 namespace {
@@ -27,6 +28,7 @@ struct VerifyArguments {
   std::string trace;
   TypedOptions machine;  ///< of a schedule that is no trace
   std::optional<std::string> map, seconds;
+  bool no_barrier = false;
   bool json = false;
 };
 
@@ -52,13 +54,56 @@ Json to_json(const TraceHeader& header, const Verdict& verdict) {
   return json;
 }
 
+std::string text_of(const ChannelName& c) { return fmt::format("node {} dimension {} {:+}", c.from, c.dimension, c.hop); }
+
+std::string text_of(const Dependence& d) {
+  return fmt::format("step {}: the message from node {} to node {} holds {} and asks for {}", d.step, d.source, d.destination,
+                     text_of(d.held), text_of(d.asked));
+}
+
+Json to_json(const WithoutBarrier& without) {
+  std::vector<std::string> cycle;
+  for (const Dependence& d : without.cycle()) cycle.push_back(text_of(d));
+  const Buffered buffered = without.buffered();
+  Json json{{"free_of_deadlock", cycle.empty()},
+            {"cycle", cycle},
+            {"datelines", Json()},
+            {"buffered_blocks", buffered.blocks},
+            {"buffered_bytes", buffered.bytes}};
+  if (const auto datelines = without.datelines()) json["datelines"] = *datelines;
+  return json;
+}
+
+/// The most dependences of a cycle that a table names.
+constexpr std::size_t max_named = 12;
+
+void add_rows(Rows& rows, const WithoutBarrier& without) {
+  const std::vector<Dependence> cycle = without.cycle();
+  for (std::size_t i = 0; i < std::min(cycle.size(), max_named); ++i) rows.emplace_back(i == 0 ? "cycle" : "", text_of(cycle[i]));
+  if (cycle.size() > max_named) rows.emplace_back("", fmt::format("and {} more, back to the first", cycle.size() - max_named));
+  const Buffered buffered = without.buffered();
+  rows.emplace_back("buffered", fmt::format("at most {}, {}, at a node to be sent on in a later step", counted(buffered.blocks, "block"),
+                                            counted(buffered.bytes, "byte")));
+  if (cycle.empty()) {
+    rows.emplace_back("no barrier", "free of deadlock in any timing: no cycle of channels held and asked for");
+    return;
+  }
+  rows.emplace_back("no barrier", "may deadlock on wormhole routers");
+  std::string where;
+  if (const auto datelines = without.datelines()) {
+    for (const Dimension d : *datelines) where += (where.empty() ? "" : ", ") + std::to_string(d);
+    where = "2 a channel, with a dateline on the rings of dimension " + where + ", break all cycles";
+  }
+  rows.emplace_back("virtual channels", where.empty() ? "more than 2 a channel; a dateline on all rings leaves a cycle" : where);
+}
+
 /// The ports that the judge goes by: where channels are shared, there may be more than channels.
 std::uint64_t judged_ports(const TraceHeader& header) {
   const auto ports = static_cast<std::uint64_t>(header.machine.ports);
   return header.machine.contention == Contention::share ? std::max(ports, header.ports) : ports;
 }
 
-std::string to_table(const TraceHeader& header, const Verdict& verdict, const std::string& reading = {}) {
+std::string to_table(const TraceHeader& header, const Verdict& verdict, const std::string& reading, const WithoutBarrier* without) {
   const Machine& machine = header.machine;
   Rows rows;
   rows.emplace_back("machine",
@@ -77,6 +122,7 @@ std::string to_table(const TraceHeader& header, const Verdict& verdict, const st
   rows.emplace_back("digest", digest_text(verdict.digest));
   for (const std::string& violation : verdict.violations) rows.emplace_back("violation", violation);
   if (verdict.stopped) rows.emplace_back("", "there may be more: the rest was not read");
+  if (without != nullptr) add_rows(rows, *without);
   rows.emplace_back("verdict", verdict.ok ? "legal and complete" : "REFUSED");
   return aligned(rows);
 }
@@ -102,25 +148,37 @@ class Patience {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Prints the verdict. `reading`: how a schedule of another program was read; empty: it is a trace.
-int say(const VerifyArguments& arguments, const TraceHeader& header, const Verdict& verdict, const std::string& reading = {}) {
+/// Prints the verdict. `reading`: how a schedule of another program was read; empty: it is a trace. `without`: asked for by --no-barrier.
+int say(const VerifyArguments& arguments, const TraceHeader& header, const Verdict& verdict, const WithoutBarrier& without,
+        const std::string& reading = {}) {
+  const bool asked = arguments.no_barrier && verdict.ok;
   answer(
       arguments.json,
       [&] {
         Json json = to_json(header, verdict);
         if (!reading.empty()) json["schedule"] = reading;
+        if (asked) json["no_barrier"] = to_json(without);
         return json;
       },
-      [&] { return to_table(header, verdict, reading); });
-  if (verdict.ok) return 0;
-  throw RunError(verdict.violations.front());
+      [&] { return to_table(header, verdict, reading, asked ? &without : nullptr); });
+  if (!verdict.ok) throw RunError(verdict.violations.front());
+  if (!asked) return 0;
+  const std::vector<Dependence> cycle = without.cycle();
+  if (!cycle.empty())
+    throw RunError(fmt::format("without a barrier it may deadlock: {}, in a cycle of {}", text_of(cycle.front()), cycle.size()));
+  return 0;
 }
 
 /// Judges the messages of another program's schedule as those of a trace.
 int verify_schedule(const VerifyArguments& arguments, const Patience& patience) {
   const Setting setting = imported(arguments.trace, arguments.map, arguments.machine);
-  const Verdict verdict = judged(setting, schedule_of(setting), [&] { patience.look(0); });
-  return say(arguments, header_of(setting), verdict, setting.plan.notes.front().second);
+  WithoutBarrier without(header_of(setting));
+  const auto see = [&](const TraceMessage& message) {
+    if (arguments.no_barrier) without.message(message);
+  };
+  const Verdict verdict = judged(
+      setting, schedule_of(setting), [&] { patience.look(0); }, see);
+  return say(arguments, header_of(setting), verdict, without, setting.plan.notes.front().second);
 }
 
 int verify(const VerifyArguments& arguments) {
@@ -133,14 +191,16 @@ int verify(const VerifyArguments& arguments) {
   TraceReader reader(arguments.trace);
   const auto look = [&] { patience.look(reader.bytes_read()); };
   Judge judge(reader.header(), look);
+  WithoutBarrier without(reader.header());
   Progress progress;
   TraceMessage message;
   while (reader.next(message) && judge.message(message)) {
+    if (arguments.no_barrier) without.message(message);
     if (reader.line() % 4096 == 0) look();
     if (progress.due()) progress.show(fmt::format("line {}", grouped(reader.line())));
   }
   progress.clear();
-  return say(arguments, reader.header(), judge.finish());
+  return say(arguments, reader.header(), judge.finish(), without);
 }
 
 }  // namespace
@@ -154,6 +214,8 @@ Command verify_command() {
   command.describe("--on", "of a schedule that is no trace: its machine, with the options below");
   command.add("--map", "row-major|FILE", &arguments->map, "of such a schedule: a file with the node of each rank; default row-major");
   command.add("--seconds", "S", &arguments->seconds, "so long at most; default 10 for each MiB of the file, and for a smaller one");
+  command.add("--no-barrier", "", &arguments->no_barrier,
+              "also: could it deadlock on wormhole routers if no barrier kept the steps apart?");
   command.add("--json", "", &arguments->json, "print one JSON object");
   command.body = [arguments] { return verify(*arguments); };
   return command;
