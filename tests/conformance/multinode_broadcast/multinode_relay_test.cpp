@@ -246,6 +246,20 @@ TEST_CASE("one swath for all sources takes less time than one for each", "[confo
   }
 }
 
+TEST_CASE("a swath for each source takes less time than one for all on small tori of few ports", "[conformance]") {
+  const auto check = [](const char* shape, int ports, const std::vector<NodeId>& sources) {
+    CAPTURE(shape, ports);
+    const Machine machine = torus_of(shape, ports);
+    Request request = multinode_request(sources, Bytes{1} << 20U);
+    request.expected_sources = static_cast<double>(sources.size());
+    const Emulation each = checked("swaths", machine, request), joint = checked("joint-swath", machine, request);
+    CHECK(each.result.model_time_s < 0.75 * joint.result.model_time_s);
+    CHECK(each.plan.model_time_s(machine.cost) < 0.75 * joint.plan.model_time_s(machine.cost));
+  };
+  check("2x8", 1, {2, 3, 5});
+  check("8x2", 2, {5, 15});
+}
+
 TEST_CASE("the sources become known in the fewest steps that arcs of rings, or the plane, allow", "[conformance]") {
   const auto learning = [](const char* shape, int ports) {
     const Emulation e = checked("joint-swath", torus_of(shape, ports), multinode_request({}, 8));
