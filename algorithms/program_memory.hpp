@@ -12,8 +12,8 @@
 
 namespace torus {
 
-/// Plan::called_frames: of the programs that calls(node) makes, as a node's program calls them. None of them runs. One that calls others is
-/// kept until these are made.
+/// For Plan::node_bytes: the frames of the programs that calls(node) makes, as a node's program calls them. None of them runs. One that
+/// calls others is kept until these are made.
 inline Bytes frames_of_calls(const Machine& machine, const std::function<void(Node&)>& calls) {
   return detail::frame_bytes(machine, 0, calls);
 }

@@ -110,7 +110,7 @@ std::string programs_of(const Request& request, const Plan& plan) {
   if (sizes) detail::describe(text, *sizes);
   // Hops may be counted by a dry run, which each process gives time and memory of its own, as what tables and nodes take is its own.
   const auto& [start, segments, registers, copies, steps, steps_exact, bytes_exact, steps_estimate, formula, channel_bytes, combined_bytes,
-               channel_time_s, route_hops, table_bytes, node_bytes, called_frames, message_bytes, notes, observe] = plan;
+               channel_time_s, route_hops, table_bytes, node_bytes, message_bytes, notes, observe] = plan;
   text.add("plan.segments", segments);
   text.add("plan.registers", registers);
   text.add("plan.copies", copies);
@@ -225,13 +225,14 @@ Bytes frame_of_program(const Machine& machine, const Request& request, const Pla
 
 ProgramMemory memory_beside_engine(const Machine& machine, const Request& request, const Plan& plan, const Groups* groups) {
   const NodeId nodes = machine.topology.nodes(), in_a_group = groups == nullptr ? nodes : groups->topology().nodes();
-  const Bytes programs = plan.program_bytes(nodes),
-              witness = request.collective == Collective::barrier ? BarrierWitness::bytes(nodes, in_a_group) : 0;
-  ProgramMemory memory{.own = programs + std::min(witness, std::numeric_limits<Bytes>::max() - programs), .messages = plan.message_bytes};
+  const Bytes witness = request.collective == Collective::barrier ? BarrierWitness::bytes(nodes, in_a_group) : 0;
+  const auto sum = [](Bytes a, Bytes b) { return a + std::min(b, std::numeric_limits<Bytes>::max() - a); };
+  ProgramMemory memory{.tables = sum(plan.table_bytes, witness), .messages = plan.message_bytes};
   try {
-    memory.frame = frame_of_program(machine, request, plan, groups) + plan.called_frames;
+    memory.node = frame_of_program(machine, request, plan, groups);
   } catch (const std::exception&) {  // the run itself will report it
   }
+  memory.node = sum(memory.node, plan.node_bytes);
   return memory;
 }
 

@@ -109,7 +109,7 @@ Plan plan_as(std::string_view variant, const Machine& machine, const Request& re
   std::uint64_t most_pieces = 1;  // of a message of the collecting
   for (std::size_t a = 0; a < shared->axes.size(); ++a) most_pieces = std::max(most_pieces, shared->axes.pieces_of_place(a));
   plan.message_bytes = bytes_of_messages(1, most_pieces);
-  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+  plan.node_bytes += frames_of_calls(machine, [&](Node& self) {
     make(halving_program(self, shared->axes, root, shared->pieces));
     if (shared->axes.size() > 0) make(collect(self, shared->axes, 0, shared->pieces));
   });

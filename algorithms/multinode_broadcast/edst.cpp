@@ -172,7 +172,7 @@ void describe(Plan& plan, const Scheme& scheme, const Request& request, std::str
   plan.segments = scheme.segments;
   plan.table_bytes = scheme.trees->table_bytes();
   const std::uint64_t queues = scheme.trees->slots();
-  plan.node_bytes = bytes_of_lists(queues + 1, request.sources.size() * scheme.segments) + queues * sizeof(std::size_t);
+  plan.node_bytes += bytes_of_lists(queues + 1, request.sources.size() * scheme.segments) + queues * sizeof(std::size_t);
   plan.notes = {{"trees a source", std::to_string(scheme.trees->trees())},
                 {"height of the trees", std::to_string(scheme.trees->height())},
                 {"variant", std::string(variant)}};
@@ -221,7 +221,7 @@ Plan plan_pipelined(const Machine& machine, const Request& request, std::shared_
   const auto scheme = std::make_shared<const Scheme>(pipeline(machine, request, trees));
   Plan plan;
   plan.start = [scheme](Node& self) { return pipelined_program(self, *scheme); };
-  plan.called_frames = frames_of_calls(machine, [&](Node& self) { make(count_everywhere(self, scheme->axes, scheme->counting, 0)); });
+  plan.node_bytes += frames_of_calls(machine, [&](Node& self) { make(count_everywhere(self, scheme->axes, scheme->counting, 0)); });
   std::uint64_t counting_steps = 0;
   for (const LineTree& tree : scheme->counting) counting_steps += 2 * static_cast<std::uint64_t>(tree.levels());
   const double chunk = scheme->chunk, cut = std::floor(static_cast<double>(scheme->segments) / trees->shares()), height = trees->height();

@@ -153,7 +153,7 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.segments = scheme->schedule.segments();
   plan.start = [scheme](Node& self) { return program(self, *scheme); };
-  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+  plan.node_bytes += frames_of_calls(machine, [&](Node& self) {
     Bundle none;
     make(gather_to_root(self, scheme->trees, none));
   });
@@ -163,7 +163,7 @@ Plan plan(const Machine& machine, const Request& request) {
       scheme->trees.gathering_bytes(s, static_cast<double>(request.bytes)) + s * scheme->schedule.cost(request.bytes).channel_bytes;
   plan.table_bytes = scheme->schedule.table_bytes();
   const std::uint64_t blocks = request.sources.size() * plan.segments;
-  plan.node_bytes = bytes_of_lists(plan.segments, blocks / 2);  // a list of a segment grows once
+  plan.node_bytes += bytes_of_lists(plan.segments, blocks / 2);  // a list of a segment grows once
   // Most blocks come to a node once.
   plan.message_bytes = bytes_of_messages(static_cast<std::uint64_t>(machine.topology.max_ports())) + 2 * sizeof(BlockId) * blocks;
   plan.notes = {{"h", std::to_string(scheme->schedule.layout().pieces)}, {"sources assumed by the prediction", decimal(s)}};

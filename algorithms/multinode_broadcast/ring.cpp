@@ -169,7 +169,7 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.segments = static_cast<std::uint32_t>(std::max(1, rings->parts()));
   plan.start = [rings](Node& self) { return program(self, *rings); };
-  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+  plan.node_bytes += frames_of_calls(machine, [&](Node& self) {
     std::vector<Bundle> none;
     make(ring_gather(self, *rings, true, none));
   });
@@ -178,7 +178,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.formula = "k floor(longest side / 2)";
   plan.channel_bytes = rings->channel_bytes(request.bytes, 1, s / nodes, nodes);
   // What it has, by part, and by part and way what it passes on.
-  plan.node_bytes = bytes_of_lists(3 * rings->axes.size(), request.sources.size() * plan.segments);
+  plan.node_bytes += bytes_of_lists(3 * rings->axes.size(), request.sources.size() * plan.segments);
   plan.message_bytes += 2 * sizeof(BlockId) * request.sources.size() * plan.segments;  // each block comes to a node once
   plan.notes = {{"sources assumed by the prediction", decimal(s)}};
   return plan;

@@ -99,7 +99,7 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.segments = scheme->schedule.segments();
   plan.start = [scheme](Node& self) { return program(self, *scheme); };
-  plan.called_frames =
+  plan.node_bytes +=
       scheme->names.frames(machine) + frames_of_calls(machine, [&](Node& self) { make(take_turn(self, scheme->schedule, {}, false)); });
   plan.steps = learning + static_cast<std::uint64_t>(turn_steps(scheme->schedule, most));
   plan.steps_estimate = learning + static_cast<std::uint64_t>(turn_steps(scheme->schedule, s));
@@ -109,7 +109,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.table_bytes = scheme->schedule.table_bytes() + scheme->names.table_bytes();
   // The names. What leaves a node together is listed only until it is sent: a worker's lists for the node that it runs.
   const std::uint64_t blocks = request.sources.size() * plan.segments;
-  plan.node_bytes = bytes_of_lists(1, request.sources.size());
+  plan.node_bytes += bytes_of_lists(1, request.sources.size());
   plan.table_bytes += bytes_of_lists(2, blocks);
   plan.message_bytes = std::max<Bytes>(bytes_of_messages(3), 2 * sizeof(BlockId) * blocks);  // most blocks come to a node once
   plan.notes = {{"h", std::to_string(scheme->schedule.layout().pieces)},

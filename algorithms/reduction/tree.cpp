@@ -243,7 +243,7 @@ Plan plan(const Machine& machine, const Request& request) {
   if (reduces) plan.message_bytes = bytes_of_messages(1) / 2;  // each node sends once
   if (request.collective == Collective::scatter) {
     plan.table_bytes = 4 * sizeof(NodeId) * machine.topology.nodes();  // a list of a subtree, which ends with the send
-    plan.node_bytes = 64;                                              // children: each node is the child of one
+    plan.node_bytes += 64;                                             // children: each node is the child of one
   }
   return plan;
 }

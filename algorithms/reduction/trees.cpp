@@ -80,7 +80,7 @@ Plan plan_over_root(const Machine& machine, const Request& request, NodeId root,
   plan.segments = chunks * trees->shares();
   plan.start = [scheme, both](Node& self) { return both ? allreduce(self, *scheme) : reduce(self, *scheme); };
   if (both) {
-    plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+    plan.node_bytes += frames_of_calls(machine, [&](Node& self) {
       make(send_up_trees(self, scheme->flow, scheme->way_up, chunks, ""));
       make(send_down_trees(self, *trees, root, 0, chunks * trees->trees(), ""));
     });

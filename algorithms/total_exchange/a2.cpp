@@ -154,7 +154,7 @@ Plan plan(const Machine& machine, const Request& request) {
   const Topology& topology = machine.topology;
   Plan plan;
   plan.start = [](Node& self) { return a2_program(self); };
-  plan.called_frames = frames_of_calls(machine, [](Node& self) { make(exchange_along(self, LineBlocks{})); });
+  plan.node_bytes += frames_of_calls(machine, [](Node& self) { make(exchange_along(self, LineBlocks{})); });
   for (const DimensionShape& dimension : topology.shape()) {
     plan.steps += topology.nodes() / static_cast<std::uint64_t>(dimension.extent) * one_port_steps(dimension.wiring, dimension.extent);
   }

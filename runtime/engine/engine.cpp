@@ -221,8 +221,8 @@ class Engine::Impl {
 
   /// Of the estimate, what depends on the run is counted.
   Bytes used() const noexcept {
-    const Bytes frames_estimated = Bytes{slab_.nodes()} * options_.program_memory.frame;
-    Bytes bytes = estimate_.payload + estimate_.blocks + estimate_.nodes - frames_estimated + fabric_->payload().beyond_expected();
+    const Bytes programs_estimated = Bytes{slab_.nodes()} * options_.program_memory.node;
+    Bytes bytes = estimate_.payload + estimate_.blocks + estimate_.nodes - programs_estimated + fabric_->payload().beyond_expected();
     for (const Worker& w : fabric_->workers()) bytes += w.used();
     return bytes;
   }

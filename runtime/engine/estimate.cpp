@@ -41,8 +41,8 @@ std::string excess_text(const MemoryEstimate& estimate, Bytes limit, const Machi
               : ", of the " + grouped(machine.topology.nodes()) + " that " + std::to_string(own.processes()) + " processes share,") +
          " and " + counted(blocks, "block") + " of " + counted(members.placement().longest(), "byte") + " needs " +
          bytes_text(estimate.total()) + " (blocks " + bytes_text(estimate.payload) + ", their bookkeeping " + bytes_text(estimate.blocks) +
-         ", nodes " + bytes_text(estimate.nodes) + ", messages " + bytes_text(estimate.flight) + ", programs " +
-         bytes_text(estimate.programs) + ") and " + bytes_text(limit) + " may be used; ";
+         ", nodes " + bytes_text(estimate.nodes) + ", messages " + bytes_text(estimate.flight) + ", tables " + bytes_text(estimate.tables) +
+         ") and " + bytes_text(limit) + " may be used; ";
 }
 
 void refuse_too_large(const MemoryEstimate& estimate, Bytes limit, const Machine& machine, const Members& members, const Slab& own,
@@ -86,12 +86,12 @@ MemoryEstimate estimate_of(const Machine& machine, const Members& members, const
                     times(nodes * NodeTables::bucket_overhead, placement.buckets());
   estimate.nodes = nodes * (sizeof(Node) + slots * link + ArrivalFlags::bytes_each(slots)) +
                    share(ChannelTable::entries_for(machine) * sizeof(ChannelEntry)) + 2 * ActiveSet::bytes_for(own.nodes(), workers) +
-                   times(nodes, programs.frame);
+                   times(nodes, programs.node);
   if (members.groups() != nullptr) estimate.nodes += members.groups()->table_bytes();
   constexpr Bytes lists_of_worker = Bytes{80} << 10U;  // those that do not grow with the nodes
   estimate.flight = workers * lists_of_worker + times(nodes, programs.messages) +
                     (placement.reduces() ? 0 : 2 * share(members.initial_total()) * sizeof(std::uint64_t));
-  estimate.programs = std::min(programs.own, out_of_reach);
+  estimate.tables = std::min(programs.tables, out_of_reach);
   return estimate;
 }
 

@@ -89,9 +89,9 @@ struct Plan {
   std::optional<double> channel_time_s = {};
   /// Sum over the steps of the hops of the longest route, where the algorithm's own theory states it. Else a dry run counts the hops.
   std::optional<std::uint64_t> route_hops = {};
-  Bytes table_bytes = 0;    ///< tables made by plan() and shared by all nodes
-  Bytes node_bytes = 0;     ///< at most, of a node's program beside frames and the blocks
-  Bytes called_frames = 0;  ///< at most, of the programs that a node's program calls; its own frame is measured
+  Bytes table_bytes = 0;  ///< tables made by plan() and shared by all nodes
+  /// At most, of a node's program beside the blocks and its own frame, which is measured: of the programs that it calls, and of its lists.
+  Bytes node_bytes = 0;
   /// At most, of the messages that a node sends in two successive steps, on average over the nodes. A short message takes 64 bytes.
   Bytes message_bytes = 128;
   std::vector<std::pair<std::string, std::string>> notes = {};  ///< rows for the report: ("h", "5")
@@ -109,12 +109,6 @@ struct Plan {
   bool byte_terms_agree(double taken_s, double predicted_s) const noexcept {
     constexpr double rounding = 1e-9;
     return taken_s <= predicted_s * (1 + rounding) && (!steps_exact || !bytes_exact || taken_s >= predicted_s * (1 - rounding));
-  }
-  /// What the programs of all nodes allocate at most, tables included. For the engine's estimate of memory. 2^64 - 1 stands for more.
-  Bytes program_bytes(NodeId nodes) const noexcept {
-    Bytes all = 0;
-    const bool wraps = __builtin_mul_overflow(node_bytes, Bytes{nodes}, &all) || __builtin_add_overflow(all, table_bytes, &all);
-    return wraps ? std::numeric_limits<Bytes>::max() : all;
   }
   /// The steps of a run, exactly or about.
   std::uint64_t likely_steps() const noexcept { return steps_estimate.value_or(steps); }

@@ -209,14 +209,14 @@ Plan plan(const Machine& machine, const Request& request) {
     const auto scheme = std::make_shared<const AggregateDistribute>(choose<AggregateDistribute>(machine, request, s));
     Plan plan = plan_of(machine, request, *scheme, s);
     plan.start = [scheme](Node& self) { return aggregate_distribute_program(self, *scheme); };
-    plan.called_frames = called_frames(machine, *scheme);
+    plan.node_bytes += called_frames(machine, *scheme);
     plan.formula = "L5(h) + prefix + tune + 2 L5(n/h) + exchange(n/h) + L3(h) + h-1";
     return plan;
   }
   const auto scheme = std::make_shared<const AnyTorus>(choose<AnyTorus>(machine, request, s));
   Plan plan = plan_of(machine, request, *scheme, s);
   plan.start = [scheme](Node& self) { return scheme->program(self); };
-  plan.called_frames = scheme->called_frames(machine);
+  plan.node_bytes += scheme->called_frames(machine);
   plan.formula = "aggregate + prefix + tune + align + exchange(n/h) + distribute + (k-1) L3(h) + h-1";
   return plan;
 }

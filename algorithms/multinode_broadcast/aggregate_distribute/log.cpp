@@ -170,7 +170,7 @@ Plan plan_of(const Machine& machine, const Request& request, const Scheme& schem
   plan.steps = static_cast<std::uint64_t>(scheme.steps());
   plan.formula = formula;
   plan.channel_bytes = scheme.channel_bytes(s, static_cast<double>(request.bytes));
-  plan.node_bytes = 4 * sizeof(BlockId) * request.sources.size();
+  plan.node_bytes += 4 * sizeof(BlockId) * request.sources.size();
   plan.notes = {{"sources assumed by the prediction", decimal(s)}};
   return plan;
 }
@@ -181,7 +181,7 @@ Plan plan(const Machine& machine, const Request& request) {
     const auto scheme = std::make_shared<const SquareScheme>(topology.extent(0));
     Plan plan = plan_of(machine, request, *scheme, "2 ceil(log5 n) + ceil(log3 n)");
     plan.start = [scheme](Node& self) { return square_program(self, *scheme); };
-    plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+    plan.node_bytes += frames_of_calls(machine, [&](Node& self) {
       Bundle none;
       make(gather_to_diagonal(self, scheme->diagonals, {}, "", none));
       make(exchange_on_diagonal(self, scheme->exchange, {}, none));
@@ -192,7 +192,7 @@ Plan plan(const Machine& machine, const Request& request) {
   const auto scheme = std::make_shared<const StaircaseScheme>(topology);
   Plan plan = plan_of(machine, request, *scheme, "2 levels of the trees + rounds of the exchange");
   plan.start = [scheme](Node& self) { return staircase_program(self, *scheme); };
-  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+  plan.node_bytes += frames_of_calls(machine, [&](Node& self) {
     Bundle none;
     make(exchange_on_diagonal(self, scheme->exchange, {}, none));
   });

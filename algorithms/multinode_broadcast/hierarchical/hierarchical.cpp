@@ -169,7 +169,7 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.segments = std::max(1U, scheme->parts() * scheme->pieces());
   plan.start = [scheme](Node& self) { return hierarchical_program(self, *scheme); };
-  plan.called_frames = called_frames(machine, *scheme);
+  plan.node_bytes += called_frames(machine, *scheme);
   plan.steps = static_cast<std::uint64_t>(scheme->steps());
   plan.formula = scheme->formula();
   const bool counted = scheme->uneven() && s >= scheme->nodes && !scheme->tunes();
@@ -178,7 +178,7 @@ Plan plan(const Machine& machine, const Request& request) {
     plan.observe = subnetwork_loads(machine, request, plan.segments, scheme->h, scheme->aggregation_steps(),
                                     scheme->aggregation_steps() + scheme->balancing_steps());
   const std::uint64_t blocks = request.sources.size() * plan.segments;
-  plan.node_bytes = bytes_of_lists(3 * scheme->ddn_rings.axes.size() + 1, blocks);
+  plan.node_bytes += bytes_of_lists(3 * scheme->ddn_rings.axes.size() + 1, blocks);
   plan.message_bytes = bytes_of_messages(std::min<std::uint64_t>(blocks, static_cast<std::uint64_t>(machine.topology.max_ports()))) +
                        2 * sizeof(BlockId) * blocks;
   if (scheme->uneven()) plan.node_bytes += 2 * static_cast<Bytes>(scheme->h) * sizeof(Bundle);  // a list a class and part

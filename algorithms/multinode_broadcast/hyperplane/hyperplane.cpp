@@ -203,7 +203,7 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.segments = scheme->segments();
   plan.start = [scheme](Node& self) { return own_program(self, *scheme); };
-  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+  plan.node_bytes += frames_of_calls(machine, [&](Node& self) {
     Bundle none;
     make(hyperplane_program(self, *scheme, Cargo::blocks, none));
   });
@@ -211,7 +211,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.formula = steps_in_words;
   plan.channel_bytes = scheme->channel_bytes(s, request.bytes);
   plan.table_bytes = scheme->table_bytes();
-  plan.node_bytes = bytes_of_lists(scheme->axes().size() + 1, request.sources.size() * plan.segments);
+  plan.node_bytes += bytes_of_lists(scheme->axes().size() + 1, request.sources.size() * plan.segments);
   plan.notes = {{"pieces", std::to_string(scheme->pieces())},
                 {"trees", std::string(tree_names[static_cast<std::size_t>(scheme->trees())])},
                 {"sources assumed by the prediction", decimal(s)}};

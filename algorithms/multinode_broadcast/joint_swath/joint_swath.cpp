@@ -277,17 +277,17 @@ Plan plan(const Machine& machine, const Request& request) {
   Plan plan;
   plan.segments = scheme->frame.segments();
   plan.start = [scheme](Node& self) { return program(self, *scheme); };
-  plan.called_frames = scheme->names.frames(machine) + frames_of_calls(machine, [&](Node& self) {
-                         const JointSchedule none(scheme->frame, {}, 1, false);
-                         make(go_out(JointView(self, scheme->frame, none), {}));
-                       });
+  plan.node_bytes += scheme->names.frames(machine) + frames_of_calls(machine, [&](Node& self) {
+                       const JointSchedule none(scheme->frame, {}, 1, false);
+                       make(go_out(JointView(self, scheme->frame, none), {}));
+                     });
   plan.steps = learning + most_joint_steps(scheme->frame, most);
   plan.steps_estimate = learning + likely.steps;
   plan.steps_exact = false;
   plan.formula = steps_in_words;
   plan.channel_bytes = 4.0 * s * static_cast<double>(learning) + likely.channel_bytes;
   plan.table_bytes = scheme->names.table_bytes() + scheme->frame.schedule_bytes(static_cast<std::int32_t>(request.sources.size()));
-  plan.node_bytes = bytes_of_lists(1, request.sources.size());  // the names
+  plan.node_bytes += bytes_of_lists(1, request.sources.size());  // the names
   // Most blocks come to a node once. Those of several sources do not come at once.
   plan.message_bytes = std::max<Bytes>(bytes_of_messages(3), sizeof(BlockId) * plan.segments * (request.sources.size() + 1));
   plan.notes = {{"steps to learn the sources", std::to_string(learning)},

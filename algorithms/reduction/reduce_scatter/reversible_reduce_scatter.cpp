@@ -107,7 +107,7 @@ Plan plan_reversible(const Machine& machine, const Request& request, std::shared
     plan.message_bytes += std::min(64 * ports, 2 * sizeof(BlockId) * (blocks - std::min<std::uint64_t>(blocks, half->pieces())));
   else
     plan.message_bytes += 2 * sizeof(BlockId) * blocks;
-  plan.called_frames = frames_of_calls(machine, [&](Node& self) {
+  plan.node_bytes += frames_of_calls(machine, [&](Node& self) {
     if (facts_of(request.collective).combines) make(reduce_scatter(self, *half));
     if (request.collective != Collective::reduce_scatter) make(all_gather(self, *half, true));
   });

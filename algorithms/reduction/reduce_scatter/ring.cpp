@@ -68,7 +68,7 @@ Plan plan(const Machine& machine, const Request& request) {
   plan.segments = both ? machine.topology.nodes() : 1;
   plan.start = both ? allreduce : request.collective == Collective::reduce_scatter ? reduce_scatter : all_gather;
   if (both) {
-    plan.called_frames = frames_of_calls(machine, [](Node& self) {
+    plan.node_bytes += frames_of_calls(machine, [](Node& self) {
       make(reduce_scatter(self));
       make(all_gather(self));
     });

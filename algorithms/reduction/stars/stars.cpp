@@ -227,7 +227,7 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   Plan plan;
   plan.segments = stars->windows.classes();
   plan.start = [stars](Node& self) { return program(self, *stars); };
-  plan.called_frames = frames_of_calls(machine, [&](Node& self) { make(follow(self, stars->trees->sends)); });
+  plan.node_bytes += frames_of_calls(machine, [&](Node& self) { make(follow(self, stars->trees->sends)); });
   plan.steps = stars->steps();
   plan.formula = "2 rounds of windows + levels up + exchange + levels down";
   const SegmentBytes piece(request, plan.segments);
@@ -237,7 +237,7 @@ Plan plan(const Machine& machine, const Request& request, PlanCache& cache) {
   plan.combined_bytes = piece.of(stars->windows.taken() + stars->trees->combined);
   plan.route_hops = 2 * rounds + stars->trees->sends.loads(machine.topology, [](BlockId) { return 1; }).hops;
   plan.table_bytes = stars->windows.table_bytes() + stars->trees->sends.table_bytes();
-  plan.node_bytes = plan.segments * sizeof(BlockId);
+  plan.node_bytes += plan.segments * sizeof(BlockId);
   plan.notes = {{"pieces", std::to_string(plan.segments)}};
   return plan;
 }

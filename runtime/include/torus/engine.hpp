@@ -34,8 +34,8 @@ std::shared_ptr<detail::KeptPages> kept_memory();
 
 /// Memory that the engine cannot know of before programs run. For the estimate; all at most.
 struct ProgramMemory {
-  Bytes own = 0;         ///< that the programs and their tables allocate themselves
-  Bytes frame = 384;     ///< of a node: the frames of its program and of those that it calls
+  Bytes tables = 0;      ///< that all nodes share
+  Bytes node = 384;      ///< of a node: the frames of its program and of those that it calls, and what these allocate
   Bytes messages = 128;  ///< that a node sends in two successive steps, on average over the nodes; a short one takes a cache line
 };
 
@@ -77,12 +77,12 @@ struct RunOptions {
 
 /// The memory that a run needs.
 struct MemoryEstimate {
-  Bytes payload = 0;   ///< the bytes of the blocks
-  Bytes blocks = 0;    ///< bookkeeping of blocks
-  Bytes nodes = 0;     ///< nodes, frames (ProgramMemory::frame), queues, channels
-  Bytes flight = 0;    ///< messages of two steps: ProgramMemory::messages
-  Bytes programs = 0;  ///< ProgramMemory::own
-  Bytes total() const noexcept { return payload + blocks + nodes + flight + programs; }
+  Bytes payload = 0;  ///< the bytes of the blocks
+  Bytes blocks = 0;   ///< bookkeeping of blocks
+  Bytes nodes = 0;    ///< nodes, programs (ProgramMemory::node), queues, channels
+  Bytes flight = 0;   ///< messages of two steps: ProgramMemory::messages
+  Bytes tables = 0;   ///< ProgramMemory::tables
+  Bytes total() const noexcept { return payload + blocks + nodes + flight + tables; }
 };
 /// Estimates a run before anything is allocated. workers: of the executor; each keeps some free slots at hand. Programs that send many
 /// blocks which the sender keeps or the receiver holds already need more, unless Placement::with_copies() counts them; such a run ends with
