@@ -102,7 +102,10 @@ TEST_CASE("no run takes more than its paper says, and the page of papers has wha
 }
 
 TEST_CASE("a paper is found by author, title or year, and its algorithms too", "[conformance]") {
-  CHECK(command("paper SHEU").out.find("Journal of Supercomputing 20(3), 217-241, 2001\n") != std::string::npos);
+  const std::string sheu = command("paper SHEU").out;
+  CHECK(sheu.find("Journal of Supercomputing 20(3), 217-241, 2001\n") != std::string::npos);
+  CHECK(sheu.find("paper 7, run 5, lower bound 5: less than in the paper\n") != std::string::npos);
+  CHECK(sheu.find("paper 4, run 4, lower bound 4: as in the paper\n") != std::string::npos);
   CHECK(command("paper 1998").out.find("torus run total-exchange --on 8x8 --algorithm a3") != std::string::npos);
   CHECK(command("paper sklansky").out.find("algorithms: sklansky\n") != std::string::npos);
   CHECK(command("list sheu").out.find("squeeze-expand") != std::string::npos);
