@@ -1,13 +1,14 @@
 /// Multi-node broadcast by aggregation, then distribution, with the prefix-sum load balancing in between. The sources are not known.
 ///
-/// On a torus that is no n x n the phases go dimension by dimension: see any_torus.hpp. A torus of n x n nodes is h dilated tori of q x q
-/// nodes (DDN_k: rows and columns = k mod h; q = n/h), whose links are disjoint, and q x q blocks of h x h nodes (DCNs). Messages gather on
-/// the diagonals of the DCNs (aggregate), learn their ranks (prefix), move to the DDN that the rank asks for (tune), gather on the DDN's
-/// main diagonal (align), are exchanged along it (all-to-all), spread in the DDN (distribute), and then in the DCNs along the rows (row)
-/// and round the columns (column). Machine  torus, h | every side, wormhole in ascending order, all ports, no channel shared.   Memory O(s)
-/// words a node. Steps    n x n: L5(h) + prefix + tune + 2 L5(q) + exchange(q) + L3(h) + h - 1, whatever the sources; L5 = ceil(log5), L3 =
-/// ceil(log3). Header   see prefix.hpp, diagonal.hpp and exchange.hpp; data messages have none for h <= 5, q <= 25. Source   Chen, Chen &
-/// Tseng, Multi-Node Broadcasting Using an Aggregation-then-Distribution Strategy,
+/// A torus of n x n nodes is h dilated tori of q x q nodes (DDN_k: rows and columns = k mod h; q = n/h), whose links are disjoint, and
+/// q x q blocks of h x h nodes (DCNs). Messages gather on the diagonals of the DCNs (aggregate), learn their ranks (prefix), move to the
+/// DDN that the rank asks for (tune), gather on the DDN's main diagonal (align), are exchanged along it (all-to-all), spread in the DDN
+/// (distribute), and then in the DCNs along the rows (row) and round the columns (column). On other tori the phases go dimension by
+/// dimension: see any_torus.hpp.
+/// Machine  torus, h divides every side, wormhole in ascending order, all ports, no channel shared.   Memory  O(s) words a node.
+/// Steps    n x n: L5(h) + prefix + tune + 2 L5(q) + exchange(q) + L3(h) + h - 1, whatever the sources; L5 = ceil(log5), L3 = ceil(log3).
+/// Header   see prefix.hpp, diagonal.hpp and exchange.hpp; data messages have none for h <= 5, q <= 25.
+/// Source   Chen, Chen & Tseng, Multi-Node Broadcasting Using an Aggregation-then-Distribution Strategy,
 ///          made sound: see properties.md.
 
 #include "algorithms/multinode_broadcast/aggregate_distribute/aggregate_distribute.hpp"

@@ -83,7 +83,7 @@ double AnyTorus::channel_bytes(double s, double m) const {
   return bytes + m * heaviest * full_steps;
 }
 
-/// Of a node of a DDN: places from the diagonal along a dimension that it is gathered over.
+/// The places between a node of a DDN and the diagonal, along a dimension that the DDN is gathered over.
 std::int32_t AnyTorus::diagonal_position(const Node& self, Dimension d) const noexcept {
   const std::int32_t q = ddn(d).positions(), at = self.coordinate(d) / h;
   const bool on_diagonal = std::find(through_.begin(), through_.end(), d) != through_.end();

@@ -38,7 +38,7 @@ class AnyTorus {
   double channel_bytes(double s, double m) const;
 
   Program program(Node& self) const;
-  /// Of the programs that it calls.
+  /// The frames of the programs that a node's program calls.
   Bytes called_frames(const Machine& machine) const;
 
   std::int32_t h;

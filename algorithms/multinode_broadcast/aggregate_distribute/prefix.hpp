@@ -55,7 +55,7 @@ ProgramOf<std::uint32_t> rank_of_first(Node& self, const PrefixTables& tables, s
 /// Of it and what it calls.
 Bytes frames_of_prefix(const Machine& machine, const PrefixTables& tables);
 
-/// The same on any torus.
+/// The trees of global3 on any torus.
 struct TorusPrefix {
   TorusPrefix(const Topology& topology, std::int32_t h);
 
